@@ -42,9 +42,26 @@ type Night struct {
 	Served []string     `json:"served"` // models that answered as the target, as their server named them; null: not known
 	Bundle *NightBundle `json:"bundle"` // null: nothing was confirmed, or for one document alone
 
+	// Forecast is what the night was expected to take when it had mined; null: nobody was told, or nothing was to do.
+	Forecast *NightForecast `json:"forecast,omitempty"`
+
 	Spent NightSpent `json:"spent"`
 
 	Usage map[string]Usage `json:"usage"` // of the night's runs, by name
+}
+
+// NightForecast is what a night is expected to take, mining, training and confirmation together.
+type NightForecast struct {
+	Calls  Interval  `json:"calls"`
+	Input  Interval  `json:"input_tokens"`
+	Output Interval  `json:"output_tokens"`
+	Cached *Interval `json:"cached_tokens"` // of the input, by what servers told of earlier nights; null: there was none
+	USD    *Interval `json:"cost_usd"`      // null: unknown
+	Basis  string    `json:"basis"`         // as that of a Forecast; "": nothing is trained
+	// Unknown says what nobody knows and is in no figure, such as the tokens of an agent that has carried out no task yet.
+	Unknown []string `json:"unknown"`
+	// Tokens is the ceiling under which all of it can be carried out; null: some of it is not known.
+	Tokens *int64 `json:"tokens_needed"`
 }
 
 // NightMined is how sessions became tasks.

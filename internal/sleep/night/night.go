@@ -156,7 +156,7 @@ func (n *night) begin(ctx context.Context) error {
 	began := n.Now()
 	n.purse.passed = func() time.Duration { return n.Now().Sub(began) }
 	n.served = lastServed(nights, openNight(nights))
-	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
+	if len(nights) > 0 && nights[0].Ended.IsZero() {
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
 			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
@@ -166,7 +166,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Bundle, n.report.Served = nil, nil
+		n.report.Bundle, n.report.Served, n.report.DryRun = nil, nil, n.DryRun
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -177,15 +177,20 @@ func (n *night) begin(ctx context.Context) error {
 	if since.IsZero() {
 		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
 	}
-	n.report = &Report{
-		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
-		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
-	}
+	n.report = n.blank(now, since)
 	n.report.ID = nameOf(now, nights)
 	if n.from.IsZero() {
 		n.from = since
 	}
 	return n.prepare(ctx)
+}
+
+// blank is the report of a night that has done nothing yet.
+func (n *night) blank(now, since time.Time) *Report {
+	return &Report{
+		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
+		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
+	}
 }
 
 // openNight is the id of the newest night, if it is not over.
@@ -275,6 +280,9 @@ func (n *night) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := (trainer{n}).foresee(ctx, jobs); err != nil {
+		return err
+	}
 	if n.Confirm != nil && !n.report.Agreed {
 		for i := range jobs {
 			n.report.Targets = append(n.report.Targets, jobs[i].out)
@@ -318,7 +326,10 @@ func (n *night) dry(ctx context.Context) error {
 	for i := range jobs {
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return trainer{n}.foresee(ctx, jobs)
 }
 
 // ended makes an outcome of the night of an error that ended it, if it is one.
@@ -400,6 +411,8 @@ type purse struct {
 	chat   bool
 	by     map[string]result.Usage
 	held   float64 // share of the ceilings that is left for the last confirmation
+
+	byDefault bool // the limits say nothing of money, tokens and calls
 }
 
 // The ceilings of a night whose limits say nothing.
@@ -415,7 +428,7 @@ func newPurse(cfg config.Config) purse {
 		if p.chat {
 			most = chatTokens
 		}
-		p.limits.Tokens = &most
+		p.limits.Tokens, p.byDefault = &most, true
 	}
 	return p
 }
