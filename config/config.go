@@ -380,5 +380,6 @@ type Sleep struct {
 	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational" older:"\"\""`
 	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational" older:"\"off\""`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
+	OnBattery    bool     `key:"on_battery" doc:"nights that a timer starts are carried out on battery too; false: skipped, and said" class:"operational" older:"false"`
 	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
 }

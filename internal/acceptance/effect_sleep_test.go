@@ -46,6 +46,7 @@ func sleepEffects() map[string]effect {
 	out["sleep.preferences"] = effect{test: preferencesHaveAnEffect}
 	out["sleep.own_login"] = effect{test: ownLoginHasAnEffect}
 	out["sleep.auto_adopt"] = effect{test: autoAdoptHasAnEffect}
+	out["sleep.on_battery"] = effect{test: onBatteryHasAnEffect}
 	out["sleep.notify"] = effect{test: notifyHasAnEffect}
 	return out
 }

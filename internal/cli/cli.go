@@ -78,6 +78,8 @@ type app struct {
 	json    bool   // one JSON document instead of text
 	color   string // auto, always or never
 	events  string // file of the events, "-" = standard output, "" = none
+
+	lookup func(name string) (string, bool) // reads variables for profiles; nil: those of the process
 }
 
 func rootCommand(a *app) *cobra.Command {

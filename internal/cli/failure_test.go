@@ -85,6 +85,8 @@ var broken = map[string][]string{
 	"sleep show":            {"--profile bad", "a b"},
 	"sleep diff":            {"--profile bad", "a b"},
 	"sleep discard":         {"--profile bad", "a b"},
+	"sleep schedule":        {"--profile bad", "--profile tasks", "x", "--at 24:00", "--kind nobody", "--list x"},
+	"sleep unschedule":      {"--profile bad", "x", "--all --project y"},
 	"sleep adopt":           {"--profile bad", "a b", "--rule x", "--profile tasks", "a/b"},
 	"sleep rollback":        {"--profile bad", "a b", "x", "0", "-1"},
 	"sleep history":         {"--profile bad", "x"},

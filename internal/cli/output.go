@@ -67,6 +67,8 @@ func exitCode(err error) int {
 		return exitOK
 	case adoptionCode(err) != exitOK:
 		return adoptionCode(err)
+	case timerCode(err) != exitOK:
+		return timerCode(err)
 	case errors.As(err, &opened):
 		return codeOf[opened.Kind]
 	case errors.As(err, &usage), errors.As(err, &asked), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):
@@ -180,6 +182,7 @@ type Streams struct {
 	Color    bool   // Out is a terminal that shows colours, and nobody has asked for none
 	Width    int    // of the terminal, in columns
 	Signals  <-chan os.Signal
+	Battery  func(ctx context.Context) bool // the machine runs on battery; nil: the system is asked
 
 	// Of the terminal that Out is: it takes no sequences that move the cursor (TERM=dumb);
 	// its size, in columns and rows, asked each time; what is typed, each key at once, until

@@ -47,7 +47,8 @@ Alone, skillopt sleep shows the last night on one screen.`,
   skillopt sleep                           the last night on one screen
   skillopt sleep diff                      what it would change
   skillopt sleep adopt                     write it into the documents
-  skillopt sleep rollback                  take it back`,
+  skillopt sleep rollback                  take it back
+  skillopt sleep schedule                  a night each night`,
 	}
 	group(c)
 	c.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -59,10 +60,11 @@ Alone, skillopt sleep shows the last night on one screen.`,
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		return sleepAlone(cmd.Context(), a, profile, cmd.Help)
 	}
-	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml")
+	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml, or what sleep schedule has written for a timer")
 	c.AddCommand(sleepInitCommand(a, &profile), sleepHarvestCommand(a, &profile), sleepStatusCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile),
 		sleepDoctorCommand(a, &profile), sleepConsentCommand(a, &profile), sleepForgetCommand(a, &profile), sleepResetCommand(a, &profile),
 		sleepRunCommand(a, &profile), sleepMineCommand(a, &profile), sleepReviewCommand(a, &profile), sleepExplainCommand(a, &profile), sleepShowCommand(a, &profile), sleepDiffCommand(a, &profile), sleepDiscardCommand(a, &profile),
+		sleepScheduleCommand(a, &profile), sleepUnscheduleCommand(a, &profile),
 		sleepAdoptCommand(a, &profile), sleepRollbackCommand(a, &profile), sleepHistoryCommand(a, &profile), sleepBlameCommand(a, &profile))
 	return c
 }
@@ -73,6 +75,7 @@ type sleepSetup struct {
 	found   bool   // the file is there
 	loaded  *config.Loaded
 	dir     string // of the bank
+	timer   *timed // what a timer starts nights with; nil: the profile is the user's own
 	places  transcript.Places
 	folders config.Folders
 }
@@ -82,6 +85,13 @@ func (a *app) sleepSetup(profile string, sets ...string) (sleepSetup, error) {
 	folders, err := config.UserFolders()
 	if err != nil {
 		return sleepSetup{}, err
+	}
+	t, err := timedBy(a, profile)
+	if err != nil {
+		return sleepSetup{}, err
+	}
+	if t != nil {
+		return timedSetup(a, t, sets...)
 	}
 	path := folders.SleepProfile()
 	if profile != "" {

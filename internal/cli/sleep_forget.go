@@ -33,7 +33,8 @@ finds nothing of it. A digest of the name stays, by which a later harvest does n
 same sessions again; sessions of a project that end later are, as long as it stands under
 sleep.projects. Turns that forks and resumed sessions have copied go with the session.
 
-The agents' own files stay as they are. On a terminal it asks first.`,
+A timer of the project's own is taken out too. The agents' own files stay as they are. On a
+terminal it asks first.`,
 		Example: `  skillopt sleep forget ~/src/shop
   skillopt sleep forget 01a2024d-26b4 --yes`,
 		Args: exactly(1, "the folder of a project, or the id of a session"),
@@ -84,7 +85,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name stri
 // rooms are all that keep something below the folder of sleep. That of nights asks the bank whose they are, and goes
 // before it.
 func (s sleepSetup) rooms(b *bank.Bank) []forget.Room {
-	return []forget.Room{adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, forget.Bank{B: b}}
+	return []forget.Room{timersRoom{s}, adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, forget.Bank{B: b}}
 }
 
 // sure asks before something is deleted for good; without a terminal nobody can be asked.
@@ -200,8 +201,8 @@ func sleepResetCommand(a *app, profile *string) *cobra.Command {
 		Use:   "reset",
 		Short: "Delete all that sleep keeps, consent too",
 		Long: `Delete everything that sleep keeps: sessions, what is known of stores, what was forgotten,
-consent. It need not be readable. The profile and the agents' own files stay. The next
-harvest reads all again, also what was forgotten. On a terminal it asks first.`,
+consent, timers. It need not be readable. The profile and the agents' own files stay. The
+next harvest reads all again, also what was forgotten. On a terminal it asks first.`,
 		Example: `  skillopt sleep reset
   skillopt sleep reset --yes`,
 		Args: exactly(0, "no arguments"),

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -28,6 +29,7 @@ type sleepRunOptions struct {
 	explore   bool
 	yes       bool
 	noHarvest bool
+	scheduled bool
 }
 
 func sleepRunCommand(a *app, profile *string) *cobra.Command {
@@ -44,6 +46,9 @@ Before anything is spent on training it says for each document how many tasks th
 what it does, and what so many tasks can show; on a terminal it asks. Without one it goes
 on: it is meant for timers. What hosts text may be sent to was agreed to at init.
 
+With --profile FILE of sleep schedule it is the night that a timer starts: with its flags,
+folders and PATH.
+
 The same command goes on with a night that was stopped: what was paid for is answered from
 its record. Ctrl-C stops softly, a second one at once. A night without gain ends with 0.
 
@@ -54,8 +59,14 @@ its record. Ctrl-C stops softly, a second one at once. A night without gain ends
   skillopt sleep run --explore                        train on whatever there is: suggestions
   skillopt sleep run --set limits.tokens=200000 --json`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.scheduled {
+				return runScheduled(cmd.Context(), a, *profile, &o)
+			}
+			return o.run(cmd.Context(), a, *profile)
+		},
 	}
+	c.Flags().BoolVar(&o.scheduled, "scheduled", false, "as a timer starts it, with --profile FILE of sleep schedule: once a day, not on battery")
 	c.Flags().StringVar(&o.project, "project", "", "of this project alone")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what the night would do with what is kept; nothing is read, sent or kept")
 	c.Flags().BoolVar(&o.explore, "explore", false, "train on however few tasks there are; what comes of it is a suggestion")
@@ -70,6 +81,7 @@ type nightsDone struct {
 	Harvest *harvest.Report `json:"harvest"` // null: nothing was read
 	Nights  []*night.Report `json:"nights"`
 	Adopted []adopt.Record  `json:"adopted,omitempty"` // by sleep.auto_adopt
+	Skipped string          `json:"skipped,omitempty"` // why a start by a timer did nothing
 }
 
 func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err error) {
@@ -77,6 +89,7 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 	if err != nil {
 		return err
 	}
+	o.with(setup.timer)
 	if o.dryRun {
 		return o.dry(ctx, a, setup)
 	}
@@ -84,7 +97,26 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 	if err != nil {
 		return err
 	}
+	return o.work(ctx, a, setup, w)
+}
+
+// with adds the flags that a timer starts nights with.
+func (o *sleepRunOptions) with(t *timed) {
+	if t == nil {
+		return
+	}
+	if o.project == "" {
+		o.project = t.flags.Project
+	}
+	o.explore, o.noHarvest = o.explore || t.flags.Explore, o.noHarvest || t.flags.NoHarvest
+}
+
+// work carries the nights out, and closes what they work with.
+func (o *sleepRunOptions) work(ctx context.Context, a *app, setup sleepSetup, w *nightWork) (err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
+	if err := bank.Doing(w.bank, "skillopt sleep run"); err != nil {
+		return err
+	}
 	out := nightsDone{Nights: []*night.Report{}}
 	if !o.noHarvest {
 		if out.Harvest, err = w.harvest(ctx); err != nil {
@@ -194,31 +226,8 @@ type nightWork struct {
 
 // nightWorkOf opens what is kept for writing. Before that it is clear that text may be sent where it would go.
 func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, error) {
-	if _, err := setup.projects(); err != nil {
-		return nil, err
-	}
-	if _, err := setup.autoAdopt(); err != nil { // before anything is spent
-		return nil, err
-	}
-	c := setup.loaded.Config
-	for _, role := range []string{model.Target, model.Optimizer} {
-		if c.Models.Of(role).Provider == "" && !(role == model.Target && c.Agent.Name != "") {
-			return nil, usagef("%s names no model for models.%s, and nights ask one; set models.target and models.optimizer, then `skillopt sleep init` asks whether text may go to their hosts", setup.profile, role)
-		}
-	}
-	list, err := setup.destinations()
+	list, err := setup.ready()
 	if err != nil {
-		return nil, err
-	}
-	for _, d := range list {
-		if d.Plain {
-			return nil, usagef("%s as %s is reached without TLS, and text of sessions and keys could be read on the way; use https, or a tunnel to a port of this machine (ssh -L 8000:%s ...)", oneLine(d.Host), d.Role, oneLine(d.Host))
-		}
-		if d.OwnLogin && !c.Sleep.OwnLogin {
-			return nil, usagef("%s as %s sends by its own login; set sleep.own_login: true in %s if nights may use it, then `skillopt sleep init` asks", oneLine(d.Host), d.Role, setup.profile)
-		}
-	}
-	if err := setup.clients(); err != nil {
 		return nil, err
 	}
 	b, err := bank.Open(ctx, setup.dir)
@@ -235,6 +244,35 @@ func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, err
 		return nil, errors.Join(err, b.Close())
 	}
 	return w, nil
+}
+
+// ready fails unless the profile has all that nights need but consent; it returns where text would go.
+func (s sleepSetup) ready() ([]wiring.Destination, error) {
+	if _, err := s.projects(); err != nil {
+		return nil, err
+	}
+	if _, err := s.autoAdopt(); err != nil { // before anything is spent
+		return nil, err
+	}
+	c := s.loaded.Config
+	for _, role := range []string{model.Target, model.Optimizer} {
+		if c.Models.Of(role).Provider == "" && !(role == model.Target && c.Agent.Name != "") {
+			return nil, usagef("%s names no model for models.%s, and nights ask one; set models.target and models.optimizer, then `skillopt sleep init` asks whether text may go to their hosts", s.profile, role)
+		}
+	}
+	list, err := s.destinations()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range list {
+		if d.Plain {
+			return nil, usagef("%s as %s is reached without TLS, and text of sessions and keys could be read on the way; use https, or a tunnel to a port of this machine (ssh -L 8000:%s ...)", oneLine(d.Host), d.Role, oneLine(d.Host))
+		}
+		if d.OwnLogin && !c.Sleep.OwnLogin {
+			return nil, usagef("%s as %s sends by its own login; set sleep.own_login: true in %s if nights may use it, then `skillopt sleep init` asks", oneLine(d.Host), d.Role, s.profile)
+		}
+	}
+	return list, s.clients()
 }
 
 // nightView shows the runs of nights, each as one of its own.

@@ -257,7 +257,7 @@ func TestTrap89ForgetWhileSomebodyIsAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"forget", u.shop, "--yes"}, {"forget", "shop-session", "--yes"}, {"reset", "--yes"}, {"harvest"}} {
-		if code, _, errs := u.run("", args...); code != exitLocked || !strings.Contains(errs, "wait until it has ended") {
+		if code, _, errs := u.run("", args...); code != exitLocked || !strings.Contains(strings.Join(strings.Fields(errs), " "), "wait until it has ended") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
 	}

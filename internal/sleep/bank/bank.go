@@ -99,10 +99,17 @@ type Bank struct {
 }
 
 // LockedError says that another process writes the bank.
-type LockedError struct{ Dir string }
+type LockedError struct {
+	Dir    string
+	Holder Holder // zero: not known
+}
 
 func (e *LockedError) Error() string {
-	return e.Dir + ": another process is at work on what sleep keeps; wait until it has ended"
+	who := e.Holder.String()
+	if who != "" {
+		who = " (" + who + ")"
+	}
+	return e.Dir + ": another process is at work on what sleep keeps" + who + "; wait until it has ended"
 }
 
 // ErrorKind says whose business the error is.
@@ -136,12 +143,12 @@ func Open(ctx context.Context, dir string) (*Bank, error) {
 		return nil, err
 	}
 	b := &Bank{dir: dir, lock: lock}
-	err = b.clearTemp()
+	err = errors.Join(noteHolder(dir, ""), b.clearTemp())
 	if err == nil {
 		b.db, err = connect(ctx, filepath.Join(dir, File))
 	}
 	if err != nil {
-		return nil, errors.Join(err, lock.Unlock())
+		return nil, errors.Join(err, release(dir), lock.Unlock())
 	}
 	return b, nil
 }
@@ -157,7 +164,7 @@ func takeLock(dir string) (*flock.Flock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	case !locked:
-		return nil, &LockedError{Dir: dir}
+		return nil, &LockedError{Dir: dir, Holder: holderOf(dir)}
 	}
 	// A reset deletes the file while others may have opened it: a lock on what is no more is none.
 	held, err1 := lock.Stat()
@@ -240,7 +247,7 @@ func (b *Bank) Temp() string { return filepath.Join(b.dir, tempDir) }
 func (b *Bank) Close() error {
 	err := b.db.Close()
 	if b.lock != nil {
-		err = errors.Join(err, os.RemoveAll(b.Temp()), b.lock.Unlock())
+		err = errors.Join(err, os.RemoveAll(b.Temp()), release(b.dir), b.lock.Unlock())
 	}
 	return err
 }

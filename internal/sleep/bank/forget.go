@@ -314,7 +314,7 @@ func dropProject(ctx context.Context, tx *sql.Tx, project string) (int, error) {
 
 // Entries are the names of the files and folders of a bank in its folder.
 func Entries() []string {
-	return []string{File, File + "-journal", File + "-wal", File + "-shm", lockFile, tempDir}
+	return []string{File, File + "-journal", File + "-wal", File + "-shm", lockFile, holderFile, tempDir}
 }
 
 // Reset deletes the bank of a folder and all that belongs to it, after first has deleted the

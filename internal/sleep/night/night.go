@@ -153,6 +153,8 @@ func (n *night) begin(ctx context.Context) error {
 		n.from = first.Since
 	}
 	n.purse = newPurse(n.Config)
+	began := n.Now()
+	n.purse.passed = func() time.Duration { return n.Now().Sub(began) }
 	n.served = lastServed(nights, openNight(nights))
 	if len(nights) > 0 && nights[0].Ended.IsZero() {
 		n.report = &Report{}
@@ -405,6 +407,7 @@ func (n *night) keep(ctx context.Context, over bool) error {
 // purse is what the night may spend, and has spent, by run: a run that goes on tells all that it ever used.
 type purse struct {
 	limits config.Limits
+	passed func() time.Duration // since the night began, or went on; nil: no time passes
 	chat   bool
 	by     map[string]result.Usage
 	held   float64 // share of the ceilings that is left for the last confirmation
@@ -485,6 +488,10 @@ func (p *purse) rest(reserve float64) config.Limits {
 		}
 		left := max(0, *c-used-reserve**c)
 		out.USD = &left
+	}
+	if c := p.limits.Time; c != nil && p.passed != nil {
+		left := max(config.Duration(time.Millisecond), *c-config.Duration(p.passed())-config.Duration(reserve*float64(*c)))
+		out.Time = &left
 	}
 	return out
 }

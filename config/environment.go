@@ -1,0 +1,28 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"slices"
+)
+
+// SetEnvironment gives the process variables in the place of its own: what a timer has started sees
+// what the shell did in which the timer was set. It is for the beginning of a program.
+// It is for this program, and no part of the compatibility promise.
+func SetEnvironment(vars map[string]string) error {
+	var names []string
+	for name := range vars {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := os.Setenv(name, vars[name]); err != nil {
+			return fmt.Errorf("set the variable %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Environment reads a variable of the process.
+// It is for this program, and no part of the compatibility promise.
+func Environment(name string) (string, bool) { return os.LookupEnv(name) }

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package timer
+
+import "io/fs"
+
+// owned is not asked here.
+func owned(fs.FileInfo) bool { return true }
