@@ -13,12 +13,16 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func sleepStatusCommand(a *app, profile *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show what is kept, of which projects, and where it may go",
+		Short: "Show the nights of the last week, what waits, what was adopted and how it fares, and what is kept",
+		Long: `Show the nights of the last seven days with what they came to, what waits for you, what was
+adopted and how it fares since, what the nights have used, what to do next; and what is kept of
+sessions, of which projects, and where it may go. skillopt sleep report says more of the nights.`,
 		Example: `  skillopt sleep status
   skillopt sleep status --json`,
 		Args: exactly(0, "no arguments"),
@@ -41,6 +45,7 @@ type sleepStatus struct {
 	Sends    []sentTo           `json:"sends"`
 	Missing  []bank.Destination `json:"consent_missing"`
 	Warnings []string           `json:"warnings"`
+	Week     *result.Week       `json:"week"` // null: nothing is kept yet
 }
 
 // sentTo is where questions of a role would go.
@@ -71,7 +76,7 @@ func runSleepStatus(ctx context.Context, a *app, profile string) error {
 	if s.Missing, err = unconsented(ctx, setup.dir, remote(list)); err != nil {
 		return err
 	}
-	if err := s.read(ctx, time.Now()); err != nil {
+	if err := s.read(ctx, setup, a.version, time.Now()); err != nil {
 		return err
 	}
 	if a.json {
@@ -81,7 +86,7 @@ func runSleepStatus(ctx context.Context, a *app, profile string) error {
 }
 
 // read looks into the bank, if there is one.
-func (s *sleepStatus) read(ctx context.Context, now time.Time) (err error) {
+func (s *sleepStatus) read(ctx context.Context, setup sleepSetup, version string, now time.Time) (err error) {
 	b, err := bank.Look(ctx, s.Dir)
 	if errors.Is(err, bank.ErrNone) {
 		return nil
@@ -97,6 +102,9 @@ func (s *sleepStatus) read(ctx context.Context, now time.Time) (err error) {
 		return err
 	}
 	if s.Bytes, err = b.Size(); err != nil {
+		return err
+	}
+	if s.Week, err = setup.week(ctx, b, version, now, weekDays, nil); err != nil {
 		return err
 	}
 	last, err := b.LastRead(ctx)
@@ -146,6 +154,9 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 	}
 	for _, d := range s.Missing {
 		out.line(fmt.Sprintf("not agreed to: %s as %s; `skillopt sleep init` asks, and nothing is sent before", oneLine(d.Host), d.Role))
+	}
+	if s.Week != nil {
+		printWeek(out, s.Week)
 	}
 	for _, w := range s.Warnings {
 		a.printer(a.Err).line("warning: " + oneLine(w))

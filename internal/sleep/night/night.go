@@ -52,6 +52,8 @@ type Options struct {
 	// Confirm is asked once it is known what the night would do, before anything is spent on training; an
 	// error ends the night. Nil: nobody is asked.
 	Confirm func(*Report) error
+	// Adopted are the adoptions of a document that stand, the newest last, for what it holds now. Nil: nothing was adopted.
+	Adopted func(target, live string) ([]Standing, error)
 	// With are options of every run, such as clients of models.
 	With []skillopt.Option
 	// Again reads a kept session once more from its store, with what files held. false: the store does not have it any
@@ -164,7 +166,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Bundle, n.report.Served = nil, nil
+		n.report.Bundle, n.report.Served, n.report.Adopted = nil, nil, []Adopted{}
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -177,7 +179,7 @@ func (n *night) begin(ctx context.Context) error {
 	}
 	n.report = &Report{
 		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
-		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
+		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}},
 	}
 	n.report.ID = nameOf(now, nights)
 	if n.from.IsZero() {

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/week"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// weekDays is how many days sleep status looks back.
+const weekDays = 7
+
+// nextRun is when the next night of the profile comes by itself; nil: none is scheduled, or it is not known.
+func (s sleepSetup) nextRun(context.Context, time.Time) *time.Time { return nil }
+
+// adopted opens what was adopted, if anything was; nil: nothing was.
+func (s sleepSetup) adopted(version string) (*adopt.Store, error) {
+	if _, err := os.Lstat(filepath.Join(s.dir, adoptedDir)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return s.adoptions(version)
+}
+
+// week gathers what nights of some days came to.
+func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now time.Time, days int, project func(string) bool) (*result.Week, error) {
+	store, err := s.adopted(version)
+	if err != nil {
+		return nil, err
+	}
+	return week.Of(ctx, week.Inputs{Bank: b, Store: store, Dir: s.dir, Now: now, Days: days, Project: project, Scheduled: s.nextRun(ctx, now)})
+}
+
+// standing are the adoptions of a project's documents that stand, for its nights.
+func (s sleepSetup) standing(project, version string) func(target, live string) ([]night.Standing, error) {
+	return func(target, live string) ([]night.Standing, error) {
+		store, err := s.adopted(version)
+		if store == nil || err != nil {
+			return nil, err
+		}
+		list, err := store.StandingFor(project, target)
+		if err != nil {
+			return nil, err
+		}
+		var out []night.Standing
+		for _, r := range list {
+			one := night.Standing{Number: r.N, Night: r.Night}
+			if one.Without, one.Changed, err = store.Without(r, target, live); err != nil {
+				one.Reason = "what the document would be without it is not known: " + err.Error()
+			}
+			out = append(out, one)
+		}
+		return out, nil
+	}
+}
+
+// printWeek says on a screen what nights of some days came to.
+func printWeek(out printer, w *result.Week) {
+	out.line("")
+	out.line(fmt.Sprintf("nights of the last %s: %s", plural.Of(w.Days, "day", "days"), nightCount(w)))
+	for _, n := range w.Nights {
+		printWeekNight(out, n)
+	}
+	if len(w.Adoptions) > 0 {
+		out.line("")
+		out.line("adopted:")
+	}
+	for _, a := range w.Adoptions {
+		printWeekAdoption(out, a)
+	}
+	out.line("")
+	out.line("waits: " + waitsText(w.Waits))
+	out.line("spent: " + weekSpentText(w))
+	if w.Scheduled != nil {
+		out.line("next night: " + w.Scheduled.Local().Format("2006-01-02 15:04"))
+	}
+	for _, p := range w.Problems {
+		out.line("problem: " + oneLine(p))
+	}
+	for _, s := range w.Next {
+		out.line(fmt.Sprintf("next: %s", oneLine(s.Command)))
+		out.line("  " + oneLine(s.Why))
+	}
+}
+
+func nightCount(w *result.Week) string {
+	if len(w.Nights) == 0 {
+		return "none"
+	}
+	text := fmt.Sprint(len(w.Nights))
+	if w.Simulated {
+		text += " (simulated models: scores are those of a simulation)"
+	}
+	return text
+}
+
+func printWeekNight(out printer, n result.WeekNight) {
+	text := fmt.Sprintf("  %s  %s", n.Started.Local().Format("Mon 2006-01-02 15:04"), oneLine(n.Project))
+	if n.Ended == nil {
+		text += " (not over)"
+	}
+	out.line(text)
+	for _, t := range n.Targets {
+		name := oneLine(t.Target)
+		if name == "" {
+			name = "the night"
+		}
+		line := fmt.Sprintf("    %s: %s", name, orNotBegun(t.Outcome))
+		if what := proposedText(t); what != "" {
+			line += ", " + what
+		}
+		out.line(line)
+	}
+	if len(n.Targets) == 0 {
+		out.line(fmt.Sprintf("    no document was worked on: %s, %s of tasks", plural.Of(n.Sessions, "new session", "new sessions"), plural.Of(n.NewTasks, "new cluster", "new clusters")))
+	}
+}
+
+func orNotBegun(o result.NightOutcome) string {
+	if o == "" {
+		return "not begun"
+	}
+	return string(o)
+}
+
+// proposedText says what has become of a proposal; "": there was none.
+func proposedText(t result.WeekTarget) string {
+	switch t.Proposal {
+	case result.ProposedWaits:
+		return "waits to be adopted"
+	case result.ProposedAdopted:
+		return fmt.Sprintf("adopted as number %d", t.Number)
+	case result.ProposedTakenBack:
+		return fmt.Sprintf("adopted as number %d and taken back", t.Number)
+	case result.ProposedOlder:
+		return "not adopted, and a newer night proposes another text"
+	case result.ProposedStale:
+		return "not adopted, and refused by now: the document has changed"
+	case result.ProposedGone:
+		return "discarded"
+	}
+	return ""
+}
+
+func printWeekAdoption(out printer, a result.WeekAdoption) {
+	text := fmt.Sprintf("  number %d, %s: ", a.Number, a.At.Local().Format("2006-01-02 15:04"))
+	if a.Kind != string(adopt.Adopted) {
+		out.line(text + fmt.Sprintf("%s: number %d was taken back", oneLine(a.Target), a.Of))
+		return
+	}
+	text += fmt.Sprintf("%s of night %s, %s, %s", oneLine(a.Target), oneLine(a.Night), oneLine(a.Claim), plural.Of(len(a.Rules), "rule", "rules"))
+	if a.BackBy > 0 {
+		text += fmt.Sprintf("; taken back by number %d", a.BackBy)
+	}
+	out.line(text)
+	out.line("    since: " + sinceText(a.Since))
+}
+
+// sinceText says how an adopted text fares.
+func sinceText(s *result.NightAdopted) string {
+	if s == nil {
+		return "no night has looked at it yet"
+	}
+	text := oneLine(s.Reason)
+	if s.Better != nil && s.Worse != nil {
+		text += fmt.Sprintf(" (evidence %.3g that it is better, %.3g that it is worse; %.3g is needed)", *s.Better, *s.Worse, s.Needs)
+	}
+	return text
+}
+
+func waitsText(w result.WeekWaits) string {
+	var parts []string
+	if n := len(w.Proposals); n > 0 {
+		parts = append(parts, plural.Of(n, "proposal", "proposals"))
+	}
+	if w.Review > 0 {
+		text := plural.Of(w.Review, "task", "tasks") + " to review"
+		if w.Held > 0 {
+			text += fmt.Sprintf(" (%d not used before)", w.Held)
+		}
+		parts = append(parts, text)
+	}
+	if n := len(w.Nights); n > 0 {
+		parts = append(parts, plural.Of(n, "night that is not over", "nights that are not over"))
+	}
+	if n := len(w.Intents); n > 0 {
+		parts = append(parts, plural.Of(n, "adoption that has not ended", "adoptions that have not ended"))
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func weekSpentText(w *result.Week) string {
+	s := w.Spent
+	text := fmt.Sprintf("%s, %s tokens", plural.Of(int(s.Calls), "call", "calls"), count(s.Input+s.Output))
+	switch {
+	case s.CostUSD != nil:
+		text += fmt.Sprintf(", $%.2f", *s.CostUSD)
+	case s.KnownUSD > 0:
+		text += fmt.Sprintf(", $%.2f and what %s cost, which is not known (no price known)", s.KnownUSD, plural.Of(s.Unknown, "night", "nights"))
+	default:
+		text += ", cost unknown (no price known)"
+	}
+	return text
+}

@@ -1,0 +1,253 @@
+package night
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// sinceLevel is how often an adopted text that is no worse is ever called worse, and one that is no better, better.
+const sinceLevel = 0.05
+
+// mostStanding is how many adoptions of a document a night goes on with: the newest.
+const mostStanding = 3
+
+// Standing is an adoption of a document that was not taken back.
+type Standing struct {
+	Number  int
+	Night   string   // that staged it
+	Without string   // what the document would hold if the adoption were taken back
+	Changed []string // the lines that would go or come back; none: nothing of the adoption is in the document
+	Reason  string   // why the two above are not known; "": they are
+}
+
+// since goes on with the evidence for what was adopted of a document: it and the document without the adoption answer the
+// tasks that are new to both. What is worse is told, with the command that takes it back; nothing is taken back by itself.
+// It holds however often it is looked at (Ville's inequality).
+func (n trainer) since(ctx context.Context, j *job) error {
+	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
+		return nil
+	}
+	standing, err := n.Adopted(j.doc.ID(), j.doc.Text)
+	if err != nil {
+		return fmt.Errorf("what was adopted: %w", err)
+	}
+	rows, err := bank.Since(ctx, n.Bank, n.Project, j.doc.ID())
+	if err != nil {
+		return err
+	}
+	standing = standing[max(0, len(standing)-mostStanding):]
+	for _, s := range slices.Backward(standing) {
+		if err := n.sinceOne(ctx, j, s, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sinceOne goes on with one adoption.
+func (n trainer) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (err error) {
+	out := Adopted{Number: s.Number, Target: j.doc.ID(), Night: s.Night, Verdict: result.AdoptedOpen, Needs: 1 / sinceLevel}
+	switch {
+	case s.Reason != "":
+		out.Verdict, out.Reason = result.AdoptedUnknown, s.Reason
+	case len(s.Changed) == 0:
+		out.Verdict, out.Reason = result.AdoptedGone, "nothing of it is in the document any more"
+	}
+	if out.Verdict != result.AdoptedOpen {
+		n.setAdopted(out)
+		return nil
+	}
+	c, began, err := n.rowOf(ctx, j, s, rows)
+	if err != nil {
+		return err
+	}
+	if err := weighSince(&out, c, n.report.ID, began); err != nil {
+		return err
+	}
+	defer func() { n.setAdopted(out) }()
+	fresh := n.newTo(j, c)
+	if out.Verdict == result.AdoptedWorse || len(c.Pairs) >= maxPairs || len(fresh) == 0 {
+		return nil
+	}
+	fresh = fresh[:min(len(fresh), maxPairs-len(c.Pairs))]
+	if out.Run, err = n.askBoth(ctx, j, s, c, fresh); err != nil {
+		return err
+	}
+	return weighSince(&out, c, n.report.ID, cmp.Or(c.Reason, began))
+}
+
+// rowOf is the row of an adoption's evidence, and why it begins anew with it; "": it does not. What was measured by another model
+// or way of scoring, or of other rules, since somebody has edited them, is left behind.
+func (n trainer) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, string, error) {
+	sum := sha256.Sum256([]byte(strings.Join(s.Changed, "\n")))
+	fresh := bank.Candidate{
+		Project: n.Project, Target: j.doc.ID(), Night: s.Night, State: bank.Adopted, Text: hex.EncodeToString(sum[:]), Terms: j.terms, Adoption: s.Number,
+		Exploratory: true, // it is no candidate, and spends nothing of the level
+		Known:       n.knownTo(j, s.Night),
+	}
+	began := ""
+	for i := range slices.Backward(rows) {
+		c := &rows[i]
+		if c.Adoption != s.Number || c.State != bank.Adopted {
+			continue
+		}
+		switch {
+		case c.Terms != j.terms:
+			began = "the model, the agent or the way of scoring has changed: its evidence begins anew"
+		case c.Text != fresh.Text:
+			began = "its rules in the document were edited: its evidence begins anew"
+		default:
+			return c, c.Reason, nil
+		}
+		if err := n.leave(ctx, c, &fresh, began); err != nil {
+			return nil, "", err
+		}
+		break
+	}
+	return &fresh, began, bank.KeepSince(ctx, n.Bank, &fresh)
+}
+
+// leave ends a row, and has another one begin behind it: tasks that it has measured say nothing new of the same lines.
+func (n trainer) leave(ctx context.Context, c, next *bank.Candidate, why string) error {
+	c.State, c.Settled = bank.Ended, n.report.ID
+	next.Reason = why
+	return bank.KeepSince(ctx, n.Bank, c)
+}
+
+// knownTo are the clusters that an adopted text was made, chosen or compared by before it was adopted, as far as a candidate tells.
+func (n trainer) knownTo(j *job, night string) []int64 {
+	var out []int64
+	for _, c := range j.past {
+		if c.Night != night {
+			continue
+		}
+		out = append(out, c.Known...)
+		for _, p := range c.Pairs {
+			out = append(out, p.Cluster)
+		}
+	}
+	return out
+}
+
+// newTo are the clusters at hand that came after the night that staged a text, and that it has not answered.
+func (trainer) newTo(j *job, c *bank.Candidate) []bank.Cluster {
+	return slices.DeleteFunc(j.picked.train(), func(k bank.Cluster) bool {
+		return k.Night <= c.Night || slices.Contains(c.Known, k.Number) || slices.ContainsFunc(c.Pairs, func(p bank.Pair) bool { return p.Cluster == k.Number })
+	})
+}
+
+// askBoth has the document without the adoption and the live one answer tasks, each once, and keeps what they scored.
+func (n trainer) askBoth(ctx context.Context, j *job, s Standing, c *bank.Candidate, fresh []bank.Cluster) (run string, err error) {
+	without := s.Without
+	if strings.TrimSpace(without) == "" { // there was no file
+		if without, err = skill.InjectLearned(""); err != nil {
+			return "", fmt.Errorf("the document without number %d: %w", s.Number, err)
+		}
+	}
+	cfg := n.targetSettings(j)
+	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
+	if cfg.Agent.Name != "" {
+		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
+	}
+	name := fmt.Sprintf("%s-%s-since-%d", n.report.ID, slug(j.doc.ID()), s.Number)
+	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
+	done, err := skillopt.Compare(ctx, cfg, skill.New(without), skill.New(j.doc.Text), append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
+		skillopt.WithPasses(1), skillopt.WithOneLook(sinceLevel))...)
+	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
+	run = n.below(dir)
+	j.out.Runs = append(j.out.Runs, run)
+	if done == nil {
+		return run, err
+	}
+	n.purse.add(name, done.Usage)
+	n.report.Simulated = n.report.Simulated || done.Simulated
+	if err != nil {
+		return run, err
+	}
+	served, err := n.answeredBy(dir)
+	if err != nil {
+		return run, err
+	}
+	if othersAnswer(c.Served, served) {
+		next := *c
+		next.Number, next.Pairs, next.Served = 0, nil, served
+		why := fmt.Sprintf("models.target is answered by %s now, and was by %s: its evidence begins anew", strings.Join(served, ", "), strings.Join(c.Served, ", "))
+		if err := n.leave(ctx, c, &next, why); err != nil {
+			return run, err
+		}
+		*c = next
+	}
+	if len(c.Served) == 0 {
+		c.Served = served
+	}
+	for _, t := range done.ByTask {
+		if number, ok := numberOf(fresh, t.ID); ok {
+			c.Pairs = append(c.Pairs, bank.Pair{Cluster: number, Night: n.report.ID, Live: t.A, Staged: t.B})
+		}
+	}
+	return run, bank.KeepSince(ctx, n.Bank, c)
+}
+
+// weighSince says what all pairs of an adoption come to.
+func weighSince(out *Adopted, c *bank.Candidate, night, began string) error {
+	better, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(c.Pairs, false))
+	if err != nil {
+		return err
+	}
+	worse, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(c.Pairs, true))
+	if err != nil {
+		return err
+	}
+	out.Pairs, out.Wins, out.Losses, out.Tonight = better.N, better.Wins, better.Losses, 0
+	sum := 0.0
+	for _, p := range c.Pairs {
+		sum += p.Staged - p.Live
+		if p.Night == night {
+			out.Tonight++
+		}
+	}
+	if better.N > 0 {
+		mean := sum / float64(better.N)
+		out.Difference, out.Better, out.Worse = &mean, &better.Wealth, &worse.Wealth
+	}
+	out.Verdict, out.Help = result.AdoptedOpen, ""
+	out.Reason = fmt.Sprintf("won %d and lost %d of %s since", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
+	switch {
+	case better.N == 0:
+		out.Reason = "no task since is new to it"
+	case worse.Certified:
+		out.Verdict = result.AdoptedWorse
+		out.Reason = fmt.Sprintf("worse: it lost %d and won %d of %s since", better.Losses, better.Wins, plural.Of(better.N, "new task", "new tasks"))
+		out.Help = fmt.Sprintf("skillopt sleep rollback %d", out.Number)
+	case better.Certified:
+		out.Verdict = result.AdoptedBetter
+		out.Reason = fmt.Sprintf("better: it won %d and lost %d of %s since", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
+	}
+	if began != "" {
+		out.Reason += "; " + began
+	}
+	return nil
+}
+
+// setAdopted puts what is known of an adoption into the report.
+func (n *night) setAdopted(a Adopted) {
+	if i := slices.IndexFunc(n.report.Adopted, func(o Adopted) bool { return o.Number == a.Number && o.Target == a.Target }); i >= 0 {
+		n.report.Adopted[i] = a
+		return
+	}
+	n.report.Adopted = append(n.report.Adopted, a)
+}
