@@ -45,7 +45,14 @@ type WeekTarget struct {
 	Reason   string       `json:"reason"`
 	Proposal WeekProposed `json:"proposal"`
 	Number   int          `json:"number,omitempty"` // of its adoption
-	Rules    []string     `json:"rules"`            // that the proposal adds
+	Rules    []WeekRule   `json:"rules"`            // that the proposal adds
+}
+
+// WeekRule is a rule, and what it rests on.
+type WeekRule struct {
+	Text  string `json:"text"`
+	Tasks int    `json:"tasks"` // whose failures asked for it; 0: not known
+	Won   int    `json:"won"`   // of these, won on fresh answers
 }
 
 // WeekProposed says what has become of a proposal.
@@ -102,7 +109,7 @@ type WeekAdoption struct {
 	Claim   string        `json:"claim,omitempty"`    // what it was called when it was adopted
 	Reason  string        `json:"reason,omitempty"`   //
 	Merged  bool          `json:"merged"`             //
-	Rules   []string      `json:"rules"`              // that it brought
+	Rules   []WeekRule    `json:"rules"`              // that it brought
 	Since   *NightAdopted `json:"since"`              // the evidence since; null: no night has looked
 	SeenIn  string        `json:"since_in,omitempty"` // the night that looked last
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
@@ -80,7 +81,7 @@ func runSleepStatus(ctx context.Context, a *app, profile string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, s)
+		return printJSON(a.Out, ask.Shareable(&s))
 	}
 	return s.print(a, list)
 }
@@ -122,6 +123,10 @@ func (s *sleepStatus) read(ctx context.Context, setup sleepSetup, version string
 
 func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 	out := a.shown()
+	if s.Week != nil {
+		printWeek(out, s.Week)
+		out.line("")
+	}
 	if s.Found {
 		out.line(fmt.Sprintf("profile: %s, which allows %s", oneLine(s.Profile), plural.Of(len(s.Projects), "project", "projects")))
 	} else {
@@ -154,9 +159,6 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 	}
 	for _, d := range s.Missing {
 		out.line(fmt.Sprintf("not agreed to: %s as %s; `skillopt sleep init` asks, and nothing is sent before", oneLine(d.Host), d.Role))
-	}
-	if s.Week != nil {
-		printWeek(out, s.Week)
 	}
 	for _, w := range s.Warnings {
 		a.printer(a.Err).line("warning: " + oneLine(w))

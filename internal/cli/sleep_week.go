@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
@@ -115,8 +117,8 @@ func printWeekNight(out printer, n result.WeekNight) {
 		if name == "" {
 			name = "the night"
 		}
-		line := fmt.Sprintf("    %s: %s", name, orNotBegun(t.Outcome))
-		if what := proposedText(t); what != "" {
+		line := fmt.Sprintf("    %s: %s", name, cmp.Or(string(t.Outcome), "not begun"))
+		if what := report.ProposedWords(t); what != "" {
 			line += ", " + what
 		}
 		out.line(line)
@@ -124,32 +126,6 @@ func printWeekNight(out printer, n result.WeekNight) {
 	if len(n.Targets) == 0 {
 		out.line(fmt.Sprintf("    no document was worked on: %s, %s of tasks", plural.Of(n.Sessions, "new session", "new sessions"), plural.Of(n.NewTasks, "new cluster", "new clusters")))
 	}
-}
-
-func orNotBegun(o result.NightOutcome) string {
-	if o == "" {
-		return "not begun"
-	}
-	return string(o)
-}
-
-// proposedText says what has become of a proposal; "": there was none.
-func proposedText(t result.WeekTarget) string {
-	switch t.Proposal {
-	case result.ProposedWaits:
-		return "waits to be adopted"
-	case result.ProposedAdopted:
-		return fmt.Sprintf("adopted as number %d", t.Number)
-	case result.ProposedTakenBack:
-		return fmt.Sprintf("adopted as number %d and taken back", t.Number)
-	case result.ProposedOlder:
-		return "not adopted, and a newer night proposes another text"
-	case result.ProposedStale:
-		return "not adopted, and refused by now: the document has changed"
-	case result.ProposedGone:
-		return "discarded"
-	}
-	return ""
 }
 
 func printWeekAdoption(out printer, a result.WeekAdoption) {

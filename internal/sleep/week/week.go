@@ -141,9 +141,9 @@ func (g *gathering) night(r *result.Night) {
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		row := result.WeekTarget{Target: t.Target, Outcome: t.Outcome, Reason: t.Reason, Rules: []string{}}
+		row := result.WeekTarget{Target: t.Target, Outcome: t.Outcome, Reason: t.Reason, Rules: []result.WeekRule{}}
 		for _, rule := range t.Rules {
-			row.Rules = append(row.Rules, rule.Text)
+			row.Rules = append(row.Rules, result.WeekRule{Text: rule.Text, Tasks: len(rule.Tasks), Won: len(rule.Won)})
 		}
 		row.Proposal, row.Number = g.proposed(r, t, p)
 		if row.Proposal == result.ProposedWaits {
@@ -235,15 +235,15 @@ func (g *gathering) adoptions() {
 		if !g.within(r.Ended) && (r.Kind != adopt.Adopted || back > 0) {
 			continue
 		}
-		row := result.WeekAdoption{Number: r.N, Kind: string(r.Kind), Of: r.Of, BackBy: back, Project: r.Project, Night: r.Night, At: r.Ended, Rules: []string{}}
+		row := result.WeekAdoption{Number: r.N, Kind: string(r.Kind), Of: r.Of, BackBy: back, Project: r.Project, Night: r.Night, At: r.Ended, Rules: []result.WeekRule{}}
 		if len(r.Files) == 0 {
 			g.out.Adoptions = append(g.out.Adoptions, row)
 		}
 		for _, c := range r.Files {
 			row := row
-			row.Target, row.Claim, row.Reason, row.Merged, row.Rules = c.Target, c.Claim, c.Reason, c.Merged, []string{}
+			row.Target, row.Claim, row.Reason, row.Merged, row.Rules = c.Target, c.Claim, c.Reason, c.Merged, []result.WeekRule{}
 			for _, rule := range c.Rules {
-				row.Rules = append(row.Rules, rule.Text)
+				row.Rules = append(row.Rules, ruleOf(rule))
 			}
 			if r.Kind == adopt.Adopted {
 				row.Since, row.SeenIn = g.sinceOf(r.Project, r.N, c.Target)
@@ -251,6 +251,16 @@ func (g *gathering) adoptions() {
 			g.out.Adoptions = append(g.out.Adoptions, row)
 		}
 	}
+}
+
+// ruleOf is a rule with what the night noted of it; nothing was noted of one that the user cut out of a proposal.
+func ruleOf(r adopt.Rule) result.WeekRule {
+	out := result.WeekRule{Text: r.Text}
+	var grounds result.NightRule
+	if json.Unmarshal(r.Grounds, &grounds) == nil {
+		out.Tasks, out.Won = len(grounds.Tasks), len(grounds.Won)
+	}
+	return out
 }
 
 // sinceOf is what the newest night that looked says of an adoption.
