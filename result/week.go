@@ -51,8 +51,8 @@ type WeekTarget struct {
 // WeekRule is a rule, and what it rests on.
 type WeekRule struct {
 	Text  string `json:"text"`
-	Tasks int    `json:"tasks"` // whose failures asked for it; 0: not known
-	Won   int    `json:"won"`   // of these, won on fresh answers
+	Tasks *int   `json:"tasks"` // whose failures asked for it; null: not known
+	Won   *int   `json:"won"`   // of these, won on fresh answers; null: not measured
 }
 
 // WeekProposed says what has become of a proposal.

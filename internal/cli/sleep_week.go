@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,14 @@ func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now 
 	if err != nil {
 		return nil, err
 	}
-	return week.Of(ctx, week.Inputs{Bank: b, Store: store, Dir: s.dir, Now: now, Days: days, Project: project, Scheduled: s.nextRun(ctx, now)})
+	w, err := week.Of(ctx, week.Inputs{Bank: b, Store: store, Dir: s.dir, Now: now, Days: days, Project: project, Scheduled: s.nextRun(ctx, now)})
+	if err != nil || s.profile == s.folders.SleepProfile() {
+		return w, err
+	}
+	for i := range w.Next {
+		w.Next[i].Command += " --profile " + shellWord(s.profile)
+	}
+	return w, nil
 }
 
 // standing are the adoptions of a project's documents that stand, for its nights.
@@ -68,10 +76,10 @@ func (s sleepSetup) standing(project, version string) func(target, live string) 
 
 // printWeek says on a screen what nights of some days came to.
 func printWeek(out printer, w *result.Week) {
-	out.line("")
 	out.line(fmt.Sprintf("nights of the last %s: %s", plural.Of(w.Days, "day", "days"), nightCount(w)))
+	several := slices.ContainsFunc(w.Nights, func(n result.WeekNight) bool { return n.Project != w.Nights[0].Project })
 	for _, n := range w.Nights {
-		printWeekNight(out, n)
+		printWeekNight(out, n, several)
 	}
 	if len(w.Adoptions) > 0 {
 		out.line("")
@@ -106,8 +114,12 @@ func nightCount(w *result.Week) string {
 	return text
 }
 
-func printWeekNight(out printer, n result.WeekNight) {
-	text := fmt.Sprintf("  %s  %s", n.Started.Local().Format("Mon 2006-01-02 15:04"), oneLine(n.Project))
+// printWeekNight prints a night; with several projects of which it is.
+func printWeekNight(out printer, n result.WeekNight, several bool) {
+	text := fmt.Sprintf("  %s  night %s", n.Started.Local().Format("Mon 2006-01-02 15:04"), oneLine(n.Night))
+	if several {
+		text += " of " + oneLine(n.Project)
+	}
 	if n.Ended == nil {
 		text += " (not over)"
 	}
@@ -186,6 +198,8 @@ func weekSpentText(w *result.Week) string {
 		text += fmt.Sprintf(", $%.2f", *s.CostUSD)
 	case s.KnownUSD > 0:
 		text += fmt.Sprintf(", $%.2f and what %s cost, which is not known (no price known)", s.KnownUSD, plural.Of(s.Unknown, "night", "nights"))
+	case report.OnlySimulated(w):
+		text += ", no cost"
 	default:
 		text += ", cost unknown (no price known)"
 	}

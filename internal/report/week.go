@@ -3,8 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -138,7 +141,14 @@ func (m *markdown) weekNights(p weekPage) {
 		m.say("### %s, %s%s", m.text(n.When), m.text(n.Project), m.text(n.State))
 		m.say("Night %s: %s", m.text(n.Name), m.text(n.From))
 		for _, d := range n.Documents {
-			text := fmt.Sprintf("**%s: %s**, %s. %s.", m.text(d.Name), m.text(d.Outcome), m.text(d.Words), m.text(strings.TrimSuffix(d.Why, ".")))
+			text := fmt.Sprintf("**%s: %s**", m.text(d.Name), m.text(d.Outcome))
+			if d.Words != "" {
+				text += " (" + m.text(d.Words) + ")"
+			}
+			text += "."
+			if d.Why != "" {
+				text += " " + m.text(sentence(d.Why))
+			}
 			if d.Proposal != "" {
 				text += " The proposal: " + m.text(d.Proposal) + "."
 			}
@@ -242,7 +252,11 @@ func weekWaits(w result.WeekWaits) []string {
 		out = append(out, fmt.Sprintf("night %s proposes a text for %s of %s: %s, %s", line(p.Night, idLength), line(p.Target, idLength), line(NameOf(p.Project), idLength), p.Outcome, line(p.Reason, reasonLength)))
 	}
 	if w.Review > 0 {
-		out = append(out, fmt.Sprintf("%s to review, of which %d are not used before somebody has looked", plural.Of(w.Review, "task", "tasks"), w.Held))
+		text := plural.Of(w.Review, "task", "tasks") + " to review"
+		if w.Held > 0 {
+			text += fmt.Sprintf(", of which %d are not used before somebody has looked", w.Held)
+		}
+		out = append(out, text)
 	}
 	for _, id := range w.Nights {
 		out = append(out, "night "+line(id, idLength)+" is not over")
@@ -286,9 +300,13 @@ func weekRules(rules []result.WeekRule) (out []string, more int) {
 		if i == mostWeekRules {
 			return out, len(rules) - i
 		}
-		text := line(r.Text, reasonLength)
-		if r.Tasks > 0 {
-			text += fmt.Sprintf(" (asked for by the failures of %s, %d of them won on fresh answers)", plural.Of(r.Tasks, "task", "tasks"), r.Won)
+		text := strings.TrimPrefix(line(r.Text, reasonLength), "- ")
+		if r.Tasks != nil {
+			text += " (asked for by the failures of " + plural.Of(*r.Tasks, "task", "tasks")
+			if r.Won != nil {
+				text += fmt.Sprintf(", of which it has won %d on fresh answers", *r.Won)
+			}
+			text += ")"
 		}
 		out = append(out, text)
 	}
@@ -311,10 +329,15 @@ func weekNightOf(n result.WeekNight) weekNight {
 	}
 	for _, t := range n.Targets {
 		d := weekDocument{
-			Name: cmp.Or(line(t.Target, idLength), "the night"), Outcome: cmp.Or(string(t.Outcome), "not begun"), Words: OutcomeWords(t.Outcome), Class: outcomeClass(t.Outcome),
-			Why: cmp.Or(line(t.Reason, reasonLength), absent), Proposal: ProposedWords(t),
+			Name: cmp.Or(line(t.Target, idLength), "the night"), Outcome: cmp.Or(strings.ReplaceAll(line(string(t.Outcome), idLength), "_", " "), "not begun"),
+			Words: OutcomeWords(t.Outcome), Class: outcomeClass(t.Outcome), Why: line(t.Reason, reasonLength), Proposal: ProposedWords(t),
 		}
-		d.Rules, d.MoreRules = weekRules(t.Rules)
+		if first, _, _ := strings.Cut(d.Words, ","); strings.HasPrefix(d.Why, first) {
+			d.Words = "" // the reason says it
+		}
+		if t.Proposal != result.ProposedAdopted && t.Proposal != result.ProposedTakenBack { // else they stand with the adoption
+			d.Rules, d.MoreRules = weekRules(t.Rules)
+		}
 		out.Documents = append(out.Documents, d)
 	}
 	return out
@@ -332,6 +355,12 @@ func OutcomeWords(o result.NightOutcome) string {
 		result.NightStopped: "it was stopped; the same command goes on", result.NightRefused: "the document, or what was to be written, cannot be used",
 	}
 	return cmp.Or(words[o], "nothing is known of it yet")
+}
+
+// sentence is a reason as a sentence of its own.
+func sentence(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
 func outcomeClass(o result.NightOutcome) string {
@@ -367,10 +396,13 @@ func ProposedWords(t result.WeekTarget) string {
 
 func weekCosts(w *result.Week) []cost {
 	var out []cost
-	row := func(name string, s result.NightSpent, total bool) {
+	row := func(name string, s result.NightSpent, simulated, total bool) {
 		usd := dollars(s.CostUSD)
-		if s.Calls == 0 {
+		switch {
+		case s.Calls == 0:
 			usd = absent
+		case s.CostUSD == nil && simulated:
+			usd = "simulated"
 		}
 		out = append(out, cost{Role: name, Calls: count(s.Calls), In: count(s.Input), Cached: count(s.Cached), Out: count(s.Output), USD: usd, Total: total})
 	}
@@ -378,10 +410,10 @@ func weekCosts(w *result.Week) []cost {
 		if i == mostWeekRows {
 			break
 		}
-		row(line(n.Night, idLength), n.Spent, false)
+		row(line(n.Night, idLength), n.Spent, n.Simulated, false)
 	}
 	s := w.Spent
-	row("all", result.NightSpent{Calls: s.Calls, Input: s.Input, Output: s.Output, Cached: s.Cached, CostUSD: s.CostUSD}, true)
+	row("all", result.NightSpent{Calls: s.Calls, Input: s.Input, Output: s.Output, Cached: s.Cached, CostUSD: s.CostUSD}, OnlySimulated(w), true)
 	return out
 }
 
@@ -396,5 +428,13 @@ func weekMoney(w *result.Week) string {
 	case s.KnownUSD > 0:
 		return fmt.Sprintf("$%.4f, and what %s cost, which is not known", s.KnownUSD, plural.Of(s.Unknown, "night", "nights"))
 	}
+	if OnlySimulated(w) {
+		return "no cost: simulated models"
+	}
 	return "cost not known: no price is known"
+}
+
+// OnlySimulated reports whether all nights whose cost is not known have simulated models.
+func OnlySimulated(w *result.Week) bool {
+	return !slices.ContainsFunc(w.Nights, func(n result.WeekNight) bool { return n.Spent.Calls > 0 && n.Spent.CostUSD == nil && !n.Simulated })
 }

@@ -225,17 +225,17 @@ func weighSince(out *Adopted, c *bank.Candidate, night, began string) error {
 		out.Difference, out.Better, out.Worse = &mean, &better.Wealth, &worse.Wealth
 	}
 	out.Verdict, out.Help = result.AdoptedOpen, ""
-	out.Reason = fmt.Sprintf("won %d and lost %d of %s since", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
+	out.Reason = fmt.Sprintf("won %d and lost %d of %s", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
 	switch {
 	case better.N == 0:
 		out.Reason = "no task since is new to it"
 	case worse.Certified:
 		out.Verdict = result.AdoptedWorse
-		out.Reason = fmt.Sprintf("worse: it lost %d and won %d of %s since", better.Losses, better.Wins, plural.Of(better.N, "new task", "new tasks"))
+		out.Reason = fmt.Sprintf("worse: it lost %d and won %d of %s", better.Losses, better.Wins, plural.Of(better.N, "new task", "new tasks"))
 		out.Help = fmt.Sprintf("skillopt sleep rollback %d", out.Number)
 	case better.Certified:
 		out.Verdict = result.AdoptedBetter
-		out.Reason = fmt.Sprintf("better: it won %d and lost %d of %s since", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
+		out.Reason = fmt.Sprintf("better: it won %d and lost %d of %s", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
 	}
 	if began != "" {
 		out.Reason += "; " + began

@@ -143,7 +143,7 @@ func (g *gathering) night(r *result.Night) {
 		t := &r.Targets[i]
 		row := result.WeekTarget{Target: t.Target, Outcome: t.Outcome, Reason: t.Reason, Rules: []result.WeekRule{}}
 		for _, rule := range t.Rules {
-			row.Rules = append(row.Rules, result.WeekRule{Text: rule.Text, Tasks: len(rule.Tasks), Won: len(rule.Won)})
+			row.Rules = append(row.Rules, ruleOf(rule, t.Confirmed != nil))
 		}
 		row.Proposal, row.Number = g.proposed(r, t, p)
 		if row.Proposal == result.ProposedWaits {
@@ -243,7 +243,7 @@ func (g *gathering) adoptions() {
 			row := row
 			row.Target, row.Claim, row.Reason, row.Merged, row.Rules = c.Target, c.Claim, c.Reason, c.Merged, []result.WeekRule{}
 			for _, rule := range c.Rules {
-				row.Rules = append(row.Rules, ruleOf(rule))
+				row.Rules = append(row.Rules, broughtBy(rule, c.Claim))
 			}
 			if r.Kind == adopt.Adopted {
 				row.Since, row.SeenIn = g.sinceOf(r.Project, r.N, c.Target)
@@ -253,14 +253,26 @@ func (g *gathering) adoptions() {
 	}
 }
 
-// ruleOf is a rule with what the night noted of it; nothing was noted of one that the user cut out of a proposal.
-func ruleOf(r adopt.Rule) result.WeekRule {
+// ruleOf is a rule with what the night noted of it. Where nothing was confirmed, nothing is known of what it has won.
+func ruleOf(r result.NightRule, confirmed bool) result.WeekRule {
 	out := result.WeekRule{Text: r.Text}
-	var grounds result.NightRule
-	if json.Unmarshal(r.Grounds, &grounds) == nil {
-		out.Tasks, out.Won = len(grounds.Tasks), len(grounds.Won)
+	if n := len(r.Tasks); n > 0 {
+		out.Tasks = &n
+	}
+	if n := len(r.Won); n > 0 || confirmed && out.Tasks != nil {
+		out.Won = &n
 	}
 	return out
+}
+
+// broughtBy is a rule as a receipt has it; nothing was noted of one that the user cut out of a proposal.
+func broughtBy(r adopt.Rule, claim string) result.WeekRule {
+	var grounds result.NightRule
+	if json.Unmarshal(r.Grounds, &grounds) != nil {
+		grounds = result.NightRule{}
+	}
+	grounds.Text = r.Text
+	return ruleOf(grounds, claim == string(result.NightSupported) || claim == string(result.NightCertified))
 }
 
 // sinceOf is what the newest night that looked says of an adoption.
