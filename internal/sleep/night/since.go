@@ -1,11 +1,11 @@
 package night
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +22,9 @@ import (
 // sinceLevel is how often an adopted text that is no worse is ever called worse, and one that is no better, better.
 const sinceLevel = 0.05
 
+// mostSince is how many tasks a night asks for the evidence of an adoption: the newest.
+const mostSince = 24
+
 // mostStanding is how many adoptions of a document a night goes on with: the newest.
 const mostStanding = 3
 
@@ -36,7 +39,6 @@ type Standing struct {
 
 // since goes on with the evidence for what was adopted of a document: it and the document without the adoption answer the
 // tasks that are new to both. What is worse is told, with the command that takes it back; nothing is taken back by itself.
-// It holds however often it is looked at (Ville's inequality).
 func (n trainer) since(ctx context.Context, j *job) error {
 	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
 		return nil
@@ -71,57 +73,57 @@ func (n trainer) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.C
 		n.setAdopted(out)
 		return nil
 	}
-	c, began, err := n.rowOf(ctx, j, s, rows)
+	c, err := n.rowOf(ctx, j, s, rows)
 	if err != nil {
 		return err
 	}
-	if err := weighSince(&out, c, n.report.ID, began); err != nil {
+	if err := weighSince(&out, c, n.report.ID); err != nil {
 		return err
 	}
 	defer func() { n.setAdopted(out) }()
 	fresh := n.newTo(j, c)
-	if out.Verdict == result.AdoptedWorse || len(c.Pairs) >= maxPairs || len(fresh) == 0 {
+	if out.Verdict == result.AdoptedWorse || len(fresh) == 0 || out.Tonight > 0 {
 		return nil
 	}
-	fresh = fresh[:min(len(fresh), maxPairs-len(c.Pairs))]
+	fresh = fresh[max(0, len(fresh)-mostSince):]
 	if out.Run, err = n.askBoth(ctx, j, s, c, fresh); err != nil {
 		return err
 	}
-	return weighSince(&out, c, n.report.ID, cmp.Or(c.Reason, began))
+	return weighSince(&out, c, n.report.ID)
 }
 
-// rowOf is the row of an adoption's evidence, and why it begins anew with it; "": it does not. What was measured by another model
-// or way of scoring, or of other rules, since somebody has edited them, is left behind.
-func (n trainer) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, string, error) {
+// rowOf is the row of an adoption's evidence. What was measured by another model or way of scoring, or of other rules, since
+// somebody has edited them, is left behind: the row says why it begins anew.
+func (n trainer) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, error) {
 	sum := sha256.Sum256([]byte(strings.Join(s.Changed, "\n")))
 	fresh := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: s.Night, State: bank.Adopted, Text: hex.EncodeToString(sum[:]), Terms: j.terms, Adoption: s.Number,
 		Exploratory: true, // it is no candidate, and spends nothing of the level
 		Known:       n.knownTo(j, s.Night),
 	}
-	began := ""
 	for i := range slices.Backward(rows) {
 		c := &rows[i]
 		if c.Adoption != s.Number || c.State != bank.Adopted {
 			continue
 		}
+		began := ""
 		switch {
 		case c.Terms != j.terms:
 			began = "the model, the agent or the way of scoring has changed: its evidence begins anew"
 		case c.Text != fresh.Text:
 			began = "its rules in the document were edited: its evidence begins anew"
 		default:
-			return c, c.Reason, nil
+			return c, nil
 		}
 		if err := n.leave(ctx, c, &fresh, began); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		break
 	}
-	return &fresh, began, bank.KeepSince(ctx, n.Bank, &fresh)
+	return &fresh, bank.KeepSince(ctx, n.Bank, &fresh)
 }
 
-// leave ends a row, and has another one begin behind it: tasks that it has measured say nothing new of the same lines.
+// leave ends a row, and has another one begin behind it.
 func (n trainer) leave(ctx context.Context, c, next *bank.Candidate, why string) error {
 	c.State, c.Settled = bank.Ended, n.report.ID
 	next.Reason = why
@@ -202,45 +204,70 @@ func (n trainer) askBoth(ctx context.Context, j *job, s Standing, c *bank.Candid
 	return run, bank.KeepSince(ctx, n.Bank, c)
 }
 
-// weighSince says what all pairs of an adoption come to.
-func weighSince(out *Adopted, c *bank.Candidate, night, began string) error {
+// weighSince says what all pairs of an adoption come to, once a night has looked at them.
+func weighSince(out *Adopted, c *bank.Candidate, night string) error {
 	better, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(c.Pairs, false))
 	if err != nil {
 		return err
 	}
-	worse, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(c.Pairs, true))
+	worse, err := worseSince(c.Pairs)
 	if err != nil {
 		return err
 	}
-	out.Pairs, out.Wins, out.Losses, out.Tonight = better.N, better.Wins, better.Losses, 0
+	out.Pairs, out.Wins, out.Losses = better.N, better.Wins, better.Losses
+	tonight := slices.DeleteFunc(slices.Clone(c.Pairs), func(p bank.Pair) bool { return p.Night != night })
+	out.Tonight = len(tonight)
 	sum := 0.0
 	for _, p := range c.Pairs {
 		sum += p.Staged - p.Live
-		if p.Night == night {
-			out.Tonight++
-		}
 	}
 	if better.N > 0 {
 		mean := sum / float64(better.N)
-		out.Difference, out.Better, out.Worse = &mean, &better.Wealth, &worse.Wealth
+		out.Difference, out.Better, out.Worse = &mean, &better.Wealth, &worse
 	}
 	out.Verdict, out.Help = result.AdoptedOpen, ""
 	out.Reason = fmt.Sprintf("won %d and lost %d of %s", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
 	switch {
 	case better.N == 0:
 		out.Reason = "no task since is new to it"
-	case worse.Certified:
-		out.Verdict = result.AdoptedWorse
-		out.Reason = fmt.Sprintf("worse: it lost %d and won %d of %s", better.Losses, better.Wins, plural.Of(better.N, "new task", "new tasks"))
+	case worse >= out.Needs:
+		out.Verdict, out.Reason = result.AdoptedWorse, "worse: it "+out.Reason
 		out.Help = fmt.Sprintf("skillopt sleep rollback %d", out.Number)
 	case better.Certified:
-		out.Verdict = result.AdoptedBetter
-		out.Reason = fmt.Sprintf("better: it won %d and lost %d of %s", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
+		out.Verdict, out.Reason = result.AdoptedBetter, "better: it "+out.Reason
 	}
-	if began != "" {
-		out.Reason += "; " + began
+	if len(tonight) > 0 && len(tonight) < better.N {
+		last, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(tonight, false))
+		if err != nil {
+			return err
+		}
+		out.Reason += fmt.Sprintf("; of these tonight won %d and lost %d of %d", last.Wins, last.Losses, last.N)
+	}
+	if c.Reason != "" && len(tonight) == better.N {
+		out.Reason += "; " + c.Reason
 	}
 	return nil
+}
+
+// worseSince is the evidence that a text is worse from one of the nights on that have looked: the mean of the evidence that begins
+// with each of them, weighted by 6/(pi^2 k^2) for the kth. Each is a wealth that begins with 1, and the weights of all nights that
+// may come sum to 1, so that it comes to 1/level with a probability of at most level while the text is in no night worse, however
+// often it is looked at (Ville's inequality). What was won before does not hide what is lost now.
+func worseSince(pairs []bank.Pair) (float64, error) {
+	sum, rest, k := 0.0, 1.0, 0
+	for i := range pairs {
+		if i > 0 && pairs[i].Night == pairs[i-1].Night {
+			continue
+		}
+		k++
+		from, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(pairs[i:], true))
+		if err != nil {
+			return 0, err
+		}
+		weight := 6 / (math.Pi * math.Pi * float64(k) * float64(k))
+		sum, rest = sum+weight*from.Wealth, rest-weight
+	}
+	return sum + rest, nil
 }
 
 // setAdopted puts what is known of an adoption into the report.

@@ -3,6 +3,7 @@ package night_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +90,7 @@ func TestWhatIsWorseProposesARollback(t *testing.T) {
 	adopted := h.holding(sincePlain, text)
 	h.day(16, "", true)
 	got := sinceOf(t, h.night(adopted))
-	if got.Verdict != result.AdoptedWorse || got.Help != "skillopt sleep rollback 3" || got.Losses == 0 || *got.Worse < got.Needs || !strings.HasPrefix(got.Reason, "worse: it lost ") {
+	if got.Verdict != result.AdoptedWorse || got.Help != "skillopt sleep rollback 3" || got.Losses == 0 || *got.Worse < got.Needs || !strings.HasPrefix(got.Reason, "worse: it won 0 and lost ") {
 		t.Fatalf("%+v", got)
 	}
 	h.day(6, "", true)
@@ -187,5 +188,48 @@ func TestALookAtWhatWasAdoptedIsPaidOnce(t *testing.T) {
 	since, err := bank.Since(t.Context(), h.bank, h.project, "memory:CLAUDE.md")
 	if err != nil || len(since) != 1 || len(since[0].Pairs) != after.Pairs || !since[0].Exploratory {
 		t.Errorf("%v: %+v", err, since)
+	}
+}
+
+// What was won before does not hide what is lost now: 12 nights of wins, and then a house that has changed its mind. And a text
+// that is at no time worse is called so in one of 20 weeks at most, however often it is looked at.
+func TestWhatWasWonDoesNotHideALoss(t *testing.T) {
+	t.Parallel()
+	of := func(night, n int, live, staged float64) []bank.Pair {
+		var out []bank.Pair
+		for range n {
+			out = append(out, bank.Pair{Night: fmt.Sprint(night), Live: live, Staged: staged})
+		}
+		return out
+	}
+	var pairs []bank.Pair
+	for night := range 12 {
+		pairs = append(pairs, of(night, 4, 0, 1)...)
+	}
+	if e := night.WorseSince(t, pairs); e > 1 {
+		t.Errorf("evidence %g after wins alone", e)
+	}
+	if e := night.WorseSince(t, append(pairs, of(12, 16, 1, 0)...)); e < 20 {
+		t.Errorf("evidence %g after 16 losses", e)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	wrong := 0
+	const weeks = 200
+	for range weeks {
+		var pairs []bank.Pair
+		called := false
+		for at := range 10 {
+			for range 8 {
+				p := bank.Pair{Night: fmt.Sprint(at), Live: float64(rng.IntN(2)), Staged: float64(rng.IntN(2))}
+				pairs = append(pairs, p)
+			}
+			called = called || night.WorseSince(t, pairs) >= 20
+		}
+		if called {
+			wrong++
+		}
+	}
+	if wrong > weeks/20+6 {
+		t.Errorf("%d of %d texts without effect were called worse", wrong, weeks)
 	}
 }
