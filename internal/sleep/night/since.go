@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -250,11 +249,11 @@ func weighSince(out *Adopted, c *bank.Candidate, night string) error {
 }
 
 // worseSince is the evidence that a text is worse from one of the nights on that have looked: the mean of the evidence that begins
-// with each of them, weighted by 6/(pi^2 k^2) for the kth. Each is a wealth that begins with 1, and the weights of all nights that
+// with each of them, weighted by 1/(k(k+1)) for the kth. Each is a wealth that begins with 1, and the weights of all nights that
 // may come sum to 1, so that it comes to 1/level with a probability of at most level while the text is in no night worse, however
 // often it is looked at (Ville's inequality). What was won before does not hide what is lost now.
 func worseSince(pairs []bank.Pair) (float64, error) {
-	sum, rest, k := 0.0, 1.0, 0
+	sum, k := 0.0, 0.0
 	for i := range pairs {
 		if i > 0 && pairs[i].Night == pairs[i-1].Night {
 			continue
@@ -264,10 +263,9 @@ func worseSince(pairs []bank.Pair) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		weight := 6 / (math.Pi * math.Pi * float64(k) * float64(k))
-		sum, rest = sum+weight*from.Wealth, rest-weight
+		sum += from.Wealth / (k * (k + 1))
 	}
-	return sum + rest, nil
+	return sum + 1/(k+1), nil // nights to come have 1 each
 }
 
 // setAdopted puts what is known of an adoption into the report.

@@ -209,12 +209,12 @@ func TestWhatWasWonDoesNotHideALoss(t *testing.T) {
 	if e := night.WorseSince(t, pairs); e > 1 {
 		t.Errorf("evidence %g after wins alone", e)
 	}
-	if e := night.WorseSince(t, append(pairs, of(12, 16, 1, 0)...)); e < 20 {
-		t.Errorf("evidence %g after 16 losses", e)
+	if e := night.WorseSince(t, append(pairs, of(12, 24, 1, 0)...)); e < 20 {
+		t.Errorf("evidence %g after 24 losses", e)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	wrong := 0
-	const weeks = 200
+	const weeks = 100
 	for range weeks {
 		var pairs []bank.Pair
 		called := false
@@ -229,7 +229,7 @@ func TestWhatWasWonDoesNotHideALoss(t *testing.T) {
 			wrong++
 		}
 	}
-	if wrong > weeks/20+6 {
+	if wrong > weeks/20+4 {
 		t.Errorf("%d of %d texts without effect were called worse", wrong, weeks)
 	}
 }
