@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -145,10 +144,10 @@ func (m *markdown) weekNights(p weekPage) {
 			if d.Words != "" {
 				text += " (" + m.text(d.Words) + ")"
 			}
-			text += "."
 			if d.Why != "" {
-				text += " " + m.text(sentence(d.Why))
+				text += ": " + m.text(strings.TrimSuffix(d.Why, "."))
 			}
+			text += "."
 			if d.Proposal != "" {
 				text += " The proposal: " + m.text(d.Proposal) + "."
 			}
@@ -166,7 +165,7 @@ func (m *markdown) weekNights(p weekPage) {
 
 func newWeekPage(w *result.Week) weekPage {
 	p := weekPage{
-		Title: fmt.Sprintf("Nights from %s to %s", day(w.From), day(w.To)), Problems: lines(w.Problems, reasonLength),
+		Title: fmt.Sprintf("Nights from %s to %s", day(w.From), day(w.To)), Problems: shorts(w.Problems),
 		Waits: weekWaits(w.Waits), Costs: weekCosts(w), Money: weekMoney(w),
 	}
 	p.Lead = weekLead(w)
@@ -174,7 +173,7 @@ func newWeekPage(w *result.Week) weekPage {
 		p.Notices = append(p.Notices, notice{"warn", "Simulated", "Models of these nights are simulations: scores are those of a simulation, and nothing was spent on them."})
 	}
 	for _, s := range w.Next {
-		p.Next = append(p.Next, command{Text: line(s.Command, reasonLength), What: line(s.Why, reasonLength)})
+		p.Next = append(p.Next, command{Text: clean(s.Command, reasonLength), What: short(s.Why, reasonLength)})
 	}
 	for i, a := range w.Adoptions {
 		if i == mostWeekRows {
@@ -191,6 +190,30 @@ func newWeekPage(w *result.Week) weekPage {
 	}
 	p.Tiles = weekTiles(w)
 	return p
+}
+
+// mostText bounds what is looked at of a text for the first words of it, in bytes.
+const mostText = 64 << 10
+
+// short is line for a text of whatever length: looking for secrets takes time. A word that is cut off is left out, since half of a
+// secret does not look like one.
+func short(text string, n int) string {
+	if len(text) > mostText {
+		text = text[:mostText]
+		if at := strings.LastIndexFunc(text, unicode.IsSpace); at >= 0 {
+			text = text[:at]
+		}
+		text += " …"
+	}
+	return line(text, n)
+}
+
+func shorts(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = short(t, reasonLength)
+	}
+	return out
 }
 
 func day(t time.Time) string { return t.Local().Format("2 January 2006") }
@@ -249,7 +272,7 @@ func weekTiles(w *result.Week) []tile {
 func weekWaits(w result.WeekWaits) []string {
 	var out []string
 	for _, p := range w.Proposals {
-		out = append(out, fmt.Sprintf("night %s proposes a text for %s of %s: %s, %s", line(p.Night, idLength), line(p.Target, idLength), line(NameOf(p.Project), idLength), p.Outcome, line(p.Reason, reasonLength)))
+		out = append(out, fmt.Sprintf("night %s proposes a text for %s of %s: %s, %s", short(p.Night, idLength), short(p.Target, idLength), short(NameOf(p.Project), idLength), short(string(p.Outcome), idLength), short(p.Reason, reasonLength)))
 	}
 	if w.Review > 0 {
 		text := plural.Of(w.Review, "task", "tasks") + " to review"
@@ -259,10 +282,10 @@ func weekWaits(w result.WeekWaits) []string {
 		out = append(out, text)
 	}
 	for _, id := range w.Nights {
-		out = append(out, "night "+line(id, idLength)+" is not over")
+		out = append(out, "night "+short(id, idLength)+" is not over")
 	}
 	for _, i := range w.Intents {
-		out = append(out, fmt.Sprintf("number %d (%s) has begun at %s and not ended", i.Number, line(i.Kind, idLength), minute(i.Began)))
+		out = append(out, fmt.Sprintf("number %d (%s) has begun at %s and not ended", i.Number, short(i.Kind, idLength), minute(i.Began)))
 	}
 	if len(out) == 0 {
 		out = append(out, "nothing")
@@ -271,19 +294,19 @@ func weekWaits(w result.WeekWaits) []string {
 }
 
 func weekAdoptionOf(a result.WeekAdoption) weekAdoption {
-	out := weekAdoption{Number: fmt.Sprint(a.Number), When: minute(a.At), Document: line(a.Target, idLength), Project: line(NameOf(a.Project), idLength), Class: "open"}
+	out := weekAdoption{Number: fmt.Sprint(a.Number), When: minute(a.At), Document: short(a.Target, idLength), Project: short(NameOf(a.Project), idLength), Class: "open"}
 	if a.Kind != "adopted" {
 		out.What, out.Since, out.Class = fmt.Sprintf("number %d taken back", a.Of), absent, "none"
 		return out
 	}
-	out.What = fmt.Sprintf("%s, of night %s: %s", line(a.Claim, idLength), line(a.Night, idLength), line(a.Reason, reasonLength))
+	out.What = fmt.Sprintf("%s, of night %s: %s", short(a.Claim, idLength), short(a.Night, idLength), short(a.Reason, reasonLength))
 	if a.Merged {
 		out.What += " (merged with what had changed outside of the learned region)"
 	}
 	out.Rules, out.MoreRules = weekRules(a.Rules)
 	out.Since = "no night has looked at it yet"
 	if s := a.Since; s != nil {
-		out.Since = line(s.Reason, reasonLength)
+		out.Since = short(s.Reason, reasonLength)
 		if s.Better != nil && s.Worse != nil {
 			out.Evidence = fmt.Sprintf("(evidence that it is better %.3g, that it is worse %.3g; %.3g shows either)", *s.Better, *s.Worse, s.Needs)
 		}
@@ -300,7 +323,7 @@ func weekRules(rules []result.WeekRule) (out []string, more int) {
 		if i == mostWeekRules {
 			return out, len(rules) - i
 		}
-		text := strings.TrimPrefix(line(r.Text, reasonLength), "- ")
+		text := strings.TrimPrefix(short(r.Text, reasonLength), "- ")
 		if r.Tasks != nil {
 			text += " (asked for by the failures of " + plural.Of(*r.Tasks, "task", "tasks")
 			if r.Won != nil {
@@ -315,7 +338,7 @@ func weekRules(rules []result.WeekRule) (out []string, more int) {
 
 func weekNightOf(n result.WeekNight) weekNight {
 	out := weekNight{
-		When: minute(n.Started), Name: line(n.Night, idLength), Project: line(NameOf(n.Project), idLength), Notes: lines(n.Notes, reasonLength),
+		When: minute(n.Started), Name: short(n.Night, idLength), Project: short(NameOf(n.Project), idLength), Notes: shorts(n.Notes),
 		From: fmt.Sprintf("%s, %s of tasks", plural.Of(n.Sessions, "new session", "new sessions"), plural.Of(n.NewTasks, "new cluster", "new clusters")),
 	}
 	if n.Exploratory {
@@ -325,12 +348,12 @@ func weekNightOf(n result.WeekNight) weekNight {
 		out.From += "; " + plural.Of(n.Skipped, "group of tasks", "groups of tasks") + " without a document"
 	}
 	if n.Ended == nil {
-		out.State = " (not over)"
+		out.State = ", not over"
 	}
 	for _, t := range n.Targets {
 		d := weekDocument{
-			Name: cmp.Or(line(t.Target, idLength), "the night"), Outcome: cmp.Or(strings.ReplaceAll(line(string(t.Outcome), idLength), "_", " "), "not begun"),
-			Words: OutcomeWords(t.Outcome), Class: outcomeClass(t.Outcome), Why: line(t.Reason, reasonLength), Proposal: ProposedWords(t),
+			Name: cmp.Or(short(t.Target, idLength), "the night"), Outcome: cmp.Or(strings.ReplaceAll(short(string(t.Outcome), idLength), "_", " "), "not begun"),
+			Words: OutcomeWords(t.Outcome), Class: outcomeClass(t.Outcome), Why: short(t.Reason, reasonLength), Proposal: ProposedWords(t),
 		}
 		if first, _, _ := strings.Cut(d.Words, ","); strings.HasPrefix(d.Why, first) {
 			d.Words = "" // the reason says it
@@ -355,12 +378,6 @@ func OutcomeWords(o result.NightOutcome) string {
 		result.NightStopped: "it was stopped; the same command goes on", result.NightRefused: "the document, or what was to be written, cannot be used",
 	}
 	return cmp.Or(words[o], "nothing is known of it yet")
-}
-
-// sentence is a reason as a sentence of its own.
-func sentence(text string) string {
-	r, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(r)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
 func outcomeClass(o result.NightOutcome) string {
@@ -410,7 +427,7 @@ func weekCosts(w *result.Week) []cost {
 		if i == mostWeekRows {
 			break
 		}
-		row(line(n.Night, idLength), n.Spent, n.Simulated, false)
+		row(short(n.Night, idLength), n.Spent, n.Simulated, false)
 	}
 	s := w.Spent
 	row("all", result.NightSpent{Calls: s.Calls, Input: s.Input, Output: s.Output, Cached: s.Cached, CostUSD: s.CostUSD}, OnlySimulated(w), true)
