@@ -202,15 +202,21 @@ func TestWhatWasWonDoesNotHideALoss(t *testing.T) {
 		}
 		return out
 	}
-	var pairs []bank.Pair
-	for night := range 12 {
-		pairs = append(pairs, of(night, 4, 0, 1)...)
-	}
-	if e := night.WorseSince(t, pairs); e > 1 {
-		t.Errorf("evidence %g after wins alone", e)
-	}
-	if e := night.WorseSince(t, append(pairs, of(12, 24, 1, 0)...)); e < 20 {
-		t.Errorf("evidence %g after 24 losses", e)
+	for nights, want := range map[int]int{0: 11, 1: 13, 2: 15, 12: 22} { // docs/sleep.md tells them
+		var pairs []bank.Pair
+		for at := range nights {
+			pairs = append(pairs, of(at, 4, 0, 1)...)
+		}
+		lost := 0
+		for e := 0.0; e < 20; e = night.WorseSince(t, pairs) {
+			if lost++; lost > 40 {
+				break
+			}
+			pairs = append(pairs, of(nights, 1, 1, 0)...)
+		}
+		if lost != want {
+			t.Errorf("after %d nights of wins %d losses are called worse, want %d", nights, lost, want)
+		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	wrong := 0
