@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +76,7 @@ func (s sleepSetup) standing(project, version string) func(target, live string) 
 // printWeek says on a screen what nights of some days came to.
 func printWeek(out printer, w *result.Week) {
 	out.line(fmt.Sprintf("nights of the last %s: %s", plural.Of(w.Days, "day", "days"), nightCount(w)))
-	several := slices.ContainsFunc(w.Nights, func(n result.WeekNight) bool { return n.Project != w.Nights[0].Project })
+	several := severalProjects(w)
 	for _, n := range w.Nights {
 		printWeekNight(out, n, several)
 	}
@@ -86,7 +85,7 @@ func printWeek(out printer, w *result.Week) {
 		out.line("adopted:")
 	}
 	for _, a := range w.Adoptions {
-		printWeekAdoption(out, a)
+		printWeekAdoption(out, a, several)
 	}
 	out.line("")
 	out.line("waits: " + waitsText(w.Waits))
@@ -140,8 +139,24 @@ func printWeekNight(out printer, n result.WeekNight, several bool) {
 	}
 }
 
-func printWeekAdoption(out printer, a result.WeekAdoption) {
+// severalProjects reports whether a week is about more than one.
+func severalProjects(w *result.Week) bool {
+	seen := map[string]bool{}
+	for _, n := range w.Nights {
+		seen[n.Project] = true
+	}
+	for _, a := range w.Adoptions {
+		seen[a.Project] = true
+	}
+	return len(seen) > 1
+}
+
+// printWeekAdoption prints an adoption or a rollback; with several projects in which it is.
+func printWeekAdoption(out printer, a result.WeekAdoption, several bool) {
 	text := fmt.Sprintf("  number %d, %s: ", a.Number, a.At.Local().Format("2006-01-02 15:04"))
+	if several {
+		text = fmt.Sprintf("  number %d, %s, %s: ", a.Number, a.At.Local().Format("2006-01-02 15:04"), oneLine(a.Project))
+	}
 	if a.Kind != string(adopt.Adopted) {
 		out.line(text + fmt.Sprintf("%s: number %d was taken back", oneLine(a.Target), a.Of))
 		return

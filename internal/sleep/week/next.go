@@ -2,6 +2,8 @@ package week
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -53,17 +55,26 @@ func (g *gathering) proposals(add func(why, command string)) {
 		}
 		of[key]++
 	}
+	slices.SortStableFunc(order, func(a, b result.WeekProposal) int { return rank(a.Outcome) - rank(b.Outcome) })
 	for i, p := range order {
 		if i == mostSteps {
 			break
 		}
-		n := of[p.Project+"\n"+p.Night]
-		if n == 1 {
-			add(fmt.Sprintf("night %s proposes a text for %s: %s", p.Night, p.Target, p.Outcome), "skillopt sleep adopt "+p.Night)
-			continue
+		name := fmt.Sprintf("night %s of %s", p.Night, filepath.Base(p.Project))
+		switch n := of[p.Project+"\n"+p.Night]; {
+		case n > 1:
+			add(fmt.Sprintf("%s proposes texts for %d documents", name, n), "skillopt sleep adopt "+p.Night+" --all")
+		case p.Outcome == result.NightSuggested: // nothing is known of it: it is looked at first
+			add(fmt.Sprintf("%s has a suggestion for %s", name, p.Target), "skillopt sleep diff "+p.Night)
+		default:
+			add(fmt.Sprintf("%s proposes a text for %s: %s", name, p.Target, p.Outcome), "skillopt sleep adopt "+p.Night)
 		}
-		add(fmt.Sprintf("night %s proposes texts for %d documents", p.Night, n), "skillopt sleep adopt "+p.Night+" --all")
 	}
+}
+
+// rank is the place of an outcome among those that have a proposal.
+func rank(o result.NightOutcome) int {
+	return slices.Index([]result.NightOutcome{result.NightCertified, result.NightSupported, result.NightSuggested}, o)
 }
 
 // Standing reports whether an entry is an adoption that was not taken back.
