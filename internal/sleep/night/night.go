@@ -181,7 +181,11 @@ func (n *night) begin(ctx context.Context) error {
 		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
 		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}},
 	}
-	n.report.ID = nameOf(now, nights)
+	all, err := n.Bank.Nights(ctx, "")
+	if err != nil {
+		return err
+	}
+	n.report.ID = nameOf(now, all)
 	if n.from.IsZero() {
 		n.from = since
 	}
@@ -206,7 +210,7 @@ func worked(data json.RawMessage) bool {
 	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
 
-// nameOf is the name of a night, which no other one of the project has.
+// nameOf is the name of a night, which no other one has, of whatever project: two of them may begin in one second.
 func nameOf(now time.Time, nights []bank.Night) string {
 	name := now.Format("20060102-150405")
 	id := name

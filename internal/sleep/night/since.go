@@ -240,7 +240,7 @@ func weighSince(out *Adopted, c *bank.Candidate, night string) error {
 		if err != nil {
 			return err
 		}
-		out.Reason += fmt.Sprintf("; of these tonight won %d and lost %d of %d", last.Wins, last.Losses, last.N)
+		out.Reason += fmt.Sprintf("; of these, the last night that looked won %d and lost %d of %d", last.Wins, last.Losses, last.N)
 	}
 	if c.Reason != "" && len(tonight) == better.N {
 		out.Reason += "; " + c.Reason
