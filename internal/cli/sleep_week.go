@@ -172,7 +172,7 @@ func printWeekAdoption(out printer, a result.WeekAdoption, several bool) {
 // sinceText says how an adopted text fares.
 func sinceText(s *result.NightAdopted) string {
 	if s == nil {
-		return "no night has looked at it yet"
+		return "nothing is known of it yet"
 	}
 	text := oneLine(s.Reason)
 	if s.Better != nil && s.Worse != nil {

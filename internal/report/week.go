@@ -304,7 +304,7 @@ func weekAdoptionOf(a result.WeekAdoption) weekAdoption {
 		out.What += " (merged with what had changed outside of the learned region)"
 	}
 	out.Rules, out.MoreRules = weekRules(a.Rules)
-	out.Since = "no night has looked at it yet"
+	out.Since = "nothing is known of it yet"
 	if s := a.Since; s != nil {
 		out.Since = short(s.Reason, reasonLength)
 		if s.Better != nil && s.Worse != nil {

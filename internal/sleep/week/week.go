@@ -120,6 +120,12 @@ func (g *gathering) within(t time.Time) bool { return !t.Before(g.out.From) && !
 
 // night adds a night, and what of it waits, however old it is.
 func (g *gathering) night(r *result.Night) {
+	if r.Ended.IsZero() {
+		g.out.Waits.Nights = append(g.out.Waits.Nights, r.ID)
+	}
+	if !g.within(r.Started) && !g.mayWait(r) {
+		return
+	}
 	p, err := night.Open(g.Dir, r.Project, r.ID)
 	if err == nil {
 		err = p.Verify(g.Dir)
@@ -134,9 +140,7 @@ func (g *gathering) night(r *result.Night) {
 		Night: r.ID, Project: r.Project, Started: r.Started, Simulated: r.Simulated, Exploratory: r.Exploratory, Sessions: r.Mined.Sessions, NewTasks: r.Mined.Taken.New,
 		Targets: []result.WeekTarget{}, Skipped: len(r.Skipped), Notes: append([]string{}, r.Notes...), Spent: r.Spent,
 	}
-	if r.Ended.IsZero() {
-		g.out.Waits.Nights = append(g.out.Waits.Nights, r.ID)
-	} else {
+	if !r.Ended.IsZero() {
 		shown.Ended = &r.Ended
 	}
 	for i := range r.Targets {
@@ -155,6 +159,13 @@ func (g *gathering) night(r *result.Night) {
 		g.out.Nights = append(g.out.Nights, shown)
 		g.out.Simulated = g.out.Simulated || r.Simulated
 	}
+}
+
+// mayWait reports whether a night has staged a text for a document of which no newer one is known.
+func (g *gathering) mayWait(r *result.Night) bool {
+	return slices.ContainsFunc(r.Targets, func(t result.NightTarget) bool {
+		return t.Proposal != "" && g.newest[[2]string{r.Project, t.Target}] == ""
+	})
 }
 
 // waiting is a proposal as its manifest tells it: what is staged may say less than the night's first word.
