@@ -8,7 +8,7 @@ const (
 	AdoptedOpen    AdoptedVerdict = "open"    // the evidence says neither yet
 	AdoptedBetter  AdoptedVerdict = "better"  // with it new tasks are solved more often than without
 	AdoptedWorse   AdoptedVerdict = "worse"   // and less often: a rollback is proposed
-	AdoptedGone    AdoptedVerdict = "gone"    // nothing of it is in the document any more
+	AdoptedGone    AdoptedVerdict = "gone"    // nothing of it is in the document
 	AdoptedUnknown AdoptedVerdict = "unknown" // what the document would be without it is not known
 )
 

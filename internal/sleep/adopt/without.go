@@ -1,6 +1,9 @@
 package adopt
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // StandingFor are the adoptions of a document that stand, in order.
 func (s *Store) StandingFor(project, id string) ([]Record, error) {
@@ -23,6 +26,9 @@ func (s *Store) Without(of Record, id, live string) (text string, changed []stri
 	i := slices.IndexFunc(of.Files, func(c Changed) bool { return c.Target == id })
 	if i < 0 {
 		return "", nil, &Refused{File: id, Reason: "it was not part of the adoption"}
+	}
+	if slices.ContainsFunc(of.Files, func(c Changed) bool { return strings.HasPrefix(c.Target, id+"/") }) {
+		return "", nil, &Refused{File: id, Reason: "other files of its folder were adopted with it"}
 	}
 	c := of.Files[i]
 	before, err := s.kept(of.N, backupFile(i), c.Before)

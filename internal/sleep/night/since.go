@@ -66,7 +66,7 @@ func (n trainer) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.C
 	case s.Reason != "":
 		out.Verdict, out.Reason = result.AdoptedUnknown, s.Reason
 	case len(s.Changed) == 0:
-		out.Verdict, out.Reason = result.AdoptedGone, "nothing of it is in the document any more"
+		out.Verdict, out.Reason = result.AdoptedGone, "nothing of it is in the document"
 	}
 	if out.Verdict != result.AdoptedOpen {
 		n.setAdopted(out)
