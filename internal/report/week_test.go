@@ -19,15 +19,15 @@ func aWeek() *result.Week {
 	return &result.Week{
 		Format: result.WeekFormat, From: at.AddDate(0, 0, -7), To: at, Days: 7,
 		Nights: []result.WeekNight{
-			{Night: "20261124-200000", Project: "/home/u/shop", Started: at, Ended: &at, Exploratory: true, Sessions: 9, NewTasks: 8, Skipped: 1, Notes: []string{"a note"}, Targets: []result.WeekTarget{
+			{Night: "20261124-200000", Project: "/srv/u/shop", Started: at, Ended: &at, Exploratory: true, Sessions: 9, NewTasks: 8, Skipped: 1, Notes: []string{"a note"}, Targets: []result.WeekTarget{
 				{Target: "memory:CLAUDE.md", Outcome: result.NightSupported, Reason: "better on these tasks: won 9, lost 0 of 9", Proposal: result.ProposedWaits, Rules: []result.WeekRule{{Text: "- Be brief.", Tasks: &three, Won: &three}, {Text: "- Be kind.", Tasks: &three}, {Text: "- Be."}}},
 			}, Spent: result.NightSpent{Calls: 70, Input: 29_000, Output: 1_000, CostUSD: &cost}},
-			{Night: "20261123-200000", Project: "/home/u/shop", Started: at, Targets: []result.WeekTarget{{Outcome: result.NightBudget, Reason: "limits.calls", Rules: []result.WeekRule{}}}, Spent: result.NightSpent{Calls: 2, Input: 10, Output: 1}},
+			{Night: "20261123-200000", Project: "/srv/u/shop", Started: at, Targets: []result.WeekTarget{{Outcome: result.NightBudget, Reason: "limits.calls", Rules: []result.WeekRule{}}}, Spent: result.NightSpent{Calls: 2, Input: 10, Output: 1}},
 		},
-		Waits: result.WeekWaits{Review: 4, Held: 1, Proposals: []result.WeekProposal{{Night: "20261124-200000", Project: "/home/u/shop", Target: "memory:CLAUDE.md", Outcome: result.NightSupported, Reason: "better"}}, Intents: []result.WeekIntent{{Number: 9, Kind: "adopted", Began: at}}, Nights: []string{"20261123-200000"}},
+		Waits: result.WeekWaits{Review: 4, Held: 1, Proposals: []result.WeekProposal{{Night: "20261124-200000", Project: "/srv/u/shop", Target: "memory:CLAUDE.md", Outcome: result.NightSupported, Reason: "better"}}, Intents: []result.WeekIntent{{Number: 9, Kind: "adopted", Began: at}}, Nights: []string{"20261123-200000"}},
 		Adoptions: []result.WeekAdoption{
-			{Number: 2, Kind: "rolled_back", Of: 1, Project: "/home/u/shop", At: at, Target: "memory:CLAUDE.md"},
-			{Number: 1, Kind: "adopted", BackBy: 2, Project: "/home/u/shop", Night: "20261120-200000", At: at, Target: "memory:CLAUDE.md", Claim: "supported", Reason: "better", Merged: true, Rules: []result.WeekRule{{Text: "- Be."}}, Since: since},
+			{Number: 2, Kind: "rolled_back", Of: 1, Project: "/srv/u/shop", At: at, Target: "memory:CLAUDE.md"},
+			{Number: 1, Kind: "adopted", BackBy: 2, Project: "/srv/u/shop", Night: "20261120-200000", At: at, Target: "memory:CLAUDE.md", Claim: "supported", Reason: "better", Merged: true, Rules: []result.WeekRule{{Text: "- Be."}}, Since: since},
 		},
 		Spent: result.WeekSpent{Calls: 72, Input: 29_010, Output: 1_001, KnownUSD: 0.25, Unknown: 1},
 		Next:  []result.WeekStep{{Why: "it waits", Command: "skillopt sleep adopt 20261124-200000"}}, Problems: []string{"night 1 cannot be read"},
@@ -60,7 +60,7 @@ func TestWeekSaysWhatIsKnown(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(md, "/home/u") || strings.Contains(page, "/home/u") {
+	if strings.Contains(md, "/srv/u") || strings.Contains(page, "/srv/u") {
 		t.Error("a report tells where projects lie")
 	}
 	none, nothing := weekPages(t, &result.Week{Days: 7})

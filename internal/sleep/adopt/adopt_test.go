@@ -291,8 +291,9 @@ func TestTrap55Adopters(t *testing.T) {
 	w.write("CLAUDE.md", "# House\n")
 	const adopters = 20
 	errs := make(chan error, adopters)
+	items := []adopt.Item{w.item("CLAUDE.md", "- Rule 0."), w.item("CLAUDE.md", "- Rule 1.")} // of what it holds before anybody has won
 	for i := range adopters {
-		it := w.item("CLAUDE.md", fmt.Sprintf("- Rule %d.", i%2))
+		it := items[i%2]
 		go func() {
 			_, err := w.store().Adopt(context.Background(), w.request(fmt.Sprintf("n%d", i%2), it))
 			errs <- err
