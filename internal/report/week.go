@@ -310,7 +310,7 @@ func weekAdoptionOf(a result.WeekAdoption) weekAdoption {
 		if s.Better != nil && s.Worse != nil {
 			out.Evidence = fmt.Sprintf("(evidence that it is better %.3g, that it is worse %.3g; %.3g shows either)", *s.Better, *s.Worse, s.Needs)
 		}
-		out.Class = map[result.AdoptedVerdict]string{result.AdoptedBetter: "accepted", result.AdoptedWorse: "rejected", result.AdoptedOpen: "open"}[s.Verdict]
+		out.Class = cmp.Or(map[result.AdoptedVerdict]string{result.AdoptedBetter: "accepted", result.AdoptedWorse: "rejected", result.AdoptedOpen: "open"}[s.Verdict], "none")
 	}
 	if a.BackBy > 0 {
 		out.Since, out.Class = fmt.Sprintf("taken back by number %d; before that: %s", a.BackBy, out.Since), "none"

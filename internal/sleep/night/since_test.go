@@ -149,6 +149,19 @@ func TestEvidenceSinceBeginsAnew(t *testing.T) {
 	}
 }
 
+// A receipt that cannot be believed is noted, and ends no night.
+func TestADamagedReceiptEndsNoNight(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(3, "", true)
+	r := h.night(func(o *night.Options) {
+		o.Adopted = func(string, string) ([]night.Standing, error) { return nil, errors.New("receipt.json: damaged") }
+	})
+	if len(r.Adopted) != 0 || len(r.Notes) != 1 || r.Notes[0] != "memory:CLAUDE.md: what was adopted is not looked at: receipt.json: damaged" || r.Targets[0].Outcome == night.Stopped {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A night that goes on pays for its look once, and counts each task once. The look spends nothing of the document's level, and it
 // is no candidate that is carried.
 func TestALookAtWhatWasAdoptedIsPaidOnce(t *testing.T) {
