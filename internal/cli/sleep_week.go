@@ -23,6 +23,9 @@ import (
 // weekDays is how many days sleep status looks back.
 const weekDays = 7
 
+// mostAdoptions is how many adoptions and rollbacks one screen shows.
+const mostAdoptions = 10
+
 // nextRun is when the next night of the profile comes by itself; nil: none is scheduled, or it is not known.
 func (s sleepSetup) nextRun(context.Context, time.Time) *time.Time { return nil }
 
@@ -84,7 +87,11 @@ func printWeek(out printer, w *result.Week) {
 		out.line("")
 		out.line("adopted:")
 	}
-	for _, a := range w.Adoptions {
+	for i, a := range w.Adoptions {
+		if i == mostAdoptions { // what fares worse stands under next, however old it is
+			out.line(fmt.Sprintf("  and %d older; skillopt sleep history lists them", len(w.Adoptions)-i))
+			break
+		}
 		printWeekAdoption(out, a, several)
 	}
 	out.line("")
