@@ -44,9 +44,26 @@ type Night struct {
 
 	Adopted []NightAdopted `json:"adopted"` // the evidence for what was adopted before, of the documents that the night has worked on
 
+	// Forecast is what the night was expected to take when it had mined; null: nobody was told, or nothing was to do.
+	Forecast *NightForecast `json:"forecast,omitempty"`
+
 	Spent NightSpent `json:"spent"`
 
 	Usage map[string]Usage `json:"usage"` // of the night's runs, by name
+}
+
+// NightForecast is what a night is expected to take, mining, training and confirmation together.
+type NightForecast struct {
+	Calls  Interval  `json:"calls"`
+	Input  Interval  `json:"input_tokens"`
+	Output Interval  `json:"output_tokens"`
+	Cached *Interval `json:"cached_tokens"` // of the input, by what servers told of earlier nights; null: there was none
+	USD    *Interval `json:"cost_usd"`      // null: unknown
+	Basis  string    `json:"basis"`         // as that of a Forecast; "": nothing is trained
+	// Unknown says what nobody knows and is in no figure, such as the tokens of an agent that has carried out no task yet.
+	Unknown []string `json:"unknown"`
+	// Tokens is the ceiling under which all of it can be carried out; null: some of it is not known.
+	Tokens *int64 `json:"tokens_needed"`
 }
 
 // NightMined is how sessions became tasks.

@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -227,14 +228,24 @@ func TestTriggerTasksAreRefusedWhereTheySayNothing(t *testing.T) {
 func TestTriggerTasksLeaveTrainingAsItIs(t *testing.T) {
 	t.Parallel()
 	cfg := agentConfig(t)
-	plain := filepath.Join(t.TempDir(), "run")
-	trained(t, cfg, plain, inProcess(t)...)
-	text, err := os.ReadFile(cfg.Tasks.Path)
+	all, err := os.ReadFile(cfg.Tasks.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var text []byte // some tasks of each split do: nothing has to be learned here
+	for i, line := range bytes.SplitAfter(all, []byte("\n")) {
+		if i%3 == 0 {
+			text = append(text, line...)
+		}
+	}
+	cfg.Tasks.Path = filepath.Join(t.TempDir(), "some.jsonl")
+	if err := os.WriteFile(cfg.Tasks.Path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "run")
+	trained(t, cfg, plain, inProcess(t)...)
 	with := filepath.Join(t.TempDir(), "tasks.jsonl")
-	more := `{"id": "trigger-1", "prompt": "Do what is to be done", "trigger": "should"}` + "\n" + string(text) + "\n" + `{"id": "trigger-2", "prompt": "Sing", "trigger": "should_not"}` + "\n"
+	more := `{"id": "trigger-1", "prompt": "Do what is to be done", "trigger": "should"}` + "\n" + string(text) + `{"id": "trigger-2", "prompt": "Sing", "trigger": "should_not"}` + "\n"
 	if err := os.WriteFile(with, []byte(more), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func (o *sleepInitOptions) run(ctx context.Context, a *app, profile string) erro
 		return err
 	}
 	q.out.line("wrote " + oneLine(setup.profile))
-	if err := o.consent(ctx, setup, q); err != nil {
+	if err := o.consent(ctx, a, setup, q); err != nil {
 		return err
 	}
 	q.out.line("next: skillopt sleep harvest")
@@ -124,21 +124,13 @@ func (o *sleepInitOptions) anew(ctx context.Context, a *app, s sleepSetup, q *as
 	if len(o.projects) == 0 {
 		q.out.line("to allow more, add folders under sleep.projects; `skillopt sleep init --project DIR` shows the line")
 	}
-	return o.consent(ctx, s, q)
+	return o.consent(ctx, a, s, q)
 }
 
 // choose shows what is there and asks which projects may be read.
 func (o *sleepInitOptions) choose(ctx context.Context, a *app, s sleepSetup, q *asking) ([]string, error) {
-	temp, err := os.MkdirTemp("", "skillopt-survey-")
+	places, err := s.survey(ctx, a)
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for copies: %w", err)
-	}
-	in := harvest.Inputs{Sources: s.sources(), Places: s.places, Clean: s.cleaner(), Now: time.Now(), Workers: workers(), Temp: temp}
-	places, err := interruptible(ctx, a.Signals, func(ctx context.Context) ([]harvest.Place, error) {
-		places, _, err := harvest.Survey(ctx, in)
-		return places, err
-	})
-	if err = errors.Join(err, os.RemoveAll(temp)); err != nil {
 		return nil, err
 	}
 	list := projectsOf(places)
@@ -295,7 +287,7 @@ func writeProfile(path string, projects []string) error {
 }
 
 // consent shows where text would go, asks for what the user has not agreed to, and notes it.
-func (o *sleepInitOptions) consent(ctx context.Context, s sleepSetup, q *asking) (err error) {
+func (o *sleepInitOptions) consent(ctx context.Context, a *app, s sleepSetup, q *asking) (err error) {
 	list, err := s.destinations()
 	if err != nil {
 		return err
@@ -304,8 +296,8 @@ func (o *sleepInitOptions) consent(ctx context.Context, s sleepSetup, q *asking)
 	for _, d := range list {
 		q.out.line("  " + destinationText(d))
 	}
-	if c := s.loaded.Config; c.Models.Optimizer.Provider != "" {
-		ceilingLine(q.out, c)
+	if err := o.money(ctx, a, s, q); err != nil {
+		return err
 	}
 	missing, err := unconsented(ctx, s.dir, remote(list))
 	if err != nil || len(missing) == 0 {

@@ -159,7 +159,7 @@ func TestCeilingIsSaid(t *testing.T) {
 	agent.Agent.Name = "codex"
 	limited.Limits.USD = &usd
 	for _, cfg := range []config.Config{chat, agent, limited} {
-		ceilingLine(printer{Writer: &out}, cfg)
+		ceilingLine(printer{Writer: &out}, cfg, nil)
 	}
 	want := "at most 400k tokens a night, mining included (limits)\nat most 5000k tokens a night, mining included (limits)\nat most $2.50 a night, mining included (limits)\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {

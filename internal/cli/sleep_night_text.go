@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
@@ -92,22 +91,6 @@ func canText(c night.Can) string {
 		power = append(power, fmt.Sprintf("%+.1f in %.0f %%", p.Gain, 100*p.Found))
 	}
 	return text + "; with those there are a gain is certified: " + strings.Join(power, ", ")
-}
-
-// ceilingLine says what a night spends at most.
-func ceilingLine(out printer, cfg config.Config) {
-	l := night.Ceilings(cfg)
-	var parts []string
-	if l.USD != nil {
-		parts = append(parts, fmt.Sprintf("$%.2f", *l.USD))
-	}
-	if l.Tokens != nil {
-		parts = append(parts, count(*l.Tokens)+" tokens")
-	}
-	if l.Calls != nil {
-		parts = append(parts, count(*l.Calls)+" calls")
-	}
-	out.line("at most " + strings.Join(parts, ", ") + " a night, mining included (limits)")
 }
 
 // printNight is a night on one screen.

@@ -170,6 +170,7 @@ func TestTrap37And88Consent(t *testing.T) {
 	}
 	_, errs := u.must("n\n", "init")
 	contains(t, errs, "localhost:11434 (this machine", "not agreed to yet: x.test as optimizer", "nothing is sent")
+	contains(t, errs, "a first night by the sessions of the last 72 hours: ", "at most 400k tokens a night")
 	got, _ := u.must("", "status")
 	contains(t, got, "not agreed to: x.test as optimizer")
 	u.must("y\n", "init")

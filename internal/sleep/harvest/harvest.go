@@ -34,8 +34,9 @@ type Inputs struct {
 	Places  transcript.Places
 	Clean   transcript.Cleaner
 	Now     time.Time
-	Workers int    // stores read at a time, at least 1
-	Temp    string // private folder, where the bank does not give one
+	Workers int           // stores read at a time, at least 1
+	Temp    string        // private folder, where the bank does not give one
+	Recent  time.Duration // a survey counts sessions that ended so long before Now at most as recent; 0: none
 	// Seen is told what became of each store, in order; nil: nobody.
 	Seen func(StoreReport)
 }

@@ -17,6 +17,7 @@ type Place struct {
 	Source      string    `json:"source"`
 	Interactive int       `json:"interactive"` // sessions
 	Headless    int       `json:"headless"`
+	Recent      int       `json:"recent"` // interactive ones that ended within Inputs.Recent
 	Newest      time.Time `json:"newest"`
 }
 
@@ -150,6 +151,9 @@ func (s *survey) count(t transcript.Transcript) {
 		p.Headless++
 	} else {
 		p.Interactive++
+		if t.Ended.After(s.in.Now.Add(-s.in.Recent)) {
+			p.Recent++
+		}
 	}
 	if t.Ended.After(p.Newest) {
 		p.Newest = t.Ended

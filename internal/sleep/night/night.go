@@ -279,6 +279,9 @@ func (n *night) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := (trainer{n}).foresee(ctx, jobs); err != nil {
+		return err
+	}
 	if n.Confirm != nil && !n.report.Agreed {
 		for i := range jobs {
 			n.report.Targets = append(n.report.Targets, jobs[i].out)
@@ -322,7 +325,10 @@ func (n *night) dry(ctx context.Context) error {
 	for i := range jobs {
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return trainer{n}.foresee(ctx, jobs)
 }
 
 // ended makes an outcome of the night of an error that ended it, if it is one.
@@ -403,6 +409,8 @@ type purse struct {
 	chat   bool
 	by     map[string]result.Usage
 	held   float64 // share of the ceilings that is left for the last confirmation
+
+	byDefault bool // the limits say nothing of money, tokens and calls
 }
 
 // The ceilings of a night whose limits say nothing.
@@ -418,7 +426,7 @@ func newPurse(cfg config.Config) purse {
 		if p.chat {
 			most = chatTokens
 		}
-		p.limits.Tokens = &most
+		p.limits.Tokens, p.byDefault = &most, true
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Mine does the first part of a night alone: sessions become tasks of the bank. The night stays open, and the next
@@ -43,5 +44,9 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 }
 
 // Ceilings are those of a night: what the limits say, and where they say nothing of money, tokens and calls, so many
-// tokens as a night takes at most by default.
-func Ceilings(cfg config.Config) config.Limits { return newPurse(cfg).limits }
+// tokens as the night is forecast to need, but never more than a night takes by default. f may be nil.
+func Ceilings(cfg config.Config, f *result.NightForecast) config.Limits {
+	p := newPurse(cfg)
+	p.expect(f)
+	return p.limits
+}

@@ -92,6 +92,36 @@ func (n trainer) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.C
 	return weighSince(&out, c, n.report.ID)
 }
 
+// sinceAnswers is how many answers the evidence for what was adopted of a document takes tonight, at most. What cannot be read takes
+// none: it is not looked at either.
+func (n trainer) sinceAnswers(ctx context.Context, j *job) int {
+	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
+		return 0
+	}
+	standing, err := n.Adopted(j.doc.ID(), j.doc.Text)
+	if err != nil {
+		return 0
+	}
+	rows, err := bank.Since(ctx, n.Bank, n.Project, j.doc.ID())
+	if err != nil {
+		return 0
+	}
+	sum := 0
+	for _, s := range standing[max(0, len(standing)-mostStanding):] {
+		if s.Reason != "" || len(s.Changed) == 0 {
+			continue
+		}
+		c := &bank.Candidate{Night: s.Night, Known: n.knownTo(j, s.Night)}
+		for i := range rows {
+			if r := &rows[i]; r.Adoption == s.Number && r.State == bank.Adopted && r.Terms == j.terms {
+				c = r
+			}
+		}
+		sum += 2 * min(mostSince, len(n.newTo(j, c)))
+	}
+	return sum
+}
+
 // rowOf is the row of an adoption's evidence. What was measured by another model or way of scoring, or of other rules, since
 // somebody has edited them, is left behind: the row says why it begins anew.
 func (n trainer) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, error) {

@@ -252,3 +252,26 @@ func TestWhatWasWonDoesNotHideALoss(t *testing.T) {
 		t.Errorf("%d of %d texts without effect were called worse", wrong, weeks)
 	}
 }
+
+// The look at what was adopted is part of the forecast, of which the default ceiling is made.
+func TestALookAtWhatWasAdoptedIsForecast(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	text := h.trained()
+	adopted := h.holding(text, sincePlain)
+	h.day(12, "", true)
+	take(h)
+	dry := func(o *night.Options) { o.DryRun = true }
+	without, err := h.try(dry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := h.try(dry, adopted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := sinceOf(t, h.night(adopted))
+	if more := with.Forecast.Calls.Expected - without.Forecast.Calls.Expected; got.Pairs == 0 || more != float64(2*got.Pairs) {
+		t.Errorf("%g calls more are forecast, and %d tasks were asked", more, got.Pairs)
+	}
+}
