@@ -36,9 +36,12 @@ type Standing struct {
 	Reason  string   // why the two above are not known; "": they are
 }
 
+// hindsight looks at what was adopted.
+type hindsight struct{ trainer }
+
 // since goes on with the evidence for what was adopted of a document: it and the document without the adoption answer the
 // tasks that are new to both. What is worse is told, with the command that takes it back; nothing is taken back by itself.
-func (n trainer) since(ctx context.Context, j *job) error {
+func (n hindsight) since(ctx context.Context, j *job) error {
 	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
 		return nil
 	}
@@ -61,7 +64,7 @@ func (n trainer) since(ctx context.Context, j *job) error {
 }
 
 // sinceOne goes on with one adoption.
-func (n trainer) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (err error) {
+func (n hindsight) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (err error) {
 	out := Adopted{Number: s.Number, Target: j.doc.ID(), Night: s.Night, Verdict: result.AdoptedOpen, Needs: 1 / sinceLevel}
 	switch {
 	case s.Reason != "":
@@ -94,7 +97,7 @@ func (n trainer) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.C
 
 // sinceAnswers is how many answers the evidence for what was adopted of a document takes tonight, at most. What cannot be read takes
 // none: it is not looked at either.
-func (n trainer) sinceAnswers(ctx context.Context, j *job) int {
+func (n hindsight) sinceAnswers(ctx context.Context, j *job) int {
 	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
 		return 0
 	}
@@ -124,7 +127,7 @@ func (n trainer) sinceAnswers(ctx context.Context, j *job) int {
 
 // rowOf is the row of an adoption's evidence. What was measured by another model or way of scoring, or of other rules, since
 // somebody has edited them, is left behind: the row says why it begins anew.
-func (n trainer) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, error) {
+func (n hindsight) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, error) {
 	sum := sha256.Sum256([]byte(strings.Join(s.Changed, "\n")))
 	fresh := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: s.Night, State: bank.Adopted, Text: hex.EncodeToString(sum[:]), Terms: j.terms, Adoption: s.Number,
@@ -154,14 +157,14 @@ func (n trainer) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Cand
 }
 
 // leave ends a row, and has another one begin behind it.
-func (n trainer) leave(ctx context.Context, c, next *bank.Candidate, why string) error {
+func (n hindsight) leave(ctx context.Context, c, next *bank.Candidate, why string) error {
 	c.State, c.Settled = bank.Ended, n.report.ID
 	next.Reason = why
 	return bank.KeepSince(ctx, n.Bank, c)
 }
 
 // knownTo are the clusters that an adopted text was made, chosen or compared by before it was adopted, as far as a candidate tells.
-func (n trainer) knownTo(j *job, night string) []int64 {
+func (n hindsight) knownTo(j *job, night string) []int64 {
 	var out []int64
 	for _, c := range j.past {
 		if c.Night != night {
@@ -176,14 +179,14 @@ func (n trainer) knownTo(j *job, night string) []int64 {
 }
 
 // newTo are the clusters at hand that came after the night that staged a text, and that it has not answered.
-func (trainer) newTo(j *job, c *bank.Candidate) []bank.Cluster {
+func (hindsight) newTo(j *job, c *bank.Candidate) []bank.Cluster {
 	return slices.DeleteFunc(j.picked.train(), func(k bank.Cluster) bool {
 		return k.Night <= c.Night || slices.Contains(c.Known, k.Number) || slices.ContainsFunc(c.Pairs, func(p bank.Pair) bool { return p.Cluster == k.Number })
 	})
 }
 
 // askBoth has the document without the adoption and the live one answer tasks, each once, and keeps what they scored.
-func (n trainer) askBoth(ctx context.Context, j *job, s Standing, c *bank.Candidate, fresh []bank.Cluster) (run string, err error) {
+func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Candidate, fresh []bank.Cluster) (run string, err error) {
 	without := s.Without
 	if strings.TrimSpace(without) == "" { // there was no file
 		if without, err = skill.InjectLearned(""); err != nil {

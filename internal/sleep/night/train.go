@@ -38,7 +38,7 @@ func (n trainer) train(ctx context.Context, j *job) {
 		err = n.carry(ctx, j)
 	}
 	if err == nil {
-		err = n.since(ctx, j)
+		err = hindsight{n}.since(ctx, j)
 	}
 	if err == nil {
 		err = n.learn(ctx, j)
