@@ -29,6 +29,7 @@ import (
 type sleepReviewOptions struct {
 	project        string
 	accept, reject []string
+	editor         string
 }
 
 func sleepReviewCommand(a *app, profile *string) *cobra.Command {
@@ -38,10 +39,13 @@ func sleepReviewCommand(a *app, profile *string) *cobra.Command {
 		Short: "Go through the tasks that were found in sessions, and accept or reject them",
 		Long: `Go through the tasks that were found in sessions and that nobody has reviewed, as tasks
 review does: those first that are held until somebody has looked, with why. Each is shown
-with the answer that was corrected and the one that was accepted, where they are kept.
+with the answer that was corrected and the one that was accepted, where they are kept. In an
+editor that --editor names you may change what is asked, what is expected, the checks and what
+analysts are told; checks that do not tell those two answers apart any more are not taken.
 Every decision is written at once. Nights use tasks that are not held without a review;
 what they come to is exploratory then, and never certified.`,
 		Example: `  skillopt sleep review
+  skillopt sleep review --editor nano
   skillopt sleep review --json
   skillopt sleep review --accept mined-0a1b2c3d4e5f6071,mined-8a9b0c1d2e3f4051 --reject mined-1122334455667788`,
 		Args: exactly(0, "no arguments"),
@@ -50,6 +54,7 @@ what they come to is exploratory then, and never certified.`,
 	c.Flags().StringVar(&o.project, "project", "", "tasks of this project alone")
 	c.Flags().StringSliceVar(&o.accept, "accept", nil, "accept these tasks unseen, by id")
 	c.Flags().StringSliceVar(&o.reject, "reject", nil, "reject these tasks, by id")
+	c.Flags().StringVar(&o.editor, "editor", "", "editor to edit with, such as nano or \"code --wait\"")
 	return c
 }
 
@@ -69,6 +74,8 @@ type minedTask struct {
 	Place     string          `json:"place"`            // where it is carried out
 	Corrected string          `json:"corrected_answer"` // "": it is not kept
 	Accepted  string          `json:"accepted_answer"`
+
+	task wish.Task
 }
 
 func (o *sleepReviewOptions) run(ctx context.Context, a *app, profile string) error {
@@ -91,7 +98,7 @@ func (o *sleepReviewOptions) run(ctx context.Context, a *app, profile string) er
 	case !isTerminal(a.In):
 		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or look at them with --json and decide with --accept and --reject", plural.Of(len(list), "task is", "tasks are"))
 	}
-	return reviewMined(ctx, a, setup, list)
+	return o.reviewMined(ctx, a, setup, list)
 }
 
 // decide takes what scripts say.
@@ -199,7 +206,7 @@ func minedOf(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[strin
 	m := minedTask{
 		ID: t.Task.Task.ID, Held: t.Held, Project: t.Project, Skill: t.Skill, Trust: t.Trust, Prompt: t.Task.Task.Prompt, Gold: t.Task.Task.Gold,
 		Checks: t.Task.Task.Checks, Said: t.Task.Task.Hidden, Doubts: t.Task.Task.Data["doubts"],
-		Place: night.WhereOf(&t.Task),
+		Place: night.WhereOf(&t.Task), task: t.Task,
 	}
 	if len(t.Seen) == 0 {
 		return m, nil
@@ -234,7 +241,7 @@ func minedOf(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[strin
 }
 
 // reviewMined goes through tasks on the terminal: in a file that tasks review can go through, which is deleted after.
-func reviewMined(ctx context.Context, a *app, setup sleepSetup, list []minedTask) (err error) {
+func (o *sleepReviewOptions) reviewMined(ctx context.Context, a *app, setup sleepSetup, list []minedTask) (err error) {
 	dir, err := os.MkdirTemp("", "skillopt-review-")
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
@@ -248,8 +255,14 @@ func reviewMined(ctx context.Context, a *app, setup sleepSetup, list []minedTask
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	w := &reviewer{app: a, out: a.Out, in: bufio.NewReader(a.In), lookup: setup.loaded.Lookup, reviews: []*draft.Review{r}, total: len(list), fixed: true}
+	edits := minedEdits{list: list, tasks: map[string]wish.Task{}}
+	w := &reviewer{app: a, options: tasksReviewOptions{editor: o.editor}, out: a.Out, in: bufio.NewReader(a.In), lookup: setup.loaded.Lookup, reviews: []*draft.Review{r}, total: len(list), mined: true, edited: edits.take}
 	w.decided = func(id string, ok bool) error {
+		if t, is := edits.tasks[id]; is && ok {
+			if err := rewordTask(ctx, setup, t); err != nil {
+				return err
+			}
+		}
 		said := bank.Rejected
 		if ok {
 			said = bank.Accepted

@@ -165,7 +165,8 @@ type reviewer struct {
 	total   int
 	shown   int
 
-	fixed   bool                           // tasks are decided on as they are
+	mined   bool                           // tasks are of sessions, in a file that is nobody's
+	edited  func(line []byte) error        // takes an edited task, in the place of the rules for drafts; an error says why not
 	decided func(id string, ok bool) error // is told each decision before it is written; nil: nobody is
 }
 
@@ -251,10 +252,6 @@ func (w *reviewer) decide(r *draft.Review, i int) error {
 		case "q", "quit":
 			return errQuit
 		case "e", "edit":
-			if w.fixed {
-				fmt.Fprintln(w.out, "what a session has shown is accepted or rejected as it is")
-				continue
-			}
 			if err := w.edit(r, i); err != nil {
 				return err
 			}
@@ -280,11 +277,7 @@ func (w *reviewer) note(r *draft.Review, i int, ok bool) error {
 // ask reads an answer. The end of the input and an interrupt mean to stop; what
 // was decided is on the disk.
 func (w *reviewer) ask() (string, error) {
-	question := "[a]ccept [e]dit [r]eject [s]kip [q]uit > "
-	if w.fixed {
-		question = "[a]ccept [r]eject [s]kip [q]uit > "
-	}
-	fmt.Fprint(w.out, question)
+	fmt.Fprint(w.out, "[a]ccept [e]dit [r]eject [s]kip [q]uit > ")
 	type line struct {
 		text string
 		err  error
@@ -318,7 +311,7 @@ func (w *reviewer) show(r *draft.Review, i int) {
 		return
 	}
 	place := fmt.Sprintf("%s:%d  ", w.app.relative(r.Path()), r.Number(i))
-	if w.fixed {
+	if w.mined {
 		place = "" // the file is nobody's
 	}
 	fmt.Fprintf(w.out, "\ntask %d of %d  %s%s\n", w.shown, w.total, place, oneLine(textField(fields["id"])))
@@ -429,7 +422,11 @@ func (w *reviewer) block(text string) {
 func (w *reviewer) edit(r *draft.Review, i int) (err error) {
 	argv := strings.Fields(w.options.editor)
 	if len(argv) == 0 {
-		fmt.Fprintln(w.out, "name an editor to edit with: skillopt tasks review ... --editor nano")
+		command := "tasks review ..."
+		if w.mined {
+			command = "sleep review"
+		}
+		fmt.Fprintf(w.out, "name an editor to edit with: skillopt %s --editor nano\n", command)
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "skillopt-review-*")
@@ -456,7 +453,11 @@ func (w *reviewer) edit(r *draft.Review, i int) (err error) {
 	if bytes.Equal(bytes.TrimSpace(now), text.Bytes()) {
 		return nil
 	}
-	if err := draft.Lint(dir, now); err != nil {
+	taken := w.edited
+	if taken == nil {
+		taken = func(line []byte) error { return draft.Lint(dir, line) }
+	}
+	if err := taken(now); err != nil {
 		fmt.Fprintf(w.out, "not taken, the task is as it was:\n%s\n", err)
 		return nil
 	}

@@ -156,7 +156,7 @@ func (n *night) begin(ctx context.Context) error {
 	}
 	n.purse = newPurse(n.Config)
 	n.served = lastServed(nights, openNight(nights))
-	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
+	if len(nights) > 0 && nights[0].Ended.IsZero() {
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
 			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
@@ -166,7 +166,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Bundle, n.report.Served, n.report.Adopted = nil, nil, []Adopted{}
+		n.report.Bundle, n.report.Served, n.report.Adopted, n.report.DryRun = nil, nil, []Adopted{}, n.DryRun
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -177,19 +177,24 @@ func (n *night) begin(ctx context.Context) error {
 	if since.IsZero() {
 		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
 	}
-	n.report = &Report{
-		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
-		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}},
-	}
 	all, err := n.Bank.Nights(ctx, "")
 	if err != nil {
 		return err
 	}
+	n.report = n.blank(now, since)
 	n.report.ID = nameOf(now, all)
 	if n.from.IsZero() {
 		n.from = since
 	}
 	return n.prepare(ctx)
+}
+
+// blank is the report of a night that has done nothing yet.
+func (n *night) blank(now, since time.Time) *Report {
+	return &Report{
+		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
+		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}},
+	}
 }
 
 // openNight is the id of the newest night, if it is not over.

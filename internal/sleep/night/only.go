@@ -16,7 +16,7 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 	err := n.begin(ctx)
 	if err != nil || len(n.sessions) == 0 {
 		if n.report != nil {
-			n.report.ID = ""
+			n.report = n.blank(n.report.Started, n.report.Since)
 		}
 		return n.report, err
 	}

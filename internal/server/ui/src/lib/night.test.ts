@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NightAnswer, NightFunnel, NightShown } from '../api/types'
-import { answered, chosen, clustersText, command, floorText, funnelStages, nothing, outcome, outcomesText, powerText, usageRows, verdict } from './night'
+import { answered, bundled, chosen, clustersText, expected, percentText, placeText, command, floorText, funnelStages, nothing, outcome, outcomesText, powerText, usageRows, verdict } from './night'
 import { describe as said } from './events'
 import { nightHref, parse } from './router'
 
@@ -21,6 +21,23 @@ it('says what a night could do', () => {
   expect(floorText({ does: 'train', level: 0.0001, floor: 0, power: [] })).toBe('no number of fresh clusters certifies at level 0.0001')
   expect(powerText({ gain: 0.2, found: 1e-9 })).toBe('of 0.2 in 0 %')
 })
+
+it('says what all documents together came to', () => {
+  expect(bundled('worse').tone).toBe('bad')
+  expect(bundled('stands').text).toBe('stands')
+  expect(bundled('\u202etoString').text).toBe('⟨U+202E⟩toString')
+  expect(percentText(0.95)).toBe('95 %')
+})
+
+it('says where a task is carried out', () => {
+  const p = { task: 't', in: 'commit', commit: '0123456789abcdef', folder: 'web', files: [], unfit: '' }
+  expect(placeText(p)).toContain('the files of commit 012345')
+  expect(placeText(p)).toContain(', in web')
+  expect(placeText({ ...p, in: 'chat' })).toBe('a conversation, without an agent')
+  expect(placeText({ ...p, unfit: 'dirty tree' })).toBe('nowhere')
+})
+
+it('tells a forecast with what it may be', () => expect(expected({ expected: 148.6, low: 37, high: 345 })).toBe('149 (37 to 345)'))
 
 describe('answered', () => {
   it('sets both arms beside each other, pass by pass, and keeps runs apart', () => {

@@ -1,7 +1,7 @@
 // A night in words and rows: what it could do, what it came to, and what was answered in both arms.
 
-import type { MineCount, NightAnswer, NightCan, NightClusters, NightCount, NightFunnel, NightShown, NightTarget } from '../api/types'
-import { fixed, plural } from './format'
+import type { Interval, MineCount, NightAnswer, NightCan, NightClusters, NightCount, NightFunnel, NightPlaced, NightShown, NightTarget } from '../api/types'
+import { count, fixed, plural } from './format'
 import { cut, oneLine } from './visible'
 import type { Word } from './words'
 
@@ -70,6 +70,34 @@ export function powerText(p: { gain: number; found: number }): string {
 /** command writes a command of a night, if its name is one that nights have: another could do anything in a terminal. */
 export function command(what: string, night: string): string | null {
   return /^\d{8}-\d{6}(-\d{1,4})?$/.test(night) ? `skillopt sleep ${what} ${night}` : null
+}
+
+const verdicts: Record<string, Word> = {
+  stands: { text: 'stands', tone: 'good', title: 'Nothing shows that all of it together is worse than what is live.' },
+  worse: { text: 'worse', tone: 'bad', title: 'All of it together would be worse than what is live, or lose what was won: it is suggested at most.' },
+  skipped: { text: 'not compared', tone: 'warn', title: 'It was not compared as a whole.' },
+}
+
+/** bundled says what the last confirmation of a night found. */
+export function bundled(code: string): Word {
+  return Object.hasOwn(verdicts, code) ? verdicts[code]! : { text: cut(oneLine(code), 40).head, tone: 'quiet', title: '' }
+}
+
+/** percentText is a level as a share, such as that of an interval. */
+export function percentText(level: number): string {
+  return `${fixed(100 * level, 0)} %`
+}
+
+/** placeText says where a task is carried out. */
+export function placeText(p: NightPlaced): string {
+  if (p.unfit !== '') return 'nowhere'
+  if (p.in === 'commit') return `the files of commit ${cut(oneLine(p.commit), 12).head}${p.folder && p.folder !== '.' ? `, in ${oneLine(p.folder)}` : ''}`
+  return p.in === 'empty' ? 'an empty folder' : p.in === 'chat' ? 'a conversation, without an agent' : cut(oneLine(p.in), 40).head
+}
+
+/** expected is a figure of a forecast, and what it may be. */
+export function expected(i: Interval): string {
+  return `${count(Math.round(i.expected))} (${count(Math.round(i.low))} to ${count(Math.round(i.high))})`
 }
 
 export interface Stage { name: string; n: number; of?: MineCount[]; what: string }

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/draft"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// minedEdits are tasks of sessions that the user has edited, until they are accepted.
+type minedEdits struct {
+	list  []minedTask
+	tasks map[string]wish.Task // by id
+}
+
+// editable are the keys of a task of a session that its user may change: the others say what the session has shown.
+var editable = []string{"prompt", "hidden", "gold", "checks"}
+
+// take takes an edited task, or says why not.
+func (e *minedEdits) take(line []byte) error {
+	var now struct {
+		ID     string          `json:"id"`
+		Prompt string          `json:"prompt"`
+		Hidden string          `json:"hidden"`
+		Gold   []string        `json:"gold"`
+		Checks json.RawMessage `json:"checks"`
+	}
+	if err := json.Unmarshal(line, &now); err != nil {
+		return fmt.Errorf("it is no task: %w", err)
+	}
+	i := slices.IndexFunc(e.list, func(m minedTask) bool { return m.ID == now.ID })
+	if i < 0 {
+		return fmt.Errorf("id: found %q, which is none of the tasks here; leave the id as it is", now.ID)
+	}
+	m := e.list[i]
+	if err := onlyEditable(reviewLines([]minedTask{m}), line); err != nil {
+		return err
+	}
+	t := m.task
+	t.Task.Prompt, t.Task.Hidden, t.Task.Gold, t.Task.RawGold, t.Task.Checks = now.Prompt, now.Hidden, now.Gold, nil, now.Checks
+	if err := tellsApart(m, t.Task); err != nil {
+		return err
+	}
+	e.tasks[m.ID] = t
+	return nil
+}
+
+// onlyEditable refuses changes of what the user cannot change.
+func onlyEditable(before, after []byte) error {
+	var a, b map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(before, &a), json.Unmarshal(after, &b)); err != nil {
+		return fmt.Errorf("it is no task: %w", err)
+	}
+	for key, was := range a {
+		if now, there := b[key]; !slices.Contains(editable, key) && (!there || !sameJSON(was, now)) {
+			return fmt.Errorf("%s: it is what the session has shown, and stays; prompt, hidden, gold and checks may be edited", key)
+		}
+	}
+	for key := range b {
+		if _, there := a[key]; !there && !slices.Contains(editable, key) {
+			return fmt.Errorf("%s: such a task has no such key; prompt, hidden, gold and checks may be edited", key)
+		}
+	}
+	return nil
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// tellsApart says why a task cannot judge answers: by the rules of drafts, or since it told the two answers of its session
+// apart and does not any more.
+func tellsApart(m minedTask, t task.Task) error {
+	rules, err := draft.NewRules(check.Options{Workspace: true, Judge: true})
+	if err != nil {
+		return err
+	}
+	if reason, detail := rules.Unusable(t); reason != "" {
+		return fmt.Errorf("%s: %s", reason, detail)
+	}
+	before := m.task.Task
+	if m.Accepted == "" || m.Corrected == "" || rules.Score(m.Accepted, before).Hard < 1 || rules.Score(m.Corrected, before).Hard > 0 {
+		return nil
+	}
+	if s := rules.Score(m.Accepted, t); s.Hard < 1 {
+		return fmt.Errorf("checks: the answer that was accepted does not pass them any more: %s", s.Reason)
+	}
+	if rules.Score(m.Corrected, t).Hard > 0 {
+		return errors.New("checks: the answer that was corrected passes them now")
+	}
+	return nil
+}
+
+// rewordTask puts an edited task into the bank.
+func rewordTask(ctx context.Context, setup sleepSetup, t wish.Task) (err error) {
+	b, err := setup.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	return bank.Reword(ctx, b, t)
+}
