@@ -256,21 +256,21 @@ func TestWhatWasWonDoesNotHideALoss(t *testing.T) {
 // The look at what was adopted is part of the forecast, of which the default ceiling is made.
 func TestALookAtWhatWasAdoptedIsForecast(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, small())
-	text := h.trained()
-	adopted := h.holding(text, sincePlain)
-	h.day(12, "", true)
-	take(h)
-	dry := func(o *night.Options) { o.DryRun = true }
-	without, err := h.try(dry)
-	if err != nil {
-		t.Fatal(err)
+	of := func(looks bool) *night.Report {
+		h := newHome(t, small())
+		text := h.trained()
+		adopted := h.holding(text, sincePlain)
+		h.day(12, "", true)
+		if !looks {
+			return h.night()
+		}
+		return h.night(adopted)
 	}
-	with, err := h.try(dry, adopted)
-	if err != nil {
-		t.Fatal(err)
+	without, with := of(false), of(true)
+	if without.Forecast == nil || with.Forecast == nil {
+		t.Fatalf("%+v, %+v", without.Forecast, with.Forecast)
 	}
-	got := sinceOf(t, h.night(adopted))
+	got := sinceOf(t, with)
 	if more := with.Forecast.Calls.Expected - without.Forecast.Calls.Expected; got.Pairs == 0 || more != float64(2*got.Pairs) {
 		t.Errorf("%g calls more are forecast, and %d tasks were asked", more, got.Pairs)
 	}
