@@ -370,7 +370,7 @@ type Sleep struct {
 
 	Targets      []string `key:"targets" doc:"what nights train: skills, by the tasks in which they were at work; memory, the project's file for agents such as AGENTS.md, by tasks without a skill" class:"operational" older:"[\"skills\",\"memory\"]"`
 	DefaultSkill string   `key:"default_skill" doc:"the skill that tasks without one train; absent: they train the memory file" class:"operational" older:"\"\""`
-	Memory       string   `key:"memory" doc:"the project's memory file; absent: that of the agent, in a chat the only one that there is" enum:",AGENTS.md,CLAUDE.md,GEMINI.md,QWEN.md" class:"operational" older:"\"\""`
+	Memory       string   `key:"memory" doc:"the project's memory file: AGENTS.md, CLAUDE.md, GEMINI.md, QWEN.md, .github/copilot-instructions.md, or a rule that is there, such as .cursor/rules/style.mdc; absent: that of the agent, in a chat the only one that there is" class:"operational" older:"\"\""`
 	Roots        []string `key:"roots" doc:"further folders of skills, besides those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational" older:"[]"`
 	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational" older:"[]"`
 	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most" min:"1" max:"300" class:"operational" older:"40"`
@@ -378,6 +378,7 @@ type Sleep struct {
 	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational" older:"\"3d\""`
 	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational" older:"\"30d\""`
 	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational" older:"\"\""`
+	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational" older:"\"off\""`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
 	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
 }

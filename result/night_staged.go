@@ -46,15 +46,25 @@ type NightProposal struct {
 
 // NightItem is a text for a document.
 type NightItem struct {
-	Target   string       `json:"target"`
-	Outcome  NightOutcome `json:"outcome"`
-	Reason   string       `json:"reason"`
-	File     string       `json:"file"`         // in the night's folder
-	LiveSHA  string       `json:"live_sha"`     // of the live bytes that it was made from; "": there was no file
-	SHA      string       `json:"proposed_sha"` // of the text
-	Whole    bool         `json:"whole"`        // all of the document was trained, not the learned region alone
-	Rules    []NightRule  `json:"rules"`
-	Original string       `json:"original"` // the live bytes that it was made from, in the night's folder
+	Target   string          `json:"target"`
+	Outcome  NightOutcome    `json:"outcome"`
+	Reason   string          `json:"reason"`
+	File     string          `json:"file"`         // in the night's folder
+	LiveSHA  string          `json:"live_sha"`     // of the live bytes that it was made from; "": there was no file
+	SHA      string          `json:"proposed_sha"` // of the text
+	Whole    bool            `json:"whole"`        // all of the document was trained, not the learned region alone
+	Rules    []NightRule     `json:"rules"`
+	Original string          `json:"original"` // the live bytes that it was made from, in the night's folder
+	Files    []NightItemFile `json:"files,omitempty"`
+}
+
+// NightItemFile is a text for another file of a skill's folder.
+type NightItemFile struct {
+	Path     string `json:"path"`         // in the skill's folder, with slashes
+	File     string `json:"file"`         // in the night's folder
+	Original string `json:"original"`     // the live bytes that it was made from, in the night's folder
+	LiveSHA  string `json:"live_sha"`     // of these; "": there was no file
+	SHA      string `json:"proposed_sha"` // of the text
 }
 
 // NightDiagnostics are what each judged task of a night came to, in both arms. It is diagnostics.json.

@@ -45,6 +45,7 @@ func sleepEffects() map[string]effect {
 	out["sleep.whole"] = effect{test: wholeHasAnEffect}
 	out["sleep.preferences"] = effect{test: preferencesHaveAnEffect}
 	out["sleep.own_login"] = effect{test: ownLoginHasAnEffect}
+	out["sleep.auto_adopt"] = effect{test: autoAdoptHasAnEffect}
 	out["sleep.notify"] = effect{test: notifyHasAnEffect}
 	return out
 }

@@ -86,7 +86,7 @@ var broken = map[string][]string{
 	"sleep show":            {"--profile bad", "a b"},
 	"sleep diff":            {"--profile bad", "a b"},
 	"sleep discard":         {"--profile bad", "a b"},
-	"sleep adopt":           {"--profile bad", "a b", "--rule x", "--profile tasks"},
+	"sleep adopt":           {"--profile bad", "a b", "--rule x", "--profile tasks", "a/b"},
 	"sleep rollback":        {"--profile bad", "a b", "x", "0", "-1"},
 	"sleep history":         {"--profile bad", "x"},
 	"sleep blame":           {"--profile bad y", "", "nothing"},

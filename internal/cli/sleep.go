@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
 
@@ -32,7 +33,8 @@ and what you corrected. The agents' own files are only read.
 A night (sleep run) makes tasks of what you corrected, trains the skills and the memory file
 that they are about, and stages a proposal that says what it rests on. It sends text of
 sessions to the models of the profile, to hosts that you agreed to and to no others; all
-other commands send nothing. Nothing is written into a project.
+other commands send nothing. Into a project nothing is written but by sleep adopt and rollback, and
+by nights whose profile has sleep.auto_adopt.
 
 What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.
 Alone, skillopt sleep shows the last night on one screen.`,
@@ -124,6 +126,9 @@ func (s sleepSetup) check(c config.Sleep) error {
 		if !names[name] {
 			return usagef("%s: sleep.stores: there is no source %q; there are %s", s.profile, name, strings.Join(allSources(), ", "))
 		}
+	}
+	if c.Memory != "" && !target.IsMemory(c.Memory) {
+		return usagef("%s: sleep.memory: %q is no memory file; allowed: %s, and rules such as .cursor/rules/style.mdc", s.profile, c.Memory, strings.Join(target.MemoryFiles(), ", "))
 	}
 	for _, name := range c.Sources {
 		if !names[name] {

@@ -27,6 +27,9 @@ type sleepAdoptOptions struct {
 	all     bool
 	rules   []int
 	expect  string
+	branch  string
+	measure bool
+	yes     bool
 }
 
 func sleepAdoptCommand(a *app, profile *string) *cobra.Command {
@@ -42,13 +45,22 @@ last one.
 A document that has changed outside of its learned region since the night is merged. One whose region
 was edited, or that is reached over a link, is refused.
 
+--branch NAME commits to a branch of the project's repository and writes no file. One that is there
+is gone on from, if it is not checked out; one that is not begins with what is. What the branch has
+of a document is what the proposal is merged with. No hook, filter or other program of the
+repository's runs.
+
 Without a terminal to ask on, --expect names the hash of what is to be written, which is printed
-beside the diff. --rule takes some of the rules alone: nothing was measured of them by themselves, so
-that what is adopted is called suggested.`,
+beside the diff. --rule takes some of the rules alone, --target some of the documents that were measured
+together: nothing was measured of that part by itself, so that what is adopted is called suggested.
+--measure compares it with the live document first, on the tasks that the night has confirmed the
+whole by; that asks models, and is paid for once. What it is called then is what came of that.`,
 		Example: `  skillopt sleep adopt
   skillopt sleep adopt 20261125-200000 --target memory:CLAUDE.md
   skillopt sleep adopt --rule 1 --rule 3
-  skillopt sleep adopt --all --expect 4f0c2e9b7d11`,
+  skillopt sleep adopt --rule 1 --measure
+  skillopt sleep adopt --all --expect 4f0c2e9b7d11
+  skillopt sleep adopt --branch skillopt/rules`,
 		Args: atMost(1, "at most one night"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), a, *profile, nightArg(args))
@@ -59,6 +71,9 @@ that what is adopted is called suggested.`,
 	f.StringArrayVar(&o.targets, "target", nil, "this document alone, such as memory:CLAUDE.md (may be repeated)")
 	f.BoolVar(&o.all, "all", false, "all documents that the night proposes a text for")
 	f.IntSliceVar(&o.rules, "rule", nil, "this rule of the document alone, by its number in the diff shown (may be repeated)")
+	f.BoolVar(&o.measure, "measure", false, "measure what --rule or --target takes by itself before it is adopted; asks models")
+	f.BoolVar(&o.yes, "yes", false, "with --measure: do not ask before spending")
+	f.StringVar(&o.branch, "branch", "", "commit to this branch of the project's repository, and write no file")
 	f.StringVar(&o.expect, "expect", "", "do not ask: what is written has this hash, or its first 12 digits")
 	return c
 }
@@ -73,13 +88,19 @@ type adoption struct {
 }
 
 func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string) error {
-	var setup sleepSetup
-	var what adoption
-	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) (err error) {
-		setup = s
-		what, err = o.prepare(s, r, a.version)
+	if err := foreignProposal(a, profile, id); err != nil {
 		return err
+	}
+	var setup sleepSetup
+	var report *night.Report
+	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
+		setup, report = s, r
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	what, err := o.prepare(ctx, a, setup, report)
 	if err != nil {
 		return err
 	}
@@ -99,21 +120,29 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string)
 	if err != nil {
 		return err
 	}
-	if err := setup.noteAdopted(ctx, what); err != nil {
+	if receipt.Branch == nil { // else the live documents are what they were, and evidence goes on
+		err = setup.noteAdopted(ctx, what)
+	}
+	if err != nil {
 		return err
 	}
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(receipt))
 	}
+	if b := receipt.Branch; b != nil {
+		a.shown().line(oneLine(fmt.Sprintf("committed %.12s to branch %s of %s; git merge %s takes it into what is checked out", b.Commit, b.Name, b.Repository, b.Name)))
+	}
 	for _, c := range receipt.Files {
-		a.shown().line("wrote " + oneLine(c.File()))
+		if receipt.Branch == nil {
+			a.shown().line("wrote " + oneLine(c.File()))
+		}
 	}
 	a.shown().line(fmt.Sprintf("adopted as number %d; skillopt sleep rollback %d takes it back", receipt.N, receipt.N))
 	return nil
 }
 
 // prepare settles what is to be written.
-func (o *sleepAdoptOptions) prepare(s sleepSetup, r *night.Report, version string) (adoption, error) {
+func (o *sleepAdoptOptions) prepare(ctx context.Context, a *app, s sleepSetup, r *night.Report) (adoption, error) {
 	out := adoption{night: r}
 	p, err := stagedOf(s, r)
 	if err != nil {
@@ -123,20 +152,43 @@ func (o *sleepAdoptOptions) prepare(s sleepSetup, r *night.Report, version strin
 	if err != nil {
 		return out, err
 	}
+	if o.measure && len(items) > 1 {
+		return out, usagef("--measure is about one document: name it by --target")
+	}
 	out.staged = p
-	out.request = adopt.Request{Project: r.Project, Night: r.ID}
+	out.request = adopt.Request{Project: r.Project, Night: r.ID, Branch: o.branch}
 	for _, item := range items {
 		it, err := o.item(p, item)
 		if err != nil {
 			return out, err
 		}
+		if len(item.Files) > 0 && len(o.rules) > 0 {
+			return out, usagef("--rule: other files of %s were trained with it, so that it has no rules to choose from", item.Target)
+		}
+		part := o.partOf(r, items)
+		if part != "" {
+			it.Claim, it.Reason = string(night.Suggested), part
+		}
+		if o.measure {
+			if err := o.measured(ctx, a, s, r, p, &it, part); err != nil {
+				return out, err
+			}
+		}
 		out.request.Items = append(out.request.Items, it)
+		files, err := filesOf(p, item)
+		if err != nil {
+			return out, err
+		}
+		for _, f := range files {
+			f.Claim, f.Reason = it.Claim, it.Reason
+			out.request.Items = append(out.request.Items, f)
+		}
 	}
-	store, err := s.adoptions(version)
+	store, err := s.adoptions(a.version)
 	if err != nil {
 		return out, err
 	}
-	if out.planned, err = store.Plan(out.request); err != nil {
+	if out.planned, err = store.Plan(ctx, out.request); err != nil {
 		return out, err
 	}
 	out.hash, err = hashOf(out.request)
@@ -204,7 +256,6 @@ func (o *sleepAdoptOptions) item(p *night.Proposal, item night.Item) (adopt.Item
 		if out.Proposed, rules, err = o.some(item, base, text); err != nil {
 			return out, err
 		}
-		out.Claim, out.Reason = string(night.Suggested), "some rules of a proposal, of which nothing was measured by themselves"
 	}
 	for _, r := range rules {
 		grounds, err := json.Marshal(r)
@@ -212,6 +263,19 @@ func (o *sleepAdoptOptions) item(p *night.Proposal, item night.Item) (adopt.Item
 			return out, fmt.Errorf("note the grounds of a rule: %w", err)
 		}
 		out.Rules = append(out.Rules, adopt.Rule{Text: r.Text, Grounds: grounds})
+	}
+	return out, nil
+}
+
+// filesOf is what is to be written into the other files of a skill's folder.
+func filesOf(p *night.Proposal, item night.Item) ([]adopt.Item, error) {
+	files, err := p.Files(item.Target)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	var out []adopt.Item
+	for _, f := range files {
+		out = append(out, adopt.Item{Target: item.Target + "/" + f.Path, Base: f.Base, New: f.New, Proposed: f.Text, Whole: true, Claim: string(item.Outcome), Reason: item.Reason})
 	}
 	return out, nil
 }
@@ -262,6 +326,9 @@ func (w adoption) show(a *app) error {
 	out := a.shown()
 	if w.staged.Simulated {
 		out.line("simulated models: the scores are those of a simulation")
+	}
+	if w.request.Branch != "" {
+		out.line(oneLine("on branch " + w.request.Branch + "; no file is written"))
 	}
 	for i, p := range w.planned {
 		it := w.request.Items[i]
@@ -334,6 +401,10 @@ func (s sleepSetup) noteAdopted(ctx context.Context, w adoption) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	return noteAdopted(ctx, b, w)
+}
+
+func noteAdopted(ctx context.Context, b *bank.Bank, w adoption) error {
 	for _, it := range w.request.Items {
 		list, err := b.Candidates(ctx, w.night.Project, it.Target)
 		if err != nil {

@@ -3,8 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // adoptedDir is where receipts and backups lie, below sleep.dir.
@@ -23,7 +28,13 @@ func (s sleepSetup) adoptions(version string) (*adopt.Store, error) {
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	return adopt.Open(adopt.Options{Dir: filepath.Join(s.dir, adoptedDir), Key: key, Version: version, Find: s.document}), nil
+	return adopt.Open(adopt.Options{Dir: filepath.Join(s.dir, adoptedDir), Key: key, Version: version, Find: s.document, Env: s.variable}), nil
+}
+
+// variable reads a variable of the environment.
+func (s sleepSetup) variable(name string) string {
+	v, _ := s.loaded.Lookup(name)
+	return v
 }
 
 // document finds where a document of a project lies, by the profile and the project as they are now.
@@ -40,7 +51,10 @@ func (s sleepSetup) document(project, id string) (adopt.Place, error) {
 	places := s.targets(project)
 	switch target.Kind(kind) {
 	case target.Skill:
-		t, err = target.FindSkill(places, name)
+		name, file, inFolder := strings.Cut(name, "/")
+		if t, err = target.FindSkill(places, name); err == nil && inFolder {
+			t.Path, err = s.fileOf(t, file)
+		}
 	case target.Memory:
 		t, err = target.FindMemory(places, name)
 	default:
@@ -53,6 +67,26 @@ func (s sleepSetup) document(project, id string) (adopt.Place, error) {
 		return adopt.Place{}, &adopt.Refused{File: t.File(), Reason: "its folder is reached over a link; name the folder itself under sleep.projects or sleep.roots"}
 	}
 	return adopt.Place{ID: id, Root: t.Root, Path: t.Path}, nil
+}
+
+// fileOf is the path of another file of a skill's folder, below the root that the skill was found in: one that the profile has trained.
+func (s sleepSetup) fileOf(t target.Target, file string) (string, error) {
+	c := s.loaded.Config
+	if !slices.Contains(c.Sleep.Whole, t.Name) {
+		return "", usagef("%s: sleep.whole does not name %s (any more): of its folder nothing but SKILL.md is written", s.profile, t.Name)
+	}
+	folder, err := skill.Read(os.DirFS(t.Root), path.Dir(t.Path))
+	if err != nil {
+		return "", usagef("%s: its folder cannot be read: %v", t.File(), err)
+	}
+	scope, err := skill.NewScope(folder, c.Edits.Files, max(1, c.Edits.NewFiles))
+	if err != nil {
+		return "", usagef("%s: edits.files: %v", s.profile, err)
+	}
+	if file == skill.Main || !fs.ValidPath(file) || !scope.Allows(file) {
+		return "", usagef("%s: edits.files does not name %s of %s (any more): nothing is written there", s.profile, strconv.Quote(file), t.Name)
+	}
+	return path.Join(path.Dir(t.Path), file), nil
 }
 
 // targets are where the documents of a project are looked for.

@@ -57,7 +57,15 @@ func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) 
 			if err != nil {
 				return usagef("%v", err)
 			}
+			files, err := p.Files(item.Target)
+			if err != nil {
+				return usagef("%v", err)
+			}
 			list = append(list, nightDiff{Target: item.Target, Outcome: item.Outcome, Reason: item.Reason, Diff: record.DiffText(live, text, item.Target, "live", "proposed").Diff})
+			for _, f := range files {
+				name := item.Target + "/" + f.Path
+				list = append(list, nightDiff{Target: name, Outcome: item.Outcome, Reason: item.Reason, Diff: record.DiffText(f.Base, f.Text, name, "live", "proposed").Diff})
+			}
 		}
 		if a.json {
 			return printJSON(a.Out, ask.Shareable(list))

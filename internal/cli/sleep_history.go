@@ -72,6 +72,12 @@ func printAdoption(out printer, r adopt.Record) {
 	if r.Kind == adopt.RolledBack {
 		what = fmt.Sprintf("took back number %d", r.Of)
 	}
+	if r.Branch != nil {
+		what += fmt.Sprintf(", on branch %s", r.Branch.Name)
+		if r.Branch.Commit != "" {
+			what += fmt.Sprintf(", commit %.12s", r.Branch.Commit)
+		}
+	}
 	out.line(fmt.Sprintf("%3d  %s  %s: %s", r.N, r.Ended.Local().Format("2006-01-02 15:04"), oneLine(r.Project), oneLine(what)))
 	for _, c := range r.Files {
 		text := "     " + c.Target

@@ -104,7 +104,7 @@ func TestNotifyIsToldCounts(t *testing.T) {
 		ID: "20261125-200000", Project: "/srv/SECRET", Ended: time.Now(), Exploratory: true,
 		Targets: []night.Target{{Target: "skill:SECRET", Outcome: night.Supported, Reason: "SECRET", Rules: []night.Rule{{Text: "SECRET"}}, Held: []night.HeldRule{{Text: "SECRET"}}}, {Outcome: night.Rejected}},
 	}
-	got := strings.Join(told(r), "\n")
+	got := strings.Join(told(r, nil), "\n")
 	if strings.Contains(got, "SECRET") {
 		t.Error(got)
 	}
@@ -176,10 +176,10 @@ func TestNotifyOfWhatIsOver(t *testing.T) {
 	}
 	loaded.Config.Sleep.Notify = []string{"./nobody"}
 	s := sleepSetup{profile: filepath.Join(t.TempDir(), "sleep.yaml"), dir: t.TempDir(), loaded: loaded}
-	if err := notifyOf(t.Context(), s, &night.Report{}); err != nil {
+	if err := notifyOf(t.Context(), s, &night.Report{}, nil); err != nil {
 		t.Error(err)
 	}
-	err = notifyOf(t.Context(), s, &night.Report{Ended: time.Now()})
+	err = notifyOf(t.Context(), s, &night.Report{Ended: time.Now()}, nil)
 	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "sleep.notify: start ") {
 		t.Error(err)
 	}

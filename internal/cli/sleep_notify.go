@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
@@ -18,7 +19,7 @@ const notifyTime = 30 * time.Second
 
 // notifyOf starts the program of sleep.notify, which is told counts and no text. It gets what ordinary programs see of
 // the environment, and no keys. What it leaves running is ended with it. That it fails fails no night.
-func notifyOf(ctx context.Context, s sleepSetup, r *night.Report) error {
+func notifyOf(ctx context.Context, s sleepSetup, r *night.Report, adopted []adopt.Record) error {
 	argv := s.loaded.Config.Sleep.Notify
 	if len(argv) == 0 || r == nil || r.Ended.IsZero() {
 		return nil
@@ -27,7 +28,7 @@ func notifyOf(ctx context.Context, s sleepSetup, r *night.Report) error {
 	if strings.ContainsAny(run[0], `/\`) || strings.HasPrefix(run[0], "~") {
 		run[0] = s.absolute(run[0])
 	}
-	res, err := sandbox.Run(context.WithoutCancel(ctx), sandbox.Spec{Argv: run, Dir: s.dir, Env: append(env.Allowed(s.loaded.Lookup), told(r)...), Timeout: notifyTime})
+	res, err := sandbox.Run(context.WithoutCancel(ctx), sandbox.Spec{Argv: run, Dir: s.dir, Env: append(env.Allowed(s.loaded.Lookup), told(r, adopted)...), Timeout: notifyTime})
 	switch {
 	case err != nil:
 		return fmt.Errorf("sleep.notify: %w", err)
@@ -40,7 +41,7 @@ func notifyOf(ctx context.Context, s sleepSetup, r *night.Report) error {
 }
 
 // told are the counts of a night, as variables.
-func told(r *night.Report) []string {
+func told(r *night.Report, adopted []adopt.Record) []string {
 	counts := map[night.Outcome]int{}
 	held := 0
 	for i := range r.Targets {
@@ -49,6 +50,11 @@ func told(r *night.Report) []string {
 	}
 	out := []string{"SKILLOPT_NIGHT=" + r.ID}
 	add := func(name string, n int) { out = append(out, "SKILLOPT_"+name+"="+strconv.Itoa(n)) }
+	written := 0
+	for _, a := range adopted {
+		written += len(a.Files)
+	}
+	add("ADOPTED", written)
 	add("TARGETS", len(r.Targets))
 	for _, o := range []night.Outcome{night.Certified, night.Supported, night.Suggested, night.Rejected, night.Refused} {
 		add(strings.ToUpper(string(o)), counts[o])

@@ -26,7 +26,8 @@ func sleepRollbackCommand(a *app, profile *string) *cobra.Command {
 		Short: "Take back what was adopted",
 		Long: `Put back what the documents held before an adoption, byte for byte, where they are as they were
 adopted. In one that was edited since, its rules are taken out of the learned region one by one;
-what became of each is said. Without NUMBER the last adoption that stands. On a terminal it asks
+what became of each is said. What was committed to a branch is taken back there: the branch goes back
+to where it was, or, where it went on, a further commit takes the rules out. Without NUMBER the last adoption that stands. On a terminal it asks
 first.`,
 		Example: `  skillopt sleep rollback
   skillopt sleep rollback 3 --yes`,
@@ -83,6 +84,13 @@ func (o *sleepRollbackOptions) run(ctx context.Context, a *app, profile string, 
 	}
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(rolledBack{Receipt: &r, Documents: taken}))
+	}
+	if b := r.Branch; b != nil {
+		text := "branch " + b.Name + " was taken away: it held nothing else"
+		if b.Commit != "" {
+			text = fmt.Sprintf("branch %s is at %.12s; no file was written", b.Name, b.Commit)
+		}
+		a.shown().line(oneLine(text))
 	}
 	for _, t := range taken {
 		a.shown().line(oneLine(takenBackText(t)))

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
@@ -37,7 +38,7 @@ func sleepRunCommand(a *app, profile *string) *cobra.Command {
 		Long: `Carry out a night for each allowed project: read what is new in its sessions, have the
 optimizer find tasks in what you corrected, train the skills and the memory file that they
 are about, confirm what came of it on fresh answers, and stage a proposal. Nothing is
-written into a project.
+written into a project, unless the profile has sleep.auto_adopt.
 
 Before anything is spent on training it says for each document how many tasks there are,
 what it does, and what so many tasks can show; on a terminal it asks. Without one it goes
@@ -68,6 +69,7 @@ its record. Ctrl-C stops softly, a second one at once. A night without gain ends
 type nightsDone struct {
 	Harvest *harvest.Report `json:"harvest"` // null: nothing was read
 	Nights  []*night.Report `json:"nights"`
+	Adopted []adopt.Record  `json:"adopted,omitempty"` // by sleep.auto_adopt
 }
 
 func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err error) {
@@ -96,6 +98,10 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 	ctx, stop, release := a.interrupts(ctx)
 	defer release()
 	w.stop = stop
+	auto, err := setup.autoAdopt()
+	if err != nil {
+		return err
+	}
 	var failed error
 	for _, project := range projects {
 		opts := w.options(project)
@@ -109,7 +115,12 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 		if endsAll(bad) {
 			break
 		}
-		if err := notifyOf(ctx, setup, r); err != nil {
+		adopted := []adopt.Record{}
+		if auto && bad == nil {
+			adopted = w.adoptCertified(ctx, r)
+			out.Adopted = append(out.Adopted, adopted...)
+		}
+		if err := notifyOf(ctx, setup, r, adopted); err != nil {
 			a.printer(a.Err).line("warning: " + oneLine(err.Error()))
 		}
 	}
@@ -184,6 +195,9 @@ type nightWork struct {
 // nightWorkOf opens what is kept for writing. Before that it is clear that text may be sent where it would go.
 func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, error) {
 	if _, err := setup.projects(); err != nil {
+		return nil, err
+	}
+	if _, err := setup.autoAdopt(); err != nil { // before anything is spent
 		return nil, err
 	}
 	c := setup.loaded.Config

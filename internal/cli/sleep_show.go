@@ -70,6 +70,13 @@ func (o *sleepShowOptions) run(ctx context.Context, a *app, profile, id string) 
 				if shown.Texts[item.Target], err = p.Text(item.Target); err != nil {
 					return usagef("%v", err)
 				}
+				files, err := p.Files(item.Target)
+				if err != nil {
+					return usagef("%v", err)
+				}
+				for _, f := range files {
+					shown.Texts[item.Target+"/"+f.Path] = f.Text
+				}
 			}
 		}
 		if a.json {
@@ -80,7 +87,13 @@ func (o *sleepShowOptions) run(ctx context.Context, a *app, profile, id string) 
 			return nil
 		}
 		for _, item := range p.Items {
-			fmt.Fprintf(a.Out, "\n==> %s, staged and not in force\n%s", oneLine(item.Target), printable(shown.Texts[item.Target]))
+			names := []string{item.Target}
+			for _, f := range item.Files {
+				names = append(names, item.Target+"/"+f.Path)
+			}
+			for _, name := range names {
+				fmt.Fprintf(a.Out, "\n==> %s, staged and not in force\n%s", oneLine(name), printable(shown.Texts[name]))
+			}
 		}
 		return nil
 	})

@@ -30,7 +30,7 @@ var tiers = [][]string{
 	{"result", "schedule"},
 	{
 		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/importer/sleeptasks", "internal/sandbox", "internal/testset",
-		"internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/sleep/mine/minetest",
+		"internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/sleep/mine/minetest", "internal/sleep/git",
 	},
 	{"internal/sleep/harvest", "internal/sleep/forget", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt"},
 	{
@@ -64,6 +64,7 @@ var tiers = [][]string{
 // sideways names the imports within a tier.
 var sideways = map[string][]string{
 	"internal/sleep/bank":                      {"internal/sleep/transcript", "internal/sleep/wish"},
+	"internal/sleep/git":                       {"internal/sandbox"},
 	"internal/sleep/outbound":                  {"internal/sleep/transcript"},
 	"internal/sleep/mine/minetest":             {"internal/sleep/transcript", "internal/sleep/wish"},
 	"internal/sleep/correction":                {"internal/sleep/transcript"},

@@ -18,6 +18,9 @@ type Request struct {
 	Project string // absolute
 	Night   string // that proposed them
 	Items   []Item
+	// Branch, of the project's repository, is committed to in the place of the files; "": the files are written. One that is there is
+	// gone on from, one that is not begins with what is checked out.
+	Branch string `json:",omitempty"`
 }
 
 // change is a document on its way from one content to another.
@@ -40,6 +43,9 @@ func (s *Store) Adopt(ctx context.Context, q Request) (r Record, err error) {
 	places, err := s.places(q)
 	if err != nil {
 		return Record{}, err
+	}
+	if q.Branch != "" {
+		return branching{s}.adopt(ctx, held, q, places)
 	}
 	if err := s.take(ctx, held, places, true); err != nil {
 		return Record{}, err
@@ -67,7 +73,7 @@ type Planned struct {
 }
 
 // Plan says what [Store.Adopt] would write, by the same rules, and writes nothing.
-func (s *Store) Plan(q Request) ([]Planned, error) {
+func (s *Store) Plan(ctx context.Context, q Request) ([]Planned, error) {
 	places, err := s.places(q)
 	if err != nil {
 		return nil, err
@@ -75,7 +81,12 @@ func (s *Store) Plan(q Request) ([]Planned, error) {
 	if err := s.notYet(q); err != nil {
 		return nil, err
 	}
-	changes, err := s.plan(q, places)
+	var changes []change
+	if q.Branch == "" {
+		changes, err = s.plan(q, places)
+	} else {
+		changes, err = branching{s}.ahead(ctx, q, places)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -111,17 +122,17 @@ func (s *Store) notYet(q Request) error {
 		return err
 	}
 	for _, it := range q.Items {
-		if r, ok := standing(history, q.Project, q.Night, it.Target); ok {
+		if r, ok := standing(history, q, it.Target); ok {
 			return &Refused{File: it.Target, Reason: fmt.Sprintf("what night %s proposes was adopted already, as number %d", q.Night, r.N)}
 		}
 	}
 	return nil
 }
 
-// standing is the adoption of a night's text for a document that was not taken back.
-func standing(history []Record, project, night, target string) (Record, bool) {
+// standing is the adoption of a night's text for a document that was not taken back: into the files, or on the same branch.
+func standing(history []Record, q Request, target string) (Record, bool) {
 	for _, r := range slices.Backward(history) {
-		if r.Kind == Adopted && r.Project == project && r.Night == night && !takenBack(history, r.N) &&
+		if r.Kind == Adopted && r.Project == q.Project && r.Night == q.Night && r.branch() == q.Branch && !takenBack(history, r.N) &&
 			slices.ContainsFunc(r.Files, func(c Changed) bool { return c.Target == target }) {
 			return r, true
 		}
@@ -148,19 +159,28 @@ func (s *Store) plan(q Request, places []Place) ([]change, error) {
 			}
 		}
 		infos = append(infos, live.info)
-		text, merged, err := it.merged(places[i], live)
+		c, err := planned(it, places[i], live)
 		if err != nil {
 			return nil, err
 		}
-		if len(text) > target.MaxDocument {
-			return nil, &Refused{File: places[i].File(), Reason: fmt.Sprintf("it would have %d bytes, and %d are allowed", len(text), target.MaxDocument)}
-		}
-		out = append(out, change{
-			place: places[i], before: live, after: content{there: true, text: text, mode: live.mode},
-			note: Changed{Merged: merged, Whole: it.Whole, Claim: it.Claim, Reason: it.Reason, Rules: it.Rules},
-		})
+		out = append(out, c)
 	}
 	return out, nil
+}
+
+// planned settles what a document is to hold.
+func planned(it Item, p Place, live content) (change, error) {
+	text, merged, err := it.merged(p, live)
+	if err != nil {
+		return change{}, err
+	}
+	if len(text) > target.MaxDocument {
+		return change{}, &Refused{File: p.File(), Reason: fmt.Sprintf("it would have %d bytes, and %d are allowed", len(text), target.MaxDocument)}
+	}
+	return change{
+		place: p, before: live, after: content{there: true, text: text, mode: live.mode},
+		note: Changed{Merged: merged, Whole: it.Whole, Claim: it.Claim, Reason: it.Reason, Rules: it.Rules},
+	}, nil
 }
 
 // current reads a document where it lies now.
@@ -175,15 +195,7 @@ func current(p Place) (c content, err error) {
 
 // commit carries out a transaction, whose documents are locked. Where it fails it is undone.
 func (s *Store) commit(r Record, changes []change) (Record, error) {
-	for _, c := range changes {
-		n := c.note
-		n.Target, n.Root, n.Path, n.Before, n.After, n.Mode = c.place.ID, c.place.Root, c.place.Path, c.before.sum(), c.after.sum(), c.after.mode
-		if n.Rules == nil {
-			n.Rules = []Rule{}
-		}
-		r.Files = append(r.Files, n)
-	}
-	r, err := s.begin(r)
+	r, err := s.begin(withFiles(r, changes))
 	if err == nil {
 		err = cmp.Or(s.point("intent"), s.note(r, intentFile))
 	}
@@ -202,6 +214,19 @@ func (s *Store) commit(r Record, changes []change) (Record, error) {
 	return r, errors.Join(err, s.undo(r, "it failed: "+err.Error()))
 }
 
+// withFiles is a record with what becomes of documents.
+func withFiles(r Record, changes []change) Record {
+	for _, c := range changes {
+		n := c.note
+		n.Target, n.Root, n.Path, n.Before, n.After, n.Mode = c.place.ID, c.place.Root, c.place.Path, c.before.sum(), c.after.sum(), c.after.mode
+		if n.Rules == nil {
+			n.Rules = []Rule{}
+		}
+		r.Files = append(r.Files, n)
+	}
+	return r
+}
+
 // errKilled is what a test's point returns to leave a transaction as if the process had ended.
 var errKilled = errors.New("killed")
 
@@ -209,10 +234,8 @@ func (s *Store) carryOut(r Record, changes []change) error {
 	if err := s.point("intended"); err != nil {
 		return err
 	}
-	for i, c := range changes {
-		if err := cmp.Or(s.keep(r.N, i, c), s.point("kept")); err != nil {
-			return err
-		}
+	if err := keepAll(s, r.N, changes); err != nil {
+		return err
 	}
 	for _, c := range changes {
 		sp, err := s.make(r.N, c.place)
@@ -224,6 +247,15 @@ func (s *Store) carryOut(r Record, changes []change) error {
 		}
 	}
 	return s.verify(r)
+}
+
+func keepAll(s *Store, n int, changes []change) error {
+	for i, c := range changes {
+		if err := cmp.Or(s.keep(n, i, c), s.point("kept")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keep writes what a document held, and what it is to hold, into the folder of the transaction. Neither is ever written again.

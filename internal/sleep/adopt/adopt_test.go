@@ -47,7 +47,7 @@ func (w world) find(project, id string) (adopt.Place, error) {
 
 func (w world) store() *adopt.Store {
 	now := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
-	return adopt.Open(adopt.Options{Dir: w.dir, Key: []byte("key of the user"), Version: "v0", Find: w.find, Now: func() time.Time { return now }})
+	return adopt.Open(adopt.Options{Dir: w.dir, Key: []byte("key of the user"), Version: "v0", Find: w.find, Env: os.Getenv, Now: func() time.Time { return now }})
 }
 
 func (w world) write(name, text string) {
@@ -82,6 +82,10 @@ func (w world) tree() map[string]string {
 		if err != nil || d.IsDir() {
 			out[rel+"/"] = ""
 			return err
+		}
+		if d.Type()&fs.ModeNamedPipe != 0 {
+			out[rel] = "(a pipe)"
+			return nil
 		}
 		data, err := os.ReadFile(path)
 		out[rel] = string(data)
@@ -291,9 +295,9 @@ func TestTrap55Adopters(t *testing.T) {
 	w.write("CLAUDE.md", "# House\n")
 	const adopters = 20
 	errs := make(chan error, adopters)
-	items := []adopt.Item{w.item("CLAUDE.md", "- Rule 0."), w.item("CLAUDE.md", "- Rule 1.")} // of what it holds before anybody has won
+	both := []adopt.Item{w.item("CLAUDE.md", "- Rule 0."), w.item("CLAUDE.md", "- Rule 1.")} // of nights that began with the same
 	for i := range adopters {
-		it := items[i%2]
+		it := both[i%2]
 		go func() {
 			_, err := w.store().Adopt(context.Background(), w.request(fmt.Sprintf("n%d", i%2), it))
 			errs <- err

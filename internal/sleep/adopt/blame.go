@@ -29,26 +29,34 @@ func (s *Store) Blame(project, target, text string) ([]Origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	added, err := s.added(history, project, target)
-	if err != nil {
-		return nil, err
-	}
 	out := []Origin{}
 	number := strings.Count(text[:from], "\n")
 	for line := range strings.Lines(text[from:to]) {
 		number++
-		rule := strings.TrimSpace(line)
-		if rule == "" {
+		if rule := strings.TrimSpace(line); rule != "" {
+			out = append(out, Origin{Line: number, Text: rule})
+		}
+	}
+	left := len(out)
+	for _, r := range slices.Backward(history) {
+		if left == 0 { // what is older is not read
+			break
+		}
+		if r.Kind != Adopted || r.Project != project || takenBack(history, r.N) {
 			continue
 		}
-		o := Origin{Line: number, Text: rule}
-		for _, a := range slices.Backward(added) {
-			if slices.Contains(a.lines, rule) {
-				o.N, o.Night, o.Claim, o.Rule = a.n, a.night, a.file.Claim, ruleOf(a.file.Rules, rule)
-				break
+		added, err := s.added(r, target)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range added {
+			for i := range out {
+				if o := &out[i]; o.N == 0 && slices.Contains(a.lines, o.Text) {
+					o.N, o.Night, o.Claim, o.Rule = r.N, r.Night, a.file.Claim, ruleOf(a.file.Rules, o.Text)
+					left--
+				}
 			}
 		}
-		out = append(out, o)
 	}
 	return out, nil
 }
@@ -71,34 +79,27 @@ func (s *Store) Owner(file string) (project, target string, err error) {
 
 // addition is what an adoption added to a document.
 type addition struct {
-	n     int
-	night string
 	file  Changed
 	lines []string
 }
 
-func (s *Store) added(history []Record, project, target string) ([]addition, error) {
+func (s *Store) added(r Record, target string) ([]addition, error) {
 	var out []addition
-	for _, r := range history {
-		if r.Kind != Adopted || r.Project != project || takenBack(history, r.N) {
+	for i, c := range r.Files {
+		if c.Target != target {
 			continue
 		}
-		for i, c := range r.Files {
-			if c.Target != target {
-				continue
+		var sides [2]string
+		for k, name := range []string{backupFile(i), afterFile(i)} {
+			kept, err := s.kept(r.N, name, []string{c.Before, c.After}[k])
+			if err != nil {
+				return nil, err
 			}
-			var sides [2]string
-			for k, name := range []string{backupFile(i), afterFile(i)} {
-				kept, err := s.kept(r.N, name, []string{c.Before, c.After}[k])
-				if err != nil {
-					return nil, err
-				}
-				if sides[k], err = learned(kept.text); err != nil {
-					return nil, err
-				}
+			if sides[k], err = learned(kept.text); err != nil {
+				return nil, err
 			}
-			out = append(out, addition{n: r.N, night: r.Night, file: c, lines: less(lines(sides[1]), lines(sides[0]))})
 		}
+		out = append(out, addition{file: c, lines: less(lines(sides[1]), lines(sides[0]))})
 	}
 	return out, nil
 }

@@ -50,3 +50,29 @@ func TestSome(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// The block that SkillOpt-Sleep has learned is taken over: it stands between the same markers, and stays as it is beside what is adopted.
+func TestTheBlockOfAnotherProgramIsTakenOver(t *testing.T) {
+	w := newWorld(t)
+	const theirs = "# House\n\n<!-- SKILLOPT-SLEEP:LEARNED START -->\n## Learned\n\n_Kept by another program._\n\n- Old rule.\n<!-- SKILLOPT-SLEEP:LEARNED END -->\n\nMine.\n"
+	w.write("CLAUDE.md", theirs)
+	proposed := strings.Replace(theirs, "- Old rule.\n", "- Old rule.\n- New rule.\n", 1)
+	it := adopt.Item{Target: "memory:CLAUDE.md", Base: theirs, Proposed: proposed, Rules: []adopt.Rule{{Text: "- New rule."}}}
+	if added, err := adopt.Added(theirs, proposed); err != nil || len(added) != 1 || added[0] != "- New rule." {
+		t.Errorf("%q, %v", added, err)
+	}
+	if _, err := w.store().Adopt(t.Context(), w.request("n1", it)); err != nil || w.read("CLAUDE.md") != proposed {
+		t.Fatalf("%v: %q", err, w.read("CLAUDE.md"))
+	}
+	origins, err := w.store().Blame(w.project, "memory:CLAUDE.md", proposed)
+	if err != nil || len(origins) != 4 || origins[2].N != 0 || origins[3].N != 1 {
+		t.Errorf("%+v, %v", origins, err)
+	}
+	w.write("CLAUDE.md", strings.Replace(proposed, "Mine.", "More of mine.", 1))
+	if _, _, err := w.store().Rollback(t.Context(), w.project, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.read("CLAUDE.md"); got != strings.Replace(theirs, "Mine.", "More of mine.", 1) {
+		t.Errorf("%q", got)
+	}
+}

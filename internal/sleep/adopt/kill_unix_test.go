@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,6 +29,7 @@ const childEnv = "SKILLOPT_TEST_ADOPT"
 type order struct {
 	Project, Dir string
 	Items        []adopt.Item
+	Branch       string
 	Recover      bool // instead of adopting
 	Kill         int  // at this point, counted from 1
 }
@@ -57,7 +60,7 @@ func child(text string) int {
 	if o.Recover {
 		err = s.Recover(context.Background())
 	} else {
-		_, err = s.Adopt(context.Background(), adopt.Request{Project: o.Project, Night: "n1", Items: o.Items})
+		_, err = s.Adopt(context.Background(), adopt.Request{Project: o.Project, Night: "n1", Items: o.Items, Branch: o.Branch})
 	}
 	fmt.Println(passed)
 	if err != nil {
@@ -92,14 +95,23 @@ type scene struct {
 	name  string
 	files map[string]string
 	want  map[string][]string // rules by document
+
+	whole  map[string]string // texts of other files of a skill's folder
+	branch string
 }
 
 func scenes() []scene {
+	one := map[string]string{"CLAUDE.md": "# House\n"}
 	return []scene{
-		{"a new file", nil, map[string][]string{"CLAUDE.md": {"- A."}}},
-		{"an existing file", map[string]string{"CLAUDE.md": "# House\n"}, map[string][]string{"CLAUDE.md": {"- A."}}},
-		{"two documents", map[string]string{"AGENTS.md": "# One\n", "skills/x/SKILL.md": "# Two\n"}, map[string][]string{"AGENTS.md": {"- A."}, "skills/x/SKILL.md": {"- B."}}},
-		{"a folder", map[string]string{"CLAUDE.md": "# House\n"}, map[string][]string{".github/deep/instructions.md": {"- A."}, "CLAUDE.md": {"- B."}}},
+		{name: "a new file", want: map[string][]string{"CLAUDE.md": {"- A."}}},
+		{name: "an existing file", files: one, want: map[string][]string{"CLAUDE.md": {"- A."}}},
+		{name: "two documents", files: map[string]string{"AGENTS.md": "# One\n", "skills/x/SKILL.md": "# Two\n"}, want: map[string][]string{"AGENTS.md": {"- A."}, "skills/x/SKILL.md": {"- B."}}},
+		{name: "a folder", files: one, want: map[string][]string{".github/deep/instructions.md": {"- A."}, "CLAUDE.md": {"- B."}}},
+		{
+			name: "a skill's folder", files: map[string]string{"skills/x/SKILL.md": "# Two\n", "skills/x/references/a.md": "# A\n"}, want: map[string][]string{"skills/x/SKILL.md": {"- B."}},
+			whole: map[string]string{"skills/x/references/a.md": "# Another\n", "skills/x/more/b.md": "# B\n"},
+		},
+		{name: "a branch", files: one, want: map[string][]string{".github/deep/instructions.md": {"- A."}, "CLAUDE.md": {"- B."}}, branch: "rules"},
 	}
 }
 
@@ -108,13 +120,35 @@ func (sc scene) set(t *testing.T) (world, order) {
 	for name, text := range sc.files {
 		w.write(name, text)
 	}
-	o := order{Project: w.project, Dir: w.dir}
+	if sc.branch != "" {
+		gitIn(t, w.project, "init", "-q", "-b", "main")
+		gitIn(t, w.project, "add", "-A")
+		gitIn(t, w.project, "commit", "-q", "-m", "one")
+	}
+	o := order{Project: w.project, Dir: w.dir, Branch: sc.branch}
 	for _, name := range []string{"skills/x/SKILL.md", ".github/deep/instructions.md", "AGENTS.md", "CLAUDE.md"} {
 		if rules, ok := sc.want[name]; ok {
 			o.Items = append(o.Items, w.item(name, rules...))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(sc.whole)) {
+		it := w.item(name, "-")
+		it.Proposed, it.Whole, it.Rules = sc.whole[name], true, nil
+		o.Items = append(o.Items, it)
+	}
 	return w, o
+}
+
+// looked is all that a scene can change: the files, or those of its branch.
+func (sc scene) looked(w world) map[string]string {
+	out := w.files()
+	if sc.branch == "" || gitIn(w.t, w.project, "branch", "--list", sc.branch) == "" {
+		return out
+	}
+	for name := range strings.Lines(gitIn(w.t, w.project, "ls-tree", "-r", "--name-only", sc.branch) + "\n") {
+		out[sc.branch+":"+strings.TrimSpace(name)] = w.show(sc.branch, strings.TrimSpace(name))
+	}
+	return out
 }
 
 // TestTrap52KilledAnywhere kills an adoption at one point after the other, and the recovery after it again and again, and
@@ -125,12 +159,19 @@ func TestTrap52KilledAnywhere(t *testing.T) {
 		least = 60
 	}
 	for _, sc := range scenes() {
+		if _, err := exec.LookPath("git"); err != nil && sc.branch != "" {
+			continue
+		}
 		t.Run(sc.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(52, uint64(len(sc.name))))
 			// The short run begins anywhere.
 			first, step := 1+rng.IntN(4), 3
-			if least == 60 {
+			if least >= 60 {
 				first, step = 1, 1
+			}
+			least := least
+			if sc.branch != "" && least < 60 {
+				least = 2 // git is started many times for each
 			}
 			kills := 0
 			for at := first; kills < least; at += step {
@@ -149,7 +190,7 @@ func TestTrap52KilledAnywhere(t *testing.T) {
 func killed(t *testing.T, sc scene, at int, rng *rand.Rand) int {
 	t.Helper()
 	w, o := sc.set(t)
-	before := w.tree()
+	before := sc.looked(w)
 	o.Kill = at
 	kills, where := 0, []int{at}
 	for run(t, o) {
@@ -166,12 +207,16 @@ func killed(t *testing.T, sc scene, at int, rng *rand.Rand) int {
 	}
 	for _, it := range o.Items {
 		name := strings.TrimPrefix(it.Target, "memory:")
+		if sc.branch != "" {
+			after[sc.branch+":"+name] = it.Proposed
+			continue
+		}
 		after[name] = it.Proposed
 		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 			after[dir+"/"] = ""
 		}
 	}
-	got := w.tree()
+	got := sc.looked(w)
 	history, err := w.store().History()
 	if err != nil {
 		t.Fatal(err)

@@ -219,3 +219,9 @@ func (s spot) alone() error {
 	}
 	return nil
 }
+
+// Foreign reports whether a file belongs to another user, where the system tells.
+func Foreign(info fs.FileInfo) bool {
+	_, foreign := foreignOwner(info)
+	return foreign
+}

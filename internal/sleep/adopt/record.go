@@ -19,8 +19,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// Format is that of a Record.
-const Format = 1
+// Format is that of a Record. One of a branch has the next one: programs that do not know branches cannot take it back.
+const (
+	Format       = 1
+	formatBranch = 2
+)
 
 // Kind says what a transaction did.
 type Kind string
@@ -43,10 +46,26 @@ type Record struct {
 	Began   time.Time `json:"began_at"`
 	Ended   time.Time `json:"ended_at,omitzero"`
 	Files   []Changed `json:"files"`
+	Branch  *Branched `json:"branch,omitempty"` // nil: the files themselves were written
 	// Undone says why nothing came of it, and what was left as somebody else had written it.
 	Undone []string `json:"undone,omitempty"`
 
 	HMAC string `json:"hmac"` // over all of the above
+}
+
+func formatOf(r Record) int {
+	if r.Branch != nil {
+		return formatBranch
+	}
+	return Format
+}
+
+// branch is that which the transaction was committed to; "": none.
+func (r Record) branch() string {
+	if r.Branch == nil {
+		return ""
+	}
+	return r.Branch.Name
 }
 
 // Changed is a document of a transaction.
@@ -141,8 +160,8 @@ func (s *ledger) read(n int, name string) (Record, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Record{}, &Damaged{File: full, Reason: "it cannot be read: " + err.Error()}
 	}
-	if r.Format != Format {
-		return Record{}, &Damaged{File: full, Reason: fmt.Sprintf("it has format %d, and this program knows format %d", r.Format, Format)}
+	if r.Format != formatOf(r) {
+		return Record{}, &Damaged{File: full, Reason: fmt.Sprintf("it has format %d, and this program knows formats %d and %d", r.Format, Format, formatBranch)}
 	}
 	want, err := s.sign(r)
 	if err != nil {
@@ -295,6 +314,6 @@ func (s *ledger) begin(r Record) (Record, error) {
 		}
 		r.N++
 	}
-	r.Format, r.Version, r.Began = Format, s.version, s.now().UTC()
+	r.Format, r.Version, r.Began = formatOf(r), s.version, s.now().UTC()
 	return r, nil
 }

@@ -33,6 +33,9 @@ func (s *Store) recover(ctx context.Context, held locks) error {
 		for _, c := range r.Files {
 			places = append(places, c.place())
 		}
+		if r.Branch != nil {
+			places = []Place{r.Branch.lock()}
+		}
 		var busy *Busy
 		switch err := s.take(ctx, held, places, false); {
 		case errors.As(err, &busy):
@@ -44,13 +47,16 @@ func (s *Store) recover(ctx context.Context, held locks) error {
 		if s.has(r.N, receiptFile) || s.has(r.N, undoneFile) {
 			continue
 		}
-		problems = errors.Join(problems, s.settle(r))
+		problems = errors.Join(problems, s.settle(ctx, r))
 	}
 	return problems
 }
 
 // settle finishes a transaction if all of its documents are as it wanted them, and else undoes it.
-func (s *Store) settle(r Record) error {
+func (s *Store) settle(ctx context.Context, r Record) error {
+	if r.Branch != nil {
+		return branching{s}.settle(ctx, r)
+	}
 	if err := s.same(r); err != nil {
 		return err
 	}

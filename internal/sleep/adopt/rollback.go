@@ -50,6 +50,9 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 		}
 		places = append(places, p)
 	}
+	if of.Branch != nil {
+		return branching{s}.rollback(ctx, held, of, places)
+	}
 	if err := s.take(ctx, held, places, true); err != nil {
 		return Record{}, nil, err
 	}
@@ -101,11 +104,16 @@ func (s *Store) Standing(project string, n int) (Record, error) {
 
 // takeBack settles what a document is to hold once an adoption is taken back.
 func (s *Store) takeBack(of Record, i int, c Changed, p Place) (change, Taken, error) {
-	out := Taken{Target: c.Target, Removed: []string{}, Missing: []string{}, Back: []string{}}
 	live, err := current(p)
 	if err != nil {
-		return change{}, out, err
+		return change{}, Taken{}, err
 	}
+	return s.takeBackFrom(of, i, c, p, live)
+}
+
+// takeBackFrom is takeBack of a document that holds something.
+func (s *Store) takeBackFrom(of Record, i int, c Changed, p Place, live content) (change, Taken, error) {
+	out := Taken{Target: c.Target, Removed: []string{}, Missing: []string{}, Back: []string{}}
 	before, err := s.kept(of.N, backupFile(i), c.Before)
 	if err != nil {
 		return change{}, out, err

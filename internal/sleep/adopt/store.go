@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 
@@ -20,6 +21,7 @@ type Store struct {
 	ledger
 
 	find Finder
+	env  git.Env
 	at   func(point string) error // tests end a transaction at a point; nil: nothing
 }
 
@@ -29,7 +31,8 @@ type Options struct {
 	Key     []byte // of the user's, for the HMAC of records
 	Version string // of the program
 	Find    Finder
-	Now     func() time.Time // nil: time.Now
+	Env     func(name string) string // reads the environment for git, by which branches are committed to; nil: it is empty
+	Now     func() time.Time         // nil: time.Now
 }
 
 // Open opens a store. Nothing is read or written.
@@ -37,7 +40,10 @@ func Open(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{ledger: ledger{dir: o.Dir, key: o.Key, version: o.Version, now: o.Now}, find: o.Find}
+	if o.Env == nil {
+		o.Env = func(string) string { return "" }
+	}
+	return &Store{env: o.Env, ledger: ledger{dir: o.Dir, key: o.Key, version: o.Version, now: o.Now}, find: o.Find}
 }
 
 // point is a place at which a transaction may end.

@@ -47,14 +47,14 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 			continue
 		}
 		if !doc.New {
-			file, err := n.layDocument(liveDir, doc, doc.Text)
+			file, err := n.layDocument(liveDir, doc, liveOf(jobs, k, doc))
 			if err != nil {
 				return err
 			}
 			b.live[name], b.staged[name] = file, file
 		}
 		if k < upTo && k < len(jobs) && jobs[k].bundled() {
-			file, err := n.layDocument(stagedDir, doc, jobs[k].text)
+			file, err := n.layDocument(stagedDir, doc, jobs[k].staged())
 			if err != nil {
 				return err
 			}
@@ -63,6 +63,14 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 	}
 	jobs[at].beside = b
 	return nil
+}
+
+// liveOf is the document at a place of what lies around: behind those of the night stands the memory file.
+func liveOf(jobs []job, at int, doc target.Target) skill.Skill {
+	if at < len(jobs) {
+		return jobs[at].live()
+	}
+	return skill.New(doc.Text)
 }
 
 // note puts words into the report, once.
@@ -101,19 +109,11 @@ func besideName(doc target.Target) string {
 	return doc.Name
 }
 
-// layDocument writes a document into the night's folder, with a text of its own: a memory file, or the folder of a skill.
-// The path is that of the file or folder.
-func (n workshop) layDocument(state string, doc target.Target, text string) (string, error) {
+// layDocument writes a document into the night's folder: a memory file, or the folder of a skill. The path is that of the file or folder.
+func (n workshop) layDocument(state string, doc target.Target, sk skill.Skill) (string, error) {
 	base := filepath.Join(n.folder(), besideDir, state)
 	if doc.Kind == target.Memory {
-		return filepath.Join(base, doc.Name), writeFile(base, doc.Name, []byte(text))
-	}
-	sk := skill.New(text)
-	whole, err := skill.Read(os.DirFS(doc.Root), path.Dir(doc.Path))
-	if err == nil {
-		sk = whole.WithText(text)
-	} else {
-		n.note(fmt.Sprintf("%s lies beside other documents without its other files: %v", doc.ID(), err))
+		return filepath.Join(base, filepath.FromSlash(doc.Name)), writeBeside(base, doc.Name, sk.Text(), false)
 	}
 	dir := filepath.Join(base, doc.Name)
 	if err := os.RemoveAll(dir); err != nil {
@@ -121,9 +121,6 @@ func (n workshop) layDocument(state string, doc target.Target, text string) (str
 	}
 	for _, name := range sk.Files() {
 		content, _ := sk.File(name) // it has all that it lists
-		if name == skill.Main {
-			content = text
-		}
 		if err := writeBeside(dir, name, content, sk.Executable(name)); err != nil {
 			return "", fmt.Errorf("lay %s beside others: %w", doc.ID(), err)
 		}

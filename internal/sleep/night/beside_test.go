@@ -25,6 +25,7 @@ import (
 // failures need. It is a simulation.
 type needy struct {
 	mu      sync.Mutex
+	file    string            // of the skill, that the optimizer edits; "": SKILL.md
 	forgets bool              // the optimizer deletes what it is told is proposed for removal
 	name    string            // that the target gives itself; "": none
 	seen    map[string]string // by rule that a task needs: all that the target was given with the first one
@@ -45,7 +46,11 @@ func (n *needy) Generate(_ context.Context, req model.Request) (model.Response, 
 		edits := []any{}
 		for _, rule := range []string{"rule one", "rule two"} {
 			if strings.Contains(user, "NEED "+rule) {
-				edits = append(edits, map[string]any{"op": "append", "content": "- " + rule + " holds"})
+				edit := map[string]any{"op": "append", "content": "- " + rule + " holds"}
+				if n.file != "" {
+					edit["file"] = n.file
+				}
+				edits = append(edits, edit)
 			}
 		}
 		if n.forgets && strings.HasSuffix(req.Messages[0].Content, "does not need:\n- rule one holds") {
@@ -161,6 +166,27 @@ func TestDocumentsLieBesideEachOther(t *testing.T) {
 	}
 	if !strings.Contains(memory, "rule one holds") {
 		t.Errorf("with the memory file the target was given: %s", memory)
+	}
+	// The skill alone is measured by itself, with the live memory file beside it; the same again is paid for once.
+	p, err := night.Open(h.dir, h.project, r.ID)
+	must(t, err)
+	text, err := p.Text("skill:cards")
+	must(t, err)
+	for _, paid := range []bool{true, false} {
+		n.mu.Lock()
+		n.seen = nil
+		n.mu.Unlock()
+		part, err := night.Measure(t.Context(), h.options(with), r, p, "skill:cards", text)
+		if err != nil || part.Outcome != night.Supported || part.Look.Level != 0.05 || (n.seen != nil) != paid {
+			t.Errorf("paid %v: %+v, %v", paid, part, err)
+		}
+		if given := n.seen["rule one"]; paid && (!strings.Contains(given, "Answer briefly.") || strings.Contains(given, "rule two holds")) {
+			t.Errorf("a part was measured beside %s", given)
+		}
+	}
+	other, err := night.Measure(t.Context(), h.options(with), r, p, "skill:cards", text+"\n")
+	if err != nil || other.Look.Level != 0.025 {
+		t.Errorf("a further part: %+v, %v", other, err)
 	}
 	for _, state := range []string{"live", "staged"} {
 		at := filepath.Join(night.Folder(h.dir, h.project, r.ID), "beside", state, "cards")

@@ -122,15 +122,15 @@ func (c *comparing) compare(ctx context.Context) error {
 // from another run.
 func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []bank.Cluster, times int) (live, staged map[string][]trajectory.Outcome, err error) {
 	err = workshop{c.night}.again(ctx, j, func() (err error) {
-		if live, err = c.arm(ctx, j, bundleRun+"live"+what, j.doc.Text, j.beside.live, clusters, times); err == nil {
-			staged, err = c.arm(ctx, j, bundleRun+"staged"+what, j.text, j.beside.staged, clusters, times)
+		if live, err = c.arm(ctx, j, bundleRun+"live"+what, j.live(), j.beside.live, clusters, times); err == nil {
+			staged, err = c.arm(ctx, j, bundleRun+"staged"+what, j.staged(), j.beside.staged, clusters, times)
 		}
 		return err
 	})
 	return live, staged, err
 }
 
-func (c *comparing) arm(ctx context.Context, j *job, what, text string, beside map[string]string, clusters []bank.Cluster, times int) (map[string][]trajectory.Outcome, error) {
+func (c *comparing) arm(ctx context.Context, j *job, what string, sk skill.Skill, beside map[string]string, clusters []bank.Cluster, times int) (map[string][]trajectory.Outcome, error) {
 	cfg := c.targetSettings(j)
 	cfg.Limits, cfg.Gate.Metric, cfg.Record.Reuse = c.purse.rest(0), "hard", "never"
 	if cfg.Agent.Name != "" {
@@ -138,7 +138,7 @@ func (c *comparing) arm(ctx context.Context, j *job, what, text string, beside m
 	}
 	name := c.report.ID + "-" + slug(j.doc.ID()) + what
 	dir := filepath.Join(c.Dir, RunsDir, c.runName(name))
-	opts := append(c.options(name), skillopt.WithSkill(skill.New(text)), skillopt.WithPasses(times),
+	opts := append(c.options(name), skillopt.WithSkill(sk), skillopt.WithPasses(times),
 		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection })))
 	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), opts...)
 	c.out.Runs, j.out.Runs = append(c.out.Runs, c.below(dir)), append(j.out.Runs, c.below(dir))

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/level"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // maxPairs is after how many pairs a candidate that is undecided is dropped.
@@ -30,7 +31,7 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 	if reason := anew(&c, j); reason != "" {
 		return n.drop(ctx, j, &c, reason)
 	}
-	staged, err := n.stagedText(&c, j)
+	staged, err := n.stagedSkill(&c, j)
 	if err != nil {
 		return n.drop(ctx, j, &c, "what was staged cannot be read any more: "+err.Error())
 	}
@@ -68,7 +69,7 @@ func (n trainer) drop(ctx context.Context, j *job, c *bank.Candidate, reason str
 }
 
 // pair has both texts answer tasks, and keeps what they scored.
-func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged string, fresh []bank.Cluster) error {
+func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged skill.Skill, fresh []bank.Cluster) error {
 	look, scores, err := n.pairs(ctx, j, staged, fresh)
 	if look != nil {
 		j.out.Carried.Run = look.Run
@@ -153,15 +154,15 @@ func pairsOf(pairs []bank.Pair, reversed bool) []gate.Pair {
 	return out
 }
 
-// stagedText is what an earlier night has staged for a document, as it was staged.
-func (n trainer) stagedText(c *bank.Candidate, j *job) (string, error) {
+// stagedSkill is what an earlier night has staged for a document, as it was staged.
+func (n trainer) stagedSkill(c *bank.Candidate, j *job) (skill.Skill, error) {
 	p, err := Open(n.Dir, n.Project, c.Night)
 	if err != nil {
-		return "", err
+		return skill.Skill{}, err
 	}
-	text, err := p.Text(j.doc.ID())
-	if err == nil && target.Digest(text) != c.Text {
+	staged, err := p.stagedSkill(j.doc.ID(), j.folder)
+	if err == nil && target.Digest(staged.Text()) != c.Text {
 		err = fmt.Errorf("night %s: the proposal for %s is not the one that was staged", c.Night, j.doc.ID())
 	}
-	return text, err
+	return staged, err
 }

@@ -276,7 +276,7 @@ func (f *fitting) dirty(ctx context.Context, t *wish.Task, s bank.Session, tree 
 // which is measured, whatever it was in the session.
 func document(name string) bool {
 	name = path.Clean(filepath.ToSlash(name))
-	if slices.Contains(target.MemoryFiles(), name) {
+	if target.IsMemory(name) {
 		return true
 	}
 	parts := strings.Split(name, "/")

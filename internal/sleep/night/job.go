@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/level"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -36,7 +35,9 @@ type job struct {
 	past   []bank.Candidate // all that the target ever had
 	level  float64          // of its next candidate
 	terms  string           // digest of what scores depend on besides the texts and the tasks
+	folder skill.Skill      // the other files of a skill's folder, as the night has read them
 	text   string           // what is staged; "": nothing
+	made   skill.Skill      // the same with the other files of the folder
 	beside beside           // what else lies in its workspaces
 
 	won     map[string]bool // tasks that what is staged has won on fresh answers
@@ -149,26 +150,22 @@ func (n settler) memoryFile() (string, error) {
 	if name := n.Config.Sleep.Memory; name != "" {
 		return name, nil
 	}
-	if name := target.MemoryOf(n.Config.Agent.Name); name != "" {
+	if name := target.MemoryOf(n.Config.Agent.Name, n.Project); name != "" {
 		return name, nil
 	}
-	var there []string
-	for _, name := range target.MemoryFiles() {
-		if info, err := os.Lstat(filepath.Join(n.Project, name)); err == nil && info.Mode().IsRegular() {
-			there = append(there, name)
-		}
+	name, there := target.MemoryIn(n.Project)
+	if name != "" {
+		return name, nil
 	}
-	if len(there) == 1 {
-		return there[0], nil
-	}
-	return "", &target.Error{Name: "tasks without a skill", Reason: fmt.Sprintf("the project has %d memory files; name one by sleep.memory", len(there))}
+	return "", &target.Error{Name: "tasks without a skill", Reason: fmt.Sprintf("the project has %d memory files; name one by sleep.memory", there)}
 }
 
 // job settles what is done with a document, before anything is spent.
 func (n settler) job(ctx context.Context, doc target.Target, clusters []bank.Cluster) (job, error) {
 	s := n.Config.Sleep
 	c := choice{night: n.report.ID, since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall}
-	j := job{doc: doc, picked: c.choose(clusters), terms: n.terms(doc)}
+	j := job{doc: doc, picked: c.choose(clusters), folder: n.folderOf(doc)}
+	j.terms = n.terms(doc, j.folder)
 	past, err := n.Bank.Candidates(ctx, n.Project, doc.ID())
 	if err != nil {
 		return j, err
@@ -242,12 +239,16 @@ func can(picked chosen, next float64, explore bool) (Can, error) {
 
 // terms digest what scores depend on besides texts and tasks: carried evidence is of one model, agent and way of
 // scoring alone.
-func (n settler) terms(doc target.Target) string {
+func (n settler) terms(doc target.Target, folder skill.Skill) string {
 	m, a := n.Config.Models, n.Config.Agent
-	data, _ := json.Marshal([]any{ // of plain values
+	of := []any{ // plain values
 		"terms 1", doc.Kind, m.Target.Provider, m.Target.Model, m.Target.Temperature, m.Target.ReasoningEffort, m.Judge.Provider, m.Judge.Model,
 		a.Name, a.Mode, n.Config.Tasks.System, n.Config.Tasks.Prompt, n.Config.Tasks.Extract, n.Config.Tasks.Threshold,
-	})
+	}
+	if len(folder.Others()) > 0 {
+		of = append(of, folder.Digest())
+	}
+	data, _ := json.Marshal(of)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }

@@ -21,7 +21,7 @@ func slug(id string) string {
 		return '-'
 	}, name)
 	ofRun := slices.ContainsFunc([]string{"-baseline", "-suggest", "-confirm", "-sealed", "-carried", judgeRun}, func(end string) bool { return strings.HasSuffix(plain, end) })
-	ofRun = ofRun || strings.Contains(plain, bundleRun)
+	ofRun = ofRun || strings.Contains(plain, bundleRun) || strings.Contains(plain, partRun)
 	if plain == name && len(plain) <= maxSlug && !ofRun {
 		return kind + "-" + plain
 	}

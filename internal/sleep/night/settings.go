@@ -49,6 +49,9 @@ func (n trainer) targetSettings(j *job) config.Config {
 	if n.whole(j) {
 		cfg.Edits.Region = ""
 	}
+	if !n.trainsFiles(j.doc) {
+		cfg.Edits.Files, cfg.Edits.NewFiles = nil, 0
+	}
 	if cfg.Agent.Name != "" && j.doc.Kind == target.Memory {
 		cfg.Agent.Mode, cfg.Agent.File = "file", j.doc.Name
 	}
@@ -59,7 +62,11 @@ func (n trainer) targetSettings(j *job) config.Config {
 }
 
 // whole reports whether all of a document may change, and not its learned region alone.
-func (n *night) whole(j *job) bool { return slices.Contains(n.Config.Sleep.Whole, j.doc.Name) }
+func (n *night) whole(j *job) bool { return n.wholly(j.doc) }
+
+func (n *night) wholly(doc target.Target) bool {
+	return slices.Contains(n.Config.Sleep.Whole, doc.Name)
+}
 
 // set reports whether the profile says something of a key.
 func (n *night) set(key string) bool {
@@ -71,7 +78,7 @@ func (n *night) set(key string) bool {
 }
 
 // pairs has the live text and the staged one answer tasks, each once.
-func (n trainer) pairs(ctx context.Context, j *job, staged string, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
+func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
 	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
 	if cfg.Agent.Name != "" { // of what is carried nothing is known beside texts that were never adopted
@@ -79,7 +86,7 @@ func (n trainer) pairs(ctx context.Context, j *job, staged string, fresh []bank.
 	}
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"
 	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
-	c, err := skillopt.Compare(ctx, cfg, skill.New(j.doc.Text), skill.New(staged), append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
+	c, err := skillopt.Compare(ctx, cfg, j.live(), staged, append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(supportedLevel))...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))

@@ -67,6 +67,10 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 			Target: j.doc.ID(), Outcome: stands, Reason: j.out.Reason, File: name + ".proposed.md", Original: name + ".live.md",
 			LiveSHA: j.doc.Digest(), SHA: target.Digest(j.text), Rules: j.out.Rules, Whole: n.whole(j),
 		}
+		var err error
+		if item.Files, err = stageFiles(n.folder(), j, name); err != nil {
+			return err
+		}
 		if err := errors.Join(writeFile(n.folder(), item.File, []byte(j.text)), writeFile(n.folder(), item.Original, []byte(j.doc.Text))); err != nil {
 			return err
 		}
@@ -112,7 +116,7 @@ func (n *night) unchanged(j *job) error {
 	if err != nil {
 		return err
 	}
-	if now.Digest() != j.doc.Digest() || now.File() != j.doc.File() {
+	if now.Digest() != j.doc.Digest() || now.File() != j.doc.File() || !n.folderOf(now).Equal(j.folder) {
 		return &target.Error{Name: j.doc.File(), Reason: "it has changed while the night was at work; the next night begins with what it is now"}
 	}
 	return nil
@@ -160,8 +164,9 @@ func (p *Proposal) Verify(dir string) error {
 		return fmt.Errorf("%s: it is not as the night has written it; discard it", filepath.Join(p.dir, result.NightProposalFile))
 	}
 	for _, item := range p.Items {
-		if _, err := p.Text(item.Target); err != nil {
-			return err
+		_, err := p.Text(item.Target)
+		if _, bad := p.Files(item.Target); errors.Join(err, bad) != nil {
+			return errors.Join(err, bad)
 		}
 	}
 	return nil
@@ -174,14 +179,27 @@ func (p *Proposal) Text(id string) (string, error) { return p.file(id, false) }
 func (p *Proposal) Live(id string) (string, error) { return p.file(id, true) }
 
 func (p *Proposal) file(id string, live bool) (string, error) {
+	it, err := p.item(id)
+	if err != nil {
+		return "", err
+	}
+	if live {
+		return p.read(it.Original, it.LiveSHA)
+	}
+	return p.read(it.File, it.SHA)
+}
+
+// item is what is proposed for a document.
+func (p *Proposal) item(id string) (Item, error) {
 	i := slices.IndexFunc(p.Items, func(it Item) bool { return it.Target == id })
 	if i < 0 {
-		return "", fmt.Errorf("night %s proposes nothing for %s", p.Night, id)
+		return Item{}, fmt.Errorf("night %s proposes nothing for %s", p.Night, id)
 	}
-	name, sha := p.Items[i].File, p.Items[i].SHA
-	if live {
-		name, sha = p.Items[i].Original, p.Items[i].LiveSHA
-	}
+	return p.Items[i], nil
+}
+
+// read reads a text of the night's folder that has a digest; "": it is empty.
+func (p *Proposal) read(name, sha string) (string, error) {
 	if name != filepath.Base(name) {
 		return "", fmt.Errorf("night %s: %q is no name of a file", p.Night, name)
 	}
@@ -208,7 +226,11 @@ func Discard(dir, project, id string) error {
 	// The manifest goes first: without it there is no proposal.
 	err = root.Remove(result.NightProposalFile)
 	for _, item := range p.Items {
-		for _, name := range []string{item.File, item.Original} {
+		names := []string{item.File, item.Original}
+		for _, f := range item.Files {
+			names = append(names, f.File, f.Original)
+		}
+		for _, name := range names {
 			if name == filepath.Base(name) {
 				err = errors.Join(err, absentIsFine(root.Remove(name)))
 			}

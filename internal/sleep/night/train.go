@@ -109,8 +109,8 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 		}
 	}
 	if j.out.Outcome.Staged() {
-		j.text = best
-		j.settleRemovals(best)
+		j.take(best)
+		j.settleRemovals(best.Text())
 		return n.claim(ctx, j, clusters)
 	}
 	return nil
@@ -137,17 +137,17 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 }
 
 // trained trains on open clusters. Selection is cross-fitted where there are few.
-func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, string, error) {
+func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, skill.Skill, error) {
 	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(reserved), n.guide(&cfg, j)
 	name := n.report.ID + "-" + slug(j.doc.ID())
 	seed, err := n.seed(j)
 	if err != nil {
-		return nil, "", err
+		return nil, skill.Skill{}, err
 	}
 	memory, err := n.remembered(ctx, j)
 	if err != nil {
-		return nil, "", err
+		return nil, skill.Skill{}, err
 	}
 	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit(j, clusters))), skillopt.WithAcceptedSeed())
 	opts = append(opts, memory...)
@@ -160,20 +160,17 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 		n.tell(j, sum, dir)
 	}
 	if err != nil {
-		return sum, "", err
+		return sum, skill.Skill{}, err
 	}
-	best, err := os.ReadFile(filepath.Join(dir, "best_skill.md"))
-	if err != nil {
-		return sum, "", fmt.Errorf("read what was trained: %w", err)
-	}
-	return sum, string(best), nil
+	best, err := bestOf(dir)
+	return sum, best, err
 }
 
 // seed is the document that training begins with: the live one, with a learned region where it has none yet. A
 // region that cannot be told for certain is refused.
 func (n trainer) seed(j *job) (skill.Skill, error) {
 	if n.whole(j) {
-		return skill.New(j.doc.Text), nil
+		return j.live(), nil
 	}
 	text := j.doc.Text
 	if _, err := skill.LearnedText(text); errors.Is(err, skill.ErrNoRegion) {
@@ -183,7 +180,7 @@ func (n trainer) seed(j *job) (skill.Skill, error) {
 	} else if err != nil {
 		return skill.Skill{}, &skillopt.Error{Kind: skillopt.BadInput, Err: fmt.Errorf("%s: %w", j.doc.File(), err)}
 	}
-	return skill.New(text), nil
+	return j.folder.WithText(text), nil
 }
 
 // trainSplit deals clusters out to train and selection in turns, in the order in which they came, whichever of them a
@@ -267,8 +264,8 @@ func deref(f *float64) float64 {
 }
 
 // holdsBack says why what was trained must not be staged; "": it may. Rules that a person has to look at are named.
-func (n trainer) holdsBack(j *job, best string, clusters []bank.Cluster) string {
-	added := addedLines(j.doc.Text, best)
+func (n trainer) holdsBack(j *job, best skill.Skill, clusters []bank.Cluster) string {
+	added := addedLines(j.doc.Text, best.Text())
 	sessions := settler(n).sessionsOf(clusters)
 	for _, line := range added {
 		if reason := n.Miner.Suspicious(line, sessions); reason != "" {
@@ -282,6 +279,15 @@ func (n trainer) holdsBack(j *job, best string, clusters []bank.Cluster) string 
 			}
 		}
 		j.out.Rules = append(j.out.Rules, rule)
+	}
+	for _, name := range j.changedFiles(best) {
+		was, _ := j.folder.File(name)
+		is, _ := best.File(name)
+		for _, line := range addedLines(was, is) {
+			if reason := n.Miner.Suspicious(line, sessions); reason != "" {
+				j.out.Held = append(j.out.Held, HeldRule{Text: line, Reason: name + ": " + reason})
+			}
+		}
 	}
 	if len(j.out.Held) > 0 {
 		return fmt.Sprintf("a rule waits for a person: %s: %q", j.out.Held[0].Reason, j.out.Held[0].Text)
@@ -321,7 +327,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-baseline"
 	tasks := skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection }))
-	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), append(n.options(name), skillopt.WithSkill(skill.New(j.doc.Text)), tasks, skillopt.WithPasses(2))...)
+	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), append(n.options(name), skillopt.WithSkill(j.live()), tasks, skillopt.WithPasses(2))...)
 	j.out.Runs = append(j.out.Runs, n.below(filepath.Join(n.Dir, RunsDir, n.runName(name))))
 	if e != nil {
 		n.purse.add(name, e.Usage)
@@ -348,7 +354,7 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(0), n.guide(&cfg, j)
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
-	cfg.Gate.Keep = false
+	cfg.Gate.Keep, cfg.Edits.Files, cfg.Edits.NewFiles = false, nil, 0
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-suggest"
 	seed, err := n.seed(j)
 	if err != nil {
@@ -373,11 +379,11 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 	if len(clusters) > 1 {
 		j.out.Outcome = Suggested
 	}
-	if reason := n.holdsBack(j, text, clusters); reason != "" {
+	if reason := n.holdsBack(j, j.folder.WithText(text), clusters); reason != "" {
 		j.out.Outcome, j.out.Reason = Refused, reason
 		return nil
 	}
-	j.text = text
+	j.take(j.folder.WithText(text))
 	j.settleRemovals(text)
 	n.ground(j, dir, version)
 	return nil
@@ -396,7 +402,7 @@ func finalText(dir string) (text, version string, err error) {
 }
 
 // confirm compares the live document and what was chosen once, on answers that nothing was chosen by.
-func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []bank.Cluster) error {
+func (n trainer) confirm(ctx context.Context, j *job, best skill.Skill, clusters []bank.Cluster) error {
 	look, err := n.look(ctx, j, "confirm", best, clusters, task.Selection, supportedLevel)
 	if look != nil {
 		j.out.Confirmed = look
@@ -420,7 +426,7 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 }
 
 // sealed opens the test clusters and looks at them once, at half of what the candidate has of the target's level.
-func (n trainer) sealed(ctx context.Context, j *job, best string) error {
+func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
 	if err := n.Bank.OpenTests(ctx, n.report.ID, numbers(j.picked.fresh)); err != nil {
 		return err
 	}
@@ -439,13 +445,13 @@ func (n trainer) sealed(ctx context.Context, j *job, best string) error {
 }
 
 // look compares two texts on clusters, all of them once, looked at once.
-func (n trainer) look(ctx context.Context, j *job, what, best string, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
+func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
 	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster = n.purse.rest(0), "hard", ""
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-" + what
 	opts := append(n.options(name), skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return split })), skillopt.WithSplit(string(split)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(lvl))
-	c, err := skillopt.Compare(ctx, cfg, skill.New(j.doc.Text), skill.New(best), opts...)
+	c, err := skillopt.Compare(ctx, cfg, j.live(), best, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))
 	if c == nil {

@@ -226,8 +226,8 @@ func skillIn(root, name string) (Target, error) {
 
 // FindMemory finds the memory file of a project by its name, such as AGENTS.md; it need not be there.
 func FindMemory(at Places, name string) (Target, error) {
-	if !slices.Contains(MemoryFiles(), name) {
-		return Target{}, &Error{Name: strconv.Quote(name), Reason: "allowed: " + strings.Join(MemoryFiles(), ", ")}
+	if !IsMemory(name) {
+		return Target{}, &Error{Name: strconv.Quote(name), Reason: "allowed: " + strings.Join(MemoryFiles(), ", ") + ", and " + rulesDir + "/NAME.mdc"}
 	}
 	real, err := filepath.EvalSymlinks(at.Project)
 	if err != nil {
@@ -239,27 +239,86 @@ func FindMemory(at Places, name string) (Target, error) {
 	}
 	defer func() { _ = r.Close() }() // it was only read
 	t := Target{Kind: Memory, Name: name, Root: real, Path: name}
-	switch info, err := r.Lstat(name); {
-	case errors.Is(err, fs.ErrNotExist):
-		t.New = true
-		return t, nil
-	case err != nil:
-		return Target{}, &Error{Name: name, Reason: err.Error()}
-	case info.Mode()&fs.ModeSymlink != 0:
-		return Target{}, &Error{Name: name, Reason: t.File() + " is a link; name the file that it leads to by sleep.memory"}
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		at := name[:i]
+		switch info, err := r.Lstat(at); {
+		case errors.Is(err, fs.ErrNotExist) && path.Ext(name) == ruleExt:
+			return Target{}, &Error{Name: name, Reason: t.File() + " is not there; write the rule first: its front matter says when it is read"}
+		case errors.Is(err, fs.ErrNotExist):
+			t.New = true
+			return t, nil
+		case err != nil:
+			return Target{}, &Error{Name: name, Reason: err.Error()}
+		case info.Mode()&fs.ModeSymlink != 0:
+			return Target{}, &Error{Name: name, Reason: filepath.Join(real, filepath.FromSlash(at)) + " is a link; name the file that it leads to by sleep.memory"}
+		}
 	}
 	t.Text, err = read(r, real, name)
 	return t, err
 }
 
-// MemoryFiles are the names that a memory file may have.
-func MemoryFiles() []string { return []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"} }
+// Names of memory files that do not lie at the root of a project.
+const (
+	copilotFile = ".github/copilot-instructions.md"
+	rulesDir    = ".cursor/rules"
+	ruleExt     = ".mdc"
+)
 
-// MemoryOf is the memory file that an agent reads; "" for a chat.
-func MemoryOf(agent string) string {
+// MemoryFiles are the names that a memory file may have, those at the root of a project first. Rules of Cursor are
+// memory files too, under any name ([IsMemory]).
+func MemoryFiles() []string { return append(rootFiles(), copilotFile) }
+
+func rootFiles() []string { return []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"} }
+
+// IsMemory reports whether a memory file may have a name: one of [MemoryFiles], or that of a rule of Cursor.
+func IsMemory(name string) bool {
+	rule, is := strings.CutPrefix(name, rulesDir+"/")
+	rule, ends := strings.CutSuffix(rule, ruleExt)
+	if !is || !ends {
+		return slices.Contains(MemoryFiles(), name)
+	}
+	for part := range strings.SplitSeq(rule, "/") {
+		if badName(part) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// MemoryIn is the memory file that a project has: the only one at its root, and without any there, Copilot's; "" where that does not
+// tell. there counts those at the root.
+func MemoryIn(project string) (name string, there int) {
+	has := func(name string) bool {
+		info, err := os.Lstat(filepath.Join(project, filepath.FromSlash(name)))
+		return err == nil && info.Mode().IsRegular()
+	}
+	for _, file := range rootFiles() {
+		if has(file) {
+			name, there = file, there+1
+		}
+	}
+	switch {
+	case there == 0 && has(copilotFile):
+		return copilotFile, 0
+	case there != 1:
+		return "", there
+	}
+	return name, there
+}
+
+// MemoryOf is the memory file that an agent reads in a project; "" for a chat. Copilot reads two, and has its own only where that is the
+// one that is there.
+func MemoryOf(agent, project string) string {
 	switch agent {
 	case "":
 		return ""
+	case "copilot":
+		if name, there := MemoryIn(project); there == 0 && name != "" {
+			return name
+		}
 	case "claude":
 		return "CLAUDE.md"
 	case "gemini":

@@ -181,8 +181,58 @@ func TestFindMemory(t *testing.T) {
 		refused(t, err, "is a link")
 	}
 	for agent, want := range map[string]string{"": "", "claude": "CLAUDE.md", "codex": "AGENTS.md", "pi": "AGENTS.md", "gemini": "GEMINI.md", "qwen": "QWEN.md"} {
-		if got := target.MemoryOf(agent); got != want {
+		if got := target.MemoryOf(agent, at.Project); got != want {
 			t.Errorf("%s reads %s", agent, got)
+		}
+	}
+}
+
+// A memory file below the root is found like one at it, and never over a link; a rule of Cursor has to be there.
+func TestMemoryFilesBelowTheRoot(t *testing.T) {
+	at := places(t)
+	got, err := target.FindMemory(at, ".github/copilot-instructions.md")
+	if err != nil || !got.New || got.Path != ".github/copilot-instructions.md" || !at.Plain(got) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = target.FindMemory(at, ".cursor/rules/style.mdc")
+	refused(t, err, "write the rule first")
+	const rule = "---\nalwaysApply: true\n---\n# Style\n"
+	write(t, filepath.Join(at.Project, ".cursor/rules/web/style.mdc"), rule)
+	if got, err := target.FindMemory(at, ".cursor/rules/web/style.mdc"); err != nil || got.Text != rule || got.New {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, name := range []string{".cursor/rules/.mdc", ".cursor/rules/../../x.mdc", ".cursor/rules/a\nb.mdc", ".cursor/x.mdc", ".cursor/rules/x.md", "/.cursor/rules/x.mdc", ".github/x.md", ".GITHUB/copilot-instructions.md"} {
+		_, err := target.FindMemory(at, name)
+		refused(t, err, "allowed: ")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right there")
+	}
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "copilot-instructions.md"), "outside")
+	if err := os.Symlink(outside, filepath.Join(at.Project, ".github")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.FindMemory(at, ".github/copilot-instructions.md")
+	refused(t, err, "is a link")
+}
+
+func TestMemoryIn(t *testing.T) {
+	at := places(t)
+	for _, c := range []struct{ add, want, ofCopilot string }{
+		{"", "", "AGENTS.md"},
+		{".github/copilot-instructions.md", ".github/copilot-instructions.md", ".github/copilot-instructions.md"},
+		{"CLAUDE.md", "CLAUDE.md", "AGENTS.md"}, // one at the root goes first, as it did before there was the other
+		{"AGENTS.md", "", "AGENTS.md"},
+	} {
+		if c.add != "" {
+			write(t, filepath.Join(at.Project, c.add), "x")
+		}
+		if got, _ := target.MemoryIn(at.Project); got != c.want {
+			t.Errorf("with %s: %q, want %q", c.add, got, c.want)
+		}
+		if got := target.MemoryOf("copilot", at.Project); got != c.ofCopilot {
+			t.Errorf("of copilot with %s: %q, want %q", c.add, got, c.ofCopilot)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func Of(ctx context.Context, in Inputs) (*result.Week, error) {
 		return nil, err
 	}
 	for i := range g.nights {
-		g.night(&g.nights[i])
+		g.night(ctx, &g.nights[i])
 	}
 	g.adoptions()
 	if err := g.review(ctx); err != nil {
@@ -119,7 +119,7 @@ func (g *gathering) read(ctx context.Context) error {
 func (g *gathering) within(t time.Time) bool { return !t.Before(g.out.From) && !t.After(g.out.To) }
 
 // night adds a night, and what of it waits, however old it is.
-func (g *gathering) night(r *result.Night) {
+func (g *gathering) night(ctx context.Context, r *result.Night) {
 	if r.Ended.IsZero() {
 		g.out.Waits.Nights = append(g.out.Waits.Nights, r.ID)
 	}
@@ -149,7 +149,7 @@ func (g *gathering) night(r *result.Night) {
 		for _, rule := range t.Rules {
 			row.Rules = append(row.Rules, ruleOf(rule, t.Confirmed != nil))
 		}
-		row.Proposal, row.Number = g.proposed(r, t, p)
+		row.Proposal, row.Number = g.proposed(ctx, r, t, p)
 		if row.Proposal == result.ProposedWaits {
 			g.out.Waits.Proposals = append(g.out.Waits.Proposals, waiting(r, t, p))
 		}
@@ -178,7 +178,7 @@ func waiting(r *result.Night, t *result.NightTarget, p *night.Proposal) result.W
 }
 
 // proposed says what has become of what a night has staged for a document. Nights come the newest first.
-func (g *gathering) proposed(r *result.Night, t *result.NightTarget, p *night.Proposal) (result.WeekProposed, int) {
+func (g *gathering) proposed(ctx context.Context, r *result.Night, t *result.NightTarget, p *night.Proposal) (result.WeekProposed, int) {
 	if t.Proposal == "" {
 		return result.ProposedNothing, 0
 	}
@@ -204,14 +204,14 @@ func (g *gathering) proposed(r *result.Night, t *result.NightTarget, p *night.Pr
 		return result.ProposedGone, 0
 	case newer != "":
 		return result.ProposedOlder, 0
-	case !g.adoptable(r, t, p):
+	case !g.adoptable(ctx, r, t, p):
 		return result.ProposedStale, 0
 	}
 	return result.ProposedWaits, 0
 }
 
 // adoptable reports whether a text could be written as the document is now.
-func (g *gathering) adoptable(r *result.Night, t *result.NightTarget, p *night.Proposal) bool {
+func (g *gathering) adoptable(ctx context.Context, r *result.Night, t *result.NightTarget, p *night.Proposal) bool {
 	i := slices.IndexFunc(p.Items, func(it night.Item) bool { return it.Target == t.Target })
 	if i < 0 || g.Store == nil {
 		return i >= 0
@@ -225,7 +225,7 @@ func (g *gathering) adoptable(r *result.Night, t *result.NightTarget, p *night.P
 		return false
 	}
 	item := adopt.Item{Target: t.Target, Base: base, New: p.Items[i].LiveSHA == "", Proposed: text, Whole: p.Items[i].Whole}
-	_, err = g.Store.Plan(adopt.Request{Project: r.Project, Night: r.ID, Items: []adopt.Item{item}})
+	_, err = g.Store.Plan(ctx, adopt.Request{Project: r.Project, Night: r.ID, Items: []adopt.Item{item}})
 	return err == nil
 }
 

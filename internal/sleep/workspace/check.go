@@ -168,7 +168,7 @@ func (c *check) unchanged(ctx context.Context, name string) bool {
 		return false
 	}
 	if c.head == "" {
-		if c.head = c.tree.git.head(ctx); c.head == "" {
+		if c.head = c.tree.git.Head(ctx); c.head == "" {
 			c.head = "none"
 		}
 	}

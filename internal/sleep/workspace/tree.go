@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
 )
 
 // Bounds of a workspace. A zero is the default.
@@ -44,7 +46,7 @@ type Tree struct {
 	LeftOut LeftOut
 	Bytes   int64 // of the files
 
-	git     *git
+	git     *git.Repo
 	project string
 	files   []file
 	at      map[string]int      // path -> index in files
@@ -74,26 +76,26 @@ var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 // Open looks at a commit of the repository that a project lies in. Where the project is a folder
 // of its repository, the workspace is that folder. The error is an *[Unfit] where there is no such
 // workspace, and wraps [ErrNoGit] where git is missing.
-func Open(ctx context.Context, env Env, project, commit string, b Bounds) (*Tree, error) {
+func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*Tree, error) {
 	b = b.orDefault()
 	if !hash.MatchString(commit) {
-		return nil, &Unfit{"no commit is known by its whole hash"}
+		return nil, &Unfit{Reason: "no commit is known by its whole hash"}
 	}
-	dir, prefix, err := repository(ctx, project)
+	dir, prefix, err := git.Find(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Commit: commit, git: newGit(dir, env), project: project, at: map[string]int{}, out: map[string]string{}, dirs: map[string]struct{}{".": {}}}
+	t := &Tree{Commit: commit, git: git.New(dir, env), project: project, at: map[string]int{}, out: map[string]string{}, dirs: map[string]struct{}{".": {}}}
 	// A hash that is not a commit's would be taken for a tree's.
 	var kind bytes.Buffer
-	if err := t.git.run(ctx, nil, &kind, 4<<10, "cat-file", "-t", commit); err != nil {
+	if err := t.git.Run(ctx, nil, &kind, 4<<10, "cat-file", "-t", commit); err != nil {
 		return nil, fmt.Errorf("look at commit %.12s: %w", commit, err)
 	}
 	if strings.TrimSpace(kind.String()) != "commit" {
-		return nil, &Unfit{"the hash is not a commit's"}
+		return nil, &Unfit{Reason: "the hash is not a commit's"}
 	}
 	var list bytes.Buffer
-	if err := t.git.run(ctx, nil, &list, maxListing, "ls-tree", "-r", "-z", "-l", "--full-tree", commit+":"+prefix); err != nil {
+	if err := t.git.Run(ctx, nil, &list, git.MaxListing, "ls-tree", "-r", "-z", "-l", "--full-tree", commit+":"+prefix); err != nil {
 		return nil, fmt.Errorf("list commit %.12s: %w", commit, err)
 	}
 	if err := t.take(list.String()); err != nil {
@@ -101,9 +103,9 @@ func Open(ctx context.Context, env Env, project, commit string, b Bounds) (*Tree
 	}
 	switch {
 	case t.Bytes > b.Bytes:
-		return nil, &Unfit{fmt.Sprintf("the files of the commit take %d MB, more than the %d MB of a workspace", (t.Bytes+999_999)/1_000_000, b.Bytes/1_000_000)}
+		return nil, &Unfit{Reason: fmt.Sprintf("the files of the commit take %d MB, more than the %d MB of a workspace", (t.Bytes+999_999)/1_000_000, b.Bytes/1_000_000)}
 	case len(t.files) > b.Files:
-		return nil, &Unfit{fmt.Sprintf("the commit has %d files, more than the %d of a workspace", len(t.files), b.Files)}
+		return nil, &Unfit{Reason: fmt.Sprintf("the commit has %d files, more than the %d of a workspace", len(t.files), b.Files)}
 	}
 	return t, nil
 }
@@ -119,7 +121,7 @@ func (t *Tree) take(list string) error {
 		}
 		m := entry.FindStringSubmatch(line)
 		if m == nil {
-			return &Unfit{"objects of the commit are not in the repository: it is a partial or damaged clone"}
+			return &Unfit{Reason: git.Lost}
 		}
 		mode, kind, object, name := m[1], m[2], m[3], m[5]
 		if why := t.leftOut(mode, kind, name); why != "" {
@@ -128,7 +130,7 @@ func (t *Tree) take(list string) error {
 		}
 		size, err := strconv.ParseInt(m[4], 10, 64)
 		if err != nil || size < 0 || t.Bytes+size < 0 {
-			return &Unfit{"objects of the commit are not in the repository: it is a partial or damaged clone"}
+			return &Unfit{Reason: git.Lost}
 		}
 		t.Bytes += size
 		t.at[name] = len(t.files)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
 )
 
 // Written is what a workspace has got.
@@ -106,11 +108,11 @@ func (t *Tree) objects(ctx context.Context, files []file, each func(f file, data
 		most += f.size + int64(len(f.object)) + 64
 	}
 	r := &batch{files: files, each: each}
-	if err := t.git.run(ctx, strings.NewReader(in.String()), r, most, "cat-file", "--batch"); err != nil {
+	if err := t.git.Run(ctx, strings.NewReader(in.String()), r, most, "cat-file", "--batch"); err != nil {
 		return err
 	}
 	if r.n < len(files) {
-		return &Unfit{"git gave fewer files than the commit has"}
+		return &Unfit{Reason: "git gave fewer files than the commit has"}
 	}
 	return nil
 }
@@ -135,7 +137,7 @@ func (b *batch) Write(p []byte) (int, error) {
 			i := bytes.IndexByte(p, '\n')
 			if i < 0 {
 				if b.head = append(b.head, p...); len(b.head) > 1<<10 {
-					return 0, &Unfit{"git printed what is no object"}
+					return 0, &Unfit{Reason: "git printed what is no object"}
 				}
 				return taken, nil
 			}
@@ -161,16 +163,16 @@ func (b *batch) Write(p []byte) (int, error) {
 // begin reads the line before the content of an object.
 func (b *batch) begin(line string) error {
 	if b.n >= len(b.files) {
-		return &Unfit{"git gave more files than the commit has"}
+		return &Unfit{Reason: "git gave more files than the commit has"}
 	}
 	f := b.files[b.n]
 	parts := strings.Fields(line)
 	if len(parts) != 3 || parts[0] != f.object || parts[1] != "blob" {
-		return &Unfit{"objects of the commit are not in the repository: it is a partial or damaged clone"}
+		return &Unfit{Reason: git.Lost}
 	}
 	size, err := strconv.ParseInt(parts[2], 10, 64)
 	if err != nil || size != f.size {
-		return &Unfit{"git gave a file of another size than the commit has"}
+		return &Unfit{Reason: "git gave a file of another size than the commit has"}
 	}
 	b.left = size + 1
 	if b.data = b.data[:0]; int64(cap(b.data)) < b.left {

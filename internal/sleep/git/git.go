@@ -1,4 +1,8 @@
-package workspace
+// Package git runs git on a repository of which nothing is believed: what its settings, hooks, filters and monitors name is not
+// run, nothing is fetched, and no settings of the user's are read, with a short list of variables and a deadline.
+//
+// It knows repositories, and nothing about sessions, workspaces or documents.
+package git
 
 import (
 	"bytes"
@@ -17,7 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// Unfit says why a project's commit cannot be made a workspace: it is no failure of this program.
+// Unfit says why a repository cannot be used for what was asked: it is no failure of this program.
 type Unfit struct{ Reason string }
 
 func (e *Unfit) Error() string { return e.Reason }
@@ -32,10 +36,15 @@ const (
 	maxUp      = 64 // parents that are looked at for a repository
 )
 
-// git runs git on one repository.
-type git struct {
-	dir string // of the repository: .git, or what a file .git names, or a bare one
+// MaxListing bounds what git may print of a tree.
+const MaxListing = maxListing
+
+// Repo is a repository. Its methods may be called concurrently.
+type Repo struct {
+	Dir string // of the repository: .git, or what a file .git names, or a bare one
 	env []string
+
+	home []string // where the user's own settings lie
 }
 
 // Env reads a variable of the environment; "" where it is not set.
@@ -47,10 +56,12 @@ var settings = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.commitGraph=false",
 	"-c", "protocol.allow=never", "-c", "credential.helper=", "-c", "core.askPass=", "-c", "core.sshCommand=false",
 	"-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+	"-c", "commit.gpgSign=false", "-c", "gpg.program=false", "-c", "i18n.commitEncoding=UTF-8", "-c", "core.logAllRefUpdates=true",
 }
 
-func newGit(dir string, env Env) *git {
-	g := &git{dir: dir, env: []string{
+// New is a repository by its folder, see [Find]. Nothing is read.
+func New(dir string, env Env) *Repo {
+	g := &Repo{Dir: dir, home: homeOf(env), env: []string{
 		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 	}}
@@ -62,10 +73,10 @@ func newGit(dir string, env Env) *git {
 	return g
 }
 
-// run runs a command of git. What it prints goes to out as it comes, at most so many bytes.
-func (g *git) run(ctx context.Context, in io.Reader, out io.Writer, most int64, args ...string) error {
-	argv := append(append([]string{"git", "--git-dir=" + g.dir}, settings...), args...)
-	res, err := sandbox.Run(ctx, sandbox.Spec{Argv: argv, Dir: g.dir, Env: g.env, Stdin: in, Stdout: out, MaxOutput: most, Timeout: gitTimeout})
+// Run runs a command of git. What it prints goes to out as it comes, at most so many bytes.
+func (g *Repo) Run(ctx context.Context, in io.Reader, out io.Writer, most int64, args ...string) error {
+	argv := append(append([]string{"git", "--git-dir=" + g.Dir}, settings...), args...)
+	res, err := sandbox.Run(ctx, sandbox.Spec{Argv: argv, Dir: g.Dir, Env: g.env, Stdin: in, Stdout: out, MaxOutput: most, Timeout: gitTimeout})
 	var start *sandbox.StartError
 	switch {
 	case errors.As(err, &start):
@@ -82,12 +93,15 @@ func (g *git) run(ctx context.Context, in io.Reader, out io.Writer, most int64, 
 	return nil
 }
 
+// Lost says that a repository has not all objects of a commit.
+const Lost = "objects of the commit are not in the repository: it is a partial or damaged clone"
+
 // why is what a failure of git means.
 func why(command string, code int, said string) string {
 	said = plain.Text(strings.TrimSpace(said))
 	for _, lost := range []string{"promisor", "lazy fetching", "transport '", "unable to read", "could not get object info", "missing", "unable to find"} {
 		if strings.Contains(said, lost) {
-			return "objects of the commit are not in the repository: it is a partial or damaged clone"
+			return Lost
 		}
 	}
 	for _, no := range []string{"Not a valid object name", "not a tree object", "bad object", "does not exist in", "exists on disk, but not in"} {
@@ -99,9 +113,9 @@ func why(command string, code int, said string) string {
 	return fmt.Sprintf("git %s ended with %d: %s", command, code, said[:min(len(said), most)])
 }
 
-// repository finds the repository that a project lies in, and the project's folder in it, with
+// Find finds the repository that a project lies in, and the project's folder in it, with
 // slashes; "" for all of it.
-func repository(ctx context.Context, project string) (dir, prefix string, err error) {
+func Find(ctx context.Context, project string) (dir, prefix string, err error) {
 	if !filepath.IsAbs(project) {
 		return "", "", &Unfit{"the project is no absolute path"}
 	}
@@ -176,10 +190,10 @@ func bare(at string) bool {
 	return true
 }
 
-// head is the commit that is checked out now; "" where it cannot be told.
-func (g *git) head(ctx context.Context) string {
+// Head is the commit that is checked out now; "" where it cannot be told.
+func (g *Repo) Head(ctx context.Context) string {
 	var out bytes.Buffer
-	if err := g.run(ctx, nil, &out, 4<<10, "rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"); err != nil {
+	if err := g.Run(ctx, nil, &out, 4<<10, "rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"); err != nil {
 		return ""
 	}
 	return strings.TrimSpace(out.String())
