@@ -303,7 +303,7 @@ func worseSince(pairs []bank.Pair) (float64, error) {
 }
 
 // setAdopted puts what is known of an adoption into the report.
-func (n *night) setAdopted(a Adopted) {
+func (n hindsight) setAdopted(a Adopted) {
 	if i := slices.IndexFunc(n.report.Adopted, func(o Adopted) bool { return o.Number == a.Number && o.Target == a.Target }); i >= 0 {
 		n.report.Adopted[i] = a
 		return
