@@ -42,6 +42,8 @@ type Night struct {
 	Served []string     `json:"served"` // models that answered as the target, as their server named them; null: not known
 	Bundle *NightBundle `json:"bundle"` // null: nothing was confirmed, or for one document alone
 
+	Adopted []NightAdopted `json:"adopted"` // the evidence for what was adopted before, of the documents that the night has worked on
+
 	// Forecast is what the night was expected to take when it had mined; null: nobody was told, or nothing was to do.
 	Forecast *NightForecast `json:"forecast,omitempty"`
 

@@ -72,6 +72,7 @@ var broken = map[string][]string{
 	"sleep init":            {"--profile bad", "--profile bad.jsonl", "x"},
 	"sleep harvest":         {"--profile bad", "--profile nothing", "x", "--project y", "--show-outbound --dry-run", "--profile tasks --since soon"},
 	"sleep status":          {"--profile bad", "x"},
+	"sleep report":          {"--profile bad", "x", "--days 0", "--format pdf", "--profile tasks"},
 	"sleep sessions":        {"--profile bad", "--profile tasks --source nobody", "x"},
 	"sleep session":         {"--profile bad y", "a b"},
 	"sleep doctor":          {"x"}, // what is wrong with the profile is its result

@@ -47,6 +47,7 @@ Alone, skillopt sleep shows the last night on one screen.`,
   skillopt sleep                           the last night on one screen
   skillopt sleep diff                      what it would change
   skillopt sleep adopt                     write it into the documents
+  skillopt sleep status                    the week, what waits, how fares what was adopted
   skillopt sleep rollback                  take it back
   skillopt sleep schedule                  a night each night`,
 	}
@@ -61,7 +62,7 @@ Alone, skillopt sleep shows the last night on one screen.`,
 		return sleepAlone(cmd.Context(), a, profile, cmd.Help)
 	}
 	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml, or what sleep schedule has written for a timer")
-	c.AddCommand(sleepInitCommand(a, &profile), sleepHarvestCommand(a, &profile), sleepStatusCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile),
+	c.AddCommand(sleepInitCommand(a, &profile), sleepHarvestCommand(a, &profile), sleepStatusCommand(a, &profile), sleepReportCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile),
 		sleepDoctorCommand(a, &profile), sleepConsentCommand(a, &profile), sleepForgetCommand(a, &profile), sleepResetCommand(a, &profile),
 		sleepRunCommand(a, &profile), sleepMineCommand(a, &profile), sleepReviewCommand(a, &profile), sleepExplainCommand(a, &profile), sleepShowCommand(a, &profile), sleepDiffCommand(a, &profile), sleepDiscardCommand(a, &profile),
 		sleepScheduleCommand(a, &profile), sleepUnscheduleCommand(a, &profile),

@@ -110,6 +110,11 @@ func printNight(out printer, r *night.Report) {
 	for i := range r.Targets {
 		printTarget(out, &r.Targets[i])
 	}
+	for i := range r.Adopted {
+		out.line("")
+		out.line(fmt.Sprintf("number %d, adopted into %s: %s", r.Adopted[i].Number, oneLine(r.Adopted[i].Target), r.Adopted[i].Verdict))
+		out.line("  since: " + sinceText(&r.Adopted[i]))
+	}
 	printSkipped(out, r)
 	if len(r.Targets) == 0 {
 		cause, _ := causeOf(r)
@@ -253,6 +258,11 @@ func spentText(r *night.Report) string {
 
 // nextCommand is the one command that helps on.
 func nextCommand(r *night.Report) string {
+	for i := range r.Adopted {
+		if h := r.Adopted[i].Help; h != "" {
+			return oneLine(h)
+		}
+	}
 	for i := range r.Targets {
 		if t := &r.Targets[i]; t.Proposal != "" {
 			return "skillopt sleep diff " + r.ID

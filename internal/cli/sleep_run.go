@@ -355,7 +355,7 @@ func (w *nightWork) options(project string) night.Options {
 	return night.Options{
 		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: s.targets(project),
 		Miner: night.Asked{Env: env}, Version: w.app.version, Stop: w.stop, Events: w.events,
-		Again: w.again, Env: env,
+		Again: w.again, Env: env, Adopted: s.standing(project, w.app.version),
 	}
 }
 

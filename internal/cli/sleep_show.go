@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -169,5 +173,26 @@ func sleepAlone(ctx context.Context, a *app, profile string, help func() error) 
 		return printJSON(a.Out, ask.Shareable(r))
 	}
 	printNight(a.shown(), r)
+	printBeside(a.shown(), nights, r)
 	return nil
+}
+
+// printBeside names the nights of other projects that belong to the same morning.
+func printBeside(out printer, nights []bank.Night, shown *night.Report) {
+	told := map[string]bool{shown.Project: true}
+	for _, row := range nights { // the newest first
+		var r night.Report
+		if told[row.Project] || shown.Started.Sub(row.Started).Abs() > 24*time.Hour || json.Unmarshal(row.Data, &r) != nil {
+			continue
+		}
+		told[row.Project] = true
+		var parts []string
+		for i := range r.Targets {
+			parts = append(parts, fmt.Sprintf("%s %s", cmp.Or(oneLine(r.Targets[i].Target), "the night"), cmp.Or(string(r.Targets[i].Outcome), "not begun")))
+		}
+		if len(parts) == 0 {
+			parts = append(parts, "no document was worked on")
+		}
+		out.line(fmt.Sprintf("also: %s: %s; skillopt sleep show %s", oneLine(row.Project), strings.Join(parts, ", "), oneLine(row.ID)))
+	}
 }

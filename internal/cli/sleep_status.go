@@ -10,15 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func sleepStatusCommand(a *app, profile *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show what is kept, of which projects, and where it may go",
+		Short: "Show the nights of the last week, what waits, what was adopted and how it fares, and what is kept",
+		Long: `Show the nights of the last seven days with what they came to, what waits for you, what was
+adopted and how it fares since, what the nights have used, what to do next; and what is kept of
+sessions, of which projects, and where it may go. skillopt sleep report says more of the nights.`,
 		Example: `  skillopt sleep status
   skillopt sleep status --json`,
 		Args: exactly(0, "no arguments"),
@@ -41,6 +46,8 @@ type sleepStatus struct {
 	Sends    []sentTo           `json:"sends"`
 	Missing  []bank.Destination `json:"consent_missing"`
 	Warnings []string           `json:"warnings"`
+	Next     *time.Time         `json:"next_night"` // null: none comes by itself
+	Week     *result.Week       `json:"week"`       // null: nothing is kept yet
 }
 
 // sentTo is where questions of a role would go.
@@ -71,17 +78,21 @@ func runSleepStatus(ctx context.Context, a *app, profile string) error {
 	if s.Missing, err = unconsented(ctx, setup.dir, remote(list)); err != nil {
 		return err
 	}
-	if err := s.read(ctx, time.Now()); err != nil {
+	now := time.Now()
+	if s.Next, err = setup.nextRun(ctx, now); err != nil {
+		return err
+	}
+	if err := s.read(ctx, setup, a.version, now); err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, s)
+		return printJSON(a.Out, ask.Shareable(&s))
 	}
 	return s.print(a, list)
 }
 
 // read looks into the bank, if there is one.
-func (s *sleepStatus) read(ctx context.Context, now time.Time) (err error) {
+func (s *sleepStatus) read(ctx context.Context, setup sleepSetup, version string, now time.Time) (err error) {
 	b, err := bank.Look(ctx, s.Dir)
 	if errors.Is(err, bank.ErrNone) {
 		return nil
@@ -99,6 +110,9 @@ func (s *sleepStatus) read(ctx context.Context, now time.Time) (err error) {
 	if s.Bytes, err = b.Size(); err != nil {
 		return err
 	}
+	if s.Week, err = setup.week(ctx, b, version, now, weekDays, nil); err != nil {
+		return err
+	}
 	last, err := b.LastRead(ctx)
 	if err != nil {
 		return err
@@ -114,6 +128,10 @@ func (s *sleepStatus) read(ctx context.Context, now time.Time) (err error) {
 
 func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 	out := a.shown()
+	if s.Week != nil {
+		printWeek(out, s.Week)
+		out.line("")
+	}
 	if s.Found {
 		out.line(fmt.Sprintf("profile: %s, which allows %s", oneLine(s.Profile), plural.Of(len(s.Projects), "project", "projects")))
 	} else {
@@ -128,6 +146,9 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 		out.line("last harvest: " + s.LastRead.Local().Format("2006-01-02 15:04"))
 	} else {
 		out.line("nothing was read yet")
+	}
+	if s.Week == nil && s.Next != nil {
+		out.line("next night: " + s.Next.Local().Format("2006-01-02 15:04"))
 	}
 	if len(s.Parts) > 0 {
 		w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)

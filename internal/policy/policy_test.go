@@ -55,6 +55,7 @@ var tiers = [][]string{
 	},
 	{"."},
 	{"internal/sleep/night"},
+	{"internal/sleep/week"},
 	{"internal/cli"},
 	{"cmd/skillopt"},
 	{"internal/acceptance"},

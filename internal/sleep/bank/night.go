@@ -106,6 +106,9 @@ const (
 	Carried   State = "carried"   // staged and not certified: nights go on comparing it
 	Certified State = "certified" // better than what it was made from
 	Dropped   State = "dropped"   // worse, undecided for too long, or what it is compared with has changed
+	// Adopted rows are no candidates: what was written into a document, and the document without it, on tasks that are new to both.
+	Adopted State = "adopted"
+	Ended   State = "ended" // the same, of before the model, the way of scoring or its rules changed
 )
 
 // Candidate is a text that a night has staged for a target and that claims to be better than the
@@ -129,6 +132,8 @@ type Candidate struct {
 	Exploratory bool `json:"exploratory"`
 	// Served are the models that answered when it was confirmed, as their server named them; none: not known.
 	Served []string `json:"served,omitempty"`
+	// Adoption is the number of the adoption whose evidence it is; 0: it is a candidate.
+	Adoption int `json:"adoption,omitempty"`
 	// Known are the clusters that it was made or chosen by, or compared on: they say nothing new.
 	Known []int64 `json:"known"`
 	Pairs []Pair  `json:"-"`
@@ -146,14 +151,14 @@ type Pair struct {
 // dropped. The same night stages a target's candidate once.
 func (b *Bank) Stage(ctx context.Context, c Candidate, reason string) (number int64, err error) {
 	err = b.write(ctx, "stage a candidate", func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, "SELECT number FROM candidates WHERE project = ? AND target = ? AND night = ?", c.Project, c.Target, c.Night).Scan(&number)
+		err := tx.QueryRowContext(ctx, "SELECT number FROM candidates WHERE project = ? AND target = ? AND night = ? AND state NOT IN ('adopted', 'ended')", c.Project, c.Target, c.Night).Scan(&number)
 		if err == nil {
 			return updateCandidate(ctx, tx, number, &c)
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		old, err := candidatesOf(ctx, tx, filepath.Join(b.dir, File), c.Project, c.Target)
+		old, err := candidatesOf(ctx, tx, filepath.Join(b.dir, File), c.Project, c.Target, false)
 		if err != nil {
 			return err
 		}
@@ -191,14 +196,17 @@ func updateCandidate(ctx context.Context, tx *sql.Tx, number int64, c *Candidate
 // Update keeps what has become of a candidate: its state, reason and pairs. Its level never changes; a cluster
 // counts once, as it was measured first.
 func (b *Bank) Update(ctx context.Context, c Candidate) error {
-	return b.write(ctx, "keep a candidate", func(tx *sql.Tx) error {
-		for _, p := range c.Pairs {
-			if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO pairs (candidate, cluster, night, live, staged) VALUES (?, ?, ?, ?, ?)", c.Number, p.Cluster, p.Night, p.Live, p.Staged); err != nil {
-				return err
-			}
+	return b.write(ctx, "keep a candidate", func(tx *sql.Tx) error { return putPairs(ctx, tx, &c) })
+}
+
+// putPairs keeps the pairs of a candidate, and what has become of it.
+func putPairs(ctx context.Context, tx *sql.Tx, c *Candidate) error {
+	for _, p := range c.Pairs {
+		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO pairs (candidate, cluster, night, live, staged) VALUES (?, ?, ?, ?, ?)", c.Number, p.Cluster, p.Night, p.Live, p.Staged); err != nil {
+			return err
 		}
-		return updateCandidate(ctx, tx, c.Number, &c)
-	})
+	}
+	return updateCandidate(ctx, tx, c.Number, c)
 }
 
 // Candidates lists all candidates that a target ever had, in order.
@@ -206,13 +214,13 @@ func (b *Bank) Candidates(ctx context.Context, project, target string) ([]Candid
 	if b.older {
 		return nil, nil
 	}
-	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target)
+	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target, false)
 	return out, b.failed("list candidates", err)
 }
 
-// candidatesOf reads the candidates of a target from the file at path.
-func candidatesOf(ctx context.Context, db querier, path, project, target string) (out []Candidate, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT number, night, state, level, data FROM candidates WHERE project = ? AND target = ? ORDER BY number", project, target)
+// candidatesOf reads the candidates of a target from the file at path, or the evidence for what was adopted of it.
+func candidatesOf(ctx context.Context, db querier, path, project, target string, adopted bool) (out []Candidate, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT number, night, state, level, data FROM candidates WHERE project = ? AND target = ? AND (state IN ('adopted', 'ended')) = ? ORDER BY number", project, target, adopted)
 	if err != nil {
 		return nil, err
 	}

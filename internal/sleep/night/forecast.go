@@ -55,7 +55,7 @@ func (n trainer) forecast(ctx context.Context, jobs []job) (*result.NightForecas
 		if err != nil {
 			continue // it is refused when its turn comes, and takes nothing
 		}
-		answers := answersOf(j)
+		answers := answersOf(j) + hindsight{n}.sinceAnswers(ctx, j)
 		if several && j.out.Can.Does != doesObserve {
 			pairs += len(j.picked.train())
 		}

@@ -52,6 +52,8 @@ type Options struct {
 	// Confirm is asked once it is known what the night would do, before anything is spent on training; an
 	// error ends the night. Nil: nobody is asked.
 	Confirm func(*Report) error
+	// Adopted are the adoptions of a document that stand, the newest last, for what it holds now. Nil: nothing was adopted.
+	Adopted func(target, live string) ([]Standing, error)
 	// With are options of every run, such as clients of models.
 	With []skillopt.Option
 	// Again reads a kept session once more from its store, with what files held. false: the store does not have it any
@@ -166,7 +168,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Bundle, n.report.Served, n.report.DryRun = nil, nil, n.DryRun
+		n.report.Bundle, n.report.Served, n.report.Adopted, n.report.DryRun = nil, nil, []Adopted{}, n.DryRun
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -177,8 +179,12 @@ func (n *night) begin(ctx context.Context) error {
 	if since.IsZero() {
 		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
 	}
+	all, err := n.Bank.Nights(ctx, "")
+	if err != nil {
+		return err
+	}
 	n.report = n.blank(now, since)
-	n.report.ID = nameOf(now, nights)
+	n.report.ID = nameOf(now, all)
 	if n.from.IsZero() {
 		n.from = since
 	}
@@ -189,7 +195,7 @@ func (n *night) begin(ctx context.Context) error {
 func (n *night) blank(now, since time.Time) *Report {
 	return &Report{
 		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
-		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
+		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}},
 	}
 }
 
@@ -211,7 +217,7 @@ func worked(data json.RawMessage) bool {
 	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
 
-// nameOf is the name of a night, which no other one of the project has.
+// nameOf is the name of a night, which no other one has, of whatever project: two of them may begin in one second.
 func nameOf(now time.Time, nights []bank.Night) string {
 	name := now.Format("20060102-150405")
 	id := name

@@ -104,13 +104,18 @@ func (n settler) removals(ctx context.Context, j *job, clusters []bank.Cluster) 
 			awake[t.Task.Task.ID] = !clusters[i].Asleep(n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 		}
 	}
+	since, err := bank.Since(ctx, n.Bank, n.Project, j.doc.ID())
+	if err != nil {
+		return err
+	}
+	past := slices.Concat(j.past, since)
 	for line := range strings.Lines(n.learned(j)) {
 		text := strings.TrimSpace(line)
 		g, ours := rules[text]
 		if text == "" || !ours || slices.Contains(j.out.Remove, text) {
 			continue
 		}
-		lost := lostNights(j.past, g.nights, n.report.ID)
+		lost := lostNights(past, g.nights, n.report.ID)
 		switch {
 		case len(lost) >= losingNights:
 			j.out.Remove, j.out.RemoveWhy = append(j.out.Remove, text), append(j.out.RemoveWhy, "texts with it lost on new tasks in nights "+strings.Join(lost, ", "))

@@ -20,6 +20,7 @@ type (
 	Measured      = result.NightMeasured
 	Look          = result.NightLook
 	Carried       = result.NightCarried
+	Adopted       = result.NightAdopted
 	Consolidation = result.NightConsolidation
 	Edit          = result.NightEdit
 	Rule          = result.NightRule

@@ -38,6 +38,9 @@ func (n trainer) train(ctx context.Context, j *job) {
 		err = n.carry(ctx, j)
 	}
 	if err == nil {
+		err = hindsight{n}.since(ctx, j)
+	}
+	if err == nil {
 		err = n.learn(ctx, j)
 	}
 	if err == nil {

@@ -191,6 +191,25 @@ func TestTrap48TwoNightsInASecond(t *testing.T) {
 	}
 }
 
+// Trap 48, of two projects: the second night of a second takes nothing of the first one's place.
+func TestTrap48TwoProjectsInASecond(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	a, err := h.try()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(filepath.Dir(h.project), "site")
+	b, err := h.try(func(o *night.Options) { o.Project, o.Places.Project = other, other })
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := h.bank.Nights(t.Context(), "")
+	if err != nil || len(rows) != 2 || a.ID == b.ID {
+		t.Errorf("%v: %d nights, %s and %s", err, len(rows), a.ID, b.ID)
+	}
+}
+
 // A rule that asks to run what no words of the user's have is never staged, however much it helps.
 func TestTrap86ARuleThatRunsSomethingIsHeld(t *testing.T) {
 	t.Parallel()
