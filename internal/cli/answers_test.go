@@ -60,9 +60,10 @@ func TestAnswersOfCommandsAreThoseOfTheAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command("train", quick, "--yes", "--run", "runs/t", "--set", "train.epochs=1")
-	command("eval", quick, "--yes", "--run", "runs/e")
-	command("doctor", quick, "--noise", "--yes", "--set", "run.dir="+filepath.Join(dir, "runs"), "--set", "run.name=n")
+	ledger := "run.dir=" + filepath.Join(dir, "runs") // not in the folder of the process
+	command("train", quick, "--yes", "--run", "runs/t", "--set", "train.epochs=1", "--set", ledger)
+	command("eval", quick, "--yes", "--run", "runs/e", "--set", ledger)
+	command("doctor", quick, "--noise", "--yes", "--set", ledger, "--set", "run.name=n")
 	command("lab", "baselines", "--worlds", "2", "--calls", "50", "--run", "runs/lab")
 	noise, err := filepath.Glob(filepath.Join(dir, "runs", "n-noise-*"))
 	if err != nil || len(noise) != 1 {
