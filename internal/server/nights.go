@@ -61,6 +61,12 @@ func findNight(folders []folder, id string) (folder, record.NightAt, error) {
 // runsOf are the runs that a night names, as it names them: below its sleep.dir.
 func runsOf(v record.NightView) []string {
 	out := slices.Clone(v.Mined.Runs)
+	if v.Bundle != nil {
+		out = append(out, v.Bundle.Runs...)
+	}
+	for i := range v.Adopted {
+		out = append(out, v.Adopted[i].Run)
+	}
 	for i := range v.Targets {
 		t := &v.Targets[i]
 		out = append(out, t.Runs...)
@@ -71,6 +77,9 @@ func runsOf(v record.NightView) []string {
 		}
 		if t.Carried != nil {
 			out = append(out, t.Carried.Run)
+		}
+		if t.Judge != nil {
+			out = append(out, t.Judge.Run)
 		}
 	}
 	for i := range v.Answers {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -144,5 +145,22 @@ func TestNightThatCannotBeRead(t *testing.T) {
 		if r.status != http.StatusInternalServerError || r.refusedAs() != "damaged" || !strings.Contains(r.text, says) {
 			t.Errorf("%d %s, want %s", r.status, r.text, says)
 		}
+	}
+}
+
+// Each run that a night names can be opened from its page, whatever part of the night names it.
+func TestRunsOfANight(t *testing.T) {
+	t.Parallel()
+	var v record.NightView
+	v.Mined.Runs = []string{"runs/mine"}
+	v.Bundle = &result.NightBundle{Runs: []string{"runs/bundle"}}
+	v.Adopted = []result.NightAdopted{{Run: "runs/since"}}
+	v.Targets = []result.NightTarget{{
+		Runs: []string{"runs/train", "runs/train"}, Confirmed: &result.NightLook{Run: "runs/confirm"}, Sealed: &result.NightLook{Run: "runs/sealed"},
+		Carried: &result.NightCarried{Run: "runs/carried"}, Judge: &result.NightJudging{Run: "runs/judge"},
+	}}
+	want := []string{"runs/bundle", "runs/carried", "runs/confirm", "runs/judge", "runs/mine", "runs/sealed", "runs/since", "runs/train"}
+	if diff := cmp.Diff(want, runsOf(v)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

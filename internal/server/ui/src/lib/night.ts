@@ -83,6 +83,19 @@ export function bundled(code: string): Word {
   return Object.hasOwn(verdicts, code) ? verdicts[code]! : { text: cut(oneLine(code), 40).head, tone: 'quiet', title: '' }
 }
 
+const fares: Record<string, Word> = {
+  open: { text: 'open', tone: 'quiet', title: 'The evidence says neither yet.' },
+  better: { text: 'better', tone: 'good', title: 'With it new tasks are solved more often than without.' },
+  worse: { text: 'worse', tone: 'bad', title: 'With it new tasks are solved less often: a rollback is proposed.' },
+  gone: { text: 'gone', tone: 'quiet', title: 'Nothing of it is in the document.' },
+  unknown: { text: 'unknown', tone: 'warn', title: 'What the document would be without it is not known.' },
+}
+
+/** since says how an adopted text fares. */
+export function since(code: string): Word {
+  return Object.hasOwn(fares, code) ? fares[code]! : { text: cut(oneLine(code), 40).head, tone: 'quiet', title: '' }
+}
+
 /** percentText is a level as a share, such as that of an interval. */
 export function percentText(level: number): string {
   return `${fixed(100 * level, 0)} %`
