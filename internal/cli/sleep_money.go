@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +77,7 @@ func (o *sleepInitOptions) money(ctx context.Context, a *app, s sleepSetup, q *a
 	lookback := time.Duration(c.Sleep.Lookback)
 	q.out.line(fmt.Sprintf("a first night by the sessions of the last %s: %s, if each has a task and tasks are of the usual length", hoursText(lookback), plural.Of(sessions, "session", "sessions")))
 	if sessions > 0 {
-		nightForecast(q.out, f, c.Models.Target.Provider == "sim" && c.Models.Optimizer.Provider == "sim")
+		nightForecast(q.out, f, onlySimulated(c))
 	} else {
 		f = nil
 	}
@@ -111,13 +110,18 @@ func (s sleepSetup) survey(ctx context.Context, a *app) ([]harvest.Place, error)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for copies: %w", err)
 	}
-	recent := cmp.Or(time.Duration(s.loaded.Config.Sleep.Lookback), 72*time.Hour)
+	recent := s.loaded.Config.Sleep.Lookback.Std()
 	in := harvest.Inputs{Sources: s.sources(), Places: s.places, Clean: s.cleaner(), Now: time.Now(), Workers: workers(), Temp: temp, Recent: recent}
 	places, err := interruptible(ctx, a.Signals, func(ctx context.Context) ([]harvest.Place, error) {
 		places, _, err := harvest.Survey(ctx, in)
 		return places, err
 	})
 	return places, errors.Join(err, os.RemoveAll(temp))
+}
+
+// onlySimulated reports whether all models of nights are simulations.
+func onlySimulated(c config.Config) bool {
+	return c.Models.Target.Provider == "sim" && c.Models.Optimizer.Provider == "sim"
 }
 
 // hoursText is a length of time in whole hours.

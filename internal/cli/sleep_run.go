@@ -207,7 +207,7 @@ func (o *sleepRunOptions) dry(ctx context.Context, a *app, setup sleepSetup) (er
 	}
 	for _, r := range done.Nights {
 		printAhead(a.results(), r)
-		nightForecast(a.results(), r.Forecast, w.simulated())
+		nightForecast(a.results(), r.Forecast, onlySimulated(w.setup.loaded.Config))
 		ceilingLine(a.results(), setup.loaded.Config, r.Forecast)
 	}
 	a.printer(a.Err).line("dry run: nothing was read, sent or kept; tasks of sessions that are not mined yet are not counted")
@@ -374,19 +374,13 @@ func (w *nightWork) confirm(yes bool) func(*night.Report) error {
 	return func(r *night.Report) error {
 		errs := w.app.printer(w.app.Err)
 		printAhead(errs, r)
-		nightForecast(errs, r.Forecast, w.simulated())
+		nightForecast(errs, r.Forecast, onlySimulated(w.setup.loaded.Config))
 		ceilingLine(errs, w.setup.loaded.Config, r.Forecast)
-		if yes || !w.app.Terminal || w.simulated() || !spends(r) {
+		if yes || !w.app.Terminal || onlySimulated(w.setup.loaded.Config) || !spends(r) {
 			return nil
 		}
 		return w.app.agree("go on? [y/N] ", "not started: what was mined is kept, and the same command goes on")
 	}
-}
-
-// simulated reports whether all models are simulations.
-func (w *nightWork) simulated() bool {
-	c := w.setup.loaded.Config.Models
-	return c.Target.Provider == "sim" && c.Optimizer.Provider == "sim"
 }
 
 // endsAll reports whether what ended a night would end those of other projects too: the user, the machine, a model. A

@@ -242,14 +242,11 @@ func (o *sleepScheduleOptions) install(ctx context.Context, s sleepSetup, p *tim
 		return o.others(ctx, s, p)
 	}
 	if readErr != nil {
-		return errors.Join(err, removed(e.Profile), removedIfEmpty(filepath.Dir(e.Profile)))
+		err = errors.Join(err, removed(e.Profile))
+		_ = os.Remove(filepath.Dir(e.Profile)) // it stays where others are in it
+		return err
 	}
 	return errors.Join(err, os.WriteFile(e.Profile, before, 0o600))
-}
-
-func removedIfEmpty(dir string) error {
-	_ = os.Remove(dir) // what else is in it stays, and it with it
-	return nil
 }
 
 // others takes the entry out of the schedulers that had it before: there is one a project.

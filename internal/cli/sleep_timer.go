@@ -112,7 +112,7 @@ func hostOf(f config.Folders) timer.Host {
 
 // timers lists the profiles that lie below sleep.dir, those that cannot be read too.
 func (s sleepSetup) timers(ctx context.Context) ([]timed, error) {
-	names, err := filepath.Glob(filepath.Join(escapedGlob(filepath.Join(s.dir, timersDir)), "*"+timerProfile))
+	names, err := filepath.Glob(filepath.Join(globEscaped(filepath.Join(s.dir, timersDir)), "*"+timerProfile))
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +133,6 @@ func (s sleepSetup) timers(ctx context.Context) ([]timed, error) {
 		out = append(out, t)
 	}
 	return out, nil
-}
-
-// escapedGlob is a folder in a pattern.
-func escapedGlob(dir string) string {
-	if runtime.GOOS == "windows" { // there is no way to escape there, and no such names either
-		return dir
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 // unschedule takes the entry of an ID out of all schedulers, and deletes its files. It reports the schedulers that had it.

@@ -13,12 +13,7 @@ import (
 func Markdown(r *Run) []byte {
 	p := newPage(r)
 	m := &markdown{}
-	m.say("# %s", m.text(p.Title))
-	m.say("%s", m.text(p.Lead))
-	for _, n := range p.Notices {
-		m.say("> **%s.** %s", m.text(n.Head), m.text(n.Text))
-	}
-	m.tiles(p.Tiles)
+	m.head(p.Title, p.Lead, p.Notices, p.Tiles)
 	m.baselines(p)
 	m.steps(p)
 	m.skill(r)
@@ -81,6 +76,16 @@ func (m *markdown) table(head string, rows [][]string) {
 		fmt.Fprintf(&m.b, "| %s |\n", strings.Join(row, " | "))
 	}
 	m.b.WriteByte('\n')
+}
+
+// head is what a report begins with.
+func (m *markdown) head(title, lead string, notices []notice, tiles []tile) {
+	m.say("# %s", m.text(title))
+	m.say("%s", m.text(lead))
+	for _, n := range notices {
+		m.say("> **%s.** %s", m.text(n.Head), m.text(n.Text))
+	}
+	m.tiles(tiles)
 }
 
 func (m *markdown) tiles(tiles []tile) {

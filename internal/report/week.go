@@ -59,12 +59,7 @@ type weekDocument struct {
 func Week(w *result.Week) []byte {
 	p := newWeekPage(w)
 	m := &markdown{}
-	m.say("# %s", m.text(p.Title))
-	m.say("%s", m.text(p.Lead))
-	for _, n := range p.Notices {
-		m.say("> **%s.** %s", m.text(n.Head), m.text(n.Text))
-	}
-	m.tiles(p.Tiles)
+	m.head(p.Title, p.Lead, p.Notices, p.Tiles)
 	m.weekNext(p)
 	m.weekAdoptions(p)
 	m.weekNights(p)

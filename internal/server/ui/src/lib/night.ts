@@ -25,7 +25,12 @@ const outcomes: Record<string, Word> = {
 
 /** outcome says what became of a document. */
 export function outcome(code: string): Word {
-  return Object.hasOwn(outcomes, code) ? outcomes[code]! : { text: cut(oneLine(code).replaceAll('_', ' '), 40).head, tone: 'quiet', title: '' }
+  return wordOf(outcomes, code)
+}
+
+/** wordOf is the word for a code; one that is not known, such as of a newer program, is shown as it is. */
+function wordOf(known: Record<string, Word>, code: string): Word {
+  return Object.hasOwn(known, code) ? known[code]! : { text: cut(oneLine(code).replaceAll('_', ' '), 40).head, tone: 'quiet', title: '' }
 }
 
 /** outcomesText counts the documents of a night by outcome. */
@@ -80,7 +85,7 @@ const verdicts: Record<string, Word> = {
 
 /** bundled says what the last confirmation of a night found. */
 export function bundled(code: string): Word {
-  return Object.hasOwn(verdicts, code) ? verdicts[code]! : { text: cut(oneLine(code), 40).head, tone: 'quiet', title: '' }
+  return wordOf(verdicts, code)
 }
 
 const fares: Record<string, Word> = {
@@ -93,12 +98,7 @@ const fares: Record<string, Word> = {
 
 /** since says how an adopted text fares. */
 export function since(code: string): Word {
-  return Object.hasOwn(fares, code) ? fares[code]! : { text: cut(oneLine(code), 40).head, tone: 'quiet', title: '' }
-}
-
-/** percentText is a level as a share, such as that of an interval. */
-export function percentText(level: number): string {
-  return `${fixed(100 * level, 0)} %`
+  return wordOf(fares, code)
 }
 
 /** placeText says where a task is carried out. */
