@@ -15,6 +15,7 @@ type Config struct {
 	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational" older:"\"\""`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
 	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets beside it) or document (SKILL.md alone, as before there was a choice)" enum:"all,document" older:"\"document\""`
+	Bench      Bench            `key:"bench" doc:"a benchmark, whose folder says what holds beneath this file: what is asked, how it is scored, what analysts are told"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
 	Agent      Agent            `key:"agent" doc:"a coding agent instead of a chat turn; models.target is the model that it uses"`
@@ -38,6 +39,14 @@ type Config struct {
 	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/telemetry.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
 	Sleep      Sleep            `key:"sleep" doc:"what the sleep commands read of the sessions of coding agents, and where they keep it; runs do not look at it"`
+}
+
+// Bench is a benchmark that a configuration builds on. What its folder says counts through the keys
+// that it sets, and its data through the tasks.
+type Bench struct {
+	Name    string `key:"name" doc:"a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational" older:"\"\""`
+	Data    string `key:"data" doc:"a folder that skillopt bench prepare wrote, or rows in the form of SkillOpt's own splits, which are prepared when they are needed" path:"file" class:"operational" older:"\"\""`
+	Scoring string `key:"scoring" doc:"how answers are scored: reference (as by the program whose figures are published) or robust; absent: the benchmark's default" enum:",reference,robust" class:"operational" older:"\"\""`
 }
 
 // Tasks says where tasks are and how they are asked and scored.
