@@ -41,6 +41,9 @@ const (
 // MaxFile is the size of the largest file that a folder says something in, in bytes.
 const MaxFile = 1 << 20
 
+// maxFixture is how many files a fixture has at most.
+const maxFixture = 1000
+
 // Folder is a benchmark as its folder describes it.
 type Folder struct {
 	About
@@ -173,7 +176,7 @@ func Open(ctx context.Context, name, dir string) (*Folder, error) {
 		if err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("%s: no folder is there; a benchmark of your own is one with %s (`skillopt bench new DIR` writes one)", name, FileAbout)
 		}
-		f.files = userfile.Dir(ctx, f.Path, MaxFile)
+		f.files = own{ctx: ctx, path: f.Path}
 	case slices.Contains(Names(), name):
 		sub, err := fs.Sub(benchmarks.Folders, name)
 		if err != nil {
@@ -235,14 +238,27 @@ func (f *Folder) Has(name string) bool {
 	return err == nil
 }
 
-// Fixture returns the rows of our own in the form of the source; nil: there are none.
-func (f *Folder) Fixture() fs.FS {
-	if !f.Has(DirFixture) {
+// FixtureFiles are the files with rows of our own in the form of the source, by their paths in the
+// folder; none if there is no fixture.
+func (f *Folder) FixtureFiles() ([]string, error) {
+	var names []string
+	err := fs.WalkDir(f.files, DirFixture, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() {
+			names = append(names, name)
+		}
+		if len(names) > maxFixture {
+			return fmt.Errorf("more than %d files", maxFixture)
+		}
 		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	sub, err := fs.Sub(f.files, DirFixture)
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("%s: list %s: %w", f.Where, DirFixture, err)
 	}
-	return sub
+	return names, nil
 }
