@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/dataset"
-	"github.com/seed-f4525e22/skillopt/internal/pytext"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -194,11 +193,7 @@ func splitGold(how, text string) (any, error) {
 
 func listOf(how, text string) (any, error) {
 	if how == "python" {
-		v, ok := pytext.Literal(text)
-		if !ok {
-			return text, nil // bare text is one answer
-		}
-		return v, nil
+		return text, nil
 	}
 	var v any
 	d := json.NewDecoder(strings.NewReader(text))

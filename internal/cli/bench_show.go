@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -155,7 +156,7 @@ func writeBench(out printer, f *folder.Folder, v benchView, scoring string) {
 		out.line("judged: models.judge is needed")
 	}
 	out.line("beneath your config it sets:")
-	for _, key := range slices.Sorted(mapsKeys(v.Sets)) {
+	for _, key := range slices.Sorted(maps.Keys(v.Sets)) {
 		out.line(fmt.Sprintf("  %s: %s", key, shortened(oneLine(v.Sets[key]), 100)))
 	}
 	writePublished(out, v.Published)
