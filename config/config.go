@@ -53,11 +53,12 @@ type Bench struct {
 type Tasks struct {
 	Path string `key:"path" doc:"a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/" path:"file"`
 	// Runs of programs that had no such key read every column as the field of its name.
-	Columns map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names" older:"{}"`
-	Prompt  string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
-	System  string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
-	Extract any               `key:"extract" doc:"where the answer is: last_line, all, tag:NAME, or {tag|regex|json_path: ...}"`
-	Checks  []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
+	Columns  map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names" older:"{}"`
+	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
+	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
+	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked" older:"\"\""`
+	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, tag:NAME, or {tag|regex|json_path: ...}"`
+	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
 	// Threshold is on top of what the checks require.
 	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, besides passing the required checks; 0 = none" min:"0" max:"1"`
 }

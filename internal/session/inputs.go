@@ -194,7 +194,7 @@ func (s *Inputs) Projection() score.Projection {
 
 // ChatPrompt is what a chat target is asked, with the pictures of the tasks or without.
 func (s *Inputs) ChatPrompt(images *rollout.Images) *rollout.ChatPrompt {
-	return &rollout.ChatPrompt{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == ""}
+	return &rollout.ChatPrompt{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == "", Marked: s.Config.Tasks.Pictures == config.PicturesMarked}
 }
 
 // Doubts are reasons to doubt gold and checks; nil: there are none.
