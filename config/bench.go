@@ -25,6 +25,9 @@ func (l *loader) benchLayer(ctx context.Context) error {
 	if err != nil {
 		return problemAt(l.origins["bench.name"], "bench.name", err.Error(), "a name of `skillopt bench list`, or a folder such as ./my-bench")
 	}
+	if f.Path != "" {
+		bench["name"] = f.Path // whoever opens it later starts from another folder
+	}
 	way, _ := bench["scoring"].(string)
 	scoring, err := f.ScoringFile(way)
 	if err != nil {

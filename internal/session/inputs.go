@@ -108,7 +108,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
-	for _, part := range []func(context.Context) error{l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
+	for _, part := range []func(context.Context) error{l.readyBenchmark, l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
