@@ -19,6 +19,7 @@ func types() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "json-schema", "json-equals", "is-json", "word-count", "char-count",
+		"anls",
 		"file-exists", "file-equals", "file-contains", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
 }
@@ -156,6 +157,8 @@ func (c *compiler) build(s *spec, n *node) {
 		buildNumber(s, n)
 	case "f1":
 		buildF1(s, n)
+	case "anls":
+		buildANLS(s, n)
 	case "is-json":
 		n.holds = "is JSON"
 		n.judge = isJSON
