@@ -3,9 +3,6 @@ package check
 import (
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/language"
-
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
@@ -62,12 +59,4 @@ func plainForm(s string) string {
 		}
 		return r
 	}, lower(s)))
-}
-
-// upper follows the Unicode rules for whole words: ß becomes SS.
-func upper(s string) string {
-	if isASCII(s) {
-		return strings.ToUpper(s)
-	}
-	return cases.Upper(language.Und).String(s)
 }
