@@ -5,6 +5,8 @@ package benchmarks
 
 import "embed"
 
+//go:generate go run ./testdata/generate
+
 // Folders has one folder a benchmark.
 //
 //go:embed */*.yaml */*.md */ids/*.txt */fixture

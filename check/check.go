@@ -110,7 +110,7 @@ func (s *Suite) Check(t task.Task) error {
 		}
 		return errors.New("its checks compare with gold, but it has none" + meantAsGold(t))
 	}
-	if err := errors.Join(p.lintGold(t.Gold), s.lintNeeds(p.needs())); err != nil {
+	if err := errors.Join(p.lintGold(t.Gold), p.lintTask(t), s.lintNeeds(p.needs())); err != nil {
 		return err
 	}
 	nothing, err := p.run(context.Background(), &subject{task: t, dry: true}, "check", s.options)

@@ -19,6 +19,7 @@ func types() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "json-schema", "json-equals", "is-json", "word-count", "char-count",
+		"anls", "mcq",
 		"file-exists", "file-equals", "file-contains", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
 }
@@ -156,6 +157,10 @@ func (c *compiler) build(s *spec, n *node) {
 		buildNumber(s, n)
 	case "f1":
 		buildF1(s, n)
+	case "anls":
+		buildANLS(s, n)
+	case "mcq":
+		buildMCQ(s, n)
 	case "is-json":
 		n.holds = "is JSON"
 		n.judge = isJSON
@@ -206,6 +211,7 @@ func (c *compiler) group(s *spec, n *node) {
 	inner := &program{nodes: nodes}
 	n.gold = inner.needsGold()
 	n.fit = inner.fit
+	n.suits = inner.lintTask
 	n.needs, n.commands, n.judgeCalls = inner.needs(), inner.commands(), inner.judgeCallCount()
 	n.inside = slices.ContainsFunc(nodes, func(n node) bool { return n.inside })
 	n.list = slices.ContainsFunc(nodes, func(n node) bool { return n.list })

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // verdict is what one check says of one answer.
@@ -43,6 +44,7 @@ type node struct {
 	feedback   string // the author's words for when it fails
 	gold       bool   // it compares with the task's gold
 	fit        func(gold string) error
+	suits      func(t task.Task) error // nil: whatever fit allows
 	needs      Needs
 	commands   []Command // what it runs
 	judgeCalls int       // that it puts to a judge
@@ -106,6 +108,20 @@ func (p *program) lintGold(gold []string) error {
 			if err := n.fit(g); err != nil {
 				errs = append(errs, fmt.Errorf("gold does not suit check %s: %w", n.name, err))
 			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lintTask reports what of a task a check cannot be held against.
+func (p *program) lintTask(t task.Task) error {
+	var errs []error
+	for _, n := range p.nodes {
+		if n.suits == nil {
+			continue
+		}
+		if err := n.suits(t); err != nil {
+			errs = append(errs, fmt.Errorf("check %s: %w", n.name, err))
 		}
 	}
 	return errors.Join(errs...)
