@@ -33,7 +33,7 @@ docs/benchmarks.md says how to make one.`,
 }
 
 // openBench reads the folder of a benchmark that a command line names.
-func (a *app) openBench(ctx context.Context, name string) (*folder.Folder, error) {
+func openBench(ctx context.Context, a *app, name string) (*folder.Folder, error) {
 	f, err := folder.Open(ctx, name, a.Dir)
 	if err != nil {
 		return nil, usagef("%v", err)
@@ -56,8 +56,8 @@ func asBenchInput(err error) error {
 	return usagef("%v", err)
 }
 
-// dataOf is where fetched rows of a benchmark lie: below the user's folder of this program's state.
-func (a *app) dataOf(f *folder.Folder) (string, error) {
+// benchData is where fetched rows of a benchmark lie: below the user's folder of this program's state.
+func benchData(a *app, f *folder.Folder) (string, error) {
 	folders, err := config.UserFolders()
 	if err != nil {
 		return "", fmt.Errorf("find the folder for benchmarks: %w", err)

@@ -37,7 +37,7 @@ func benchListCommand(a *app) *cobra.Command {
 func benchList(ctx context.Context, a *app) error {
 	rows := []benchRow{}
 	for _, name := range folder.Names() {
-		row, err := a.benchRow(ctx, name)
+		row, err := rowOfBench(ctx, a, name)
 		if err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func benchList(ctx context.Context, a *app) error {
 	return nil
 }
 
-// benchRow describes a benchmark.
-func (a *app) benchRow(ctx context.Context, name string) (benchRow, error) {
-	f, err := a.openBench(ctx, name)
+// rowOfBench describes a benchmark.
+func rowOfBench(ctx context.Context, a *app, name string) (benchRow, error) {
+	f, err := openBench(ctx, a, name)
 	if err != nil {
 		return benchRow{}, err
 	}
@@ -78,10 +78,10 @@ func (a *app) benchRow(ctx context.Context, name string) (benchRow, error) {
 		return benchRow{}, err
 	}
 	row := benchRow{Name: f.Name, Title: f.Title, Licence: f.Licence, Scoring: scoringsOf(f), Source: sourcesOf(f), Fixture: len(fixture) > 0}
-	if row.Judge, err = a.isJudged(f); err != nil {
+	if row.Judge, err = isJudged(ctx, a, f); err != nil {
 		return benchRow{}, err
 	}
-	row.Data, err = a.fetched(f)
+	row.Data, err = fetchedRows(a, f)
 	return row, err
 }
 

@@ -55,7 +55,7 @@ func (o *benchPrepareOptions) run(ctx context.Context, a *app, name string) erro
 	if o.out == "" {
 		return usagef("bench prepare needs --out with the folder to make: skillopt bench prepare %s --out %s", name, filepath.Base(name))
 	}
-	f, err := a.openBench(ctx, name)
+	f, err := openBench(ctx, a, name)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (o *benchPrepareOptions) prepare(ctx context.Context, a *app, f *folder.Fol
 	from := a.absolute(o.from)
 	if from == "" && !o.fixture {
 		var err error
-		if from, err = a.fetched(f); err != nil {
+		if from, err = fetchedRows(a, f); err != nil {
 			return benchmark.Report{}, err
 		}
 	}

@@ -55,7 +55,7 @@ compare. With --json the result is what train --json, or eval --json, prints.
 }
 
 func (o *benchRunOptions) run(ctx context.Context, a *app, name string) error {
-	f, err := a.openBench(ctx, name)
+	f, err := openBench(ctx, a, name)
 	if err != nil {
 		return err
 	}

@@ -45,16 +45,16 @@ func addScoring(c *cobra.Command, scoring *string) {
 }
 
 func benchShow(ctx context.Context, a *app, name, scoring string) error {
-	f, err := a.openBench(ctx, name)
+	f, err := openBench(ctx, a, name)
 	if err != nil {
 		return err
 	}
-	row, err := a.benchRow(ctx, name)
+	row, err := rowOfBench(ctx, a, name)
 	if err != nil {
 		return err
 	}
 	view := benchView{benchRow: row, Sets: map[string]string{}}
-	l, err := a.benchConfig(ctx, name, scoring)
+	l, err := benchConfig(ctx, a, name, scoring)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func anyBelow(origins map[string]string, key, where string) bool {
 }
 
 // benchConfig is the config of a benchmark with nothing of the user's over it.
-func (a *app) benchConfig(ctx context.Context, name, scoring string) (*config.Loaded, error) {
+func benchConfig(ctx context.Context, a *app, name, scoring string) (*config.Loaded, error) {
 	settings := []config.Setting{{Key: "bench.name", Value: name, Origin: "argument"}}
 	if scoring != "" {
 		settings = append(settings, config.Setting{Key: "bench.scoring", Value: scoring, Origin: "--scoring"})
@@ -93,12 +93,12 @@ func (a *app) benchConfig(ctx context.Context, name, scoring string) (*config.Lo
 }
 
 // isJudged reports whether answers of a benchmark are judged by a model, by its default scoring.
-func (a *app) isJudged(f *folder.Folder) (bool, error) {
+func isJudged(ctx context.Context, a *app, f *folder.Folder) (bool, error) {
 	name := f.Name
 	if f.Path != "" {
 		name = f.Path
 	}
-	l, err := a.benchConfig(context.Background(), name, "")
+	l, err := benchConfig(ctx, a, name, "")
 	if err != nil {
 		return false, err
 	}
@@ -119,9 +119,9 @@ func asksJudge(v any) bool {
 	return false
 }
 
-// fetched is where rows of a benchmark lie; "": nowhere.
-func (a *app) fetched(f *folder.Folder) (string, error) {
-	dir, err := a.dataOf(f)
+// fetchedRows is where rows of a benchmark lie; "": nowhere.
+func fetchedRows(a *app, f *folder.Folder) (string, error) {
+	dir, err := benchData(a, f)
 	if err != nil {
 		return "", err
 	}

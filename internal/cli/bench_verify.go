@@ -48,7 +48,7 @@ func (o *benchVerifyOptions) run(ctx context.Context, a *app, name string) (err 
 	if o.against == "" {
 		return usagef("bench verify needs --against with a file of recorded replies")
 	}
-	f, err := a.openBench(ctx, name)
+	f, err := openBench(ctx, a, name)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (o *benchVerifyOptions) run(ctx context.Context, a *app, name string) (err 
 	if f.Path != "" {
 		given = f.Path
 	}
-	l, err := a.benchConfig(ctx, given, o.scoring)
+	l, err := benchConfig(ctx, a, given, o.scoring)
 	if err != nil {
 		return err
 	}
