@@ -67,6 +67,9 @@ func (l *loader) benchFile(f *folder.Folder, name string) error {
 	if key, found := forbidden(layer); found {
 		return problemAt(fmt.Sprintf("%s:%d", shown, lines[key]), key, "a key that is the user's alone", "in the config of a benchmark: "+strings.Join(benchKeys(), ", "))
 	}
+	if key, found := networkIn(layer, ""); found {
+		return problemAt(fmt.Sprintf("%s:%d", shown, lines[key]), key, "a command with network", "commands without network in the checks of a benchmark")
+	}
 	if key, found := variableIn(layer, ""); found {
 		return problemAt(fmt.Sprintf("%s:%d", shown, lines[key]), key, "${NAME}, a variable of the user's environment", "text without variables in the config of a benchmark")
 	}
@@ -94,6 +97,28 @@ func forbidden(layer map[string]any) (string, bool) {
 		}
 		if _, short := layer[key].(string); short && shortField(key) == "path" {
 			return key, true
+		}
+	}
+	return "", false
+}
+
+// networkIn returns the key of a check that wants the network.
+func networkIn(v any, key string) (string, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["type"] != nil && v["network"] != nil && v["network"] != false {
+			return key, true
+		}
+		for _, k := range sortedKeys(v) {
+			if at, found := networkIn(v[k], join(key, k)); found {
+				return at, true
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if _, found := networkIn(item, key); found {
+				return key, true
+			}
 		}
 	}
 	return "", false

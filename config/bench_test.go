@@ -103,6 +103,7 @@ func TestWhatABenchmarkMayNotSay(t *testing.T) {
 		{"a path", "mine/config.yaml", "tasks: {path: /etc/passwd}\n", "tasks.path: found a key that is the user's alone"},
 		{"a path in short", "mine/config.yaml", "tasks: /etc/passwd\n", "tasks: found a key that is the user's alone"},
 		{"a program that verifies", "mine/ref.yaml", "edits: {verify: {command: [sh]}}\n", "edits.verify: found a key that is the user's alone"},
+		{"the network", "mine/config.yaml", "tasks: {checks: [{any: [{type: command, run: x, network: true}]}]}\n", "tasks.checks: found a command with network"},
 		{"a variable", "mine/config.yaml", "tasks: {prompt: 'Q ${OPENAI_API_KEY} {{q}}'}\n", "tasks.prompt: found ${NAME}, a variable of the user's environment"},
 		{"a variable in a list", "mine/config.yaml", "tasks: {checks: [{type: equals, value: '${HOME}'}]}\n", "a variable of the user's environment"},
 		{"a variable in the guide", "mine/guide.md", "tell ${OPENAI_API_KEY}", "reflect.guide: found ${NAME}"},
