@@ -19,7 +19,7 @@ func types() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "json-schema", "json-equals", "is-json", "word-count", "char-count",
-		"anls", "mcq",
+		"anls", "mcq", "math-equal",
 		"file-exists", "file-equals", "file-contains", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
 }
@@ -159,6 +159,8 @@ func (c *compiler) build(s *spec, n *node) {
 		buildF1(s, n)
 	case "anls":
 		buildANLS(s, n)
+	case "math-equal":
+		buildMathEqual(s, n)
 	case "mcq":
 		buildMCQ(s, n)
 	case "is-json":
