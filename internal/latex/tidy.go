@@ -66,9 +66,9 @@ func textual(s string) string {
 }
 
 var (
-	oneSign  = regexp.MustCompile(`([\^_])\{([A-Za-z0-9])\}`)
+	oneSign   = regexp.MustCompile(`([\^_])\{([A-Za-z0-9])\}`)
 	digitGaps = regexp.MustCompile(`([0-9]) +(?:\b)`)
-	wordGaps = regexp.MustCompile(`[A-Za-z]{2,} [A-Za-z]{2,}`)
+	wordGaps  = regexp.MustCompile(`[A-Za-z]{2,} [A-Za-z]{2,}`)
 	// words tells prose, in which case does not matter, from names of variables.
 	words = regexp.MustCompile(`(?:^|[^\\A-Za-z])[A-Za-z]{3,}`)
 )
