@@ -273,10 +273,14 @@ func (p *page) snappy(body *io.SectionReader) (io.Reader, error) {
 	return bytes.NewReader(out), err
 }
 
+// olderDictionary is how older writers name the encoding of a page of numbers of values in a
+// dictionary.
+const olderDictionary format.Encoding = 2
+
 // encoded goes over the values of a page where their encoding may make much of little.
 func encoded(in *bufio.Reader, as format.Encoding, n int64) error {
 	switch as {
-	case format.PlainDictionary, format.RLEDictionary:
+	case olderDictionary, format.RLEDictionary:
 		width, err := in.ReadByte()
 		if err != nil {
 			return err
