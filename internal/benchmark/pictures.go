@@ -162,7 +162,7 @@ func (g *gallery) find(beside, name string) ([]byte, error) {
 	if !fs.ValidPath(clean) {
 		return nil, errors.New("its path leads out of the folder")
 	}
-	for _, at := range []string{path.Join(beside, clean), path.Join(beside, dirImages, clean), clean, path.Join(dirImages, clean)} {
+	for _, at := range []string{path.Join(beside, clean), path.Join(beside, dirImages, clean), path.Join(beside, dirImages, dirImages, clean), clean, path.Join(dirImages, clean)} {
 		data, err := userfile.ReadIn(g.ctx, g.from, at, maxPicture)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return data, err

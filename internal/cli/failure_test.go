@@ -95,7 +95,7 @@ var broken = map[string][]string{
 	"bench list":            {"x"},
 	"bench show":            {"nobody", "", "./nothing", "searchqa --scoring x"},
 	"bench new":             {"", "full", "a b"},
-	"bench fetch":           {"nobody", "./nothing"},
+	"bench fetch":           {"nobody", "./nothing", "searchqa", "mmrb --accept-licence"},
 	"bench prepare":         {"nobody --out x", "searchqa", "searchqa --out full --fixture", "searchqa --out x --fixture --from y", "searchqa --out x --from nothing"},
 	"bench run":             {"nobody --fixture", "searchqa --fixture --config nothing", "searchqa --fixture --out full"},
 	"bench verify":          {"searchqa", "searchqa --against nothing --fixture", "searchqa --against bad.jsonl --fixture"},
