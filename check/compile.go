@@ -223,7 +223,7 @@ func (c *compiler) group(s *spec, n *node) {
 		}
 		return "meets all of " + p.names(), p.all(threshold)
 	}
-	n.hold(inner)
+	n.gather(inner)
 }
 
 // fit reports whether a gold answer suits the members of a group.

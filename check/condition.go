@@ -66,15 +66,15 @@ func (p *program) of(t task.Task) *program {
 			if len(inner.nodes) == 0 || n.kind == "all" && !counts(inner.nodes) {
 				continue
 			}
-			n.hold(inner)
+			n.gather(inner)
 		}
 		view.nodes = append(view.nodes, n)
 	}
 	return view
 }
 
-// hold makes a group of its members.
-func (n *node) hold(inner *program) {
+// gather makes a group of its members.
+func (n *node) gather(inner *program) {
 	n.members = inner
 	n.gold, n.fit, n.suits = inner.needsGold(), inner.fit, inner.lintTask
 	n.needs, n.commands, n.judgeCalls = inner.needs(), inner.commands(), inner.judgeCallCount()

@@ -23,14 +23,14 @@ var dressed = strings.NewReplacer(
 	`\leq`, `\le `, `\geq`, `\ge `, `\lbrace`, `\{`, `\rbrace`, `\}`, `\$`, " ", "$", " ", `\(`, " ", `\)`, " ", `\[`, " ", `\]`, " ", `\%`, `\% `,
 )
 
-// guarded keeps the commands that begin as one of dressed does.
-var guarded = strings.NewReplacer(`\leftarrow`, `\from`, `\rightarrow`, `\to`, `\leftrightarrow`, `\iff`, `\bigcup`, `\Cup`, `\bigcap`, `\Cap`)
+// spared keeps the commands that begin as one of dressed does.
+var spared = strings.NewReplacer(`\leftarrow`, `\from`, `\rightarrow`, `\to`, `\leftrightarrow`, `\iff`, `\bigcup`, `\Cup`, `\bigcap`, `\Cap`)
 
 // tidy brings a text into the form that is read: without delimiters of formulas, with one
 // spelling for what has several.
 func tidy(s string) string {
 	s = Unwrap(s)
-	s = dressed.Replace(guarded.Replace(spoken.Replace(width.Fold.String(s))))
+	s = dressed.Replace(spared.Replace(spoken.Replace(width.Fold.String(s))))
 	s = strings.Join(strings.Fields(s), " ")
 	s = strings.TrimSpace(strings.TrimRight(s, ".,;: "))
 	return Unwrap(s)

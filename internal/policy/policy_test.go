@@ -24,7 +24,7 @@ var tiers = [][]string{
 	},
 	{"internal/template", "internal/atomicfile", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/pyrand", "internal/pytext", "internal/redact"},
 	{"score", "skill", "event", "internal/mcq"},
-	{"trajectory", "internal/provenance"},
+	{"trajectory", "internal/provenance", "internal/benchmark/convert"},
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/agent/fakemodel", "internal/price"},
 	{"result", "schedule"},
