@@ -53,7 +53,7 @@ func searchqa(f folder) error {
 		case 1:
 			r.Question, r.Answers = fmt.Sprintf("In which port was the %s launched", name), []string{ports[i%5]}
 		case 2:
-			r.Question, r.Answers = fmt.Sprintf("Who built the %s", name), []string{strings.Fields(builders[i/3%5])[1], "the shipwright " + strings.Fields(builders[i/3%5])[1]}
+			r.Question, r.Answers = fmt.Sprintf("Who built the %s", name), []string{turned(builders[i/3%5]), "shipwright " + turned(builders[i/3%5])}
 		default:
 			r.Question, r.Answers = fmt.Sprintf("Which ship was launched in %d", 1801+3*i), []string{name}
 		}
@@ -77,11 +77,11 @@ kinds:
   - type: year
     match: 'In which year was the (?P<ship>\w+) launched'
     find: {facts: 'The (?P<ship>\w+) was launched in the port of (?P<port>[A-Z][A-Za-z ]*) in (?P<year>\d+)\.'}
-    answer: cat('the year ', first(pick(facts.year, facts.ship == ship)))
+    answer: cat(cat('the ', first(pick(facts.year, facts.ship == ship))), 'th year')
   - type: port
     match: 'In which port was the (?P<ship>\w+) launched'
     find: {facts: 'The (?P<ship>\w+) was launched in the port of (?P<port>[A-Z][A-Za-z ]*) in (?P<year>\d+)\.'}
-    answer: cat('the port of ', first(pick(facts.port, facts.ship == ship)))
+    answer: first(pick(facts.port, facts.ship == ship))
   - type: builder
     match: 'Who built the (?P<ship>\w+)'
     find: {facts: 'The (?P<ship>\w+) was launched in the port of [A-Z][A-Za-z ]* in \d+\. Its builder was (?P<name>\w+ \w+)\.'}
@@ -95,17 +95,12 @@ rules:
     task_types: [year]
     states: [[year, digits|number]]
     say: [Give a year as its four digits and nothing else., 'A year is answered by the number alone, four digits.']
-    transform: {kind: replace, pattern: '^the year ', with: ''}
-  - id: place-alone
-    task_types: [port]
-    states: [[port|place, name, '!person']]
-    say: [Answer with the bare name of a place., 'For a port give its name, without the words around it.']
-    transform: {kind: replace, pattern: '^the port of ', with: ''}
-  - id: family-name
+    transform: {kind: replace, pattern: '^the (\d+)th year$', with: '$1'}
+  - id: family-name-first
     task_types: [builder]
     states: [family name|surname]
-    say: [Name a person by the family name alone., Give the surname of a person and nothing more.]
-    transform: {kind: replace, pattern: '^\w+ ', with: ''}
+    say: ['Name a person with the family name first, then the given name.', 'The surname of a person comes first, a comma behind it.']
+    transform: {kind: replace, pattern: '^(\w+) (\w+)$', with: '$2, $1'}
   - id: capitals
     harmful: true
     task_types: [port, ship, builder]
@@ -114,6 +109,12 @@ rules:
     transform: {kind: prefix, text: 'The answer that is asked for is '}
 notes: [Read every passage before you answer.]
 `))
+}
+
+// turned is a name with the family name in front.
+func turned(name string) string {
+	first, family, _ := strings.Cut(name, " ")
+	return family + ", " + first
 }
 
 // livemath: problems with four choices, of which a table of the world knows the right one.
