@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/benchmark/convert"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/dataset"
 	"github.com/seed-f4525e22/skillopt/internal/template"
@@ -193,7 +194,7 @@ func splitGold(how, text string) (any, error) {
 
 func listOf(how, text string) (any, error) {
 	if how == "python" {
-		return text, nil
+		return convert.DocVQAAnswers(text, false), nil // bare text is one answer
 	}
 	var v any
 	d := json.NewDecoder(strings.NewReader(text))

@@ -104,15 +104,20 @@ func nameFrom(out, path string) string {
 	return rel
 }
 
-// writePrepared prints what was made.
-func writePrepared(out printer, r benchmark.Report, dir string) {
+// preparedText says what was made.
+func preparedText(r benchmark.Report, dir string) string {
 	var parts []string
 	for _, split := range []task.Split{task.Train, task.Selection, task.Test, ""} {
 		if n := r.Tasks[string(split)]; n > 0 {
 			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", n, split)))
 		}
 	}
-	out.line(fmt.Sprintf("%s: %s tasks, %s in %s", r.Benchmark, strings.Join(parts, ", "), plural.Of(r.Pictures, "picture", "pictures"), dir))
+	return fmt.Sprintf("%s: %s tasks, %s in %s", r.Benchmark, strings.Join(parts, ", "), plural.Of(r.Pictures, "picture", "pictures"), dir)
+}
+
+// writePrepared prints what was made, and what comes next.
+func writePrepared(out printer, r benchmark.Report, dir string) {
+	out.line(preparedText(r, dir))
 	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		out.line(fmt.Sprintf("  left out: %s: %s", plural.Of(r.LeftOut[why], "row", "rows"), why))
 	}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // benchRunOptions are the flags of bench run.
@@ -75,17 +79,53 @@ func (o *benchRunOptions) run(ctx context.Context, a *app, name string) error {
 		e := evalOptions{sessionOptions: o.sessionOptions, skill: o.eval, split: "test", repeat: 1, sets: o.sets, beside: settings}
 		err = e.run(ctx, a, path)
 	} else {
-		t := trainOptions{sessionOptions: o.sessionOptions, sets: o.sets, beside: settings}
-		err = t.run(ctx, a, path)
+		err = o.train(ctx, a, path, settings)
 	}
 	if err != nil || a.json {
 		return err
+	}
+	if o.fixture {
+		a.results().line(fmt.Sprintf("published figures of real models: skillopt bench show %s (a simulation does not compare)", shellWord(name)))
+		return nil
 	}
 	p, err := benchmark.ReadPublished(f)
 	if err != nil {
 		return usagef("%v", err)
 	}
 	writePublished(a.results(), p)
+	return nil
+}
+
+// train trains, and tells the test scores of each type with their intervals.
+func (o *benchRunOptions) train(ctx context.Context, a *app, path string, settings []config.Setting) error {
+	t := trainOptions{sessionOptions: o.sessionOptions, sets: o.sets, beside: settings}
+	if err := t.run(ctx, a, path); err != nil || a.json || t.summary == nil {
+		return err
+	}
+	return writeTypeScores(a.results(), t.summary.ByType)
+}
+
+// writeTypeScores prints the test scores of seed and best skill by type of task; nothing if there is one type.
+func writeTypeScores(out printer, types map[string]result.Types) error {
+	if len(types) < 2 {
+		return nil
+	}
+	out.line("test scores by type, in brackets their 95 % intervals:")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		fmt.Fprintf(w, "  %s", oneLine(name))
+		for _, arm := range []string{"seed", "best"} {
+			if s, measured := types[name][arm]; measured {
+				fmt.Fprintf(w, "\t%s %.3f [%.3f, %.3f]", arm, s.Hard, s.Low, s.High)
+			} else {
+				fmt.Fprintf(w, "\t%s not measured", arm)
+			}
+		}
+		fmt.Fprintf(w, "\tn %d\n", types[name]["best"].N)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
 	return nil
 }
 
@@ -101,7 +141,7 @@ func (o *benchRunOptions) ready(ctx context.Context, a *app, f *folder.Folder, n
 			return err
 		}
 		if !a.json {
-			writePrepared(a.printer(a.Err), report, o.out)
+			a.printer(a.Err).line(preparedText(report, o.out))
 		}
 		return nil
 	}

@@ -141,6 +141,8 @@ func writeBench(out printer, f *folder.Folder, v benchView, scoring string) {
 	switch {
 	case v.Data != "":
 		out.line("rows: " + out.path(v.Data))
+	case len(f.Sources) == 0:
+		out.line("rows: yours, with --from DIR")
 	default:
 		out.line(fmt.Sprintf("rows: not on this machine; skillopt bench fetch %s gets them", v.Name))
 	}
@@ -198,7 +200,5 @@ func writePublished(out printer, p *benchmark.Published) {
 		}
 		out.line("  " + who + ":" + text)
 	}
-	for _, why := range p.Against {
-		out.paragraph("  not comparable with yours: " + why)
-	}
+	out.paragraph("not comparable with yours: " + strings.Join(p.Against, "; "))
 }

@@ -239,7 +239,7 @@ func mmrb(f folder) error {
 			known = append(known, [2]string{fmt.Sprint(i), string(rune('A' + i/2%3))})
 		} else {
 			row["question"] = fmt.Sprintf("Row %d. Between {image#1} and {image#2} lamps were added. How many are there now?", i)
-			row["options"], row["answer"] = []string{}, fmt.Sprint(2 * (3 + i))
+			row["options"], row["answer"] = []string{}, fmt.Sprint(2*(3+i))
 			known = append(known, [2]string{fmt.Sprint(i), fmt.Sprint(3 + i)})
 		}
 		sets[set] = append(sets[set], row)
