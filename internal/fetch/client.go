@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/internet"
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 )
 
@@ -115,7 +117,6 @@ type network struct {
 
 func newNetwork(c *client) *network {
 	open := &net.Dialer{Timeout: c.o.Bounds.Connect}
-	public := &net.Dialer{Timeout: c.o.Bounds.Connect, Control: onlyPublic}
 	transport := func() *http.Transport {
 		return &http.Transport{
 			TLSHandshakeTimeout: c.o.Bounds.Connect, ResponseHeaderTimeout: c.o.Bounds.Connect, IdleConnTimeout: time.Minute,
@@ -123,12 +124,7 @@ func newNetwork(c *client) *network {
 		}
 	}
 	n := &network{proxy: c.o.Proxy, direct: transport(), throughP: transport()}
-	n.direct.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if c.trusted[strings.ToLower(addr)] {
-			return open.DialContext(ctx, network, addr)
-		}
-		return public.DialContext(ctx, network, addr)
-	}
+	n.direct.DialContext = internet.Dialer(c.o.Bounds.Connect, slices.Collect(maps.Keys(c.trusted))...)
 	n.throughP.Proxy = c.o.Proxy
 	return n
 }
@@ -150,37 +146,6 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 func (n *network) close() {
 	n.direct.CloseIdleConnections()
 	n.throughP.CloseIdleConnections()
-}
-
-var errPrivate = errors.New("the address is private")
-
-func onlyPublic(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	if !Public(at.Addr()) {
-		return fmt.Errorf("%w: %s", errPrivate, at.Addr())
-	}
-	return nil
-}
-
-// Public reports whether an address is one of the internet: none of this machine, of a local
-// network, of a provider's own one, or reserved.
-func Public(a netip.Addr) bool {
-	a = a.Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() {
-		return false
-	}
-	for _, reserved := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10",
-	} {
-		if netip.MustParsePrefix(reserved).Contains(a) {
-			return false
-		}
-	}
-	return true
 }
 
 // request is one question to a server.
@@ -339,7 +304,7 @@ func (c *client) allowed(r request, u *url.URL, sentOn bool) error {
 		return &Error{Origin: r.name(), Err: kind, Msg: fmt.Sprintf("%s %s: %s", what, why, plainURL(u.String()))}
 	}
 	ip, err := netip.ParseAddr(strings.Trim(u.Hostname(), "[]"))
-	local := err == nil && !Public(ip) || strings.EqualFold(u.Hostname(), "localhost") || strings.HasSuffix(strings.ToLower(u.Hostname()), ".localhost")
+	local := err == nil && !internet.Public(ip) || strings.EqualFold(u.Hostname(), "localhost") || strings.HasSuffix(strings.ToLower(u.Hostname()), ".localhost")
 	switch {
 	case u.User != nil:
 		return bad("has a user in it")
@@ -359,8 +324,8 @@ func (c *client) allowed(r request, u *url.URL, sentOn bool) error {
 func (c *client) unreached(r request, at *url.URL, err error) error {
 	var certificate *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, errPrivate):
-		return &Error{Origin: r.name(), Err: errors.Join(ErrRedirect, errPrivate), Msg: fmt.Sprintf("%s has an address that is private, which is not spoken to", at.Host)}
+	case errors.Is(err, internet.ErrPrivate):
+		return &Error{Origin: r.name(), Err: errors.Join(ErrRedirect, internet.ErrPrivate), Msg: fmt.Sprintf("%s has an address that is private, which is not spoken to", at.Host)}
 	case errors.As(err, &certificate):
 		return &Error{Origin: r.name(), Err: errors.Join(ErrTransport, err), Msg: fmt.Sprintf("the certificate of %s is not valid: %v", at.Host, certificate.Err)}
 	}
