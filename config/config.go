@@ -57,10 +57,17 @@ type Tasks struct {
 	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
 	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
 	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked" older:"\"\""`
+	Pages    Pages             `key:"pages"`
 	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, tag:NAME, or {tag|regex|json_path: ...}"`
 	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
 	// Threshold is on top of what the checks require.
 	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, besides passing the required checks; 0 = none" min:"0" max:"1"`
+}
+
+// Pages says which pages of the web a chat target is handed when its reply holds no answer.
+type Pages struct {
+	Fetch int    `key:"fetch" doc:"how many pages that a task names are fetched when a chat target's reply holds no answer by tasks.extract; the target is then handed their texts and asked once more; 0 = none, and nobody is asked twice" min:"0" max:"5" older:"0"`
+	Field string `key:"field" doc:"the field of a task that names its pages: https or http addresses, as a list or in a text" older:"\"urls\""`
 }
 
 // Env is a process that carries out tasks.

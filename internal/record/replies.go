@@ -164,13 +164,26 @@ func (p *Replies) Read(ctx context.Context, key string) (Reply, error) {
 	if c.Limit != "" {
 		out.Failure = string(c.Limit) + ": " + c.Message
 	}
-	if n := len(c.Messages); n > 0 {
-		out.Question = wording(c.Messages[n-1].Text)
-	}
+	out.Question, out.Turns = conversation(c.Messages)
 	if out.Text != "" {
-		out.Turns = []trajectory.Turn{{Role: model.Assistant, Content: out.Text}}
+		out.Turns = append(out.Turns, trajectory.Turn{Role: model.Assistant, Content: out.Text})
 	}
 	return out, nil
+}
+
+// conversation takes the messages before a reply apart: the question, which is the first
+// message of the user, and what was said since.
+func conversation(messages []caller.RecordedMessage) (question string, turns []trajectory.Turn) {
+	asked := false
+	for _, m := range messages {
+		switch {
+		case asked:
+			turns = append(turns, trajectory.Turn{Role: m.Role, Content: m.Text})
+		case m.Role == model.User:
+			question, asked = wording(m.Text), true
+		}
+	}
+	return question, turns
 }
 
 // wording is the text of a message: of one with pictures, what stands beside them.

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -120,8 +121,8 @@ func equalJSON(a, b map[string]any) bool {
 // ReplyOf is the reply in an outcome of a chat: the run has written it down whole.
 func ReplyOf(o trajectory.Outcome) record.Reply {
 	r := record.Reply{Question: o.Question, Turns: o.Trajectory}
-	if len(o.Trajectory) > 0 {
-		r.Text = o.Trajectory[len(o.Trajectory)-1].Content
+	if n := len(o.Trajectory); n > 0 && o.Trajectory[n-1].Role == model.Assistant {
+		r.Text = o.Trajectory[n-1].Content
 	}
 	if o.Status == score.AgentError {
 		r.Failure = o.FailReason

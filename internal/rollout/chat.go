@@ -24,30 +24,38 @@ type Chat struct {
 	Prompt  *ChatPrompt
 	Assess  Assess
 	RunSeed int64
+	Pages   *Pages // what is fetched where a reply holds no answer; nil: nothing is
 }
 
-// Run asks the target once. See Episode.
+// Run asks the target once, or, with pages, twice. See Episode.
 func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (out trajectory.Outcome, err error) {
 	messages, err := c.Prompt.messages(t, s)
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
 	seed := caller.Seed(c.RunSeed, t.ID, p.Sample)
-	resp, err := c.Model.Do(ctx, caller.Call{
+	call := caller.Call{
 		Key: p.Key(t), Turn: 1, Role: model.Target, Stage: model.StageRollout,
 		Messages: messages, Seed: &seed, Reask: caller.Reask{Same: 8},
-	})
+	}
+	resp, err := c.Model.Do(ctx, call)
 	question := seen(messages[len(messages)-1].Text(), t)
 	reason, err := limitReason(&resp, err)
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
 	out = base(t, question, &resp)
+	reply := resp.Text
+	if reason == "" {
+		if reply, reason, err = c.again(ctx, call, t, reply, &out); err != nil {
+			return trajectory.Outcome{}, err
+		}
+	}
 	if reason != "" {
 		out.Status, out.FailReason = score.AgentError, reason
 		return out, nil
 	}
-	err = settle(ctx, c.Assess, p.Key(t), t, Evidence{Reply: resp.Text, Turns: out.Trajectory}, &out)
+	err = settle(ctx, c.Assess, p.Key(t), t, Evidence{Reply: reply, Turns: out.Trajectory}, &out)
 	return out, err
 }
 

@@ -43,7 +43,7 @@ func (s *episodes) episode() (rollout.Episode, error) {
 		return s.process()
 	}
 	return &rollout.Chat{
-		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Prompt: s.ChatPrompt(s.Images),
+		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Prompt: s.ChatPrompt(s.Images), Pages: pagesOf(s.Session),
 	}, nil
 }
 

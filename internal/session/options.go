@@ -1,11 +1,13 @@
 package session
 
 import (
+	"context"
 	"maps"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/page"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -32,6 +34,7 @@ type Options struct {
 	Reopen bool
 
 	Replay      *cassette.Cassette
+	Pages       PageGetter // fetches what tasks.pages asks for; nil: from the network
 	TestLedgers []string
 	Start       Start
 
@@ -49,6 +52,11 @@ type Options struct {
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// PageGetter fetches a page of the web; *page.Client is one. It may be called concurrently.
+type PageGetter interface {
+	Get(ctx context.Context, address string) (page.Page, error)
 }
 
 // Looking says how much a measurement reads, and when it looks at what it has read.

@@ -103,6 +103,9 @@ func (s *Session) prepareModels(roles []string) error {
 	}
 	s.Models.warnOfStalePrices()
 	s.undeclaredClusters()
+	if err := requirePages(s.Inputs); err != nil {
+		return err
+	}
 	if len(roles) == 0 {
 		return nil
 	}
