@@ -16,6 +16,9 @@ type Plan struct {
 	Forecast   *Forecast `json:"forecast,omitempty"`
 	NoForecast string    `json:"no_forecast,omitempty"`
 
+	// Pages says which pages of the web may be fetched, and from where, in words.
+	Pages string `json:"pages,omitempty"`
+
 	// Ceilings says which of limits are below what is expected, in words.
 	Ceilings []string `json:"ceilings,omitempty"`
 

@@ -40,6 +40,9 @@ func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 // writePlan prints the upper bound of calls, and the forecast by role and stage.
 func writePlan(out printer, p result.Plan) error {
 	writeBound(out, p)
+	if p.Pages != "" {
+		out.paragraph(p.Pages)
+	}
 	writeReadBefore(out, p.TestReadBefore)
 	if p.CertificateLevel != nil && p.TestReadBefore.Times > 0 {
 		out.paragraph(fmt.Sprintf("certificate: tested at the %.4g %% level, since this is reading %d of these tasks; the first is tested at the highest one",

@@ -21,8 +21,8 @@ func Bound(s *session.Session, o train.Options) result.Plan {
 	return p
 }
 
-// bound completes the stages of a plan over tasks: the requests to judges, and the
-// sums.
+// bound completes the stages of a plan over tasks: the second turns that pages give
+// occasion to, the requests to judges, and the sums.
 func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 	most := 0
 	if s.Scorer == nil && s.Env == nil {
@@ -30,11 +30,17 @@ func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 			most = max(most, s.Suite.JudgeCalls(t))
 		}
 	}
-	for _, st := range slices.Clone(p.Stages) {
+	each := turns(s, tasks)
+	if each > 1 {
+		p.Pages = session.PagesNotice(s.Inputs)
+	}
+	for i, st := range slices.Clone(p.Stages) {
 		p.Total += st.Calls
 		if st.Stage != model.StageRollout {
 			continue
 		}
+		p.Stages[i].Calls *= each
+		p.Total += st.Calls * (each - 1)
 		if s.Episodes() {
 			p.Episodes += st.Calls
 		}
@@ -43,6 +49,15 @@ func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 			p.Stages = append(p.Stages, result.StageCalls{Stage: model.StageJudge, Calls: most * st.Calls})
 		}
 	}
+}
+
+// turns is how often a chat target is asked at most in a rollout of one of the tasks.
+func turns(s *session.Session, tasks []task.Task) int {
+	pages := session.Pages(s)
+	if slices.ContainsFunc(tasks, func(t task.Task) bool { return len(pages.Addresses(t)) > 0 }) {
+		return 2
+	}
+	return 1
 }
 
 // Rollouts is the plan of a number of rollouts over splits.

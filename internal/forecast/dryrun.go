@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/page"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -67,6 +68,7 @@ type scenario struct {
 	solved float64 // share of the tasks, at the start
 	helps  float64 // share of the edits that help
 	length int     // bytes of an edit
+	again  bool    // no first reply holds an answer where the task names pages, and all pages can be read
 }
 
 // The numbers that stand for what is not known before anything was asked.
@@ -185,7 +187,7 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 		}, nil
 	}
 	c := &rollout.Chat{
-		Model: &standIn{r, t, p, paid}, Prompt: r.question, RunSeed: r.session.Config.Train.Seed,
+		Model: &standIn{r, t, p, paid}, Prompt: r.question, RunSeed: r.session.Config.Train.Seed, Pages: r.pages(),
 		Assess: func(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (rollout.Assessment, error) {
 			if !paid {
 				r.judge(ctx, t, ev)
@@ -199,6 +201,19 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 		out.Question, out.Trajectory = "", nil // no analyst reads it, and a run keeps one of each task and candidate
 	}
 	return out, err
+}
+
+// pages are as long as they may be, or none.
+func (r *dryRun) pages() *rollout.Pages {
+	p := session.Pages(r.session)
+	if p == nil || !r.scenario.again {
+		return nil
+	}
+	p.Finds = func(string) bool { return false }
+	p.Get = func(_ context.Context, address string) (page.Page, error) {
+		return page.Page{Address: address, Text: strings.Repeat("x", page.MaxText)}, nil
+	}
+	return p
 }
 
 func reason(hard float64) string {

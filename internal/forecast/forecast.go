@@ -118,10 +118,10 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	if len(o.Earlier) > 0 {
 		solved = s.reached(solved)
 	}
-	scenarios := []scenario{{solved, priorHelps, edit}, {solved, 0, edit}, {solved, 1, 2 * edit}}
+	scenarios := []scenario{{solved: solved, helps: priorHelps, length: edit}, {solved: solved, length: edit}, {solved: solved, helps: 1, length: 2 * edit, again: true}}
 	if known.learned.judged >= enoughSeen {
 		for _, helps := range otherHelps() {
-			scenarios = append(scenarios, scenario{solved, helps, edit})
+			scenarios = append(scenarios, scenario{solved: solved, helps: helps, length: edit})
 		}
 	}
 	runs, err := s.dryRuns(ctx, o, scenarios...)

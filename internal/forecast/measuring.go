@@ -35,23 +35,27 @@ func Measure(ctx context.Context, on *session.Session, p *result.Plan, m Measuri
 	if err != nil {
 		return err
 	}
-	one, n, err := s.sampleRollouts(ctx, m)
+	one, n, err := s.sampleRollouts(ctx, m, false)
 	if err != nil || n == 0 {
 		return err
 	}
-	var runs []*dryRun
-	for _, rollouts := range []float64{m.Rollouts.Expected, m.Rollouts.Low, math.Ceil(m.Rollouts.High * (1 + askedAgain))} {
-		runs = append(runs, one.times(rollouts/float64(n)))
+	most := one
+	if turns(on, m.Tasks) > 1 {
+		if most, n, err = s.sampleRollouts(ctx, m, true); err != nil {
+			return err
+		}
 	}
+	times := func(rollouts float64) float64 { return rollouts / float64(n) }
+	runs := []*dryRun{one.times(times(m.Rollouts.Expected)), one.times(times(m.Rollouts.Low)), most.times(times(math.Ceil(m.Rollouts.High * (1 + askedAgain))))}
 	p.Forecast = s.sum(runs, known, false)
 	p.Ceilings = short(on, p.Forecast)
 	return nil
 }
 
 // sampleRollouts carries out some tasks with each skill, with stand-ins, and returns what
-// they were asked and how many there were.
-func (s *forecaster) sampleRollouts(ctx context.Context, m Measuring) (*dryRun, int, error) {
-	r := &dryRun{session: s.Session, scenario: scenario{solved: priorSolved}, question: s.ChatPrompt(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, all: true}
+// they were asked and how many there were; again: with pages, each is asked twice.
+func (s *forecaster) sampleRollouts(ctx context.Context, m Measuring, again bool) (*dryRun, int, error) {
+	r := &dryRun{session: s.Session, scenario: scenario{solved: priorSolved, again: again}, question: s.ChatPrompt(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, all: true}
 	step := 1 + len(m.Tasks)*len(m.Skills)/mostPrompts
 	n := 0
 	for _, skill := range m.Skills {

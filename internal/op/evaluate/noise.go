@@ -61,6 +61,7 @@ func Noise(ctx context.Context, cfg config.Config, o session.Options) (*result.N
 			return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: forecast.Exactly(n), Tasks: s.Data.Selection, Skills: []skill.Skill{s.Skill}})
 		},
 		Work: func(ctx context.Context) (result.Status, error) {
+			session.WarnOfPages(s)
 			if n, err = noise(ctx, s); err != nil {
 				return "", err
 			}

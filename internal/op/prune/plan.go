@@ -23,9 +23,10 @@ const mostDry = 400_000
 // stand-ins for the model say what may be expected.
 func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 	s := p.session
-	out := forecast.Rollouts(s, p.rollouts(), p.splits...)
-	if out.Stages[0].Calls > mostDry {
-		out.NoForecast = fmt.Sprintf("up to %d rollouts are too many to rehearse (more than %d): the bound is all that is known", out.Stages[0].Calls, mostDry)
+	most := p.rollouts()
+	out := forecast.Rollouts(s, most, p.splits...)
+	if most > mostDry {
+		out.NoForecast = fmt.Sprintf("up to %d rollouts are too many to rehearse (more than %d): the bound is all that is known", most, mostDry)
 		return out, nil
 	}
 	var found []int
