@@ -2,13 +2,17 @@ package acceptance_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // benchEffects are the keys of a benchmark: its folder sets others beneath the config.
@@ -18,6 +22,30 @@ func benchEffects() map[string]effect {
 		"bench.data":     {test: benchSets("bench.data=one", "bench.data=two", func(c config.Config) string { return c.Tasks.Path })},
 		"bench.scoring":  {test: benchSets("bench.scoring=reference", "bench.scoring=robust", func(c config.Config) string { return fmt.Sprint(c.Tasks.Checks) })},
 		"tasks.pictures": {test: picturesAreMarked},
+		"tasks.pages.fetch": {test: func(t *testing.T) {
+			handedPages(t, func(c *config.Config) { c.Tasks.Pages.Fetch = 0 }, nil)
+			handedPages(t, func(c *config.Config) { c.Tasks.Pages.Fetch = 1 }, []string{pageOne})
+			handedPages(t, func(c *config.Config) { c.Tasks.Pages.Fetch = 2 }, []string{pageOne, pageTwo})
+		}},
+		"tasks.pages.field": {test: func(t *testing.T) {
+			handedPages(t, func(c *config.Config) { c.Tasks.Pages.Field = "urls" }, []string{pageOne, pageTwo})
+			handedPages(t, func(c *config.Config) { c.Tasks.Pages.Field = "see" }, []string{pageTwo})
+		}},
+	}
+}
+
+// handedPages proves which pages are fetched for a task.
+func handedPages(t *testing.T, change func(*config.Config), want []string) {
+	t.Helper()
+	pages := someShelf()
+	tasks := []task.Task{{ID: "a", Prompt: "How long?", Gold: []string{"7"}, Split: task.Selection, Data: map[string]any{"urls": []any{pageOne, pageTwo}, "see": pageTwo}}}
+	cfg, opts := withPages(answersWithPages(), pages, filepath.Join(t.TempDir(), "run"), skillopt.WithTasks(tasks))
+	change(&cfg)
+	if _, err := skillopt.Evaluate(t.Context(), cfg, "selection", opts...); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(pages.count()))); diff != "" {
+		t.Error(diff)
 	}
 }
 
