@@ -59,4 +59,5 @@ beside=$!
 (cd "$root/internal/acceptance" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 tell
 # Nights that replay tasks with them: what they reach, and what they learn.
-(cd "$root/internal/sleep/night" && "${wrap[@]}" "$work/night.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
+# On the disk: agents have a shared memory of their own, in which their workspaces do not lie.
+(cd "$root/internal/sleep/night" && TMPDIR=${TMPDIR:-/tmp} "${wrap[@]}" "$work/night.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
