@@ -199,6 +199,10 @@ func TestReferenceForms(t *testing.T) {
 			t.Errorf("%s of %q: got %q, want %q", tt.form, tt.answer, got, tt.want)
 		}
 	}
+	within := []Choice{{"A", "(B) cat"}, {"B", "x"}}
+	if got, _ := Parse("mmrb", "b cat", "A", within); got != "A" {
+		t.Errorf("the mark of another choice is text: %q", got)
+	}
 	swapped := []Choice{{"A", "b"}, {"B", "a"}}
 	if got, _ := Parse("mmrb", "a", "B", swapped); got != "B" {
 		t.Errorf("a text comes after the label of gold alone: %q", got)
