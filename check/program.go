@@ -51,6 +51,7 @@ type node struct {
 	subject    string // what holds of it; "" = the answer
 	inside     bool   // it looks for gold within the answer
 	list       bool   // it may need all of gold at once
+	mayBeEmpty bool   // its author says that an empty answer may pass
 }
 
 func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
