@@ -30,7 +30,7 @@ var gaps = map[string][]gap{
 	"livemath_item":           {{feature: "benchmarks"}},
 	"officeqa_list_field":     {{feature: "benchmarks"}},
 	"officeqa_row":            {{feature: "benchmarks"}},
-	"promptfoo_assert":        {{feature: "imports"}},
+	"promptfoo_assert":        {{feature: "named as lost", in: losesAll}},
 	"searchqa_truncate":       {{feature: "benchmarks"}},
 	"spreadsheet_range":       {{feature: "benchmarks"}},
 
