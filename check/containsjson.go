@@ -88,7 +88,7 @@ func looseObjects(text string) iter.Seq[map[string]any] {
 		ends := braceEnds(text)
 		work := maxJSONWork
 		for i := 0; i < len(text) && work > 0; i++ {
-			if text[i] != '{' {
+			if text[i] != '{' || i+1 == len(text) {
 				continue
 			}
 			end := min(len(text), i+maxLoose)

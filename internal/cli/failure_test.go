@@ -33,6 +33,7 @@ var broken = map[string][]string{
 	"serve":                 {"nothing", "bad.jsonl", "--addr 1", "--addr 0.0.0.0:0", "--tls-cert bad.jsonl"},
 	"skill lint":            {"nothing"},
 	"tasks lint":            {"nothing", "bad.jsonl", "bad", "lines.jsonl"},
+	"tasks import":          {"nothing --out x", "bad.jsonl", "bad.jsonl --out full", "bad.jsonl --out x --format nobody", "bad.jsonl --out x --map prompt", "lines.jsonl --out x", "bad.jsonl --out x --root full"},
 	"tasks review":          {"nothing"},
 	"runs list":             {"a b"},
 	"runs show":             {"nothing", "damaged"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -390,12 +391,13 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 	case len(checks) == 0:
 		p.note(at, NoCounterpart, "nothing says whether an answer is right: the test is left out")
 		return
-	case weightless(checks) && test["threshold"] == nil:
-		p.note(at, NoCounterpart, "every weight is 0, so nothing counts: the test is left out")
-		return
-	case test["threshold"] != nil && weightless(checks):
-		p.note(at, NoCounterpart, "every weight is 0, so its score is 0 always: the test is left out")
-		return
+	case weightless(checks):
+		p.note(at, Changed, "every weight is 0, so nothing counts, there neither: its score is the same for all answers")
+		if t, _ := number(test["threshold"]); t > 0 {
+			checks = append(checks, never())
+		} else {
+			checks = append(checks, always())
+		}
 	case test["threshold"] != nil:
 		checks = []any{p.withThreshold(at, test["threshold"], checks)}
 	}
@@ -409,6 +411,9 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 	}
 	p.items = append(p.items, one)
 }
+
+// envUse is where a template asks for a variable of the environment.
+var envUse = regexp.MustCompile(`\{\{[^{}]*\benv\.[^{}]*\}\}`)
 
 // imageMark stands in a prompt where a picture was.
 const imageMark = "\x00image:"
@@ -492,6 +497,10 @@ func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one
 		return p.messages(at, rendered.([]any), one)
 	}
 	text, err := render(prompt.text, vars)
+	if errors.Is(err, errEnv) {
+		p.lose(prompt.at, "%v, and stand in the prompts as they are", err)
+		text, err = render(envUse.ReplaceAllString(prompt.text, "{% raw %}$0{% endraw %}"), vars)
+	}
 	if err != nil {
 		return p.unrendered(prompt.at, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -146,7 +147,10 @@ func (p *promptfoo) assertSet(at place, a map[string]any, vars map[string]any) m
 		return nil
 	}
 	if weightless(members) {
-		p.note(at, Changed, "every weight in the set is 0: it passes always, and scores 1 in place of 0")
+		p.note(at, Changed, "every weight in the set is 0, so its score is 0 there whatever the answer")
+		if t, _ := number(a["threshold"]); t > 0 {
+			return never()
+		}
 		return always()
 	}
 	return p.withThreshold(at, a["threshold"], members)
@@ -447,6 +451,10 @@ func (p *promptfoo) withSchema(at place, c map[string]any, value any) map[string
 	case nil, string:
 	case map[string]any:
 		c["schema"] = v
+		if key := unknownKeyword(v); key != "" {
+			p.fail(at.in("value"), "promptfoo ends with an error on it: correct it there", "%q is no keyword of JSON Schema%s", key, meant(key, schemaKeywords()))
+			return nil
+		}
 		if hasFormat(v) {
 			p.lose(at.in("value"), "format of a JSON Schema is not looked at")
 		}
@@ -580,4 +588,44 @@ func (p *promptfoo) judged(at place, kind, base string, a map[string]any, value 
 		c["threshold"] = t
 	}
 	return c
+}
+
+func schemaKeywords() []string {
+	return strings.Fields(`$schema $id $ref $comment $defs $anchor definitions title description default examples readOnly writeOnly nullable deprecated
+		type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern format contentEncoding contentMediaType
+		items additionalItems maxItems minItems uniqueItems contains maxProperties minProperties required properties patternProperties additionalProperties
+		propertyNames dependencies dependentRequired dependentSchemas not if then else allOf anyOf oneOf`)
+}
+
+// unknownKeyword returns a keyword of a schema that is none, "" if all are.
+func unknownKeyword(v any) string {
+	schema, ok := v.(map[string]any)
+	if !ok {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(schema)) {
+		var below []any
+		switch key {
+		case "properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas":
+			named, _ := schema[key].(map[string]any)
+			for _, name := range slices.Sorted(maps.Keys(named)) {
+				below = append(below, named[name])
+			}
+		case "enum", "const", "default", "examples", "required":
+		case "allOf", "anyOf", "oneOf", "items":
+			below, _ = schema[key].([]any)
+			below = append(below, schema[key])
+		default:
+			if !slices.Contains(schemaKeywords(), key) {
+				return key
+			}
+			below = []any{schema[key]}
+		}
+		for _, inner := range below {
+			if found := unknownKeyword(inner); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }

@@ -1,6 +1,6 @@
 package evals
 
-func (w *work) inspect(file string)     {}
-func (w *work) openai(file string)      {}
-func (w *work) agentSkills(file string) {}
-func (w *work) rows(file string)        {}
+import "iter"
+
+// rowsOf reads the rows of a file of any kind.
+func (w *work) rowsOf(file string) iter.Seq2[row, error] { return w.read.rows(file) }
