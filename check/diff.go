@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/glob"
 )
 
 // change is what became of one file.
@@ -145,18 +146,11 @@ func (s *spec) globs(key string) []string {
 }
 
 func validGlob(g string) error {
-	if strings.Contains(g, `\`) {
-		return errors.New("write / between folders")
+	err := glob.Valid(strings.Trim(g, "/"))
+	if errors.Is(err, glob.ErrName) {
+		return errors.New("write it from the workspace, like src/**/*.go")
 	}
-	for part := range strings.SplitSeq(strings.Trim(g, "/"), "/") {
-		if part == "" || part == "." || part == ".." {
-			return errors.New("write it from the workspace, like src/**/*.go")
-		}
-		if _, err := path.Match(part, ""); err != nil {
-			return errors.New("the brackets are not closed")
-		}
-	}
-	return nil
+	return err
 }
 
 func matchAny(globs []string, file string) bool {
@@ -167,32 +161,11 @@ func matchAny(globs []string, file string) bool {
 // any part of a name and ** for any number of folders. A pattern that names a
 // folder covers all in it. One without a slash covers the name wherever it is;
 // one with a slash is from the workspace.
-func matchGlob(glob, file string) bool {
-	parts := strings.Split(strings.Trim(glob, "/"), "/")
-	if !strings.Contains(strings.TrimSuffix(glob, "/"), "/") {
-		parts = append([]string{"**"}, parts...)
+func matchGlob(pattern, file string) bool {
+	named := !strings.Contains(strings.TrimSuffix(pattern, "/"), "/")
+	pattern = strings.Trim(pattern, "/") + "/**"
+	if named {
+		pattern = "**/" + pattern
 	}
-	return matchParts(parts, strings.Split(file, "/"))
-}
-
-// matchParts holds parts of a pattern against names. The work is bounded by the
-// product of their numbers: row[j] says whether the pattern so far covers the
-// first j names.
-func matchParts(parts, names []string) bool {
-	row := make([]bool, len(names)+1)
-	row[0] = true
-	for _, part := range parts {
-		next := make([]bool, len(row))
-		next[0] = row[0] && part == "**"
-		for j, name := range names {
-			if part == "**" {
-				next[j+1] = row[j+1] || next[j]
-			} else if row[j] {
-				ok, err := path.Match(part, name)
-				next[j+1] = ok && err == nil
-			}
-		}
-		row = next
-	}
-	return slices.Contains(row[1:], true)
+	return glob.Match(pattern, file)
 }

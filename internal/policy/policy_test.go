@@ -19,10 +19,10 @@ const module = "github.com/seed-f4525e22/skillopt"
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
 	{
-		"internal/fault", "internal/fit", "internal/memfolder", "internal/ownfolder", "internal/suggest", "internal/plain", "internal/plural", "internal/race", "internal/taskgroup", "internal/reach", "internal/sqliteuri", "internal/telemetry/otlptest",
+		"internal/fault", "internal/fit", "internal/glob", "internal/memfolder", "internal/ownfolder", "internal/suggest", "internal/plain", "internal/plural", "internal/race", "internal/taskgroup", "internal/reach", "internal/sqliteuri", "internal/table", "internal/telemetry/otlptest",
 		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest", "internal/agent/agenttest", "internal/redact/redacttest",
 	},
-	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/pytext", "internal/redact"},
+	{"internal/template", "internal/atomicfile", "internal/dataset", "internal/jsonx", "internal/pyrand", "internal/pytext", "internal/redact"},
 	{"score", "skill", "event"},
 	{"trajectory", "internal/provenance"},
 	{"model", "model/modeltest", "internal/stats"},
@@ -39,7 +39,7 @@ var tiers = [][]string{
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
-	{"config", "internal/draft", "internal/lab/worlds"},
+	{"config", "internal/draft", "internal/fetch", "internal/lab/worlds"},
 	{"internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
 	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
 	{"internal/wiring", "internal/lab/bench", "internal/report", "internal/rescore", "internal/ask"},

@@ -220,6 +220,23 @@ func (f *File) beyond() error {
 	return err
 }
 
+// ReadAt implements io.ReaderAt, within the limit and the size at the time of opening. What
+// is read is not moved on.
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if off < 0 || off >= f.size {
+		return 0, io.EOF
+	}
+	room := min(f.size, f.limit) - off
+	n, err := f.file.ReadAt(p[:min(int64(len(p)), room)], off)
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
 // Tail returns the last n bytes that the file had when it was opened, fewer where it is
 // shorter. What is read is not moved on.
 func (f *File) Tail(n int64) ([]byte, error) {
