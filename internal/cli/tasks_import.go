@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ name is not run, nothing is fetched, and variables of the environment are not re
   skillopt tasks import train.jsonl --map prompt=question --map gold=answer.text --out qa
   skillopt tasks import skills/pdf --out pdf-tasks --json`,
 		Args: exactly(1, "a file or folder"),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().StringVar(&o.out, "out", "", "the folder to write, which is not there yet or is empty")
 	c.Flags().StringVar(&o.format, "format", "", "what it is: "+strings.Join(evals.Formats(), ", ")+"; default: what it looks like")
@@ -57,7 +58,7 @@ name is not run, nothing is fetched, and variables of the environment are not re
 }
 
 // run imports.
-func (o *tasksImportOptions) run(a *app, path string) error {
+func (o *tasksImportOptions) run(ctx context.Context, a *app, path string) error {
 	if o.out == "" {
 		return usagef("--out names no folder: skillopt tasks import %s --out DIR", shellWord(path))
 	}
@@ -77,7 +78,7 @@ func (o *tasksImportOptions) run(a *app, path string) error {
 		return usagef("open %s: %v", a.relative(dir), err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	folder, report, err := evals.Import(evals.Source{FS: root.FS(), File: filepath.ToSlash(file)}, evals.Options{Format: o.format, Map: columns})
+	folder, report, err := evals.Import(ctx, evals.Source{FS: root.FS(), Root: root, File: filepath.ToSlash(file)}, evals.Options{Format: o.format, Map: columns})
 	if err != nil {
 		return placedIn(a.relative(dir), err)
 	}

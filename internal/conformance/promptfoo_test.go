@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -65,7 +66,7 @@ func imported(in map[string]any) (pass bool, err error) {
 		return false, err
 	}
 	source := fstest.MapFS{"promptfooconfig.json": {Data: text}}
-	folder, report, err := evals.Import(evals.Source{FS: source, File: "promptfooconfig.json"}, evals.Options{})
+	folder, report, err := evals.Import(context.Background(), evals.Source{FS: source, File: "promptfooconfig.json"}, evals.Options{})
 	if err != nil {
 		return false, err
 	}

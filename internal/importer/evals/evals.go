@@ -1,7 +1,9 @@
 package evals
 
 import (
+	"context"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -11,8 +13,9 @@ import (
 
 // Source is what is imported.
 type Source struct {
-	FS   fs.FS  // the folder below which everything lies; nothing else is read
-	File string // what to import, as a path in FS; "." is the folder itself
+	FS   fs.FS    // the folder below which everything lies; nothing else is read
+	Root *os.Root // the same folder, for Parquet; nil: none is read
+	File string   // what to import, as a path in FS; "." is the folder itself
 }
 
 // Options say how.
@@ -34,7 +37,9 @@ func Formats() []string {
 
 // work is an import on its way.
 type work struct {
+	ctx      context.Context
 	read     reader
+	root     *os.Root
 	o        Options
 	report   Report
 	problems []task.Problem
@@ -80,8 +85,8 @@ type picture struct {
 
 // Import converts a source. The error is a *task.Error that names every problem with its
 // file and row, or one of reading; then there is no folder.
-func Import(src Source, o Options) (Folder, Report, error) {
-	w := &work{read: reader{fsys: src.FS}, o: o, report: Report{Rows: []Row{}}, set: set{extract: "verbatim"}}
+func Import(ctx context.Context, src Source, o Options) (Folder, Report, error) {
+	w := &work{ctx: ctx, read: reader{fsys: src.FS}, root: src.Root, o: o, report: Report{Rows: []Row{}}, set: set{extract: "verbatim"}}
 	file := path.Clean(strings.ReplaceAll(src.File, `\`, "/"))
 	if o.Format != "" && !slices.Contains(Formats(), o.Format) {
 		return Folder{}, w.report, problem(place{file: file}, "one of "+strings.Join(Formats(), ", ")+" is", "format %q is not known%s", o.Format, meant(o.Format, Formats()))

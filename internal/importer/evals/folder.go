@@ -183,13 +183,49 @@ func (w *work) examine(one *item) {
 		return
 	}
 	t := task.Task{ID: one.id, Prompt: one.prompt, Gold: one.gold}
-	if len(one.checks) == 0 || suite.Needs(t) != (check.Needs{}) || suite.Score("", t).Hard == 0 {
+	if len(one.checks) == 0 || suite.Needs(t) != (check.Needs{}) {
+		return
+	}
+	if len(one.gold) == 0 {
+		one.gold = accepted(suite, t, one.checks)
+	}
+	if suite.Score("", t).Hard == 0 {
 		return
 	}
 	if first, ok := one.checks[0].(map[string]any); ok {
 		first["empty"] = "pass"
 		w.note(one.at, Changed, "an empty answer passes its checks, there too: nothing can be learned from it")
 	}
+}
+
+// accepted is the first text among those that checks compare with that passes all of them:
+// what analysts are told was expected.
+func accepted(suite *check.Suite, t task.Task, checks []any) []string {
+	for _, text := range compared(checks) {
+		if strings.TrimSpace(text) == text && text != "" && suite.Score(text, t).Hard == 1 {
+			return []string{text}
+		}
+	}
+	return nil
+}
+
+// compared are the texts that an answer is to equal or to hold, at most a few.
+func compared(v any) (texts []string) {
+	const most = 5
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			if texts = append(texts, compared(one)...); len(texts) >= most {
+				return texts[:most]
+			}
+		}
+	case map[string]any:
+		if text, ok := v["value"].(string); ok && v["like"] == "promptfoo" && v["type"] != "regex" && !strings.HasPrefix(fmt.Sprint(v["type"]), "not-") {
+			texts = append(texts, text)
+		}
+		texts = append(append(texts, compared(v["all"])...), compared(v["any"])...)
+	}
+	return texts
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
