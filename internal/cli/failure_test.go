@@ -45,7 +45,7 @@ var broken = map[string][]string{
 	"runs diff":             {"nothing", "damaged"},
 	"runs blame":            {"nothing", "damaged"},
 	"runs report":           {"nothing", "damaged"},
-	"runs export":           {"nothing", "damaged", "a --to x --cassette y"},
+	"runs export":           {"nothing", "damaged", "a --to x --cassette y", "damaged --format inspect --out x.json", "a --format nobody", "a --format inspect", "a --format inspect --out x", "a --format inspect --to x", "nothing --split test"},
 	"runs task":             {"nothing t", "damaged t"},
 	"runs failures":         {"nothing", "damaged"},
 	"runs calls":            {"nothing", "damaged", "nothing --after -2"},
