@@ -249,7 +249,8 @@ func (w *work) looksLike(file string) (string, error) {
 func (w *work) yamlFormat(file string) (string, error) {
 	v, err := w.read.yaml(file)
 	if err != nil {
-		return "", problem(place{file: file}, "mend it", "%v", err)
+		w.failFile(place{file: file}, err)
+		return "", &task.Error{Problems: w.problems}
 	}
 	m, _ := v.(map[string]any)
 	for _, value := range m {

@@ -23,7 +23,7 @@ func (w *work) inspect(file string) {
 	if strings.EqualFold(path.Ext(file), ".json") {
 		v, err := w.read.log(file)
 		if err != nil {
-			w.fail(at, "mend it", "%v", err)
+			w.failFile(at, err)
 			return
 		}
 		if log, ok := v.(map[string]any); ok && log["eval"] != nil {

@@ -25,7 +25,7 @@ func (w *work) openai(file string) {
 	}
 	v, err := w.read.yaml(file)
 	if err != nil {
-		w.fail(at, "mend it", "%v", err)
+		w.failFile(at, err)
 		return
 	}
 	entries, ok := v.(map[string]any)

@@ -39,7 +39,7 @@ func (w *work) promptfoo(file string) {
 	at := place{file: file}
 	v, err := w.read.yaml(file)
 	if err != nil {
-		w.fail(at, "mend it", "%v", err)
+		w.failFile(at, err)
 		return
 	}
 	top, ok := v.(map[string]any)

@@ -91,7 +91,7 @@ func (p *promptfoo) testFile(at place, file string) []pfTest {
 	case ".yaml", ".yml", ".json":
 		v, err := p.read.yaml(file)
 		if err != nil {
-			p.fail(place{file: file}, "put the file there, or mend it", "%v", err)
+			p.failFile(place{file: file}, err)
 			return nil
 		}
 		if m, ok := v.(map[string]any); ok {
@@ -133,7 +133,7 @@ func (w *work) failRow(file string, err error) {
 	if errors.As(err, &of) {
 		at.row, err = of.n, of.err
 	}
-	w.fail(at, "mend it", "%v", err)
+	w.failFile(at, err)
 }
 
 // tableTest makes a test of a row of a table.

@@ -1,10 +1,12 @@
 package evals
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -81,6 +83,17 @@ func (w *work) fail(at place, help, format string, args ...any) {
 		msg += "; " + help
 	}
 	w.problems = append(w.problems, task.Problem{Origin: at.origin(), Msg: msg})
+}
+
+// failFile notes that a file cannot be read, with the line where that is known.
+func (w *work) failFile(at place, err error) {
+	var of *yamlx.Error
+	if errors.As(err, &of) {
+		at.row = of.Line
+		w.fail(at, "mend it", "YAML that cannot be read: %s", of.Msg)
+		return
+	}
+	w.fail(at, "put the file there, or mend it", "%v", err)
 }
 
 // note adds a row to the report.

@@ -14,7 +14,7 @@ func (w *work) agentSkills(file string) {
 	at := place{file: file}
 	v, err := w.read.yaml(file)
 	if err != nil {
-		w.fail(at, "mend it", "%v", err)
+		w.failFile(at, err)
 		return
 	}
 	root := path.Dir(file)
