@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -47,34 +46,61 @@ func buildContainsJSON(s *spec, n *node) {
 	}
 }
 
+// maxFound is how many values are looked at in one answer.
+const maxFound = 10_000
+
 // jsonValues finds the objects and lists of JSON in a text, from the left. One that lies
 // in another is a part of that.
 func jsonValues(text string) iter.Seq[any] {
 	return func(yield func(any) bool) {
-		work := maxJSONWork
+		work, found := maxJSONWork, 0
 		for at := 0; at < len(text) && work > 0; {
 			next := strings.IndexAny(text[at:], "{[")
 			if next < 0 {
 				return
 			}
 			at += next
-			dec := json.NewDecoder(strings.NewReader(text[at:min(len(text), at+work)]))
-			dec.UseNumber()
-			var v any
-			err := dec.Decode(&v)
-			work -= int(dec.InputOffset()) + 1
-			if err != nil {
-				if at++; dec.InputOffset() == 0 {
-					work -= 512 // what the reader has looked at is not told
-				}
+			end, looked := valueEnd(text[at:])
+			work -= looked + 64 // so that the shortest ones are bounded too
+			if end == 0 {
+				at++
 				continue
 			}
-			at += int(dec.InputOffset())
-			if !yield(v) {
+			v, err := decodeJSON(text[at : at+end])
+			if err != nil {
+				at++
+				continue
+			}
+			at += end
+			if found++; !yield(v) || found == maxFound {
 				return
 			}
 		}
 	}
+}
+
+// valueEnd returns where a list or an object ends that a text begins with, 0 if it does not,
+// and how much of the text was looked at. Brackets within quotes are none.
+func valueEnd(text string) (end, looked int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > 1000 {
+				return 0, i
+			}
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1, i
+			}
+		}
+	}
+	return 0, len(text)
 }
 
 // maxLoose is the longest object that looseObjects reads, in bytes.
@@ -86,7 +112,7 @@ const maxLoose = 100_000
 func looseObjects(text string) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		ends := braceEnds(text)
-		work := maxJSONWork
+		work, found := maxJSONWork, 0
 		for i := 0; i < len(text) && work > 0; i++ {
 			if text[i] != '{' || i+1 == len(text) {
 				continue
@@ -98,12 +124,12 @@ func looseObjects(text string) iter.Seq[map[string]any] {
 			} else {
 				missing = depthAt(text[i:end])
 			}
-			work -= end - i
+			work -= 8 * (end - i + 64) // reading YAML takes longer
 			object, ok := looseObject(text[i:end] + strings.Repeat("}", max(0, missing)))
 			if !ok {
 				continue
 			}
-			if !yield(object) {
+			if found++; !yield(object) || found == maxFound {
 				return
 			}
 			i = end - 1
