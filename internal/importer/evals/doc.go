@@ -4,5 +4,6 @@
 //
 // Import reads below one folder and nothing outside of it, runs none of what it finds, and
 // returns an ordinary folder of tasks as data, with a report that names what was taken
-// over, what is judged otherwise and what is lost. It writes nothing.
+// over, what is judged otherwise and what is lost. It writes nothing, and knows nothing about
+// runs, models and what the folder is used for.
 package evals

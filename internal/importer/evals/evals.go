@@ -101,11 +101,11 @@ func Import(ctx context.Context, src Source, o Options) (Folder, Report, error) 
 	case "promptfoo":
 		w.promptfoo(file)
 	case "inspect":
-		w.inspect(file)
+		(&inspecting{w}).inspect(file)
 	case "openai":
-		w.openai(file)
+		(&registry{w}).openai(file)
 	case "agent-skills":
-		w.agentSkills(file)
+		(&skillEvals{w}).agentSkills(file)
 	default:
 		w.rows(file)
 	}

@@ -13,8 +13,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// inspecting imports what inspect_ai keeps.
+type inspecting struct{ *work }
+
 // inspect imports samples of inspect_ai: of a data set, or of the log of an evaluation.
-func (w *work) inspect(file string) {
+func (w *inspecting) inspect(file string) {
 	at := place{file: file}
 	if strings.EqualFold(path.Ext(file), ".eval") {
 		w.evalLog(at)
@@ -62,7 +65,7 @@ const (
 )
 
 // evalLog reads a log as an archive: its header, and a file for each sample.
-func (w *work) evalLog(at place) {
+func (w *inspecting) evalLog(at place) {
 	data, err := w.read.bytes(at.file, maxFile)
 	if err != nil {
 		w.fail(at, "name a log that is there", "%v", err)
@@ -122,7 +125,7 @@ func member(f *zip.File, left *int64) (any, error) {
 }
 
 // inspectLog makes tasks of the samples of a log, judged as its scorers do.
-func (w *work) inspectLog(at place, log map[string]any) {
+func (w *inspecting) inspectLog(at place, log map[string]any) {
 	spec, ok := log["eval"].(map[string]any)
 	if !ok {
 		w.fail(at.in("eval"), "name a log that inspect has written", "found %s, allowed: an object", describe(log["eval"]))
@@ -190,7 +193,7 @@ type judging struct {
 }
 
 // scorers says what becomes of the scorers of a log.
-func (w *work) scorers(at place, v any) judging {
+func (w *inspecting) scorers(at place, v any) judging {
 	list, _ := v.([]any)
 	var j judging
 	for i, raw := range list {
@@ -253,7 +256,7 @@ func scorer(name string, options map[string]any) (check map[string]any, changed 
 }
 
 // sample makes a task of a sample.
-func (w *work) sample(at place, m map[string]any, j judging) {
+func (w *inspecting) sample(at place, m map[string]any, j judging) {
 	one := item{at: at, id: printed(m["id"])}
 	prompt, ok := w.input(at.in("input"), m["input"], &one)
 	if !ok {
@@ -292,7 +295,7 @@ func (w *work) sample(at place, m map[string]any, j judging) {
 
 // choices writes the choices of a sample behind its question, and makes the letters of
 // those that are right the gold.
-func (w *work) choices(at place, v any, one *item) bool {
+func (w *inspecting) choices(at place, v any, one *item) bool {
 	if text, isText := v.(string); isText && strings.TrimSpace(text) != "" {
 		if list, err := decodeJSON([]byte(text)); err == nil {
 			v = list

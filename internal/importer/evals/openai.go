@@ -15,8 +15,11 @@ type openaiEval struct {
 	args  map[string]any
 }
 
+// registry imports an eval that a registry names.
+type registry struct{ *work }
+
 // openai imports an eval of OpenAI: a registry entry with its samples, or samples alone.
-func (w *work) openai(file string) {
+func (w *registry) openai(file string) {
 	at := place{file: file}
 	if ext := strings.ToLower(path.Ext(file)); ext != ".yaml" && ext != ".yml" {
 		w.note(at, Added, "there is no registry entry: answers are judged as by Match, which wants them to begin with ideal")
@@ -59,7 +62,7 @@ func (w *work) openai(file string) {
 }
 
 // samplesFile finds the samples of an eval as the registry does: below data beside evals.
-func (w *work) samplesFile(e openaiEval) (string, bool) {
+func (w *registry) samplesFile(e openaiEval) (string, bool) {
 	name, ok := e.args["samples_jsonl"].(string)
 	if !ok {
 		w.fail(e.at.in("args.samples_jsonl"), "name the file of its samples", "found %s, allowed: a path", describe(e.args["samples_jsonl"]))
@@ -119,7 +122,7 @@ func openaiChecks(e openaiEval) (checks []any, changed, lost string) {
 }
 
 // samples makes tasks of the samples of an eval.
-func (w *work) samples(file string, e openaiEval) {
+func (w *registry) samples(file string, e openaiEval) {
 	checks, changed, lost := openaiChecks(e)
 	switch {
 	case lost != "":

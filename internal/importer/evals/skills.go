@@ -9,8 +9,11 @@ import (
 	"unicode/utf8"
 )
 
+// skillEvals imports the evals of a skill.
+type skillEvals struct{ *work }
+
 // agentSkills imports the evals of a skill folder: evals/evals.json.
-func (w *work) agentSkills(file string) {
+func (w *skillEvals) agentSkills(file string) {
 	at := place{file: file}
 	v, err := w.read.yaml(file)
 	if err != nil {
@@ -63,7 +66,7 @@ func (w *work) agentSkills(file string) {
 }
 
 // skillEval makes a task of an eval.
-func (w *work) skillEval(at place, root string, m map[string]any) {
+func (w *skillEvals) skillEval(at place, root string, m map[string]any) {
 	one := item{at: at, id: printed(m["id"])}
 	if name, ok := m["name"].(string); ok && slug(name) != "" {
 		one.kind = slug(name)
@@ -120,7 +123,7 @@ func (w *work) skillEval(at place, root string, m map[string]any) {
 }
 
 // criteria are sentences, or objects that hold one.
-func (w *work) criteria(at place, v any) ([]any, bool) {
+func (w *skillEvals) criteria(at place, v any) ([]any, bool) {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
@@ -210,7 +213,7 @@ func (w *work) attach(at place, root, name, from string, one *item) bool {
 }
 
 // skillFiles takes the skill over that the evals are of.
-func (w *work) skillFiles(root string) {
+func (w *skillEvals) skillFiles(root string) {
 	if _, err := fs.Stat(w.read.fsys, path.Join(root, "SKILL.md")); err != nil {
 		w.note(place{file: root}, Added, "there is no SKILL.md beside the evals: one to begin with is written")
 		return
