@@ -104,13 +104,16 @@ func (s *Suite) Check(t task.Task) error {
 	if err != nil {
 		return err
 	}
+	if !counts(p.nodes) {
+		return errNoneApplies
+	}
 	if p.needsGold() && len(t.Gold) == 0 {
 		if len(t.Checks) == 0 {
 			return errors.New("no gold answer, which the checks compare with: give it gold, or checks of its own that do without" + meantAsGold(t))
 		}
 		return errors.New("its checks compare with gold, but it has none" + meantAsGold(t))
 	}
-	if err := errors.Join(p.lintGold(t.Gold), s.lintNeeds(p.needs())); err != nil {
+	if err := errors.Join(p.lintGold(t.Gold), p.lintTask(t), s.lintNeeds(p.needs())); err != nil {
 		return err
 	}
 	nothing, err := p.run(context.Background(), &subject{task: t, dry: true}, "check", s.options)
@@ -178,7 +181,17 @@ func broken(err error) score.Score {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// programOf returns the checks that apply to t.
 func (s *Suite) programOf(t task.Task) (*program, error) {
+	p, err := s.allOf(t)
+	if err != nil {
+		return nil, err
+	}
+	return p.of(t), nil
+}
+
+// allOf returns the checks of t, or of the set if it has none.
+func (s *Suite) allOf(t task.Task) (*program, error) {
 	if len(t.Checks) == 0 {
 		return s.set, nil
 	}

@@ -19,6 +19,7 @@ func types() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count",
+		"anls", "mcq", "math-equal",
 		"file-exists", "file-equals", "file-contains", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
 }
@@ -48,7 +49,7 @@ func compile(specs any, o Options, own bool) (*program, error) {
 	if !counts(nodes) {
 		return nil, errors.New("checks: every weight is 0, so nothing counts; give at least one check a weight above 0")
 	}
-	return &program{nodes: nodes, doubts: c.doubts}, nil
+	return &program{nodes: nodes, doubts: c.doubts, conditional: conditional(nodes)}, nil
 }
 
 func counts(nodes []node) bool {
@@ -62,6 +63,7 @@ func (c *compiler) list(path string, specs []any, required bool) ([]node, error)
 	var errs []error
 	for i, raw := range specs {
 		n, err := c.node(fmt.Sprintf("%s[%d]", path, i), raw, required)
+		n.place = i + 1
 		errs = append(errs, err)
 		nodes = append(nodes, n)
 	}
@@ -84,6 +86,7 @@ func (c *compiler) node(path string, raw any, required bool) (node, error) {
 	n.weight = s.number("weight", 1, 0, maxWeight)
 	n.required = s.flag("required", required && n.weight > 0)
 	n.feedback = s.text("feedback", "")
+	n.when, n.unless = s.field("when"), s.field("unless")
 	n.mayBeEmpty = s.choice("empty", "refuse", "pass") == "pass"
 	like := s.likePromptfoo()
 	switch {
@@ -161,6 +164,12 @@ func (c *compiler) build(s *spec, n *node) {
 		buildNumber(s, n)
 	case "f1":
 		buildF1(s, n)
+	case "anls":
+		buildANLS(s, n)
+	case "math-equal":
+		buildMathEqual(s, n)
+	case "mcq":
+		buildMCQ(s, n)
 	case "is-json":
 		n.holds = "is JSON"
 		n.judge = isJSON
@@ -207,39 +216,36 @@ func (c *compiler) group(s *spec, n *node) {
 	defer func() { c.depth-- }()
 	_, hasThreshold := s.m["threshold"]
 	threshold := s.number("threshold", 0, 0, 1)
+	first := s.kind == "any" && s.flag("first", false)
 	nodes, err := c.list(join(s.path, s.kind), list, !hasThreshold)
 	if err != nil {
 		s.errs = append(s.errs, err)
 		return
 	}
-	inner := &program{nodes: nodes}
-	n.gold = inner.needsGold()
-	n.fit = inner.fit
-	n.needs, n.commands, n.judgeCalls = inner.needs(), inner.commands(), inner.judgeCallCount()
-	n.inside = slices.ContainsFunc(nodes, func(n node) bool { return n.inside })
-	n.list = slices.ContainsFunc(nodes, func(n node) bool { return n.list })
-	if s.kind == "any" {
-		n.holds = "meets one of " + inner.names()
-		n.look = inner.any(threshold)
-		return
-	}
-	if !counts(nodes) {
+	inner := &program{nodes: nodes, conditional: conditional(nodes)}
+	if s.kind == "all" && !counts(nodes) {
 		s.fail(s.kind, "every weight is 0, so nothing counts")
 	}
-	n.holds = "meets all of " + inner.names()
-	n.look = inner.all(threshold)
+	n.regroup = func(p *program) (holds string, l look) {
+		if s.kind == "any" {
+			return "meets one of " + p.names(), p.any(threshold, first)
+		}
+		return "meets all of " + p.names(), p.all(threshold)
+	}
+	n.gather(inner)
 }
 
 // fit reports whether a gold answer suits the members of a group.
 func (p *program) fit(gold string) error { return p.lintGold([]string{gold}) }
 
-// any holds if one member passes, and, with a threshold, scores that much.
-func (p *program) any(threshold float64) look {
+// any holds if one member passes, and, with a threshold, scores that much. first says that
+// the members after it are not run.
+func (p *program) any(threshold float64, first bool) look {
 	return func(ctx context.Context, s *subject, id string) (verdict, error) {
 		var best verdict
 		var reasons, details []string
 		for i := range p.nodes {
-			v, err := p.nodes[i].run(ctx, s, fmt.Sprint(id, "/", i+1))
+			v, err := p.nodes[i].run(ctx, s, fmt.Sprint(id, "/", p.nodes[i].place))
 			if err != nil {
 				return verdict{}, fmt.Errorf("%s: %w", p.nodes[i].name, err)
 			}
@@ -247,6 +253,9 @@ func (p *program) any(threshold float64) look {
 			best.pass = best.pass || v.pass && v.score >= threshold
 			best.score = max(best.score, v.score)
 			reasons = append(reasons, p.nodes[i].name+": "+v.reason)
+			if first && best.pass {
+				break
+			}
 		}
 		best.pass = best.pass || threshold > 0 && best.score >= threshold
 		if !best.pass {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/distance"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -290,44 +291,11 @@ func nearness(a, b []rune, most int, ratio float64) verdict {
 }
 
 // editDistance returns how many characters have to be put in, taken out or changed to make
-// one text of the other, if no more than limit have to (V. I. Levenshtein, "Binary codes
-// capable of correcting deletions, insertions, and reversals", 1966). Only what lies within
-// the limit of the diagonal is looked at.
-func editDistance(a, b []rune, limit int) (distance int, within bool) {
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	if len(a)-len(b) > limit {
+// one text of the other, if the limit does not rule it out by their lengths.
+func editDistance(a, b []rune, limit int) (edits int, within bool) {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1, false
 	}
-	far := len(a) + 1
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		lo, hi := max(1, i-limit), min(len(b), i+limit)
-		before := row[lo-1] // of the row above, one to the left
-		row[lo-1] = far
-		if lo == 1 {
-			row[0] = i
-		}
-		least := row[lo-1]
-		for j := lo; j <= hi; j++ {
-			above := row[j]
-			if j == i+limit {
-				above = far // it lies outside
-			}
-			cost := before
-			if a[i-1] != b[j-1] {
-				cost = min(before, above, row[j-1]) + 1
-			}
-			before, row[j] = row[j], cost
-			least = min(least, cost)
-		}
-		if least > limit {
-			return limit + 1, false
-		}
-	}
-	return row[len(b)], row[len(b)] <= limit
+	edits = distance.Levenshtein(a, b)
+	return edits, edits <= limit
 }

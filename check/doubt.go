@@ -20,10 +20,11 @@ var _ task.Doubter = (*Suite)(nil)
 // leaves are not asked, nor, beside them or beside a check that looks for gold within
 // an answer, those about the rest of the answer.
 func (s *Suite) Doubts(t task.Task) error {
-	p, err := s.programOf(t)
+	all, err := s.allOf(t)
 	if err != nil {
 		return nil // Check tells of it
 	}
+	p := all.of(t)
 	if len(p.doubts) > 0 {
 		if len(t.Checks) == 0 {
 			return nil // SetDoubts tells of it, once
@@ -34,6 +35,7 @@ func (s *Suite) Doubts(t task.Task) error {
 		return nil
 	}
 	doubts, late := p.goldDoubts(t, s.options)
+	doubts = append(doubts, all.conditionDoubts(t)...)
 	if late {
 		s.late.Add(1)
 	}

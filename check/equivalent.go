@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
+	"github.com/seed-f4525e22/skillopt/internal/mcq"
 )
 
 // buildEquivalent compiles llm-equivalent: does the answer say what gold says?
@@ -16,6 +17,7 @@ func buildEquivalent(s *spec, n *node) {
 	fixed := s.operands(true)
 	n.gold = fixed == nil
 	votes := s.votes()
+	field := s.text("choices", "choices")
 	n.judgeCalls = votes
 	set := newOperandSet(fixed, func(t string) string { return t })
 	n.holds = "says the same as " + set.describe()
@@ -29,7 +31,7 @@ func buildEquivalent(s *spec, n *node) {
 		case strings.TrimSpace(w.Answer) == "":
 			return verdict{broken: true, reason: mismatch("", references)}, nil
 		}
-		replies, err := poll(ctx, w, id, votes, equivalence(w, references))
+		replies, err := poll(ctx, w, id, votes, equivalence(w, references, choicesShown(w.task, field)))
 		if err != nil {
 			return verdict{}, err
 		}
@@ -37,9 +39,9 @@ func buildEquivalent(s *spec, n *node) {
 	}
 }
 
-func equivalence(w *subject, references []string) JudgeRequest {
+func equivalence(w *subject, references []string, choices []mcq.Choice) JudgeRequest {
 	m := newMaterial(map[string]string{
-		"task": shown(w.Question), "answer": shown(w.Answer), "reference": shown(strings.Join(references, "\n")),
+		"task": shown(asked(w, choices)), "answer": shown(w.Answer), "reference": shown(strings.Join(withTexts(references, choices), "\n")),
 	})
 	m.values["reply"] = `Reply with one JSON object and nothing else: {"reason": "<one sentence: what is the same, or what differs>", "equivalent": true or false}`
 	return JudgeRequest{

@@ -39,28 +39,56 @@ type extraction struct {
 //	{tag: answer}           the last <answer>...</answer>, in any letter case
 //	{regex: "Answer: (.*)"} the last match's first group, or all of the match
 //	{json_path: "a.b[0]"}   a value of the JSON object or list in the reply
+//	boxed                   the last \boxed{...}, else the last <|begin_of_box|>...<|end_of_box|>
+//	choice                  what a reply states as its answer: Answer[ B ], "the answer is B", "answer: B", B alone
 //
 // or, in short, text such as "tag:answer". An object may also say which: first,
 // and a fallback, which is read in the same way, or none: then a reply without
-// an answer counts as empty. Without a fallback it is all. Nil is all.
+// an answer counts as empty. Without a fallback it is all. Nil is all. A list of
+// rules tries them in their order; only the last may have a fallback.
 func ParseExtract(v any) (*Extractor, error) {
 	e := &Extractor{}
+	list, isList := v.([]any)
+	if !isList {
+		if err := e.parse("extract", v, 0); err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
+	if len(list) == 0 || len(list) > maxGroupDepth {
+		return nil, fmt.Errorf("extract: a list of 1 to %d rules expected, found %d", maxGroupDepth, len(list))
+	}
+	for i, rule := range list {
+		path := fmt.Sprintf("extract[%d]", i)
+		m, _ := rule.(map[string]any)
+		if last := i == len(list)-1; !last && (m["fallback"] != nil || rule == "none" || rule == "all") {
+			return nil, fmt.Errorf("%s: a rule that ends the list stands before its end; the rules after it are its fallbacks", path)
+		}
+		if err := e.parse(path, rule, i); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// parse reads a rule and its fallbacks. before is how many rules there are before it.
+func (e *Extractor) parse(path string, v any, before int) error {
 	for depth := 0; v != nil; depth++ {
 		if depth > maxGroupDepth {
-			return nil, fmt.Errorf("extract: more than %d fallbacks", maxGroupDepth)
+			return fmt.Errorf("%s: more than %d fallbacks", path, maxGroupDepth)
 		}
-		if v == "none" && depth > 0 {
+		if v == "none" && depth+before > 0 {
 			e.rules = append(e.rules, extraction{name: "none", find: always(func(string) (string, bool) { return "", true })})
 			break
 		}
-		rule, next, err := newExtraction("extract"+strings.Repeat(".fallback", depth), v)
+		rule, next, err := newExtraction(path+strings.Repeat(".fallback", depth), v)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		e.rules = append(e.rules, rule)
 		v = next
 	}
-	return e, nil
+	return nil
 }
 
 // Answer returns the answer in a reply, without white space around it unless it is taken
@@ -136,7 +164,7 @@ func newExtraction(path string, v any) (rule extraction, fallback any, err error
 		return rule, nil, fmt.Errorf("%s: text or an object expected, found %s", path, describe(v))
 	}
 	s := &spec{path: path, m: m, kind: "extract"}
-	kinds := []string{"all", "verbatim", "last_line", "tag", "regex", "json_path"}
+	kinds := []string{"all", "verbatim", "last_line", "tag", "regex", "json_path", "boxed", "choice"}
 	for _, k := range kinds {
 		if _, given := m[k]; given && rule.name == "" {
 			rule.name = k
@@ -154,6 +182,10 @@ func newExtraction(path string, v any) (rule extraction, fallback any, err error
 		rule.place = func(answer string) string { return "<" + name + ">" + answer + "</" + name + ">" }
 	case "last_line":
 		rule.place = func(answer string) string { return "\n" + answer }
+	case "boxed":
+		rule.place = func(answer string) string { return `\boxed{` + answer + "}" }
+	case "choice":
+		rule.place = func(answer string) string { return "The answer is " + answer }
 	}
 	fallback, _ = s.get("fallback")
 	return rule, fallback, s.done()
@@ -174,6 +206,12 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 	case "tag":
 		first := s.choice("which", "last", "first") == "first"
 		name := strings.Trim(argument, "<>/")
+		if s.choice("form", "robust", "docvqa") == "docvqa" {
+			if first {
+				s.fail("which", "first does not go with form: docvqa, which takes the last tags")
+			}
+			return always(func(reply string) (string, bool) { return outerTags(reply, name) })
+		}
 		return always(func(reply string) (string, bool) { return tagged(reply, name, first) })
 	case "regex":
 		first := s.choice("which", "last", "first") == "first"
@@ -187,6 +225,13 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 		return always(func(reply string) (string, bool) { return jsonAt(reply, steps) })
 	case "last_line":
 		return always(lastLine)
+	case "boxed":
+		return s.boxed()
+	case "choice":
+		if s.choice("form", "robust", "mmrb") == "mmrb" {
+			return always(mmrbAnswer)
+		}
+		return always(statedAnswer)
 	}
 	return always(func(reply string) (string, bool) { return reply, true })
 }

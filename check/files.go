@@ -66,7 +66,7 @@ func ofFile(path string, judge judge) look {
 }
 
 func buildFileEquals(s *spec, n *node, path string) {
-	normalize := s.choice("normalize", "trim", "none", "casefold", "text", "squad")
+	normalize := s.choice("normalize", append([]string{"trim", "none", "casefold", "text", "squad"}, formNames()...)...)
 	fixed := s.operands(true)
 	n.gold = fixed == nil
 	set := newOperandSet(fixed, normalizerOf(normalize))
@@ -89,7 +89,7 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 	lo, hi := s.times()
 	pattern := s.text("regex", "")
 	flags := s.text("flags", "")
-	normalize := s.choice("normalize", "none", "casefold")
+	normalize := s.choice("normalize", append([]string{"none", "casefold"}, formNames()...)...)
 	if pattern != "" {
 		for _, key := range []string{"value", "values", "normalize"} {
 			if _, ok := s.m[key]; ok {
@@ -114,6 +114,14 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 	set := newOperandSet(s.operands(true), foldOf(normalize))
 	s.noneEmpty(set.forms)
 	n.gold = set.fixed == nil
+	if form := benchmarkForm(normalize); form != nil && n.gold {
+		n.fit = func(gold string) error {
+			if form(gold) == "" {
+				return fmt.Errorf("%s is empty in the form %s, so that every file would hold it", quote(gold), normalize)
+			}
+			return nil
+		}
+	}
 	n.holds = "has a " + path + " that contains " + set.describe()
 	n.look = ofFile(path, func(text string, gold []string) verdict {
 		return containsTimes(set, text, gold, lo, hi)
@@ -123,6 +131,9 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 func foldOf(normalize string) normalizer {
 	if normalize == "casefold" {
 		return casefold
+	}
+	if form := benchmarkForm(normalize); form != nil {
+		return form
 	}
 	return func(t string) string { return t }
 }

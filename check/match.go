@@ -247,7 +247,7 @@ func (s *spec) regex(key, pattern, flags string, timeout time.Duration) *regexp2
 }
 
 func buildF1(s *spec, n *node) {
-	form := normalizerOf(s.choice("normalize", "squad", "text", "casefold"))
+	form := normalizerOf(s.choice("normalize", append([]string{"squad", "text", "casefold"}, formNames()...)...))
 	threshold := s.number("threshold", 0.5, 0, 1)
 	fixed := s.operands(true)
 	n.gold = fixed == nil

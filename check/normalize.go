@@ -21,7 +21,7 @@ func normalizers(first string) []string {
 			names = append(names, n)
 		}
 	}
-	return names
+	return append(names, formNames()...)
 }
 
 func normalizerOf(name string) normalizer {
@@ -34,6 +34,9 @@ func normalizerOf(name string) normalizer {
 		return SquadNormalize
 	case "text":
 		return textForm
+	}
+	if form := benchmarkForm(name); form != nil {
+		return form
 	}
 	return strings.TrimSpace
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // verdict is what one check says of one answer.
@@ -43,6 +44,7 @@ type node struct {
 	feedback   string // the author's words for when it fails
 	gold       bool   // it compares with the task's gold
 	fit        func(gold string) error
+	suits      func(t task.Task) error // nil: whatever fit allows
 	needs      Needs
 	commands   []Command // what it runs
 	judgeCalls int       // that it puts to a judge
@@ -52,6 +54,11 @@ type node struct {
 	inside     bool   // it looks for gold within the answer
 	list       bool   // it may need all of gold at once
 	mayBeEmpty bool   // its author says that an empty answer may pass
+
+	place        int    // in its list, from 1
+	when, unless string // the fields that a task must have, and must not have
+	members      *program
+	regroup      func(*program) (holds string, l look) // of a group, for the members that apply
 }
 
 func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
@@ -86,6 +93,8 @@ func (n *node) decide(ctx context.Context, s *subject, id string) (verdict, erro
 type program struct {
 	nodes  []node
 	doubts []string // values that were meant otherwise
+
+	conditional bool // some checks are not for every task, see of
 }
 
 func (p *program) needsGold() bool {
@@ -107,6 +116,20 @@ func (p *program) lintGold(gold []string) error {
 			if err := n.fit(g); err != nil {
 				errs = append(errs, fmt.Errorf("gold does not suit check %s: %w", n.name, err))
 			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lintTask reports what of a task a check cannot be held against.
+func (p *program) lintTask(t task.Task) error {
+	var errs []error
+	for _, n := range p.nodes {
+		if n.suits == nil {
+			continue
+		}
+		if err := n.suits(t); err != nil {
+			errs = append(errs, fmt.Errorf("check %s: %w", n.name, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -147,15 +170,18 @@ func (p *program) judgeCallCount() int {
 
 // run scores what was left. Soft is the weighted mean of the checks' scores; hard
 // is 1 if every required check passes and soft reaches the threshold.
-// A check's id is that of its list, and its place in it from 1. An error is
+// A check's id is that of its list, and its place in it from 1, checks that do not apply counted. An error is
 // an *UndecidedError.
 func (p *program) run(ctx context.Context, what *subject, id string, o Options) (score.Score, error) {
 	s := score.Score{Hard: 1, Components: p.unrun()}
+	if !counts(p.nodes) {
+		return score.Score{}, &UndecidedError{Err: errNoneApplies}
+	}
 	details := make([]string, len(p.nodes))
 	var sum, weights float64
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		v, err := n.run(ctx, what, fmt.Sprint(id, i+1))
+		v, err := n.run(ctx, what, fmt.Sprint(id, n.place))
 		if err != nil {
 			s.Components[i].Reason = oneLine(err.Error())
 			return score.Score{}, &UndecidedError{Components: s.Components, Err: fmt.Errorf("check %s: %w", n.name, err)}

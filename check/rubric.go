@@ -136,7 +136,7 @@ func (s *spec) paths(key string) []string {
 // request shows the judge the task, the criteria and what was handed in. What
 // is not ours stands between marks.
 func (r *rubric) request(w *subject) (JudgeRequest, error) {
-	values := map[string]string{"task": shown(w.Question), "answer": shown(w.Answer)}
+	values := map[string]string{"task": shown(asked(w, choicesShown(w.task, "choices"))), "answer": shown(w.Answer)}
 	gold := ""
 	if r.reference {
 		gold = shown(strings.Join(w.task.Gold, "\n"))

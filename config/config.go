@@ -15,6 +15,7 @@ type Config struct {
 	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational" older:"\"\""`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
 	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets beside it) or document (SKILL.md alone, as before there was a choice)" enum:"all,document" older:"\"document\""`
+	Bench      Bench            `key:"bench" doc:"a benchmark, whose folder says what holds beneath this file: what is asked, how it is scored, what analysts are told"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
 	Agent      Agent            `key:"agent" doc:"a coding agent instead of a chat turn; models.target is the model that it uses"`
@@ -40,15 +41,24 @@ type Config struct {
 	Sleep      Sleep            `key:"sleep" doc:"what the sleep commands read of the sessions of coding agents, and where they keep it; runs do not look at it"`
 }
 
+// Bench is a benchmark that a configuration builds on. What its folder says counts through the keys
+// that it sets, and its data through the tasks.
+type Bench struct {
+	Name    string `key:"name" doc:"a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational" older:"\"\""`
+	Data    string `key:"data" doc:"a folder that skillopt bench prepare wrote, or rows in the form of SkillOpt's own splits, which are prepared when they are needed" path:"file" class:"operational" older:"\"\""`
+	Scoring string `key:"scoring" doc:"how answers are scored: reference (as by the program whose figures are published) or robust; absent: the benchmark's default" enum:",reference,robust" class:"operational" older:"\"\""`
+}
+
 // Tasks says where tasks are and how they are asked and scored.
 type Tasks struct {
 	Path string `key:"path" doc:"a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/" path:"file"`
 	// Runs of programs that had no such key read every column as the field of its name.
-	Columns map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names" older:"{}"`
-	Prompt  string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
-	System  string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
-	Extract any               `key:"extract" doc:"where the answer is: last_line, all, tag:NAME, or {tag|regex|json_path: ...}"`
-	Checks  []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
+	Columns  map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names" older:"{}"`
+	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
+	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
+	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked" older:"\"\""`
+	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, tag:NAME, or {tag|regex|json_path: ...}"`
+	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
 	// Threshold is on top of what the checks require.
 	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, besides passing the required checks; 0 = none" min:"0" max:"1"`
 }

@@ -17,6 +17,9 @@ const (
 	FilesDocument = "document"
 )
 
+// PicturesMarked is a value of tasks.pictures.
+const PicturesMarked = "marked"
+
 // The values of reflect.memory.
 const (
 	MemoryRun   = "run"

@@ -53,6 +53,11 @@ func (f Folders) SleepDir() string { return filepath.Join(f.State, "skillopt", "
 // ServeKey is the file of the key by which `skillopt serve` knows its own sessions.
 func (f Folders) ServeKey() string { return filepath.Join(f.State, "skillopt", "serve.key") }
 
+// BenchData is the folder of the rows of a benchmark that were fetched.
+func (f Folders) BenchData(name string) string {
+	return filepath.Join(f.State, "skillopt", "bench", name)
+}
+
 func or(text, otherwise string) string {
 	if text == "" {
 		return otherwise

@@ -67,6 +67,9 @@ func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
 		}
 		l.set(s)
 	}
+	if err := l.benchLayer(ctx); err != nil {
+		return nil, err
+	}
 	return l.finish(main)
 }
 

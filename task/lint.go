@@ -53,6 +53,9 @@ type Rules struct {
 	// OwnScore says that the environment makes and scores its own tasks: they
 	// need neither prompt nor gold, and equal texts do not make equal tasks.
 	OwnScore bool
+	// Published says that the splits are those of a published benchmark, and kept as they are:
+	// tasks that ask the same in two of them are counted and warned of, and no error.
+	Published bool
 }
 
 // NewSet returns a set of tasks from a source of your own after the same
@@ -316,7 +319,7 @@ func (l *linter) overlap(tasks []Task, s *Set, ps *problems) {
 		return
 	}
 	first := make(map[[sha256.Size]byte]int, len(tasks))
-	same := 0
+	same, shared := 0, 0
 	for i, t := range tasks {
 		shown := *l.shown.at(i)
 		j, twice := first[shown]
@@ -328,11 +331,16 @@ func (l *linter) overlap(tasks []Task, s *Set, ps *problems) {
 		switch {
 		case t.Split == "":
 			ps.about(t, "asks the same as task %q%s; whichever way the set is split, one could be trained on and the other tested: remove one", other.ID, at(other.Origin))
+		case t.Split != other.Split && l.rules.Published:
+			shared++
 		case t.Split != other.Split:
 			ps.about(t, "overlapping splits: it is in %s and asks the same as task %q in %s%s; remove one", t.Split, other.ID, other.Split, at(other.Origin))
 		default:
 			same++
 		}
+	}
+	if shared > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("%s the same as a task of another split, which the published splits have in common: what is learned from one may be tested by the other", plural.Of(shared, "task asks", "tasks ask")))
 	}
 	if same > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("%s the same as another task of %s split", plural.Of(same, "task asks", "tasks ask"), plural.Word(same, "its", "their")))

@@ -24,6 +24,7 @@ type evalOptions struct {
 	repeat       int
 	only         skillopt.Only
 	sets         []string
+	beside       []config.Setting // of another command that has this one score
 }
 
 func evalCommand(a *app) *cobra.Command {
@@ -108,7 +109,7 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 
 // evaluate scores what the flags name.
 func (o *evalOptions) evaluate(ctx context.Context, a *app, path string, more ...skillopt.Option) (*result.Evaluation, error) {
-	var flags []config.Setting
+	flags := o.beside
 	if o.skill != "" {
 		flags = append(flags, config.Setting{Key: "skill", Value: o.skill, Origin: "--skill"})
 	}

@@ -30,6 +30,8 @@ type trainOptions struct {
 	again                    bool
 	acceptSeed               bool
 	ui                       bool // serve a page beside it
+
+	summary *result.Summary // what it came to, for a command that has this one train; nil: nothing yet
 }
 
 func trainCommand(a *app) *cobra.Command {
@@ -146,6 +148,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if cerr := end(); cerr != nil && err == nil {
 		err = cerr
 	}
+	o.summary = summary
 	var complete *skillopt.CompleteError
 	if errors.As(err, &complete) {
 		return o.complete(ctx, a, command{path: path, options: *o, hide: l.Redactor()}, complete.RunDir)
@@ -175,6 +178,7 @@ func (o *trainOptions) complete(ctx context.Context, a *app, c command, dir stri
 		return err
 	}
 	v.Summary.RunDir = dir
+	o.summary = v.Summary
 	return printSummary(ctx, a, v.Summary)
 }
 

@@ -37,7 +37,7 @@ func (r *reader) parquet(head []byte) (err error) {
 	}
 	var file *parquet.File
 	var root *node
-	err = guarded(func() (err error) {
+	err = contained(func() (err error) {
 		// Indexes are for those who look for something, and more to be hostile in.
 		if file, err = parquet.OpenFile(f, f.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10)); err != nil {
 			return broken(err)
@@ -50,7 +50,7 @@ func (r *reader) parquet(head []byte) (err error) {
 	}
 	for i, group := range file.RowGroups() {
 		pages := pageCheck{file: f, size: f.Size(), meta: &file.Metadata().RowGroups[i], leaves: root.leaves(nil), ctx: r.ctx}
-		if err := guarded(pages.run); err != nil {
+		if err := contained(pages.run); err != nil {
 			return r.ofRow(err)
 		}
 		if err := r.group(root, group); err != nil {
@@ -63,15 +63,15 @@ func (r *reader) parquet(head []byte) (err error) {
 // group hands out the rows of a row group.
 func (r *reader) group(root *node, group parquet.RowGroup) (err error) {
 	var rows parquet.Rows
-	if err := guarded(func() error { rows = group.Rows(); return nil }); err != nil {
+	if err := contained(func() error { rows = group.Rows(); return nil }); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, guarded(rows.Close)) }()
+	defer func() { err = errors.Join(err, contained(rows.Close)) }()
 	buf := make([]parquet.Row, batch)
 	fields := make([]map[string]any, batch)
 	for left := group.NumRows(); left > 0; {
 		n := 0
-		err := guarded(func() (err error) {
+		err := contained(func() (err error) {
 			n, err = rows.ReadRows(buf[:min(batch, left)])
 			for i := range n { // they are gone with the next call
 				var e error
@@ -169,11 +169,11 @@ func soundEnds(f *userfile.File) error {
 	return nil
 }
 
-// guarded calls the library. It panics for some files that are broken, and reads memory that
+// contained calls the library. It panics for some files that are broken, and reads memory that
 // is not its own for others; both is an error of the file here, whose name the caller adds,
 // and not the end of the program. Nothing but the library is called within, so that no other
 // panic is taken for one of a file.
-func guarded(call func() error) (err error) {
+func contained(call func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {

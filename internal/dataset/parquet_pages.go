@@ -28,6 +28,7 @@ type pageCheck struct {
 	size   int64
 	meta   *format.RowGroup
 	leaves []*node
+	window []byte // what headers are read into
 }
 
 func (p *pageCheck) run() error {
@@ -91,7 +92,11 @@ const mostHeader = 16 << 20
 // header reads the header of the page at an offset, and tells its length.
 func (p *pageCheck) header(at, left int64) (*format.PageHeader, int64, error) {
 	for window := int64(4 << 10); ; window *= 16 {
-		data := make([]byte, min(window, left))
+		n := min(window, left)
+		if int64(len(p.window)) < n {
+			p.window = make([]byte, n)
+		}
+		data := p.window[:n]
 		if _, err := p.file.ReadAt(data, at); err != nil && !errors.Is(err, io.EOF) {
 			return nil, 0, err
 		}

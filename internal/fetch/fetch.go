@@ -10,8 +10,11 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -43,7 +46,10 @@ type File struct {
 	Size   int64  // in bytes, -1: not known
 	SHA256 string // 64 hex digits, "": not known before it is fetched
 	Git    string // SHA-1 of it as a blob of git, 40 hex digits; "": not known
-	Known  string // by what SHA256 is known: "source" (the publisher tells), "given", "lock"; "" where it is not
+	// Known is by what it is known what the file should be: "source" (the publisher tells its
+	// SHA-256), "given", "lock", "git" (the publisher tells its SHA-1 as a blob of git); "" where
+	// nobody knows.
+	Known string
 }
 
 // Report is what a fetch came to.
@@ -99,7 +105,9 @@ type Options struct {
 	Transport http.RoundTripper
 
 	// Lock is the path of the lock file; "": bench.lock in the folder.
-	Lock   string
+	Lock string
+	// Known are hashes that are known besides, as those that come with a benchmark.
+	Known  []Pin
 	Bounds Bounds
 
 	// Now and Wait are the clock; nil: the real one. Wait returns early with the context's
@@ -153,15 +161,65 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Plan lists the files of the sources, sorted by Path, without fetching any. dir is not
-// needed; hashes in the lock file of Options are taken in where it is named there.
+// Plan lists the files of the sources, sorted by Path, without fetching any. Hashes that are
+// known from Options.Known, or from Options.Lock where that is given, are taken in.
 func Plan(ctx context.Context, o Options, sources []Source) ([]File, error) {
-	return nil, &Error{Msg: "nothing is fetched yet", Err: errors.ErrUnsupported}
+	pins := lockFile{}
+	if o.Lock != "" {
+		var err error
+		if pins, err = readLock(ctx, o.Lock); err != nil {
+			return nil, err
+		}
+	}
+	if err := pins.add(o.Known); err != nil {
+		return nil, err
+	}
+	c, err := newClient(o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	return c.plan(ctx, sources, pins)
 }
 
 // Fetch brings the files of the sources into dir, which is made if it is not there. A file is
-// there under its name only whole and verified; what is begun ends in .part and is gone on
-// with by the next fetch. progress may be nil.
-func Fetch(ctx context.Context, o Options, sources []Source, dir string, progress func(Event)) (Report, error) {
-	return Report{}, &Error{Msg: "nothing is fetched yet", Err: errors.ErrUnsupported}
+// there under its name only whole and verified. What is begun ends in .part, stays there on an
+// error, and is gone on with by the next fetch. progress may be nil. One process at a time is in
+// a folder (ErrLocked).
+func Fetch(ctx context.Context, o Options, sources []Source, dir string, progress func(Event)) (report Report, err error) {
+	if progress == nil {
+		progress = func(Event) {}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Report{}, fmt.Errorf("fetch: %w", err)
+	}
+	free, err := takeLock(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	if o.Lock == "" {
+		o.Lock = filepath.Join(dir, LockName)
+	}
+	f := &fetcher{dir: dir, sources: sources, lock: o.Lock, progress: progress}
+	if f.pins, err = readLock(ctx, o.Lock); err != nil {
+		return Report{}, err
+	}
+	if err := f.pins.add(o.Known); err != nil {
+		return Report{}, err
+	}
+	if f.client, err = newClient(o); err != nil {
+		return Report{}, err
+	}
+	defer f.client.close()
+	f.client.tell = progress
+	files, err := f.client.plan(ctx, sources, f.pins)
+	if err != nil {
+		return Report{}, err
+	}
+	if f.root, err = os.OpenRoot(dir); err != nil {
+		return Report{}, fmt.Errorf("fetch: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.root.Close()) }()
+	return f.all(ctx, files)
 }

@@ -78,6 +78,9 @@ func Notation(v any) string {
 		}
 		return "{" + strings.Join(keys, ", ") + "}"
 	}
+	if text, ok := literalNotation(v); ok {
+		return text
+	}
 	return fmt.Sprint(v)
 }
 

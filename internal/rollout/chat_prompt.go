@@ -26,6 +26,8 @@ type ChatPrompt struct {
 	Extras map[string]any
 	// Bare leaves the system message out for an empty skill.
 	Bare bool
+	// Marked puts pictures where the text marks them by {image#1} and so on; else they follow it.
+	Marked bool
 
 	once   sync.Once
 	shared bool // the system message depends on the skill alone
@@ -107,6 +109,9 @@ func (q *ChatPrompt) asked(t task.Task, text string) (model.Message, error) {
 	images, err := q.Images.of(t)
 	if err != nil || len(images) == 0 {
 		return model.Message{Role: model.User, Content: text}, err
+	}
+	if q.Marked {
+		return model.Message{Role: model.User, Parts: interleaved(text, images)}, nil
 	}
 	m := model.Message{Role: model.User, Parts: []model.Part{{Text: text}}}
 	for i := range images {

@@ -108,7 +108,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
-	for _, part := range []func(context.Context) error{l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
+	for _, part := range []func(context.Context) error{l.readyBenchmark, l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -194,7 +194,7 @@ func (s *Inputs) Projection() score.Projection {
 
 // ChatPrompt is what a chat target is asked, with the pictures of the tasks or without.
 func (s *Inputs) ChatPrompt(images *rollout.Images) *rollout.ChatPrompt {
-	return &rollout.ChatPrompt{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == ""}
+	return &rollout.ChatPrompt{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == "", Marked: s.Config.Tasks.Pictures == config.PicturesMarked}
 }
 
 // Doubts are reasons to doubt gold and checks; nil: there are none.

@@ -28,7 +28,7 @@ import (
 const taskFiles = "a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/"
 
 func (s *loader) loadTasks(ctx context.Context) (err error) {
-	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv(), NoTriggers: s.noTriggers(), Columns: s.Config.Tasks.Columns, Reads: s.fieldsRead()}
+	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv(), NoTriggers: s.noTriggers(), Columns: s.Config.Tasks.Columns, Reads: s.fieldsRead(), Published: s.Config.Bench.Name != ""}
 	if s.Scorer != nil {
 		rules.Checker = nil
 	}
@@ -187,9 +187,13 @@ func (s *Inputs) RequireSplits() error {
 	return s.Set.Require(needs...)
 }
 
-// TasksDir is what paths in tasks are relative to.
+// TasksDir is what paths in tasks are relative to: for a benchmark its data, in which the tasks lie
+// in a folder of their own.
 func (s *Inputs) TasksDir() string {
 	path := s.Config.Tasks.Path
+	if data := s.Config.Bench.Data; data != "" && path == filepath.Join(data, config.FolderOfTasks) {
+		return data
+	}
 	if path == "" {
 		return s.Loaded.Dir
 	}

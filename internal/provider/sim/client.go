@@ -107,7 +107,7 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 	case model.StageMine:
 		return mine(prompt{stage: req.Tags.Stage, system: system, user: user})
 	case model.StageJudge:
-		return "", fmt.Errorf("the simulated world %s cannot judge: use checks that need no model", c.world.name)
+		return c.world.judge(prompt{stage: req.Tags.Stage, system: system, user: user})
 	case "":
 		if req.Tags.Role != model.Optimizer {
 			return c.rollout(system, user, seedOf(req))

@@ -1,0 +1,62 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
+)
+
+// formNames are the normal forms of benchmarks, beside those that answers of any kind need.
+func formNames() []string { return []string{"docvqa", "mathtext", "sealqa", "plain"} }
+
+// benchmarkForm returns a normal form by its name, nil if it is none of formNames.
+func benchmarkForm(name string) normalizer {
+	switch name {
+	case "docvqa":
+		return docvqaForm
+	case "mathtext":
+		return mathtextForm
+	case "sealqa":
+		return sealqaForm
+	case "plain":
+		return plainForm
+	}
+	return nil
+}
+
+// squeeze puts one space in place of white space, as Python's split and join do.
+func squeeze(s string) string { return strings.Join(split(s), " ") }
+
+// docvqaForm is that of the ANLS of DocVQA: case and white space do not matter, punctuation does.
+func docvqaForm(s string) string { return squeeze(lower(s)) }
+
+// mathtextForm is what MathVerse compares before it asks a judge: text without dollar signs, braces and \mathrm.
+func mathtextForm(s string) string {
+	for _, drop := range []string{"$", `\mathrm`, "{", "}"} {
+		s = strings.ReplaceAll(s, drop, "")
+	}
+	for _, gap := range []string{"~", `\,`, `\ `} {
+		s = strings.ReplaceAll(s, gap, " ")
+	}
+	return lower(squeeze(s))
+}
+
+// sealqaForm keeps words, white space, and the percent signs, points and dashes that numbers and dates have.
+func sealqaForm(s string) string {
+	return strings.TrimFunc(strings.Map(func(r rune) rune {
+		if isWord(r) || pytext.IsSpace(r) || strings.ContainsRune("%.-", r) {
+			return r
+		}
+		return -1
+	}, squeeze(lower(s))), pytext.IsSpace)
+}
+
+// plainForm is without ASCII punctuation, as SquadNormalize, but keeps articles.
+func plainForm(s string) string {
+	return squeeze(strings.Map(func(r rune) rune {
+		if isPunctuation(r) {
+			return -1
+		}
+		return r
+	}, lower(s)))
+}

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/latex"
+)
+
+// buildMathEqual compiles math-equal: the answer is the same number, tuple or set as a value,
+// or the same expression; in the form reference the same text, as MathVerse compares before
+// it asks a judge.
+func buildMathEqual(s *spec, n *node) {
+	reference := s.choice("form", "robust", "reference") == "reference"
+	o := latex.Options{Rel: s.number("rel", 0, 0, math.MaxFloat64), Unit: s.choice("unit", "match", "strict", "ignore")}
+	if reference {
+		for _, key := range []string{"rel", "unit"} {
+			if _, given := s.m[key]; given {
+				s.fail(key, "does not go with form: reference, which compares texts")
+			}
+		}
+	}
+	fixed := s.operands(true)
+	n.gold = fixed == nil
+	n.holds = "is mathematically " + newOperandSet(fixed, strings.TrimSpace).describe()
+	n.fit = fitMath
+	for _, f := range fixed {
+		if err := fitMath(f); err != nil {
+			s.fail("value", "%v", err)
+		}
+	}
+	n.judge = func(answer string, gold []string) verdict {
+		if fixed != nil {
+			gold = fixed
+		}
+		return mathVerdict(answer, gold, reference, o)
+	}
+}
+
+func fitMath(gold string) error {
+	if !latex.Says(gold) || mathtextForm(gold) == "" {
+		return fmt.Errorf("%s holds nothing to compare with: a number, an expression or a text is needed", quote(gold))
+	}
+	return nil
+}
+
+func mathVerdict(answer string, gold []string, reference bool, o latex.Options) verdict {
+	why := ""
+	for _, g := range gold {
+		same, reason := mathtextForm(answer) == mathtextForm(g) && mathtextForm(g) != "", ""
+		if !reference {
+			same, reason = latex.Equal(answer, g, o)
+		}
+		if same {
+			return verdict{score: 1, pass: true}
+		}
+		if why == "" {
+			why = reason
+		}
+	}
+	v := verdict{reason: mismatch(answer, gold)}
+	if why != "" && strings.TrimSpace(answer) != "" && len(gold) > 0 {
+		v.reason += "; " + why
+	}
+	return v
+}

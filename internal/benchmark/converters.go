@@ -1,0 +1,139 @@
+package benchmark
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/benchmark/convert"
+	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+	"github.com/seed-f4525e22/skillopt/internal/dataset"
+	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// converterOf returns what makes tasks of the rows of a benchmark.
+func converterOf(f *folder.Folder) (converter, error) {
+	if f.Task.Convert == "" {
+		d, err := newDescribed(f.Task)
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", f.Where, folder.FileAbout, err)
+		}
+		return d.convert, nil
+	}
+	c, ok := convert.Named(f.Task.Convert)
+	if !ok {
+		near, _ := suggest.Of(f.Task.Convert, convert.Names())
+		return nil, fmt.Errorf("%s, %s: task.convert: there is no converter %q (did you mean %q?); there are %s", f.Where, folder.FileAbout, f.Task.Convert, near, strings.Join(convert.Names(), ", "))
+	}
+	o, err := optionsOf(f.Task.With)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %s: task.with: %w", f.Where, folder.FileAbout, err)
+	}
+	return func(row dataset.Row) (item, string, error) {
+		o.Index = row.Number - 1
+		t, err := c(row.Fields, o)
+		var skip *convert.SkipError
+		switch {
+		case errors.As(err, &skip):
+			return item{}, skip.Why, nil
+		case err != nil:
+			return item{}, "", &rowError{file: row.File, row: row.Number, msg: err.Error()}
+		}
+		return converted(t), "", nil
+	}, nil
+}
+
+// optionsOf reads the settings of a converter.
+func optionsOf(with map[string]string) (o convert.Options, err error) {
+	known := []string{"seed", "version", "max_context", "reference"}
+	for key, text := range with {
+		switch key {
+		case "seed":
+			o.Seed = text
+		case "version":
+			o.Version = text
+		case "max_context":
+			o.MaxContext, err = strconv.Atoi(text)
+		case "reference":
+			o.Reference, err = strconv.ParseBool(text)
+		default:
+			near, _ := suggest.Of(key, known)
+			return o, fmt.Errorf("unknown key %q (did you mean %q?); there are %s", key, near, strings.Join(known, ", "))
+		}
+		if err != nil {
+			return o, fmt.Errorf("%s: found %q: %w", key, text, err)
+		}
+	}
+	return o, nil
+}
+
+// converted is a task as an item. Its prompt has the parts that it has, each under a heading.
+func converted(t convert.Task) item {
+	it := item{id: t.ID, fields: map[string]any{"id": t.ID}}
+	for name, v := range t.Fields {
+		if !slices.Contains(inPrompt(), name) {
+			it.fields[name] = v
+		}
+	}
+	for name, text := range map[string]string{"type": t.Type, "hidden": t.Hidden, "prompt": promptOf(t.Fields)} {
+		if text != "" {
+			it.fields[name] = text
+		}
+	}
+	switch len(t.Gold) {
+	case 0:
+	case 1:
+		it.fields["gold"] = t.Gold[0]
+	default:
+		it.fields["gold"] = t.Gold
+	}
+	for _, image := range t.Images {
+		it.pictures = append(it.pictures, picture{name: image.Name, field: task.FieldImages, bytes: image.Content, path: image.Path})
+	}
+	return it
+}
+
+// inPrompt are the long fields that a task has in its prompt alone.
+func inPrompt() []string { return []string{"context", "choices_text", "search_results", "stem"} }
+
+// promptOf puts what a task asks and shows under headings, in a fixed order.
+func promptOf(fields map[string]any) string {
+	question := "question"
+	if _, cut := fields["stem"]; cut {
+		question = "stem" // the question without its choices
+	}
+	var parts []string
+	for _, part := range []struct{ field, heading string }{
+		{"context", "Passages"}, {question, "Question"}, {"choices_text", "Choices"}, {"search_results", "Search results"},
+		{"urls", "Addresses"}, {"freshness", "Freshness"}, {"question_types", "Kinds of question"},
+	} {
+		text := plainText(fields[part.field])
+		if text == "" && part.field == "stem" {
+			text = "The question stands in the picture."
+		}
+		if text != "" {
+			parts = append(parts, "## "+part.heading+"\n"+text)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// plainText is a field as a text: a list has an entry a line.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case []any:
+		lines := []string{}
+		for _, entry := range v {
+			lines = append(lines, plainText(entry))
+		}
+		return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
+	case nil:
+		return ""
+	}
+	return fmt.Sprint(v)
+}

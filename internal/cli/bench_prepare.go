@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/benchmark"
+	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// benchPrepareOptions are the flags of bench prepare.
+type benchPrepareOptions struct {
+	from, out, scoring string
+	fixture            bool
+}
+
+func benchPrepareCommand(a *app) *cobra.Command {
+	var o benchPrepareOptions
+	c := &cobra.Command{
+		Use:   "prepare NAME_OR_DIR --out OUT [--from DIR | --fixture]",
+		Short: "Make an ordinary folder of tasks of a benchmark's rows",
+		Long: `Make a folder that train, eval, compare, tasks lint and try read: tasks by split,
+pictures, config.yaml, SKILL.md, and source.json with the sha256 of every row and file.
+The rows are those that bench fetch got, those of --from (the files as they are
+published, or the splits of SkillOpt), or with --fixture rows of our own with a
+simulated world. Nothing half made is left behind.
+
+` + exitHelp,
+		Example: `  skillopt bench prepare searchqa --fixture --out try-it
+  skillopt bench prepare docvqa --from ~/data/docvqa --out docvqa
+  skillopt bench prepare ./my-bench --from rows --out work --scoring robust`,
+		Args: exactly(1, "the name of a benchmark, or a folder"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), a, args[0]) },
+	}
+	o.addFlags(c)
+	c.Flags().StringVar(&o.out, "out", "", "the folder to make; it does not exist, or is empty")
+	return c
+}
+
+func (o *benchPrepareOptions) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&o.from, "from", "", "the folder with the rows; absent: what bench fetch got")
+	c.Flags().BoolVar(&o.fixture, "fixture", false, "rows of our own, and simulated models")
+	addScoring(c, &o.scoring)
+}
+
+func (o *benchPrepareOptions) run(ctx context.Context, a *app, name string) error {
+	if o.out == "" {
+		return usagef("bench prepare needs --out with the folder to make: skillopt bench prepare %s --out %s", name, filepath.Base(name))
+	}
+	f, err := openBench(ctx, a, name)
+	if err != nil {
+		return err
+	}
+	report, err := o.prepare(ctx, a, f, name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, report)
+	}
+	writePrepared(a.results(), report, o.out)
+	return nil
+}
+
+// prepare makes the folder.
+func (o *benchPrepareOptions) prepare(ctx context.Context, a *app, f *folder.Folder, name string) (benchmark.Report, error) {
+	if o.fixture && o.from != "" {
+		return benchmark.Report{}, usagef("--fixture has rows of its own, and --from names others: give one of them")
+	}
+	from := a.absolute(o.from)
+	if from == "" && !o.fixture {
+		var err error
+		if from, err = fetchedRows(a, f); err != nil {
+			return benchmark.Report{}, err
+		}
+	}
+	options := benchmark.Options{Folder: f, From: from, Fixture: o.fixture, Out: a.absolute(o.out), Scoring: o.scoring}
+	if f.Path != "" {
+		options.Name = nameFrom(options.Out, f.Path)
+	}
+	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (benchmark.Report, error) {
+		return benchmark.Prepare(ctx, options)
+	})
+	return report, asBenchInput(err)
+}
+
+// nameFrom names the folder of a benchmark as a config in out does.
+func nameFrom(out, path string) string {
+	rel, err := filepath.Rel(out, path)
+	if err != nil {
+		return path
+	}
+	if rel = filepath.ToSlash(rel); !folder.IsPath(rel) {
+		rel = "./" + rel
+	}
+	return rel
+}
+
+// preparedText says what was made.
+func preparedText(r benchmark.Report, dir string) string {
+	var parts []string
+	for _, split := range []task.Split{task.Train, task.Selection, task.Test, ""} {
+		if n := r.Tasks[string(split)]; n > 0 {
+			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", n, split)))
+		}
+	}
+	return fmt.Sprintf("%s: %s tasks, %s in %s", r.Benchmark, strings.Join(parts, ", "), plural.Of(r.Pictures, "picture", "pictures"), dir)
+}
+
+// writePrepared prints what was made, and what comes next.
+func writePrepared(out printer, r benchmark.Report, dir string) {
+	out.line(preparedText(r, dir))
+	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		out.line(fmt.Sprintf("  left out: %s: %s", plural.Of(r.LeftOut[why], "row", "rows"), why))
+	}
+	if r.Fixture {
+		out.line("simulated: rows of our own and a simulated world; scores say nothing of any model")
+		out.line(fmt.Sprintf("next: skillopt train %s", shellWord(dir)))
+		return
+	}
+	out.line(fmt.Sprintf("next: name models in %s, then skillopt doctor %s", filepath.Join(dir, benchmark.FileConfig), shellWord(dir)))
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/benchmark"
+	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+)
+
+// benchView is what bench show tells of a benchmark.
+type benchView struct {
+	benchRow
+	Sets      map[string]string    `json:"sets"`      // keys of the config with their values as JSON
+	Published *benchmark.Published `json:"published"` // null: nothing is
+}
+
+func benchShowCommand(a *app) *cobra.Command {
+	scoring := ""
+	c := &cobra.Command{
+		Use:   "show NAME_OR_DIR",
+		Short: "Show where the rows of a benchmark come from, what it sets and what others have published",
+		Long: `Show a benchmark: licence, sources, splits, the keys of the config that it sets beneath
+yours, and figures that others have published, with why they do not compare.`,
+		Example: "  skillopt bench show searchqa\n  skillopt bench show ./my-bench --scoring robust\n  skillopt bench show docvqa --json",
+		Args:    exactly(1, "the name of a benchmark, or a folder"),
+		RunE:    func(c *cobra.Command, args []string) error { return benchShow(c.Context(), a, args[0], scoring) },
+	}
+	addScoring(c, &scoring)
+	return c
+}
+
+// addScoring adds the flag that says how answers are scored.
+func addScoring(c *cobra.Command, scoring *string) {
+	c.Flags().StringVar(scoring, "scoring", "", "reference (as by the program whose figures are published) or robust; absent: the benchmark's default")
+}
+
+func benchShow(ctx context.Context, a *app, name, scoring string) error {
+	f, err := openBench(ctx, a, name)
+	if err != nil {
+		return err
+	}
+	row, err := rowOfBench(ctx, a, name)
+	if err != nil {
+		return err
+	}
+	view := benchView{benchRow: row, Sets: map[string]string{}}
+	l, err := benchConfig(ctx, a, name, scoring)
+	if err != nil {
+		return err
+	}
+	for _, k := range l.Config.Keys() {
+		if at := l.Origins[k.Path]; strings.HasPrefix(at, f.Where) || anyBelow(l.Origins, k.Path, f.Where) {
+			view.Sets[k.Path] = k.Value
+		}
+	}
+	if view.Published, err = benchmark.ReadPublished(f); err != nil {
+		return usagef("%v", err)
+	}
+	if a.json {
+		return printJSON(a.Out, view)
+	}
+	writeBench(a.results(), f, view, scoring)
+	return nil
+}
+
+// anyBelow reports whether a part of a key comes from a place.
+func anyBelow(origins map[string]string, key, where string) bool {
+	for at, origin := range origins {
+		if strings.HasPrefix(at, key+".") && strings.HasPrefix(origin, where) {
+			return true
+		}
+	}
+	return false
+}
+
+// benchConfig is the config of a benchmark with nothing of the user's over it.
+func benchConfig(ctx context.Context, a *app, name, scoring string) (*config.Loaded, error) {
+	settings := []config.Setting{{Key: "bench.name", Value: name, Origin: "argument"}}
+	if scoring != "" {
+		settings = append(settings, config.Setting{Key: "bench.scoring", Value: scoring, Origin: "--scoring"})
+	}
+	return config.LoadContext(ctx, config.Options{Settings: settings, Dir: a.Dir, Lookup: a.lookup})
+}
+
+// isJudged reports whether answers of a benchmark are judged by a model, by its default scoring.
+func isJudged(ctx context.Context, a *app, f *folder.Folder) (bool, error) {
+	name := f.Name
+	if f.Path != "" {
+		name = f.Path
+	}
+	l, err := benchConfig(ctx, a, name, "")
+	if err != nil {
+		return false, err
+	}
+	return asksJudge(l.Config.Tasks.Checks), nil
+}
+
+// asksJudge reports whether checks ask a judge.
+func asksJudge(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, asksJudge)
+	case map[string]any:
+		kind, _ := v["type"].(string)
+		return strings.HasPrefix(strings.TrimPrefix(kind, "not-"), "llm-") || asksJudge(v["any"]) || asksJudge(v["all"])
+	case string:
+		return strings.HasPrefix(strings.TrimPrefix(v, "not-"), "llm-")
+	}
+	return false
+}
+
+// fetchedRows is where rows of a benchmark lie; "": nowhere.
+func fetchedRows(a *app, f *folder.Folder) (string, error) {
+	dir, err := benchData(a, f)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return dir, nil
+}
+
+// writeBench prints a benchmark.
+func writeBench(out printer, f *folder.Folder, v benchView, scoring string) {
+	out.line(fmt.Sprintf("%s: %s", v.Name, v.Title))
+	out.paragraph("licence: " + v.Licence)
+	for _, s := range v.Source {
+		out.line("from " + s)
+	}
+	switch {
+	case v.Data != "":
+		out.line("rows: " + out.path(v.Data))
+	case len(f.Sources) == 0:
+		out.line("rows: yours, with --from DIR")
+	default:
+		out.line(fmt.Sprintf("rows: not on this machine; skillopt bench fetch %s gets them", v.Name))
+	}
+	out.line("splits: " + splitsText(f))
+	if len(v.Scoring) > 0 {
+		used := v.Scoring[0]
+		if scoring != "" {
+			used = scoring
+		}
+		out.line(fmt.Sprintf("scoring: %s (of %s)", used, strings.Join(v.Scoring, ", ")))
+	}
+	if v.Judge {
+		out.line("judged: models.judge is needed")
+	}
+	out.line("beneath your config it sets:")
+	for _, key := range slices.Sorted(maps.Keys(v.Sets)) {
+		out.line(fmt.Sprintf("  %s: %s", key, shortened(oneLine(v.Sets[key]), 100)))
+	}
+	writePublished(out, v.Published)
+}
+
+// splitsText says how tasks are divided.
+func splitsText(f *folder.Folder) string {
+	s := f.Splits
+	switch {
+	case s.IDs != "":
+		return "by published ids"
+	case s.Field != "":
+		return "by the field " + s.Field + " of its rows"
+	case s.Stratify != "":
+		return fmt.Sprintf("%s for each %s, seed %d", s.Ratio, s.Stratify, s.Seed)
+	case s.Ratio != "":
+		return fmt.Sprintf("%s, seed %d", s.Ratio, s.Seed)
+	}
+	return "by split.ratio of your config"
+}
+
+// writePublished prints what others have published, and why it does not compare.
+func writePublished(out printer, p *benchmark.Published) {
+	if p == nil || len(p.Rows) == 0 {
+		return
+	}
+	out.line(fmt.Sprintf("published (%s), %s:", p.Source, p.Metric))
+	for _, row := range p.Rows {
+		who := row.Method
+		if row.Model != "" {
+			who += ", " + row.Model
+		}
+		text := ""
+		if row.Score != nil {
+			text = fmt.Sprintf(" %.1f %%", *row.Score)
+		}
+		if row.Gain != nil {
+			text += fmt.Sprintf(" %+.1f points over no skill", *row.Gain)
+		}
+		out.line("  " + who + ":" + text)
+	}
+	out.paragraph("not comparable with yours: " + strings.Join(p.Against, "; "))
+}

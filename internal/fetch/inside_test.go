@@ -1,0 +1,71 @@
+package fetch
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestPublic(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]bool{
+		"8.8.8.8": true, "2606:4700::1111": true, "::ffff:8.8.8.8": true,
+		"127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.0.1": false, "169.254.169.254": false, "100.64.0.1": false, "0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false,
+		"::1": false, "::": false, "fe80::1": false, "fd00::1": false, "::ffff:127.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false,
+	} {
+		if got := Public(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("%s: %v", addr, got)
+		}
+		err := onlyPublic("tcp", netip.AddrPortFrom(netip.MustParseAddr(addr), 443).String(), nil)
+		if (err == nil) != want || err != nil && !errors.Is(err, errPrivate) {
+			t.Errorf("%s is connected to: %v", addr, err)
+		}
+	}
+}
+
+func TestNextPage(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		`<https://x/a?cursor=1>; rel="next"`:                 "https://x/a?cursor=1",
+		`<https://x/a>; rel="prev", <https://x/b>; rel=next`: "https://x/b",
+		`</c>; title="x"; REL="Next"`:                        "/c",
+		`<https://x/a>; rel="last"`:                          "",
+		``:                                                   "", `<`: "", `>;rel=next`: "", `<>; rel=next`: "",
+	} {
+		if got := nextPage([]string{header}); got != want {
+			t.Errorf("%s: %q", header, got)
+		}
+	}
+}
+
+func TestContentRange(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string][3]any{
+		"bytes 5-9/10": {int64(5), int64(10), true}, "bytes 0-1/*": {int64(0), int64(-1), true}, "bytes */7": {int64(-1), int64(7), true},
+		"": {nil, nil, false}, "bytes x-1/2": {nil, nil, false}, "items 0-1/2": {nil, nil, false}, "bytes 1-2": {nil, nil, false}, "bytes 0-1/x": {nil, nil, false},
+	} {
+		from, size, err := contentRange(header)
+		if (err == nil) != want[2].(bool) || err == nil && (from != want[0] || size != want[1]) {
+			t.Errorf("%q: %d, %d, %v", header, from, size, err)
+		}
+	}
+}
+
+// TestFullDisk: what could not be written is said with the room that is needed.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	file := File{Origin: "o", Path: "p", Size: 5}
+	d := &download{fetcher: &fetcher{client: &client{}, dir: "data"}, file: file, out: full, sums: newSums(file)}
+	err = d.copy(t.Context(), strings.NewReader("12345"), 5)
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != "fetch o: no space left on device after 0 bytes of 5: make room in data and fetch again; what is here is kept" {
+		t.Errorf("got %v", err)
+	}
+}
