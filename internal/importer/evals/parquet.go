@@ -16,7 +16,7 @@ func (w *work) rowsOf(file string) iter.Seq2[row, error] {
 	}
 	return func(yield func(row, error) bool) {
 		if w.root == nil {
-			yield(row{}, errors.New("Parquet is read from folders of the disk alone"))
+			yield(row{}, errors.New("a Parquet file is read from folders of the disk alone"))
 			return
 		}
 		bounds := dataset.Bounds{FileBytes: 4 << 30, RowBytes: 4 * maxText, Rows: maxRows}
