@@ -206,11 +206,14 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 	case "tag":
 		first := s.choice("which", "last", "first") == "first"
 		name := strings.Trim(argument, "<>/")
-		if s.choice("form", "robust", "docvqa") == "docvqa" {
+		switch s.choice("form", "robust", "reference", "docvqa") {
+		case "docvqa":
 			if first {
 				s.fail("which", "first does not go with form: docvqa, which takes the last tags")
 			}
 			return always(func(reply string) (string, bool) { return outerTags(reply, name) })
+		case "reference":
+			return always(func(reply string) (string, bool) { return trimmed(tagged(reply, name, first)) })
 		}
 		return always(func(reply string) (string, bool) { return tagged(reply, name, first) })
 	case "regex":
@@ -224,6 +227,9 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 		}
 		return always(func(reply string) (string, bool) { return jsonAt(reply, steps) })
 	case "last_line":
+		if s.choice("form", "robust", "reference") == "reference" {
+			return always(lastPythonLine)
+		}
 		return always(lastLine)
 	case "boxed":
 		return s.boxed()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlclark/regexp2"
 
+	"github.com/seed-f4525e22/skillopt/internal/mcq"
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
@@ -78,24 +79,44 @@ func buildEquals(s *spec, n *node) {
 		fallback = "casefold"
 	}
 	normalize := s.choice("normalize", normalizers(fallback)...)
+	inside := s.choice("inside", "never", "words", "either")
 	fixed := s.operands(true)
 	n.gold = fixed == nil
+	if normalize == "number" && inside != "never" {
+		s.fail("inside", "%q does not go with normalize: number", inside)
+	}
 	if normalize == "number" {
 		numberNode(s, n, fixed, numberRule{rel: defaultRel})
 		return
 	}
 	set := newOperandSet(fixed, normalizerOf(normalize))
 	n.holds = "equals " + set.describe()
+	n.inside = n.gold && inside != "never"
 	n.judge = func(answer string, gold []string) verdict {
 		texts, forms := set.of(gold)
 		form := set.form(answer)
 		for _, f := range forms {
-			if f == form {
+			if f == form || stands(inside, form, f) {
 				return verdict{score: 1, pass: true}
 			}
 		}
 		return verdict{reason: mismatch(answer, texts)}
 	}
+}
+
+// stands reports whether a value stands in an answer, both in their form: as whole words and
+// whole numbers, or, either, one in the other as any part of it.
+func stands(inside, answer, value string) bool {
+	if strings.TrimSpace(answer) == "" || strings.TrimSpace(value) == "" {
+		return false
+	}
+	switch inside {
+	case "either":
+		return strings.Contains(answer, value) || strings.Contains(value, answer)
+	case "words":
+		return mcq.Holds(answer, value)
+	}
+	return false
 }
 
 // buildContains compiles the six contains checks.

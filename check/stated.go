@@ -94,6 +94,25 @@ func outerTags(reply, name string) (string, bool) {
 	return strings.TrimFunc(string(text[min(from+len(begin), to):to]), pytext.IsSpace), true
 }
 
+// trimmed takes off what Python counts as white space.
+func trimmed(answer string, found bool) (string, bool) {
+	return strings.TrimFunc(answer, pytext.IsSpace), found
+}
+
+// lastPythonLine is the last line that is not blank, where lines end as Python has it: at form
+// feeds, vertical tabs and separators too.
+func lastPythonLine(reply string) (string, bool) {
+	lines := strings.FieldsFunc(reply, func(r rune) bool {
+		return r >= '\n' && r <= '\r' || r >= 0x1c && r <= 0x1e || r == 0x85 || r == 0x2028 || r == 0x2029
+	})
+	for _, line := range slices.Backward(lines) {
+		if line, _ = trimmed(line, true); line != "" {
+			return line, true
+		}
+	}
+	return "", true // and the reply is no other answer
+}
+
 func lastOf(text, part []rune) int {
 	for i := len(text) - len(part); i >= 0; i-- {
 		if slices.Equal(text[i:i+len(part)], part) {

@@ -57,7 +57,7 @@ type Tasks struct {
 	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
 	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
 	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked" older:"\"\""`
-	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, tag:NAME, or {tag|regex|json_path: ...}"`
+	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, boxed, choice, tag:NAME, {tag|regex|json_path: ...}, or a list of these"`
 	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
 	// Threshold is on top of what the checks require.
 	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, besides passing the required checks; 0 = none" min:"0" max:"1"`

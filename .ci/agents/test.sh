@@ -16,7 +16,15 @@ if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
   exit 0
 fi
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+beside=''
+# tell ends what still runs beside the rest, and prints what it found.
+tell() {
+  local code=0
+  [ -z "$beside" ] || { [ -z "${1:-}" ] || kill "$beside" 2>/dev/null || true; wait "$beside" || code=$?; cat "$work/agent.log"; }
+  beside=''
+  return "$code"
+}
+trap 'tell now || true; rm -rf "$work"' EXIT
 # Without what debuggers need, which nobody uses here, linking is quicker.
 built() { (cd "$root" && CGO_ENABLED=0 go test -c -ldflags '-s -w' -o "$work/$1.test" "$2"); }
 built agent ./internal/agent
@@ -40,13 +48,16 @@ if [ ${#wrap[@]} -gt 0 ]; then
 else
   echo 'not in a network namespace: unshare or ip is missing or not permitted'
 fi
-# Those that only wait for a deadline run side by side.
-(cd "$root/internal/agent" && "${wrap[@]}" "$work/agent.test" -test.run '^Test(Real|BuiltinBehaves)' -test.v -test.parallel 16 -test.timeout 20m "$@")
+# One agent after the other, then side by side those that only wait for a deadline: beside the tests that follow.
+(cd "$root/internal/agent" && exec "${wrap[@]}" "$work/agent.test" -test.run '^Test(Real|BuiltinBehaves)' -test.v -test.parallel 16 -test.timeout 20m "$@") >"$work/agent.log" 2>&1 &
+beside=$!
 # What doctor has them show.
 (cd "$root/internal/wiring" && "${wrap[@]}" "$work/wiring.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 # What they write down of their sessions.
 (cd "$root/internal/sleep/harvest" && "${wrap[@]}" "$work/harvest.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 # Whole training runs with agents as targets.
 (cd "$root/internal/acceptance" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
+tell
 # Nights that replay tasks with them: what they reach, and what they learn.
-(cd "$root/internal/sleep/night" && "${wrap[@]}" "$work/night.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
+# On the disk: agents have a shared memory of their own, in which their workspaces do not lie.
+(cd "$root/internal/sleep/night" && TMPDIR=${TMPDIR:-/tmp} "${wrap[@]}" "$work/night.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox/helpertest"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -24,12 +25,13 @@ func TestMain(m *testing.M) {
 	if code, is := sandboxtest.Main(os.Getenv(sandboxtest.Var), os.Args, os.Stdout); is {
 		os.Exit(code)
 	}
-	os.Exit(inMemory(m))
+	os.Exit(quickly(m))
 }
 
-// inMemory runs the tests with their temporary files in memory, where there is such a
+// quickly runs the tests with a helper that starts soon and with their temporary files in memory, where there is such a
 // place and TMPDIR names no other: they write many, and none looks at a disk.
-func inMemory(m *testing.M) int {
+func quickly(m *testing.M) int {
+	defer helpertest.Quick(os.Environ())()
 	if os.Getenv("TMPDIR") != "" { // of the user, or of the test that started this one
 		return m.Run()
 	}

@@ -48,10 +48,10 @@ func converterOf(f *folder.Folder) (converter, error) {
 
 // optionsOf reads the settings of a converter.
 func optionsOf(with map[string]string) (o convert.Options, err error) {
-	known := []string{"seed", "version", "max_context", "reference"}
+	known := []string{folder.WithSeed, "version", "max_context", "reference"}
 	for key, text := range with {
 		switch key {
-		case "seed":
+		case folder.WithSeed:
 			o.Seed = text
 		case "version":
 			o.Version = text

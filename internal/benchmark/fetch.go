@@ -81,7 +81,7 @@ func (g Fetching) sources(ctx context.Context) (sources []fetch.Source, fixed []
 			}
 			key := s.HF + "@" + branch
 			if at = commits[key]; at == "" {
-				if at, err = fetch.Head(ctx, g.Options, s.HF, branch); err != nil {
+				if at, err = fetch.Head(ctx, g.Options, s.HF, branch, g.Progress); err != nil {
 					return nil, nil, err
 				}
 				commits[key] = at

@@ -28,6 +28,8 @@ type Options struct {
 	Out string
 	// Scoring is how answers are scored; "" is the default of the benchmark.
 	Scoring string
+	// Seed is that of a split by a ratio, and of the order of choices; 0 is that of the benchmark.
+	Seed int64
 	// Name is how the config names the benchmark; "": by its name.
 	Name string
 	// Data is how the config names its own folder; "": ".".
@@ -55,6 +57,7 @@ func (e *DataError) Error() string {
 
 // Prepare makes the folder. Nothing is there if it fails.
 func Prepare(ctx context.Context, o Options) (report Report, err error) {
+	o.Folder = o.Folder.Seeded(o.Seed)
 	w, err := begin(o.Out)
 	if err != nil {
 		return Report{}, err

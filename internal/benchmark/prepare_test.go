@@ -140,6 +140,48 @@ func TestWaysToSplit(t *testing.T) {
 	}
 }
 
+// TestOneOrderOfChoicesByTheSeed: the choices of a question come in an order of the seed and its id, the same
+// however often it is prepared, and gold follows its text.
+func TestOneOrderOfChoicesByTheSeed(t *testing.T) {
+	t.Parallel()
+	f, err := folder.Open(t.Context(), "livemathematicianbench", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders := map[string]string{}
+	for name, seed := range map[string]int64{"own": 0, "again": 0, "42": 42, "7": 7} {
+		out := filepath.Join(t.TempDir(), "out")
+		if _, err := benchmark.Prepare(t.Context(), benchmark.Options{Folder: f, Fixture: true, Out: out, Seed: seed}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(out, "tasks", "test.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders[name] = string(text)
+		for line := range strings.Lines(string(text)) {
+			var q struct {
+				Gold    string
+				Hidden  string
+				Choices []struct{ Label, Text string }
+			}
+			if err := json.Unmarshal([]byte(line), &q); err != nil {
+				t.Fatal(err)
+			}
+			right := slices.IndexFunc(q.Choices, func(c struct{ Label, Text string }) bool { return c.Label == q.Gold })
+			// The theorem of the fixture says which of its texts is right: P(0) is the first.
+			texts := []string{"Every prime", "Exactly", "No residue", "It holds"}
+			at := slices.IndexFunc([]string{"P(0)", "P(1)", "P(2)", "P(3)"}, func(p string) bool { return strings.Contains(q.Hidden, p) })
+			if right < 0 || at < 0 || !strings.HasPrefix(q.Choices[right].Text, texts[at]) {
+				t.Errorf("gold does not follow its text: %s", line)
+			}
+		}
+	}
+	if orders["own"] != orders["again"] || orders["own"] != orders["42"] || orders["own"] == orders["7"] {
+		t.Error("the order is not one by the seed")
+	}
+}
+
 // TestTheSameRowsMakeTheSameBytes: and source.json names each row and file by its content.
 func TestTheSameRowsMakeTheSameBytes(t *testing.T) {
 	t.Parallel()

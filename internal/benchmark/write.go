@@ -34,6 +34,7 @@ type Source struct {
 	Benchmark string          `json:"benchmark"`
 	Licence   string          `json:"licence"`
 	Fixture   bool            `json:"fixture,omitempty"`
+	Seed      int64           `json:"seed"` // of a split by a ratio, and of the order of choices
 	Sources   []folder.Source `json:"sources"`
 	Files     []File          `json:"files"`
 	Pictures  []File          `json:"pictures"`
@@ -100,7 +101,7 @@ func (p *preparation) writeTasks(split task.Split, places []int) (err error) {
 
 func (p *preparation) writeSource() error {
 	s := Source{
-		Format: sourceFormat, Benchmark: p.Folder.Name, Licence: p.Folder.Licence, Fixture: p.Fixture,
+		Format: sourceFormat, Benchmark: p.Folder.Name, Licence: p.Folder.Licence, Fixture: p.Fixture, Seed: p.Folder.Splits.Seed,
 		Sources: p.Folder.Sources, Files: p.files, Pictures: p.gallery.files, LeftOut: p.leftOut, Items: []Item{},
 	}
 	if s.Pictures == nil {

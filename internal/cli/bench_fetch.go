@@ -125,6 +125,9 @@ func asFetchInput(err error) error {
 			return usagef("%v", err)
 		}
 	}
+	if errors.Is(err, fetch.ErrTransport) || errors.Is(err, fetch.ErrBusy) || errors.Is(err, fetch.ErrCut) {
+		return fmt.Errorf("%w; what is here stays, and the same command goes on; rows that you have already: skillopt bench prepare NAME --from DIR --out OUT", err)
+	}
 	return err
 }
 

@@ -20,6 +20,7 @@ import (
 type benchPrepareOptions struct {
 	from, out, scoring string
 	fixture            bool
+	seed               int64
 }
 
 func benchPrepareCommand(a *app) *cobra.Command {
@@ -48,6 +49,7 @@ simulated world. Nothing half made is left behind.
 func (o *benchPrepareOptions) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&o.from, "from", "", "the folder with the rows; absent: what bench fetch got")
 	c.Flags().BoolVar(&o.fixture, "fixture", false, "rows of our own, and simulated models")
+	c.Flags().Int64Var(&o.seed, "seed", 0, "of a split by a ratio, and of the order of choices; 0: the benchmark's")
 	addScoring(c, &o.scoring)
 }
 
@@ -82,7 +84,7 @@ func (o *benchPrepareOptions) prepare(ctx context.Context, a *app, f *folder.Fol
 			return benchmark.Report{}, err
 		}
 	}
-	options := benchmark.Options{Folder: f, From: from, Fixture: o.fixture, Out: a.absolute(o.out), Scoring: o.scoring}
+	options := benchmark.Options{Folder: f, From: from, Fixture: o.fixture, Out: a.absolute(o.out), Scoring: o.scoring, Seed: o.seed}
 	if f.Path != "" {
 		options.Name = nameFrom(options.Out, f.Path)
 	}

@@ -150,6 +150,8 @@ func (o *benchRunOptions) ready(ctx context.Context, a *app, f *folder.Folder, n
 		return usagef("%s holds the benchmark %s, and this is %s: name another folder with --out", o.out, was.Benchmark, f.Name)
 	case was.Fixture != o.fixture:
 		return usagef("%s holds %s, and this is %s: name another folder with --out", o.out, rowsText(was.Fixture), rowsText(o.fixture))
+	case o.seed != 0 && was.Seed != o.seed:
+		return usagef("%s was prepared with the seed %d, and --seed is %d: name another folder with --out", o.out, was.Seed, o.seed)
 	case o.from != "":
 		return usagef("%s is prepared already, from what its source.json says: remove it, or name another folder with --out", o.out)
 	}

@@ -62,7 +62,7 @@ func extractorOf(t *testing.T, rule map[string]any) *check.Extractor {
 // TestEvalDocVQA holds the extraction, gold of any shape, and the check anls.
 func TestEvalDocVQA(t *testing.T) {
 	t.Parallel()
-	extractor := extractorOf(t, map[string]any{"tag": "answer", "form": "docvqa", "fallback": "last_line"})
+	extractor := extractorOf(t, map[string]any{"tag": "answer", "form": "docvqa", "fallback": map[string]any{"last_line": true, "form": "reference"}})
 	suite, err := check.Compile([]any{"anls"}, check.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestEvalDocVQA(t *testing.T) {
 // TestEvalLiveMath holds the reference form of mcq, and the check where gold is a choice.
 func TestEvalLiveMath(t *testing.T) {
 	t.Parallel()
-	extractor := extractorOf(t, map[string]any{"tag": "answer", "fallback": "last_line"})
+	extractor := extractorOf(t, map[string]any{"tag": "answer", "form": "reference", "fallback": map[string]any{"last_line": true, "form": "reference"}})
 	suite, err := check.Compile([]any{map[string]any{"type": "mcq", "form": "reference"}}, check.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -76,14 +76,14 @@ func newClient(o Options) (*client, error) {
 // trusted.
 func (c *client) base(given, usual string) (*url.URL, error) {
 	if given == "" {
-		return url.Parse(usual)
+		return url.Parse(usual + "/")
 	}
 	u, err := url.Parse(given)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, &Error{Msg: fmt.Sprintf("%s is no address of a server: https://host is needed", plainURL(given)), Err: ErrSource}
 	}
 	c.trusted[hostPort(u)] = true
-	return u, nil
+	return u.JoinPath("/"), nil
 }
 
 // hostPort is the host of an address with its port.

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // brings nothing over the network but the list.
 func TestFetch(t *testing.T) {
 	t.Parallel()
-	h := newHub(t, map[string]string{"data/a/1.parquet": noise(3<<20, "1"), "data/a/2.parquet": noise(500, "2"), "data/b/3.parquet": "small", "data/README.md": "no", "other.parquet": "no"})
+	h := newHub(t, map[string]string{"data/a/1.parquet": noise(3<<20, "1"), "data/a/2.parquet": noise(500, "2"), "data/b/3%41 ?#.parquet": "small", "data/README.md": "no", "other.parquet": "no"})
 	dir := t.TempDir()
 	var kinds []fetch.EventKind
 	report, err := fetch.Fetch(t.Context(), h.options(), hf("data/**/*.parquet", "rows"), dir, func(e fetch.Event) {
@@ -48,7 +48,7 @@ func TestFetch(t *testing.T) {
 	got := read(t, dir)
 	lock := got["bench.lock"]
 	delete(got, "bench.lock")
-	want := map[string]string{"rows/a/1.parquet": h.files["data/a/1.parquet"], "rows/a/2.parquet": h.files["data/a/2.parquet"], "rows/b/3.parquet": "small"}
+	want := map[string]string{"rows/a/1.parquet": h.files["data/a/1.parquet"], "rows/a/2.parquet": h.files["data/a/2.parquet"], "rows/b/3%41 ?#.parquet": "small"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%.500s", diff)
 	}
@@ -67,7 +67,7 @@ func TestFetch(t *testing.T) {
       "size": 500
     },
     {
-      "origin": "%[1]sdata/b/3.parquet",
+      "origin": "%[1]sdata/b/3%%41 ?#.parquet",
       "sha256": "%[4]s",
       "size": 5
     }
@@ -423,6 +423,34 @@ func TestSourcesAreValidated(t *testing.T) {
 		if err := s.Validate(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSmallFilesOfGatedDataSets: Hugging Face sends on within itself, where it wants to know
+// who asks once more. The token does not go along; where the file is asked for otherwise, it is
+// given without being sent on.
+func TestSmallFilesOfGatedDataSets(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, map[string]string{"a b/x.csv": "small"})
+	h.before = func(w http.ResponseWriter, r *http.Request, _ bool) bool {
+		known := r.Header.Get("Authorization") == "Bearer "+token
+		switch at := r.URL.Path; {
+		case strings.HasPrefix(at, "/datasets/owner/name/resolve/") && known:
+			http.Redirect(w, r, "/api/resolve-cache/x", http.StatusTemporaryRedirect)
+		case strings.HasPrefix(at, "/api/resolve-cache/") && known:
+			t.Error("the token came along with a redirect")
+		case at == "/datasets/owner/name/raw/"+revision+"/a b/x.csv" && known:
+			h.blob(w, r, "a b/x.csv")
+		case strings.HasPrefix(at, "/api/datasets/") && known:
+			return false
+		default:
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		return true
+	}
+	dir := t.TempDir()
+	if _, err := fetch.Fetch(t.Context(), h.options(), hf("", ""), dir, nil); err != nil || read(t, dir)["a b/x.csv"] != "small" {
+		t.Errorf("%v: %v", read(t, dir), err)
 	}
 }
 

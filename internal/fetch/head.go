@@ -7,13 +7,17 @@ import (
 )
 
 // Head asks Hugging Face which commit a branch or tag of a data set is at, 40 hex digits. It is for
-// sources without a commit, before they are planned: from then on that commit holds.
-func Head(ctx context.Context, o Options, repo, branch string) (string, error) {
+// sources without a commit, before they are planned: from then on that commit holds. progress, which may
+// be nil, is told of waits.
+func Head(ctx context.Context, o Options, repo, branch string, progress func(Event)) (string, error) {
 	c, err := newClient(o)
 	if err != nil {
 		return "", err
 	}
 	defer c.close()
+	if progress != nil {
+		c.tell = progress
+	}
 	s := Source{HF: repo, Revision: branch}
 	at := c.hf.JoinPath("api", "datasets", repo, "revision", url.PathEscape(branch))
 	var info struct {

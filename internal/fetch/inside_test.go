@@ -2,7 +2,12 @@ package fetch
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -67,5 +72,50 @@ func TestFullDisk(t *testing.T) {
 	err = d.copy(t.Context(), strings.NewReader("12345"), 5)
 	if !errors.Is(err, syscall.ENOSPC) || err.Error() != "fetch o: no space left on device after 0 bytes of 5: make room in data and fetch again; what is here is kept" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestPrivateAddressesAreNotConnectedTo, whatever a name said when it was looked at, but those
+// of trusted hosts and of a proxy.
+func TestPrivateAddressesAreNotConnectedTo(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.Host+r.URL.Path) // of a request to a proxy this is where it is to go
+	}))
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(o Options, address string) (string, error) {
+		c, err := newClient(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.close()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := c.network.RoundTrip(req)
+		if err != nil {
+			return "", err
+		}
+		body, err := io.ReadAll(res.Body)
+		return string(body), errors.Join(err, res.Body.Close())
+	}
+	if _, err := get(Options{}, server.URL); !errors.Is(err, errPrivate) {
+		t.Errorf("connected: %v", err)
+	}
+	if got, err := get(Options{Trusted: []string{at.Host}}, server.URL+"/x"); err != nil || got != at.Host+"/x" {
+		t.Errorf("trusted: %q, %v", got, err)
+	}
+	proxy := func(*http.Request) (*url.URL, error) { return at, nil }
+	if got, err := get(Options{Proxy: proxy}, "http://hub.example/y"); err != nil || got != "hub.example/y" {
+		t.Errorf("by a proxy: %q, %v", got, err)
+	}
+	none := func(*http.Request) (*url.URL, error) { return nil, nil }
+	if _, err := get(Options{Proxy: none}, server.URL); !errors.Is(err, errPrivate) {
+		t.Errorf("by no proxy: %v", err)
 	}
 }

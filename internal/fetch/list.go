@@ -127,7 +127,7 @@ type entry struct {
 func (c *client) listHF(ctx context.Context, s Source) ([]File, error) {
 	base := c.hf
 	dir, _ := glob.Fixed(s.pattern())
-	next := base.JoinPath("api", "datasets", s.HF, "tree", s.Revision, dir)
+	next := base.JoinPath("api", "datasets", s.HF, "tree", s.Revision, escaped(dir))
 	next.RawQuery = "recursive=true"
 	var files []File
 	seen := map[string]bool{}
@@ -173,7 +173,7 @@ func (c *client) fileHF(s Source, dir string, e entry) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	u := c.hf.JoinPath("datasets", s.HF, "resolve", s.Revision, e.Path)
+	u := c.hf.JoinPath("datasets", s.HF, "resolve", s.Revision, escaped(e.Path))
 	f := File{Origin: s.String() + "/" + e.Path, URL: u.String(), Path: at, Size: e.Size}
 	switch {
 	case e.LFS != nil && isHex(e.LFS.OID, 64):
@@ -187,6 +187,15 @@ func (c *client) fileHF(s Source, dir string, e entry) (File, error) {
 		return File{}, &Error{Origin: f.Origin, Err: ErrAnswer, Msg: "the list of files gives a size below 0"}
 	}
 	return f, nil
+}
+
+// escaped writes a path for an address, where it may have any sign in its names.
+func escaped(path string) string {
+	names := strings.Split(path, "/")
+	for i, name := range names {
+		names[i] = url.PathEscape(name)
+	}
+	return strings.Join(names, "/")
 }
 
 // nextPage finds the address of the next page in Link headers (RFC 8288).

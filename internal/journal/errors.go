@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	sqlite "modernc.org/sqlite"
@@ -132,8 +133,11 @@ func damaged(err error) bool {
 	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHORT_READ {
 		return true
 	}
+	if err != nil && strings.Contains(err.Error(), "sql: Scan error") { // a value that no column of a journal has; the error has no type
+		return true
+	}
 	switch sqliteCode(err) {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG:
 		return true
 	}
 	return false

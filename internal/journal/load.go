@@ -56,6 +56,11 @@ func (l *loader) version(ctx context.Context) (empty bool, err error) {
 	if err != nil {
 		return false, readError(l.path, "open", err)
 	}
+	if version <= len(migrations()) { // of a newer format nothing is known
+		if err := tablesAlone(ctx, l.conn, l.path); err != nil {
+			return false, err
+		}
+	}
 	if l.marking && version > 1 {
 		l.covered = l.indexed(ctx) * blockEntries
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -98,4 +99,18 @@ func userVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 		return 0, fmt.Errorf("read journal version: %w", err)
 	}
 	return version, nil
+}
+
+// tablesAlone refuses a file in which something else stands in the place of tables, or beside them:
+// a view may have rows without end, and a trigger does what whoever sent the file wants done.
+func tablesAlone(ctx context.Context, conn *sql.Conn, path string) error {
+	var kind, name string
+	err := conn.QueryRowContext(ctx, "SELECT cast(type AS TEXT), substr(name, 1, 100) FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1").Scan(&kind, &name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return readError(path, "open", err)
+	}
+	return &CorruptError{Path: path, Reason: fmt.Sprintf("it has a %s, %q, which no journal has", kind, name)}
 }

@@ -38,20 +38,21 @@ func OpenView(ctx context.Context, path string) (*View, error) {
 }
 
 // known refuses newer formats, and files that are no journal.
-func (v *View) known(ctx context.Context) error {
+func (v *View) known(ctx context.Context) (err error) {
 	conn, err := v.db.Conn(ctx)
 	if err != nil {
 		return readError(v.path, "open", err)
 	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	version, err := userVersion(ctx, conn)
-	if err = errors.Join(err, conn.Close()); err != nil {
+	if err != nil {
 		return readError(v.path, "open", err)
 	}
 	v.version = version
 	if version < 1 || version > len(migrations()) {
 		return &VersionError{Path: v.path, Found: version, Known: len(migrations())}
 	}
-	return nil
+	return tablesAlone(ctx, conn, v.path)
 }
 
 // metaBegan is the meta key of the format that a journal began with, if that is not the one

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 
@@ -411,11 +412,11 @@ func (p *parser) within(answer string) (found []int) {
 	body := form(answer)
 	rest := body
 	for i, t := range p.texts {
-		if len([]rune(t)) < 2 && !strings.ContainsFunc(t, unicode.IsDigit) || !holds(body, t) {
+		if len([]rune(t)) < 2 && !strings.ContainsFunc(t, unicode.IsDigit) || !Holds(body, t) {
 			continue
 		}
 		if !slices.ContainsFunc(p.texts, func(longer string) bool {
-			return len(longer) > len(t) && holds(body, longer) && strings.Contains(longer, t) && strings.Count(body, t) == strings.Count(body, longer)*strings.Count(longer, t)
+			return len(longer) > len(t) && Holds(body, longer) && strings.Contains(longer, t) && strings.Count(body, t) == strings.Count(body, longer)*strings.Count(longer, t)
 		}) {
 			found = append(found, i)
 			rest = strings.ReplaceAll(rest, t, " ")
@@ -427,8 +428,9 @@ func (p *parser) within(answer string) (found []int) {
 	return found
 }
 
-// holds reports whether a text stands in another one as whole words and whole numbers.
-func holds(body, text string) bool {
+// Holds reports whether a text stands in another one as whole words and whole numbers: 7 not in
+// 17, 7.5, -7 or 7 %.
+func Holds(body, text string) bool {
 	for from := 0; text != ""; {
 		i := strings.Index(body[from:], text)
 		if i < 0 {
@@ -445,7 +447,8 @@ func holds(body, text string) bool {
 }
 
 func bounded(before, after, text string) bool {
-	first, last := []rune(text)[0], []rune(text)[len([]rune(text))-1]
+	first := firstRune(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
 	wordBefore := lastRune(before)
 	wordAfter := firstRune(after)
 	switch {
@@ -473,10 +476,9 @@ func firstRune(s string) rune {
 }
 
 func lastRune(s string) rune {
-	last := ' '
-	if s != "" {
-		runes := []rune(s[max(0, len(s)-4):])
-		last = runes[len(runes)-1]
+	if s == "" {
+		return ' '
 	}
-	return last
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
 }

@@ -32,7 +32,7 @@ var tiers = [][]string{
 		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/importer/sleeptasks", "internal/sandbox", "internal/testset",
 		"internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/sleep/mine/minetest", "internal/sleep/git",
 	},
-	{"internal/sleep/harvest", "internal/sleep/forget", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
+	{"internal/sleep/harvest", "internal/sleep/forget", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer", "internal/sandbox/helpertest", "internal/sandbox/helpertest/helper"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",

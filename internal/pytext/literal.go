@@ -22,6 +22,8 @@ type (
 	Dict []Item
 	// Complex is the text of an imaginary number.
 	Complex string
+	// Ellipsis is what three points are.
+	Ellipsis struct{}
 )
 
 // Item is one entry of a Dict.
@@ -29,7 +31,7 @@ type Item struct{ Key, Value any }
 
 // maxLiteral bounds what is read as a literal, maxNested how deep it may nest.
 const (
-	maxLiteral = 1 << 20
+	maxLiteral = 64 << 10
 	maxNested  = 100
 )
 
@@ -129,6 +131,9 @@ func (l *literal) value() (any, error) {
 		return l.bracket(c)
 	case c == '\'' || c == '"' || (c|0x20 == 'r' || c|0x20 == 'b' || c|0x20 == 'u') && l.quoteAhead():
 		return l.strings()
+	case strings.HasPrefix(l.s[l.i:], "..."):
+		l.i += 3
+		return Ellipsis{}, nil
 	case c >= '0' && c <= '9' || c == '.' || c == '-' || c == '+':
 		return l.number()
 	}
@@ -173,7 +178,7 @@ func (l *literal) bracket(open byte) (any, error) {
 	case open == '[':
 		return all, nil
 	case open == '{':
-		return Set(all), nil
+		return distinct(all), nil
 	case comma:
 		return Tuple(all), nil
 	}
@@ -190,7 +195,7 @@ func (l *literal) dict(key any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		d = append(d, Item{key, v})
+		d = d.with(key, v)
 		if !l.take(',') || l.next('}') {
 			break
 		}
@@ -202,6 +207,31 @@ func (l *literal) dict(key any) (any, error) {
 		return nil, errLiteral
 	}
 	return d, nil
+}
+
+// distinct leaves out members that a set has already.
+func distinct(all []any) Set {
+	seen := map[string]bool{}
+	var s Set
+	for _, v := range all {
+		if name := Notation(v); !seen[name] {
+			seen[name] = true
+			s = append(s, v)
+		}
+	}
+	return s
+}
+
+// with adds an entry. One of a key that is there takes its place.
+func (d Dict) with(key, value any) Dict {
+	name := Notation(key)
+	for i := range d {
+		if Notation(d[i].Key) == name {
+			d[i].Value = value
+			return d
+		}
+	}
+	return append(d, Item{key, value})
 }
 
 // quoteAhead reports whether up to two letters of a prefix and then a quote follow.
@@ -379,6 +409,9 @@ func parseNumber(sign, text string) (any, error) {
 	if sign == "-" {
 		f = -f
 	}
+	if imaginary && sign == "-" {
+		return Complex("(-0" + strings.TrimSuffix(float(f), ".0") + "j)"), nil
+	}
 	if imaginary {
 		return Complex(strings.TrimSuffix(float(f), ".0") + "j"), nil
 	}
@@ -392,6 +425,8 @@ func literalNotation(v any) (string, bool) {
 		return v.String(), true
 	case Complex:
 		return string(v), true
+	case Ellipsis:
+		return "Ellipsis", true
 	case Bytes:
 		return "b" + quotedBytes(string(v)), true
 	case Tuple:

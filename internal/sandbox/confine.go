@@ -7,10 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// hooked says that Main was called, so that our binary can be started as the
-// helper. It is process-wide because what it is about is the process: to start
+// helper is the binary that is started as the helper: our own once Main was called, or that of
+// Through. It is process-wide because what it is about is the process: to start
 // a binary again whose main does not know of the helper would run all of it.
-var hooked atomic.Bool
+var helper atomic.Pointer[string]
+
+// Through has Run start another binary as the helper, whose main calls Main. One that does
+// nothing else starts sooner than a large program, three times for each program that is confined.
+func Through(binary string) { helper.Store(&binary) }
 
 // Support says what this system can do.
 type Support struct {
@@ -28,7 +32,7 @@ type Support struct {
 
 // Supports says what Run can do with a Confine here. It is safe for concurrent
 // use.
-func Supports() Support { return support(hooked.Load()) }
+func Supports() Support { return support(helper.Load() != nil) }
 
 // Probe is Supports and tries besides whether a program can have namespaces of its
 // own: its processes and its IPC, a network in which single ports are those of this

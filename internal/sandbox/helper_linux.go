@@ -27,6 +27,9 @@ const (
 // supervisor how the program ended. The program does not have it.
 const statusFD = 3
 
+// own is this binary, although its file may have been replaced.
+const own = "/proc/self/exe"
+
 // policy is a Confine as the helper gets it.
 type policy struct {
 	Confine
@@ -48,7 +51,7 @@ type policy struct {
 // unless the process was started as a helper that confines a program: then it
 // does that, and ends.
 func Main(args []string) {
-	hooked.Store(true)
+	Through(own)
 	if len(args) < 4 {
 		return
 	}
@@ -200,7 +203,7 @@ func (p *process) confine() error {
 	return p.confineByLandlock(landlockABI())
 }
 
-// confineByLandlock starts our own binary as the supervisor.
+// confineByLandlock starts the helper, most often our own binary, as the supervisor.
 func (p *process) confineByLandlock(abi int) error {
 	program, err := filepath.EvalSymlinks(p.cmd.Path)
 	if err != nil {
@@ -214,7 +217,7 @@ func (p *process) confineByLandlock(abi int) error {
 		return &StartError{Program: p.spec.Argv[0], Err: err}
 	}
 	p.cmd.Args = append([]string{supervisorName, string(encoded), c.Show.Seen(p.cmd.Path)}, p.cmd.Args...)
-	p.cmd.Path = "/proc/self/exe" // this binary, although its file may have been replaced
+	p.cmd.Path = *helper.Load()
 	p.status = report{wanted: true, lifeline: true, read: readSupervisor}
 	return nil
 }

@@ -77,7 +77,7 @@ func startIsolated(p *policy, argv []string, groups []*os.File) (*isolated, erro
 	for _, f := range groups {
 		files = append(files, f.Fd())
 	}
-	child, err := syscall.ForkExec("/proc/self/exe", append([]string{initName, "-"}, argv...), &syscall.ProcAttr{
+	child, err := syscall.ForkExec(own, append([]string{initName, "-"}, argv...), &syscall.ProcAttr{
 		Env: syscall.Environ(), Files: files, Sys: namespaces(p.alone()),
 	})
 	_ = unix.Close(pair[1]) // it is the child's
@@ -255,7 +255,7 @@ func awaitPeer(fd int) {
 // canIsolate tries whether a program can have namespaces of its own, with what they
 // are for.
 func canIsolate() error {
-	child, err := syscall.ForkExec("/proc/self/exe", []string{probeName, "", "", ""}, &syscall.ProcAttr{Files: []uintptr{}, Sys: namespaces(true)})
+	child, err := syscall.ForkExec(own, []string{probeName, "", "", ""}, &syscall.ProcAttr{Files: []uintptr{}, Sys: namespaces(true)})
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (p *policy) startPlain(argv []string, files []*os.File) (child int, err err
 	for _, f := range files {
 		fds = append(fds, f.Fd())
 	}
-	child, err = syscall.ForkExec("/proc/self/exe", append([]string{confinedName, string(encoded)}, argv...), &syscall.ProcAttr{
+	child, err = syscall.ForkExec(own, append([]string{confinedName, string(encoded)}, argv...), &syscall.ProcAttr{
 		Dir: p.Dir, Env: syscall.Environ(), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {

@@ -12,9 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/benchmarks"
@@ -31,6 +33,9 @@ const (
 	FileWorld     = "world.yaml" // of the simulated models of the fixture
 	DirFixture    = "fixture"
 )
+
+// WithSeed is the setting of converters that draw an order.
+const WithSeed = "seed"
 
 // The ways in which answers can be scored.
 const (
@@ -236,6 +241,20 @@ func (f *Folder) Read(name string) ([]byte, error) {
 func (f *Folder) Has(name string) bool {
 	_, err := fs.Stat(f.files, name)
 	return err == nil
+}
+
+// Seeded is the folder with another seed, for a split by a ratio and for converters that take one; 0 is its own.
+func (f *Folder) Seeded(seed int64) *Folder {
+	if seed == 0 {
+		return f
+	}
+	out := *f
+	out.Splits.Seed = seed
+	if _, takes := f.Task.With[WithSeed]; takes {
+		out.Task.With = maps.Clone(f.Task.With)
+		out.Task.With[WithSeed] = strconv.FormatInt(seed, 10)
+	}
+	return &out
 }
 
 // FixtureFiles are the files with rows of our own in the form of the source, by their paths in the
