@@ -228,6 +228,16 @@ func ExportCassette(ctx context.Context, dir, path string, secrets ...string) (r
 	return sum, classify(err)
 }
 
+// ExportInspect writes the answers of the run in dir as a log of inspect_ai to the file at
+// path, as a whole or not at all: those of an arm (seed, best, ...) on a split, or, where
+// either is "", what judged the best skill. What has the shape of a key is taken out, and
+// so are the given secrets. What was not measured has an error there in place of a score.
+// The run is not changed. The error is an *Error.
+func ExportInspect(ctx context.Context, dir, path, split, arm string, secrets ...string) (result.ExportedLog, error) {
+	sum, err := export.Inspect(ctx, dir, path, export.Which{Split: split, Arm: arm}, secrets...)
+	return sum, classify(err)
+}
+
 // RunHelper is to be called first in the main function of a program that trains
 // with agents or command checks. On Linux such programs are confined by a copy
 // of this one that gives up its rights before it becomes them: RunHelper does not

@@ -18,7 +18,7 @@ const maxWeight = 1e9
 func types() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
-		"starts-with", "istarts-with", "regex", "number", "f1", "json-schema", "json-equals", "is-json", "word-count", "char-count",
+		"starts-with", "istarts-with", "regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count",
 		"anls", "mcq", "math-equal",
 		"file-exists", "file-equals", "file-contains", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
@@ -87,10 +87,15 @@ func (c *compiler) node(path string, raw any, required bool) (node, error) {
 	n.required = s.flag("required", required && n.weight > 0)
 	n.feedback = s.text("feedback", "")
 	n.when, n.unless = s.field("when"), s.field("unless")
-	if s.kind != "" {
+	n.mayBeEmpty = s.choice("empty", "refuse", "pass") == "pass"
+	like := s.likePromptfoo()
+	switch {
+	case like:
+		buildPromptfoo(s, &n, c.options.MatchTimeout)
+	case s.kind != "":
 		c.build(s, &n)
 	}
-	if s.kind != "command" {
+	if s.kind != "command" && !like { // there $name is a text like another
 		c.doubts = append(c.doubts, s.references()...)
 	}
 	if err := s.done(); err != nil {
@@ -172,6 +177,10 @@ func (c *compiler) build(s *spec, n *node) {
 		buildSchema(s, n)
 	case "json-equals":
 		buildJSONEquals(s, n)
+	case "contains-json":
+		buildContainsJSON(s, n)
+	case "levenshtein":
+		buildLevenshtein(s, n)
 	case "word-count", "char-count":
 		buildCount(s, n)
 	case "file-exists", "file-equals", "file-contains":

@@ -34,6 +34,7 @@ type extraction struct {
 // It is one of
 //
 //	all                     the whole reply
+//	verbatim                the whole reply, with the white space around it
 //	last_line               its last line that is not blank
 //	{tag: answer}           the last <answer>...</answer>, in any letter case
 //	{regex: "Answer: (.*)"} the last match's first group, or all of the match
@@ -90,7 +91,8 @@ func (e *Extractor) parse(path string, v any, before int) error {
 	return nil
 }
 
-// Answer returns the answer in a reply, without white space around it. When no
+// Answer returns the answer in a reply, without white space around it unless it is taken
+// verbatim. When no
 // rule finds one, the whole reply is the answer. An error means that a pattern ran
 // out of time: how far one comes is a matter of the machine, and no answer.
 func (e *Extractor) Answer(reply string) (string, error) {
@@ -113,6 +115,8 @@ func (e *Extractor) Extract(reply string) (answer, by string, err error) {
 		switch {
 		case found && r.name == "none":
 			return "", NothingFound, nil
+		case r.name == "verbatim":
+			return answer, r.name, nil
 		case found:
 			return strings.TrimSpace(answer), r.label(), nil
 		}
@@ -160,7 +164,7 @@ func newExtraction(path string, v any) (rule extraction, fallback any, err error
 		return rule, nil, fmt.Errorf("%s: text or an object expected, found %s", path, describe(v))
 	}
 	s := &spec{path: path, m: m, kind: "extract"}
-	kinds := []string{"all", "last_line", "tag", "regex", "json_path", "boxed", "choice"}
+	kinds := []string{"all", "verbatim", "last_line", "tag", "regex", "json_path", "boxed", "choice"}
 	for _, k := range kinds {
 		if _, given := m[k]; given && rule.name == "" {
 			rule.name = k

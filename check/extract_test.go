@@ -64,7 +64,7 @@ func TestExtractErrors(t *testing.T) {
 	tests := []struct{ rule, want string }{
 		{"7", "text or an object expected, found the number 7"},
 		{"last_lin", `(did you mean "last_line"?)`},
-		{"{}", "one of all, last_line, tag, regex, json_path, boxed, choice is needed"},
+		{"{}", "one of all, verbatim, last_line, tag, regex, json_path, boxed, choice is needed"},
 		{"none", "says nothing of where"},
 		{"{tag: 3}", "extract.tag: text expected"},
 		{"{tag: ''}", "text expected"},

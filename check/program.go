@@ -53,6 +53,7 @@ type node struct {
 	subject    string // what holds of it; "" = the answer
 	inside     bool   // it looks for gold within the answer
 	list       bool   // it may need all of gold at once
+	mayBeEmpty bool   // its author says that an empty answer may pass
 
 	place        int    // in its list, from 1
 	when, unless string // the fields that a task must have, and must not have

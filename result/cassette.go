@@ -7,3 +7,11 @@ type Exported struct {
 	// asked with such a result in its request is not found in a replay.
 	Redacted []string `json:"redacted"`
 }
+
+// ExportedLog says what ExportInspect wrote.
+type ExportedLog struct {
+	Split      string `json:"split"`
+	Arm        string `json:"arm"` // whose answers they are: seed, best, ...
+	Samples    int    `json:"samples"`
+	Unmeasured int    `json:"unmeasured"` // of them: they have an error in place of a score
+}

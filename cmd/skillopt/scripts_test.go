@@ -39,12 +39,18 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fixtures, err := filepath.Abs("../../internal/importer/evals/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	work, remove := memfolder.New() // "" is a folder on the disk
 	t.Cleanup(remove)               // when all scripts have ended
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", WorkdirRoot: work,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("QUICKSTART", quickstart)
+			env.Setenv("EVALS", fixtures)
+			env.Setenv("SIM", "{provider: sim, world: "+filepath.ToSlash(filepath.Join(fixtures, "world.yaml"))+"}")
 			return os.CopyFS(filepath.Join(env.WorkDir, "small"), os.DirFS("testdata/small"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

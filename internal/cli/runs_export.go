@@ -20,13 +20,13 @@ import (
 )
 
 // runsExportOptions are the flags of runs export.
-type runsExportOptions struct{ to, cassette, config string }
+type runsExportOptions struct{ to, cassette, config, format, out, split, arm string }
 
 func runsExportCommand(a *app) *cobra.Command {
 	var o runsExportOptions
 	c := &cobra.Command{
-		Use:   "export RUN --to FILE | --to DIR | --cassette FILE",
-		Short: "Write the best skill of a run to a file or folder, or all that it recorded",
+		Use:   "export RUN --to FILE | --to DIR | --cassette FILE | --format inspect --out FILE",
+		Short: "Write the best skill of a run to a file or folder, or what it recorded",
 		Long: `Write the best skill of a run to a file, with all its files to a folder, or with
 --cassette all answers that the run recorded. From a cassette anybody can repeat the run with the same config and
 tasks, without a network or a key: skillopt train CONFIG --replay FILE.
@@ -37,22 +37,33 @@ that would steer it are shown as escapes, such as \u001b.
 A cassette holds what models, agents and checks answered, not what they were
 asked. Keys are taken out: what has the shape of one, and the values of the
 variables that the run's config names. With --config those of another config are
-too, with the .env file beside it.`,
+too, with the .env file beside it.
+
+--format inspect writes a log that "inspect view" of inspect_ai opens (version 2, JSON):
+the answers of the best skill to the tasks that judged it, with scores, checks and tokens,
+or those that --split and --arm name. What could not be measured is an error there, and has
+no score. Secrets are taken out as from a cassette.`,
 		Example: `  skillopt runs export runs/quickstart-1 --to SKILL.md
   skillopt runs export runs/quickstart-1 --to -
   skillopt runs export runs/my-skill-1 --to my-skill/
-  skillopt runs export runs/quickstart-1 --cassette bug.cassette`,
+  skillopt runs export runs/quickstart-1 --cassette bug.cassette
+  skillopt runs export runs/quickstart-1 --format inspect --out logs/quickstart.json
+  skillopt runs export runs/quickstart-1 --format inspect --split test --arm seed --out logs/seed.json`,
 		Args: exactly(1, "a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.cassette != "" && cmd.Flags().Changed("to") {
-				return usagef("--to writes the skill and --cassette the record: give one of them")
+			if o.cassette != "" && (cmd.Flags().Changed("to") || o.format != "") || o.format != "" && cmd.Flags().Changed("to") {
+				return usagef("--to writes the skill, --cassette the record and --format a log: give one of them")
 			}
 			return o.run(cmd.Context(), a, args[0])
 		},
 	}
 	c.Flags().StringVar(&o.to, "to", "-", "file to write SKILL.md to, or folder to write all files of the skill to; - is standard output")
 	c.Flags().StringVar(&o.cassette, "cassette", "", "file to write the record to")
-	c.Flags().StringVar(&o.config, "config", "", "with --cassette: also take out the secrets of this config")
+	c.Flags().StringVar(&o.config, "config", "", "with --cassette and --format: also take out the secrets of this config")
+	c.Flags().StringVar(&o.format, "format", "", "inspect: a log of inspect_ai, to --out")
+	c.Flags().StringVar(&o.out, "out", "", "with --format: the file to write, which is not there yet")
+	c.Flags().StringVar(&o.split, "split", "", "with --format: answers to the tasks of this split")
+	c.Flags().StringVar(&o.arm, "arm", "", "with --format: whose answers: seed, current, candidate, best, final, skill")
 	return c
 }
 
@@ -61,8 +72,10 @@ func (o *runsExportOptions) run(ctx context.Context, a *app, path string) error 
 	switch {
 	case o.cassette != "":
 		return o.exportCassette(ctx, a, path)
+	case o.format != "" || o.out != "" || o.split != "" || o.arm != "":
+		return o.exportLog(ctx, a, path)
 	case o.config != "":
-		return usagef("--config goes with --cassette")
+		return usagef("--config goes with --cassette or --format")
 	}
 	return o.exportSkill(a, path)
 }
@@ -168,6 +181,52 @@ func (o *runsExportOptions) exportCassette(ctx context.Context, a *app, path str
 		return printJSON(a.Out, out)
 	}
 	return writeExported(a.printer(a.Out), out)
+}
+
+// exportedLog is the result of exporting a log.
+type exportedLog struct {
+	result.ExportedLog
+	File string `json:"file"`
+}
+
+// exportLog writes a log of inspect_ai.
+func (o *runsExportOptions) exportLog(ctx context.Context, a *app, path string) error {
+	switch {
+	case o.format != "inspect":
+		return usagef("--format: found %q, allowed: inspect", o.format)
+	case o.out == "":
+		return usagef("--format writes to --out FILE, and none is named: skillopt runs export %s --format inspect --out log.json", shellWord(path))
+	case !strings.EqualFold(filepath.Ext(o.out), ".json"):
+		return usagef("--out: found %q, allowed: a name that ends in .json, by which inspect knows its logs", o.out)
+	}
+	if err := checkOut(a, o.out); err != nil {
+		return err
+	}
+	r, err := openRecord(ctx, a, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	secrets, err := secretsOf(a, a.absolute(path), o.config)
+	if err != nil {
+		return err
+	}
+	out := exportedLog{File: a.absolute(o.out)}
+	if err := os.MkdirAll(filepath.Dir(out.File), 0o755); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	if out.ExportedLog, err = skillopt.ExportInspect(ctx, a.absolute(path), out.File, o.split, o.arm, secrets...); err != nil {
+		return err
+	}
+	if out.Split == "test" {
+		noteLook(ctx, a, path, r, "runs export")
+	}
+	if a.json {
+		return printJSON(a.Out, out)
+	}
+	_, err = fmt.Fprintf(a.Out, "wrote %s: %s of %s on %s, %d of them not measured\nopen it: inspect view --log-dir %s\n",
+		a.relative(out.File), plural.Of(out.Samples, "answer", "answers"), out.Arm, out.Split, out.Unmeasured, shellWord(a.relative(filepath.Dir(out.File))))
+	return err
 }
 
 // secretsOf returns the values of the variables that a run's config, and another

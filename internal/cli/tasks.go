@@ -17,8 +17,8 @@ import (
 )
 
 func tasksCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks, or review drafted ones"})
-	c.AddCommand(tasksLintCommand(a), tasksReviewCommand(a))
+	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks, import one, or review drafted ones"})
+	c.AddCommand(tasksLintCommand(a), tasksImportCommand(a), tasksReviewCommand(a))
 	return c
 }
 

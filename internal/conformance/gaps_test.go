@@ -24,7 +24,7 @@ var gaps = map[string][]gap{
 	"eval_spreadsheet_cell": {{feature: "benchmarks"}},
 	"officeqa_list_field":   {{feature: "benchmarks"}},
 	"officeqa_row":          {{feature: "benchmarks"}},
-	"promptfoo_assert":      {{feature: "imports"}},
+	"promptfoo_assert":      {{feature: "named as lost", in: losesAll}},
 	"spreadsheet_range":     {{feature: "benchmarks"}},
 
 	// Answers are scored by what they say. What they cost is a ceiling and a figure of its

@@ -24,6 +24,9 @@ func (c *converter) folders() bool {
 	return c.set("split_dir") && !c.set("data_path")
 }
 
+// searchQAPrompt asks what an item of searchqa asks.
+const searchQAPrompt = "## Passages\n{{context}}\n\n## Question\n{{question}}"
+
 func (c *converter) tasks(folders bool) {
 	use, leave, note := "data_path", "split_dir", "split_mode is ratio"
 	if folders {
@@ -35,10 +38,14 @@ func (c *converter) tasks(folders bool) {
 		switch {
 		case !slices.Contains(benchmarks(), name):
 			c.note("env", NoCounterpart, "an environment of your own is a program here: env.command")
-		case c.take("env", "bench.name", name, ""):
-			to = c.o.Target.first("bench.data", "tasks.path")
-		default:
+		case !slices.Contains(carried(), name):
+			c.note("env", NoCounterpart, "there is no such benchmark here yet: tasks.prompt and tasks.checks say what it asks and how it scores")
+		case !c.take("env", "bench.name", name, ""):
 			c.note("env", NoCounterpart, "tasks.prompt and tasks.checks say what it asks and how it scores")
+		case !folders && name == "searchqa": // one file of items, which are divided here
+			c.add("tasks.prompt", searchQAPrompt, "the items have no prompt")
+		default:
+			to = c.o.Target.first("bench.data", "tasks.path")
 		}
 	}
 	c.path(use, to, "")

@@ -20,6 +20,11 @@ func benchmarks() []string {
 	return strings.Fields("alfworld docvqa livemathematicianbench officeqa searchqa spreadsheetbench babyvision mathverse mmrb sealqa swebench")
 }
 
+// carried are those of them that are benchmarks here too.
+func carried() []string {
+	return strings.Fields("searchqa docvqa livemathematicianbench babyvision mathverse mmrb sealqa")
+}
+
 // known says what becomes of keys that are taken over nowhere, and why.
 func known(flat string, v any) (Row, bool) {
 	is := func(state State, note string) (Row, bool) { return Row{State: state, Note: note}, true }

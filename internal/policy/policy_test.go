@@ -41,7 +41,7 @@ var tiers = [][]string{
 	},
 	{"config", "internal/draft", "internal/fetch", "internal/lab/worlds"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
-	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/answers", "internal/steer"},
+	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
 	{"internal/wiring", "internal/lab/bench", "internal/report", "internal/rescore", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
 	{"internal/server"},

@@ -1,0 +1,656 @@
+package evals
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// promptfoo reads a configuration of promptfoo.
+type promptfoo struct {
+	*work
+	file    string
+	top     map[string]any
+	prompts []promptText
+	defTest map[string]any
+	counts  map[string]int // of assertions that were taken over, by their types
+	tests   int
+}
+
+// promptText is a prompt as the source has it.
+type promptText struct {
+	at   place
+	text string
+}
+
+func taskOf(id string) task.Task { return task.Task{ID: id} }
+
+func (p *promptfoo) count(kind string) { p.counts[kind]++ }
+
+// promptfoo imports a configuration: its first prompt, with every test.
+func (w *work) promptfoo(file string) {
+	at := place{file: file}
+	v, err := w.read.yaml(file)
+	if err != nil {
+		w.failFile(at, err)
+		return
+	}
+	top, ok := v.(map[string]any)
+	if list, isList := v.([]any); isList { // tests alone
+		top, ok = map[string]any{"tests": list}, true
+	}
+	if !ok {
+		w.fail(at, "name a configuration of promptfoo", "found %s, allowed: an object with prompts and tests", describe(v))
+		return
+	}
+	p := &promptfoo{work: w, file: file, top: top, counts: map[string]int{}}
+	p.keys(at)
+	if text, ok := top["description"].(string); ok && slug(text) != "" {
+		w.set.name = slug(text)
+	}
+	p.providers(at)
+	p.loadPrompts(at.in("prompts"), top["prompts"])
+	p.defTest = p.defaultTest(at.in("defaultTest"))
+	for _, t := range p.loadTests(at.in("tests"), top["tests"]) {
+		p.test(t)
+	}
+	for _, t := range p.scenarios(at.in("scenarios")) {
+		p.test(t)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(p.counts)) {
+		w.note(at.in("tests"), Taken, "%d of %s", p.counts[kind], kind)
+	}
+	if p.tests == 0 && len(w.problems) == 0 {
+		w.fail(at.in("tests"), "add tests with assert", "there are none")
+	}
+}
+
+// keys says what becomes of the keys of the top that are no tests.
+func (p *promptfoo) keys(at place) {
+	known := strings.Fields("prompts tests defaultTest scenarios providers targets description assertionTemplates")
+	idle := strings.Fields("$schema tags metadata evaluateOptions commandLineOptions outputPath sharing writeLatestResults version derivedMetrics tracing redteam")
+	for _, key := range slices.Sorted(maps.Keys(p.top)) {
+		switch {
+		case slices.Contains(known, key):
+		case slices.Contains(idle, key):
+			p.note(at.in(key), NotNeeded, "it says nothing of tasks")
+		case key == "env":
+			p.lose(at.in(key), "variables of the environment are not set, and {{env.NAME}} is not filled in")
+		case key == "extensions" || key == "nunjucksFilters":
+			p.lose(at.in(key), "its code is not run")
+		default:
+			p.note(at.in(key), NoCounterpart, "nothing here is called so%s", meant(key, append(known, idle...)))
+		}
+	}
+}
+
+// providers takes over the first model that is known here.
+func (p *promptfoo) providers(at place) {
+	for _, key := range []string{"providers", "targets"} {
+		list, ok := p.top[key].([]any)
+		if !ok && p.top[key] != nil {
+			list = []any{p.top[key]}
+		}
+		for i, one := range list {
+			m, ok := modelOf(one)
+			here := at.in("%s[%d]", key, i)
+			switch {
+			case ok && p.set.target.name == "":
+				p.set.target = m
+				p.note(here, Taken, "models.target is %s/%s", m.provider, m.name)
+			case ok:
+				p.note(here, NotNeeded, "one model is trained for: %s/%s is not", m.provider, m.name)
+			default:
+				p.note(here, NoCounterpart, "no model that is known here by that name")
+			}
+		}
+	}
+}
+
+// modelOf reads a model as promptfoo and inspect write it.
+func modelOf(v any) (model, bool) {
+	switch inner := v.(type) {
+	case map[string]any:
+		v = inner["id"]
+		if v == nil && len(inner) == 1 {
+			for key := range inner {
+				v = key
+			}
+		}
+	}
+	text, _ := v.(string)
+	parts := strings.Split(text, ":")
+	if provider, name, ok := strings.Cut(text, "/"); ok && len(parts) == 1 {
+		parts = []string{provider, name}
+	}
+	if len(parts) < 2 {
+		return model{}, false
+	}
+	provider := map[string]string{"openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "google": "gemini"}[parts[0]]
+	name := parts[1]
+	if len(parts) > 2 && slices.Contains([]string{"chat", "responses", "messages", "completion"}, parts[1]) {
+		name = strings.Join(parts[2:], ":")
+	}
+	if provider == "" || name == "" || strings.ContainsAny(name, " ${}\n") {
+		return model{}, false
+	}
+	return model{provider, name}, true
+}
+
+func (p *promptfoo) resolve(at place, name string) (string, bool) {
+	file, err := resolve(path.Dir(p.file), name)
+	if err != nil {
+		p.fail(at, helpOutside, "%v", err)
+	}
+	return file, err == nil
+}
+
+// loadPrompts reads the prompts, of which the first is used.
+func (p *promptfoo) loadPrompts(at place, v any) {
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		list = []any{v}
+	}
+	for i, one := range list {
+		p.loadPrompt(at.in("[%d]", i), one)
+	}
+	if len(p.prompts) == 0 {
+		if len(p.problems) == 0 {
+			p.fail(at, "write one as text with {{names}}", "there is no prompt that can be read")
+		}
+		return
+	}
+	for _, other := range p.prompts[1:] {
+		p.note(other.at, NoCounterpart, "one prompt is trained with: the first; remove that to train with this one")
+	}
+}
+
+func (p *promptfoo) loadPrompt(at place, v any) {
+	if m, ok := v.(map[string]any); ok {
+		for _, key := range []string{"raw", "id", "file"} {
+			if m[key] != nil {
+				p.loadPrompt(at.in(key), m[key])
+				return
+			}
+		}
+	}
+	text, ok := v.(string)
+	if !ok || strings.TrimSpace(text) == "" {
+		p.fail(at, "write it as text with {{names}}", "found %s, allowed: a prompt", describe(v))
+		return
+	}
+	ext := strings.ToLower(path.Ext(strings.SplitN(strings.TrimPrefix(text, "file://"), ":", 2)[0]))
+	isFile := strings.HasPrefix(text, "file://") || !strings.ContainsAny(text, "\n{ ") && slices.Contains([]string{".txt", ".json", ".yaml", ".yml", ".md", ".j2"}, ext)
+	switch {
+	case !isFile:
+		p.prompts = append(p.prompts, promptText{at, text})
+	case slices.Contains([]string{".js", ".cjs", ".mjs", ".ts", ".py"}, ext):
+		p.note(at, NoCounterpart, "%.80s: its code is not run", text)
+	default:
+		p.promptFile(at, text)
+	}
+}
+
+func (p *promptfoo) promptFile(at place, name string) {
+	pattern, ok := p.resolve(at, name)
+	if !ok {
+		return
+	}
+	files, err := p.read.glob(pattern)
+	if err != nil || len(files) == 0 {
+		p.fail(at, "correct the pattern", "%.80q names no file", name)
+	}
+	for _, file := range files {
+		text, err := p.read.text(file)
+		if err != nil {
+			p.fail(at, "put the file there, or correct the path", "%s: %v", file, err)
+			return
+		}
+		if ext := path.Ext(file); ext == ".yaml" || ext == ".yml" {
+			if v, err := decodeYAML(file, []byte(text)); err == nil {
+				text = printed(v)
+			}
+		}
+		parts := []string{text}
+		if path.Ext(file) == ".txt" {
+			parts = strings.Split(text, "\n---\n")
+		}
+		for _, part := range parts {
+			if part = strings.TrimSpace(part); part != "" {
+				p.prompts = append(p.prompts, promptText{at, part})
+			}
+		}
+	}
+}
+
+// test is one test, with where it stands.
+type pfTest struct {
+	at place
+	m  map[string]any
+}
+
+// test makes tasks of a test: one for each combination of its variables.
+func (p *promptfoo) test(t pfTest) {
+	p.tests++
+	if len(p.prompts) == 0 {
+		return
+	}
+	merged := p.merged(t)
+	if merged["assertScoringFunction"] != nil {
+		p.lose(t.at.in("assertScoringFunction"), "its code is not run: scores are weighted means")
+	}
+	options, _ := merged["options"].(map[string]any)
+	for _, key := range []string{"transform", "transformVars", "postprocess"} {
+		if options[key] != nil {
+			p.lose(t.at.in("options.%s", key), "its code is not run: answers are judged as they are")
+		}
+	}
+	if m, ok := modelOf(options["provider"]); ok {
+		p.set.judge = m
+	}
+	vars, _ := merged["vars"].(map[string]any)
+	if merged["vars"] != nil && vars == nil {
+		p.fail(t.at.in("vars"), "write name: value", "found %s, allowed: an object", describe(merged["vars"]))
+		return
+	}
+	combined := []map[string]any{vars}
+	if options["disableVarExpansion"] != true {
+		combined = p.combinations(t.at, vars)
+	}
+	for i, one := range combined {
+		at := t.at
+		if len(combined) > 1 {
+			at = at.in("vars#%d", i+1)
+		}
+		p.item(at, merged, options, one)
+	}
+}
+
+// merged is a test with what the default test says besides.
+func (p *promptfoo) merged(t pfTest) map[string]any {
+	out := maps.Clone(p.defTest)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for key, v := range t.m {
+		if key == "vars" || key == "options" || key == "metadata" {
+			base, okBase := out[key].(map[string]any)
+			own, okOwn := v.(map[string]any)
+			if okBase && okOwn {
+				both := maps.Clone(base)
+				maps.Copy(both, own)
+				v = both
+			}
+		}
+		if key == "assert" {
+			base, _ := out[key].([]any)
+			own, ok := v.([]any)
+			if v != nil && !ok {
+				p.fail(t.at.in("assert"), "write a list of {type: ..., value: ...}", "found %s, allowed: a list of assertions", describe(v))
+			}
+			if options, _ := t.m["options"].(map[string]any); options["disableDefaultAsserts"] == true {
+				base = nil
+			}
+			v = append(slices.Clone(base), own...)
+		}
+		out[key] = v
+	}
+	return out
+}
+
+const maxCombinations = 10_000
+
+// combinations expands variables that are lists of texts, and patterns of files.
+func (p *promptfoo) combinations(at place, vars map[string]any) []map[string]any {
+	out := []map[string]any{{}}
+	for _, key := range slices.Sorted(maps.Keys(vars)) {
+		values := []any{vars[key]}
+		switch v := vars[key].(type) {
+		case string:
+			if strings.HasPrefix(v, "file://") && strings.ContainsAny(v, "*?[") {
+				values = p.globbed(at.in("vars.%s", key), v)
+			}
+		case []any:
+			if len(v) > 0 {
+				if _, isText := v[0].(string); isText {
+					values = v
+				}
+			}
+		}
+		if len(out)*len(values) > maxCombinations {
+			p.fail(at.in("vars.%s", key), "name fewer values", "the variables combine to more than %d tasks", maxCombinations)
+			return nil
+		}
+		next := make([]map[string]any, 0, len(out)*len(values))
+		for _, one := range out {
+			for _, v := range values {
+				more := maps.Clone(one)
+				more[key] = v
+				next = append(next, more)
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+func (p *promptfoo) globbed(at place, name string) (values []any) {
+	pattern, ok := p.resolve(at, name)
+	if !ok {
+		return nil
+	}
+	files, err := p.read.glob(pattern)
+	if err != nil || len(files) == 0 {
+		p.fail(at, "correct the pattern", "%.80q names no file", name)
+	}
+	for _, file := range files {
+		rel := strings.TrimPrefix(strings.TrimPrefix(file, path.Dir(p.file)), "/")
+		values = append(values, "file://"+rel)
+	}
+	return values
+}
+
+// item makes one task of a test whose variables have one value each.
+func (p *promptfoo) item(at place, test, options, vars map[string]any) {
+	one := item{at: at, meta: map[string]any{}}
+	filled, ok := p.fill(at, vars, &one)
+	if !ok {
+		return
+	}
+	prompt, ok := p.render(at, p.prompts[0], filled, &one)
+	if !ok {
+		return
+	}
+	prefix, _ := options["prefix"].(string)
+	suffix, _ := options["suffix"].(string)
+	one.prompt = prefix + prompt + suffix
+	if strings.TrimSpace(one.prompt) == "" {
+		p.fail(at, "give the variables of the prompt values", "the prompt is empty")
+		return
+	}
+	if text, ok := test["description"].(string); ok {
+		one.meta["description"] = text
+	}
+	if m, ok := test["metadata"].(map[string]any); ok {
+		one.meta["metadata"] = m
+	}
+	list, _ := test["assert"].([]any)
+	before := len(p.problems)
+	checks := p.assertions(at.in("assert"), list, filled, false)
+	if len(p.problems) > before {
+		return
+	}
+	switch {
+	case len(checks) == 0:
+		p.note(at, NoCounterpart, "nothing says whether an answer is right: the test is left out")
+		return
+	case weightless(checks):
+		p.note(at, Changed, "every weight is 0, so nothing counts, there neither: its score is the same for all answers")
+		if t, _ := number(test["threshold"]); t > 0 {
+			checks = append(checks, never())
+		} else {
+			checks = append(checks, always())
+		}
+	case test["threshold"] != nil:
+		checks = []any{p.withThreshold(at, test["threshold"], checks)}
+	}
+	one.checks = checks
+	if len(one.meta) == 0 {
+		one.meta = nil
+	}
+	if len(p.items) >= maxItems {
+		p.fail(at, "import a part of it", "there are more than %d tasks", maxItems)
+		return
+	}
+	p.items = append(p.items, one)
+}
+
+// envUse is where a template asks for a variable of the environment.
+var envUse = regexp.MustCompile(`\{\{[^{}]*\benv\.[^{}]*\}\}`)
+
+// imageMark stands in a prompt where a picture was.
+const imageMark = "\x00image:"
+
+// fill reads the files that variables name, and fills the templates in variables in.
+func (p *promptfoo) fill(at place, vars map[string]any, one *item) (map[string]any, bool) {
+	out := maps.Clone(vars)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for _, key := range slices.Sorted(maps.Keys(vars)) {
+		text, ok := vars[key].(string)
+		if !ok {
+			continue
+		}
+		here := at.in("vars.%s", key)
+		if !strings.HasPrefix(text, "file://") {
+			if filled, err := render(text, vars); err == nil {
+				out[key] = filled
+			} else if errors.Is(err, errEnv) {
+				p.lose(here, "%v", err)
+			}
+			continue
+		}
+		if v, ok := p.varFile(here, text, one); ok {
+			out[key] = v
+		} else {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func (p *promptfoo) varFile(at place, name string, one *item) (any, bool) {
+	switch ext := strings.ToLower(path.Ext(name)); ext {
+	case ".js", ".cjs", ".mjs", ".ts", ".py", ".rb":
+		p.lose(at, "%.80s: its code is not run, and the test is left out", name)
+		return nil, false
+	case ".pdf", ".mp3", ".wav", ".m4a", ".mp4", ".xlsx":
+		p.lose(at, "%.80s: files of this kind are not shown to models here, and the test is left out", name)
+		return nil, false
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
+		file, ok := p.resolve(at, name)
+		if ok {
+			one.images = append(one.images, picture{from: file})
+		}
+		return imageMark + path.Base(file) + "\x00", ok
+	case ".yaml", ".yml", ".json":
+		file, ok := p.resolve(at, name)
+		if !ok {
+			return nil, false
+		}
+		v, err := p.read.yaml(file)
+		if err != nil {
+			p.fail(at, "put the file there, or mend it", "%s: %v", file, err)
+		}
+		return printed(v), err == nil
+	}
+	file, ok := p.resolve(at, name)
+	if !ok {
+		return nil, false
+	}
+	text, err := p.read.text(file)
+	if err != nil {
+		p.fail(at, "put the file there, or correct the path", "%s: %v", file, err)
+	}
+	return strings.TrimSpace(text), err == nil
+}
+
+// render fills a prompt in, and takes a list of messages apart.
+func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one *item) (string, bool) {
+	var list []any
+	if v, err := decodeJSON([]byte(prompt.text)); err == nil {
+		list, _ = v.([]any)
+	}
+	if list != nil { // rendered message by message, so that quotes in variables break nothing
+		rendered, err := renderAll(list, vars)
+		if err != nil {
+			return p.unrendered(prompt.at, err)
+		}
+		return p.messages(at, rendered.([]any), one)
+	}
+	text, err := render(prompt.text, vars)
+	if errors.Is(err, errEnv) {
+		p.lose(prompt.at, "%v, and stand in the prompts as they are", err)
+		text, err = render(envUse.ReplaceAllString(prompt.text, "{% raw %}$0{% endraw %}"), vars)
+	}
+	if err != nil {
+		return p.unrendered(prompt.at, err)
+	}
+	return withoutMarks(text), true
+}
+
+// unrendered says why a prompt cannot be filled in. It is told once.
+func (p *promptfoo) unrendered(at place, err error) (string, bool) {
+	for _, told := range p.problems {
+		if strings.HasPrefix(told.Msg, at.key+": ") {
+			return "", false
+		}
+	}
+	p.fail(at, "write the prompt with names alone, such as {{question}}", "%v", err)
+	return "", false
+}
+
+func renderAll(v any, vars map[string]any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return render(v, vars)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			inner, err := renderAll(v[i], vars)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = inner
+		}
+		return out, nil
+	case map[string]any:
+		out := map[string]any{}
+		for key := range v {
+			inner, err := renderAll(v[key], vars)
+			if err != nil {
+				return nil, err
+			}
+			out[key] = inner
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// withoutMarks names pictures where they stood.
+func withoutMarks(text string) string {
+	for {
+		i := strings.Index(text, imageMark)
+		if i < 0 {
+			return text
+		}
+		name, rest, _ := strings.Cut(text[i+len(imageMark):], "\x00")
+		text = text[:i] + "[picture: " + name + "]" + rest
+	}
+}
+
+// messages makes a prompt of a list of messages: what the system says, and the rest, which
+// is one text where several take turns.
+func (w *work) messages(at place, list []any, one *item) (string, bool) {
+	type turn struct{ role, text string }
+	var turns []turn
+	for i, raw := range list {
+		m, _ := raw.(map[string]any)
+		role, ok := m["role"].(string)
+		text, read := w.content(at.in("[%d].content", i), m["content"], one)
+		if !ok || m == nil {
+			w.fail(at.in("[%d]", i), "write {role: user, content: ...}", "found %s, allowed: a message", describe(raw))
+			return "", false
+		}
+		if !read {
+			return "", false
+		}
+		if role == "system" || role == "developer" {
+			one.system = strings.TrimPrefix(one.system+"\n\n"+text, "\n\n")
+			continue
+		}
+		turns = append(turns, turn{role, text})
+	}
+	if len(turns) == 1 {
+		return turns[0].text, true
+	}
+	var b strings.Builder
+	for _, t := range turns {
+		fmt.Fprintf(&b, "%s: %s\n\n", strings.ToUpper(t.role[:min(1, len(t.role))])+t.role[min(1, len(t.role)):], t.text)
+	}
+	if len(turns) > 0 {
+		w.note(at, Changed, "several messages become one prompt")
+	}
+	return strings.TrimSpace(b.String()), true
+}
+
+// content is the text of a message. Its pictures are those of the task.
+func (w *work) content(at place, v any, one *item) (string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string:
+		return withoutMarks(v), true
+	case []any:
+		var texts []string
+		for i, raw := range v {
+			part, _ := raw.(map[string]any)
+			text, isText := part["text"].(string)
+			url := part["image_url"]
+			if m, ok := url.(map[string]any); ok {
+				url = m["url"]
+			}
+			if url == nil {
+				url = part["image"]
+			}
+			switch address, isImage := url.(string); {
+			case isText:
+				texts = append(texts, withoutMarks(text))
+			case isImage && strings.HasPrefix(address, imageMark): // a file, which is there already
+			case isImage:
+				if !w.picture(at.in("[%d]", i), address, one) {
+					return "", false
+				}
+			default:
+				w.fail(at.in("[%d]", i), "leave it out", "found %s, allowed: text or a picture", describe(raw))
+				return "", false
+			}
+		}
+		return strings.Join(texts, "\n\n"), true
+	}
+	w.fail(at, "write it as text", "found %s, allowed: text or a list of texts and pictures", describe(v))
+	return "", false
+}
+
+// picture adds a picture that a message names: by a file, or as data.
+func (w *work) picture(at place, address string, one *item) bool {
+	if strings.HasPrefix(address, "http:") || strings.HasPrefix(address, "https:") {
+		w.fail(at, "save it beside the file, and name it there", "%.80q: nothing is fetched", address)
+		return false
+	}
+	if head, data, ok := strings.Cut(address, ";base64,"); ok && strings.HasPrefix(head, "data:image/") {
+		raw, err := base64.StdEncoding.DecodeString(data)
+		if err != nil || len(raw) > maxPicture {
+			w.fail(at, "encode it anew", "the picture is no base64 of 20 MB at most")
+			return false
+		}
+		one.images = append(one.images, picture{data: raw, ext: "." + strings.TrimPrefix(head, "data:image/")})
+		return true
+	}
+	file, err := resolve(path.Dir(at.file), address)
+	if err != nil {
+		w.fail(at, helpOutside, "%v", err)
+		return false
+	}
+	one.images = append(one.images, picture{from: file})
+	return true
+}

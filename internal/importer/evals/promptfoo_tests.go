@@ -1,0 +1,322 @@
+package evals
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// loadTests reads the tests: in place, from files, by patterns of files.
+func (p *promptfoo) loadTests(at place, v any) []pfTest {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		return p.testFiles(at, v)
+	case map[string]any:
+		if name, ok := v["path"].(string); ok {
+			return p.testFiles(at.in("path"), name)
+		}
+	case []any:
+		var out []pfTest
+		for i, one := range v {
+			here := at.in("[%d]", i)
+			switch one := one.(type) {
+			case string:
+				out = append(out, p.testFiles(here, one)...)
+			case map[string]any:
+				if name, ok := one["path"].(string); ok && one["vars"] == nil && one["assert"] == nil {
+					out = append(out, p.testFiles(here.in("path"), name)...)
+					continue
+				}
+				out = append(out, pfTest{here, p.withVars(here, one)})
+			default:
+				p.fail(here, "write {vars: {...}, assert: [...]}", "found %s, allowed: a test", describe(one))
+			}
+		}
+		return out
+	}
+	p.fail(at, "write a list of tests, or file://tests.csv", "found %s, allowed: a list or the name of a file", describe(v))
+	return nil
+}
+
+// withVars reads variables that stand in files of their own.
+func (p *promptfoo) withVars(at place, test map[string]any) map[string]any {
+	name, ok := test["vars"].(string)
+	if !ok {
+		return test
+	}
+	test = maps.Clone(test)
+	file, ok := p.resolve(at.in("vars"), name)
+	if !ok {
+		return test
+	}
+	v, err := p.read.yaml(file)
+	if err != nil {
+		p.fail(at.in("vars"), "put the file there, or mend it", "%s: %v", file, err)
+	}
+	test["vars"] = v
+	return test
+}
+
+func (p *promptfoo) testFiles(at place, name string) []pfTest {
+	if strings.Contains(strings.TrimPrefix(name, "file://"), "://") {
+		p.fail(at, "save the tests as CSV or YAML beside the configuration", "%.80q: nothing is fetched", name)
+		return nil
+	}
+	pattern, ok := p.resolve(at, name)
+	if !ok {
+		return nil
+	}
+	files, err := p.read.glob(pattern)
+	if err != nil || len(files) == 0 {
+		p.fail(at, "correct the pattern", "%.80q names no file", name)
+		return nil
+	}
+	var out []pfTest
+	for _, file := range files {
+		out = append(out, p.testFile(at, file)...)
+	}
+	return out
+}
+
+func (p *promptfoo) testFile(at place, file string) []pfTest {
+	ext := strings.ToLower(path.Ext(file))
+	switch ext {
+	case ".yaml", ".yml", ".json":
+		v, err := p.read.yaml(file)
+		if err != nil {
+			p.failFile(place{file: file}, err)
+			return nil
+		}
+		if m, ok := v.(map[string]any); ok {
+			if m["tests"] != nil {
+				v = m["tests"]
+			} else {
+				v = []any{m}
+			}
+		}
+		return p.loadTests(place{file: file}, v)
+	case ".csv", ".jsonl", ".tsv":
+	case ".js", ".cjs", ".mjs", ".ts", ".py":
+		p.lose(at, "%s: its code is not run", file)
+		return nil
+	default:
+		p.fail(at, "save the tests as CSV, JSONL or YAML", "%s: found the ending %q, allowed: .yaml, .json, .jsonl and .csv", file, ext)
+		return nil
+	}
+	var out []pfTest
+	for row, err := range p.read.rows(file) {
+		if err != nil {
+			p.failRow(file, err)
+			return out
+		}
+		here := place{file: file, row: row.n}
+		if ext == ".jsonl" {
+			out = append(out, pfTest{here, p.withVars(here, row.m)})
+			continue
+		}
+		out = append(out, pfTest{here, p.tableTest(here, row.m)})
+	}
+	return out
+}
+
+// failRow tells of a fault of a file of rows, with its row.
+func (w *work) failRow(file string, err error) {
+	at := place{file: file}
+	var of *rowError
+	if errors.As(err, &of) {
+		at.row, err = of.n, of.err
+	}
+	w.failFile(at, err)
+}
+
+// tableTest makes a test of a row of a table.
+func (p *promptfoo) tableTest(at place, cells map[string]any) map[string]any {
+	vars, options, metadata := map[string]any{}, map[string]any{}, map[string]any{}
+	test := map[string]any{"vars": vars, "options": options}
+	var asserts []any
+	places := map[string]int{}
+	for _, column := range slices.SortedFunc(maps.Keys(cells), byExpected) {
+		text, _ := cells[column].(string)
+		switch {
+		case strings.HasPrefix(column, "__expected"):
+			if text = strings.TrimSpace(text); text != "" {
+				places[column] = len(asserts)
+				asserts = append(asserts, assertionOf(text))
+			}
+		case column == "__prefix" || column == "__suffix":
+			options[column[2:]] = text
+		case column == "__description":
+			test["description"] = text
+		case column == "__threshold":
+			if f, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
+				test["threshold"] = f
+			}
+		case strings.HasPrefix(column, "__metadata:"):
+			if text != "" {
+				metadata[strings.TrimSuffix(column[len("__metadata:"):], "[]")] = text
+			}
+		case strings.HasPrefix(column, "__config:"):
+			p.configure(at.in(column), strings.Split(column, ":"), text, asserts, places)
+		case column == "__metric":
+			for _, a := range asserts {
+				a.(map[string]any)["metric"] = text
+			}
+		case strings.HasPrefix(column, "__"):
+			p.note(at.in(column), NoCounterpart, "nothing here does this")
+		default:
+			vars[column] = text
+		}
+	}
+	if len(metadata) > 0 {
+		test["metadata"] = metadata
+	}
+	test["assert"] = asserts
+	return test
+}
+
+// byExpected sorts columns so that those with assertions come first, in the order of their
+// numbers.
+func byExpected(a, b string) int {
+	rank := func(name string) int {
+		rest, ok := strings.CutPrefix(name, "__expected")
+		if !ok {
+			return 1 << 30
+		}
+		n, _ := strconv.Atoi(rest)
+		return n
+	}
+	if x, y := rank(a), rank(b); x != y {
+		return x - y
+	}
+	return strings.Compare(a, b)
+}
+
+// configure reads a column such as __config:__expected1:threshold.
+func (p *promptfoo) configure(at place, parts []string, text string, asserts []any, places map[string]int) {
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if len(parts) != 3 || parts[2] != "threshold" || err != nil {
+		p.fail(at, "write __config:__expected1:threshold with a number below it", "found %.40q, allowed: a number for threshold", text)
+		return
+	}
+	for _, column := range []string{parts[1], strings.TrimSuffix(parts[1], "1")} {
+		if i, ok := places[column]; ok {
+			asserts[i].(map[string]any)["threshold"] = f
+			return
+		}
+	}
+}
+
+// shortAssertion is an assertion in a cell: contains-all: a, b or levenshtein(3): text.
+var shortAssertion = regexp.MustCompile(`^(not-)?([a-z][a-z0-9:-]*?)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?$`)
+
+// assertionOf reads an assertion from a cell of a table. Text that names none is what the
+// answer is to equal.
+func assertionOf(cell string) map[string]any {
+	for prefix, kind := range map[string]string{"javascript:": "javascript", "fn:": "javascript", "eval:": "javascript", "python:": "python"} {
+		if rest, ok := strings.CutPrefix(cell, prefix); ok {
+			return map[string]any{"type": kind, "value": strings.TrimSpace(rest)}
+		}
+	}
+	for _, prefix := range []string{"grade:", "llm-rubric:"} {
+		if rest, ok := strings.CutPrefix(cell, prefix); ok {
+			return map[string]any{"type": "llm-rubric", "value": rest}
+		}
+	}
+	if strings.HasPrefix(cell, "file://") {
+		switch ext := path.Ext(strings.SplitN(cell[len("file://"):], ":", 2)[0]); ext {
+		case ".py":
+			return map[string]any{"type": "python", "value": cell}
+		case ".js", ".cjs", ".mjs", ".ts":
+			return map[string]any{"type": "javascript", "value": cell}
+		}
+	}
+	m := shortAssertion.FindStringSubmatch(cell)
+	_, lost := lostTypes()[first(m, 2)]
+	if m == nil || !lost && (!slices.Contains(knownTypes(), m[2]) || m[2] == "assert-set") {
+		return map[string]any{"type": "equals", "value": cell}
+	}
+	a := map[string]any{"type": m[1] + m[2]}
+	switch base := m[2]; {
+	case base == "is-json" || base == "contains-json":
+		a["value"] = m[4]
+	case strings.HasPrefix(base, "contains-a"), strings.HasPrefix(base, "icontains-a"):
+		a["value"] = m[4]
+	default:
+		a["value"] = strings.TrimSpace(m[4])
+	}
+	if m[2] == "levenshtein" {
+		a["threshold"] = 0.75 // what promptfoo takes in a table where none is said
+	}
+	if f, err := strconv.ParseFloat(m[3], 64); err == nil {
+		a["threshold"] = f
+	}
+	return a
+}
+
+func first(m []string, i int) string {
+	if i >= len(m) {
+		return ""
+	}
+	return m[i]
+}
+
+// defaultTest is what every test begins with.
+func (p *promptfoo) defaultTest(at place) map[string]any {
+	switch v := p.top["defaultTest"].(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		return v
+	case string:
+		file, ok := p.resolve(at, v)
+		if !ok {
+			return nil
+		}
+		read, err := p.read.yaml(file)
+		if err != nil {
+			p.fail(at, "put the file there, or mend it", "%s: %v", file, err)
+		}
+		m, _ := read.(map[string]any)
+		return m
+	default:
+		p.fail(at, "write {assert: [...]}", "found %s, allowed: an object", describe(v))
+	}
+	return nil
+}
+
+// scenarios are tests over sets of variables.
+func (p *promptfoo) scenarios(at place) []pfTest {
+	list, ok := p.top["scenarios"].([]any)
+	if !ok && p.top["scenarios"] != nil {
+		p.fail(at, "write a list of {config: [...], tests: [...]}", "found %s, allowed: a list", describe(p.top["scenarios"]))
+	}
+	var out []pfTest
+	for i, raw := range list {
+		here := at.in("[%d]", i)
+		s, _ := raw.(map[string]any)
+		configs, ok := s["config"].([]any)
+		if !ok {
+			p.fail(here.in("config"), "write a list of {vars: {...}}", "found %s, allowed: a list", describe(s["config"]))
+			continue
+		}
+		tests := p.loadTests(here.in("tests"), s["tests"])
+		if len(tests) == 0 {
+			tests = []pfTest{{here, map[string]any{}}}
+		}
+		for j, config := range configs {
+			base, _ := config.(map[string]any)
+			for _, t := range tests {
+				q := &promptfoo{work: p.work, defTest: base}
+				out = append(out, pfTest{place{file: t.at.file, row: t.at.row, key: fmt.Sprintf("%s config %d", t.at.key, j)}, q.merged(t)})
+			}
+		}
+	}
+	return out
+}
