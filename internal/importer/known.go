@@ -1,6 +1,10 @@
 package importer
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+)
 
 // dataKeys are the keys of the section env that all benchmarks of SkillOpt share.
 func dataKeys() []string {
@@ -20,10 +24,8 @@ func benchmarks() []string {
 	return strings.Fields("alfworld docvqa livemathematicianbench officeqa searchqa spreadsheetbench babyvision mathverse mmrb sealqa swebench")
 }
 
-// carried are those of them that are benchmarks here too.
-func carried() []string {
-	return strings.Fields("searchqa docvqa livemathematicianbench babyvision mathverse mmrb sealqa")
-}
+// carried are the benchmarks that there are here.
+func carried() []string { return folder.Names() }
 
 // known says what becomes of keys that are taken over nowhere, and why.
 func known(flat string, v any) (Row, bool) {
