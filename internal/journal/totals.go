@@ -122,6 +122,8 @@ type try struct {
 type totals struct {
 	sums map[totalKey]*Total
 	open map[try]Loss // of episodes without a result so far
+
+	codes int // of attempts without a result, those of each stage and role
 }
 
 func newTotals() totals {
@@ -159,7 +161,9 @@ func (t *totals) add(r *Record) {
 		t.price(sum, r)
 		t.lose(sum, r)
 	case Fault:
-		sum.Faults[r.Code]++
+		if sum.Faults[r.Code]++; sum.Faults[r.Code] == 1 {
+			t.codes++
+		}
 	case Episode:
 		sum.Episodes++
 		if r.Usage != (Usage{}) || r.Estimate {

@@ -165,10 +165,25 @@ func (w *Watcher) entries(ctx context.Context) (err error) {
 			return fmt.Errorf("read the record of run %s: entries after %d are missing; `skillopt runs check` says what is damaged", w.dir, w.seq)
 		}
 		for _, r := range list {
+			if err := w.plausible(r); err != nil {
+				return w.damaged(&journal.CorruptError{Path: path, Reason: err.Error()})
+			}
 			w.take(r)
 		}
 	}
 	w.unread = max(0, last-w.seq)
+	return nil
+}
+
+// plausible refuses the next entry of a record that cannot be a run's: to count it on would take
+// as long, and as much memory, as whoever made the file likes.
+func (w *Watcher) plausible(r journal.Record) error {
+	if r.Seq != w.seq+1 {
+		return fmt.Errorf("entry %d is missing", w.seq+1)
+	}
+	if w.tally.Strange() {
+		return fmt.Errorf("up to entry %d it has more stages, roles or codes than any run", w.seq)
+	}
 	return nil
 }
 
