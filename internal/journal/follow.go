@@ -61,12 +61,17 @@ func NewTally() *Tally { return &Tally{totals: newTotals()} }
 // Add counts an entry.
 func (t *Tally) Add(r Record) { t.totals.add(&r) }
 
-// mostCounted is more than the stages and roles of any run, and than the codes of its faults.
-const mostCounted = 1000
+// More than any run has.
+const (
+	mostCounted = 1000    // stages and roles, and codes of faults
+	mostOpen    = 250_000 // tries of episodes without a result
+)
 
-// Strange reports whether there are more stages, roles or codes than any run has: whoever goes on
-// counting keeps as many as the file claims.
-func (t *Tally) Strange() bool { return max(len(t.totals.sums), t.totals.codes) > mostCounted }
+// Strange reports whether there are more stages, roles, codes or lost tries than any run has:
+// whoever goes on counting keeps as many as the file claims.
+func (t *Tally) Strange() bool {
+	return max(len(t.totals.sums), t.totals.codes) > mostCounted || len(t.totals.open) > mostOpen
+}
 
 // Totals returns the sums so far by stage and role, sorted.
 func (t *Tally) Totals() []Total { return t.totals.list() }

@@ -178,7 +178,7 @@ func TestWatchADamagedRecord(t *testing.T) {
 }
 
 // A record that cannot be a run's is not counted to its end: the entry that is missing is named, and so is that there
-// are more stages and roles, or codes, than any run has.
+// are more stages or codes than any run has.
 func TestWatchAnImpossibleRecord(t *testing.T) {
 	t.Parallel()
 	many := func(change func(*journal.Record, int)) (out []journal.Record) {
@@ -197,10 +197,10 @@ func TestWatchAnImpossibleRecord(t *testing.T) {
 	}{
 		"possible":         {entries: many(func(*journal.Record, int) {})},
 		"an entry missing": {entries: many(func(*journal.Record, int) {}), script: "DELETE FROM entries WHERE seq = 7", says: "entry 7 is missing"},
-		"stages":           {entries: many(func(r *journal.Record, i int) { r.Stage = fmt.Sprint("s", i) }), says: "more stages, roles or codes"},
+		"stages":           {entries: many(func(r *journal.Record, i int) { r.Stage = fmt.Sprint("s", i) }), says: "more stages, codes or lost tries"},
 		"codes": {entries: many(func(r *journal.Record, i int) {
 			r.Kind, r.Result, r.Input, r.Code = journal.Fault, nil, journal.Input{}, fmt.Sprint("c", i)
-		}), faults: true, says: "more stages, roles or codes"},
+		}), faults: true, says: "more stages, codes or lost tries"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
