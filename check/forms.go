@@ -32,6 +32,7 @@ func docvqaForm(s string) string { return squeeze(lower(s)) }
 
 // mathtextForm is what MathVerse compares before it asks a judge: text without dollar signs, braces and \mathrm.
 func mathtextForm(s string) string {
+	s = strings.TrimFunc(s, pytext.IsSpace)
 	for _, drop := range []string{"$", `\mathrm`, "{", "}"} {
 		s = strings.ReplaceAll(s, drop, "")
 	}

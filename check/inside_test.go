@@ -27,6 +27,9 @@ func TestInside(t *testing.T) {
 		{"[{type: equals, normalize: plain, inside: either}]", "", "cat", 0},
 		{"[{type: equals, normalize: plain, inside: either}]", "...", "cat", 0},
 	}
+	if got := suite(t, "[{type: equals, normalize: plain, inside: either, value: '?'}]", Options{}).Score("!", task.Task{}); got.Hard != 0 {
+		t.Errorf("two texts that say nothing are equal: %+v", got)
+	}
 	for _, tt := range tests {
 		s := suite(t, tt.checks, Options{})
 		tk := task.Task{ID: "t", Gold: []string{tt.gold}}

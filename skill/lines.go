@@ -140,7 +140,7 @@ func (r *mdReader) classify(l *mdLine, rest string) {
 		return
 	case l.indent-base >= 4:
 		kind = textLine
-	case kind == itemLine && after == textLine && l.owner < 0 && !r.beginsList(rest), kind == ruleLine && after == textLine && rest[0] == '-':
+	case kind == itemLine && after == textLine && l.owner < 0 && !r.beginsList(rest), kind == ruleLine && rest[0] == '-' && r.underlines(*l):
 		kind = textLine
 	}
 	l.kind = kind
@@ -162,6 +162,12 @@ func (r *mdReader) beginsList(rest string) bool {
 		return true
 	}
 	return rest[0] < '0' || rest[0] > '9' || strings.HasPrefix(rest, "1.") || strings.HasPrefix(rest, "1)")
+}
+
+// underlines reports whether a line of dashes makes a heading of the paragraph before it: not of one that
+// goes on an item from the margin, behind which it is a rule.
+func (r *mdReader) underlines(l mdLine) bool {
+	return r.last() == textLine && r.lines[len(r.lines)-1].owner == l.owner
 }
 
 func (r *mdReader) last() lineKind {

@@ -200,7 +200,7 @@ func TestTidyLaws(t *testing.T) {
 		}
 		checkOutside(t, text, *c, e)
 		// What opens a code block may have been cut, or stand behind other words now.
-		within := (e.Op == Replace || e.Op == Delete) && strings.ContainsAny(e.Target+e.Content, "`~")
+		within := (e.Op == Replace || e.Op == Delete) && (strings.ContainsAny(e.Target+e.Content, "`~") || trim(e.Target) == "")
 		if before, after := doubled(text), doubled(got); after > before && !within {
 			t.Fatalf("%+v of %q doubles blank lines: %q", e, text, got)
 		}
@@ -243,9 +243,11 @@ func checkKinds(t *rapid.T, text string, c Change, e Edit) {
 	}
 	before, after := readLines(text, frontMatterEnd(text)), readLines(c.in(text), frontMatterEnd(c.in(text)))
 	moved := len(c.Text) - (c.To - c.From)
+	behind := false // indented code, without a blank line between
 	for i, l := range before.lines {
-		if l.kind == blankLine || l.kind == indentedLine || l.from < c.To && l.to > c.From {
-			continue // indented code behind a list is part of its last item, whatever stands between
+		behind = l.kind == indentedLine || behind && l.kind != blankLine
+		if l.kind == blankLine || behind || l.from < c.To && l.to > c.From {
+			continue // indented code behind a list is part of its last item, whatever stands between, and so is text that goes on it
 		}
 		at := l.from
 		if l.from >= c.To {

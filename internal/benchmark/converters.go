@@ -107,8 +107,13 @@ func promptOf(fields map[string]any) string {
 	}
 	var parts []string
 	for _, part := range []struct{ field, heading string }{
-		{"context", "Passages"}, {question, "Question"}, {"choices_text", "Choices"}, {"search_results", "Search results"},
-		{"urls", "Addresses"}, {"freshness", "Freshness"}, {"question_types", "Kinds of question"},
+		{"context", "Passages"},
+		{question, "Question"},
+		{"choices_text", "Choices"},
+		{"search_results", "Search results"},
+		{"urls", "Addresses"},
+		{"freshness", "Freshness"},
+		{"question_types", "Kinds of question"},
 	} {
 		text := plainText(fields[part.field])
 		if text == "" && part.field == "stem" {

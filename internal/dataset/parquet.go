@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/parquet-go/parquet-go"
@@ -49,7 +50,7 @@ func (r *reader) parquet(head []byte) (err error) {
 		return err
 	}
 	for i, group := range file.RowGroups() {
-		pages := pageCheck{file: f, size: f.Size(), meta: &file.Metadata().RowGroups[i], leaves: root.leaves(nil), ctx: r.ctx}
+		pages := pageCheck{left: &r.left, file: f, size: f.Size(), meta: &file.Metadata().RowGroups[i], leaves: root.leaves(nil), ctx: r.ctx}
 		if err := contained(pages.run); err != nil {
 			return r.ofRow(err)
 		}
@@ -121,10 +122,26 @@ func (r *reader) assemble(root *node, row parquet.Row) (map[string]any, error) {
 		}
 		from = to
 	}
+	r.left.add(bytes)
 	if bytes > r.bounds.RowBytes {
 		return nil, &Error{Err: ErrBound, Msg: fmt.Sprintf("the row has more than %d bytes", r.bounds.RowBytes)}
 	}
 	return root.fields(columns)
+}
+
+// garbage counts bytes that were taken and are not needed any more.
+type garbage int
+
+// mostGarbage is how many of those there may be.
+const mostGarbage = 32 << 20
+
+// add has them collected where there are many. Pages of pictures have a hundred megabytes, and
+// the collector by itself waits until there is as much garbage as there is in use.
+func (g *garbage) add(n int) {
+	if *g += garbage(n); *g > mostGarbage {
+		*g = 0
+		runtime.GC()
+	}
 }
 
 var errMixed = &Error{Err: ErrBroken, Msg: "values of its columns do not fit each other"}

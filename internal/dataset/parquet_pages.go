@@ -29,6 +29,7 @@ type pageCheck struct {
 	meta   *format.RowGroup
 	leaves []*node
 	window []byte // what headers are read into
+	left   *garbage
 }
 
 func (p *pageCheck) run() error {
@@ -80,6 +81,9 @@ func (p *pageCheck) chunk(c *format.ColumnChunk, of *node) error {
 		page := page{header: h, of: of, codec: m.Codec, body: io.NewSectionReader(p.file, from+at, packed)}
 		if err := page.check(); err != nil {
 			return err
+		}
+		if m.Codec == format.Snappy {
+			p.left.add(int(packed) + int(h.UncompressedPageSize))
 		}
 		at += packed
 	}

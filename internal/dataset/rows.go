@@ -68,6 +68,7 @@ type reader struct {
 	bounds Bounds
 	yield  func(Row, error) bool
 	rows   int // that have come
+	left   garbage
 }
 
 func (r *reader) read() error {

@@ -218,6 +218,40 @@ func TestUnknownHashesArePinned(t *testing.T) {
 	}
 }
 
+// TestPartsOfFilesThatNobodyKnows: a part counts where the server says that it is of the same
+// version, a file that is there is nobody's to take down.
+func TestPartsOfFilesThatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	text := noise(10_000, "x")
+	etag := `"` + sha(text)[:20] + `"`
+	for name, c := range map[string]struct {
+		files map[string]string
+		bytes int64
+		want  error
+	}{
+		"all of it":           {map[string]string{"x.csv.part": text, "x.csv.part.etag": etag}, 0, nil},
+		"a beginning":         {map[string]string{"x.csv.part": text[:10], "x.csv.part.etag": etag}, 9_990, nil},
+		"of another version":  {map[string]string{"x.csv.part": noise(10, "y"), "x.csv.part.etag": `"y"`}, 10_000, nil},
+		"without its tag":     {map[string]string{"x.csv.part": text[:10]}, 10_000, nil},
+		"the file is there":   {map[string]string{"x.csv": text}, 0, fetch.ErrHash},
+		"a folder in its way": {map[string]string{"x.csv.part/y": ""}, 0, fetch.ErrHash},
+	} {
+		h := newHub(t, map[string]string{"x.csv": text})
+		dir := t.TempDir()
+		for file, data := range c.files {
+			path := filepath.Join(dir, filepath.FromSlash(file))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(data), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		source := fetch.Source{URL: h.URL + "/datasets/owner/name/resolve/" + revision + "/x.csv"}
+		report, err := fetch.Fetch(t.Context(), h.options(), []fetch.Source{source}, dir, nil)
+		if !errors.Is(err, c.want) || report.Bytes != c.bytes || err == nil && (read(t, dir)["x.csv"] != text || len(read(t, dir)) != 2 || len(report.Pinned) != 1) {
+			t.Errorf("%s: %+v, %v", name, report, err)
+		}
+	}
+}
+
 // TestServersThatAreBusy are waited for, as long as they say.
 func TestServersThatAreBusy(t *testing.T) {
 	t.Parallel()

@@ -210,6 +210,9 @@ func elementOf(s string) element {
 	return e
 }
 
+// variable finds a single letter right behind a number.
+var variable = regexp.MustCompile(`^[A-Za-z](?:[^A-Za-z]|$)`)
+
 // quantityOf evaluates an expression with what follows it.
 func quantityOf(s string) (quantity, bool) {
 	if strings.TrimSpace(s) == "" {
@@ -221,6 +224,9 @@ func quantityOf(s string) (quantity, bool) {
 		return quantity{}, false
 	}
 	q := quantity{value: v}
+	if r.i > 0 && isDigit(s[r.i-1]) && variable.MatchString(s[r.i:]) {
+		return quantity{}, false // 3m may be three times m; 3 m is a length
+	}
 	tail := plainWords.ReplaceAllString(strings.TrimSpace(s[r.i:]), " $1 ")
 	tail, factor := scaled(tail)
 	if factor.Cmp(big.NewRat(1, 1)) != 0 {

@@ -56,7 +56,9 @@ func cutName(s string) (name string, parts []string) {
 func textual(s string) string {
 	s = strings.ReplaceAll(tidy(s), `\% `, "%")
 	s = oneSign.ReplaceAllString(s, "$1$2")
-	s = digitGaps.ReplaceAllString(s, "$1\x00")
+	for range 2 { // what stands between two gaps belongs to both
+		s = digitGaps.ReplaceAllString(s, "$1\x00$2")
+	}
 	s = wordGaps.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, " ", "\x00") })
 	s = strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "\x00", " ")
 	if words.MatchString(s) {
@@ -67,7 +69,7 @@ func textual(s string) string {
 
 var (
 	oneSign   = regexp.MustCompile(`([\^_])\{([A-Za-z0-9])\}`)
-	digitGaps = regexp.MustCompile(`([0-9]) +(?:\b)`)
+	digitGaps = regexp.MustCompile(`([0-9]) +([0-9])`)
 	wordGaps  = regexp.MustCompile(`[A-Za-z]{2,} [A-Za-z]{2,}`)
 	// words tells prose, in which case does not matter, from names of variables.
 	words = regexp.MustCompile(`(?:^|[^\\A-Za-z])[A-Za-z]{3,}`)

@@ -126,8 +126,8 @@ func mmrbLabel(answer, gold string, choices []Choice) string {
 	if want := plain(answer); want != "" {
 		for _, c := range choices {
 			t := c.Text
-			if m := mmrbMark.FindString(t); m != "" {
-				t = t[len(m):]
+			if m := mmrbMark.FindStringSubmatch(t); m != nil && m[1] == Normal(c.Label) {
+				t = t[len(m[0]):]
 			}
 			if plain(strings.Trim(t, " .:-")) == want {
 				return Normal(c.Label)

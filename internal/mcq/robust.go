@@ -40,7 +40,7 @@ func robust(answer string, choices []Choice) (label, why string) {
 	if len(answer) > 2*maxRead {
 		answer = strings.ToValidUTF8(answer[:maxRead], "") + "\n" + strings.ToValidUTF8(answer[len(answer)-maxRead:], "")
 	}
-	answer = fold(answer)
+	answer = marks.ReplaceAllString(fold(answer), " ")
 	if strings.TrimSpace(answer) == "" {
 		return "", "the answer is empty"
 	}
@@ -103,6 +103,9 @@ func clean(s string) string {
 		s = inner
 	}
 }
+
+// marks are tags around an answer that say nothing of it.
+var marks = regexp.MustCompile(`(?i)</?(?:answer|b|i|u|em|strong|code)>`)
 
 // looks takes away what formulas are dressed in, signs takes one sign for many.
 var (
@@ -217,7 +220,7 @@ func some(re *regexp.Regexp, text string) [][]int {
 }
 
 const (
-	opening = "([\\s*_`\"'(\\[{<$]*(?:\\\\(?:boxed|text|textbf|mathrm|mathbf)\\{)?[\\s*_`\"'(\\[{$]*)"
+	opening = "((?:\\\\(?:boxed|text|textbf|mathrm|mathbf)\\{|\\\\?[\\s*_`\"'(\\[{<$])*)"
 	token   = `([\p{L}\p{N}]{1,8})`
 	noun    = `(?:answer|choice|option|letter|label|statement|alternative)`
 )
@@ -348,7 +351,7 @@ func (p *parser) leading(answer string) (found []int) {
 		before, token, after := answer[m[2]:m[3]], answer[m[4]:m[5]], answer[m[5]:]
 		i, ok := p.labels[strings.ToUpper(token)]
 		wrapped := strings.ContainsAny(before, "(*[{`\"$") && closers.MatchString(after) || strings.HasPrefix(after, ")")
-		if !ok || !p.isLabel(i, token, wrapped, after, false) && !(m[0] == 0 && !isLower(token) && reasons.MatchString(after) && !strings.HasPrefix(strings.TrimSpace(after), "is")) {
+		if !ok || refused.MatchString(after) || !p.isLabel(i, token, wrapped, after, false) && !(m[0] == 0 && !isLower(token) && reasons.MatchString(after) && !strings.HasPrefix(strings.TrimSpace(after), "is")) {
 			continue
 		}
 		found = append(found, i)
@@ -392,7 +395,7 @@ func (p *parser) mentioned(answer string) (found []int) {
 }
 
 // last finds a label with which an answer ends: "so it must be B."
-var last = regexp.MustCompile(`(?i:\b(?:it|this|that|which)\s+(?:is|must be|has to be|should be)|\b(?:therefore|hence|thus|so)\s*[,:]?|[=:]|->|=>|→)\s*([A-Z]|\d)\s*[.!]?\s*$`)
+var last = regexp.MustCompile(`(?i:\b(?:it|this|that|which)(?:'s|\s+(?:is|must be|has to be|should be))|\b(?:therefore|hence|thus|so)\s*[,:]?|[=:]|->|=>|→)\s*([A-Z]|\d)\s*[.!]?\s*$`)
 
 func (p *parser) closing(answer string) []int {
 	if m := last.FindStringSubmatchIndex(answer); m != nil && !denied.MatchString(answer[max(0, m[0]-24):m[0]]) {

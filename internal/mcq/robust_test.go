@@ -83,6 +83,18 @@ func TestRobustDiffersFromReference(t *testing.T) {
 		{"The answer is not B", "", ""},
 		{"We cannot choose B", "", ""},
 		{"Option A is wrong; option B remains", "B", ""},
+		{"<answer>B</answer>", "B", ""},
+		{"<b>B</b>", "B", ""},
+		{`The answer is \(B\)`, "B", ""},
+		{"It's B", "B", ""},
+		{`Answer: \text{B}`, "B", ""},
+		{`The answer is $\mathbf{B}$.`, "B", ""},
+		{`the answer is \alpha`, "", ""},
+		{"(A) is false, (C) is wrong, so (B).", "B", ""},
+		{"Let A be a set. The answer is B.", "B", ""},
+		{"I think the answer is B, not D.", "B", ""},
+		{"Statement B is true", "B", ""},
+		{"In case A we have C = 2", "", ""},
 		{"", "", ""},
 		{"E", "", ""},
 		{"none", "", ""},
@@ -198,6 +210,10 @@ func TestReferenceForms(t *testing.T) {
 		if got, _ := Parse(tt.form, tt.answer, "B", tt.choices); got != tt.want {
 			t.Errorf("%s of %q: got %q, want %q", tt.form, tt.answer, got, tt.want)
 		}
+	}
+	within := []Choice{{"A", "(B) cat"}, {"B", "x"}}
+	if got, _ := Parse("mmrb", "b cat", "A", within); got != "A" {
+		t.Errorf("the mark of another choice is text: %q", got)
 	}
 	swapped := []Choice{{"A", "b"}, {"B", "a"}}
 	if got, _ := Parse("mmrb", "a", "B", swapped); got != "B" {

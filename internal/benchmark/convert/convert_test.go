@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/internal/mcq"
 )
 
 func row(t *testing.T, text string) Row {
@@ -195,6 +197,22 @@ func TestAnswersAreNotRewritten(t *testing.T) {
 		ours, references := strings.Join(DocVQAAnswers(cell, false), "|"), strings.Join(DocVQAAnswers(cell, true), "|")
 		if ours != want[0] || references != want[1] {
 			t.Errorf("%q: got %q and %q, want %q", cell, ours, references, want)
+		}
+	}
+}
+
+func TestSplitChoices(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ question, stem, choices string }{
+		{"Find x. Choices: A:1 B: 2  C) 3", "Find x.", "A. 1\nB. 2\nC. 3"},
+		{"Choice: A. x", "Choice: A. x", "A. x"},
+		{"No list", "No list", ""},
+		{"Whatever éChoices: A: 1", "Whatever éChoices: A: 1", ""},
+	}
+	for _, tt := range tests {
+		stem, list := SplitChoices(tt.question)
+		if got := mcq.Lines(list); stem != tt.stem || got != tt.choices {
+			t.Errorf("%q: got %q and %q", tt.question, stem, got)
 		}
 	}
 }

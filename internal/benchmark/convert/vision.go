@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/mcq"
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
@@ -143,7 +145,7 @@ func wholeNumber(v any) (int, bool) {
 const space = `[\s\v\x1c-\x1f\x85\p{Z}]`
 
 var (
-	choiceBlock = regexp.MustCompile(`(?i)\bChoices?` + space + `*:` + space + `*`)
+	choiceBlock = regexp.MustCompile(`(?i)Choices?` + space + `*:` + space + `*`)
 	choiceMark  = regexp.MustCompile(`([A-G])` + space + `*[:.)]` + space + `*`)
 	nextMark    = regexp.MustCompile(space + `+[A-G]` + space + `*[:.)]`)
 )
@@ -151,10 +153,12 @@ var (
 // SplitChoices takes the choices off a question that lists them behind "Choices:".
 func SplitChoices(question string) (stem string, choices []mcq.Choice) {
 	question = trim(question)
-	m := choiceBlock.FindStringIndex(question)
-	if m == nil {
+	found := choiceBlock.FindAllStringIndex(question, -1)
+	at := slices.IndexFunc(found, func(m []int) bool { return !endsInWord(question[:m[0]]) })
+	if at < 0 {
 		return question, nil
 	}
+	m := found[at]
 	stem = trim(question[:m[0]])
 	block := trim(question[m[1]:])
 	for {
@@ -173,6 +177,11 @@ func SplitChoices(question string) (stem string, choices []mcq.Choice) {
 		block = rest[end:]
 	}
 	return orElse(stem, question), choices
+}
+
+func endsInWord(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return s != "" && (unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_')
 }
 
 // MathVerse makes a task of a row of MathVerse.
