@@ -3,12 +3,22 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 )
+
+// manyTables makes as many tables as take a second page for their list.
+func manyTables() string {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "CREATE TABLE t%d (a, b, c);", i)
+	}
+	return b.String()
+}
 
 // A file that somebody sent may have views with rows without end in the place of tables, triggers, or values that no column
 // of a journal has: it is named as damaged, by whoever opens or reads it, before a row of it is waited for.
@@ -23,6 +33,7 @@ func TestHostileSchemas(t *testing.T) {
 		"meta without end":    {"ALTER TABLE meta RENAME TO old; CREATE VIEW meta" + endless + "'k' || i AS key, 'v' AS value FROM n", "a view, \"meta\"", false},
 		"a trigger":           {"CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END", "a trigger, \"t\"", false},
 		"a virtual table":     {"CREATE VIRTUAL TABLE v USING fts5(x)", "a table, \"v\"", false},
+		"tables without end":  {manyTables(), "more than 64 tables", false},
 		"a number as words":   {"UPDATE entries SET input_tokens = 'many'", "sql: Scan error", true},
 		"bytes as a number":   {"UPDATE entries SET attempt = x'00'", "sql: Scan error", true},
 	} {
