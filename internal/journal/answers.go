@@ -26,52 +26,41 @@ type Asked struct {
 // commits. An error is the last that it gives.
 func (v *View) Asked(ctx context.Context, seq int64) iter.Seq2[Asked, error] {
 	return func(yield func(Asked, error) bool) {
-		rows, err := v.db.QueryContext(ctx, "SELECT seq, key, role, model, code, digest FROM entries WHERE seq > ? AND kind = ? ORDER BY seq", seq, string(Call))
-		if err != nil {
-			yield(Asked{}, readError(v.path, "read", err))
-			return
-		}
-		defer func() { _ = rows.Close() }() // what Err tells is all that matters
 		var role, model, code, digest sql.RawBytes
-		l := loader{names: make(map[string]string)}
-		for rows.Next() {
+		l, enough := loader{names: make(map[string]string)}, false
+		query := "SELECT seq, key, role, model, code, digest FROM entries WHERE seq > ? AND kind = ? ORDER BY seq"
+		err := v.each(ctx, query, []any{seq, string(Call)}, func(rows *sql.Rows) (bool, error) {
 			var a Asked
 			if err := rows.Scan(&a.Seq, &a.Key, &role, &model, &code, &digest); err != nil {
-				yield(Asked{}, readError(v.path, "read", err))
-				return
+				return false, err
 			}
 			if len(digest) != len(a.Digest) {
-				continue
+				return true, nil
 			}
 			a.Role, a.Model, a.Digest = l.intern(role), l.intern(model), Digest(digest)
 			a.Code, a.Origin = cutOrigin(string(bytes.TrimSuffix(code, []byte(estimateMark))))
-			if !yield(a, nil) {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(Asked{}, readError(v.path, "read", err))
+			enough = !yield(a, nil)
+			return !enough, nil
+		})
+		if err != nil && !enough {
+			yield(Asked{}, err)
 		}
 	}
 }
 
 // Meta returns the values that are kept under keys.
 func (v *View) Meta(ctx context.Context) (map[string]string, error) {
-	rows, err := v.db.QueryContext(ctx, "SELECT key, value FROM meta")
-	if err != nil {
-		return nil, readError(v.path, "read", err)
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
 	out := make(map[string]string)
-	for rows.Next() {
+	err := v.each(ctx, "SELECT key, value FROM meta", nil, func(rows *sql.Rows) (bool, error) {
 		var key, value string
 		if err := rows.Scan(&key, &value); err != nil {
-			return nil, readError(v.path, "read", err)
+			return false, err
 		}
 		out[key] = value
-	}
-	if err := rows.Err(); err != nil {
-		return nil, readError(v.path, "read", err)
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -108,7 +97,7 @@ func (v *View) Answer(ctx context.Context, seq int64) (r Record, ok bool, err er
 			rows = entriesAhead
 		}
 		if err := a.read(ctx, seq, seq+rows-1); err != nil {
-			return r, false, fmt.Errorf("read entry %d: %w", seq, err)
+			return r, false, fmt.Errorf("read entry %d: %w", seq, v.unreadable(ctx, a.conn, err))
 		}
 		e, ok = a.ahead[seq]
 	}
@@ -117,7 +106,7 @@ func (v *View) Answer(ctx context.Context, seq int64) (r Record, ok bool, err er
 		return r, false, nil
 	}
 	r = e.record
-	if r.Input, err = a.input(ctx, v.path, e); err != nil {
+	if r.Input, err = a.input(ctx, v, e); err != nil {
 		return r, false, err
 	}
 	if r.Input.Digest() != r.Digest {
@@ -140,14 +129,14 @@ func (a *answers) read(ctx context.Context, from, to int64) (err error) {
 	clear(a.ahead)
 	rows, err := a.entry.QueryContext(ctx, from, to)
 	if err != nil {
-		return readError(a.l.path, "read", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	var w row
 	targets, size := w.targets(), 0
 	for rows.Next() && size < bytesAhead {
 		if err := rows.Scan(targets...); err != nil {
-			return readError(a.l.path, "read", err)
+			return err
 		}
 		r, err := a.l.verified(&w)
 		if err != nil {
@@ -156,10 +145,7 @@ func (a *answers) read(ctx context.Context, from, to int64) (err error) {
 		a.ahead[r.Seq] = entry{r, bytes.Clone(w.shared), bytes.Clone(w.own)}
 		size += len(r.Result) + len(w.own)
 	}
-	if err := rows.Err(); err != nil {
-		return readError(a.l.path, "read", err)
-	}
-	return nil
+	return rows.Err()
 }
 
 func (a *answers) open(ctx context.Context, v *View) (err error) {
@@ -167,8 +153,8 @@ func (a *answers) open(ctx context.Context, v *View) (err error) {
 		return nil
 	}
 	if a.conn == nil {
-		if a.conn, err = v.db.Conn(ctx); err != nil {
-			return readError(v.path, "open", err)
+		if a.conn, err = v.conn(ctx); err != nil {
+			return err
 		}
 	}
 	if _, err := a.conn.ExecContext(ctx, "PRAGMA cache_size = -512"); err != nil { // entries are read once
@@ -185,7 +171,7 @@ func (a *answers) open(ctx context.Context, v *View) (err error) {
 }
 
 // input resolves the references of an entry to shared parts.
-func (a *answers) input(ctx context.Context, path string, e entry) (Input, error) {
+func (a *answers) input(ctx context.Context, v *View, e entry) (Input, error) {
 	in := Input{Own: e.own}
 	ids, ok := parseRefs(e.shared)
 	if !ok {
@@ -196,7 +182,7 @@ func (a *answers) input(ctx context.Context, path string, e entry) (Input, error
 		if !ok {
 			var data []byte
 			if err := a.part.QueryRowContext(ctx, id).Scan(&data); err != nil {
-				return in, fmt.Errorf("read shared part %d: %w", id, readError(path, "read", err))
+				return in, fmt.Errorf("read shared part %d: %w", id, v.unreadable(ctx, a.conn, err))
 			}
 			b = NewBlob(string(data))
 			if len(a.parts) >= maxParts {

@@ -353,7 +353,7 @@ var errOther = errors.New("its checksum is another")
 func (v *View) said(ctx context.Context, s *Said, known map[int64]string) error {
 	var sum, size int64
 	var refs, form []byte
-	err := v.db.QueryRowContext(ctx, "SELECT checksum, texts, size, form FROM exchanges WHERE seq = ?", s.Seq).Scan(&sum, &refs, &size, &form)
+	err := v.one(ctx, "SELECT checksum, texts, size, form FROM exchanges WHERE seq = ?", []any{s.Seq}, &sum, &refs, &size, &form)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -389,7 +389,7 @@ func (v *View) said(ctx context.Context, s *Said, known map[int64]string) error 
 func (v *View) text(ctx context.Context, id int64) (string, error) {
 	var hash, data []byte
 	var size int64
-	if err := v.db.QueryRowContext(ctx, "SELECT hash, size, data FROM texts WHERE id = ?", id).Scan(&hash, &size, &data); err != nil {
+	if err := v.one(ctx, "SELECT hash, size, data FROM texts WHERE id = ?", []any{id}, &hash, &size, &data); err != nil {
 		return "", fmt.Errorf("text %d: %w", id, err)
 	}
 	data, err := unpack(data, size)

@@ -12,8 +12,10 @@ type Examined struct {
 
 // Examine reads the journal at path as a whole, inputs and shared parts included, and
 // compares every checksum, also while another process adds to it. What is damaged is a
-// *CorruptError. Nothing is changed.
-func Examine(ctx context.Context, path string) (Examined, error) {
+// *CorruptError, a value that is longer than any that is written as well. Nothing is changed.
+func Examine(ctx context.Context, path string) (Examined, error) { return examine(ctx, path, longest) }
+
+func examine(ctx context.Context, path string, longest int) (Examined, error) {
 	files, err := look(path)
 	if err != nil {
 		return Examined{}, err
@@ -27,7 +29,7 @@ func Examine(ctx context.Context, path string) (Examined, error) {
 	}
 	files.open = true // as after a crash, everything is read
 	j := &Journal{path: path, state: newState()}
-	if err := j.check(ctx, files, true); err != nil {
+	if err := j.check(ctx, files, true, longest); err != nil {
 		return Examined{}, err
 	}
 	m.broken = m.broken && files.unclean()

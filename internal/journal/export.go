@@ -43,35 +43,36 @@ func (j *Journal) Each(ctx context.Context, yield func(Record) error) (err error
 // parts resolves references to shared parts, reading each part once as long as
 // the same cache is handed in.
 func (j *Journal) parts(ctx context.Context, refs []byte, cache map[int64]Blob) ([]Blob, error) {
+	return resolved(ctx, j.path, func(ctx context.Context, id int64, data *[]byte) error {
+		return j.db.QueryRowContext(ctx, "SELECT data FROM blobs WHERE id = ?", id).Scan(data)
+	}, refs, cache)
+}
+
+// resolved resolves references to shared parts of the journal at path. read reads the data of a
+// part.
+func resolved(ctx context.Context, path string, read func(ctx context.Context, id int64, data *[]byte) error, refs []byte, cache map[int64]Blob) ([]Blob, error) {
 	ids, ok := parseRefs(refs)
 	if !ok {
-		return nil, &CorruptError{Path: j.path, Reason: "a list of shared parts cannot be read"}
+		return nil, &CorruptError{Path: path, Reason: "a list of shared parts cannot be read"}
 	}
 	var shared []Blob
 	for _, id := range ids {
 		b, ok := cache[id]
 		if !ok {
-			var err error
-			if b, err = j.part(ctx, id); err != nil {
-				return nil, err
+			var data []byte
+			err := read(ctx, id, &data)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil, &CorruptError{Path: path, Reason: fmt.Sprintf("shared part %d is missing", id)}
 			}
+			if err != nil {
+				return nil, unread(path, err)
+			}
+			b = NewBlob(string(data))
 			cache[id] = b
 		}
 		shared = append(shared, b)
 	}
 	return shared, nil
-}
-
-func (j *Journal) part(ctx context.Context, id int64) (Blob, error) {
-	var data []byte
-	err := j.db.QueryRowContext(ctx, "SELECT data FROM blobs WHERE id = ?", id).Scan(&data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Blob{}, &CorruptError{Path: j.path, Reason: fmt.Sprintf("shared part %d is missing", id)}
-	}
-	if err != nil {
-		return Blob{}, j.readError("read", err)
-	}
-	return NewBlob(string(data)), nil
 }
 
 // copyBatch is how many results CopyTo commits at once.

@@ -38,3 +38,13 @@ func Remarked(text []byte, old, replaced string) ([]byte, bool) {
 	}
 	return other.encode()
 }
+
+// OpenViewOf is OpenView with another bound of values.
+func OpenViewOf(ctx context.Context, path string, longest int) (*View, error) {
+	return openView(ctx, path, longest)
+}
+
+// ExamineOf is Examine with another bound of values.
+func ExamineOf(ctx context.Context, path string, longest int) (Examined, error) {
+	return examine(ctx, path, longest)
+}

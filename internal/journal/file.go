@@ -1,9 +1,12 @@
 package journal
 
 import (
+	"bytes"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -43,7 +46,28 @@ func readable(path string, f files) error {
 	if err != nil {
 		return fmt.Errorf("open journal: %w", err)
 	}
-	return file.Close()
+	return errors.Join(fewTables(path, file), file.Close())
+}
+
+// mostTables is several times the tables and indexes of a journal.
+const mostTables = 64
+
+// fewTables refuses a file with more tables and indexes than any journal has, before SQLite reads
+// them: that takes as long as the square of their number. Those of a journal fit on its first page.
+// What is no database, or of a newer format, others name.
+func fewTables(path string, file io.ReaderAt) error {
+	const leaf = 13 // the kind of a page that holds all rows of its table
+	var page [108]byte
+	if _, err := file.ReadAt(page[:], 0); err != nil || !bytes.HasPrefix(page[:], []byte("SQLite format 3\x00")) {
+		return nil
+	}
+	if int(binary.BigEndian.Uint32(page[60:])) > len(migrations()) {
+		return nil
+	}
+	if page[100] == leaf && binary.BigEndian.Uint16(page[103:]) <= mostTables {
+		return nil
+	}
+	return &CorruptError{Path: path, Reason: fmt.Sprintf("it has more than %d tables and indexes, or its list of them is damaged", mostTables)}
 }
 
 func sizeOf(path string) (int64, error) {

@@ -2,7 +2,7 @@ package journal
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"fmt"
 	"time"
 )
@@ -17,11 +17,6 @@ const followColumns = `seq, kind, key, stage, role, model, attempt, ordinal, cod
 // commits. It is for those who count beside the process that writes: inputs, digests and the
 // results of anything but decisions are left out, and checksums are not looked at.
 func (v *View) Follow(ctx context.Context, seq int64, most int) (out []Record, err error) {
-	rows, err := v.db.QueryContext(ctx, "SELECT "+followColumns+" FROM entries WHERE seq > ? ORDER BY seq LIMIT ?", seq, most)
-	if err != nil {
-		return nil, readError(v.path, "read", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	l, w := loader{path: v.path, names: make(map[string]string)}, row{}
 	r := &w.record
 	targets := []any{
@@ -29,24 +24,23 @@ func (v *View) Follow(ctx context.Context, seq int64, most int) (out []Record, e
 		&r.Usage.Input, &r.Usage.Output, &r.Usage.Cached, &r.Usage.Reasoning, &r.Usage.CacheWrite, &w.cost,
 		&w.startedUS, &w.tookUS, &w.result,
 	}
-	for rows.Next() {
+	err = v.each(ctx, "SELECT "+followColumns+" FROM entries WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(rows *sql.Rows) (bool, error) {
 		if err := rows.Scan(targets...); err != nil {
-			return nil, readError(v.path, "read", err)
+			return false, err
 		}
 		out = append(out, l.record(&w))
-	}
-	if err := rows.Err(); err != nil {
-		return nil, readError(v.path, "read", err)
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
 // Last returns the number of the last entry, 0 if there is none.
 func (v *View) Last(ctx context.Context) (seq int64, err error) {
-	if err := v.db.QueryRowContext(ctx, "SELECT ifnull(max(seq), 0) FROM entries").Scan(&seq); err != nil {
-		return 0, readError(v.path, "read", err)
-	}
-	return seq, nil
+	err = v.one(ctx, "SELECT ifnull(max(seq), 0) FROM entries", nil, &seq)
+	return seq, err
 }
 
 // EndedAt is when what an entry tells of had ended; the zero time of a decision, which has
@@ -67,26 +61,34 @@ func NewTally() *Tally { return &Tally{totals: newTotals()} }
 // Add counts an entry.
 func (t *Tally) Add(r Record) { t.totals.add(&r) }
 
+// More than any run has.
+const (
+	mostCounted = 1000    // stages and roles, and codes of faults
+	mostOpen    = 250_000 // tries of episodes without a result
+)
+
+// Strange reports whether there are more stages, roles, codes or lost tries than any run has:
+// whoever goes on counting keeps as many as the file claims.
+func (t *Tally) Strange() bool {
+	return max(len(t.totals.sums), t.totals.codes) > mostCounted || len(t.totals.open) > mostOpen
+}
+
 // Totals returns the sums so far by stage and role, sorted.
 func (t *Tally) Totals() []Total { return t.totals.list() }
 
 // Entry returns an entry with its result and without its input. That there is none is a
 // *CorruptError: entries have no gaps.
 func (v *View) Entry(ctx context.Context, seq int64) (r Record, err error) {
-	rows, err := v.db.QueryContext(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq = ?", seq)
-	if err != nil {
-		return r, readError(v.path, "read", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	l, w := loader{path: v.path, names: make(map[string]string)}, row{}
-	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return r, readError(v.path, "read", err)
+	l, w, found := loader{path: v.path, names: make(map[string]string)}, row{}, false
+	err = v.each(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq = ?", []any{seq}, func(rows *sql.Rows) (more bool, err error) {
+		if err = rows.Scan(w.targets()...); err == nil {
+			found = true
+			r, err = l.verified(&w)
 		}
-		return r, &CorruptError{Path: v.path, Reason: fmt.Sprintf("entry %d is missing", seq)}
+		return false, err
+	})
+	if err == nil && !found {
+		err = &CorruptError{Path: v.path, Reason: fmt.Sprintf("entry %d is missing", seq)}
 	}
-	if err := rows.Scan(w.targets()...); err != nil {
-		return r, readError(v.path, "read", err)
-	}
-	return l.verified(&w)
+	return r, err
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"hash/crc32"
 	"hash/fnv"
@@ -107,21 +108,16 @@ func (v *View) spans(ctx context.Context, q Query) []span {
 }
 
 // blocks reads the index of items.
-func (v *View) blocks(ctx context.Context, yield func(block int64, marks []byte, whole bool)) (err error) {
-	rows, err := v.db.QueryContext(ctx, "SELECT block, checksum, marks FROM items ORDER BY block")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	for rows.Next() {
+func (v *View) blocks(ctx context.Context, yield func(block int64, marks []byte, whole bool)) error {
+	return v.each(ctx, "SELECT block, checksum, marks FROM items ORDER BY block", nil, func(rows *sql.Rows) (bool, error) {
 		var block, checksum int64
-		var marks []byte
+		var marks sql.RawBytes
 		if err := rows.Scan(&block, &checksum, &marks); err != nil {
-			return err
+			return false, err
 		}
 		yield(block, marks, len(marks) == 4*blockEntries && marksSum(block, marks) == checksum)
-	}
-	return rows.Err()
+		return true, nil
+	})
 }
 
 // indexed is how many blocks of the index of items are written, 0 if it cannot be read:

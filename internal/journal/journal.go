@@ -110,7 +110,7 @@ func (j *Journal) examine(ctx context.Context, files files, opts Options) error 
 		return err
 	}
 	files.open = m.known && m.Open
-	if err := j.check(ctx, files, opts.ReadOnly || opts.AsIs); err != nil {
+	if err := j.check(ctx, files, opts.ReadOnly || opts.AsIs, 0); err != nil {
 		return err
 	}
 	// A mark that says what the journal has makes a look at its log superfluous,
@@ -127,8 +127,9 @@ func (j *Journal) examine(ctx context.Context, files files, opts Options) error 
 }
 
 // check verifies and loads an existing file through a connection that cannot
-// write, so that a refused file stays as it is, its write-ahead log included.
-func (j *Journal) check(ctx context.Context, files files, forReading bool) (err error) {
+// write, so that a refused file stays as it is, its write-ahead log included. A value that
+// is longer than longest is damage, unless that is 0.
+func (j *Journal) check(ctx context.Context, files files, forReading bool, longest int) (err error) {
 	db := openDB(sqliteuri.Of(j.path, string(readOnly(files))))
 	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
@@ -146,9 +147,15 @@ func (j *Journal) check(ctx context.Context, files files, forReading bool) (err 
 			err = j.readError("read", end)
 		}
 	}()
+	if err := bound(conn, longest); err != nil {
+		return j.readError("open", err)
+	}
 	l := loader{path: j.path, conn: conn, state: &j.state, marking: !forReading}
 	err = l.load(ctx, files)
 	j.marks = l.marks
+	if tooBig(err) {
+		return tooLong(ctx, conn, j.path, longest, err)
+	}
 	return err
 }
 

@@ -270,6 +270,9 @@ func (l *loader) intern(b []byte) string {
 	if s, ok := l.names[string(b)]; ok {
 		return s
 	}
+	if len(l.names) >= mostCounted { // it is no run of ours; nothing rests on the sharing
+		clear(l.names)
+	}
 	s := string(b)
 	l.names[s] = s
 	return s

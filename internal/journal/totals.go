@@ -113,15 +113,17 @@ type totalKey struct{ stage, role string }
 
 // try names one try of an episode. Its calls may be made for several stages.
 type try struct {
-	key     string
+	id      keyID
 	attempt int
-	total   totalKey
+	sum     *Total
 }
 
 // totals counts entries as they become durable.
 type totals struct {
 	sums map[totalKey]*Total
 	open map[try]Loss // of episodes without a result so far
+
+	codes int // of attempts without a result, those of each stage and role
 }
 
 func newTotals() totals {
@@ -159,7 +161,9 @@ func (t *totals) add(r *Record) {
 		t.price(sum, r)
 		t.lose(sum, r)
 	case Fault:
-		sum.Faults[r.Code]++
+		if sum.Faults[r.Code]++; sum.Faults[r.Code] == 1 {
+			t.codes++
+		}
 	case Episode:
 		sum.Episodes++
 		if r.Usage != (Usage{}) || r.Estimate {
@@ -205,7 +209,7 @@ func (t *totals) lose(sum *Total, r *Record) {
 		loss.Usage, loss.CostNano = spent.Usage, spent.CostNano
 	}
 	sum.Lost.add(loss, 1)
-	key := try{r.Key, r.Attempt, totalKey{r.Stage, r.Role}}
+	key := try{idOf(r.Key), r.Attempt, sum}
 	open := t.open[key]
 	open.add(loss, 1)
 	t.open[key] = open
@@ -213,8 +217,9 @@ func (t *totals) lose(sum *Total, r *Record) {
 
 // settle takes the calls of a finished episode out of what is lost.
 func (t *totals) settle(r *Record) {
-	for total, sum := range t.sums {
-		key := try{r.Key, r.Attempt, total}
+	id := idOf(r.Key)
+	for _, sum := range t.sums {
+		key := try{id, r.Attempt, sum}
 		if loss, ok := t.open[key]; ok {
 			sum.Lost.add(loss, -1)
 			delete(t.open, key)

@@ -17,12 +17,15 @@ type View struct {
 	path    string
 	db      *sql.DB
 	version int // of the format
+	longest int // bytes of a value, 0: there is no bound
 	answers answers
 }
 
 // OpenView opens the journal at path. A newer format is a *VersionError; that there is no
-// journal is ErrMissing.
-func OpenView(ctx context.Context, path string) (*View, error) {
+// journal is ErrMissing. A value that is longer than any that is written is damage.
+func OpenView(ctx context.Context, path string) (*View, error) { return openView(ctx, path, longest) }
+
+func openView(ctx context.Context, path string, longest int) (*View, error) {
 	files, err := look(path)
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func OpenView(ctx context.Context, path string) (*View, error) {
 	if err := files.plausible(Options{ReadOnly: true}); err != nil {
 		return nil, err
 	}
-	v := &View{path: path, db: openDB(sqliteuri.Of(path, string(readOnly(files))))}
+	v := &View{path: path, longest: longest, db: openDB(sqliteuri.Of(path, string(readOnly(files))))}
 	if err := v.known(ctx); err != nil {
 		return nil, errors.Join(err, v.db.Close())
 	}
@@ -39,9 +42,9 @@ func OpenView(ctx context.Context, path string) (*View, error) {
 
 // known refuses newer formats, and files that are no journal.
 func (v *View) known(ctx context.Context) (err error) {
-	conn, err := v.db.Conn(ctx)
+	conn, err := v.conn(ctx)
 	if err != nil {
-		return readError(v.path, "open", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	version, err := userVersion(ctx, conn)
@@ -68,14 +71,11 @@ func Began(ctx context.Context, path string) (version int, err error) {
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	var began int
-	err = v.db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", metaBegan).Scan(&began)
+	err = v.one(ctx, "SELECT value FROM meta WHERE key = ?", []any{metaBegan}, &began)
 	if errors.Is(err, sql.ErrNoRows) {
 		return v.version, nil
 	}
-	if err != nil {
-		return 0, readError(path, "read", err)
-	}
-	return began, nil
+	return began, err
 }
 
 // Close lets go of the file.
@@ -122,18 +122,25 @@ func (q Query) where() (text string, args []any) {
 // A result that another one has replaced is among them. An error is the last that it gives.
 func (v *View) Entries(ctx context.Context, q Query) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		spans := v.spans(ctx, q)
+		conn, err := v.conn(ctx)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		defer func() { _ = conn.Close() }() // nothing was written with it
 		where, args := q.where()
-		query, err := v.db.PrepareContext(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq BETWEEN ? AND ? AND "+where+" ORDER BY seq")
+		query, err := conn.PrepareContext(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq BETWEEN ? AND ? AND "+where+" ORDER BY seq")
 		if err != nil {
 			yield(Record{}, readError(v.path, "read", err))
 			return
 		}
 		defer func() { _ = query.Close() }() // nothing was written with it
 		l := loader{path: v.path, names: make(map[string]string)}
-		for _, s := range v.spans(ctx, q) {
+		for _, s := range spans {
 			more, err := l.span(ctx, query, append([]any{s.first, s.last}, args...), yield)
 			if err != nil {
-				yield(Record{}, readError(v.path, "read", err))
+				yield(Record{}, v.unreadable(ctx, conn, err))
 			}
 			if err != nil || !more {
 				return
@@ -169,11 +176,13 @@ func (l *loader) span(ctx context.Context, query *sql.Stmt, args []any, yield fu
 // Input reads what an entry depends on.
 func (v *View) Input(ctx context.Context, seq int64) (Input, error) {
 	var shared, own []byte
-	if err := v.db.QueryRowContext(ctx, "SELECT shared, own FROM entries WHERE seq = ?", seq).Scan(&shared, &own); err != nil {
-		return Input{}, fmt.Errorf("read input of entry %d: %w", seq, readError(v.path, "read", err))
+	if err := v.one(ctx, "SELECT shared, own FROM entries WHERE seq = ?", []any{seq}, &shared, &own); err != nil {
+		return Input{}, fmt.Errorf("read input of entry %d: %w", seq, err)
 	}
-	j := Journal{path: v.path, db: v.db}
-	parts, err := j.parts(ctx, shared, make(map[int64]Blob))
+	read := func(ctx context.Context, id int64, data *[]byte) error {
+		return v.one(ctx, "SELECT data FROM blobs WHERE id = ?", []any{id}, data)
+	}
+	parts, err := resolved(ctx, v.path, read, shared, make(map[int64]Blob))
 	if err != nil {
 		return Input{}, fmt.Errorf("read input of entry %d: %w", seq, err)
 	}

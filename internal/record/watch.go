@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,6 +47,7 @@ type Watcher struct {
 	tally   *journal.Tally
 	minute  []time.Time // when the calls of the last minute ended
 	places  map[workKey]*work
+	seed    maphash.Seed // of their tasks
 	faults  []Faulted
 	warm    int // tasks of a warm start
 	unread  int64
@@ -67,14 +69,14 @@ type workKey struct {
 type work struct {
 	place Place
 	stage string
-	asked map[string]struct{} // tasks
+	asked map[uint64]struct{} // tasks, by their hashes: a record may claim a million
 	calls int
 	last  int64 // number of the last entry
 }
 
 // Watch returns a watcher of the run in dir. Nothing is read before the first look.
 func Watch(dir string, now func() time.Time) *Watcher {
-	w := &Watcher{dir: dir, now: now}
+	w := &Watcher{dir: dir, now: now, seed: maphash.MakeSeed()}
 	w.forget()
 	return w
 }
@@ -165,10 +167,25 @@ func (w *Watcher) entries(ctx context.Context) (err error) {
 			return fmt.Errorf("read the record of run %s: entries after %d are missing; `skillopt runs check` says what is damaged", w.dir, w.seq)
 		}
 		for _, r := range list {
+			if err := w.plausible(r); err != nil {
+				return w.damaged(&journal.CorruptError{Path: path, Reason: err.Error()})
+			}
 			w.take(r)
 		}
 	}
 	w.unread = max(0, last-w.seq)
+	return nil
+}
+
+// plausible refuses the next entry of a record that cannot be a run's: to count it on would take
+// as long, and as much memory, as whoever made the file likes.
+func (w *Watcher) plausible(r journal.Record) error {
+	if r.Seq != w.seq+1 {
+		return fmt.Errorf("entry %d is missing", w.seq+1)
+	}
+	if w.tally.Strange() {
+		return fmt.Errorf("up to entry %d it has more stages, codes or lost tries than any run", w.seq)
+	}
 	return nil
 }
 
@@ -206,12 +223,12 @@ func (w *Watcher) take(r journal.Record) {
 	at := w.places[key]
 	if at == nil {
 		w.makeRoom()
-		at = &work{place: Place{Epoch: p.Epoch, Step: p.Step, At: p.At}, asked: map[string]struct{}{}}
+		at = &work{place: Place{Epoch: p.Epoch, Step: p.Step, At: p.At}, asked: map[uint64]struct{}{}}
 		w.places[key] = at
 	}
 	at.stage, at.last = r.Stage, r.Seq
 	if p.Task != "" {
-		at.asked[p.Task] = struct{}{}
+		at.asked[maphash.String(w.seed, p.Task)] = struct{}{}
 	} else {
 		at.calls++
 	}

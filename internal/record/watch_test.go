@@ -2,11 +2,13 @@ package record
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,6 +174,63 @@ func TestWatchADamagedRecord(t *testing.T) {
 	var damaged *run.DamagedError
 	if _, err := Watch(dir, time.Now).Look(t.Context()); !errors.As(err, &damaged) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A record that cannot be a run's is not counted to its end: the entry that is missing is named, and so is that there
+// are more stages or codes than any run has.
+func TestWatchAnImpossibleRecord(t *testing.T) {
+	t.Parallel()
+	many := func(change func(*journal.Record, int)) (out []journal.Record) {
+		for i := range 1500 {
+			r := answer(fmt.Sprintf("seed/selection/t%d/sample0", i), "rollout", time.Now())
+			change(&r, i)
+			out = append(out, r)
+		}
+		return out
+	}
+	for name, tc := range map[string]struct {
+		entries []journal.Record
+		faults  bool
+		script  string
+		says    string
+	}{
+		"possible":         {entries: many(func(*journal.Record, int) {})},
+		"an entry missing": {entries: many(func(*journal.Record, int) {}), script: "DELETE FROM entries WHERE seq = 7", says: "entry 7 is missing"},
+		"stages":           {entries: many(func(r *journal.Record, i int) { r.Stage = fmt.Sprint("s", i) }), says: "more stages, codes or lost tries"},
+		"codes": {entries: many(func(r *journal.Record, i int) {
+			r.Kind, r.Result, r.Input, r.Code = journal.Fault, nil, journal.Input{}, fmt.Sprint("c", i)
+		}), faults: true, says: "more stages, codes or lost tries"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "x")
+			r := opened(t, dir)
+			put := r.Journal.Append
+			if tc.faults {
+				put = r.Journal.Charge
+			}
+			if err := errors.Join(put(t.Context(), tc.entries...), r.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if tc.script != "" {
+				db, err := sql.Open("sqlite", filepath.Join(dir, run.DBFile))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := db.ExecContext(t.Context(), tc.script); err != nil {
+					t.Fatal(err)
+				}
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := Watch(dir, time.Now).Look(t.Context())
+			var damaged *run.DamagedError
+			if tc.says == "" && err != nil || tc.says != "" && (!errors.As(err, &damaged) || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("looked at: %v", err)
+			}
+		})
 	}
 }
 
