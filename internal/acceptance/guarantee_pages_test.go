@@ -211,7 +211,7 @@ func lines(t *testing.T, tasks []task.Task) string {
 const pagesChildDir = "SKILLOPT_TEST_PAGES_DIR"
 
 // TestPagesChild is not a test: it is the process that TestKilledBetweenPagesAndAnswer
-// starts, and that kills itself when it is asked with pages.
+// starts, and that kills itself when it is asked with the pages of task two.
 func TestPagesChild(t *testing.T) {
 	dir := os.Getenv(pagesChildDir)
 	if dir == "" {
@@ -220,7 +220,7 @@ func TestPagesChild(t *testing.T) {
 	target := answersWithPages()
 	say := target.say
 	target.say = func(req model.Request) (string, error) {
-		if len(req.Messages) > 2 {
+		if len(req.Messages) > 2 && req.Messages[len(req.Messages)-1].Text() == handedTwo {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
 				err = self.Kill()
