@@ -324,9 +324,19 @@ func (m mdText) goesOn(kind lineKind, i int) bool {
 	case codeLine:
 		return next == codeLine && m.lines[i].inside
 	case htmlLine:
-		return next != blankLine
+		return next != blankLine && !m.comment(i)
 	}
 	return next == kind
+}
+
+// comment reports whether a line is a comment that begins and ends there, and lies in no element: what
+// follows is another block, with a blank line between or not.
+func (m mdText) comment(i int) bool {
+	l := m.lines[i]
+	if !strings.HasPrefix(strings.TrimLeft(m.text[l.from:l.to], " \t"), "<!--") {
+		return false
+	}
+	return i == 0 || m.lines[i-1].kind != htmlLine || m.comment(i-1)
 }
 
 // before is the last line before line i that is not blank, -1 if there is none.
