@@ -264,3 +264,28 @@ func TestSlips(t *testing.T) {
 		}
 	}
 }
+
+// TestPublishedSplitsMayShareTasks: what a benchmark is published with is kept, and said; in a set of one's own
+// it is an error. An id in two splits is one in either.
+func TestPublishedSplitsMayShareTasks(t *testing.T) {
+	t.Parallel()
+	tasks := []Task{
+		{ID: "a", Prompt: "What is it?", Gold: []string{"1"}, Split: Train},
+		{ID: "b", Prompt: "What is it?", Gold: []string{"1"}, Split: Test},
+		{ID: "c", Prompt: "And this?", Gold: []string{"2"}, Split: Selection},
+	}
+	if _, err := NewSet(tasks, Rules{}); err == nil || !strings.Contains(err.Error(), "overlapping splits") {
+		t.Errorf("got %v, want overlapping splits", err)
+	}
+	set, err := NewSet(tasks, Rules{Published: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "1 task asks the same as a task of another split"; !strings.Contains(strings.Join(set.Warnings(), "\n"), want) {
+		t.Errorf("%q is missing in %q", want, set.Warnings())
+	}
+	tasks[1].ID = "a"
+	if _, err := NewSet(tasks, Rules{Published: true}); err == nil {
+		t.Error("an id in two splits was taken")
+	}
+}
