@@ -269,15 +269,15 @@ func TestSlips(t *testing.T) {
 // it is an error. An id in two splits is one in either.
 func TestPublishedSplitsMayShareTasks(t *testing.T) {
 	t.Parallel()
-	tasks := []Task{
-		{ID: "a", Prompt: "What is it?", Gold: []string{"1"}, Split: Train},
-		{ID: "b", Prompt: "What is it?", Gold: []string{"1"}, Split: Test},
-		{ID: "c", Prompt: "And this?", Gold: []string{"2"}, Split: Selection},
+	tasks := []task.Task{
+		{ID: "a", Prompt: "What is it?", Gold: []string{"1"}, Split: task.Train},
+		{ID: "b", Prompt: "What is it?", Gold: []string{"1"}, Split: task.Test},
+		{ID: "c", Prompt: "And this?", Gold: []string{"2"}, Split: task.Selection},
 	}
-	if _, err := NewSet(tasks, Rules{}); err == nil || !strings.Contains(err.Error(), "overlapping splits") {
+	if _, err := task.NewSet(tasks, task.Rules{}); err == nil || !strings.Contains(err.Error(), "overlapping splits") {
 		t.Errorf("got %v, want overlapping splits", err)
 	}
-	set, err := NewSet(tasks, Rules{Published: true})
+	set, err := task.NewSet(tasks, task.Rules{Published: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestPublishedSplitsMayShareTasks(t *testing.T) {
 		t.Errorf("%q is missing in %q", want, set.Warnings())
 	}
 	tasks[1].ID = "a"
-	if _, err := NewSet(tasks, Rules{Published: true}); err == nil {
+	if _, err := task.NewSet(tasks, task.Rules{Published: true}); err == nil {
 		t.Error("an id in two splits was taken")
 	}
 }
