@@ -302,7 +302,11 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Agreed = true
 	n.holdForBundle(jobs)
 	for i := range jobs {
-		workshop{n}.replay(ctx, jobs, i)
+		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide by what it has
+			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, helpFor(Budget)
+		} else {
+			workshop{n}.replay(ctx, jobs, i)
+		}
 		jobs[i].out.Spent = n.purse.spentFor(n.Project, jobs[i].out.Runs)
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
@@ -500,6 +504,17 @@ func (p *purse) rest(reserve float64) config.Limits {
 		out.Time = &left
 	}
 	return out
+}
+
+// late says that limits.time leaves none to another document; "" while it does, or there is no such limit.
+func (p *purse) late() string {
+	if p.limits.Time == nil || p.passed == nil {
+		return ""
+	}
+	if left := *p.rest(reserved).Time; left > config.Duration(time.Millisecond) {
+		return ""
+	}
+	return fmt.Sprintf("limits.time is reached: %s of %s have passed", p.passed().Round(time.Second), p.limits.Time.Std())
 }
 
 // maxReply is how long a reply may be, in tokens, where the profile does not say: a ceiling of tokens, which every night
