@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // Bounds of a command check.
@@ -454,7 +456,7 @@ func (s *spec) duration(key string, fallback, most time.Duration) time.Duration 
 		return fallback
 	}
 	var d time.Duration
-	if f, ok := toFloat(v); ok {
+	if f, ok := yamlx.Number(v); ok {
 		d = time.Duration(min(f, most.Seconds()+1) * float64(time.Second))
 	} else if text, ok := v.(string); ok {
 		var err error

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2"
+
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // promptfooTypes are the checks that can judge as the assertions of promptfoo do.
@@ -162,7 +164,7 @@ func jsValue(v any) any {
 		}
 		return out
 	}
-	if f, ok := toFloat(v); ok {
+	if f, ok := yamlx.Number(v); ok {
 		return f
 	}
 	return v

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // spec reads the keys of one check. It remembers which were asked for, so that
@@ -94,7 +95,7 @@ func (s *spec) number(key string, fallback, lo, hi float64) float64 {
 	if !ok {
 		return fallback
 	}
-	f, ok := toFloat(v)
+	f, ok := yamlx.Number(v)
 	if !ok {
 		s.fail(key, "a number expected, found %s", describe(v))
 		return fallback
@@ -178,28 +179,10 @@ func scalar(v any) (string, bool) {
 	case json.Number:
 		return v.String(), true
 	}
-	if f, ok := toFloat(v); ok {
+	if f, ok := yamlx.Number(v); ok {
 		return strconv.FormatFloat(f, 'f', -1, 64), true
 	}
 	return "", false
-}
-
-// toFloat reads the numbers that YAML and JSON decoders return.
-func toFloat(v any) (float64, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
-	case float64:
-		return v, !math.IsNaN(v)
-	case int:
-		return float64(v), true
-	case int64:
-		return float64(v), true
-	case uint64:
-		return float64(v), true
-	}
-	return 0, false
 }
 
 func describe(v any) string {

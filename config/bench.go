@@ -29,7 +29,7 @@ func (l *loader) benchLayer(ctx context.Context) error {
 		bench["name"] = f.Path // whoever opens it later starts from another folder
 	}
 	way, _ := bench["scoring"].(string)
-	scoring, err := f.ScoringFile(way)
+	_, scoring, err := f.ScoredBy(way)
 	if err != nil {
 		return problemAt(l.origins["bench.scoring"], "bench.scoring", err.Error(), strings.Join(f.Scorings(), ", "))
 	}

@@ -101,7 +101,7 @@ func (p *preparation) all() (err error) {
 	if p.convert, err = converterOf(p.Folder); err != nil {
 		return err
 	}
-	if _, err := p.Folder.ScoringFile(p.Scoring); err != nil {
+	if _, _, err := p.Folder.ScoredBy(p.Scoring); err != nil {
 		return err
 	}
 	if err := p.open(); err != nil {

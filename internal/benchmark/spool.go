@@ -34,10 +34,12 @@ type line struct {
 	row    int
 }
 
-// newSpool makes a file that has no name from then on, where the system allows that.
+// fileSpool is its name, until the folder is made.
+const fileSpool = "spool"
+
+// newSpool makes the file.
 func newSpool(root *os.Root) (*spool, error) {
-	const name = "spool"
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := root.OpenFile(fileSpool, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("write tasks: %w", err)
 	}
@@ -46,7 +48,7 @@ func newSpool(root *os.Root) (*spool, error) {
 
 // close ends it, and removes what is left.
 func (s *spool) close(root *os.Root) error {
-	return errors.Join(s.file.Close(), root.Remove("spool"))
+	return errors.Join(s.file.Close(), root.Remove(fileSpool))
 }
 
 // add keeps a task. An id that is there already is an error.

@@ -134,13 +134,13 @@ func (p *preparation) writeSkill() error {
 
 // writeConfig writes a config that builds on the folder of the benchmark.
 func (p *preparation) writeConfig() error {
-	way, err := p.Folder.ScoringFile(p.Scoring)
+	way, _, err := p.Folder.ScoredBy(p.Scoring)
 	if err != nil {
 		return err
 	}
 	bench := yamlx.Ordered{{Key: "name", Value: cmp.Or(p.Name, p.Folder.Name)}, {Key: "data", Value: cmp.Or(p.Data, ".")}}
 	if way != "" {
-		bench = append(bench, yamlx.Entry{Key: "scoring", Value: map[string]string{p.Folder.Scoring.Reference: folder.Reference, p.Folder.Scoring.Robust: folder.Robust}[way]})
+		bench = append(bench, yamlx.Entry{Key: "scoring", Value: way})
 	}
 	tree := yamlx.Ordered{{Key: "bench", Value: bench}, {Key: "skill", Value: FileSkill}}
 	if p.Fixture {

@@ -12,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // benchView is what bench show tells of a benchmark.
@@ -102,21 +104,19 @@ func isJudged(ctx context.Context, a *app, f *folder.Folder) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return asksJudge(l.Config.Tasks.Checks), nil
+	suite, err := check.Compile(specsOf(l.Config.Tasks), check.Options{Judge: true, Workspace: true})
+	if err != nil {
+		return false, usagef("%s: tasks.checks: %v", f.Where, err)
+	}
+	return suite.Needs(task.Task{}).Judge, nil
 }
 
-// asksJudge reports whether checks ask a judge.
-func asksJudge(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, asksJudge)
-	case map[string]any:
-		kind, _ := v["type"].(string)
-		return strings.HasPrefix(strings.TrimPrefix(kind, "not-"), "llm-") || asksJudge(v["any"]) || asksJudge(v["all"])
-	case string:
-		return strings.HasPrefix(strings.TrimPrefix(v, "not-"), "llm-")
+// specsOf are checks as they are compiled: none stands for those that a set has without any.
+func specsOf(t config.Tasks) any {
+	if len(t.Checks) == 0 {
+		return nil
 	}
-	return false
+	return t.Checks
 }
 
 // fetchedRows is where rows of a benchmark lie; "": nowhere.

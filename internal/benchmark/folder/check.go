@@ -132,22 +132,22 @@ func (f *Folder) Scorings() []string {
 	return ways
 }
 
-// ScoringFile returns the file of a way to score; "" is the default way. No file and no error: the
-// folder has no ways, and its config says how answers are scored.
-func (f *Folder) ScoringFile(way string) (string, error) {
+// ScoredBy returns a way to score and its file; "" is the default way. Neither and no error: the folder has
+// no ways, and its config says how answers are scored.
+func (f *Folder) ScoredBy(way string) (name, file string, err error) {
 	ways := f.Scorings()
-	if len(ways) == 0 {
-		if way == "" {
-			return "", nil
-		}
-		return "", fmt.Errorf("%s: it has one way of scoring alone, that of its config: leave bench.scoring out", f.Where)
-	}
-	way = cmp.Or(way, f.Scoring.Default, ways[0])
 	switch {
-	case way == Reference && f.Scoring.Reference != "":
-		return f.Scoring.Reference, nil
-	case way == Robust && f.Scoring.Robust != "":
-		return f.Scoring.Robust, nil
+	case len(ways) == 0 && way == "":
+		return "", "", nil
+	case len(ways) == 0:
+		return "", "", fmt.Errorf("%s: it has one way of scoring alone, that of its config: leave bench.scoring out", f.Where)
 	}
-	return "", fmt.Errorf("%s: it cannot be scored as %q; allowed: %s", f.Where, way, strings.Join(ways, ", "))
+	name = cmp.Or(way, f.Scoring.Default, ways[0])
+	switch {
+	case !slices.Contains(ways, name):
+		return "", "", fmt.Errorf("%s: it cannot be scored as %q; allowed: %s", f.Where, name, strings.Join(ways, ", "))
+	case name == Reference:
+		return name, f.Scoring.Reference, nil
+	}
+	return name, f.Scoring.Robust, nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // inspecting imports what inspect_ai keeps.
@@ -152,7 +154,7 @@ func (w *inspecting) inspectLog(at place, log map[string]any) {
 			w.fail(here, "copy the log again", "found %s, allowed: a sample", describe(raw))
 			return
 		}
-		if epoch, isNumber := number(m["epoch"]); isNumber && epoch > 1 {
+		if epoch, isNumber := yamlx.Number(m["epoch"]); isNumber && epoch > 1 {
 			continue // asked once more
 		}
 		w.sample(here, resolved(m, m["attachments"]).(map[string]any), j)

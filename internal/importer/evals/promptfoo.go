@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -393,7 +394,7 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 		return
 	case weightless(checks):
 		p.note(at, Changed, "every weight is 0, so nothing counts, there neither: its score is the same for all answers")
-		if t, _ := number(test["threshold"]); t > 0 {
+		if t, _ := yamlx.Number(test["threshold"]); t > 0 {
 			checks = append(checks, never())
 		} else {
 			checks = append(checks, always())

@@ -1,7 +1,6 @@
 package evals
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // lostTypes are assertions of promptfoo that nothing here judges by, with why.
@@ -120,7 +120,7 @@ func (p *promptfoo) assertion(at place, a map[string]any, vars map[string]any, i
 // common takes over what every assertion may have.
 func (p *promptfoo) common(at place, a, c map[string]any) {
 	if v, given := a["weight"]; given && v != nil {
-		weight, ok := number(v)
+		weight, ok := yamlx.Number(v)
 		if !ok || weight < 0 || weight > 1e9 {
 			p.fail(at.in("weight"), "give it a share of the score", "found %s, allowed: a number from 0 on", describe(v))
 			return
@@ -148,7 +148,7 @@ func (p *promptfoo) assertSet(at place, a map[string]any, vars map[string]any) m
 	}
 	if weightless(members) {
 		p.note(at, Changed, "every weight in the set is 0, so its score is 0 there whatever the answer")
-		if t, _ := number(a["threshold"]); t > 0 {
+		if t, _ := yamlx.Number(a["threshold"]); t > 0 {
 			return never()
 		}
 		return always()
@@ -167,7 +167,7 @@ func weightless(members []any) bool {
 // withThreshold makes one check of several: all have to hold, or, where there is a threshold,
 // their score has to reach it.
 func (p *promptfoo) withThreshold(at place, v any, members []any) map[string]any {
-	threshold, ok := number(v)
+	threshold, ok := yamlx.Number(v)
 	if v != nil && !ok {
 		p.fail(at.in("threshold"), "write a number such as 0.5", "found %s, allowed: a number", describe(v))
 	}
@@ -192,23 +192,6 @@ func always() map[string]any {
 
 func never() map[string]any {
 	return map[string]any{"type": "not-word-count", "like": "promptfoo", "min": 0}
-}
-
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
-	case float64:
-		return v, !math.IsNaN(v)
-	case int:
-		return float64(v), true
-	case int64:
-		return float64(v), true
-	case uint64:
-		return float64(v), true
-	}
-	return 0, false
 }
 
 // check converts an assertion that is no set.
@@ -262,7 +245,7 @@ func (p *promptfoo) missing(at place, kind, what string) {
 	p.fail(at.in("value"), "promptfoo ends with an error on it: correct it there", "%s needs %s", kind, what)
 }
 
-func isNumber(v any) bool { _, ok := number(v); return ok }
+func isNumber(v any) bool { _, ok := yamlx.Number(v); return ok }
 
 // brokenPattern reports whether a pattern is none in JavaScript.
 func brokenPattern(c map[string]any) bool {
@@ -464,7 +447,7 @@ func (p *promptfoo) withSchema(at place, c map[string]any, value any) map[string
 			return nil
 		}
 	default:
-		if f, ok := number(v); ok && f == 0 {
+		if f, ok := yamlx.Number(v); ok && f == 0 {
 			return c
 		}
 		p.missing(at, fmt.Sprint(c["type"]), "a JSON Schema, or none")
@@ -499,7 +482,7 @@ func (p *promptfoo) levenshtein(at place, c map[string]any, negated bool, value,
 	}
 	most := 5.0
 	if threshold != nil {
-		if most, ok = number(threshold); !ok {
+		if most, ok = yamlx.Number(threshold); !ok {
 			p.fail(at.in("threshold"), "write how many edits are allowed", "found %s, allowed: a number", describe(threshold))
 			return nil
 		}
@@ -521,7 +504,7 @@ func (p *promptfoo) words(at place, c map[string]any, value any) map[string]any 
 			if !given {
 				continue
 			}
-			n, ok := number(v)
+			n, ok := yamlx.Number(v)
 			if !ok {
 				p.fail(at.in("value.%s", key), "write a number of words", "found %s, allowed: a number", describe(v))
 				return nil
@@ -536,7 +519,7 @@ func (p *promptfoo) words(at place, c map[string]any, value any) map[string]any 
 		}
 		return c
 	}
-	n, ok := number(value)
+	n, ok := yamlx.Number(value)
 	if text, isText := value.(string); isText {
 		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if n, ok = f, err == nil; strings.TrimSpace(text) == "" {
@@ -584,7 +567,7 @@ func (p *promptfoo) judged(at place, kind, base string, a map[string]any, value 
 		return map[string]any{"type": not + "llm-equivalent", "value": criteria[0]}
 	}
 	c := map[string]any{"type": not + "llm-rubric", "criteria": criteria}
-	if t, ok := number(a["threshold"]); ok && t >= 0 && t <= 1 {
+	if t, ok := yamlx.Number(a["threshold"]); ok && t >= 0 && t <= 1 {
 		c["threshold"] = t
 	}
 	return c

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -137,7 +138,7 @@ func (w *work) fromRow(at place, columns map[string]string, row map[string]any, 
 		return false
 	}
 	gold := value("gold")
-	if label, isNumber := number(gold); isNumber { // a class label, or a number that is asked for
+	if label, isNumber := yamlx.Number(gold); isNumber { // a class label, or a number that is asked for
 		gold = strconv.FormatFloat(label, 'f', -1, 64)
 	}
 	if one.gold, ok = w.golds(at.in(columns["gold"]), gold); !ok {
