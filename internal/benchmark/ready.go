@@ -62,7 +62,7 @@ func sumOf(ctx context.Context, f *folder.Folder, data string) (sum string, err 
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(h, "%d %s\n", sourceFormat, about)
+	fmt.Fprintf(h, "%d %s\n", SourceFormat, about)
 	root, err := os.OpenRoot(data)
 	if err != nil {
 		return "", fmt.Errorf("open %s: %w", data, err)

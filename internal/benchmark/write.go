@@ -24,8 +24,8 @@ const (
 	DirTasks   = "tasks"
 )
 
-// sourceFormat is the version of source.json.
-const sourceFormat = 1
+// SourceFormat is the version of source.json.
+const SourceFormat = 1
 
 // Source is source.json: what a prepared folder was made of. It holds no time and no path of the
 // machine: the same rows make the same bytes.
@@ -101,7 +101,7 @@ func (p *preparation) writeTasks(split task.Split, places []int) (err error) {
 
 func (p *preparation) writeSource() error {
 	s := Source{
-		Format: sourceFormat, Benchmark: p.Folder.Name, Licence: p.Folder.Licence, Fixture: p.Fixture, Seed: p.Folder.Splits.Seed,
+		Format: SourceFormat, Benchmark: p.Folder.Name, Licence: p.Folder.Licence, Fixture: p.Fixture, Seed: p.Folder.Splits.Seed,
 		Sources: p.Folder.Sources, Files: p.files, Pictures: p.gallery.files, LeftOut: p.leftOut, Items: []Item{},
 	}
 	if s.Pictures == nil {
