@@ -91,7 +91,7 @@ func (o *labBaselinesOptions) run(cmd *cobra.Command, a *app) error {
 func baselinesCommand(c *cobra.Command) string {
 	out := "skillopt lab baselines"
 	for _, name := range []string{
-		"worlds", "seed", "rules", "depth", "need", "plain", "skew", "noise", "flip", "harm", "fooled", "note", "train", "selection", "test", "calls", "epochs", "batch",
+		"worlds", "seed", "rules", "depth", "optimizer", "plain", "skew", "noise", "flip", "harm", "fooled", "note", "train", "selection", "test", "calls", "epochs", "batch",
 	} {
 		if f := c.Flags().Lookup(name); f.Changed {
 			out += " --" + name + " " + f.Value.String()

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,7 @@ func addWorldFlags(c *cobra.Command, p *worlds.Params) {
 	f.Uint64Var(&p.Seed, "seed", p.Seed, "seed of everything that is drawn")
 	f.IntVar(&p.Rules, "rules", p.Rules, "rules that are to be learnt")
 	f.IntVar(&p.Depth, "depth", p.Depth, "rules that one answer needs, at most (1 to 3)")
-	f.IntVar(&p.Need, "need", p.Need, "failures that an analyst must see together to read a rule off them")
+	f.StringVar(&p.Optimizer, "optimizer", p.Optimizer, "what the optimizer cannot do: "+strings.Join(worlds.OptimizerNames(), ", "))
 	f.Float64Var(&p.Plain, "plain", p.Plain, "share of tasks that no rule concerns: always solved")
 	f.Float64Var(&p.Skew, "skew", p.Skew, "0: kinds of tasks are alike in number; above: some are rare")
 	f.Float64Var(&p.Noise, "noise", p.Noise, "share of tasks that can never be solved")

@@ -6,7 +6,7 @@ import (
 )
 
 // worldFile writes the world file.
-func worldFile(p Params, kinds []kind) []byte {
+func worldFile(p Params, o Optimizer, kinds []kind) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# A SIMULATED WORLD, made by "skillopt lab worlds". No model runs here: this file
 # tells the provider "sim" how to play the target and the optimizer. Scores from it
@@ -22,7 +22,7 @@ rates:
   note: %v     # success analyses that propose a useless note
 %s
 kinds:
-`, p.Name, p.Seed, p.Noise, p.Flip, p.Harm, p.Fooled, p.Note, needed(p))
+`, p.Name, p.Seed, p.Noise, p.Flip, max(p.Harm, o.Harm), p.Fooled, p.Note, o.keys())
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "  - type: %s\n    match: '(?s)\\n- %s: (?P<value>[^\\n]+)\\n.*Question: What is the %s\\?'\n    answer: %s\n",
 			k.noun, k.noun, k.noun, k.form.answer)
@@ -47,21 +47,6 @@ notes:
   - Check the card number a second time.
 `)
 	return []byte(b.String())
-}
-
-// needed is how many failures show a rule, where it is more than one.
-func needed(p Params) string {
-	if p.Need < 2 {
-		return ""
-	}
-	return fmt.Sprintf("\nneed: %d # failures of an analysis that miss a rule before it is proposed\n", p.Need)
-}
-
-func needFlag(p Params) string {
-	if p.Need < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" --need %d", p.Need)
 }
 
 // harms are the harmful rules. The first concerns the even kinds, the second the
@@ -102,7 +87,7 @@ You are given one card and one question about it.
 func config(p Params) string {
 	return fmt.Sprintf(`# Trains SKILL.md on tasks.jsonl in a SIMULATED world: no key, no network, no cost.
 # Made by "skillopt lab worlds" with --tasks %d --rules %d --depth %d --plain %v
-# --skew %v --noise %v --flip %v --harm %v --fooled %v --note %v%s --seed %d.
+# --skew %v --noise %v --flip %v --harm %v --fooled %v --note %v --optimizer %s --seed %d.
 skill: SKILL.md
 
 tasks:
@@ -118,5 +103,5 @@ models:
   optimizer: {provider: sim, world: world.yaml}
 
 train: {epochs: 4, seed: 42}
-`, p.Tasks, p.Rules, p.Depth, p.Plain, p.Skew, p.Noise, p.Flip, p.Harm, p.Fooled, p.Note, needFlag(p), p.Seed)
+`, p.Tasks, p.Rules, p.Depth, p.Plain, p.Skew, p.Noise, p.Flip, p.Harm, p.Fooled, p.Note, p.Optimizer, p.Seed)
 }

@@ -48,14 +48,14 @@ type Params struct {
 	Fooled float64 `json:"fooled"` // share of harmful proposals that ranking takes for good ones
 	Note   float64 `json:"note"`   // share of success analyses that propose a useless note
 
-	Need int `json:"need"` // failures that an analyst must see together to read a rule off them; 0 is 1
+	Optimizer string `json:"optimizer"` // a name of Mixture; "": perfect
 }
 
 // Default returns a world of the size of the quick start.
 func Default() Params {
 	return Params{
 		Name: "cards", Seed: 1, Tasks: 200, Rules: 12, Depth: 2, Plain: 0.25, Skew: 0.5,
-		Noise: 0.03, Flip: 0.02, Harm: 0.2, Fooled: 0.3, Note: 0.3, Need: 1,
+		Noise: 0.03, Flip: 0.02, Harm: 0.2, Fooled: 0.3, Note: 0.3, Optimizer: "perfect",
 	}
 }
 
@@ -69,7 +69,6 @@ func (p Params) Validate() error {
 		{"tasks", p.Tasks, 10, MaxTasks},
 		{"rules", p.Rules, 1, MaxRules(p.Depth)},
 		{"depth", p.Depth, 1, MaxDepth},
-		{"need", p.Need, 0, 1000},
 	} {
 		if n.got < n.least || n.got > n.most {
 			return fmt.Errorf("%s: found %d, allowed is %d to %d", n.name, n.got, n.least, n.most)
@@ -95,7 +94,8 @@ func (p Params) Validate() error {
 	if p.Name == "" || strings.ContainsAny(p.Name, " \t\r\n:/\\\"'") {
 		return fmt.Errorf("name: found %q, a word without spaces, colons, quotes and slashes is needed", p.Name)
 	}
-	return nil
+	_, err := p.optimizer()
+	return err
 }
 
 // MaxRules returns how many rules a world of a depth can have.
@@ -124,8 +124,12 @@ func New(p Params) (*World, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
+	optimizer, err := p.optimizer()
+	if err != nil {
+		return nil, err
+	}
 	kinds := kindsOf(p)
-	w := &World{Params: p, YAML: worldFile(p, kinds), Skill: []byte(startingSkill(p))}
+	w := &World{Params: p, YAML: worldFile(p, optimizer, kinds), Skill: []byte(startingSkill(p))}
 	w.Perfect = string(w.Skill)
 	for _, k := range kinds {
 		for _, r := range k.rules {
@@ -135,7 +139,7 @@ func New(p Params) (*World, error) {
 	}
 	calm := p
 	calm.Noise, calm.Flip = 0, 0
-	solver, err := sim.Parse("world.yaml", worldFile(calm, kinds))
+	solver, err := sim.Parse("world.yaml", worldFile(calm, optimizer, kinds))
 	if err != nil {
 		return nil, fmt.Errorf("make world: %w", err)
 	}

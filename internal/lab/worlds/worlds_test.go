@@ -84,14 +84,14 @@ func TestEqualParametersGiveEqualFiles(t *testing.T) {
 func TestValidateNamesTheParameter(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Params){
-		"tasks: found 9, allowed is 10 to 20000":   func(p *Params) { p.Tasks = 9 },
-		"rules: found 0, allowed is 1 to 80":       func(p *Params) { p.Rules = 0 },
-		"rules: found 81, allowed is 1 to 80":      func(p *Params) { p.Rules = 81 },
-		"depth: found 4, allowed is 1 to 3":        func(p *Params) { p.Depth = 4 },
-		"noise: found 1.5, allowed is 0 to 1":      func(p *Params) { p.Noise = 1.5 },
-		"skew: found -1, allowed is 0 to 3":        func(p *Params) { p.Skew = -1 },
-		"need: found -1, allowed is 0 to 1000":     func(p *Params) { p.Need = -1 },
-		`name: found "a b", a word without spaces`: func(p *Params) { p.Name = "a b" },
+		"tasks: found 9, allowed is 10 to 20000":        func(p *Params) { p.Tasks = 9 },
+		"rules: found 0, allowed is 1 to 80":            func(p *Params) { p.Rules = 0 },
+		"rules: found 81, allowed is 1 to 80":           func(p *Params) { p.Rules = 81 },
+		"depth: found 4, allowed is 1 to 3":             func(p *Params) { p.Depth = 4 },
+		"noise: found 1.5, allowed is 0 to 1":           func(p *Params) { p.Noise = 1.5 },
+		"skew: found -1, allowed is 0 to 3":             func(p *Params) { p.Skew = -1 },
+		`optimizer: found "lazy", allowed is perfect, `: func(p *Params) { p.Optimizer = "lazy" },
+		`name: found "a b", a word without spaces`:      func(p *Params) { p.Name = "a b" },
 	} {
 		p := Default()
 		change(&p)
@@ -101,10 +101,10 @@ func TestValidateNamesTheParameter(t *testing.T) {
 	}
 }
 
-func TestANeedStandsInTheFiles(t *testing.T) {
+func TestTheFilesNameTheOptimizer(t *testing.T) {
 	t.Parallel()
 	p := Default()
-	p.Need = 3
+	p.Optimizer = "needs-3"
 	w, err := New(p)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestANeedStandsInTheFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(w.YAML), "\nneed: 3 ") || !strings.Contains(string(files["config.yaml"]), " --need 3 --seed") {
+	if !strings.Contains(string(w.YAML), "\noptimizer: # proposes a rule only if three failures of a prompt miss it\n  need: 3\n") || !strings.Contains(string(files["config.yaml"]), " --optimizer needs-3 --seed") {
 		t.Errorf("%s\n%s", w.YAML[:600], files["config.yaml"])
 	}
 }

@@ -35,6 +35,11 @@ const (
 	drawBreak
 	drawLatency
 	drawLoad
+	drawRead
+	drawWrite
+	drawMiss
+	drawDrop
+	drawRepeat
 )
 
 // chance returns a number in [0, 1) that depends on the seed of the world and

@@ -55,14 +55,14 @@ type (
 		Unsure string                       `yaml:"unsure"`
 		Loads  string                       `yaml:"loads"`
 		Rates  rates                        `yaml:"rates"`
-		Need   int                          `yaml:"need"`
 		Tables map[string]map[string]string `yaml:"tables"`
 		Kinds  []kindFile                   `yaml:"kinds"`
 		Rules  []ruleFile                   `yaml:"rules"`
 		Notes  []string                     `yaml:"notes"`
 		Draft  []string                     `yaml:"draft"`
 
-		Triggers triggersFile `yaml:"triggers"`
+		Optimizer Limits       `yaml:"optimizer"`
+		Triggers  triggersFile `yaml:"triggers"`
 	}
 	triggersFile struct {
 		Should    []string `yaml:"should"`

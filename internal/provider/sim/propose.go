@@ -34,7 +34,7 @@ func (w *World) analyze(p prompt) (string, error) {
 	if p.stage == model.StageContrast {
 		section = worstAnswers(section)
 	}
-	examples := w.examples(section, inMinibatch)
+	examples := w.attend(p, w.examples(section, inMinibatch))
 	var found analysis
 	if failed {
 		var err error
@@ -44,9 +44,7 @@ func (w *World) analyze(p prompt) (string, error) {
 	} else {
 		found.proposals = w.note(p, skill)
 	}
-	if n := p.budget(); len(found.proposals) > n {
-		found.proposals = found.proposals[:n]
-	}
+	found.proposals = w.limit(p, found.proposals)
 	reply := analystReply{BatchSize: strings.Count("\n"+section, "\n### ")}
 	reply.Patch = w.patch(p.form(), skill, found.proposals)
 	if !failed {
@@ -79,14 +77,14 @@ func (w *World) diagnose(p prompt, skill string, examples []example) (analysis, 
 	}
 	good := w.repairs(skill, d.broken)
 	for _, rule := range w.rules {
-		if n := d.missing[rule.index]; n >= w.need {
+		if n := d.missing[rule.index]; n >= max(1, w.limits.Need) && w.chance(drawMiss, p.id(), uint64(rule.index)) >= w.limits.Misses {
 			good = append(good, proposal{rule: rule, text: "- " + w.wording(rule, p), support: n, count: d.alone[rule.index]})
 		}
 	}
 	slices.SortStableFunc(good, func(a, b proposal) int {
 		return cmp.Or(cmp.Compare(b.support, a.support), cmp.Compare(b.count, a.count))
 	})
-	out := analysis{proposals: append(w.harm(p, r), good...)}
+	out := analysis{proposals: slices.Concat(w.harm(p, r), w.tinker(p, skill), good)}
 	out.failures, out.lapses = w.failures(p, d)
 	return out, nil
 }

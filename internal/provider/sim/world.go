@@ -20,7 +20,7 @@ type World struct {
 	unsure string
 	loads  string // "": always; byDescription
 	rates  rates
-	need   int // failures that a rule is read off, in one prompt
+	limits Limits
 	kinds  []*kind
 	rules  []*rule
 	tables map[string]map[string]string
@@ -83,7 +83,7 @@ func (c *compiler) fail(key, format string, args ...any) {
 func (c *compiler) world() *World {
 	f := c.file
 	w := &World{
-		name: f.Name, seed: f.Seed, unsure: f.Unsure, loads: f.Loads, rates: f.Rates, need: max(1, f.Need), tables: f.Tables, notes: f.Notes, drafts: f.Draft, triggers: f.Triggers,
+		name: f.Name, seed: f.Seed, unsure: f.Unsure, loads: f.Loads, rates: f.Rates, tables: f.Tables, notes: f.Notes, drafts: f.Draft, triggers: f.Triggers,
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, " \t\r\n:") {
 		c.fail("name", "found %q, a word is needed", f.Name)
@@ -96,9 +96,7 @@ func (c *compiler) world() *World {
 	}
 	c.reply(w)
 	c.rates()
-	if f.Need < 0 || f.Need > 1000 {
-		c.fail("need", "found %d, allowed is 0 to 1000", f.Need)
-	}
+	w.limits = c.limits()
 	for i, k := range f.Kinds {
 		w.kinds = append(w.kinds, c.kind(i, k))
 	}
