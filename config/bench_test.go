@@ -38,7 +38,7 @@ func TestABenchmarkIsALayerBeneathAllFiles(t *testing.T) {
 	}
 	c := l.Config
 	got := []any{c.Tasks.Prompt, c.Tasks.Threshold, c.Train.Epochs, c.Reflect.Guide, c.Tasks.Extract, filepath.Base(c.Tasks.Path), filepath.Base(filepath.Dir(c.Tasks.Path)), c.Skill}
-	want := []any{"Q: {{q}}", 0.25, 5, "Say it plainly.", map[string]any{"tag": "answer"}, "tasks", "rows", ""}
+	want := []any{"Q: {{q}}", 0.25, Auto(5), "Say it plainly.", map[string]any{"tag": "answer"}, "tasks", "rows", ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

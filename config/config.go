@@ -189,35 +189,23 @@ type Google struct {
 
 // Train is the outer loop.
 type Train struct {
-	Epochs       int        `key:"epochs" doc:"passes over the train split" min:"1" max:"10000"`
-	BatchSize    Auto       `key:"batch_size" doc:"tasks rolled out per microbatch; auto = the train split in equal parts of at most 120, 0 = min(40, a third of train)" min:"0"`
+	Epochs       Auto       `key:"epochs" doc:"passes over the train split; auto = as many as make 12 steps, at least 4, at most 12" min:"1" max:"10000"`
+	BatchSize    Auto       `key:"batch_size" doc:"tasks rolled out per microbatch; auto = the train split in equal parts of at most 30, 0 = min(40, a third of train)" min:"0"`
 	Accumulation int        `key:"accumulation" doc:"microbatches per step" min:"1" max:"1000"`
 	Seed         int64      `key:"seed" doc:"seed of everything random in training"`
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
-	Population   Population `key:"population" doc:"how many candidates a step makes"`
-	Warm         Warm       `key:"warm" doc:"how a run begins"`
+	Warm         string     `key:"warm" doc:"on: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; off: it is like the others; auto = on where reflect.minibatch_size and edits.budget are auto" enum:"auto,on,off"`
 	Stop         Stop       `key:"stop" doc:"by which rules training ends before its last step; the final evaluation follows"`
 	Failures     int        `key:"failures" doc:"a step whose batch shows fewer failures rolls out more of the train split, a batch at a time, until it has seen so many; 0 = it does not" min:"0" max:"10000" older:"0"`
-	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, the optimizer is told by type of task what they won and lost, and those that it would keep are judged once more; of edits.mode patch only" older:"false"`
-}
-
-// Warm is the warm start.
-type Warm struct {
-	Drafts Auto `key:"drafts" doc:"1: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; more: so many candidates, each from analysts of its own, of which the best accepted one is taken; 0: the first step is like the others; auto = 1 where reflect.minibatch_size and edits.budget are auto, else 0" min:"0" max:"8" older:"0"`
+	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, parts of them are judged: those that the optimizer would keep when it sees by type of task what they won and lost, then either half of them; where edits.mode is patch and a gate scores them" older:"false"`
 }
 
 // Stop are the rules by which training ends before its last step.
 type Stop struct {
 	Perfect  bool    `key:"perfect" older:"false" doc:"stop when every selection task is measured with the current skill, each draw of it is at the metric's maximum, and so is a second draw of each task: nothing is left to gain; false = train on"`
 	Score    float64 `key:"score" older:"0" doc:"stop when the current skill has this selection score, by the gate's metric; 0 = no such rule" min:"0" max:"1"`
-	Patience int     `key:"patience" older:"0" doc:"stop when so many steps in a row have not changed the best skill; 0 = no such rule" min:"0" max:"10000"`
+	Patience int     `key:"patience" older:"0" doc:"stop when so many steps in a row have not changed the best skill, where a gate scores them; 0 = no such rule" min:"0" max:"10000"`
 	Evidence bool    `key:"evidence" older:"false" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their clusters) below the maximum, or less than changing answers let them tell from chance"`
-}
-
-// Population is how many candidates a step makes of the same rollouts.
-type Population struct {
-	Size int    `key:"size" doc:"candidates a step; each is judged, the best accepted one is taken, and accepted ones that gain on different tasks are merged if that is better still" min:"1" max:"8"`
-	Vary string `key:"vary" doc:"how they differ: minibatches (each is made of other analysts' proposals) or temperature (of all of them, asked again at temperatures from the optimizer's own up to 1; without one, at the server's)" enum:"minibatches,temperature"`
 }
 
 // Curriculum chooses the tasks of a train batch.
@@ -234,7 +222,7 @@ type Curriculum struct {
 // Reflect is how analysts read trajectories.
 type Reflect struct {
 	Mode          string `key:"mode" doc:"deep (minibatches, systemic patterns) or shallow (each trajectory by itself)" enum:"deep,shallow"`
-	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, as many as fit into reflect.window" min:"1"`
+	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, at most 16 and no more than fit into reflect.window" min:"1"`
 	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000" older:"\"auto\""`
 	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task" older:"\"task\""`
 	Memory        string `key:"memory" doc:"what analysts are told of earlier steps: run (the newest 8 steps of the whole run with what was tried, by type of task what a rejected candidate won and lost, and which tasks keep failing) or epoch (those of the epoch, as before there was a choice)" enum:"run,epoch" older:"\"epoch\""`
@@ -273,15 +261,12 @@ type Verify struct {
 
 // Gate is how candidates are judged.
 type Gate struct {
-	Mode          string  `key:"mode" doc:"race (stops early, confirms on fresh samples, pools all evidence), strict (one pass, any higher mean: the published rule), observe (scores, accepts all) or off (no scoring)" enum:"race,strict,observe,off"`
-	Risk          float64 `key:"risk" doc:"of race: standard errors that a candidate must be ahead by; 0 explores, 1.5 is for runs that nobody watches" min:"0" max:"3"`
-	Confirm       string  `key:"confirm" doc:"of race, what survivors are asked again: full (everything), discordant (where the skills differ), none; measured: none as long as no answer that was asked twice has changed, where the first pass is decisive and in runs of fewer than 12 steps, else full; auto: none as long as answers do not change at temperature 0, else full" enum:"measured,auto,full,discordant,none"`
-	Fresh         bool    `key:"fresh" older:"false" doc:"of strict and observe: score the skill that is shipped once more on the selection split, since it was chosen by the luck of its first pass too; race does so wherever answers change"`
-	Keep          bool    `key:"keep" older:"false" doc:"of race and strict: a candidate that would be accepted is rejected if it loses a selection task that the current skill wins, once 6 to 10 fresh answers of each confirm it; false: only means count"`
-	NullEvery     int     `key:"null_every" older:"0" doc:"of race and strict, where answers vary: after every so many steps the current skill is judged against itself under another name, to count the gate's own errors; 0 = never" min:"0"`
+	Mode          string  `key:"mode" doc:"strict (one pass over the selection split, any higher mean is accepted), observe (scores, accepts all) or off (no scoring)" enum:"strict,observe,off"`
+	Fresh         bool    `key:"fresh" older:"false" doc:"score the skill that is shipped again on the selection split, since the luck of its first pass has chosen it too, and ask some tasks of the seed skill twice to see how far answers vary"`
+	Keep          bool    `key:"keep" older:"false" doc:"of strict: a candidate that would be accepted is rejected if it loses a selection task that the current skill wins, once 6 to 10 fresh answers of each confirm it; false: only means count"`
+	NullEvery     int     `key:"null_every" older:"0" doc:"of strict, where answers vary: after every so many steps the current skill is judged against itself under another name, to count the gate's own errors; 0 = never" min:"0"`
 	Alpha         float64 `key:"alpha" doc:"of all claims on the same test tasks that the best skill is better than the seed skill, this share may be wrong: the certificate of a first reading spends 0.8 of it, that of the 2nd 0.1, of the 3rd 0.05, and so on" min:"0.0001" max:"0.5"`
-	Reselect      int     `key:"reselect" doc:"of race: so many of the best accepted skills are compared once more before one is shipped, on fresh passes by halves; for few and noisy tasks; 0 = off" min:"0" max:"32"`
-	Cluster       string  `key:"cluster" doc:"field of the tasks; those with the same value (one document, one template) count as one in race and certificate"`
+	Cluster       string  `key:"cluster" doc:"field of the tasks; those with the same value (one document, one template) count as one in gate and certificate"`
 	Metric        string  `key:"metric" doc:"hard, soft or mixed" enum:"hard,soft,mixed"`
 	MixedWeight   float64 `key:"mixed_weight" doc:"weight of soft in mixed" min:"0" max:"1"`
 	DensityWeight float64 `key:"density_weight" doc:"bonus for directive words in the skill; 0 = off"`

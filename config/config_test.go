@@ -59,7 +59,7 @@ func TestLayersOverrideInOrder(t *testing.T) {
 	}
 	c := l.Config
 	got := []any{c.Train.Epochs, c.Train.BatchSize, c.Limits.Concurrency, c.Models.Target.Model, c.Train.Seed}
-	if diff := cmp.Diff([]any{5, Auto(7), 9, "gpt", int64(42)}, got); diff != "" {
+	if diff := cmp.Diff([]any{Auto(5), Auto(7), 9, "gpt", int64(42)}, got); diff != "" {
 		t.Error(diff)
 	}
 	if want := filepath.Join("base", "SKILL.md"); !strings.HasSuffix(c.Skill, want) {
@@ -81,15 +81,13 @@ func TestLayersOverrideInOrder(t *testing.T) {
 func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, yaml, want string }{
-		{"unknown key", "train: {epoch: 3}", "config.yaml:1: train.epoch: found an unknown key, allowed: epochs, batch_size, accumulation, seed, curriculum, population, warm, stop, failures, second_try (did you mean epochs?)"},
+		{"unknown key", "train: {epoch: 3}", "config.yaml:1: train.epoch: found an unknown key, allowed: epochs, batch_size, accumulation, seed, curriculum, warm, stop, failures, second_try (did you mean epochs?)"},
 		{"unknown block", "trian: {epochs: 3}", "did you mean train?"},
-		{"wrong type", "train:\n  epochs: four", `config.yaml:2: train.epochs: found "four", allowed: a whole number`},
-		{"fraction", "train: {epochs: 1.5}", "train.epochs: found 1.5, allowed: a whole number"},
+		{"wrong type", "train:\n  epochs: four", `config.yaml:2: train.epochs: found "four", allowed: auto or a whole number`},
+		{"fraction", "train: {epochs: 1.5}", "train.epochs: found 1.5, allowed: auto or a whole number"},
 		{"range", "aggregate: {fan_in: 1}", "aggregate.fan_in: found 1, allowed: 2 or more"},
-		{"enum", "gate: {mode: stric}", `gate.mode: found "stric", allowed: race, strict, observe, off (did you mean strict?)`},
+		{"enum", "gate: {mode: stric}", `gate.mode: found "stric", allowed: strict, observe, off (did you mean strict?)`},
 		{"budget order", "edits: {budget: 2, min_budget: 3}", "edits.min_budget: found 3, allowed: 1 to edits.budget (2)"},
-		{"population", "train: {population: {size: 9}}", "train.population.size: found 9, allowed: 1 to 8"},
-		{"population without a gate", "train: {population: {size: 2}}\ngate: {mode: off}", "train.population.size: found 2, allowed: 1 with gate.mode off"},
 		{"weight", "gate: {mixed_weight: 1.5}", "gate.mixed_weight: found 1.5, allowed: 0 to 1"},
 		{"duration", "limits: {patience: soon}", `limits.patience: found "soon", allowed: a duration`},
 		{"zero duration", "limits: {patience: 0s}", "limits.patience"},
@@ -411,7 +409,7 @@ train: {epochs: 2}
 	}
 	c := l.Config
 	got := []any{strings.Join(c.Env.Command, " "), c.Run.Name, c.Models.Target.Model, c.Models.Target.Headers["X-Account"], c.Extras["n"], c.Train.Epochs}
-	want := []any{"run --steps 1e6 --level 1.10 -p 0080", "2024.10", "4.10", "0123", 1.5, 2}
+	want := []any{"run --steps 1e6 --level 1.10 -p 0080", "2024.10", "4.10", "0123", 1.5, Auto(2)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -473,7 +471,7 @@ func TestNamesWithDotsMayBeSet(t *testing.T) {
 	}
 	c := l.Config
 	got := []any{c.Prices["gpt-4.1"].Input, c.Prices["gpt-4.1"].Output, c.Prices["m"].Output, c.Prices["q.2"].Input, c.Models.Target.Headers["X.Name"], c.Train.Epochs}
-	if diff := cmp.Diff([]any{2.0, 7.0, 3.0, 5.0, "1.10", 2}, got); diff != "" {
+	if diff := cmp.Diff([]any{2.0, 7.0, 3.0, 5.0, "1.10", Auto(2)}, got); diff != "" {
 		t.Error(diff)
 	}
 	if nested, ok := c.Extras["a"].(map[string]any); !ok || fmt.Sprint(nested["b"]) != "1" {

@@ -20,6 +20,13 @@ const (
 // PicturesMarked is a value of tasks.pictures.
 const PicturesMarked = "marked"
 
+// The values of train.warm.
+const (
+	WarmAuto = "auto"
+	WarmOn   = "on"
+	WarmOff  = "off"
+)
+
 // The values of reflect.memory.
 const (
 	MemoryRun   = "run"
@@ -37,9 +44,9 @@ func published() Config {
 	c.Reflect.MinibatchSize, c.Reflect.View = 8, ViewTask
 	c.Aggregate.FanIn = 8
 	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule, c.Edits.Tidy = 4, 2, "cosine", false
-	c.Split.CrossFit, c.Train.Warm.Drafts = 0, 0
-	c.Train.Stop.Perfect = false
-	c.Gate.Mode, c.Gate.Risk, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", 0.5, false, false
+	c.Split.CrossFit, c.Train.Warm = 0, WarmOff
+	c.Train.Stop, c.Train.SecondTry = Stop{}, false
+	c.Gate.Fresh, c.SlowUpdate.Gated = false, false
 	return c
 }
 
@@ -61,16 +68,16 @@ func Default() Config {
 		Split:  Split{Seed: 42, CrossFit: AutoCount},
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{
-			Epochs: 4, BatchSize: AutoCount, Accumulation: 1, Seed: 42,
+			Epochs: AutoCount, BatchSize: AutoCount, Accumulation: 1, Seed: 42,
 			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
-			Population: Population{Size: 1, Vary: "minibatches"},
-			Warm:       Warm{Drafts: AutoCount},
-			Stop:       Stop{Perfect: true},
+			Warm:       WarmAuto,
+			Stop:       Stop{Perfect: true, Patience: 5},
+			SecondTry:  true,
 		},
 		Reflect:    Reflect{Mode: "deep", Rollouts: 1, MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine", Tidy: true, Verify: Verify{Timeout: Duration(time.Minute)}},
-		Gate:       Gate{Mode: "race", Risk: 0, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
+		Gate:       Gate{Mode: "strict", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},
 		Eval:       Eval{Test: true},

@@ -143,16 +143,7 @@ func (d *decoder) rules(c *Config) {
 	if c.Edits.Mode == "full_rewrite_minibatch" && c.Edits.Schedule == "model" {
 		d.fail("edits.schedule", "model with edits.mode full_rewrite_minibatch", "any schedule that the mode ignores: a full rewrite has no edits to count", "")
 	}
-	if n := c.Train.Population.Size; n > 1 && c.Gate.Mode == "off" {
-		d.fail("train.population.size", strconv.Itoa(n), "1 with gate.mode off: without scores nothing tells candidates apart", "")
-	}
-	if n := c.Train.Warm.Drafts; n > 1 && c.Gate.Mode == "off" {
-		d.fail("train.warm.drafts", n.String(), "auto, 0 or 1 with gate.mode off: without scores nothing tells candidates apart", "")
-	}
-	if c.Train.SecondTry && (c.Gate.Mode == "off" || c.Edits.Mode != "patch") {
-		d.fail("train.second_try", "true with edits.mode "+c.Edits.Mode+" and gate.mode "+c.Gate.Mode, "true only with edits.mode patch and a gate: it judges some of a rejected candidate's edits", "")
-	}
-	if c.Gate.Keep && c.Gate.Mode != "race" && c.Gate.Mode != "strict" {
+	if c.Gate.Keep && c.Gate.Mode != "strict" {
 		d.fail("gate.keep", "true with gate.mode "+c.Gate.Mode, "false with that: it accepts every candidate", "")
 	}
 	d.guide(c)
@@ -212,8 +203,6 @@ func (d *decoder) stop(c *Config) {
 	const allowed = "not with gate.mode off: without scores nobody knows what was gained"
 	if s := c.Train.Stop; s.Score > 0 {
 		d.fail("train.stop.score", fmt.Sprint(s.Score), allowed, "")
-	} else if s.Patience > 0 {
-		d.fail("train.stop.patience", strconv.Itoa(s.Patience), allowed, "")
 	} else if s.Evidence {
 		d.fail("train.stop.evidence", "true", allowed, "")
 	}
@@ -253,10 +242,8 @@ func (c *Config) Folds(n, auto int) int {
 // noFolds names what rules folds out, "" if nothing does.
 func (c *Config) noFolds() string {
 	switch {
-	case c.Gate.Mode != "race" && c.Gate.Mode != "strict":
+	case c.Gate.Mode != "strict":
 		return "gate.mode " + c.Gate.Mode
-	case c.Gate.Reselect > 1:
-		return "gate.reselect, whose skills are compared on tasks that none was made from"
 	case c.Eval.Selection == "train":
 		return "eval.selection train"
 	case c.SlowUpdate.Enabled && !c.SlowUpdate.Gated:

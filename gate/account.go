@@ -43,45 +43,6 @@ func take(e *Evidence, over []unit) account {
 	return a
 }
 
-// fresh compares the arms over some units by the readings after the first ones
-// alone, whose missing items are left out with their partners.
-func fresh(e *Evidence, over []unit, from int) account {
-	type sums struct{ candidate, incumbent Pooled }
-	by := map[int]*sums{}
-	for _, r := range e.Readings[from:] {
-		s := by[r.Item]
-		if s == nil {
-			s = &sums{}
-			by[r.Item] = s
-		}
-		arm := &s.candidate
-		if r.Arm == Incumbent {
-			arm = &s.incumbent
-		}
-		if r.Outcome.Status.Measured() {
-			arm.Sum += e.Trial.Projection.Of(score.Pair{Hard: r.Outcome.Hard, Soft: r.Outcome.Soft}, 0)
-			arm.N++
-		}
-	}
-	var a account
-	for _, u := range over {
-		var c, p float64
-		var n int
-		for _, i := range u {
-			s := by[i]
-			if s == nil || s.candidate.N == 0 || s.incumbent.N == 0 {
-				a.missing = append(a.missing, i)
-				continue
-			}
-			c += s.candidate.Mean()
-			p += s.incumbent.Mean()
-			n++
-		}
-		a.add(c, p, n)
-	}
-	return a
-}
-
 // meanOver returns the candidate's hard and soft mean over the items of some
 // units that both arms have. It is nil if there are none, and if of one of them
 // only some evaluations are known by both scores: the gate score is of all.
@@ -137,15 +98,5 @@ func (a account) se() *float64 {
 	}
 	n := float64(a.units)
 	s := math.Sqrt(max(0, a.squares-a.diff*a.diff/n) / (n - 1) / n)
-	return &s
-}
-
-// nullSE is the standard error of the difference if there were none, as in a
-// sign test: a single pair that differs is worth one of them.
-func (a account) nullSE() *float64 {
-	if a.units == 0 {
-		return nil
-	}
-	s := math.Sqrt(a.squares) / float64(a.units)
 	return &s
 }

@@ -54,32 +54,49 @@ func compare(e *Evidence, b basis) comparison {
 	}
 	c.n = len(used)
 	if c.n > 0 {
-		mean := meanOf(candidate, used)
+		mean := meanOf(t, candidate, used)
 		c.mean = &mean
 	}
-	c.candidate = project(t.Projection, t.Density.Candidate, candidate, used)
-	c.current = project(t.Projection, t.Density.Incumbent, incumbent, usedCurrent)
-	c.best = project(t.Projection, bestDensity, best, usedBest)
-	againstBest := project(t.Projection, t.Density.Candidate, candidate, usedBest)
+	c.candidate = project(t, t.Density.Candidate, candidate, used)
+	c.current = project(t, t.Density.Incumbent, incumbent, usedCurrent)
+	c.best = project(t, bestDensity, best, usedBest)
+	againstBest := project(t, t.Density.Candidate, candidate, usedBest)
 	c.beatsBest = c.candidate != nil && (c.best == nil || *againstBest > *c.best)
 	return c
 }
 
 // project returns the gate score over some items, nil over none.
-func project(p score.Projection, density float64, outcomes []trajectory.Outcome, items []int) *float64 {
+func project(t Trial, density float64, outcomes []trajectory.Outcome, items []int) *float64 {
 	if len(items) == 0 {
 		return nil
 	}
-	s := p.Of(meanOf(outcomes, items), density)
+	s := t.Projection.Of(meanOf(t, outcomes, items), density)
 	return &s
 }
 
-func meanOf(outcomes []trajectory.Outcome, items []int) score.Pair {
+// meanOf returns the mean over some items. Those of a cluster are averaged and count as one.
+func meanOf(t Trial, outcomes []trajectory.Outcome, items []int) score.Pair {
+	all := pairsAt(outcomes, items)
+	if t.Clusters == nil {
+		return score.Mean(all)
+	}
+	var means []score.Pair
+	for _, u := range Units(len(items), at(t.Clusters, items)) {
+		var of []score.Pair
+		for _, k := range u {
+			of = append(of, all[k])
+		}
+		means = append(means, score.Mean(of))
+	}
+	return score.Mean(means)
+}
+
+func pairsAt(outcomes []trajectory.Outcome, items []int) []score.Pair {
 	pairs := make([]score.Pair, len(items))
 	for k, i := range items {
 		pairs[k] = score.Pair{Hard: outcomes[i].Hard, Soft: outcomes[i].Soft}
 	}
-	return score.Mean(pairs)
+	return pairs
 }
 
 // verdict returns the scores as a verdict without an action.

@@ -15,7 +15,6 @@ type Arm string
 const (
 	Candidate Arm = "cand" // the skill that wants in
 	Incumbent Arm = "inc"  // the current skill
-	BestSkill Arm = "best" // the best skill so far: only in Trial.Past, never drawn
 )
 
 // Trial is one question to a gate: a candidate, the skill it would replace, and
@@ -36,15 +35,14 @@ type Trial struct {
 	// the trial is decided; with 1 none is. 0: DefaultAtOnce.
 	AtOnce int
 
-	// What follows is read by Race alone.
+	// What follows is read by NoWorse and Keep alone.
 
 	Types    []string // task type by item: the order is stratified by it; nil: none
 	Clusters []string // items with the same name, other than "", are averaged and count as one; nil: none
 	Seed     int64    // of the order in which items are read
 
 	// Past holds all earlier evaluations of an arm by item. What is known of an
-	// arm that is absent is what its earlier outcomes say. Of BestSkill it is
-	// read only if the trial has Best outcomes.
+	// arm that is absent is what its earlier outcomes say.
 	Past map[Arm][]Pooled
 	// PastScores holds, by item, the sums of the hard and soft scores behind the
 	// candidate's Past; nil: they are not known.
@@ -61,9 +59,6 @@ type Trial struct {
 	// Deterministic says that both arms are known to give the same answer every time:
 	// deterministic sampling, and no answer that changed when all was asked twice.
 	Deterministic bool
-	// Quiet says that of several items that were solved, and could have failed, none
-	// was answered otherwise when asked again, whatever the settings of sampling.
-	Quiet bool
 }
 
 // Density holds the directive density of the skills' texts, which a Projection
@@ -96,7 +91,7 @@ type Evidence struct {
 	Readings []Reading // in the order in which they were asked for
 
 	arms     map[Arm]*armEvidence
-	progress *progress // the way of a race, once asked for
+	progress *progress // of NoWorse, once asked for
 	keeping  *keeping  // of Keep, once the other policy has accepted
 	kept     []Reading // for it: they are not among the others
 }

@@ -29,10 +29,10 @@ type Foresight struct {
 const rounding = 1e-6
 
 // NewForesight returns the foresight of a trial. It returns nil where there is
-// none: something of the incumbent has to be measured too, or the texts of the
-// skills weigh in.
+// none: something of the incumbent has to be measured too, the texts of the skills weigh
+// in, or items do not count alike.
 func NewForesight(t Trial, s Strict) *Foresight {
-	if t.Projection.DensityWeight != 0 || len(t.Incumbent) != len(t.Items) {
+	if t.Projection.DensityWeight != 0 || t.Clusters != nil || len(t.Incumbent) != len(t.Items) {
 		return nil
 	}
 	f := &Foresight{

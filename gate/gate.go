@@ -5,7 +5,7 @@
 // makes them concurrently through a Measure function and hands over the longest
 // prefix that is complete, one reading at a time, until the policy knows. What
 // arrives out of order waits, so that a verdict depends on outcomes and never on
-// who was faster. Strict, Race, Observe and Off are such policies.
+// who was faster. Strict, Observe and Off are such policies.
 //
 // An outcome that was not measured is missing: it is drawn again, and if it
 // stays away both arms are compared on what both have. It is never a score.
@@ -78,15 +78,16 @@ type Verdict struct {
 	// accepted otherwise. Of Keep only.
 	Losses []Loss `json:"losses,omitempty"`
 
-	// Of a Race only. Difference is how much better the candidate is, in
-	// gate-score points, and SE its standard error, nil where it has none: of
-	// the items in N and all evaluations of them, or with discordant
-	// confirmation of the fresh ones alone. Draws counts what was read.
+	// Difference is how much better the candidate is, in gate-score points, and SE its
+	// standard error over the items in N, nil where it has none. Draws counts what was read.
 	Difference *float64    `json:"difference,omitempty"`
 	SE         *float64    `json:"se,omitempty"`
 	Phase      Phase       `json:"phase,omitempty"`
 	Draws      map[Arm]int `json:"draws,omitempty"`
 }
+
+// Phase says in which part of a trial a verdict fell.
+type Phase string
 
 // Enough reports whether a comparison that lacks missing of n items may still
 // decide: one item or 5 % of them may be missing, whichever is more, but not
@@ -99,13 +100,12 @@ func Enough(n, missing int) bool {
 type Mode string
 
 const (
-	ModeRace    Mode = "race"    // Race: drop what cannot catch up, confirm what survives on fresh answers
 	ModeStrict  Mode = "strict"  // Strict: a higher score on one pass
 	ModeObserve Mode = "observe" // Observe: score, and take every candidate
 	ModeOff     Mode = "off"     // Off: take every candidate unscored
 )
 
-// ForMode returns the policy of a mode that has no settings: a Race is made with its own.
+// ForMode returns the policy of a mode.
 func ForMode(mode Mode) (Policy, error) {
 	switch mode {
 	case ModeStrict:

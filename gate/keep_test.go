@@ -86,7 +86,7 @@ func decideBy(t *testing.T, p Policy, trial Trial, a *answering) Result {
 
 func policiesWithKeep() map[string]Policy {
 	return map[string]Policy{
-		"strict": Keep{Strict{}}, "race": Keep{Race{Confirm: ConfirmNone}}, "confirmed": Keep{Race{Confirm: ConfirmFull}},
+		"strict": Keep{Strict{}},
 	}
 }
 
@@ -221,7 +221,7 @@ func TestKeepAsksOnceWhereAnswersNeverChange(t *testing.T) {
 	t.Parallel()
 	a, trial := arms(t, 20, 10, 1)
 	trial.Deterministic = true
-	v := decideBy(t, Keep{Race{}}, trial, a).Verdict
+	v := decideBy(t, Keep{Strict{}}, trial, a).Verdict
 	if v.Action != Reject || !cmp.Equal(v.Losses[0].Candidate, Passed{0, 1}) || a.freshDrawn != 2 {
 		t.Errorf("%s: %+v with %d answers", v.Action, v.Losses, a.freshDrawn)
 	}

@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"math"
-
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -14,7 +12,7 @@ const PhasePass Phase = "pass"
 // where there is none. It decides nothing.
 type Outlook struct {
 	Phase   Phase
-	Units   int // read: clusters of items, or single ones; in a confirmation those read afresh
+	Units   int // items read
 	Of      int
 	Wins    int // units behind Difference on which the candidate is ahead
 	Losses  int
@@ -22,15 +20,12 @@ type Outlook struct {
 	Missing int // items of what was read that could not be measured
 
 	Difference *float64
-	// Low and High are the difference by the margin that the rule allows for. Of a Race
-	// that is 1 standard error as far as what is left to read does not narrow it, and 2.5
-	// standard errors in the confirmation. Of Strict they are the least and the most that
-	// the difference can come to, whatever the items that are left score.
+	// Low and High are the least and the most that the difference of Strict can be, whatever
+	// the items that are left score.
 	Low  *float64
 	High *float64
 	// Reject is the difference at or below which the candidate is out, whatever is left
-	// to read; Accept the one above which it is in. Of a Race in its first phase Accept is
-	// that of its end, nil where a confirmation follows.
+	// to read; Accept the one above which it is in.
 	Reject *float64
 	Accept *float64
 }
@@ -47,121 +42,6 @@ func (c *Outlook) counted(differences []float64) {
 			c.Ties++
 		}
 	}
-}
-
-// margin sets Low and High.
-func (c *Outlook) margin(wide float64) {
-	low, high := *c.Difference-wide, *c.Difference+wide
-	c.Low, c.High = &low, &high
-}
-
-// each is by how much the candidate is ahead on each unit that both arms have.
-func each(e *Evidence, over []unit) []float64 {
-	var out []float64
-	for i := range over {
-		if a := take(e, over[i:i+1]); a.units > 0 {
-			out = append(out, a.diff)
-		}
-	}
-	return out
-}
-
-// Reached tells how far a race has read; ok is false within a unit.
-func (r Race) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
-	c := e.race()
-	if c.confirm != nil {
-		read := len(e.Readings) - len(c.draws)
-		m := c.confirm.complete(read)
-		return PhaseConfirm, m, len(c.confirm.units), read == c.confirm.at(m)
-	}
-	read := len(e.Readings)
-	m := c.complete(read)
-	return PhaseRace, m, len(c.units), read == c.at(m)
-}
-
-// Outlook is how a race stands at the end of a unit.
-func (r Race) Outlook(e *Evidence) Outlook {
-	phase, m, of, _ := r.Reached(e)
-	out := Outlook{Phase: phase, Units: m, Of: of}
-	if phase == PhaseConfirm {
-		r.confirming(e, m, &out)
-		return out
-	}
-	c := e.race()
-	s := standing{units: c.units[:m], account: take(e, c.units[:m]), phase: phase}
-	s.difference, s.se = s.account.mean(), s.account.se()
-	out.Missing, out.Difference = len(s.account.missing), s.difference
-	out.counted(each(e, s.units))
-	if s.difference == nil {
-		return out
-	}
-	n := s.account.units + of - m
-	if wide := r.allows(s, n); wide != nil {
-		out.margin(*wide)
-	}
-	out.Reject, out.Accept = r.rejectsBelow(e, s, c.units[m:]), r.acceptsAbove(e, s)
-	return out
-}
-
-// rejectsBelow is the difference at or below which the race ends: by its bound, if it looks
-// already, or since even a perfect rest would not put the candidate ahead.
-func (r Race) rejectsBelow(e *Evidence, s standing, rest []unit) *float64 {
-	n := s.account.units + len(rest)
-	below := math.Inf(-1)
-	if wide := r.allows(s, n); wide != nil && (s.account.units >= raceStart(n) || len(rest) == 0) {
-		below = -*wide
-	}
-	if !r.NonInferior {
-		// bestCase rises by units/n where the difference rises by 1, and has to be above 0.
-		share := float64(s.account.units) / float64(n)
-		below = max(below, *s.difference-bestCase(e, s.account, rest)/share)
-	}
-	if below < -1 {
-		return nil // no candidate can be so far behind
-	}
-	return &below
-}
-
-// acceptsAbove is the difference above which a race would end with an acceptance, nil where
-// it would go on with a confirmation.
-func (r Race) acceptsAbove(e *Evidence, s standing) *float64 {
-	if s.se == nil {
-		return nil
-	}
-	above := 0.0
-	switch confirm := r.confirmation(e.Trial); {
-	case r.NonInferior:
-		above = -*s.se
-	case confirm == ConfirmNone:
-		above = r.Risk * *s.se
-	case confirm == ConfirmFull && r.Confirm == ConfirmMeasured:
-		above = decisiveZ * *s.se
-	default:
-		return nil
-	}
-	return &above
-}
-
-// confirming is the outlook of a confirmation of which m units are read.
-func (r Race) confirming(e *Evidence, m int, out *Outlook) {
-	c := e.race()
-	over := c.units
-	if r.confirmation(e.Trial) == ConfirmDiscordant {
-		over = c.confirm.units[:m]
-	}
-	s, lost := r.confirmed(e, c, m)
-	out.Difference, out.Missing = s.difference, lost
-	out.counted(each(e, over))
-	if s.difference == nil || s.se == nil {
-		return
-	}
-	below, above := 0.0, acceptZ*(*s.se)
-	out.margin(above)
-	if m == len(c.confirm.units) {
-		above = r.Risk * (*s.se)
-		below = above
-	}
-	out.Reject, out.Accept = &below, &above
 }
 
 // Reached tells how many items were drawn of the candidate.
@@ -218,7 +98,7 @@ func passed(e *Evidence) Outlook {
 		}
 	}
 	out.counted(differences)
-	if c, inc := project(p, e.Trial.Density.Candidate, candidate, both), project(p, e.Trial.Density.Incumbent, incumbent, both); c != nil {
+	if c, inc := project(e.Trial, e.Trial.Density.Candidate, candidate, both), project(e.Trial, e.Trial.Density.Incumbent, incumbent, both); c != nil {
 		d := *c - *inc
 		out.Difference = &d
 	}

@@ -30,6 +30,8 @@ func (s Strict) Judge(e *Evidence) (Verdict, bool) {
 	}
 	c := compare(e, bothArms)
 	v := c.verdict()
+	a := take(e, Units(len(e.Trial.Items), e.Trial.Clusters))
+	v.Difference, v.SE, v.Draws = a.mean(), a.se(), countDraws(e.Readings)
 	if !Enough(len(e.Trial.Items), len(v.Unmeasured)) {
 		v.Action = Indecisive
 		v.Reason = tooFew(v, len(e.Trial.Items))
@@ -46,6 +48,15 @@ func (s Strict) Judge(e *Evidence) (Verdict, bool) {
 	}
 	v.Reason = fmt.Sprintf("%.4f is %s the current %.4f on %s", *v.Candidate, relation, *v.Current, plural.Of(v.N, "item", "items")) + leftOut(v)
 	return v, true
+}
+
+// countDraws counts readings by arm.
+func countDraws(readings []Reading) map[Arm]int {
+	draws := map[Arm]int{}
+	for _, r := range readings {
+		draws[r.Arm]++
+	}
+	return draws
 }
 
 // Observe measures the candidate and accepts it whatever comes out; the best is

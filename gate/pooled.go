@@ -53,7 +53,7 @@ func checkPast(t Trial) error {
 		length("sums of the candidate's scores", len(t.PastScores))
 		length("pooled evaluations behind them", len(t.Past[Candidate]))
 	}
-	for _, arm := range []Arm{Candidate, Incumbent, BestSkill} {
+	for _, arm := range []Arm{Candidate, Incumbent} {
 		if past, ok := t.Past[arm]; ok {
 			length(fmt.Sprintf("pooled evaluations of arm %q", arm), len(past))
 			errs = append(errs, checkPooled(arm, past))

@@ -2,19 +2,17 @@ package gate
 
 import "sort"
 
-// progress is the way that a race takes through a trial: a list of draws in the
+// progress is the way that NoWorse takes through a trial: a list of draws in the
 // order of the units, and how far they reach. It follows from the trial alone,
 // so that a policy without state finds it again.
 type progress struct {
 	units []unit
 	draws []Draw // one candidate sample an item where none is known, and what is missing of the incumbent
 	ends  []int  // by unit: how many draws it takes up to its end
-
-	confirm *progress // set when the race is run and was survived
 }
 
-// raceProgress draws every item of an arm that has no evaluation yet.
-func raceProgress(e *Evidence) *progress {
+// newProgress returns draws of every item of an arm that has no evaluation yet.
+func newProgress(e *Evidence) *progress {
 	c := &progress{units: stratified(e.Trial)}
 	for _, u := range c.units {
 		for _, i := range u {
@@ -22,21 +20,6 @@ func raceProgress(e *Evidence) *progress {
 				if a := e.arms[arm]; a.pooled[i].N == 0 {
 					c.draws = append(c.draws, Draw{Item: i, Arm: arm, Sample: a.next[i]})
 				}
-			}
-		}
-		c.ends = append(c.ends, len(c.draws))
-	}
-	return c
-}
-
-// confirmProgress draws both arms afresh on the given units, in turn, so that a
-// server that changes its mood hits both equally.
-func confirmProgress(e *Evidence, over []unit) *progress {
-	c := &progress{units: over}
-	for _, u := range over {
-		for _, i := range u {
-			for _, arm := range []Arm{Candidate, Incumbent} {
-				c.draws = append(c.draws, Draw{Item: i, Arm: arm, Sample: e.arms[arm].next[i]})
 			}
 		}
 		c.ends = append(c.ends, len(c.draws))
@@ -55,17 +38,6 @@ func (c *progress) at(units int) int {
 		return 0
 	}
 	return c.ends[units-1]
-}
-
-// quarter reports whether the first m units end a quarter of the trial.
-func (c *progress) quarter(m int) bool {
-	n := len(c.units)
-	for q := 1; q <= 4; q++ {
-		if m == (q*n+3)/4 {
-			return m > 0
-		}
-	}
-	return false
 }
 
 // wave returns the draws after those read, up to the next unit where stop says so, or to the end.

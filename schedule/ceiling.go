@@ -7,21 +7,18 @@ const fewTasks = 20
 // Ceiling is how many calls a run may make, and what of them is spoken for.
 type Ceiling struct {
 	Calls     int
-	Selection int  // tasks that a gate judges by
-	Test      int  // rollouts that the test takes
-	Confirms  bool // the gate asks again what survives one pass
-	Rollouts  int  // of each task of a batch; below 2: one
+	Selection int // tasks that a gate judges by
+	Test      int // rollouts that the test takes
+	Rollouts  int // of each task of a batch; below 2: one
 }
 
 // What a run takes, in passes over the selection split and calls of the optimizer. The
 // shares are those of runs in bench/gain.py.
 const (
-	before      = 1.1 // passes: the seed skill, and some of it again
-	after       = 1.0 // a fresh pass of what is shipped
-	otherCalls  = 8   // of the optimizer in a step
-	onePass     = 1.0 // of a step's candidate
-	asksAgain   = 0.5 // more where survivors are confirmed, on average
-	mostConfirm = 2.0 // and at most
+	before     = 1.1 // passes: the seed skill, and some of it again
+	after      = 1.0 // a fresh pass of what is shipped
+	otherCalls = 8   // of the optimizer in a step
+	onePass    = 1.0 // of a step's candidate
 )
 
 // forSteps is what is left for steps.
@@ -32,32 +29,28 @@ func (c Ceiling) forSteps() float64 {
 // Batch is a batch of at most wide tasks with which the ceiling allows for two steps
 // beside what is measured before and after them: one may be rejected.
 func (c Ceiling) Batch(wide int) int {
-	gate := onePass
-	if c.Confirms {
-		gate += asksAgain
-	}
-	fits := (c.forSteps()/2 - gate*float64(c.Selection) - otherCalls) / float64(max(1, c.Rollouts))
+	fits := (c.forSteps()/2 - onePass*float64(c.Selection) - otherCalls) / float64(max(1, c.Rollouts))
 	return min(wide, max(int(fits), min(wide, fewTasks)))
 }
 
-// Steps is how many steps of a batch the ceiling allows for if the gate asks all again
-// that survives.
-func (c Ceiling) Steps(batch int) int {
-	each := float64(batch*max(1, c.Rollouts)) + (onePass+mostConfirm)*float64(c.Selection) + otherCalls
-	return max(0, int(c.forSteps()/each))
-}
+// A run has as many epochs as make autoSteps steps, where nobody says how many: later ones
+// find little that earlier ones have not. One that trains on many tasks has seen each of them
+// LeastEpochs times.
+const (
+	autoSteps   = 12
+	LeastEpochs = 4
+)
 
-// fewSteps is the number of steps from which on fresh samples for what survives a gate
-// pay. With fewer, each step's candidate is a large share of all that the run will try:
-// docs/loop.md, where runs have 2 to 13 steps, against docs/gates.md, where they have 20.
-const fewSteps = 12
-
-// Few reports whether so many steps are few.
-func Few(steps int) bool { return steps < fewSteps }
+// Epochs returns how many epochs a run has, of so many steps each.
+func Epochs(steps int) int { return max(LeastEpochs, (autoSteps+steps-1)/max(1, steps)) }
 
 // mostWarm is the most tasks of a warm start for which nobody set a ceiling: what more of
 // them would show has been seen by then.
 const mostWarm = 400
+
+// MostEpisodes is the most tasks of a warm start where a task is carried out by an agent or an
+// environment, of which nobody knows what it takes.
+const MostEpisodes = 120
 
 // WarmBatch is how many of n train tasks a warm start rolls out.
 func WarmBatch(n int) int { return min(n, mostWarm) }

@@ -14,7 +14,6 @@ func TestBatchUnderACeiling(t *testing.T) {
 	}{
 		{schedule.Ceiling{Calls: 10_000, Selection: 30}, 120, 120},
 		{schedule.Ceiling{Calls: 350, Selection: 30}, 120, 105},
-		{schedule.Ceiling{Calls: 350, Selection: 30, Confirms: true}, 120, 90},
 		{schedule.Ceiling{Calls: 350, Selection: 30, Test: 120}, 120, 45},
 		{schedule.Ceiling{Calls: 100, Selection: 30}, 120, 20},
 		{schedule.Ceiling{Calls: 100, Selection: 30}, 12, 12},
@@ -31,7 +30,7 @@ func TestMoreCallsAllowForMore(t *testing.T) {
 	var last schedule.Ceiling
 	for calls := 50; calls < 20_000; calls += 50 {
 		c := schedule.Ceiling{Calls: calls, Selection: 40, Test: 80}
-		if c.Batch(120) < last.Batch(120) || c.Steps(60) < last.Steps(60) || c.Twice(8) < last.Twice(8) {
+		if c.Batch(120) < last.Batch(120) || c.Twice(8) < last.Twice(8) {
 			t.Fatalf("%+v allows for less than %+v", c, last)
 		}
 		last = c
@@ -41,7 +40,13 @@ func TestMoreCallsAllowForMore(t *testing.T) {
 			t.Errorf("%d calls: %d tasks twice, want %d", calls, got, want)
 		}
 	}
-	if steps := (schedule.Ceiling{Calls: 1000, Selection: 30, Test: 120}).Steps(60); steps != 5 {
-		t.Errorf("%d steps, want 5", steps)
+}
+
+func TestEpochs(t *testing.T) {
+	t.Parallel()
+	for steps, want := range map[int]int{1: 12, 2: 6, 3: 4, 4: 4, 5: 4, 40: 4} {
+		if got := schedule.Epochs(steps); got != want {
+			t.Errorf("%d steps an epoch: %d epochs, want %d", steps, got, want)
+		}
 	}
 }

@@ -170,7 +170,7 @@ func DefaultBatch(n int) int { return max(1, min(40, n/3)) }
 
 // wideBatch is the most tasks of a batch for which nobody chose a size, and which
 // analysts read as a whole.
-const wideBatch = 120
+const wideBatch = 30
 
 // WideBatch returns the batch size for a train split of n tasks that cuts it into as few
 // equal batches of at most 120 tasks as there can be.

@@ -175,7 +175,7 @@ func judgeEffects() map[string]effect {
 func trainEffects() map[string]effect {
 	steps := func(s sight) any { return s.sum.Steps }
 	curriculum := func(s sight) any { return []any{s.history.ids, s.history.Steps} }
-	draws := []string{"train.curriculum.strategy=easy_first", "train.warm.drafts=0", "train.epochs=3", "train.batch_size=5"}
+	draws := []string{"train.curriculum.strategy=easy_first", "train.warm=off", "train.epochs=3", "train.batch_size=5"}
 	return map[string]effect{
 		"train.epochs":                 {to: "1", see: steps},
 		"train.batch_size":             {to: "5", see: steps},
@@ -186,15 +186,13 @@ func trainEffects() map[string]effect {
 		"train.curriculum.temperature": {base: draws, to: "0.05", see: rolledOut},
 		"train.curriculum.ema_alpha":   {base: draws, to: "1", see: curriculum},
 
-		"train.warm.drafts":     {to: "1", see: rolledOut},
-		"train.failures":        {base: []string{"train.warm.drafts=0", "train.batch_size=2"}, to: "9", see: rolledOut},
-		"train.second_try":      {base: []string{"models.target.temperature=0", "train.epochs=4"}, to: "true", see: stages},
-		"train.stop.perfect":    {to: "true", see: steps},
-		"train.stop.score":      {to: "0.5", see: steps},
-		"train.stop.patience":   {base: []string{"train.epochs=4"}, to: "1", see: steps},
-		"train.stop.evidence":   {to: "true", see: steps},
-		"train.population.size": {to: "2", see: stages},
-		"train.population.vary": {base: []string{"train.population.size=3"}, to: "temperature", see: stages},
+		"train.warm":          {to: "on", see: rolledOut},
+		"train.failures":      {base: []string{"train.warm=off", "train.batch_size=2"}, to: "9", see: rolledOut},
+		"train.second_try":    {base: []string{"models.target.temperature=0", "train.epochs=4"}, to: "true", see: stages},
+		"train.stop.perfect":  {to: "true", see: steps},
+		"train.stop.score":    {to: "0.5", see: steps},
+		"train.stop.patience": {base: []string{"train.epochs=4"}, to: "1", see: steps},
+		"train.stop.evidence": {to: "true", see: steps},
 
 		"train.curriculum.settled_after":  {base: draws, to: "1", see: rolledOut},
 		"train.curriculum.settled_weight": {base: append([]string{"train.curriculum.settled_after=1"}, draws...), to: "0", see: rolledOut},
@@ -242,13 +240,10 @@ func stageEffects() map[string]effect {
 		"edits.schedule":         {to: "model", see: func(s sight) any { return s.stages()["lr_autonomous"] > 0 }},
 		"gate.mode":              {to: "off", see: func(s sight) any { return s.sum.Best.Selection == nil }},
 		"protocol":               {to: "skillopt", see: budgets},
-		"gate.risk":              {base: []string{"models.target.temperature=0", "reflect.minibatch_size=8", "edits.budget=4"}, to: "3", see: func(s sight) any { return s.sum.Accepted }},
-		"gate.confirm":           {base: []string{"models.target.temperature=0"}, to: "full", see: func(s sight) any { return s.history.phases() }},
 		"gate.fresh":             {base: []string{"gate.mode=strict"}, to: "false", see: func(s sight) any { return s.sum.Best.Reported.Fresh != nil }},
 		"gate.keep":              {to: "true", see: func(s sight) any { return s.started.MaxCalls }}, // what it decides: train_keep.txtar
 		"gate.null_every":        {base: []string{"models.target.temperature=1"}, to: "1", see: func(s sight) any { return s.sum.NullControls != nil }},
 		"gate.alpha":             {to: "0.4", see: func(s sight) any { return s.sum.Certificate.Words }},
-		"gate.reselect":          {to: "4", see: func(s sight) any { return s.sum.Best.Reported.Evaluations }},
 		"gate.cluster":           {to: "type", see: func(s sight) any { return s.sum.Certificate.N }},
 		"gate.metric":            {base: []string{"tasks.checks=[]"}, to: "soft", see: scores},
 		"gate.mixed_weight":      {base: []string{"tasks.checks=[]", "gate.metric=mixed"}, to: "0.9", see: scores},

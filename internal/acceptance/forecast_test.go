@@ -34,7 +34,7 @@ func priced(role string, input, output float64) float64 {
 // before anything was asked, is within 20 % of what it takes; so it is with its record.
 func TestForecastOfTheQuickStart(t *testing.T) {
 	t.Parallel()
-	before := forecastOf(t, "reflect.minibatch_size=8", "edits.budget=4", "train.warm.drafts=1")
+	before := forecastOf(t, "reflect.minibatch_size=8", "edits.budget=4", "train.warm=on")
 	if math.Abs(before) > 0.2 {
 		t.Errorf("the forecast is off by %.0f %%", 100*before)
 	}

@@ -97,12 +97,11 @@ func TestFinishIsADecision(t *testing.T) {
 	}
 }
 
-// What is kept for the end pays for all of it: the re-selection and the fresh pass
-// of a race as well as the test.
+// What is kept for the end pays for all of it: the fresh pass as well as the test.
 func TestTheReservePaysForTheWholeEnd(t *testing.T) {
 	t.Parallel()
 	cfg := worldConfig("http://in.process/v1")
-	cfg.Gate.Mode, cfg.Gate.Reselect, cfg.Models.Target.Temperature = "race", 3, nil
+	cfg.Models.Target.Temperature = nil
 	whole := trained(t, cfg, filepath.Join(t.TempDir(), "run"), inProcess(t)...)
 	finished := 0
 	for share := int64(4); share <= 9; share++ {

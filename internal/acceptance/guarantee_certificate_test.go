@@ -20,7 +20,7 @@ import (
 // byte for byte, and what a run said it says again.
 func TestSiblingsSpendTheirLevels(t *testing.T) {
 	t.Parallel()
-	dir, cfg := t.TempDir(), racing(serve(t, wiretest.Options{Seed: 1}).URL())
+	dir, cfg := t.TempDir(), worldConfig(serve(t, wiretest.Options{Seed: 1}).URL())
 	run := func(name string) *result.Summary { return trained(t, cfg, filepath.Join(dir, name)) }
 	levels := map[string]float64{"a": 0.04, "b": 0.005, "c": 0.0025}
 	said := map[string]*result.Summary{}
@@ -52,7 +52,7 @@ func TestWithoutALedgerNothingIsCertified(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, testset.File), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := trained(t, racing("http://in.process/v1"), filepath.Join(dir, "run"), inProcess(t)...).Certificate
+	c := trained(t, worldConfig("http://in.process/v1"), filepath.Join(dir, "run"), inProcess(t)...).Certificate
 	if c.Certified || c.Level != nil || c.Reading != 0 || c.AtLeast != nil || !strings.Contains(c.Words, "how often the test set was read before, and that is not known") || !strings.Contains(c.Words, "not a database") {
 		t.Errorf("%+v", c)
 	}
@@ -61,7 +61,7 @@ func TestWithoutALedgerNothingIsCertified(t *testing.T) {
 // Soft scores have no McNemar test.
 func TestSoftScoresHaveABound(t *testing.T) {
 	t.Parallel()
-	cfg := racing("http://in.process/v1")
+	cfg := worldConfig("http://in.process/v1")
 	cfg.Gate.Metric = "soft"
 	dir := filepath.Join(t.TempDir(), "run")
 	c := trained(t, cfg, dir, inProcess(t)...).Certificate
@@ -77,7 +77,7 @@ func TestSoftScoresHaveABound(t *testing.T) {
 // A run that an older build began ends with the certificate of that build.
 func TestAnUnfinishedRunKeepsItsCertificate(t *testing.T) {
 	t.Parallel()
-	dir, cfg := filepath.Join(t.TempDir(), "run"), racing("http://in.process/v1")
+	dir, cfg := filepath.Join(t.TempDir(), "run"), worldConfig("http://in.process/v1")
 	cut, calls := cfg, int64(60)
 	cut.Limits.Calls = &calls
 	if _, err := skillopt.Train(t.Context(), cut, append(inProcess(t), skillopt.WithRunDir(dir))...); kind(err) != skillopt.OverBudget {

@@ -64,7 +64,7 @@ func (c turning) Generate(ctx context.Context, req model.Request) (model.Respons
 // temperature 0 equal calls are answered from the record, by the one before it.
 func TestDriftIsMeasuredByTheNewModel(t *testing.T) {
 	t.Parallel()
-	cfg := racing("http://in.process/v1")
+	cfg := worldConfig("http://in.process/v1")
 	cfg.Record.Reuse = "auto"
 	c := sim.New(simulated(t))
 	target := &renamed{Client: c, asked: map[string]bool{}}

@@ -85,7 +85,7 @@ func TestTheReportTellsAllThatWasLost(t *testing.T) {
 	cfg := l.Config
 	cfg.Split.CrossFit = 0
 	cfg.Env.Command, cfg.Reflect.MinibatchSize, cfg.Edits.Schedule = []string{"python3", "losing.py"}, 2, "model"
-	cfg.Train.Warm.Drafts = 0 // a warm start asks nobody how many edits to make
+	cfg.Train.Warm = "off" // a warm start asks nobody how many edits to make
 	world, err := sim.Load(filepath.Join(dir, "world.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ type shop struct {
 
 func newShop(t testing.TB) *shop {
 	server := serve(t, wiretest.Options{Seed: 1})
-	s := &shop{t: t, server: server, cfg: racing(server.URL())}
+	s := &shop{t: t, server: server, cfg: worldConfig(server.URL())}
 	s.cfg.Record.Reuse, s.cfg.Run.Dir, s.cfg.Run.Name = "auto", t.TempDir(), "x"
 	return s
 }

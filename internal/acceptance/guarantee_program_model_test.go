@@ -427,3 +427,21 @@ func TestCallsEndWithTheirTask(t *testing.T) {
 		})
 	}
 }
+
+// recordOf returns what the results of a run depend on, by their keys.
+func recordOf(t *testing.T, dir string) map[string]journal.Digest {
+	t.Helper()
+	j, err := journal.Open(t.Context(), filepath.Join(dir, "run.db"), journal.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = j.Close() }() // it was only read
+	of := map[string]journal.Digest{}
+	for r, err := range j.Results(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[r.Key] = r.Digest
+	}
+	return of
+}

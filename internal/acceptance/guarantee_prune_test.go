@@ -103,29 +103,6 @@ func decisionsOf(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// testdata/older/prune.tar.gz is a project with two runs of prune of the build of commit
-// f2cea8b, which removed one rule after the other and recorded no method: one that is
-// finished (without its record), and the same one stopped by a ceiling. It goes on to what
-// the other one came to.
-func TestPruneOfOlderRunsGoesOnAsBegun(t *testing.T) {
-	t.Parallel()
-	dir := unpackOlder(t, "prune.tar.gz")
-	cfg, err := config.LoadFile(filepath.Join(dir, "w"), "split.ratio=2:2:1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := skillopt.Prune(t.Context(), cfg, skillopt.PruneOptions{Passes: 4, Margin: 0.3}, skillopt.WithRunDir(filepath.Join(dir, "cut")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.Calls.Total != 527 {
-		t.Errorf("%d calls, the older build made 527", out.Calls.Total)
-	}
-	if diff := cmp.Diff(decisionsOf(t, filepath.Join(dir, "whole")), decisionsOf(t, filepath.Join(dir, "cut"))); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // Rules are left out of all Markdown files that edits.files names: what no task needs goes
 // from a reference too, every other byte of the folder stays, and a run that is cut off goes
 // on to the same bytes.

@@ -7,10 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
-	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/wiretest"
 )
 
@@ -27,47 +24,6 @@ func exported(t *testing.T, dir string) *skillopt.Cassette {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// exportedBefore is the cassette that a program wrote that did not say what a run was
-// begun with.
-func exportedBefore(t *testing.T, dir string) *skillopt.Cassette {
-	t.Helper()
-	j, err := journal.Open(t.Context(), filepath.Join(dir, "run.db"), journal.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = j.Close() }()
-	path := filepath.Join(t.TempDir(), "run.cassette.jsonl")
-	if _, err := cassette.Export(j.Results(t.Context(), 0), path, nil, redact.New()); err != nil {
-		t.Fatal(err)
-	}
-	c, err := skillopt.LoadCassette(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// A run with the defaults of an older program is replayed by the configuration that says
-// nothing of them, from a cassette of that program and of this one.
-func TestOlderDefaultsAreReplayed(t *testing.T) {
-	t.Parallel()
-	url := serve(t, wiretest.Options{Seed: 1}).URL()
-	older := wide(url, 0)
-	older.Train.BatchSize, older.Reflect.MinibatchSize, older.Edits.Budget, older.Train.Stop.Perfect, older.Edits.Tidy = 0, 8, 4, false, false
-	older.Gate.Confirm, older.Gate.Risk, older.Gate.Fresh, older.Reflect.View = "auto", 0.5, false, "task"
-	dir := t.TempDir()
-	path := filepath.Join(dir, "run")
-	trained(t, older, path)
-	for name, c := range map[string]*skillopt.Cassette{"before": exportedBefore(t, path), "now": exported(t, path)} {
-		again := filepath.Join(dir, name)
-		now := wide(url, 0)
-		now.Gate.Confirm, now.Gate.Risk, now.Gate.Fresh, now.Reflect.View = "measured", 0, true, "agent"
-		now.Train.Warm.Drafts, now.Edits.Tidy = config.AutoCount, name == "before" // the other cassette names it
-		trained(t, now, again, skillopt.WithReplay(c))
-		sameResults(t, results(t, path), again)
-	}
 }
 
 // A run that is answered from the cassette of another gives the same bytes, and

@@ -63,13 +63,11 @@ func TestRescoringByTheSameChecksChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*config.Config){
 		"strict":     func(*config.Config) {},
-		"race":       func(c *config.Config) { c.Gate.Mode = "race" },
-		"confirmed":  func(c *config.Config) { c.Gate.Mode, c.Gate.Confirm = "race", "full" },
-		"population": func(c *config.Config) { c.Gate.Mode, c.Train.Population.Size = "race", 3 },
+		"second try": func(c *config.Config) { c.Train.SecondTry = true },
 		"observe":    func(c *config.Config) { c.Gate.Mode = "observe" },
-		"soft":       func(c *config.Config) { c.Gate.Mode, c.Gate.Metric = "race", "soft" },
-		"null":       func(c *config.Config) { c.Gate.Mode, c.Gate.NullEvery = "race", 2 },
-		"reuse":      func(c *config.Config) { c.Gate.Mode, c.Record.Reuse, c.Eval.Selection = "race", "auto", "train" },
+		"soft":       func(c *config.Config) { c.Gate.Metric = "soft" },
+		"null":       func(c *config.Config) { c.Gate.NullEvery = 2 },
+		"reuse":      func(c *config.Config) { c.Record.Reuse, c.Eval.Selection = "auto", "train" },
 	} {
 		for _, temperature := range []float64{0, 1} {
 			t.Run(name, func(t *testing.T) {

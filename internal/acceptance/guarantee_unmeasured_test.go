@@ -16,7 +16,7 @@ import (
 // leaves tasks that were never asked.
 func TestNoFileScoresWhatWasNotMeasured(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.LoadFile("../../examples/quickstart", "train.warm.drafts=0", "train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4")
+	cfg, err := config.LoadFile("../../examples/quickstart", "train.warm=off", "train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4")
 	if err != nil {
 		t.Fatal(err)
 	}

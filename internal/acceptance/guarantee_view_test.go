@@ -2,9 +2,7 @@ package acceptance_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -68,27 +66,6 @@ func TestTheOptimizerSeesNoSecretsOfTheTarget(t *testing.T) {
 	}
 	if !seen {
 		t.Error("it is told nothing at all")
-	}
-}
-
-// A run of an older build goes on in the words that it began with. Where the config asks
-// for others it is refused, and says why and what can be done.
-func TestRunsOfAnOlderBuildKeepTheirView(t *testing.T) {
-	t.Parallel()
-	dir := unpackOlder(t, "agent.tar.gz")
-	l, err := config.Load(config.Options{Path: dir, Dir: dir, Lookup: os.LookupEnv, Settings: []config.Setting{{Key: "reflect.view", Value: "agent", Origin: "--set"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = skillopt.Train(t.Context(), l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(filepath.Join(dir, "runs", "cut1")))
-	var failure *skillopt.Error
-	if !errors.As(err, &failure) || failure.Kind != skillopt.BadInput {
-		t.Fatalf("got %v, want bad input", err)
-	}
-	for _, want := range []string{"prompts", "reflect.view", "--fork", "by skillopt "} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not name %s: %v", want, err)
-		}
 	}
 }
 

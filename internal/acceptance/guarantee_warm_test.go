@@ -26,12 +26,11 @@ func TestSmallStepsHaveNoWarmStart(t *testing.T) {
 		settings []string
 		want     int
 	}{
-		"defaults":              {nil, 80},
-		"minibatches":           {[]string{"reflect.minibatch_size=8"}, 20},
-		"few edits":             {[]string{"edits.budget=4"}, 20},
-		"asked for":             {[]string{"reflect.minibatch_size=8", "edits.budget=4", "train.warm.drafts=1"}, 80},
-		"several are asked for": {[]string{"edits.budget=4", "train.warm.drafts=2"}, 80},
-		"none":                  {[]string{"train.warm.drafts=0"}, 20},
+		"defaults":    {nil, 80},
+		"minibatches": {[]string{"reflect.minibatch_size=8"}, 20},
+		"few edits":   {[]string{"edits.budget=4"}, 20},
+		"asked for":   {[]string{"reflect.minibatch_size=8", "edits.budget=4", "train.warm=on"}, 80},
+		"none":        {[]string{"train.warm=off"}, 20},
 	} {
 		if got := first(filepath.Join(dir, name), tt.settings...); got != tt.want {
 			t.Errorf("%s: the first step has %d tasks, want %d", name, got, tt.want)

@@ -55,12 +55,11 @@ func worldConfig(url string) config.Config {
 	}
 	cfg.Models.Target, cfg.Models.Optimizer = m, m
 	cfg.Train.Epochs, cfg.Train.BatchSize, cfg.Train.Seed = 2, 10, 3
-	cfg.Train.Warm.Drafts = 0 // steps as small as the others: a ceiling ends a run in any of them
+	cfg.Train.Warm = "off" // steps as small as the others: a ceiling ends a run in any of them
 	cfg.Reflect.MinibatchSize = 3
 	cfg.Aggregate.FanIn = 2
 	cfg.Edits.Budget, cfg.Edits.MinBudget = 3, 2
 	cfg.SlowUpdate.Samples = 8
-	cfg.Gate.Mode = "strict" // a race stops early: how many calls are in flight then is chance
 	cfg.Record.Reuse = "never"
 	cfg.Limits.Concurrency = 8
 	return cfg

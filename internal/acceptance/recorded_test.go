@@ -24,15 +24,15 @@ func recordedRuns(t *testing.T) (folder string, names []string) {
 		return filepath.Join(folder, name)
 	}
 	quick := func(settings ...string) config.Config {
-		cfg, err := config.LoadFile("../../examples/quickstart", append([]string{"train.epochs=1", "train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4", "train.warm.drafts=0"}, settings...)...)
+		cfg, err := config.LoadFile("../../examples/quickstart", append([]string{"train.epochs=1", "train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4", "train.warm=off"}, settings...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return cfg
 	}
-	trained(t, quick(), at("race"))
+	trained(t, quick(), at("quick"))
 	trained(t, quick("gate.mode=strict", "train.epochs=2"), at("strict"))
-	trained(t, quick("train.population.size=2", "train.seed=1"), at("population"))
+	trained(t, quick("train.seed=6", "train.batch_size=10"), at("tries"))
 	trained(t, quick("eval.test=false"), at("no-test"))
 	foldsOf(t, fewConfig(t, config.AutoCount, 0), at("folds"), "")
 	calls := int64(300)

@@ -53,7 +53,7 @@ func (b *bench) scenario(run func() error) []string {
 func taped(t *testing.T, j *journal.Journal) *cassette.Cassette {
 	t.Helper()
 	var buf bytes.Buffer
-	if _, err := cassette.Write(&buf, j.Results(t.Context(), 0), nil, redact.New()); err != nil {
+	if _, err := cassette.Write(&buf, j.Results(t.Context(), 0), redact.New()); err != nil {
 		t.Fatal(err)
 	}
 	c, err := cassette.Parse(&buf)

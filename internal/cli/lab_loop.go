@@ -20,12 +20,11 @@ func labLoopCommand(a *app) *cobra.Command {
 	s := &o.study
 	c := &cobra.Command{
 		Use:   "loop",
-		Short: "Measure what training gains under each gate, whole loop and all calls counted",
-		Long: `Run the whole training loop under every gate in simulated worlds of several kinds:
-near-deterministic and noisy targets, few and many harmful edits, sparse effects,
-rules that show in several failures only, clusters, soft scores with a heavy tail;
-with 12, 30 and 100 selection tasks. A run may make so many calls, of target and
-optimizer together. Its gain is the expected score of what it ships, minus that of
+		Short: "Measure what training gains, whole loop and all calls counted",
+		Long: `Run the whole training loop in simulated worlds of several kinds, with optimizers that
+tire, and with 12, 30 and 100 selection tasks: with the defaults, with the loop of the
+published protocol, and with parts of the loop changed. A run may make so many calls, of
+target and optimizer together. Its gain is the expected score of what it ships, minus that of
 the starting skill, on tasks that no decision saw. Every figure has a standard error.
 
 No model is called. The numbers in docs/loop.md are made by this command.
@@ -50,7 +49,7 @@ No model is called. The numbers in docs/loop.md are made by this command.
 	return c
 }
 
-// run measures what training gains under each gate.
+// run measures what training gains.
 func (o *labLoopOptions) run(ctx context.Context, a *app) error {
 	s := o.study
 	if err := s.Validate(); err != nil {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -24,11 +23,7 @@ func NoiseDir(s *session.Inputs) (string, error) {
 		return "", err
 	}
 	delete(id, "models.optimizer.world") // a file that is read for training only
-	ever, err := s.WithPrompts(config.AsEver(id))
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(ever)
+	text, err := json.Marshal(id)
 	if err != nil {
 		return "", fmt.Errorf("encode the identity of the run: %w", err)
 	}

@@ -253,11 +253,6 @@ func TestTheFirstFormat(t *testing.T) {
 	if n := len(keysOf(t, viewOf(t, path), journal.Query{Item: "t77"})); n != 2 {
 		t.Errorf("%d entries of the task", n)
 	}
-	for file, want := range map[string]int{path: 1, to: 2} {
-		if began, err := journal.Began(t.Context(), file); err != nil || began != want {
-			t.Errorf("began as %d, %v, want %d", began, err, want)
-		}
-	}
 }
 
 // Damage beside the entries is named where it is, stops no session and changes no entry.

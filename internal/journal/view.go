@@ -58,26 +58,6 @@ func (v *View) known(ctx context.Context) (err error) {
 	return tablesAlone(ctx, conn, v.path)
 }
 
-// metaBegan is the meta key of the format that a journal began with, if that is not the one
-// that the program which began it would begin with now.
-const metaBegan = "began_as"
-
-// Began returns the version of the format that the journal at path was begun with. Errors
-// are those of OpenView.
-func Began(ctx context.Context, path string) (version int, err error) {
-	v, err := OpenView(ctx, path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, v.Close()) }()
-	var began int
-	err = v.one(ctx, "SELECT value FROM meta WHERE key = ?", []any{metaBegan}, &began)
-	if errors.Is(err, sql.ErrNoRows) {
-		return v.version, nil
-	}
-	return began, err
-}
-
 // Close lets go of the file.
 func (v *View) Close() error { return errors.Join(v.answers.close(), v.db.Close()) }
 

@@ -67,7 +67,8 @@ func (in ReflectInput) contrastBatches(size int) [][]int {
 		return nil
 	}
 	tokens := func(i int) int { return in.View.tokens(in.Contrasts[i].Best) + in.View.tokens(in.Contrasts[i].Worst) }
-	return packedBy([][]int{all}, tokens, in.View.Window, contrastsOf(leastSimilar(in.View.Window)))
+	least := contrastsOf(leastSimilar(in.View.Window))
+	return room{window: in.View.Window, least: least, most: contrastsOf(mostSimilar)}.fill([][]int{all}, tokens)
 }
 
 // contrastsOf is how many contrasts stand for so many trajectories.

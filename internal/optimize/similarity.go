@@ -13,10 +13,10 @@ import (
 // BySimilarity sorts measured outcomes into failures and successes as Minibatches does, and
 // cuts each by likeness: outcomes of one kind (task type, then what failed, in words
 // without numbers and quotations) stand together, the most frequent kind first, and a
-// minibatch takes as many as the window of v holds, in tokens of four bytes, and eight in any
-// case if that is as wide as a default one. A kind is cut only if it does not fit
-// into one minibatch. So an analyst sees what has happened several
-// times, and not one failure of each kind.
+// minibatch takes as many as the window of v holds, in tokens of four bytes, at most sixteen,
+// and eight in any case if that is as wide as a default one. A kind is cut only if it does
+// not fit into one minibatch. So an analyst sees what has happened several times, and not one
+// failure of each kind, and no more than it takes in.
 func BySimilarity(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (failures, successes [][]int) {
 	o.Size = max(1, len(outcomes))
 	cut := func(all [][]int) [][]int {
@@ -31,6 +31,10 @@ func BySimilarity(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (fa
 
 // wideWindow is the window, in tokens, that fewSimilar belongs to.
 const wideWindow = 60_000
+
+// mostSimilar is how many trajectories a minibatch takes at most. An optimizer that tires
+// reads the rest of a longer list in vain: docs/loop.md.
+const mostSimilar = 16
 
 // fewSimilar is how many trajectories a minibatch of a wide window takes however long they
 // are: as many as SkillOpt puts into each. Where they do not fit they are cut.
@@ -92,13 +96,30 @@ func kindOf(o trajectory.Outcome) string {
 
 // packed fills minibatches with groups in turn. A group that does not fit into what is
 // left begins a new one, and is cut where it does not fit into a whole one. None but the
-// last has fewer than a window has to take.
+// last has fewer than a window has to take, and none more than mostSimilar.
 func packed(groups [][]int, size func(int) int, window int) [][]int {
-	return packedBy(groups, size, window, leastSimilar(window))
+	return room{window: window, least: leastSimilar(window), most: mostSimilar}.fill(groups, size)
 }
 
-// packedBy is packed with minibatches that take so many in any case.
-func packedBy(groups [][]int, size func(int) int, window, least int) [][]int {
+// room is what a minibatch has room for.
+type room struct {
+	window int // of tokens
+	least  int // elements that it takes in any case
+	most   int // elements at most
+}
+
+// over reports whether n elements of so many tokens are more than there is room for.
+func (r room) over(n, tokens int) bool {
+	return n > r.most || tokens > r.window && n > r.least
+}
+
+// halfFull reports whether a minibatch is full enough to end before a group that does not fit.
+func (r room) halfFull(n, tokens int) bool {
+	return n > r.most/2 || tokens > r.window/2 && n >= r.least
+}
+
+// fill fills minibatches with groups in turn.
+func (r room) fill(groups [][]int, size func(int) int) [][]int {
 	var out [][]int
 	var current []int
 	used := 0
@@ -111,12 +132,12 @@ func packedBy(groups [][]int, size func(int) int, window, least int) [][]int {
 		for _, i := range g {
 			whole += size(i)
 		}
-		if used+whole > window && used > window/2 && len(current) >= least {
+		if r.halfFull(len(current), used) && r.over(len(current)+len(g), used+whole) {
 			flush()
 		}
 		for _, i := range g {
 			n := size(i)
-			if used+n > window && len(current) >= least {
+			if len(current) > 0 && r.over(len(current)+1, used+n) {
 				flush()
 			}
 			current, used = append(current, i), used+n

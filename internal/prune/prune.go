@@ -209,7 +209,7 @@ func (p *Pruner) compare(ctx context.Context, name string, short, long skill.Ski
 		if v := p.Settings.verdict(e, d.pairs); v != Unclear || d.passes() >= float64(p.Settings.Passes) {
 			return d, v, e, nil
 		}
-		if _, err := d.round(ctx, gate.Race{NonInferior: true}); err != nil {
+		if _, err := d.round(ctx, gate.NoWorse{}); err != nil {
 			return d, Unclear, e, err
 		}
 	}
@@ -220,7 +220,7 @@ func (p *Pruner) compare(ctx context.Context, name string, short, long skill.Ski
 // more, and if a score changes the error is errChanged.
 func (p *Pruner) settled(ctx context.Context, d *duel) (Verdict, Effect, error) {
 	if d.rounds == 0 {
-		if _, err := d.round(ctx, gate.Race{NonInferior: true}); err != nil {
+		if _, err := d.round(ctx, gate.NoWorse{}); err != nil {
 			return Unclear, Effect{}, err
 		}
 	}

@@ -82,7 +82,7 @@ func Continue(ctx context.Context, cfg *config.Config, o *Options) ([]train.Stre
 	if last.Stop = last.Asked; len(earlier) > 0 {
 		last.Stop = earlier[len(earlier)-1].After(last.Asked)
 	}
-	cfg.Train.Epochs = total
+	cfg.Train.Epochs = config.Auto(total)
 	o.Fork, o.RunDir = o.RunDir, from
 	o.Identify(ContinuesKey, m.RunID)
 	return append(earlier, last), nil
@@ -97,7 +97,7 @@ func resumed(cfg *config.Config, o *Options) {
 		return // whoever opens it says what is wrong with it
 	}
 	if epochs, err := strconv.Atoi(m.Identity["train.epochs"]); err == nil {
-		cfg.Train.Epochs = epochs
+		cfg.Train.Epochs = config.Auto(epochs)
 	}
 	o.Identify(ContinuesKey, id)
 }
@@ -132,9 +132,9 @@ func stretchOf(ctx context.Context, dir string, m run.Manifest) (s train.Stretch
 	if err != nil {
 		return s, h, err
 	}
-	epochs, err := strconv.Atoi(m.Identity["train.epochs"])
+	epochs, err := epochsOf(ctx, dir, m)
 	if err != nil {
-		return s, h, fmt.Errorf("train.epochs in %s: %w", run.ManifestFile, err)
+		return s, h, err
 	}
 	s = train.Stretch{RunID: m.RunID, Name: filepath.Base(dir), Steps: len(h.Steps) - 1, Epochs: epochs, Asked: stopOf(m.Identity), Tested: h.Final.Test != nil}
 	for _, step := range h.Steps {
@@ -147,6 +147,24 @@ func stretchOf(ctx context.Context, dir string, m run.Manifest) (s train.Stretch
 		s.Units, err = endedAfter(ctx, dir)
 	}
 	return s, h, err
+}
+
+// epochsOf is with how many epochs a run was planned.
+func epochsOf(ctx context.Context, dir string, m run.Manifest) (int, error) {
+	var epochs config.Auto
+	if err := json.Unmarshal([]byte(m.Identity["train.epochs"]), &epochs); err != nil {
+		return 0, fmt.Errorf("train.epochs in %s: %w", run.ManifestFile, err)
+	}
+	if epochs != config.AutoCount {
+		return int(epochs), nil
+	}
+	var start struct {
+		Epochs int `json:"epochs"`
+	}
+	if found, err := decisionOf(ctx, dir, StartKey, &start); err != nil || !found {
+		return 0, errors.Join(err, fmt.Errorf("%s in the record of the run: not found", StartKey))
+	}
+	return start.Epochs, nil
 }
 
 // stopOf is the rules of an identity.
@@ -197,8 +215,8 @@ func mayDiffer(key string) bool {
 	return key == "train.epochs" || key == "library."+ContinuesKey || strings.HasPrefix(key, "train.stop.")
 }
 
-// AsOrigin takes the defaults of the run that is gone on from, for a plan, and refuses a
-// configuration that differs from its in more than how long it trains.
+// AsOrigin refuses, for a plan, a configuration that differs from that of the run that it
+// continues in more than how long it trains.
 func AsOrigin(s *Session) error {
 	if s.Continue.Dir == "" {
 		return nil
@@ -206,18 +224,6 @@ func AsOrigin(s *Session) error {
 	id, err := s.Identity()
 	if err != nil {
 		return err
-	}
-	m, _, err := run.ReadManifest(s.Continue.Dir)
-	if err != nil {
-		return run.Unreadable(s.Continue.Dir, err)
-	}
-	if s.Loaded.AsBegun(&s.Config, m.Identity) {
-		if id, err = s.AsBegun(id, m.Identity); err != nil {
-			return err
-		}
-		if err := s.GoOn(); err != nil {
-			return err
-		}
 	}
 	return likeOrigin(s, id)
 }

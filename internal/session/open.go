@@ -9,9 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -34,19 +32,8 @@ func (s *Session) Open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if m, found, err := run.ReadManifest(dir); err == nil && found && s.Loaded.AsBegun(&s.Config, m.Identity) {
-		if id, err = s.AsBegun(id, m.Identity); err != nil {
-			return err
-		}
-		if err := s.GoOn(); err != nil {
-			return err
-		}
-	}
 	if err := errors.Join(likeOrigin(s, id), chooseFork(s, id)); err != nil {
 		return err
-	}
-	if s.Fork == "" {
-		keepAsBegun(ctx, s, dir)
 	}
 	if err := s.Doubt(s.Measured || s.Fork != "" || s.Replay != nil || Begun(dir)); err != nil {
 		return err
@@ -59,22 +46,6 @@ func (s *Session) Open(ctx context.Context) error {
 		return err
 	}
 	return takeUp(s)
-}
-
-// episodesKey is the key that says what is kept of calls inside episodes.
-const episodesKey = "record.episodes"
-
-// keepAsBegun has a run that an older build began keep what that one kept, unless somebody
-// chose otherwise.
-func keepAsBegun(ctx context.Context, s *Session, dir string) {
-	const keeps = 2 // the first format that can
-	began, err := journal.Began(ctx, filepath.Join(dir, run.DBFile))
-	if err != nil || began >= keeps {
-		return // one that cannot be read is refused when it is opened
-	}
-	if _, chosen := s.Loaded.Origins[episodesKey]; !chosen {
-		s.Config.Record.Episodes = config.EpisodesUsage
-	}
 }
 
 // openRun opens or forks a run, and tells what it has lost.
@@ -102,9 +73,6 @@ func (s *Session) runIdentity() (map[string]string, error) {
 	if err != nil || s.Replay == nil {
 		return id, err
 	}
-	if id, err = s.asRecordedIn(s.Replay, id); err != nil {
-		return nil, err
-	}
 	id[ReplayKey] = s.Replayed()
 	s.Config.Run.Name = s.RunName() + "-replay"
 	return id, nil
@@ -120,8 +88,7 @@ func (s *Session) choose(id map[string]string) (string, error) {
 		return "", fmt.Errorf("find run.dir: %w", err)
 	}
 	return chooseIn(s, base, func(other map[string]string) bool {
-		as, err := s.AsBegun(id, other)
-		return err == nil && len(config.Changes(other, as)) == 0
+		return len(config.Changes(other, id)) == 0
 	})
 }
 
@@ -190,26 +157,6 @@ const StartKey = "train/start"
 // room for a second try, which its parent has paid for.
 func kept(key string) bool {
 	return key == BatchKey || key == StartKey || key == StretchesKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key)
-}
-
-// asRecordedIn gives the run of an identity the defaults that the run in a cassette began
-// with.
-func (s *Session) asRecordedIn(c *cassette.Cassette, id map[string]string) (map[string]string, error) {
-	begun := c.Begun()
-	if begun == nil { // an earlier build wrote it
-		begun = config.First()
-		if _, err := c.Find(BatchKey, journal.Digest{}, "", false); err == nil {
-			begun = config.FirstAuto()
-		}
-	}
-	if !s.Loaded.AsBegun(&s.Config, begun) {
-		return id, nil
-	}
-	id, err := s.AsBegun(id, begun)
-	if err != nil {
-		return nil, err
-	}
-	return id, s.GoOn()
 }
 
 // Replayed says which cassette it is.

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
@@ -88,29 +85,6 @@ func promptsDigest(set *prompt.Set, asked prompt.Asked) (string, error) {
 		return "", fmt.Errorf("digest prompts: %w", err)
 	}
 	return Digest(texts), nil
-}
-
-// WithPrompts gives an identity the texts that its view goes with.
-func (s *Inputs) WithPrompts(id map[string]string) (map[string]string, error) {
-	if s.texts.first == nil {
-		return id, nil
-	}
-	set, second, memory := s.texts.first, id["train.second_try"], id["reflect.memory"]
-	others := slices.ContainsFunc(slices.Collect(maps.Keys(id)), func(key string) bool { return strings.HasPrefix(key, "skill/") })
-	if _, agent := id["reflect.view"]; agent {
-		set = s.texts.agent
-	}
-	sum, err := promptsDigest(set, askedFor(s, second == "true" || memory == strconv.Quote(config.MemoryRun), others))
-	id["prompts"] = strconv.Quote(sum)
-	return id, err
-}
-
-// AsBegun is an identity as it was for a run that began with another one, where only
-// defaults have changed since.
-func (s *Inputs) AsBegun(id, begun map[string]string) (map[string]string, error) {
-	as := s.Loaded.AsBegunIdentity(id, begun)
-	documentsAlone(as)
-	return s.WithPrompts(as)
 }
 
 func (s *loader) loadTemplates() error {

@@ -208,13 +208,3 @@ func FileEntries(under string, sk skill.Skill) map[string]string {
 // CompareWith is the entry of the identity for the second skill of a comparison, without
 // "library.".
 const CompareWith = "compare.with"
-
-// documentsAlone takes out of an identity what a run that handed over SKILL.md alone does
-// not have.
-func documentsAlone(id map[string]string) {
-	if id["skill_files"] == "" {
-		maps.DeleteFunc(id, func(key, _ string) bool {
-			return strings.HasPrefix(key, "skill/") || strings.HasPrefix(key, "library."+CompareWith+"/")
-		})
-	}
-}

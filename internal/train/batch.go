@@ -63,7 +63,7 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 		b.outcomes = b.answered.tasks
 		g.Go(func() (err error) {
 			b.reflected[i], err = r.optimizer.reflect(gctx, reading{
-				ask: b.lost.heed(r.optimizer.asker(analystPrefix(prefix, i), nil)), answered: outcomes, current: r.skills.current.skill,
+				ask: b.lost.heed(r.optimizer.ask(analystPrefix(prefix, i))), answered: outcomes, current: r.skills.current.skill,
 				seed: plan.Seed, budget: r.optimizer.analystBudget(id.number), told: r.memory.told(outcomes.failing()),
 			})
 			return err
@@ -192,26 +192,6 @@ func (r *batcher) unseen(b *batch, outcomes []trajectory.Outcome) []task.Task {
 		}
 	}
 	return rest
-}
-
-// redraft has analysts read the rollouts of a warm start once more, in another order.
-func (r *batcher) redraft(ctx context.Context, b *batch, p *proposal) ([]optimize.ReflectResult, error) {
-	var results []optimize.ReflectResult
-	outcomes := b.answered
-	for k, plan := range b.planned {
-		n := len(plan.Items)
-		seed := seedOf(plan.Seed, fmt.Sprintf("draft %d", p.index))
-		result, err := r.optimizer.reflect(ctx, reading{
-			ask:      b.lost.heed(r.optimizer.asker(analystPrefix(p.prefix, k), p.temperature)),
-			answered: outcomes.pick(pyrand.New(seed).Perm(n)), current: r.skills.current.skill, seed: seed,
-			budget: r.optimizer.analystBudget(b.step.number),
-		})
-		if err != nil {
-			return nil, err
-		}
-		results, outcomes = append(results, result), outcomes.after(n)
-	}
-	return results, nil
 }
 
 // patches are those of analysts, by what they were drawn from.

@@ -33,7 +33,6 @@ func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 		c.Words = fmt.Sprintf("not certified: the test split was opened for the %s time, so its scores could have been chosen by", ordinal(n))
 	}
 	switch {
-	case s.opts.Gate != gate.ModeRace:
 	case level != nil:
 		r.compared = &c.TestComparison
 	default:

@@ -20,24 +20,19 @@ const apart = 4
 // it, and its answers are not pooled with others. With deterministic answers it would say
 // nothing.
 func (j *judge) control(ctx context.Context, at stepID) (*result.NullControl, error) {
-	if j.opts.NullEvery < 1 || at.number%j.opts.NullEvery != 0 || j.opts.Gate != gate.ModeRace && j.opts.Gate != gate.ModeStrict || j.deterministic || !j.skills.known(j.skills.current) {
+	if j.opts.NullEvery < 1 || at.number%j.opts.NullEvery != 0 || j.opts.Gate != gate.ModeStrict || j.deterministic || !j.skills.known(j.skills.current) {
 		return nil, nil
 	}
 	prefix := at.key() + "/null"
 	j.emit(event.StageStarted{Epoch: at.epoch, Step: at.number, Stage: "null control", Total: len(j.selection)})
 	e := j.skills.entry(&j.skills.current)
 	from := slices.Max(e.Next)
-	var policy gate.Policy = j.opts.racing()
-	shift := 0 // of samples: a race is told where they begin
-	if j.opts.Gate == gate.ModeStrict {
-		policy, shift = gate.Strict{}, from
-	}
-	res, err := gate.RunOver(ctx, j.nullTrial(prefix, from), j.judging, policy, j.nullDraw(prefix, shift))
+	res, err := gate.RunOver(ctx, j.nullTrial(), j.judging, gate.Strict{}, j.nullDraw(prefix, from))
 	if err != nil {
 		return nil, err
 	}
 	for i := range res.Readings {
-		res.Readings[i].Sample += shift
+		res.Readings[i].Sample = nullSample(res.Readings[i].Draw, from)
 	}
 	for i := range e.Next {
 		e.Next[i] = from + 2*apart // what these samples were is not drawn again
@@ -52,24 +47,26 @@ func (j *judge) control(ctx context.Context, at stepID) (*result.NullControl, er
 	return &result.NullControl{Accepted: v.Action.Accepted(), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Draws: v.Draws}, j.rollouts.healthy()
 }
 
-// nullTrial is a trial of the current skill, of which nothing is known under its other
-// name.
-func (j *judge) nullTrial(prefix string, from int) gate.Trial {
-	trial := j.raceTrial(prefix, &j.skills.current)
-	n := len(trial.Items)
-	trial.Candidate, trial.PastScores = make([]trajectory.Outcome, n), nil
-	for i, id := range trial.Items {
-		trial.Candidate[i] = unmeasured(id)
+// nullTrial is a trial of the current skill against itself, of which nothing is known under
+// its other name.
+func (j *judge) nullTrial() gate.Trial {
+	t := j.trial(&j.skills.current)
+	t.Candidate = nil
+	return t
+}
+
+// nullSample returns the sample that a draw of a null control makes.
+func nullSample(d gate.Draw, from int) int {
+	if d.Arm == gate.Incumbent {
+		return from + apart + d.Sample
 	}
-	trial.Past[gate.Candidate] = make([]gate.Pooled, n)
-	trial.Next[gate.Candidate] = slices.Repeat([]int{from}, n)
-	trial.Next[gate.Incumbent] = slices.Repeat([]int{from + apart}, n)
-	return trial
+	return from + d.Sample
 }
 
 // nullDraw makes the draws of both arms with the current skill, each of them fresh.
-func (j *judge) nullDraw(prefix string, shift int) gate.Measure {
+func (j *judge) nullDraw(prefix string, from int) gate.Measure {
 	return func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
-		return j.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample + shift}, j.selection[item], j.skills.current.skill)
+		place := rollout.Place{Prefix: prefix + "/" + string(arm), Sample: nullSample(gate.Draw{Arm: arm, Sample: sample}, from)}
+		return j.rollouts.one(ctx, place, j.selection[item], j.skills.current.skill)
 	}
 }

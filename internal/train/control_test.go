@@ -10,9 +10,9 @@ import (
 )
 
 // controlled are options with a null control after every second of four steps.
-func controlled(mode gate.Mode) Options {
-	o := raced()
-	o.Gate, o.Deterministic, o.NullEvery, o.Confirm = mode, false, 2, "full"
+func controlled() Options {
+	o := fresh()
+	o.Deterministic, o.NullEvery = false, 2
 	o.Epochs, o.BatchSize = 2, 8
 	return o
 }
@@ -21,13 +21,14 @@ func controlled(mode gate.Mode) Options {
 // the run depends on it.
 func TestNullControls(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []gate.Mode{gate.ModeRace, gate.ModeStrict} {
+	{
+		mode := gate.ModeStrict
 		run := func(every int) (*world, *Result) {
 			w := newWorld(16, 40, 0)
 			w.seed = "# Skill\nrule a\nrule b\n"
 			w.propose = map[int][]string{1: {"rule c"}, 3: {"rule d"}}
 			w.forgets = func(key string) bool { return noisy(0.3)(strings.ReplaceAll(key, "/sample5/", "/")) }
-			o := controlled(mode)
+			o := controlled()
 			o.NullEvery = every
 			return w, w.must(t, o)
 		}
@@ -72,7 +73,7 @@ func TestNullControlsFindErrors(t *testing.T) {
 			w := newWorld(8, 40, 0)
 			w.seed = "# Skill\nrule a\nrule b\n"
 			w.forgets = func(key string) bool { return strings.HasPrefix(key, tt.unlucky) }
-			o := controlled("strict")
+			o := controlled()
 			o.Epochs, o.NullEvery = 1, 1
 			if diff := cmp.Diff(&tt.want, w.must(t, o).History.NullControls()); diff != "" {
 				t.Error(diff)
@@ -86,8 +87,8 @@ func TestNoControlsOfADeterministicTarget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(16, 40, 0)
 	w.propose = map[int][]string{1: {"rule c"}}
-	o := controlled(gate.ModeRace)
-	o.Deterministic, o.Confirm = true, "auto"
+	o := controlled()
+	o.Deterministic = true
 	if c := w.must(t, o).History.NullControls(); c != nil {
 		t.Errorf("%+v", c)
 	}

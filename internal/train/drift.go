@@ -75,7 +75,7 @@ func (j *judge) drifted(ctx context.Context, prefix string, c driftCheck) (bool,
 	}
 	j.emit(event.Warning{Text: what + ": what was measured before is forgotten, and the current and the best skill are measured again"})
 	j.skills.forget()
-	j.deterministic, j.stable = false, false
+	j.deterministic = false
 	j.skills.add(c.cand, slices.DeleteFunc(slices.Clone(c.readings), func(r gate.Reading) bool { return answered[r.Outcome.Served] == 0 }))
 	return true, j.measureAgain(ctx, prefix)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // finisher makes the last decisions on the selection split: whether the final skill
-// becomes the best one, which of the accepted ones is shipped, and what its score is.
+// becomes the best one, and what its score is.
 type finisher struct {
 	opts      Options
 	selection []task.Task
@@ -26,18 +26,14 @@ type finisher struct {
 
 // finish is what these decisions came to.
 type finish struct {
-	promoted   bool     // the final skill became best
-	unmeasured []string // items that the score of the final skill goes without
-	reselected []result.Round
+	promoted   bool                 // the final skill became best
+	unmeasured []string             // items that the score of the final skill goes without
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by; nil: there was none
 }
 
 // run makes the decisions.
 func (r *finisher) run(ctx context.Context) (f finish, err error) {
 	if f.promoted, f.unmeasured, err = r.promote(ctx); err != nil {
-		return f, err
-	}
-	if f.reselected, err = r.reselect(ctx); err != nil {
 		return f, err
 	}
 	if f.fresh, err = r.freshPass(ctx); err != nil || f.fresh != nil {
@@ -49,10 +45,10 @@ func (r *finisher) run(ctx context.Context) (f finish, err error) {
 // record is that of the final evaluation before the test split is opened.
 func (r *finisher) record(f finish, endedEarly bool) *result.FinalRecord {
 	final := &result.FinalRecord{
-		Promoted: f.promoted, EndedEarly: endedEarly, Unmeasured: f.unmeasured, Reselect: f.reselected,
+		Promoted: f.promoted, EndedEarly: endedEarly, Unmeasured: f.unmeasured,
 		FinalScore: r.skills.current.score, BestScore: r.skills.best.score, BestStep: r.skills.best.step,
 	}
-	if r.opts.Gate == gate.ModeRace || f.fresh != nil {
+	if f.fresh != nil {
 		final.Reported = r.skills.reported(f.fresh)
 	}
 	return final
@@ -72,8 +68,6 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 		return false, nil, nil
 	case r.skills.bestIsCurrent():
 		return false, nil, nil
-	case r.opts.Gate == gate.ModeRace:
-		return r.promoteRaced(ctx)
 	}
 	if !r.skills.known(r.skills.current) {
 		r.stage("final skill", len(r.selection))
@@ -85,26 +79,6 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 		r.skills.best, promoted = r.skills.current, true
 	}
 	return promoted, unmeasured, nil
-}
-
-// promoteRaced puts a final skill that no gate has seen to it, against the best.
-func (r *finisher) promoteRaced(ctx context.Context) (promoted bool, unmeasured []string, err error) {
-	if r.skills.known(r.skills.current) && r.skills.entry(&r.skills.current).Accepted {
-		return false, nil, nil
-	}
-	r.stage("final skill", len(r.selection))
-	last := r.skills.current
-	r.skills.current = r.skills.best
-	v, err := r.judge.race(ctx, "final/gate", &last, better)
-	r.skills.current = last
-	if err != nil {
-		return false, nil, err
-	}
-	if v.Action.Accepted() {
-		r.skills.choose()
-		promoted = r.skills.best.skill.Equal(last.skill)
-	}
-	return promoted, v.Unmeasured, nil
 }
 
 // freshPass evaluates the skill that is shipped once more where answers change, or
@@ -163,3 +137,7 @@ func (r *finisher) wholePool(ctx context.Context) error {
 	r.skills.refreshShipped()
 	return nil
 }
+
+// freshens reports whether the run ends with a fresh pass, unless answers are
+// deterministic.
+func (o Options) freshens() bool { return o.Fresh && o.Gate != gate.ModeOff }

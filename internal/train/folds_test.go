@@ -52,15 +52,11 @@ func TestNoCandidateIsJudgedByWhatItWasMadeFrom(t *testing.T) {
 	judged := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		o := hard()
-		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "strict"}).Draw(rt, "gate")
-		o.Confirm = rapid.SampledFrom([]string{"measured", "full", "none"}).Draw(rt, "confirm")
 		o.BatchSize, o.Accumulation = rapid.IntRange(2, 30).Draw(rt, "batch"), rapid.IntRange(1, 2).Draw(rt, "accumulation")
 		o.Epochs, o.NullEvery = rapid.IntRange(1, 3).Draw(rt, "epochs"), rapid.IntRange(0, 2).Draw(rt, "null")
 		o.Curriculum.Strategy = rapid.SampledFrom([]string{"none", "uniform"}).Draw(rt, "curriculum")
 		o.Curriculum.Bins, o.Curriculum.Temperature = 3, 1
-		if rapid.Bool().Draw(rt, "several candidates") {
-			o.Population = Population{Size: 2, Vary: "minibatches"}
-		}
+		o.SecondTry = rapid.Bool().Draw(rt, "second tries")
 		w := hardWorld(rapid.IntRange(0, 1000).Draw(rt, "world"))
 		w.data = w.data.CrossFit(rapid.IntRange(2, 6).Draw(rt, "folds"), 1)
 		r, err := w.run(t.Context(), o)
@@ -136,7 +132,7 @@ func TestABatchInFoldsReadsWhatIsKnown(t *testing.T) {
 func TestAScoreInFoldsIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(12, 12, 4)
-	o := raced()
+	o := fresh()
 	plain := w.must(t, o)
 	w = newWorld(12, 12, 4)
 	w.data = w.data.CrossFit(3, 1)
@@ -155,9 +151,8 @@ func TestThePlanBoundsARunInFolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		o := hard()
-		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "strict"}).Draw(rt, "gate")
 		o.Fresh = rapid.Bool().Draw(rt, "fresh")
-		o.Confirm, o.Reselect, o.Test = rapid.SampledFrom([]string{"full", "none"}).Draw(rt, "confirm"), 0, false
+		o.Test = false
 		o.BatchSize = rapid.IntRange(2, 30).Draw(rt, "batch")
 		w := hardWorld(rapid.IntRange(0, 1000).Draw(rt, "world"))
 		w.fails, w.served = nil, nil
@@ -175,12 +170,12 @@ func TestThePlanBoundsARunInFolds(t *testing.T) {
 // pool, under either gate.
 func TestWhatIsShippedIsMeasuredOnTheWholePool(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []gate.Mode{"race", "strict"} {
-		w := newWorld(12, 12, 4)
+	{
+		mode, w := gate.ModeStrict, newWorld(12, 12, 4)
 		w.data = w.data.CrossFit(4, 1)
 		w.propose = map[int][]string{1: {"rule a"}}
-		o := raced()
-		o.Gate, o.Fresh, o.Confirm = mode, false, "none"
+		o := fresh()
+		o.Fresh = false
 		r := w.must(t, o)
 		if !strings.Contains(r.Best.Text(), "rule a") || r.Selection == nil || r.Selection.N != 24 || len(r.Selection.Unmeasured) != 0 {
 			t.Errorf("%s ships %q, scored %+v", mode, r.Best.Text(), r.Selection)

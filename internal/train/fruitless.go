@@ -145,3 +145,8 @@ func (f *fruitless) goesOn(ctx context.Context, id stepID) (bool, error) {
 	_, err = f.record.Decision(ctx, key+"/passed", same)
 	return err == nil, err
 }
+
+// listed writes indices: "1, 2".
+func listed(indices []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(indices), " ", ", "), "[]")
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
@@ -41,7 +43,6 @@ type judge struct {
 	drifts    []result.Drift
 
 	deterministic bool // one evaluation is taken for the truth
-	stable        bool // several items were solved twice, and no answer of those asked twice has changed
 
 	// foresee returns what is to be told what was measured of a candidate; it may be nil.
 	foresee func(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner
@@ -65,20 +66,36 @@ func (o Options) keeping(p gate.Policy) gate.Policy {
 // compare lets the gate decide on a candidate. Afterwards the candidate and the
 // incumbent hold what was measured of them.
 func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
-	if j.opts.Gate == gate.ModeRace {
-		return j.race(ctx, prefix, cand, r)
+	j.skills.put(cand)
+	before := maps.Clone(j.skills.entry(&j.skills.current).served)
+	res, err := j.once(ctx, prefix, cand, r)
+	if err != nil {
+		return gate.Verdict{}, err
 	}
+	if j.opts.Gate == gate.ModeStrict {
+		drifted, err := j.drifted(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings, kept: res.Kept})
+		if err == nil && drifted {
+			res, err = j.once(ctx, prefix+"/drift/gate", cand, r)
+		}
+		if err != nil {
+			return gate.Verdict{}, err
+		}
+		res.Verdict = j.vetoed(res.Verdict, cand)
+	}
+	j.skills.note(j.skills.entry(cand), prefix, res.Verdict)
+	return res.Verdict, j.rollouts.healthy()
+}
+
+// once lets the gate decide on a candidate by what is known, and by what it asks for.
+func (j *judge) once(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
 	policy, err := j.policy(r)
 	if err != nil {
-		return gate.Verdict{}, err
+		return gate.Result{}, err
 	}
 	trial := j.trial(cand)
-	if j.opts.Keep { // what is asked afresh was never asked before
-		trial.Next = j.nextOf(cand)
-	}
 	res, err := gate.RunOver(ctx, trial, j.judging, j.watch(prefix, policy), j.draw(prefix, cand, j.foresee(ctx, trial, cand, r)))
 	if err != nil {
-		return gate.Verdict{}, err
+		return res, err
 	}
 	if j.opts.Gate != gate.ModeOff {
 		cand.outcomes = res.Candidate
@@ -89,23 +106,23 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	if j.opts.Gate == gate.ModeStrict {
 		j.skills.measuredWith(res.Incumbent)
 	}
-	if err := j.recordWithout(ctx, prefix, res); err != nil {
-		return gate.Verdict{}, err
-	}
-	j.skills.read(cand, res)
-	if j.opts.Gate == gate.ModeStrict {
-		res.Verdict = j.vetoed(res.Verdict, cand)
-	}
-	j.skills.note(j.skills.entry(cand), prefix, res.Verdict)
-	return res.Verdict, j.rollouts.healthy()
+	j.skills.add(cand, res.Readings)
+	j.skills.drawn(cand, res.Kept)
+	return res, j.recordWithout(ctx, prefix, res)
 }
 
 func (j *judge) trial(cand *incumbent) gate.Trial {
 	p, current, best := j.opts.Projection, j.skills.current, j.skills.best
-	return gate.Trial{
+	t := gate.Trial{
 		Items: idsOf(j.selection), Candidate: cand.outcomes, Incumbent: current.outcomes, Best: best.outcomes, Projection: p, AtOnce: j.atOnce,
-		Density: gate.Density{Candidate: densityOf(p, cand.skill), Incumbent: densityOf(p, current.skill), Best: densityOf(p, best.skill)},
+		Density:       gate.Density{Candidate: densityOf(p, cand.skill), Incumbent: densityOf(p, current.skill), Best: densityOf(p, best.skill)},
+		Deterministic: j.deterministic,
 	}
+	_, t.Clusters = Strata(j.selection, j.opts.Cluster)
+	if j.opts.Keep { // what is asked afresh was never asked before
+		t.Next = j.nextOf(cand)
+	}
+	return t
 }
 
 // nextOf are the numbers of the next fresh samples of both arms.
@@ -157,6 +174,54 @@ func (j *judge) measure(ctx context.Context, place rollout.Place, in *incumbent)
 	}
 	in.outcomes, in.score = out, gateScore(j.opts.Projection, in.skill, out)
 	return without, nil
+}
+
+// draw returns the function that makes one draw of a trial. learn, if there is one, is
+// told what was measured of the candidate.
+func (j *judge) draw(prefix string, cand *incumbent, learn learner) gate.Measure {
+	done := j.rollouts.counter("gate", j.judges())
+	return func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
+		s := cand.skill
+		if arm == gate.Incumbent {
+			s = j.skills.current.skill
+		}
+		out, err := j.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, j.selection[item], s)
+		if err != nil || !out.Status.Measured() {
+			return out, err
+		}
+		done()
+		if arm == gate.Candidate && learn != nil {
+			learn(item, out)
+		}
+		return out, nil
+	}
+}
+
+// Strata returns the type and cluster of each task, nil where there are none. cluster
+// names a field of the tasks.
+func Strata(tasks []task.Task, cluster string) (types, clusters []string) {
+	types, clusters = make([]string, len(tasks)), make([]string, len(tasks))
+	typed, clustered := false, false
+	for i, tk := range tasks {
+		types[i] = tk.Type
+		typed = typed || tk.Type != ""
+		clusters[i] = tk.Cluster(cluster)
+		clustered = clustered || clusters[i] != ""
+	}
+	if !typed {
+		types = nil
+	}
+	if !clustered {
+		clusters = nil
+	}
+	return types, clusters
+}
+
+// seedOf gives each place of a run an order of its own.
+func seedOf(seed int64, place string) int64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d/%s", seed, place)
+	return int64(h.Sum64())
 }
 
 // judges is how many tasks the gate judges by now.

@@ -21,7 +21,7 @@ func looking(before *result.TestReads) (*world, Options) {
 	w := newWorld(8, 20, 40)
 	w.propose[1] = []string{"rule a"}
 	w.looks, w.before = true, before
-	o := raced()
+	o := fresh()
 	o.Test = true
 	return w, o
 }

@@ -124,7 +124,7 @@ func (l *loads) told(current skill.Skill, done []trajectory.Outcome, tasks map[s
 // guard gives a candidate the description of the current skill back, if its own loads the
 // skill where it should less often, or more often where it should not. What is left of it
 // goes to the gate, if anything is.
-func (s *population) guard(ctx context.Context, p *proposal) error {
+func (s *candidates) guard(ctx context.Context, p *proposal) error {
 	current := s.skills.current.skill
 	compared, err := s.loads.compare(ctx, p.prefix, current, p.candidate)
 	if p.record.Loads = compared; err != nil || compared == nil || compared.Refused == "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
@@ -53,11 +54,7 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*result.Seed
 	if err := assess(n, inflation(j.skills.store.units)); err != nil {
 		return nil, fmt.Errorf("assess the noise of the selection split: %w", err)
 	}
-	if units := len(j.skills.store.units); float64(units) <= math.Max(1, j.opts.Risk*j.opts.Risk) {
-		n.Advice = fmt.Sprintf("%s cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict",
-			inClustersOf(plural.Of(n.Items, "selection task", "selection tasks"), n.Items, units))
-	}
-	j.deterministic, j.stable = n.Deterministic, e.solvedTwice(which) >= TwiceLeast && len(flips) == 0
+	j.deterministic = n.Deterministic
 	j.emit(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Deterministic: n.Deterministic})
 	if n.Advice != "" {
 		j.emit(event.Warning{Text: n.Advice})
@@ -142,17 +139,6 @@ func (e *entry) unmeasured() []int {
 	return out
 }
 
-// solvedTwice is how many of the given items were evaluated more than once, and solved.
-func (e *entry) solvedTwice(items []int) int {
-	n := 0
-	for _, i := range items {
-		if e.Pooled[i].N > 1 && e.Pooled[i].Sum > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // repeated is the variance within the given items, and how many of them were
 // evaluated more than once.
 func (e *entry) repeated(items []int) (variance float64, n int) {
@@ -208,4 +194,38 @@ func assess(n *result.SeedNoise, inflation float64) error {
 	n.Advice += fmt.Sprintf("; for %.0f points it takes %d tasks, or each task asked %.0f times; temperature 0 or a softer score (gate.metric: soft) lowers the noise",
 		100*goodEnough, need, math.Ceil(float64(need)/items))
 	return nil
+}
+
+// askAgain evaluates some items of a skill once more and returns the ids of those
+// whose answer or score changed.
+func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, which []int) ([]string, error) {
+	if len(which) == 0 {
+		return nil, nil
+	}
+	slices.Sort(which)
+	for _, i := range which {
+		place.Sample = max(place.Sample, e.Next[i])
+	}
+	set := rolloutSet{place, pick(j.selection, which), e.skill}
+	out, err := j.rollouts.batch(ctx, "asked again", set)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := j.rollouts.giveUpMissing(ctx, set, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(gone) > 0 {
+		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %v, which could not be measured", place.Prefix, idsOf(gone))})
+	}
+	var flips []string
+	known := j.skills.store.all(e)
+	for k, o := range out {
+		first := known[which[k]]
+		if o.Status.Measured() && first.Status.Measured() && (o.Answer != first.Answer || o.Hard != first.Hard || o.Soft != first.Soft) {
+			flips = append(flips, o.ID)
+		}
+		j.skills.store.add(e, which[k], place.Sample, o)
+	}
+	return flips, nil
 }

@@ -162,18 +162,6 @@ func (o *optimizer) analystBudget(step int) int {
 	return o.budgets.of(step).At(step)
 }
 
-// asker returns the Ask under a prefix, with a temperature of its own if there is one.
-func (o *optimizer) asker(prefix string, temperature *float64) optimize.Ask {
-	ask := o.ask(prefix)
-	if temperature == nil {
-		return ask
-	}
-	return func(ctx context.Context, q optimize.Request) (string, error) {
-		q.Temperature = temperature
-		return ask(ctx, q)
-	}
-}
-
 // reading is what analysts are to read of one microbatch, and how.
 type reading struct {
 	ask      optimize.Ask
@@ -227,7 +215,7 @@ func (o *optimizer) propose(ctx context.Context, p *proposal, e evidence, patche
 func (o *optimizer) aggregate(ctx context.Context, p *proposal, e evidence, patches patches) (err error) {
 	o.emit(event.StageStarted{Epoch: e.step.epoch, Step: e.step.number, Stage: "aggregate"})
 	p.merged, err = optimize.Aggregate(ctx, optimize.AggregateInput{
-		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, FanIn: o.opts.FanIn,
+		Ask: o.ask(p.prefix), Prompts: o.prompts, Mode: o.mode, FanIn: o.opts.FanIn,
 		Failures: patches.failures, Successes: patches.successes, Skill: e.document, MetaSkill: o.memory.metaSkill, View: e.view,
 	})
 	if err != nil {
@@ -249,7 +237,7 @@ func (o *optimizer) rank(ctx context.Context, p *proposal, e evidence) error {
 		p.record.Budget = &budget
 	}
 	p.ranked, err = optimize.Rank(ctx, optimize.RankInput{
-		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch, Budget: budget,
+		Ask: o.ask(p.prefix), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch, Budget: budget,
 		Skill: e.document, MetaSkill: o.memory.metaSkill, View: e.view,
 	})
 	if err != nil {
@@ -268,7 +256,7 @@ func (o *optimizer) editBudget(ctx context.Context, p *proposal, e evidence) (in
 		return e.budget, nil
 	}
 	rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
-		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch,
+		Ask: o.ask(p.prefix), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch,
 		Skill: e.document, RolloutHard: p.record.RolloutHard, RolloutSoft: p.record.RolloutSoft,
 		View: e.view, Rollouts: p.record.RolloutN, Failed: e.failed, History: o.memory.stepBuffer(), MetaSkill: o.memory.metaSkill,
 	})
@@ -287,7 +275,7 @@ func (o *optimizer) update(ctx context.Context, p *proposal, e evidence) (err er
 		budget = *p.record.Budget
 	}
 	p.updated, err = optimize.Update(ctx, optimize.UpdateInput{
-		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Skill: e.current, Patch: p.ranked.Patch,
+		Ask: o.ask(p.prefix), Prompts: o.prompts, Mode: o.mode, Skill: e.current, Patch: p.ranked.Patch,
 		Budget: budget, Scope: o.scope, Outcomes: e.outcomes, MetaSkill: o.memory.metaSkill,
 	})
 	if err != nil {
@@ -309,7 +297,7 @@ func (o *optimizer) appendNotes(ctx context.Context, p *proposal) error {
 		return nil
 	}
 	notes, err := optimize.Appendix(ctx, optimize.AppendixInput{
-		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Skill: p.candidate, Scope: o.scope, Notes: p.record.Notes,
+		Ask: o.ask(p.prefix), Prompts: o.prompts, Skill: p.candidate, Scope: o.scope, Notes: p.record.Notes,
 	})
 	if err != nil {
 		return err

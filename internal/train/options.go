@@ -34,15 +34,14 @@ type Batching struct {
 	Shrinks      bool // a step may have fewer tasks where a ceiling has no room for all
 	Seed         int64
 	Curriculum   Curriculum
-	Population   Population
-	Warm         Warm
+	Warm         int // train tasks that the first step rolls out, with as many edits as they call for; 0: it is like the others
 	Enough       int // failures until which a step rolls out more tasks; 0: it does not
 }
 
 // Reflection says what analysts are shown, and what is made of what they propose.
 type Reflection struct {
 	Memory      int  // newest steps of the run that analysts are told of; 0: those of the epoch
-	SecondTry   bool // what of a rejected bundle the optimizer does not take for harmful is judged once more
+	SecondTry   bool // parts of a rejected bundle of edits are judged
 	Shallow     bool // each trajectory by itself
 	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds
 	Whole       bool // the optimizer is shown all that the agent was; else what it was shown at first
@@ -66,15 +65,11 @@ type Editing struct {
 // Gating says how candidates are judged, and the result certified.
 type Gating struct {
 	Gate          gate.Mode
-	Risk          float64
-	Confirm       string
-	Few           bool    // so few steps that measured confirmation is none
 	Twice         *int    // items of the seed skill that are asked twice, at most; nil: as their number asks for
-	Fresh         bool    // without a race, too, what is shipped is scored once more
+	Fresh         bool    // what is shipped is scored again, and the noise of the seed skill's answers is measured
 	Keep          bool    // a candidate that loses what the current skill wins is rejected
 	NullEvery     int     // after every so many steps the gate judges the current skill against itself; 0: never
 	Alpha         float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
-	Reselect      int     // accepted candidates that are compared anew before one is shipped; below 2: none
 	Cluster       string  // task field; items with the same value count as one
 	Deterministic bool    // as far as the settings say, the target's answers are deterministic
 	Projection    score.Projection

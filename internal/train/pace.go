@@ -25,7 +25,7 @@ type Unit struct {
 	// Arms is how many different skills the final evaluation would score now.
 	Arms int
 	// Closing is how many rollouts of selection tasks come before it: the last
-	// decisions, the re-selection and the fresh pass.
+	// decisions and the fresh pass.
 	Closing int
 }
 
@@ -195,26 +195,13 @@ func (p *pacer) closing() int {
 	if p.opts.Gate == gate.ModeOff {
 		return 0
 	}
-	raced := p.opts.Gate == gate.ModeRace
 	if p.unjudged() {
 		evaluations++ // the skill as it is
-		if raced {
-			evaluations += 2 // and fresh samples of both
-		}
 	}
-	if !raced {
-		if p.opts.freshens() || p.data.InFolds() {
-			evaluations++
-		}
-		return evaluations * n
+	if p.opts.freshens() || p.data.InFolds() {
+		evaluations++
 	}
-	if p.opts.Reselect > 1 {
-		known, _ := p.skills.store.shrunken()
-		for field := min(len(known)+1, p.opts.Reselect); field > 1; field = halved(field) {
-			evaluations += field
-		}
-	}
-	return (evaluations + 1) * n // and a fresh one of what is shipped
+	return evaluations * n
 }
 
 // unjudged reports whether the current skill is one that no gate has seen when

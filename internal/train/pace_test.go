@@ -26,10 +26,9 @@ func TestTheEndIsForeseen(t *testing.T) {
 		change func(*Options)
 		want   int // rollouts on the selection split at the end
 	}{
-		{"a race where answers change", func(o *Options) { o.Reselect = 0 }, 40},
-		{"with a re-selection", func(o *Options) { o.Reselect = 3 }, 3*40 + 2*40 + 40},
-		{"answers alike", func(o *Options) { o.Deterministic, o.Reselect = true, 3 }, 0},
-		{"strict", func(o *Options) { o.Gate = "strict" }, 0},
+		{"answers change", func(o *Options) {}, 40},
+		{"answers alike", func(o *Options) { o.Deterministic = true }, 0},
+		{"no fresh pass", func(o *Options) { o.Fresh = false }, 0},
 		{"no gate", func(o *Options) { o.Gate = "off" }, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -37,8 +36,8 @@ func TestTheEndIsForeseen(t *testing.T) {
 			w := newWorld(24, 40, 8)
 			w.seed = "# Skill\nrule a\n"
 			w.propose = map[int][]string{1: {"rule b"}, 2: {"rule c"}, 3: {"be nice"}}
-			o := raced()
-			o.Epochs, o.Risk, o.Deterministic = 1, 0, false
+			o := fresh()
+			o.Epochs, o.Deterministic = 1, false
 			tt.change(&o)
 			if !o.Deterministic {
 				w.forgets = func(key string) bool {
@@ -57,7 +56,7 @@ func TestTheEndIsForeseen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := w.rolled("final/fresh/") + w.rolled("final/reselect/") + w.rolled("final/selection/") + w.rolled("final/gate/")
+			took := w.rolled("final/fresh/") + w.rolled("final/selection/") + w.rolled("final/gate/")
 			if took != tt.want || closing < took || !o.Deterministic && closing > took+2*40 {
 				t.Errorf("the end took %d rollouts and was foreseen with %d, want %d", took, closing, tt.want)
 			}
@@ -71,7 +70,7 @@ func TestPaceEndsTheLoop(t *testing.T) {
 	w := newWorld(24, 40, 8)
 	w.seed = "# Skill\nrule a\n"
 	final := false
-	r, err := Run(context.Background(), raced(), Deps{
+	r, err := Run(context.Background(), fresh(), Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
 		Pace: func(p Unit) (int, error) {

@@ -42,20 +42,21 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 	if o.Enough > 0 {
 		batch += n.Train - min(o.BatchSize, n.Train)
 	}
-	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst()) + o.secondTries(steps)
+	candidates := steps + triesOfParts*o.secondTries(steps)
 	judge, pass := n.judge()
 	gates := 0
 	if o.Gate != gate.ModeOff {
 		gates = candidates*pass + n.Selection // each step's candidates, and the seed skill
 	}
-	if o.Gate == gate.ModeRace {
-		gates += o.raceRollouts(candidates, n)
-	} else if (o.Fresh || n.Fold > 0) && o.Gate != gate.ModeOff {
+	if (o.Fresh || n.Fold > 0) && o.Gate != gate.ModeOff {
 		gates += n.Selection // of what is shipped
 	}
+	if o.freshens() {
+		gates += o.twice(n.Selection) // of the seed skill again
+	}
 	gates += o.confirmations(n.Selection) + o.keepRollouts(candidates, judge)
-	if o.NullEvery > 0 && (o.Gate == gate.ModeRace || o.Gate == gate.ModeStrict) {
-		gates += steps / o.NullEvery * 3 * judge // one pass, and fresh samples of both arms
+	if o.NullEvery > 0 && o.Gate == gate.ModeStrict {
+		gates += steps / o.NullEvery * 2 * judge // one pass of both arms
 	}
 	first := batch
 	if o.warms(1) {
@@ -98,7 +99,7 @@ func (o Options) confirmations(selection int) int {
 // keepRollouts bounds the fresh answers about what candidates lose: a candidate may lose all
 // that judges it, and so may guidance and a last skill that no gate has seen.
 func (o Options) keepRollouts(candidates, judge int) int {
-	if !o.Keep || o.Gate != gate.ModeRace && o.Gate != gate.ModeStrict {
+	if !o.Keep || o.Gate != gate.ModeStrict {
 		return 0
 	}
 	if o.SlowUpdate {
@@ -107,48 +108,23 @@ func (o Options) keepRollouts(candidates, judge int) int {
 	return (candidates + 1) * gate.KeepMost(judge)
 }
 
-// raceRollouts bounds what a race measures beyond one pass over the candidates:
-// the seed skill again, fresh samples of both arms for every survivor, and a few
-// items again of what is accepted without them.
-func (o Options) raceRollouts(steps int, n Sizes) int {
-	selection := n.Selection
-	judge, _ := n.judge()
-	fresh := selection // of what is shipped
-	twice := min(selection, max(TwiceMost, int(math.Ceil(twiceShare*float64(selection)))))
-	slow := 0
-	if o.SlowUpdate {
-		slow = max(o.Epochs-1, 0)
+// twice returns how many of n selection tasks are asked again of the seed skill at most.
+func (o Options) twice(n int) int {
+	if o.Twice != nil {
+		return min(n, *o.Twice)
 	}
-	more := (steps + slow) * maxRechecked
-	if o.racing().Confirm != gate.ConfirmNone {
-		more += steps * 2 * judge
-		if slow > 0 && !o.SlowGated {
-			more += 2 * judge // the last guidance is raced against the best
-		}
-	}
-	for field := o.Reselect; field > 1; field = halved(field) {
-		more += field * selection
-	}
-	return twice + more + fresh
+	return min(n, max(TwiceMost, int(math.Ceil(twiceShare*float64(n)))))
 }
 
 // analysts bounds those of a step.
 func (o Options) analysts() int { return o.Accumulation * o.analystsOf(o.BatchSize) }
 
-// firstAnalysts bounds those of the first step, or of one of its drafts.
+// firstAnalysts bounds those of the first step.
 func (o Options) firstAnalysts(train int) int {
 	if !o.warms(1) {
 		return o.analysts()
 	}
 	return max(o.analysts(), o.analystsOf(o.First(train)))
-}
-
-// drafts is how often the rollouts of the first step are read.
-func (o Options) drafts() int {
-	if o.warms(1) {
-		return o.madeFirst()
-	}
-	return 1
 }
 
 // analystsOf bounds those of a batch. It cuts into at most one minibatch more than it
@@ -195,13 +171,11 @@ func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 		first = max(first, analysts)
 	}
 	again := o.secondTries(steps)
-	candidates := (steps-1)*o.made() + o.madeFirst() // what follows the analysts is asked for each
 	out := []result.StageCalls{
-		{Stage: o.analystStages(), Calls: (steps-1)*analysts + first*o.drafts()},
-		{Stage: model.StageMerge, Calls: (steps-1)*o.made()*o.mergesOf(analysts) + o.madeFirst()*o.mergesOf(first)},
-		{Stage: model.StageMergeFinal, Calls: candidates},
+		{Stage: o.analystStages(), Calls: (steps-1)*analysts + first},
+		{Stage: model.StageMerge, Calls: (steps-1)*o.mergesOf(analysts) + o.mergesOf(first)},
+		{Stage: model.StageMergeFinal, Calls: steps},
 	}
-	steps = candidates
 	switch whole := o.Mode == "full_rewrite_minibatch"; {
 	case whole && o.Whole:
 		out = append(out, result.StageCalls{Stage: model.StageRanking, Calls: steps})
@@ -227,6 +201,9 @@ func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 	}
 	return out
 }
+
+// triesOfParts is how many parts of a rejected candidate are judged at most.
+const triesOfParts = 3
 
 // secondTries is how many of so many steps may have one.
 func (o Options) secondTries(steps int) int {

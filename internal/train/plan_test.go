@@ -44,7 +44,7 @@ func anyOptions(t *rapid.T) (Options, *world) {
 			FanIn: count("fan in", 2, 8), Mode: of("mode", "patch", "rewrite_from_suggestions", "full_rewrite_minibatch"), Budget: count("budget", 1, 6), MinBudget: 1, Schedule: of("schedule", "constant", "linear", "cosine", "unlimited", "model"),
 		},
 		Gating: Gating{
-			Gate: gate.Mode(of("gate", "race", "strict", "observe", "off")), Confirm: of("confirm", "auto", "full", "discordant", "none"), Risk: rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "risk"), Alpha: 0.05, Reselect: count("reselect", 0, 5), Deterministic: yes("steady"), Projection: score.Projection{Metric: "hard"},
+			Gate: gate.Mode(of("gate", "strict", "observe", "off")), Fresh: yes("fresh"), Alpha: 0.05, Deterministic: yes("steady"), Projection: score.Projection{Metric: "hard"},
 		},
 		EpochEnd: EpochEnd{
 			SlowUpdate: yes("slow update"), SlowSamples: count("samples", 1, 12), SlowGated: yes("gated"), SlowPairs: of("pairs", "mixed", "changed", "unchanged"), MetaSkill: yes("meta skill"),
@@ -55,11 +55,8 @@ func anyOptions(t *rapid.T) (Options, *world) {
 	}
 	o.Stop, o.Keep, o.Rollouts = anyStop(t), yes("keep"), count("rollouts", 0, 3)
 	o.SkillAware = o.Mode == "patch" && yes("skill aware")
-	if yes("several candidates") {
-		o.Population = Population{Size: count("candidates", 2, 4), Vary: of("vary", "minibatches", VaryTemperature)}
-	}
 	if yes("warm start") {
-		o.Warm = Warm{Drafts: count("drafts", 1, 3), Tasks: count("tasks of it", 1, 14)}
+		o.Warm = count("tasks of it", 1, 14)
 	}
 	if yes("second tries") {
 		o.SecondTry, o.Memory, o.Enough = true, count("memory", 0, 8), count("failures", 0, 9)

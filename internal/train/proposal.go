@@ -1,9 +1,6 @@
 package train
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -14,41 +11,24 @@ import (
 // proposal is a candidate of a step: how it was made, and what the gate said. Its record
 // is that of the step as it would be with this candidate alone.
 type proposal struct {
-	index       int      // among those of the step, 1 up
-	prefix      string   // of keys: "e1/s3", "e1/s3/p2"
-	label       string   // ", candidate 2"
-	temperature *float64 // of what is asked for it from aggregate on; nil: as configured
-	from        []int    // of a merged one: indices of what it is made of
-	again       int      // of a second try: index of what it is a part of
+	index  int    // among the tries of the step, 1 up
+	prefix string // of keys: "e1/s3", "e1/s3/second"
+	label  string // ", second try"
+	again  int    // of a second try: index of what it is a part of
 
 	merged    optimize.AggregateResult
 	ranked    optimize.RankResult
 	updated   optimize.UpdateResult
 	candidate skill.Skill
-	lost      int // replies, of its own
 
-	judged      incumbent // the candidate with what was measured of it
-	verdict     gate.Verdict
-	weighed     bool             // the gate has said something
-	wasAccepted bool             // its text was accepted before
-	before      *float64         // score of the incumbent, on the items that it was judged by
-	fared       []optimize.Fared // how tasks went with it, if it was not accepted
+	judged  incumbent // the candidate with what was measured of it
+	verdict gate.Verdict
+	weighed bool             // the gate has said something
+	before  *float64         // score of the incumbent, on the items that it was judged by
+	fared   []optimize.Fared // how tasks went with it, if it was not accepted
 
 	record result.StepRecord
 	files  map[string]any
-}
-
-// fork returns a proposal that begins with what is recorded of this one, for a candidate
-// of an index. It has files of its own.
-func (p *proposal) fork(index int) *proposal {
-	c := *p
-	c.index, c.from, c.again, c.lost, c.files = index, nil, 0, 0, map[string]any{}
-	c.judged, c.verdict, c.weighed, c.wasAccepted = incumbent{}, gate.Verdict{}, false, false
-	c.record.Notes, c.record.Unmeasured = slices.Clip(c.record.Notes), slices.Clip(c.record.Unmeasured)
-	if index > 1 {
-		c.prefix, c.label = fmt.Sprintf("%s/p%d", p.prefix, index), fmt.Sprintf(", candidate %d", index)
-	}
-	return &c
 }
 
 // skip ends a proposal without a candidate for the gate.
@@ -102,7 +82,7 @@ func (p *proposal) rejected(all []*proposal) {
 // summary is the candidate among those of its step.
 func (p *proposal) summary() result.CandidateRecord {
 	return result.CandidateRecord{
-		Index: p.index, Merged: p.from, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
+		Index: p.index, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
 		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
 		Unmeasured: p.verdict.Unmeasured, Losses: p.verdict.Losses,
 	}
@@ -130,23 +110,4 @@ func closest(all []*proposal) *proposal {
 		}
 	}
 	return best
-}
-
-// undecided is errIndecisive if the gate could decide on none of those it saw, for
-// want of measurements.
-func undecided(all []*proposal) error {
-	reason := ""
-	for _, p := range all {
-		switch {
-		case !p.weighed:
-		case p.undecided():
-			reason = p.verdict.Reason
-		default:
-			return nil
-		}
-	}
-	if reason == "" {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", errIndecisive, reason)
 }

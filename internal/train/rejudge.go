@@ -130,18 +130,18 @@ func (p judgedPlace) last() int {
 	return p.step
 }
 
-// order is where in its step a candidate is judged: the first try before the second, one
-// after the other, and last what is made of them.
+// order is where in its step a candidate is judged: the first try before the second, and
+// that before its halves.
 func (p judgedPlace) order() int {
 	const each = 1000
 	n := 0
 	for part := range strings.SplitSeq(p.rest, "/") {
-		switch index, err := strconv.Atoi(strings.TrimPrefix(part, "p")); {
+		switch index, err := strconv.Atoi(strings.TrimPrefix(part, "half")); {
 		case part == "again":
 			n += each * each
-		case part == "merged" || part == "second":
+		case part == "second":
 			n += each / 2
-		case err == nil && strings.HasPrefix(part, "p"):
+		case err == nil && strings.HasPrefix(part, "half"):
 			n += min(index, each/2-1)
 		}
 	}
@@ -149,8 +149,6 @@ func (p judgedPlace) order() int {
 }
 
 func (p judgedPlace) unit() [2]int { return [2]int{p.epoch, p.step} }
-
-func (p judgedPlace) merged() bool { return strings.Contains(p.rest, "merged/") }
 
 func (p judgedPlace) words() string {
 	if p.step == 0 {
@@ -223,14 +221,13 @@ func (j *rejudge) begin(ctx context.Context) (why string, err error) {
 		seed.outcomes, seed.score = out, gateScore(j.opts.Projection, seed.skill, out)
 		j.skills.store.addAll(e, 0, out)
 	}
-	if noise := j.History.Noise; j.opts.Gate == gate.ModeRace && noise != nil {
+	if noise := j.History.Noise; noise != nil {
 		which := j.Answers.Again(rollout.Place{Prefix: "seed/selection/again", Sample: 1}, j.Data.Selection)
 		flips, err := j.judge.askAgain(ctx, rollout.Place{Prefix: "seed/selection/again", Sample: 1}, e, which)
 		if err != nil {
 			return "", err
 		}
 		j.judge.deterministic = noise.Deterministic && len(flips) == 0
-		j.judge.stable = e.solvedTwice(which) >= TwiceLeast && len(flips) == 0
 		j.skills.refresh(&seed)
 	}
 	j.skills.current, j.skills.best = seed, seed
@@ -319,11 +316,6 @@ func (j *rejudge) candidate(p judgedPlace) incumbent {
 
 // decide has the gate decide on one candidate. missing says why it is not known how.
 func (j *rejudge) decide(ctx context.Context, p judgedPlace, cand *incumbent) (v gate.Verdict, missing string, err error) {
-	base := j.skills.current
-	if p.merged() {
-		j.skills.current = j.incumbentOf(p.Against)
-		defer func() { j.skills.current = base }()
-	}
 	if j.skills.hash(j.skills.current.skill) != p.Against {
 		return v, "it was judged against a skill that no candidate of the run is known to be", nil
 	}
@@ -359,18 +351,6 @@ func (j *rejudge) unread(prefix string, v gate.Verdict) int {
 		}
 	}
 	return n
-}
-
-// incumbentOf is the candidate with a hash, as far as it is known.
-func (j *rejudge) incumbentOf(hash string) incumbent {
-	for i, c := range j.Candidates.Candidates {
-		if c.Hash == hash {
-			in := incumbent{skill: j.texts[i], step: c.Step, origin: c.Origin}
-			j.skills.refresh(&in)
-			return in
-		}
-	}
-	return incumbent{}
 }
 
 // adopt makes the candidate current that the run took, when the gate has decided on all as

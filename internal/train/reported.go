@@ -61,8 +61,6 @@ func (s *skills) bestArm(fresh []trajectory.Outcome) result.Arm {
 	switch {
 	case fresh != nil:
 		return Summarise(fresh)
-	case s.gate != gate.ModeRace:
-		return Summarise(s.best.outcomes)
 	}
-	return Summarise(s.store.means(s.entry(&s.best)))
+	return Summarise(s.best.outcomes)
 }

@@ -71,7 +71,7 @@ func (s *sampler) foldBatches(epoch, steps int) []schedule.Batch {
 // whole epoch. A warm start has one, in the order in which the epoch draws its tasks.
 func (s *sampler) step(epoch, i int, all []schedule.Batch) []schedule.Batch {
 	own := all[i*s.opts.Accumulation : (i+1)*s.opts.Accumulation]
-	n := min(s.opts.Warm.Tasks, s.data.Drawable())
+	n := min(s.opts.Warm, s.data.Drawable())
 	if epoch > 1 || !s.opts.warms(i+1) || n <= tasksOf(own) {
 		return own
 	}

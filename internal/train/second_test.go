@@ -9,15 +9,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // again are options with second tries.
-func again(mode gate.Mode) Options {
-	o := raced()
-	o.Gate, o.SecondTry, o.Deterministic, o.Epochs = mode, true, true, 1
+func again() Options {
+	o := fresh()
+	o.SecondTry, o.Deterministic, o.Epochs = true, true, 1
 	return o
 }
 
@@ -30,14 +31,14 @@ func keeps(w *world, indices string) {
 // same step and by the rollouts that the gate makes of it alone.
 func TestWhatHurtsIsLeftOut(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []gate.Mode{"race", "strict"} {
-		t.Run(string(mode), func(t *testing.T) {
+	for _, mode := range []string{"strict"} {
+		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(8, 40, 8)
 			w.seed = "# Skill\nrule b\nrule c\nrule d\n"
 			w.propose = map[int][]string{1: {"rule a", "harm b", "harm c", "harm d"}}
 			keeps(w, "0")
-			o := again(mode)
+			o := again()
 			r := w.must(t, o)
 			s := r.History.Steps[1]
 			if s.Action != "accept_new_best" || r.Best.Text() != "# Skill\nrule b\nrule c\nrule d\n\nrule a\n" || r.History.Steps[1].CurrentOrigin != "step 1, second try" {
@@ -74,51 +75,66 @@ func TestWhatHurtsIsLeftOut(t *testing.T) {
 	}
 }
 
-// A reply that keeps everything or nothing, or cannot be read, leaves the rejection as it is.
-func TestNoSecondTryWithoutAChoice(t *testing.T) {
+// A reply that keeps everything or nothing, or cannot be read, leaves the halves of the bundle.
+func TestHalvesAreTriedWithoutAChoice(t *testing.T) {
 	t.Parallel()
 	for name, indices := range map[string]string{"nothing": "", "all": "0, 1, 2", "no such edit": "7"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run := func(second bool) (*world, *Result) {
-				w := newWorld(8, 40, 8)
-				w.seed = "# Skill\nrule b\nrule c\n"
-				w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
-				keeps(w, indices)
-				o := again("race")
-				o.SecondTry = second
-				return w, w.must(t, o)
-			}
-			_, without := run(false)
-			w, with := run(true)
+			w := newWorld(8, 40, 8)
+			w.seed = "# Skill\nrule b\nrule c\n"
+			w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
+			keeps(w, indices)
+			r := w.must(t, again())
 			lost := 1
 			if indices == "" {
 				lost = 0
 			}
-			s := with.History.Steps[1]
+			s := r.History.Steps[1]
 			if s.LostReplies != lost || len(w.asked(model.StageRanking)) != 1 {
 				t.Errorf("%d replies are lost, want %d; %d questions", s.LostReplies, lost, len(w.asked(model.StageRanking)))
 			}
-			s.LostReplies = 0
-			if diff := cmp.Diff(without.History.Steps[1], s); diff != "" {
-				t.Errorf("step 1 (-without second tries +with):\n%s", diff)
+			if s.Action != "accept_new_best" || !strings.HasPrefix(s.Reason, "second try, with 1 of 3 edits: ") || len(s.Candidates) != 2 || !s.Candidates[1].Taken {
+				t.Errorf("%s (%s): %+v", s.Action, s.Reason, s.Candidates)
+			}
+			if n := w.rolled("e1/s1/second/half1/gate/cand/"); n != 40 {
+				t.Errorf("the first half is measured on %d tasks", n)
 			}
 		})
 	}
 }
 
-// A part that is worse as well is rejected, and the step tells of both.
+// Edits that add text are one half and those that take some out the other, where there are
+// both.
+func TestHalves(t *testing.T) {
+	t.Parallel()
+	edit := func(op skill.Op) skill.Edit { return skill.Edit{Op: op} }
+	for _, tt := range []struct {
+		edits []skill.Edit
+		want  [][]int
+	}{
+		{[]skill.Edit{edit(skill.Append), edit(skill.Delete), edit(skill.InsertAfter), edit(skill.Replace)}, [][]int{{0, 2}, {1, 3}}},
+		{[]skill.Edit{edit(skill.Append), edit(skill.Append), edit(skill.Append)}, [][]int{{0}, {1, 2}}},
+		{[]skill.Edit{edit(skill.Delete), edit(skill.Replace)}, [][]int{{0}, {1}}},
+	} {
+		if diff := cmp.Diff(tt.want, halves(tt.edits)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", tt.edits, diff)
+		}
+	}
+}
+
+// Parts that are worse as well are rejected, and the step names all tries.
 func TestASecondTryMayFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(8, 40, 8)
 	w.seed = "# Skill\nrule b\nrule c\n"
-	w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}, 2: {"rule d"}}
-	keeps(w, "1, 2")
-	o := again("strict")
+	w.propose = map[int][]string{1: {"nothing", "harm b", "harm c"}, 2: {"rule d"}}
+	keeps(w, "1")
+	o := again()
 	o.BatchSize, o.Memory = 4, 8
 	r := w.must(t, o)
 	s := r.History.Steps[1]
-	if !strings.HasPrefix(s.Action, "reject") || len(s.Candidates) != 2 || s.Candidates[0].Taken || s.Candidates[1].Taken || r.Rejected != 1 {
+	if !strings.HasPrefix(s.Action, "reject") || len(s.Candidates) != 4 || slices.ContainsFunc(s.Candidates, func(c result.CandidateRecord) bool { return c.Taken }) || r.Rejected != 1 {
 		t.Errorf("step 1: %s, %+v, %d rejected", s.Action, s.Candidates, r.Rejected)
 	}
 	var told []string
@@ -148,7 +164,7 @@ func TestASecondTryNeedsRoom(t *testing.T) {
 			}
 			return p.Tasks, nil
 		}
-		return w.must(t, again("race"))
+		return w.must(t, again())
 	}
 	w := newWorld(8, 40, 8)
 	if r := run(w, 0); r.Accepted != 0 || len(w.asked(model.StageRanking)) != 0 {
@@ -170,23 +186,6 @@ func TestASecondTryNeedsRoom(t *testing.T) {
 	}
 }
 
-// Of several candidates that were all rejected, a part of the nearest is tried.
-func TestSecondTryOfSeveral(t *testing.T) {
-	t.Parallel()
-	w := newWorld(8, 40, 8)
-	w.seed = "# Skill\nrule b\nrule c\n"
-	w.lines = byAnalyst("rule a\nharm b\nharm c", "harm b\nharm c")
-	w.reply[model.StageMerge] = ""
-	keeps(w, "0")
-	o := several(2, "strict")
-	o.SecondTry, o.Budget, o.Epochs = true, 3, 1
-	r := w.must(t, o)
-	s := r.History.Steps[1]
-	if !strings.HasPrefix(s.Action, "accept") || len(s.Candidates) != 3 || s.Candidates[2].SecondTry != 1 {
-		t.Errorf("step 1: %s, %+v", s.Action, s.Candidates)
-	}
-}
-
 // A batch with few failures grows until it shows enough of them, by tasks that it did not
 // have, and its analysts read all of it together.
 func TestABatchGrows(t *testing.T) {
@@ -196,7 +195,7 @@ func TestABatchGrows(t *testing.T) {
 		w.seed = "# Skill\nrule a\nrule b\nrule c\n"
 		w.propose = map[int][]string{1: {"rule d"}}
 		w.pace = pace
-		o := raced()
+		o := fresh()
 		o.BatchSize, o.Minibatch, o.Epochs, o.Enough, o.Deterministic, o.EndAfter = 8, 100, 1, enough, true, new(1)
 		return w, w.must(t, o)
 	}
@@ -247,7 +246,7 @@ func TestFailuresThatStayAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(4, 40, 8)
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}, 3: {"rule c"}}
-	o := raced()
+	o := fresh()
 	o.BatchSize, o.Minibatch, o.Epochs, o.Memory, o.Deterministic = 4, 100, 4, 8, true
 	w.must(t, o)
 	var told []string

@@ -35,10 +35,7 @@ type incumbent struct {
 }
 
 func newSkills(o Options, d Data, scope skill.Scope) *skills {
-	var clusters []string
-	if o.Gate == gate.ModeRace { // no other gate knows of them
-		_, clusters = Strata(d.Selection, o.Cluster)
-	}
+	_, clusters := Strata(d.Selection, o.Cluster)
 	s := &skills{gate: o.Gate, projection: o.Projection, selection: d.Selection, folds: d.NumFolds(), scope: scope}
 	s.store = newStore(idsOf(d.Selection), clusters, o.Projection)
 	s.store.folded, s.store.scope = d.InFolds(), scope
@@ -109,19 +106,6 @@ func (s *skills) adopt(cand incumbent, v gate.Verdict) {
 	if v.Action == gate.AcceptNewBest || s.gate == gate.ModeOff || s.folds > 0 {
 		s.best = cand
 	}
-	if s.gate == gate.ModeRace {
-		s.choose()
-	}
-}
-
-// choose makes the best of the accepted candidates the best skill.
-func (s *skills) choose() {
-	if s.folds > 0 {
-		s.best = s.current
-	} else if e := s.store.best(); e != nil && e.Hash != s.hash(s.best.skill) {
-		s.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
-	}
-	s.refresh(&s.best)
 }
 
 // refresh brings a skill up to what the store knows of it now. What the store learns
@@ -146,13 +130,6 @@ func (s *skills) put(cand *incumbent) {
 	if e := s.entry(cand); !e.Accepted {
 		e.Origin, e.Step, e.Parent, e.Edits = cand.origin, cand.step, s.hash(s.current.skill), cand.edits
 	}
-}
-
-// read keeps what a gate without a race has read.
-func (s *skills) read(cand *incumbent, res gate.Result) {
-	s.put(cand)
-	s.add(cand, res.Readings)
-	s.drawn(cand, res.Kept)
 }
 
 // drawn notes which samples were asked for about losses, so that none is fresh again. They
@@ -202,34 +179,6 @@ func (s *skills) forget() {
 	}
 }
 
-// standing is what accepted candidates are compared by: the mean of all that is
-// known of one, in a race pulled toward the mean of all that were accepted.
-func (s *skills) standing(in *incumbent) *float64 {
-	if s.gate != gate.ModeRace {
-		return in.score
-	}
-	known, means := s.store.shrunken()
-	if i := slices.Index(known, s.entry(in)); i >= 0 {
-		return &means[i]
-	}
-	return nil
-}
-
-// complementary reports whether each of two candidates gains on an item on which
-// the other does not.
-func (s *skills) complementary(a, b *incumbent) bool {
-	base, ea, eb := s.entry(&s.current), s.entry(a), s.entry(b)
-	var onlyA, onlyB bool
-	for i, p := range base.Pooled {
-		if p.N == 0 || ea.Pooled[i].N == 0 || eb.Pooled[i].N == 0 {
-			continue
-		}
-		gainA, gainB := ea.Pooled[i].Mean() > p.Mean(), eb.Pooled[i].Mean() > p.Mean()
-		onlyA, onlyB = onlyA || gainA && !gainB, onlyB || gainB && !gainA
-	}
-	return onlyA && onlyB
-}
-
 // fared sums up by type how tasks went with a candidate, compared with the incumbent, as
 // far as both were measured on them: in the order in which their types come up.
 func (s *skills) fared(cand *incumbent) []optimize.Fared {
@@ -257,18 +206,6 @@ func (s *skills) fared(cand *incumbent) []optimize.Fared {
 		}
 	}
 	return out
-}
-
-// contenders are the accepted candidates with the highest shrunken means, best
-// first, at most so many.
-func (s *skills) contenders(most int) []*entry {
-	known, means := s.store.shrunken()
-	order := make([]int, len(known))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareMeans(means[b], means[a]) })
-	return pick(known, order[:min(len(order), most)])
 }
 
 // rolledOut notes that the current skill is asked so many samples of some tasks in batches, so

@@ -86,12 +86,12 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 		p.skip(result.ActionNoPatches, "")
 		return stepResult{b, p}, nil
 	}
-	candidates := &population{
-		opts: s.opts, batcher: s.batcher, optimizer: s.optimizer, judge: s.judge, skills: s.skills, pacer: s.pacer,
-		prefetch: s.prefetch, emit: s.emit, verify: s.verify, loads: s.loads, id: id, batch: b, step: p,
+	made := &candidates{
+		opts: s.opts, optimizer: s.optimizer, judge: s.judge, skills: s.skills, pacer: s.pacer,
+		emit: s.emit, verify: s.verify, loads: s.loads, id: id, batch: b, step: p,
 	}
-	err = candidates.run(ctx, all)
-	return stepResult{b, candidates.step}, err
+	err = made.run(ctx, all)
+	return stepResult{b, made.step}, err
 }
 
 // summarise records what the rollouts and the analysts of a step came to.

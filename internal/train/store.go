@@ -182,17 +182,6 @@ func (e *entry) evaluations() int {
 	return n
 }
 
-// means returns the outcomes of the items with the mean scores of all evaluations.
-func (s *store) means(e *entry) []trajectory.Outcome {
-	out := slices.Clone(s.all(e))
-	for i, p := range e.Pooled {
-		if n := float64(p.N); p.N > 0 {
-			out[i].Hard, out[i].Soft = e.sums[i].Hard/n, e.sums[i].Soft/n
-		}
-	}
-	return out
-}
-
 // within is the variance of one evaluation around its item's mean, from all
 // items that were evaluated more than once; 0 if there is none.
 func (s *store) within() float64 {
@@ -241,22 +230,6 @@ func (s *store) shrunken() ([]*entry, []float64) {
 		}
 	}
 	return known, means
-}
-
-// best is the accepted candidate with the highest shrunken pooled mean, the
-// first of equal ones; nil if of none enough is known.
-func (s *store) best() *entry {
-	known, means := s.shrunken()
-	if len(known) == 0 {
-		return nil
-	}
-	at := 0
-	for i, m := range means {
-		if m > means[at]+score.Negligible {
-			at = i
-		}
-	}
-	return known[at]
 }
 
 // projectionOf lays the store out for a file. Nothing of it changes any more.

@@ -138,7 +138,7 @@ func (o Options) Rest() Options {
 	if last.PerEpoch > 0 {
 		done = last.Units / (last.PerEpoch + 1)
 	}
-	o.Epochs, o.Earlier, o.Warm = max(1, o.Epochs-done+1), nil, Warm{}
+	o.Epochs, o.Earlier, o.Warm = max(1, o.Epochs-done+1), nil, 0
 	return o
 }
 

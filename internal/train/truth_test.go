@@ -33,7 +33,7 @@ func TestDriftDrawsFreshSamples(t *testing.T) {
 		}
 		return "model-2"
 	}
-	w.must(t, raced())
+	w.must(t, fresh())
 	drawn := map[string]string{} // skill, task and sample -> key
 	for _, key := range w.rollouts {
 		if strings.Contains(key, "/rollout/") {
@@ -48,27 +48,6 @@ func TestDriftDrawsFreshSamples(t *testing.T) {
 	}
 	if w.rolled("e1/s2/gate/drift/") == 0 {
 		t.Error("nothing was measured again")
-	}
-}
-
-// An accepted candidate that falls behind when it is asked again is not the best,
-// and the record of its step does not say so.
-func TestNewBestOutlivesTheRecheck(t *testing.T) {
-	t.Parallel()
-	w := newWorld(8, 20, 0)
-	w.seed = "# Skill\nrule b\n"
-	w.propose[1] = []string{"rule a"}
-	w.forgets = func(key string) bool {
-		lucky := strings.Contains(key, "/s00/") // one item is won, once
-		return strings.HasPrefix(key, "e1/s1/gate/cand/") && !lucky && isType(key, "a") || strings.Contains(key, "/gate/again/")
-	}
-	r := w.must(t, raced())
-	s := r.History.Steps[1]
-	if s.Action != "accept" || s.BestOrigin != "seed" || s.CurrentOrigin != "step 1" {
-		t.Errorf("%s: best is of %s, current of %s", s.Action, s.BestOrigin, s.CurrentOrigin)
-	}
-	if j := w.candidates(t)["step 1"].Judged[0]; j.Action != s.Action {
-		t.Errorf("candidates.json says %s, history.json %s", j.Action, s.Action)
 	}
 }
 
@@ -88,8 +67,8 @@ func TestACandidateProposedAgainStandsWhereItWasAccepted(t *testing.T) {
 	w.seed = "# Skill\nrule a\n"
 	w.propose = map[int][]string{1: {"rule b", "rule c", "rule d"}, 2: {"rule b", "rule c", "rule d"}, 3: {"rule b", "rule c", "rule d"}}
 	w.forgets = func(key string) bool { return strings.HasPrefix(key, "e1/s1/gate/cand/") }
-	r := w.must(t, raced())
-	if got := actions(r); got[1] != "reject_early" || got[2] != "accept_new_best" {
+	r := w.must(t, fresh())
+	if got := actions(r); got[1] != "reject" || got[2] != "accept_new_best" {
 		t.Fatalf("actions: %v", got)
 	}
 	if c, ok := w.candidates(t)["step 2"]; !ok || c.Step != 2 || !c.Accepted || len(c.Judged) != 2 {
@@ -101,11 +80,11 @@ func TestACandidateProposedAgainStandsWhereItWasAccepted(t *testing.T) {
 // comes from where it was accepted.
 func TestAnAcceptedCandidateKeepsItsEdits(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []gate.Mode{"race", "strict"} {
+	for _, mode := range []gate.Mode{"strict"} {
 		w := newWorld(24, 40, 0)
 		w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
 		w.undo = map[int]string{3: "\n\nrule b"}
-		o := raced()
+		o := fresh()
 		o.Gate = mode
 		r := w.must(t, o)
 		if got := actions(r); got[1] != "accept_new_best" || got[2] != "accept_new_best" || !strings.HasPrefix(got[3], "reject") {
@@ -127,7 +106,7 @@ func TestAnAcceptedCandidateKeepsItsEdits(t *testing.T) {
 func TestAnOpeningInBetweenCounts(t *testing.T) {
 	t.Parallel()
 	first := newWorld(8, 20, 20)
-	o := raced()
+	o := fresh()
 	o.Test = true
 	run := func(line string, reopen bool) *result.FinalRecord {
 		w := newWorld(8, 20, 20)
@@ -147,23 +126,6 @@ func TestAnOpeningInBetweenCounts(t *testing.T) {
 	}
 }
 
-// The bound of the re-selection is what its rounds take.
-func TestPlanCountsEveryRoundOfTheReselection(t *testing.T) {
-	t.Parallel()
-	for size := 2; size <= 32; size++ {
-		rounds := 0
-		for field := size; field > 1; field = (field + 1) / 2 {
-			rounds += field
-		}
-		o := raced()
-		without := o.raceRollouts(1, Sizes{Selection: 10})
-		o.Reselect = size
-		if got := o.raceRollouts(1, Sizes{Selection: 10}) - without; got < 10*rounds {
-			t.Errorf("of %d skills: %d rollouts planned, %d are made", size, got, 10*rounds)
-		}
-	}
-}
-
 // Guidance that was forced in and that later comparisons have measured is put to
 // the gate before the end like any that was not.
 func TestForcedGuidanceThatIsKnownIsRacedAtTheEnd(t *testing.T) {
@@ -171,7 +133,7 @@ func TestForcedGuidanceThatIsKnownIsRacedAtTheEnd(t *testing.T) {
 	w := newWorld(8, 20, 0)
 	w.guidance = map[int]string{2: "rule a"}
 	w.propose = map[int][]string{3: {"nothing"}} // read to the end, so that all of the guidance is known
-	o := raced()
+	o := fresh()
 	o.Epochs, o.SlowUpdate, o.SlowGated = 3, true, false
 	r := w.must(t, o)
 	if got := r.History.Epochs[0].SlowUpdate; got != "forced" {
@@ -196,18 +158,6 @@ func pooled(s *store, name string, n int, means ...float64) *entry {
 	}
 	e.Accepted = true
 	return e
-}
-
-// Rounding does not make a best skill.
-func TestTiesGoToTheFirst(t *testing.T) {
-	t.Parallel()
-	s := newStore([]string{"a", "b", "c", "d", "e", "f"}, nil, score.Projection{Metric: score.Hard})
-	first := pooled(s, "first", 3, 1, 1.0/3, 1.0/3, 2.0/3, 1.0/3, 2.0/3)
-	pooled(s, "second", 3, 1.0/3, 1.0/3, 1.0/3, 2.0/3, 2.0/3, 1)
-	pooled(s, "third", 3, 2.0/3, 2.0/3, 1, 1.0/3, 1.0/3, 1.0/3)
-	if got := s.best(); got != first {
-		t.Errorf("of three with the same score %s is the best", got.Origin)
-	}
 }
 
 // inClusters gives the selection tasks documents: those of one hold the given
@@ -236,8 +186,8 @@ func TestScoresCountClustersOnce(t *testing.T) {
 	}
 	inClusters(w, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10)
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b", "harm a"}}
-	o := raced()
-	o.Cluster, o.Risk = "doc", 0
+	o := fresh()
+	o.Cluster = "doc"
 	r := w.must(t, o)
 	s := r.History.Steps[2] // wins 4 of 10 documents, loses the one with ten tasks
 	if s.Action != "accept_new_best" || s.Candidate == nil || s.Current == nil || *s.Candidate != *s.Current || value(s.Current) != fmt.Sprintf("%.3g", 4.0/11) {
@@ -245,49 +195,6 @@ func TestScoresCountClustersOnce(t *testing.T) {
 	}
 	if rep := r.Reported; rep.Pooled != 4.0/11 || rep.Low != score.Wilson(4.0/11, 11, score.Z95).Low {
 		t.Errorf("reported: %+v", rep)
-	}
-}
-
-// One document decides nothing, however many tasks it has, and the run says so
-// before it spends.
-func TestTooFewClustersAreNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(8, 20, 0)
-	inClusters(w, 20)
-	w.propose[1] = []string{"rule a"}
-	o := raced()
-	o.Cluster = "doc"
-	r := w.must(t, o)
-	if got := actions(r)[1]; got != string(gate.Indecisive) {
-		t.Errorf("step 1: %s", got)
-	}
-	if want := "20 selection tasks in 1 cluster cannot decide anything"; !strings.Contains(r.History.Noise.Advice, want) || !w.warned(want) {
-		t.Errorf("advice: %q", r.History.Noise.Advice)
-	}
-	few := newWorld(8, 5, 0)
-	o = raced()
-	o.Risk = 3
-	if got := few.must(t, o).History.Noise.Advice; !strings.HasPrefix(got, "5 selection tasks cannot") {
-		t.Errorf("advice: %q", got)
-	}
-}
-
-// A candidate of several is recorded with the action of its step, and what it was
-// judged without is named.
-func TestCandidatesAreRecordedAsTheyWereTaken(t *testing.T) {
-	t.Parallel()
-	w := newWorld(4, 40, 0)
-	w.lines = byAnalyst("rule a", "rule b")
-	w.fails = func(key string) bool { return strings.HasPrefix(key, "e1/s1/p2/gate/cand/s07/") }
-	r := w.must(t, several(2, "race"))
-	s := r.History.Steps[1]
-	for _, c := range s.Candidates {
-		if c.Taken && c.Action != s.Action {
-			t.Errorf("candidate %d: %s, the step: %s", c.Index, c.Action, s.Action)
-		}
-	}
-	if got := s.Candidates[1].Unmeasured; !slices.Equal(got, []string{"s07"}) {
-		t.Errorf("candidate 2 was judged without %v, want s07: %+v", got, s.Candidates)
 	}
 }
 
@@ -323,7 +230,7 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 	w.seed = "# Skill\nrule b\nrule c\n"
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"nothing"}}
 	w.forgets = noisy(0.3)
-	o := raced()
+	o := fresh()
 	o.Deterministic = false
 	stop := errors.New("no money is left")
 	r, err := w.paced(t, o, func(p Unit) (int, error) {
@@ -339,7 +246,7 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 	for _, arm := range r.Selection.ByType {
 		sum, n = sum+arm.Hard*float64(arm.N), n+arm.N
 	}
-	if got := sum / float64(n); len(r.Selection.ByType) != 4 || math.Abs(got-r.Selection.Hard) > 1e-9 || r.Reported.Evaluations <= 40 {
+	if got := sum / float64(n); len(r.Selection.ByType) != 4 || math.Abs(got-r.Selection.Hard) > 1e-9 {
 		t.Errorf("by type %.4f, in all %.4f of %d evaluations", got, r.Selection.Hard, r.Reported.Evaluations)
 	}
 }
@@ -351,22 +258,6 @@ func (w *world) paced(t *testing.T, o Options, pace func(Unit) (int, error)) (*R
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Pace: pace,
 	})
-}
-
-// What a step gained is told against the skill that it began with, also where a
-// merged candidate was judged against another one.
-func TestAMergedStepGainsOnTheIncumbent(t *testing.T) {
-	t.Parallel()
-	w := newWorld(4, 40, 8)
-	w.lines = byAnalyst("rule a", "rule b")
-	r := w.must(t, several(2, "race"))
-	s := r.History.Steps[1]
-	if s.Candidates[2].Taken != true || value(s.Candidates[2].Difference) != "0.25" || s.Candidates[2].SE == nil {
-		t.Fatalf("candidates: %+v", s.Candidates)
-	}
-	if value(s.Candidate) != "0.5" || value(s.Difference) != "0.5" || s.SE != nil {
-		t.Errorf("from %s to %s: difference %s (%s)", value(r.History.Steps[0].Current), value(s.Candidate), value(s.Difference), value(s.SE))
-	}
 }
 
 // A lower bound is never rounded up: by at least 12.4 points is not what 12.36 says.
@@ -392,34 +283,6 @@ func TestALowerBoundIsNotRoundedUp(t *testing.T) {
 	}
 }
 
-// When another model begins to answer between two candidates of a step, what the first
-// was judged by is worthless: it is judged anew before one of them is taken.
-func TestDriftAmongCandidates(t *testing.T) {
-	t.Parallel()
-	w := newWorld(4, 20, 0)
-	w.lines = byAnalyst("rule a", "nothing")
-	first := "e1/s1/gate/"
-	w.served = func(key string) string {
-		if strings.HasPrefix(key, "seed/") || strings.HasPrefix(key, first) {
-			return "model-1"
-		}
-		return "model-2"
-	}
-	w.forgets = func(key string) bool { // model-2 can make nothing of rule a
-		return !strings.HasPrefix(key, "seed/") && !strings.HasPrefix(key, first)
-	}
-	o := several(2, "race")
-	o.Deterministic = false
-	r := w.must(t, o)
-	if len(r.History.Drift) != 1 {
-		t.Fatalf("drift: %+v", r.History.Drift)
-	}
-	s := r.History.Steps[1]
-	if s.Action != "reject" || r.Final.Text() != w.seed || value(s.Current) != "0" {
-		t.Errorf("%s with %s, current %s: %+v", s.Action, value(s.Candidate), value(s.Current), s.Candidates)
-	}
-}
-
 // The difference that can be seen is one of means over clusters, and a cluster of one
 // task is as noisy as its task.
 func TestDetectableCountsClusters(t *testing.T) {
@@ -428,7 +291,7 @@ func TestDetectableCountsClusters(t *testing.T) {
 	w.seed = "# Skill\nrule a\nrule b\nrule c\nrule d\n"
 	w.forgets = noisy(0.3)
 	inClusters(w, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10)
-	o := raced()
+	o := fresh()
 	o.Cluster, o.Deterministic = "doc", false
 	n := w.must(t, o).History.Noise
 	// The variance of the mean of 11 clusters, ten of one task and one of ten.

@@ -9,10 +9,10 @@ import (
 )
 
 // warmed are options of two epochs of four steps over 32 tasks, of which the first is warm.
-func warmed(drafts, tasks int) Options {
-	o := raced()
+func warmed(tasks int) Options {
+	o := fresh()
 	o.Epochs, o.BatchSize, o.Minibatch = 2, 8, 4
-	o.Warm = Warm{Drafts: drafts, Tasks: tasks}
+	o.Warm = tasks
 	return o
 }
 
@@ -33,7 +33,7 @@ func TestAWarmStartSeesTheWholeTrainSplit(t *testing.T) {
 	for _, tc := range []struct{ tasks, want int }{{32, 32}, {20, 20}, {1000, 32}, {3, 8}} {
 		w := newWorld(32, 20, 0)
 		w.propose = map[int][]string{1: {"rule a", "rule b", "rule c", "rule d", "nothing 1", "nothing 2"}}
-		o := warmed(1, tc.tasks)
+		o := warmed(tc.tasks)
 		o.Budget = 1
 		r := w.must(t, o)
 		first := w.rolledOut("e1/s1")
@@ -56,53 +56,16 @@ func TestAWarmStartIsJudged(t *testing.T) {
 	w := newWorld(32, 40, 0)
 	w.seed = "# Skill\nrule a\nrule b\n"
 	w.propose = map[int][]string{1: {"harm a"}}
-	r := w.must(t, warmed(1, 32))
+	r := w.must(t, warmed(32))
 	if s := r.History.Steps[1]; s.Action != "reject_early" && s.Action != "reject" {
 		t.Errorf("%s: %s", s.Action, s.Reason)
-	}
-}
-
-// Each draft is of analysts of its own, who read the same rollouts; the best accepted one
-// is taken, and no later step makes several.
-func TestDraftsHaveAnalystsOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(32, 40, 0)
-	w.lines = func(key string) []string {
-		switch {
-		case strings.HasPrefix(key, "e1/s1/p2/"):
-			return []string{"rule a", "rule b", "rule c"}
-		case strings.HasPrefix(key, "e1/s1/p3/"):
-			return []string{"harm a"}
-		case strings.HasPrefix(key, "e1/s1/"):
-			return []string{"rule a"}
-		}
-		return nil
-	}
-	o := warmed(3, 32)
-	o.Minibatch = 32 // one analyst: nothing is merged
-	r := w.must(t, o)
-	s := r.History.Steps[1]
-	if len(s.Candidates) < 3 || !s.Candidates[1].Taken || s.Candidates[2].Action == "accept" || s.RolloutN != 32 {
-		t.Errorf("%+v", s.Candidates)
-	}
-	if got := r.Best.Text(); !strings.Contains(got, "rule c") || strings.Contains(got, "harm") {
-		t.Errorf("ships %q", got)
-	}
-	if later := r.History.Steps[2].Candidates; later != nil {
-		t.Errorf("the second step has candidates %+v", later)
-	}
-	if n := len(w.rolledOut("e1/s1")); n != 32 {
-		t.Errorf("%d rollouts: drafts share them", n)
-	}
-	if _, ok := w.files["steps/step_0001/p2/patches.json"]; !ok {
-		t.Error("what the analysts of the second draft said is not kept")
 	}
 }
 
 // A warm start takes its tasks in the order in which the epoch draws them, each once.
 func TestAWarmStartIsDrawnByTheEpoch(t *testing.T) {
 	t.Parallel()
-	s := &sampler{opts: warmed(1, 15), data: newWorld(32, 20, 0).data}
+	s := &sampler{opts: warmed(15), data: newWorld(32, 20, 0).data}
 	all := []schedule.Batch{{Items: []int{3, 1, 2, 0, 4, 5, 6, 7}}, {Items: []int{8, 9, 1, 10, 11, 12, 13, 14}}}
 	got := s.step(1, 0, all)
 	if len(got) != 1 || !slices.Equal(got[0].Items, []int{3, 1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}) {

@@ -15,41 +15,39 @@ import (
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
-// start are decisions that rest on a ceiling, which may change when a run goes on.
+// start are decisions that rest on a ceiling, which may change when a run continues, or on
+// what rests on one.
 type start struct {
-	Warm  int  `json:"warm,omitempty"`  // train tasks of the warm start
-	Few   bool `json:"few,omitempty"`   // so few steps that what survives the gate is not confirmed
-	Twice *int `json:"twice,omitempty"` // selection tasks that are asked twice, at most
+	Warm   int  `json:"warm,omitempty"`   // train tasks of the warm start
+	Epochs int  `json:"epochs,omitempty"` // where the configuration leaves them to the run
+	Twice  *int `json:"twice,omitempty"`  // selection tasks that are asked twice, at most
 }
 
 // decideStart makes those decisions for a new run.
 func (z *Sizes) decideStart() start {
 	out := start{Warm: z.warmTasks()}
-	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeRace {
-		return out
+	if z.in.Config.Train.Epochs == config.AutoCount {
+		steps := schedule.StepsPerEpoch(z.in.Data.Drawable(), z.batchSize(), z.in.Config.Train.Accumulation)
+		out.Epochs = schedule.Epochs(steps)
 	}
-	o := z.Options()
-	steps := o.Steps(z.in.Data.Drawable())
-	if c := z.ceiling(); c != nil {
-		steps = min(steps, c.Steps(o.BatchSize*o.Accumulation))
+	if c := z.ceiling(); c != nil && z.in.Config.Gate.Fresh {
 		if n := c.Twice(train.TwiceLeast); n < train.TwiceMost {
 			out.Twice = &n
 		}
 	}
-	out.Few = z.in.Config.Gate.Confirm == string(gate.ConfirmMeasured) && schedule.Few(steps)
 	return out
 }
 
-// warmDrafts is how many candidates the first step makes as a warm start, 0: it is none. By
-// default there is one, but not where somebody chose how many trajectories an analyst reads
-// or how many edits a step makes: of many small analysts each adds what it gets wrong, and a
-// warm start has no budget that would leave that out.
-func (z *Sizes) warmDrafts() int {
-	auto := 1
-	if z.in.Config.Reflect.MinibatchSize != config.AutoCount || z.in.Config.Edits.Budget != config.AutoCount {
-		auto = 0
+// warms reports whether the run begins with a warm start. By default it does, but not where
+// somebody chose how many trajectories an analyst reads or how many edits a step makes: of
+// many small analysts each adds what it gets wrong, and a warm start has no budget that would
+// leave that out.
+func (z *Sizes) warms() bool {
+	c := z.in.Config
+	if c.Train.Warm == config.WarmAuto {
+		return c.Reflect.MinibatchSize == config.AutoCount && c.Edits.Budget == config.AutoCount
 	}
-	return z.in.Config.Train.Warm.Drafts.Or(auto)
+	return c.Train.Warm == config.WarmOn
 }
 
 // warmTasks is how many train tasks a warm start has, 0 if there is none. What episodes
@@ -57,10 +55,10 @@ func (z *Sizes) warmDrafts() int {
 func (z *Sizes) warmTasks() int {
 	n := z.in.Data.Drawable()
 	switch c := z.ceiling(); {
-	case z.warmDrafts() == 0:
+	case !z.warms():
 		return 0
 	case z.in.Episodes():
-		return schedule.WideBatch(n)
+		return min(n, schedule.MostEpisodes)
 	case c != nil:
 		return max(1, c.Batch(schedule.WarmBatch(n)))
 	}
@@ -75,7 +73,7 @@ func (z *Sizes) ceiling() *schedule.Ceiling {
 	if calls == nil || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
 		return nil
 	}
-	c := &schedule.Ceiling{Calls: int(*calls), Confirms: gate.Mode(z.in.Config.Gate.Mode) == gate.ModeRace && z.in.Config.Gate.Confirm != string(gate.ConfirmNone) && z.in.Config.Gate.Confirm != string(gate.ConfirmMeasured)}
+	c := &schedule.Ceiling{Calls: int(*calls)}
 	c.Rollouts = z.in.Config.Reflect.Rollouts
 	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeOff {
 		c.Selection = z.in.Data.Judges()

@@ -36,7 +36,7 @@ func New(s *session.Session) *Sizes {
 func Gating(in *session.Inputs, deterministic bool) train.Gating {
 	g := in.Config.Gate
 	return train.Gating{
-		Gate: gate.Mode(g.Mode), Risk: g.Risk, Confirm: g.Confirm, Fresh: g.Fresh, Keep: g.Keep, NullEvery: g.NullEvery, Alpha: g.Alpha, Reselect: g.Reselect,
+		Gate: gate.Mode(g.Mode), Fresh: g.Fresh, Keep: g.Keep, NullEvery: g.NullEvery, Alpha: g.Alpha,
 		Cluster: g.Cluster, Deterministic: deterministic, Projection: in.Projection(),
 	}
 }
@@ -55,12 +55,11 @@ func (z *Sizes) Options() train.Options {
 	}
 	o := train.Options{
 		Batching: train.Batching{
-			Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
+			Epochs: z.epochs(), BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
 			Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
-			Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
 		},
 		Reflection: train.Reflection{
-			Shallow: c.Reflect.Mode == "shallow", Minibatch: z.minibatch(batch), Whole: z.in.Config.Reflect.View == config.ViewAgent, Window: z.analystWindow(), Rollouts: c.Reflect.Rollouts, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
+			Shallow: c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize.Or(0), Whole: z.in.Config.Reflect.View == config.ViewAgent, Window: z.analystWindow(), Rollouts: c.Reflect.Rollouts, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
 		},
 		Editing: train.Editing{
 			FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
@@ -79,8 +78,7 @@ func (z *Sizes) Options() train.Options {
 		o.Memory = memorySteps
 	}
 	if z.start != nil {
-		o.Warm = train.Warm{Drafts: z.warmDrafts(), Tasks: z.start.Warm}
-		o.Few, o.Twice = z.start.Few, z.start.Twice
+		o.Warm, o.Twice = z.start.Warm, z.start.Twice
 	}
 	return o
 }
@@ -90,14 +88,12 @@ func StopOf(c config.Stop) train.Stop {
 	return train.Stop{Perfect: c.Perfect, Score: c.Score, Patience: c.Patience, Evidence: c.Evidence}
 }
 
-// minibatch is how many trajectories an analyst reads, 0: as many as fit. Candidates
-// that are to differ by their minibatches need one each.
-func (z *Sizes) minibatch(batch int) int {
-	size := z.in.Config.Reflect.MinibatchSize
-	if p := z.in.Config.Train.Population; size == config.AutoCount && p.Size > 1 && p.Vary == "minibatches" {
-		return max(1, batch/(2*p.Size))
+// epochs is how many passes over the train split the run makes.
+func (z *Sizes) epochs() int {
+	if z.start != nil {
+		return z.in.Config.Train.Epochs.Or(z.start.Epochs)
 	}
-	return size.Or(0)
+	return z.in.Config.Train.Epochs.Or(schedule.LeastEpochs)
 }
 
 // analystWindow is how many tokens of rollouts one prompt of the optimizer holds.

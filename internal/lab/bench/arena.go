@@ -91,21 +91,14 @@ type models struct {
 	roller rollout.Runner
 	seed   int64
 	asked  atomic.Int64 // calls of the optimizer
-	train  atomic.Int64 // rollouts but those of gates
-	rolled atomic.Int64 // rollouts of batches
+	train  atomic.Int64 // rollouts
+	rolled atomic.Int64 // of them, those of batches
+	judged atomic.Int64 // and those of gates
 	kept   result.Candidates
-	read   int  // evaluations that gates have read
-	every  bool // gates read whatever they ask for: all rollouts count as they are made
 }
 
-// used returns how many calls were made and used. What a gate cancelled depends
-// on who was first, and is not counted.
-func (m *models) used() int {
-	if m.every {
-		return int(m.asked.Load() + m.train.Load())
-	}
-	return int(m.asked.Load()+m.train.Load()) + m.read
-}
+// used returns how many calls were made.
+func (m *models) used() int { return int(m.asked.Load() + m.train.Load()) }
 
 // attempts is how often a reply that cannot be used is asked for.
 const attempts = 9
@@ -162,19 +155,16 @@ func (m *models) ask(prefix string) optimize.Ask {
 	}
 }
 
-// One implements train.Roller. Only gates use it, and read what they count.
+// One implements train.Roller. Only gates use it.
 func (m *models) One(ctx context.Context, p rollout.Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
-	if m.every {
-		m.train.Add(1)
-	}
+	m.train.Add(1)
+	m.judged.Add(1)
 	return m.roller.One(ctx, p, t, s)
 }
 
 // All implements train.Roller.
 func (m *models) All(ctx context.Context, p rollout.Place, tasks []task.Task, s skill.Skill, done func()) ([]trajectory.Outcome, error) {
-	if m.every || strings.HasSuffix(p.Prefix, "/rollout") || strings.Contains(p.Prefix, "/compare/") {
-		m.train.Add(int64(len(tasks)))
-	}
+	m.train.Add(int64(len(tasks)))
 	if strings.HasSuffix(p.Prefix, "/rollout") {
 		m.rolled.Add(int64(len(tasks)))
 	}
@@ -200,8 +190,7 @@ func (m *models) mean(ctx context.Context, prefix string, tasks []task.Task, s s
 // WriteFile implements train.Files: nothing is kept.
 func (m *models) WriteFile(string, []byte) error { return nil }
 
-// WriteJSON implements train.Files. Of the candidates it takes down how many
-// evaluations gates have read of them.
+// WriteJSON implements train.Files. It keeps the candidates.
 func (m *models) WriteJSON(name string, v any) error {
 	if name != "candidates.json" {
 		return nil
@@ -210,12 +199,7 @@ func (m *models) WriteJSON(name string, v any) error {
 	if !ok {
 		return fmt.Errorf("candidates.json is written as %T", v)
 	}
-	m.read, m.kept = 0, kept
-	for _, c := range kept.Candidates {
-		for _, p := range c.Pooled {
-			m.read += p.N
-		}
-	}
+	m.kept = kept
 	return nil
 }
 

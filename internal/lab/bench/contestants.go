@@ -78,7 +78,7 @@ func (a *Arena) options() train.Options {
 			FanIn: 8, Mode: "patch", Budget: 4, MinBudget: 2, Schedule: "cosine",
 		},
 		Gating: train.Gating{
-			Gate: gate.ModeRace, Risk: 0.5, Confirm: "auto", Alpha: 0.05, Deterministic: true, Projection: score.Projection{Metric: score.Hard},
+			Gate: gate.ModeStrict, Alpha: 0.05, Deterministic: true, Projection: score.Projection{Metric: score.Hard},
 		},
 		EpochEnd: train.EpochEnd{
 			SlowUpdate: true, SlowSamples: 20, SlowGated: true, SlowPairs: "mixed", MetaSkill: true,

@@ -8,13 +8,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // FewStudy measures what training gains where tasks are few: with a fixed split into
-// train and selection tasks, and with both as one pool in folds.
+// train and selection tasks, with both as one pool in folds, and with a pool all of which
+// teaches and judges.
 type FewStudy struct {
 	Worlds int    `json:"worlds"` // of each kind, number of tasks and ceiling
 	Seed   uint64 `json:"seed"`
@@ -27,65 +26,37 @@ func DefaultFewStudy() FewStudy { return FewStudy{Worlds: 30, Seed: 1} }
 func (s FewStudy) Validate() error { return LoopStudy{Worlds: s.Worlds}.Validate() }
 
 // fewTasks are the numbers of tasks in all, a fifth of them sealed for the test.
-func fewTasks() []int { return []int{24, 40, 60} }
+func fewTasks() []int { return []int{8, 12, 16, 24, 40} }
 
 // fewCeilings are a short one, of some two steps, and one that all epochs fit into.
-func fewCeilings() []loopCeiling { return []loopCeiling{{"short", 30, 4}, {"long", 60, 12}} }
+func fewCeilings() []loopCeiling { return []loopCeiling{{"short", 60, 6}, {"long", 120, 16}} }
 
 // fewWay is a way to use the tasks that are not sealed for the test.
 type fewWay struct {
 	name  string
-	gate  loopGate
-	folds int  // 0: a fixed split, by default in halves
-	train int  // of a fixed split: parts of four that are train tasks
-	whole bool // declared clusters stay in one fold
+	folds int  // 0: there are none
+	pool  bool // all tasks teach, and all judge
 }
 
-// The ways that others are compared with, each under its own gate.
+// fewFixed is the way that others are compared with, and fewDefault the default.
 const (
-	fewFixed       = "race, fixed split"
-	fewFixedStrict = "strict, fixed split"
-	fewDefault     = "race, 4 folds"
+	fewFixed   = "fixed split"
+	fewDefault = "4 folds"
 )
 
 func fewWays() []fewWay {
-	race, strict := loopGates()[2], loopGates()[1]
-	return []fewWay{
-		{fewFixed, race, 0, 2, false},
-		{"race, fixed split 3:1", race, 0, 3, false},
-		{"race, 2 folds", race, 2, 0, false},
-		{"race, 3 folds", race, 3, 0, false},
-		{fewDefault, race, 4, 0, false},
-		{"race, 5 folds", race, 5, 0, false},
-		{"race, 4 folds, clusters whole", race, 4, 0, true},
-		{fewFixedStrict, strict, 0, 2, false},
-		{"strict, 4 folds", strict, 4, 0, false},
-	}
+	return []fewWay{{fewFixed, 0, false}, {"2 folds", 2, false}, {fewDefault, 4, false}, {"one pool", 0, true}}
 }
 
-// base is the way that one is compared with.
-func (w fewWay) base() string {
-	if w.gate.mode == gate.ModeRace {
-		return fewFixed
-	}
-	return fewFixedStrict
-}
-
-// divided is the arena with its tasks as a way has them.
-func (a *Arena) divided(w fewWay) *Arena {
-	b, pool := *a, slices.Concat(a.Data.Train, a.Data.Selection)
-	if w.folds == 0 {
-		n := len(a.Data.Train)
-		if w.train != 2 {
-			n = len(pool) * w.train / 4
-		}
-		b.Data.Train, b.Data.Selection = pool[:n], pool[n:]
-		return &b
-	}
-	b.Data = a.Data.CrossFit(w.folds, a.Seed)
-	if w.whole {
-		types, clusters := train.Strata(pool, a.Setup.Cluster)
-		b.Data.Folds = schedule.Folds(len(pool), schedule.FoldConfig{Folds: w.folds, Types: types, Clusters: clusters, Seed: a.Seed})
+// divide returns the arena with its tasks as a way has them.
+func (a *Arena) divide(w fewWay) *Arena {
+	b := *a
+	switch {
+	case w.pool:
+		b.Data.Train = slices.Concat(a.Data.Train, a.Data.Selection)
+		b.Data.Selection = b.Data.Train
+	case w.folds > 0:
+		b.Data = a.Data.CrossFit(min(w.folds, (len(a.Data.Train)+len(a.Data.Selection))/2), a.Seed)
 	}
 	return &b
 }
@@ -94,7 +65,7 @@ func (a *Arena) divided(w fewWay) *Arena {
 type FewRow struct {
 	Way    string `json:"way"`
 	Gain   Figure `json:"gain"`   // expected score on the test tasks, shipped skill minus seed skill
-	Ahead  Figure `json:"ahead"`  // gain minus that of the fixed split in the same world under the same gate
+	Ahead  Figure `json:"ahead"`  // gain minus that of the fixed split in the same world
 	Calls  Figure `json:"calls"`  // that a run made, of target and optimizer
 	Worse  Figure `json:"worse"`  // share of runs whose gain is negative
 	False  Figure `json:"false"`  // share of accepted candidates that are worse on the test tasks than what they replaced
@@ -185,7 +156,7 @@ func (s Setup) few(ctx context.Context, i int) ([]fewRun, error) {
 	}
 	var out []fewRun
 	for _, w := range fewWays() {
-		r, err := a.divided(w).loop(ctx, w.gate)
+		r, err := a.divide(w).loop(ctx, loopWays()[0])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.name, err)
 		}
@@ -223,11 +194,10 @@ func (a *Arena) weigh(ctx context.Context, r *fewRun) error {
 func fewRows(runs [][]fewRun) []FewRow {
 	var rows []FewRow
 	for j, w := range fewWays() {
-		base := slices.IndexFunc(fewWays(), func(v fewWay) bool { return v.name == w.base() })
 		var gain, ahead, calls, worse, wrong, same, unseen, lost []float64
 		for _, world := range runs {
 			r := world[j]
-			gain, ahead = append(gain, r.gain), append(ahead, r.gain-world[base].gain)
+			gain, ahead = append(gain, r.gain), append(ahead, r.gain-world[0].gain)
 			calls, worse = append(calls, float64(r.calls)), append(worse, indicator(r.gain < -rounding))
 			lost = append(lost, indicator(r.lost))
 			if r.accepted > 0 {
@@ -246,7 +216,7 @@ func fewRows(runs [][]fewRun) []FewRow {
 func pooledFew(cells []FewCell) []FewRow {
 	var rows []FewRow
 	for j, w := range fewWays() {
-		of := func(pick func(FewRow) Figure) Figure {
+		join := func(pick func(FewRow) Figure) Figure {
 			var all []Figure
 			for _, c := range cells {
 				all = append(all, pick(c.Rows[j]))
@@ -254,9 +224,9 @@ func pooledFew(cells []FewCell) []FewRow {
 			return joined(all)
 		}
 		rows = append(rows, FewRow{
-			w.name, of(func(r FewRow) Figure { return r.Gain }), of(func(r FewRow) Figure { return r.Ahead }),
-			of(func(r FewRow) Figure { return r.Calls }), of(func(r FewRow) Figure { return r.Worse }), of(func(r FewRow) Figure { return r.False }),
-			of(func(r FewRow) Figure { return r.Same }), of(func(r FewRow) Figure { return r.Unseen }), of(func(r FewRow) Figure { return r.Lost }),
+			w.name, join(func(r FewRow) Figure { return r.Gain }), join(func(r FewRow) Figure { return r.Ahead }),
+			join(func(r FewRow) Figure { return r.Calls }), join(func(r FewRow) Figure { return r.Worse }), join(func(r FewRow) Figure { return r.False }),
+			join(func(r FewRow) Figure { return r.Same }), join(func(r FewRow) Figure { return r.Unseen }), join(func(r FewRow) Figure { return r.Lost }),
 		})
 	}
 	return rows

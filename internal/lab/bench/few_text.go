@@ -38,9 +38,9 @@ func (r FewReport) Text() string {
 	return b.String()
 }
 
-func (r FewRow) line(base string) string {
+func (r FewRow) line() string {
 	ahead := r.Ahead.signed()
-	if r.Way == base {
+	if r.Way == fewFixed {
 		ahead = ""
 	}
 	return fmt.Sprintf("%s | %s | %s | %.0f | %s | %s | %s | %s | %.2f", r.Way, r.Gain.text(), ahead, r.Calls.Mean, r.Worse.text(), r.False.text(), r.Same.points(), r.Unseen.points(), r.Lost.Mean)
@@ -54,16 +54,10 @@ func (r FewReport) Markdown(command string) string {
 	b.WriteString(strings.NewReplacer("{{command}}", command, "{{worlds}}", strconv.Itoa(r.Study.Worlds), "{{cells}}", strconv.Itoa(len(r.Cells)),
 		"{{ahead}}", r.standing(true), "{{behind}}", r.standing(false)).Replace(fewIntro))
 	b.WriteString("## All cells together\n\n|" + fewColumns + "|" + strings.Repeat("---|", 9) + "\n")
-	for i, row := range pooledFew(r.Cells) {
-		fmt.Fprintf(&b, "| %s |\n", row.line(fewWays()[i].base()))
+	for _, row := range pooledFew(r.Cells) {
+		fmt.Fprintf(&b, "| %s |\n", row.line())
 	}
 	r.aheadTable(&b)
-	b.WriteString("\n## Every cell\n\n| world | tasks | ceiling |" + fewColumns + strings.Repeat("|---", 12) + "|\n")
-	for _, c := range r.Cells {
-		for i, row := range c.Rows {
-			fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", c.World, c.Tasks, c.Calls, row.line(fewWays()[i].base()))
-		}
-	}
 	return b.String()
 }
 
@@ -95,7 +89,7 @@ func (r FewReport) aheadTable(b *strings.Builder) {
 	b.WriteString("\n## Ahead of the fixed split, by kind of world, by ceiling and by number of tasks\n\n| cells |")
 	var columns []int
 	for j, w := range fewWays() {
-		if w.name != w.base() {
+		if w.name != fewFixed {
 			columns = append(columns, j)
 			fmt.Fprintf(b, " %s |", w.name)
 		}
@@ -137,33 +131,29 @@ are used that are not sealed for the test. It holds for these worlds.
 
 ## What is compared
 
-Of 24, 40 or 60 tasks a fifth is sealed for the test, which no run here opens. The rest is
-split into train and selection tasks in halves (*fixed split*, the default ratio, 2:2:1), or
-3:1; or it is one pool in *folds* (` + "`split.cross_fit`" + `): a step learns from all folds but
-one, its candidate is judged by that one, and the folds take turns. Tasks of every type are
-in every fold, those of a declared cluster too; with *clusters whole* each cluster is in one
-fold. *race* is the default gate, *strict* the published rule with a fresh pass.
+Of 8 to 40 tasks a fifth is sealed for the test, which no run here opens. The rest is
+split into train and selection tasks in halves (*fixed split*, the default ratio, 2:2:1); or
+it is in *folds* (` + "`split.cross_fit`" + `): a step learns from all folds but one, its candidate is
+judged by that one, and the folds take turns; or it is *one pool*, all of which teaches and
+judges. Each ends with a fresh pass.
 
-A run has a ceiling of calls of target and optimizer together (short: 30 and 4 for each task;
-long: 60 and 12, which all four epochs fit into). Everything is paid from it: the pool is
-larger than the selection split and is scored at the beginning and at the end.
+A run has a ceiling of calls of target and optimizer together (short: 60 and 6 for each task;
+long: 120 and 16). Everything is paid from it.
 
 *Gain* is the expected score of the shipped skill minus that of the seed skill on 200 tasks
-that no decision saw. *Ahead* is the gain minus that of the fixed split in the same world
-under the same gate. *Worse* is the share of runs whose gain is negative. *False* is the
-share of the accepted candidates of a run that are worse on those 200 tasks than what they
-replaced. *Too high* is the reported score (the fresh pass over the selection tasks, or the
-pool) minus the expected one, in points: on the same tasks, and on the unseen ones. *Lost* is
-the share of runs that passed the ceiling in a part that had brought a better skill: they
-ship what they had before, and tell no score of it. In parentheses stand standard errors,
-over {{worlds}} worlds in each of {{cells}} cells.
+that no decision saw. *Ahead* is the gain minus that of the fixed split in the same world.
+*Worse* is the share of runs whose gain is negative. *False* is the share of the accepted
+candidates of a run that are worse on those 200 tasks than what they replaced. *Too high* is
+the reported score (the fresh pass) minus the expected one, in points: on the same tasks, and
+on the unseen ones. *Lost* is the share of runs that passed the ceiling in a part that had
+brought a better skill. Standard errors are in parentheses, over {{worlds}} worlds in each of
+{{cells}} cells.
 
-## What came out
+## Results
 
-- 4 folds under the default gate are more than two standard errors ahead of the fixed split in {{ahead}}.
-- They are more than two standard errors behind it in {{behind}}. Of cells without any difference
-  about one in 44 is by chance.
-- The score that a run in folds tells of its pool is too high for unseen tasks: the skill was
-  made from most of the pool. The test split is what tells the truth.
+- 4 folds are more than two standard errors ahead of the fixed split in {{ahead}}, and behind
+  it in {{behind}}. Of cells without any difference about one in 44 is by chance.
+- The score that a run reports of its pool is too high for unseen tasks: the skill was
+  made from the pool. The test split shows the true score.
 
 `

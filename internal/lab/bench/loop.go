@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// LoopStudy measures what training gains under each gate, whole loop and all, in worlds
-// of several kinds and with few and many selection tasks.
+// LoopStudy measures what training gains with the defaults, with the loop of the published
+// protocol and with parts of the loop changed: in worlds of several kinds, with optimizers
+// that tire, and with few and many selection tasks.
 type LoopStudy struct {
 	Worlds int    `json:"worlds"` // of each kind and number of selection tasks
 	Calls  int    `json:"calls"`  // that a run may make; 0: as in loopCeilings
@@ -57,7 +58,7 @@ func (s LoopStudy) sizes() []int {
 	return []int{12, 30, 100}
 }
 
-// LoopKind is a kind of world.
+// LoopKind is a kind of world, or of optimizer.
 type LoopKind struct {
 	Name   string `json:"name"`
 	What   string `json:"what"`
@@ -66,7 +67,7 @@ type LoopKind struct {
 
 // loopKinds returns the kinds of worlds. What they do not say is as in loopSetup.
 func loopKinds() []LoopKind {
-	return []LoopKind{
+	kinds := []LoopKind{
 		{"near-deterministic", "2 % of the answers forget the skill", func(s *Setup) { s.World.Flip = 0.02 }},
 		{"noisy", "20 % of the answers forget the skill", func(s *Setup) { s.World.Flip = 0.2 }},
 		{"few harmful", "5 % of the analyses propose a harmful rule", func(s *Setup) { s.World.Harm = 0.05 }},
@@ -76,12 +77,15 @@ func loopKinds() []LoopKind {
 		{"sparse", "80 % of the tasks are solved without a rule; 8 rules for the rest", func(s *Setup) {
 			s.World.Rules, s.World.Plain = 8, 0.8
 		}},
-		{"several failures", "an analyst must see three failures that miss a rule before it proposes it", func(s *Setup) { s.World.Need = 3 }},
 		{"clusters", "20 kinds of task with a rule each; tasks of a kind are solved or failed together, and declared as clusters", func(s *Setup) {
 			s.World.Rules, s.World.Depth, s.World.Plain, s.World.Skew, s.Cluster = 20, 1, 0, 0, "type"
 		}},
 		{"heavy tails", "soft scores: a solved task is worth the cube of a uniform draw", func(s *Setup) { s.Heavy = true }},
 	}
+	for _, o := range worlds.Mixture()[1:] { // the others have the perfect one
+		kinds = append(kinds, LoopKind{o.Name, o.What, func(s *Setup) { s.World.Optimizer = o.Name }})
+	}
+	return kinds
 }
 
 // loopSetup is what the kinds of worlds start from.
@@ -115,12 +119,11 @@ type Figure struct {
 	N    int     `json:"n"`
 }
 
-// LoopRow is what one gate came to in a cell. Scores go from 0 to 1.
+// LoopRow is the result of one way to train in a cell. Scores go from 0 to 1.
 type LoopRow struct {
-	Gate   string `json:"gate"`
+	Way    string `json:"way"`
 	Gain   Figure `json:"gain"`   // expected score on the test tasks, shipped skill minus seed skill
-	Ahead  Figure `json:"ahead"`  // gain minus that of strict in the same world
-	Beside Figure `json:"beside"` // gain minus that of the default in the same world, or of what differs by one part alone
+	Ahead  Figure `json:"ahead"`  // gain minus that of the defaults in the same world
 	Calls  Figure `json:"calls"`  // that a run made, of target and optimizer
 	Worse  Figure `json:"worse"`  // share of runs whose gain is negative
 	Excess Figure `json:"excess"` // reported score minus the expected one, both on the selection tasks
@@ -136,9 +139,9 @@ type LoopCell struct {
 	Rows      []LoopRow `json:"rows"`
 }
 
-func (c LoopCell) row(gate string) LoopRow {
+func (c LoopCell) row(way string) LoopRow {
 	for _, r := range c.Rows {
-		if r.Gate == gate {
+		if r.Way == way {
 			return r
 		}
 	}
@@ -187,7 +190,7 @@ func (s LoopStudy) Run(ctx context.Context) (LoopReport, error) {
 	return r, nil
 }
 
-// loops plays one world under every gate.
+// loops plays one world in every way.
 func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -197,7 +200,7 @@ func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 		return nil, err
 	}
 	var out []loopRun
-	for _, g := range loopGates() {
+	for _, g := range loopWays() {
 		r, err := a.loop(ctx, g)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.name, err)
@@ -208,32 +211,21 @@ func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 	return out, nil
 }
 
-// other is the place of what a gate stands beside.
-func (g loopGate) other() int {
-	name := defaultGate
-	if g.feature != nil {
-		name = g.feature.against
-	}
-	return slices.IndexFunc(loopGates(), func(g loopGate) bool { return g.name == name })
-}
-
-// loopRows sums up the runs of a cell, by world and gate.
+// loopRows sums up the runs of a cell, by world and way.
 func loopRows(runs [][]loopRun) []LoopRow {
 	var rows []LoopRow
-	for j, g := range loopGates() {
-		other := g.other()
-		var gain, ahead, beside, calls, worse, excess, lost []float64
+	for j, w := range loopWays() {
+		var gain, ahead, calls, worse, excess, lost []float64
 		for _, world := range runs {
 			r := world[j]
 			gain, ahead = append(gain, r.gain), append(ahead, r.gain-world[0].gain)
-			beside = append(beside, r.gain-world[other].gain)
 			calls, worse = append(calls, float64(r.calls)), append(worse, indicator(r.gain < -rounding))
 			lost = append(lost, indicator(r.lost))
 			if r.excess != nil {
 				excess = append(excess, *r.excess)
 			}
 		}
-		rows = append(rows, LoopRow{g.name, figure(gain), figure(ahead), figure(beside), figure(calls), figure(worse), figure(excess), figure(lost)})
+		rows = append(rows, LoopRow{w.name, figure(gain), figure(ahead), figure(calls), figure(worse), figure(excess), figure(lost)})
 	}
 	return rows
 }
@@ -265,22 +257,22 @@ func figure(xs []float64) Figure {
 	return f
 }
 
-// pooled is the mean over cells by gate. Cells are drawn apart, so that the squares of
+// pooled is the mean over cells by way. Cells are drawn apart, so that the squares of
 // their errors add up.
 func pooled(cells []LoopCell) []LoopRow {
 	var rows []LoopRow
-	for _, g := range loopGates() {
-		of := func(pick func(LoopRow) Figure) Figure {
+	for _, w := range loopWays() {
+		join := func(pick func(LoopRow) Figure) Figure {
 			var all []Figure
 			for _, c := range cells {
-				all = append(all, pick(c.row(g.name)))
+				all = append(all, pick(c.row(w.name)))
 			}
 			return joined(all)
 		}
 		rows = append(rows, LoopRow{
-			g.name, of(func(r LoopRow) Figure { return r.Gain }), of(func(r LoopRow) Figure { return r.Ahead }), of(func(r LoopRow) Figure { return r.Beside }),
-			of(func(r LoopRow) Figure { return r.Calls }), of(func(r LoopRow) Figure { return r.Worse }), of(func(r LoopRow) Figure { return r.Excess }),
-			of(func(r LoopRow) Figure { return r.Lost }),
+			w.name, join(func(r LoopRow) Figure { return r.Gain }), join(func(r LoopRow) Figure { return r.Ahead }),
+			join(func(r LoopRow) Figure { return r.Calls }), join(func(r LoopRow) Figure { return r.Worse }), join(func(r LoopRow) Figure { return r.Excess }),
+			join(func(r LoopRow) Figure { return r.Lost }),
 		})
 	}
 	return rows

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -16,55 +16,39 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// loopGate is a gate that a whole training run is judged by, or the default one with a part
-// of the loop changed.
-type loopGate struct {
-	name    string
-	mode    gate.Mode
-	confirm string
-	fresh   bool
-	change  func(*train.Options)
-	feature *loopFeature // nil: the gate is what differs
-}
-
-// loopFeature is a feature of the loop, and what shows what it adds.
-type loopFeature struct {
-	name    string
-	against string // the run that differs by it alone
-	without bool   // it is the one that has the feature
-}
-
-// loopGates returns strict, with which the others are compared, then the default, and at
-// the end the default with one feature of the loop more or less.
-func loopGates() []loopGate {
-	gates := []loopGate{
-		{"strict", "strict", "", false, nil, nil},
-		{"strict, fresh pass", "strict", "", true, nil, nil},
-		{defaultGate, gate.ModeRace, "measured", true, nil, nil},
-		{"race, bar and confirmation", gate.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }, nil},
-		{"race, full", gate.ModeRace, "full", true, nil, nil},
-		{"race, discordant", gate.ModeRace, "discordant", true, nil, nil},
-		{"race, none", gate.ModeRace, "none", true, nil, nil},
-	}
-	feature := func(name string, p loopFeature, change func(*train.Options)) {
-		gates = append(gates, loopGate{name, gate.ModeRace, "measured", true, change, &p})
-	}
-	feature(coldGate, loopFeature{"warm start", defaultGate, true}, cold)
-	feature("race, 2 drafts", loopFeature{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
-	feature("race, narrow reflection", loopFeature{"wide reflection", coldGate, true}, narrow)
-	feature("race, second try", loopFeature{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
-	feature("race, memory of the run", loopFeature{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
-	feature("race, 3 candidates", loopFeature{"three candidates", defaultGate, false}, three)
-	feature(smallGate, loopFeature{"batches of 20", coldGate, false}, smallBatches)
-	feature("race, 20 failures", loopFeature{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
-	return gates
+// loopWay is a way to train: the defaults, or the defaults with a part changed.
+type loopWay struct {
+	name   string
+	what   string
+	change func(*train.Options) // nil: nothing
 }
 
 const (
-	defaultGate = "race, measured"
-	coldGate    = "race, no warm start"
-	smallGate   = "race, batches of 20"
+	defaultWay   = "default"
+	referenceWay = "reference loop"
 )
+
+// loopWays returns the defaults, with which the others are compared, then the loop of the
+// published protocol, and the defaults with one part more or less.
+func loopWays() []loopWay {
+	return []loopWay{
+		{defaultWay, "the defaults", nil},
+		{referenceWay, "`protocol: skillopt`: minibatches of 8, 4 to 2 edits a step, 4 epochs, guidance that is forced in, no second try, no warm start, no fresh pass", reference},
+		{"no warm start", "`train.warm: off`", func(o *train.Options) { o.Warm = 0 }},
+		{"no second try", "`train.second_try: false`", func(o *train.Options) { o.SecondTry = false }},
+		{"whole batches", "each batch is the whole train split", func(o *train.Options) { o.BatchSize = 60 }},
+		{"no guidance", "`slow_update.enabled: false`, `meta_skill.enabled: false`", func(o *train.Options) { o.SlowUpdate, o.MetaSkill = false, false }},
+		{"memory of the run", "`reflect.memory: run`", func(o *train.Options) { o.Memory = 8 }},
+		{"20 failures", "`train.failures: 20`", func(o *train.Options) { o.Enough = 20 }},
+	}
+}
+
+// reference changes the defaults to the published protocol.
+func reference(o *train.Options) {
+	o.Warm, o.SecondTry, o.Fresh, o.Stop = 0, false, false, train.Stop{}
+	o.Epochs, o.BatchSize, o.Minibatch, o.Budget, o.MinBudget = 4, 40, 8, 4, 2
+	o.SlowGated, o.Whole = false, false
+}
 
 // loopRun is what one run came to. Scores are expected ones.
 type loopRun struct {
@@ -77,16 +61,15 @@ type loopRun struct {
 }
 
 // loop trains with the defaults of a run of one's own under a ceiling of all calls.
-func (a *Arena) loop(ctx context.Context, g loopGate) (loopRun, error) {
+func (a *Arena) loop(ctx context.Context, w loopWay) (loopRun, error) {
 	m := a.models()
-	m.every = g.mode == "strict"
 	c := &ceiling{models: m, calls: a.Setup.Calls, selection: a.Data.Pass(), shipped: a.Skill.Text(), pending: a.Skill.Text()}
 	d := a.deps(m)
 	d.Prompts, d.Files, d.Pace = prompt.Whole(), c, c.room
 	d.Told = func(t task.Task, s skill.Skill) optimize.Told {
 		return optimize.Told{System: a.question.Told(t, s, optimize.SkillMark)}
 	}
-	o := a.loopOptions(g)
+	o := a.loopOptions(w)
 	r, err := train.Run(ctx, o, d)
 	if err != nil && !errors.Is(err, errSpent) {
 		return loopRun{}, err
@@ -127,8 +110,6 @@ func reported(r *train.Result, o train.Options) *float64 {
 	switch {
 	case o.Fresh && r.Reported != nil && r.Reported.Fresh != nil:
 		return r.Reported.Fresh
-	case o.Gate == gate.ModeRace && r.Reported != nil:
-		return &r.Reported.Shrunken
 	case r.Selection != nil && o.Projection.Metric == score.Soft:
 		return &r.Selection.Soft
 	case r.Selection != nil:
@@ -137,44 +118,24 @@ func reported(r *train.Result, o train.Options) *float64 {
 	return nil
 }
 
-// cold leaves the warm start out.
-func cold(o *train.Options) { o.Warm = train.Warm{} }
-
-// three makes three candidates a step, each of other analysts' proposals.
-func three(o *train.Options) {
-	o.Population = train.Population{Size: 3, Vary: "minibatches"}
-	o.Minibatch = max(1, o.BatchSize/(2*o.Population.Size))
-}
-
-// narrow reads few failures at a time and makes few edits, as the published defaults do.
-func narrow(o *train.Options) {
-	cold(o)
-	o.BatchSize, o.Minibatch, o.Budget = min(o.BatchSize, 40), 8, 4
-}
-
-func smallBatches(o *train.Options) {
-	cold(o)
-	o.BatchSize = min(o.BatchSize, 20)
-}
-
-// loopOptions are the defaults of a run of one's own, with a gate.
-func (a *Arena) loopOptions(g loopGate) train.Options {
+// loopOptions are the defaults of a run of one's own, changed as a way has it.
+func (a *Arena) loopOptions(w loopWay) train.Options {
 	o := a.options()
 	n := a.Data.Drawable()
-	c := schedule.Ceiling{Calls: a.Setup.Calls, Selection: a.Data.Judges(), Confirms: g.confirm == "full" || g.confirm == "discordant"}
-	o.BatchSize, o.Warm = c.Batch(schedule.WideBatch(n)), train.Warm{Drafts: 1, Tasks: c.Batch(schedule.WarmBatch(n))}
-	o.Shrinks, o.Minibatch, o.Whole, o.Window, o.Budget = true, 0, true, 60_000, 16
-	o.Gate, o.Confirm, o.Fresh, o.Risk = g.mode, g.confirm, g.fresh, 0
-	if g.mode == gate.ModeRace { // no other gate knows of clusters
-		o.Cluster = a.Setup.Cluster
-		twice := c.Twice(train.TwiceLeast)
-		o.Few, o.Twice = schedule.Few(min(o.Steps(n), c.Steps(o.BatchSize))), &twice
-	}
+	c := schedule.Ceiling{Calls: a.Setup.Calls, Selection: a.Data.Judges()}
+	o.BatchSize, o.Warm = c.Batch(schedule.WideBatch(n)), c.Batch(schedule.WarmBatch(n))
+	o.Epochs = schedule.Epochs(schedule.StepsPerEpoch(n, o.BatchSize, 1))
+	o.Budget, o.Minibatch, o.Whole, o.Window = config.AutoBudget, 0, true, 60_000
+	o.Shrinks, o.SecondTry, o.Fresh, o.Stop = true, true, true, train.Stop{Perfect: true, Patience: 5}
+	o.Cluster = a.Setup.Cluster
+	twice := c.Twice(train.TwiceLeast)
+	o.Twice = &twice
 	if a.Setup.Heavy {
 		o.Projection.Metric = score.Soft
 	}
-	if g.change != nil {
-		g.change(&o)
+	if w.change != nil {
+		w.change(&o)
+		o.BatchSize, o.Warm = min(o.BatchSize, n), min(o.Warm, n)
 	}
 	return o
 }
@@ -208,7 +169,7 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 		return p.Tasks, nil
 	}
 	if c.tasks > 0 {
-		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, int(c.models.rolled.Load()), c.gated+c.read-c.readBefore, 0
+		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, int(c.models.rolled.Load()), c.gated+int(c.judged.Load())-c.readBefore, 0
 	}
 	if p.Name == train.UnitFinal {
 		c.reserve = 0
@@ -230,7 +191,7 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 	}
 	for n := p.Tasks; n >= p.Least; n-- {
 		if c.need(n) <= float64(left) {
-			c.begun, c.tasks, c.readBefore = used, n, c.read
+			c.begun, c.tasks, c.readBefore = used, n, int(c.judged.Load())
 			return n, nil
 		}
 	}

@@ -62,7 +62,7 @@ func claimsOf(list []Claim) []result.StudyFinding {
 func loopColumns() []column[LoopRow] {
 	return []column[LoopRow]{
 		{"gain", "expected score on the test tasks, shipped skill minus seed skill", result.UnitChange, func(r LoopRow) *result.StudyFigure { return r.Gain.figure() }},
-		{"ahead", "gain minus that of strict in the same world", result.UnitChange, func(r LoopRow) *result.StudyFigure { return r.Ahead.figure() }},
+		{"ahead", "gain minus that of the defaults in the same world", result.UnitChange, func(r LoopRow) *result.StudyFigure { return r.Ahead.figure() }},
 		{"calls", "that a run made, of target and optimizer", result.UnitCount, func(r LoopRow) *result.StudyFigure { return r.Calls.figure() }},
 		{"worse", "share of runs whose gain is negative", result.UnitShare, func(r LoopRow) *result.StudyFigure { return r.Worse.figure() }},
 		{"too high", "reported score minus the expected one on the selection tasks", result.UnitPoints, func(r LoopRow) *result.StudyFigure { return r.Excess.figure() }},
@@ -73,14 +73,14 @@ func loopColumns() []column[LoopRow] {
 // Study is the report as the tables that are kept in a run.
 func (r LoopReport) Document() result.Study {
 	columns := loopColumns()
-	all := table("All cells together", "Each cell counts once.", []string{"gate"}, columns)
+	all := table("All cells together", "Each cell counts once.", []string{"way"}, columns)
 	for _, row := range r.Pooled {
-		add(&all, columns, row, row.Gate)
+		add(&all, columns, row, row.Way)
 	}
-	each := table("Every cell", "A kind of world, a number of selection tasks and a ceiling of calls.", []string{"world", "selection tasks", "ceiling", "gate"}, columns)
+	each := table("Every cell", "A kind of world, a number of selection tasks and a ceiling of calls.", []string{"world", "selection tasks", "ceiling", "way"}, columns)
 	for _, c := range r.Cells {
 		for _, row := range c.Rows {
-			add(&each, columns, row, c.World, strconv.Itoa(c.Selection), strconv.Itoa(c.Calls), row.Gate)
+			add(&each, columns, row, c.World, strconv.Itoa(c.Selection), strconv.Itoa(c.Calls), row.Way)
 		}
 	}
 	return result.Study{
@@ -100,7 +100,7 @@ func wordsOf(kinds []LoopKind) []result.StudyWord {
 func fewTableColumns() []column[FewRow] {
 	return []column[FewRow]{
 		{"gain", "expected score on the test tasks, shipped skill minus seed skill", result.UnitChange, func(r FewRow) *result.StudyFigure { return r.Gain.figure() }},
-		{"ahead", "gain minus that of the fixed split in the same world under the same gate", result.UnitChange, func(r FewRow) *result.StudyFigure { return r.Ahead.figure() }},
+		{"ahead", "gain minus that of the fixed split in the same world", result.UnitChange, func(r FewRow) *result.StudyFigure { return r.Ahead.figure() }},
 		{"calls", "that a run made, of target and optimizer", result.UnitCount, func(r FewRow) *result.StudyFigure { return r.Calls.figure() }},
 		{"worse", "share of runs whose gain is negative", result.UnitShare, func(r FewRow) *result.StudyFigure { return r.Worse.figure() }},
 		{"false", "share of accepted candidates that are worse on the test tasks than what they replaced", result.UnitShare, func(r FewRow) *result.StudyFigure { return r.False.figure() }},

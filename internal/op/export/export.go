@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -26,6 +25,6 @@ func Cassette(ctx context.Context, dir, path string, secrets ...string) (out res
 		return out, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	sum, err := cassette.Export(r.Results(ctx), path, config.Begun(r.Manifest.Identity), redact.New(secrets...))
+	sum, err := cassette.Export(r.Results(ctx), path, redact.New(secrets...))
 	return result.Exported{Steps: sum.Steps, Redacted: append([]string{}, sum.Redacted...)}, err
 }

@@ -37,13 +37,8 @@ func (w *work) decide(ctx context.Context) error {
 		w.out.Undecided = why
 		return nil
 	}
-	start, err := w.start(ctx)
-	if err != nil {
-		return err
-	}
 	deterministic := w.run.History.Noise != nil && w.run.History.Noise.Deterministic
 	o := train.Options{Batching: train.Batching{Seed: w.in.Config.Train.Seed}, Gating: training.Gating(w.in, deterministic)}
-	o.Few, o.Twice = start.Few, start.Twice
 	made, err := train.Rejudge(ctx, o, train.Recorded{
 		Data: data, History: w.run.History, Candidates: candidates, Answers: newAnswers(w),
 	})

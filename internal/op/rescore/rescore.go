@@ -7,7 +7,6 @@ package rescore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,7 +90,6 @@ func (w *work) prepare(ctx context.Context) error {
 		}
 		w.step = step
 	}
-	w.in.Loaded.AsBegun(&w.in.Config, m.Identity)
 	var err error
 	if w.replies, err = w.run.Replies(ctx); err != nil {
 		return err
@@ -240,9 +238,6 @@ var undecidable = [...]string{"gate.", "split.", "train.seed", "eval.selection",
 func (w *work) sameGate() (string, error) {
 	begun := w.run.Manifest.Identity
 	id, err := w.in.Identity()
-	if err == nil {
-		id, err = w.in.AsBegun(id, begun)
-	}
 	if err != nil {
 		return "", err
 	}
@@ -253,22 +248,4 @@ func (w *work) sameGate() (string, error) {
 		}
 	}
 	return strings.Join(found, "; "), nil
-}
-
-// recordedStart is what a run decided at its beginning and the gate depends on.
-type recordedStart struct {
-	Few   bool `json:"few"`
-	Twice *int `json:"twice"`
-}
-
-// start reads it; a run of an older build has none.
-func (w *work) start(ctx context.Context) (s recordedStart, err error) {
-	data, err := w.run.Decision(ctx, session.StartKey)
-	if err != nil || data == nil {
-		return s, err
-	}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("read the recorded decision %s: %w", session.StartKey, err)
-	}
-	return s, nil
 }

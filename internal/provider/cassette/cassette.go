@@ -61,7 +61,6 @@ func (e *MissingError) Error() string {
 
 // Cassette answers the steps of a run. It is safe for concurrent use.
 type Cassette struct {
-	begun        map[string]string
 	steps        map[string]journal.Record
 	firstByEqual map[equalKey]string // keys of first attempts
 	givenUp      []string
@@ -104,7 +103,7 @@ func Parse(r io.Reader) (*Cassette, error) {
 	if head.Format != Format {
 		return nil, fmt.Errorf("line 1: found format %q, this version reads %s", head.Format, Format)
 	}
-	c := &Cassette{begun: head.Begun, steps: make(map[string]journal.Record), firstByEqual: make(map[equalKey]string), used: make(map[string]bool)}
+	c := &Cassette{steps: make(map[string]journal.Record), firstByEqual: make(map[equalKey]string), used: make(map[string]bool)}
 	for {
 		sum := hex.EncodeToString(in.sum.Sum(nil))
 		line, err := in.next()
@@ -123,11 +122,6 @@ func Parse(r io.Reader) (*Cassette, error) {
 		}
 	}
 }
-
-// Begun returns the settings that the recorded run was begun with, as the identity of a
-// run has them, of those whose default has changed since; nil: the file is of a program
-// that did not write them.
-func (c *Cassette) Begun() map[string]string { return c.begun }
 
 // lines reads a file line by line and adds them up.
 type lines struct {

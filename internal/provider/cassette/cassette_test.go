@@ -93,7 +93,7 @@ func TestExportAndLoad(t *testing.T) {
 	t.Parallel()
 	j := recorded(t)
 	path := filepath.Join(t.TempDir(), "run.cassette.jsonl")
-	sum, err := cassette.Export(j.Results(t.Context(), 0), path, map[string]string{"gate.confirm": `"auto"`}, redact.New())
+	sum, err := cassette.Export(j.Results(t.Context(), 0), path, redact.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +121,6 @@ func TestExportAndLoad(t *testing.T) {
 			t.Errorf("%s: got %+v %q, want %+v %q", want.Key, got, got.Result, want, want.Result)
 		}
 	}
-	if c.Begun()["gate.confirm"] != `"auto"` {
-		t.Errorf("begun with %v", c.Begun())
-	}
 	if diff := cmp.Diff([]string{"e1/a", "e1/b"}, c.GivenUp()); diff != "" {
 		t.Errorf("given up (-want +got):\n%s", diff)
 	}
@@ -131,7 +128,7 @@ func TestExportAndLoad(t *testing.T) {
 		t.Errorf("unused %v", left)
 	}
 	again := filepath.Join(t.TempDir(), "again")
-	if _, err := cassette.Export(j.Results(t.Context(), 0), again, map[string]string{"gate.confirm": `"auto"`}, redact.New()); err != nil || read(t, again) != read(t, path) {
+	if _, err := cassette.Export(j.Results(t.Context(), 0), again, redact.New()); err != nil || read(t, again) != read(t, path) {
 		t.Errorf("two exports differ, %v", err)
 	}
 }
@@ -148,7 +145,7 @@ func read(t *testing.T, path string) string {
 func export(t *testing.T, secrets ...string) (string, cassette.Summary) {
 	t.Helper()
 	var buf bytes.Buffer
-	sum, err := cassette.Write(&buf, recorded(t).Results(t.Context(), 0), nil, redact.New(secrets...))
+	sum, err := cassette.Write(&buf, recorded(t).Results(t.Context(), 0), redact.New(secrets...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +181,7 @@ func TestRedactedJSONStaysJSON(t *testing.T) {
 		result := fmt.Appendf(nil, `{"text":%q,"n":12345678901234567890,"api_key":"x"}`, text)
 		r := journal.Record{Key: "k", Kind: journal.Call, Result: result}
 		var buf bytes.Buffer
-		if _, err := cassette.Write(&buf, one(r), nil, redact.New()); err != nil {
+		if _, err := cassette.Write(&buf, one(r), redact.New()); err != nil {
 			t.Fatal(err)
 		}
 		c, err := cassette.Parse(&buf)
@@ -201,7 +198,7 @@ func TestRedactedJSONStaysJSON(t *testing.T) {
 func TestNamesThatHoldSecrets(t *testing.T) {
 	t.Parallel()
 	r := journal.Record{Key: "e1/" + secret, Kind: journal.Decision}
-	_, err := cassette.Write(&bytes.Buffer{}, one(r), nil, redact.New(secret))
+	_, err := cassette.Write(&bytes.Buffer{}, one(r), redact.New(secret))
 	if err == nil || strings.Contains(err.Error(), secret) {
 		t.Errorf("error %v", err)
 	}
@@ -309,7 +306,7 @@ func TestBytesAreKept(t *testing.T) {
 		).Draw(t, "result")
 		var buf bytes.Buffer
 		r := journal.Record{Key: "k", Kind: journal.Episode, Result: result}
-		if _, err := cassette.Write(&buf, one(r), nil, redact.New()); err != nil {
+		if _, err := cassette.Write(&buf, one(r), redact.New()); err != nil {
 			t.Fatal(err)
 		}
 		c, err := cassette.Parse(&buf)

@@ -29,8 +29,7 @@ type Summary struct {
 
 // header is the first line.
 type header struct {
-	Format string            `json:"format"`
-	Begun  map[string]string `json:"begun,omitempty"`
+	Format string `json:"format"`
 }
 
 // wireLine is a step, or the end.
@@ -65,10 +64,10 @@ type wireEnd struct {
 }
 
 // Export writes the results of a journal, in their order, to the file at path, as a whole or
-// not at all. begun is what Cassette.Begun returns; it must hold no secret.
-func Export(results iter.Seq2[journal.Record, error], path string, begun map[string]string, secrets *redact.Redactor) (Summary, error) {
+// not at all.
+func Export(results iter.Seq2[journal.Record, error], path string, secrets *redact.Redactor) (Summary, error) {
 	var buf bytes.Buffer
-	sum, err := Write(&buf, results, begun, secrets)
+	sum, err := Write(&buf, results, secrets)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -80,12 +79,12 @@ func Export(results iter.Seq2[journal.Record, error], path string, begun map[str
 
 // Write writes results, in their order, without secrets. Equal results give
 // equal bytes. A key that holds a secret is an error, since it cannot be changed.
-func Write(w io.Writer, results iter.Seq2[journal.Record, error], begun map[string]string, secrets *redact.Redactor) (Summary, error) {
+func Write(w io.Writer, results iter.Seq2[journal.Record, error], secrets *redact.Redactor) (Summary, error) {
 	hash := sha256.New()
 	out := json.NewEncoder(io.MultiWriter(w, hash))
 	out.SetEscapeHTML(false)
 	var sum Summary
-	err := out.Encode(header{Format: Format, Begun: begun})
+	err := out.Encode(header{Format: Format})
 	if err == nil {
 		err = sum.lines(out, results, secrets)
 	}

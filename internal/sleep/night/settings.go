@@ -31,12 +31,6 @@ func (n trainer) targetSettings(j *job) config.Config {
 	if !n.set("gate.metric") {
 		cfg.Gate.Metric = "mixed"
 	}
-	if !n.set("gate.risk") && !n.Explore {
-		cfg.Gate.Risk = 1
-	}
-	if !n.set("gate.confirm") {
-		cfg.Gate.Confirm = "full"
-	}
 	if !n.set("gate.keep") {
 		cfg.Gate.Keep = true
 	}
