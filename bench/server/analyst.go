@@ -69,10 +69,16 @@ func (m simulated) analyseFailures(q question) map[string]any {
 		summary = append(summary, map[string]any{"failure_type": "rule_missing", "count": k.n, "description": "kind " + k.kind + " unsolved"})
 	}
 	edits := m.propose(q.hash(), q.skill(), countKinds(seen))
-	return map[string]any{
-		"batch_size": len(seen), "failure_summary": summary, "reasoning": "kinds without a rule fail", "edits": edits[:min(len(edits), q.budget())],
-		"patch": map[string]any{"reasoning": "kinds without a rule fail", "edits": edits[:min(len(edits), q.budget())]},
-	}
+	out := analysis(len(seen), "kinds without a rule fail", edits[:min(len(edits), q.budget())])
+	out["failure_summary"] = summary
+	return out
+}
+
+// analysis returns the reply of an analyst; skillrl reads the edits at its top, the others
+// in its patch.
+func analysis(read int, reasoning string, edits []edit) map[string]any {
+	patch := map[string]any{"reasoning": reasoning, "edits": edits}
+	return map[string]any{"batch_size": read, "reasoning": reasoning, "edits": edits, "patch": patch}
 }
 
 // propose returns the edits that failures of some kinds suggest to an optimizer with
@@ -102,7 +108,7 @@ func (m simulated) mistakes(key, skill string, failed []kindCount) []edit {
 		}
 	}
 	if m.draw("harm", key) < m.harm {
-		harmed := kindName(int(hash(strconv.FormatUint(m.seed, 10), "hk", key) % 12))
+		harmed := kindName(int(hash(strconv.FormatUint(m.seed, 10), "hk", key) % kinds))
 		content := harm(harmed)
 		if len(failed) > 0 && m.draw("lure", key) < m.lure {
 			content = lure(failed[0].kind, harmed)
@@ -116,11 +122,9 @@ func (m simulated) mistakes(key, skill string, failed []kindCount) []edit {
 func (m simulated) repairs(key, skill string, failed []kindCount) []edit {
 	have, edits := named(ruleText, skill), []edit{}
 	for _, k := range failed {
-		for _, line := range harmLine.FindAllStringSubmatch(skill, -1) {
-			if line[1] == k.kind {
-				edits = append(edits, edit{Op: "delete", Target: line[0]})
-				break
-			}
+		lines := harmLine.FindAllStringSubmatch(skill, -1)
+		if i := slices.IndexFunc(lines, func(line []string) bool { return line[1] == k.kind }); i >= 0 {
+			edits = append(edits, edit{Op: "delete", Target: lines[i][0]})
 		}
 		switch {
 		case have[k.kind] || k.n < m.need:
@@ -140,10 +144,9 @@ func (m simulated) analyseSuccesses(q question) map[string]any {
 		k := kinds[0].kind
 		edits = append(edits, edit{Op: "append", Content: "- NOTE-" + k + ": items of kind " + k + " are solved well; keep the short answer format."})
 	}
-	return map[string]any{
-		"batch_size": len(q.trajectories()), "success_patterns": []string{"short answers"}, "reasoning": "keep what works", "edits": edits,
-		"patch": map[string]any{"reasoning": "keep what works", "edits": edits},
-	}
+	out := analysis(len(q.trajectories()), "keep what works", edits)
+	out["success_patterns"] = []string{"short answers"}
+	return out
 }
 
 // reflect returns a new document, in a fence, for GEPA.

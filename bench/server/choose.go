@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -68,11 +69,11 @@ func (m simulated) rank(q question) map[string]any {
 	var all []candidate
 	for _, c := range candidateText.FindAllStringSubmatch(q.user, -1) {
 		index, _ := strconv.Atoi(c[1]) // digits alone
-		if w := m.weight(c[2]); w > 0 && !slices.ContainsFunc(kindText.FindAllStringSubmatch(c[2], -1), func(k []string) bool { return lost[k[1]] }) {
-			all = append(all, candidate{index, w})
+		if !slices.ContainsFunc(kindText.FindAllStringSubmatch(c[2], -1), func(k []string) bool { return lost[k[1]] }) {
+			all = append(all, candidate{index, m.weight(c[2])})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return int(10*b.weight) - int(10*a.weight) })
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.weight, a.weight) })
 	chosen := []int{}
 	for _, c := range all[:min(len(all), q.budget())] {
 		chosen = append(chosen, c.index)

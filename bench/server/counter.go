@@ -2,13 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // call is one line of the log. Times are seconds since the server started.
@@ -26,15 +28,14 @@ type counter struct {
 	ceiling int
 	start   time.Time
 
-	mu      sync.Mutex
-	log     *json.Encoder
-	calls   int
-	byStage map[string]int
-	over    chan struct{} // closed when a call came after the last that is answered
+	mu    sync.Mutex
+	log   *json.Encoder
+	calls int
+	over  bool // a call came after the last that is answered
 }
 
 func newCounter(next http.Handler, ceiling int, log io.Writer) *counter {
-	return &counter{next: next, ceiling: ceiling, start: time.Now(), log: json.NewEncoder(log), byStage: map[string]int{}, over: make(chan struct{})}
+	return &counter{next: next, ceiling: ceiling, start: time.Now(), log: json.NewEncoder(log)}
 }
 
 // handler returns the routes: chat completions, and /stats with the counts so far.
@@ -49,30 +50,18 @@ func (c *counter) stats(w http.ResponseWriter, _ *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// The client may be gone.
-	_ = json.NewEncoder(w).Encode(map[string]any{"calls": c.calls, "by_stage": c.byStage, "over": c.isOver()})
-}
-
-func (c *counter) isOver() bool {
-	select {
-	case <-c.over:
-		return true
-	default:
-		return false
-	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"calls": c.calls, "over": c.over})
 }
 
 // admit reports whether a call is to be answered, and counts it if it is.
-func (c *counter) admit(stage string) bool {
+func (c *counter) admit() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ceiling > 0 && c.calls >= c.ceiling {
-		if !c.isOver() {
-			close(c.over)
-		}
+		c.over = true
 		return false
 	}
 	c.calls++
-	c.byStage[stage]++
 	return true
 }
 
@@ -82,16 +71,20 @@ func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	q := readBody(body)
-	one.Stage = r.Header.Get("X-Stage")
-	if one.Stage == "" {
-		one.Stage = q.stage()
+	var wire struct {
+		Model    string
+		Messages []model.Message
 	}
-	one.Hash = q.hash()
+	if err := json.Unmarshal(body, &wire); err != nil {
+		http.Error(w, "the request is not JSON", http.StatusBadRequest)
+		return
+	}
+	q := newQuestion(wire.Model, wire.Messages)
+	one.Stage, one.Hash = cmp.Or(r.Header.Get("X-Stage"), q.stage()), q.hash()
 	if one.Stage == stageRollout {
 		one.Item, _ = lastItem(q.user)
 	}
-	if !c.admit(one.Stage) {
+	if !c.admit() {
 		<-r.Context().Done()
 		return
 	}
@@ -125,25 +118,3 @@ func (r *recorder) WriteHeader(status int) {
 
 // Unwrap lets http.ResponseController find the writer.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-// readBody reads the texts of a request; one that is no request has none.
-func readBody(body []byte) question {
-	var wire struct {
-		Model    string
-		Messages []struct{ Role, Content string }
-	}
-	if json.Unmarshal(body, &wire) != nil {
-		return question{}
-	}
-	q := question{model: wire.Model}
-	var system, user strings.Builder
-	for _, m := range wire.Messages {
-		into := &user
-		if m.Role == "system" || m.Role == "developer" {
-			into = &system
-		}
-		into.WriteString(m.Content + "\n")
-	}
-	q.system, q.user = system.String(), user.String()
-	return q
-}

@@ -15,15 +15,7 @@ type simulated struct{ dials }
 
 // Generate implements model.Client.
 func (m simulated) Generate(_ context.Context, req model.Request) (model.Response, error) {
-	q := question{model: req.Model}
-	for _, msg := range req.Messages {
-		if msg.Role == model.System || msg.Role == "developer" {
-			q.system += msg.Content + "\n"
-		} else {
-			q.user += msg.Content + "\n"
-		}
-	}
-	sample := ""
+	q, sample := newQuestion(req.Model, req.Messages), ""
 	if req.Seed != nil {
 		sample = strconv.FormatInt(*req.Seed, 10)
 	}

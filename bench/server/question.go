@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // The stages that are answered, as the header X-Stage names them.
@@ -23,6 +25,18 @@ const (
 // question is what a model is asked.
 type question struct {
 	model, system, user string
+}
+
+func newQuestion(name string, messages []model.Message) question {
+	q := question{model: name}
+	for _, m := range messages {
+		if m.Role == model.System {
+			q.system += m.Content + "\n"
+		} else {
+			q.user += m.Content + "\n"
+		}
+	}
+	return q
 }
 
 // hash names the question: equal ones have equal names.

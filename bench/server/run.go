@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,28 +27,18 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 func runData(args []string) error {
 	flags := flag.NewFlagSet("server data", flag.ContinueOnError)
 	sizes := flags.String("sizes", "60,30,60", "numbers of train, val and test items")
-	kinds := flags.Int("kinds", 12, "kinds of items")
 	seed := flags.Int64("seed", 7, "seed")
-	length := flags.Int("context", 900, "characters of the context of an item")
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return fmt.Errorf("server data: found no folder, want server data DIR [flags]")
+		return errors.New("server data: found no folder, want server data DIR [flags]")
 	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
-	counts := make([]int, len(splits()))
-	parts := strings.Split(*sizes, ",")
-	if len(parts) != len(counts) {
-		return fmt.Errorf("-sizes: found %q, want three numbers as in 60,30,60", *sizes)
+	var train, val, test uint16
+	if _, err := fmt.Sscanf(*sizes, "%d,%d,%d", &train, &val, &test); err != nil {
+		return fmt.Errorf("-sizes: found %q, want three numbers as in 60,30,60: %w", *sizes, err)
 	}
-	for i, part := range parts {
-		n, err := strconv.Atoi(part)
-		if err != nil || n < 0 {
-			return fmt.Errorf("-sizes: found %q, want three numbers as in 60,30,60", *sizes)
-		}
-		counts[i] = n
-	}
-	return writeTasks(args[0], counts, *kinds, *seed, *length)
+	return writeTasks(args[0], map[string]int{"train": int(train), "val": int(val), "test": int(test)}, *seed)
 }
 
 // serve answers requests and prints the base URL first.

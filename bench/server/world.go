@@ -85,8 +85,6 @@ func lastItem(text string) (id, kind string) {
 	return all[len(all)-1][1], all[len(all)-1][2]
 }
 
-func splits() []string { return []string{"train", "val", "test"} }
-
 // task is an item as data sets of questions hold it.
 type task struct {
 	ID       string   `json:"id"`
@@ -96,24 +94,30 @@ type task struct {
 	Type     string   `json:"task_type"`
 }
 
+const kinds = 12
+
 // writeTasks writes a folder with an items.json for each split. Kind number r is drawn
 // with weight 1/(r+2).
-func writeTasks(dir string, counts []int, kinds int, seed int64, length int) error {
+func writeTasks(dir string, counts map[string]int, seed int64) error {
 	rng := pyrand.New(seed)
 	weights := make([]float64, kinds)
 	for r := range weights {
 		weights[r] = 1 / float64(r+2)
 	}
 	serial := 0
-	for i, split := range splits() {
-		items := make([]task, counts[i])
-		for j := range items {
+	for _, split := range []string{"train", "val", "test"} {
+		items := make([]task, counts[split])
+		for i := range items {
 			serial++
 			drawn, err := rng.Choices(kinds, 1, weights)
 			if err != nil {
-				return fmt.Errorf("-kinds: %w", err)
+				return fmt.Errorf("draw a kind: %w", err)
 			}
-			items[j] = newTask(fmt.Sprintf("%c%05d", split[0], serial), kindName(drawn[0]), filler(rng, length))
+			id, kind := fmt.Sprintf("%c%05d", split[0], serial), kindName(drawn[0])
+			items[i] = task{
+				ID: id, Question: "Item " + id + " of kind " + kind + ": what is its code word?",
+				Context: filler(rng), Answers: []string{codeWord(id)}, Type: kind,
+			}
 		}
 		data, err := json.MarshalIndent(items, "", " ")
 		if err != nil {
@@ -129,15 +133,11 @@ func writeTasks(dir string, counts []int, kinds int, seed int64, length int) err
 	return nil
 }
 
-func newTask(id, kind, context string) task {
-	return task{ID: id, Question: "Item " + id + " of kind " + kind + ": what is its code word?", Context: context, Answers: []string{codeWord(id)}, Type: kind}
-}
-
-// filler returns a context that says nothing.
-func filler(rng *pyrand.Rand, length int) string {
+// filler returns a context of about 900 characters that says nothing.
+func filler(rng *pyrand.Rand) string {
 	words := strings.Fields("the registry keeps one line per item and the line holds a code word that only a reader who knows the rule can decode")
 	text := "[DOC] "
-	for len(text) < length {
+	for len(text) < 900 {
 		text += words[rng.Choice(len(words))] + " "
 	}
 	return strings.TrimSpace(text)
