@@ -11,7 +11,9 @@ tasks, and as many calls as this program made (in the tables small and few: as m
 ceiling allows); what it has at the end of the nearest of its iterations counts.
 
 Tables: main (12 cells: ceilings, failures to see, flips), tired (6 cells), small (ceilings
-of 100, 150 and 200 calls), few (12 to 30 tasks without splits).
+of 100, 150 and 200 calls), few (12 to 30 tasks without splits), and reported: what runs of
+this program, brought to their end, say of the best skill on the selection tasks, minus the
+expected score there, in points.
 
 A gain is the expected score of the best skill on the test tasks, worked out from the rules
 that it holds, minus that of the first skill: no luck of a last evaluation is in it. Printed
@@ -44,6 +46,7 @@ TABLES = {
     "tired": [cell(f"{c} calls, {o}", c, o) for c in (350, 1000) for o in ("reads8", "writes3", "harm")],
     "small": [cell(f"{c} calls", c, budget="ceiling") for c in (100, 150, 200)],
     "few": [cell(f"{n} tasks, 300 calls", 300, sizes=f"{n},0,60", budget="ceiling") for n in (12, 16, 20, 30)],
+    "reported": [cell(f"600 calls, flip {f}", 600, flip=f) for f in (0, 0.1, 0.2)],
 }
 
 
@@ -63,6 +66,19 @@ def measure_ours(server, binary, settings, c, seed):
         common.write_config(work, url, place_tasks(server, work, c, seed), "eval: {test: false}\n")
         got = common.train(binary, work, [f"limits.calls={c['calls']}", f"train.seed={seed}", *settings])
         return {"gain": common.gain(got["skill"], os.path.join(work, "data"), c["flip"]), **{k: got[k] for k in ("calls", "exit", "tasks")}}
+
+
+def measure_reported(server, binary, settings, c, seed):
+    """Returns how much too high the reported score is. Which items nobody solves is the
+    server's secret, so there are none."""
+    with tempfile.TemporaryDirectory() as work, common.serving(server, [*flags(c, seed), "-noise", 0]) as url:
+        common.write_config(work, url, place_tasks(server, work, c, seed), "eval: {test: false}\n")
+        settings = [f"limits.calls={c['calls']}", f"train.seed={seed}", *settings]
+        got = common.train(binary, work, settings)
+        if got["exit"] == 4:
+            got = common.train(binary, work, settings, ["--finish"])
+        items = common.read_items(os.path.join(work, "data"), "val")
+        return got["summary"]["best"]["selection"]["hard"] - common.expected(got["skill"], items, c["flip"], noise=0)
 
 
 def measure_gepa(server, peer, minibatch, c, seed, calls, tasks):
@@ -124,6 +140,16 @@ class Study:
         return ahead
 
 
+    def reported(self, c, seeds):
+        """Prints by how many points the scores that runs report are too high."""
+        for name, binary, settings in self.variants:
+            key = {"server": self.names[self.server], "binary": self.names[binary], "settings": settings, "reported": c}
+            got = common.by_seed(
+                self.args.jobs, lambda seed: self.results.get({**key, "seed": seed}, lambda: measure_reported(self.server, binary, settings, c, seed)), seeds
+            )
+            print(f"{c['name']:28}  {name} {100 * statistics.mean(got):+.1f} ({100 * common.se(got):.1f}) points too high", flush=True)
+
+
 def mean_of_cells(table, rows):
     """Prints the mean of the means of cells; the error takes cells as independent."""
     error = math.sqrt(sum(common.se(r) ** 2 for r in rows)) / len(rows)
@@ -141,8 +167,9 @@ def main():
         study = Study(args, *common.programs(args, place))
         for table in args.table or TABLES:
             print(f"{table}: gain (standard error) calls, {args.seeds} seeds from {args.first_seed}", flush=True)
-            rows = [study.row(c, range(args.first_seed, args.first_seed + args.seeds)) for c in TABLES[table]]
-            if args.peer:
+            row = study.reported if table == "reported" else study.row
+            rows = [row(c, range(args.first_seed, args.first_seed + args.seeds)) for c in TABLES[table]]
+            if args.peer and table != "reported":
                 mean_of_cells(table, rows)
 
 
