@@ -72,10 +72,10 @@ def serving(server, flags):
         process.wait()
 
 
-def stats(url):
-    """Returns what the server has counted."""
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats", timeout=10) as r:
-        return json.load(r)
+def calls_so_far(url):
+    """Returns how many calls the server has answered."""
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/calls", timeout=10) as r:
+        return int(r.read())
 
 
 def write_tasks(server, folder, sizes, seed):
@@ -185,27 +185,31 @@ def shown(values, sign=""):
     return f"{statistics.mean(values):{sign}.3f} ({se(values):.3f})"
 
 
+def shown_calls(calls, allowed):
+    """Shows the mean of the calls that were made, marked if it is not within 5 % of those
+    that were allowed."""
+    made = statistics.mean(calls)
+    return f"{made:.0f}" + ("" if abs(made - statistics.mean(allowed)) <= 0.05 * statistics.mean(allowed) else "!")
+
+
+def print_mean(what, rows):
+    """Prints the mean over cells of differences; the error takes cells as independent."""
+    error = math.sqrt(sum(se(r) ** 2 for r in rows)) / len(rows)
+    print(f"mean over {len(rows)} cells: ahead of {what} {statistics.mean(statistics.mean(r) for r in rows):+.3f} ({error:.3f})", flush=True)
+
+
 def differences(ours, theirs):
     return [a - b for a, b in zip(ours, theirs)]
 
 
-def run_peer(python, name, arguments, env=None, over=None):
-    """Runs a driver of bench/peer.py and returns what it prints, or None if it was stopped
-    because over() said so."""
-    argv = [python, os.path.join(ROOT, "bench", "peer.py"), name, json.dumps(arguments)]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
-    while True:
-        try:
-            out, err = process.communicate(timeout=0.1 if over else None)
-        except subprocess.TimeoutExpired:
-            if over():
-                process.kill()
-                process.communicate()
-                return None
-            continue
-        if process.returncode != 0:
-            raise RuntimeError(f"{name} failed ({process.returncode}):\n{err[-3000:]}")
-        return json.loads(out.splitlines()[-1])
+def run_peer(name, flip, arguments, env=None):
+    """Runs a driver of bench/peer.py and returns the course of its training: pairs of the
+    calls so far and the gain of the best skill by then."""
+    argv = [sys.executable, os.path.join(ROOT, "bench", "peer.py"), name, json.dumps(arguments)]
+    done = subprocess.run(argv, capture_output=True, text=True, env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        raise RuntimeError(f"{name} failed ({done.returncode}):\n{done.stderr[-3000:]}")
+    return [[calls, gain(skill, arguments["data"], flip)] for calls, skill in json.loads(done.stdout.splitlines()[-1])]
 
 
 def add_common(parser, seeds):

@@ -2,7 +2,8 @@
 
     peer.py gepa|skillopt|skillrl '{"url": ..., "work": ..., "seed": ...}'
 
-They use the defaults that the packages ship with. What they print last is one JSON line.
+They use the defaults that the packages ship with, and print the course of the training as
+one JSON line: a list of pairs, the calls so far and the best skill by then, for each step.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import os
 import sys
 import urllib.parse
 
-from common import PROMPT, SKILL, read_items
+from common import PROMPT, SKILL, calls_so_far, read_items
 
 
 class Client:
@@ -30,18 +31,17 @@ class Client:
 
 
 def gepa(a):
-    """Runs GEPA until it has made as many calls as it may, and returns its best candidate
-    of the end of the iteration that is nearest to that number."""
+    """Runs GEPA until it has made so many calls. A smaller budget would only end it earlier."""
     from gepa import optimize
 
-    client, ends = Client(a["url"]), []
+    client, course = Client(a["url"]), []
     pool = read_items(a["data"], "train") + read_items(a["data"], "val")
     examples = {i["id"]: {"input": PROMPT.format(**i), "additional_context": {}, "answer": i["answers"][0]} for i in pool}
 
     def stop(state):
         scores = state.program_full_scores_val_set
         best = max(range(len(scores)), key=scores.__getitem__)
-        ends.append((client.calls, state.program_candidates[best]["skill"]))
+        course.append((client.calls, state.program_candidates[best]["skill"]))
         return client.calls >= a["calls"]
 
     optimize(
@@ -50,13 +50,25 @@ def gepa(a):
         reflection_lm=lambda prompt: client.ask("fake-optimizer", [{"role": "user", "content": prompt}]),
         reflection_minibatch_size=min(a["minibatch"], len(a["train"])), stop_callbacks=stop, seed=a["seed"], logger=Quiet(),
     )
-    calls, skill = min(ends, key=lambda end: abs(end[0] - a["calls"]))
-    return {"calls": calls, "skill": skill}
+    return course
 
 
 class Quiet:
     def log(self, message):
         pass
+
+
+def noting(a, save, course):
+    """Returns a function that saves the state after a step, and notes it in the course."""
+
+    def note(*args):
+        save(*args)
+        best = os.path.join(a["out"], "best_skill.md")
+        if os.path.exists(best):
+            with open(best) as f:
+                course.append((calls_so_far(a["url"]), f.read()))
+
+    return note
 
 
 def skillrl(a):
@@ -66,8 +78,10 @@ def skillrl(a):
 
     env = SimpleQAEnv(initial_skill=SKILL, **{s + "_items": read_items(a["data"], s) for s in ("train", "val", "test")})
     models = {role + "_client": OpenAIChatClient(f"fake-{role}", api_key="none", base_url=a["url"]) for role in ("target", "optimizer")}
-    SkillOptTrainer(config=SkillOptConfig(out_root=a["out"], seed=a["seed"], eval_test=False), env=env, **models).train()
-    return {}
+    trainer, course = SkillOptTrainer(config=SkillOptConfig(out_root=a["out"], seed=a["seed"], eval_test=False), env=env, **models), []
+    trainer._persist_runtime_state = noting(a, trainer._persist_runtime_state, course)
+    trainer.train()
+    return course
 
 
 def skillopt(a):
@@ -75,6 +89,7 @@ def skillopt(a):
     the base of configurations. The environment is its own for questions."""
     import skillopt.prompts
     from scripts import train
+    from skillopt.engine import trainer
 
     skillopt.prompts._PROMPTS_DIR = os.path.join(a["prompts"], "skillopt", "prompts")
     skillopt.prompts._REFLACT_DIR = os.path.join(a["prompts"], "skillopt")
@@ -96,9 +111,10 @@ def skillopt(a):
     }
     with open(config, "w") as f:
         json.dump(wanted, f)
-    sys.argv = ["skillopt-train", "--config", config]
+    course, sys.argv = [], ["skillopt-train", "--config", config]
+    trainer._save_runtime_state = noting(a, trainer._save_runtime_state, course)
     train.main()
-    return {}
+    return course
 
 
 def main():

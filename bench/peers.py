@@ -8,7 +8,7 @@ of github.com/microsoft/SkillOpt: its wheel lacks the prompts and configurations
 
 All three run with the defaults that they ship with, on one server (bench/server), on 60
 train, 30 selection and 60 test tasks, flip 0.1, harm 0.25. The packages know no ceiling of
-calls: the server answers no more than that, and the best skill that they had by then counts.
+calls: they run to their end, and the best skill of the last step that was within it counts.
 
 Tables: off (nobody reads the test split; all have the ceiling), on (this program does its
 final evaluation with the test split; the packages get the calls that it had made before),
@@ -19,10 +19,8 @@ skill. In parentheses are standard errors; differences are paired by seed.
 """
 
 import argparse
-import math
 import os
 import statistics
-import sys
 import tempfile
 
 import common
@@ -55,25 +53,24 @@ class Study:
         key = {**self.base, "binary": common.identity(self.binary), "optimizer": optimizer, "calls": calls, "test": test, "seed": seed}
         return self.results.get(key, measure)
 
-    def peer(self, name, optimizer, calls, seed):
-        def measure():
-            with tempfile.TemporaryDirectory() as work, common.serving(self.server, self.flags(optimizer, seed) + ["-calls", calls]) as url:
-                data, out = os.path.join(work, "data"), os.path.join(work, "out")
-                common.write_tasks(self.server, data, SIZES, seed)
-                arguments = {"url": url, "data": data, "work": work, "out": out, "seed": seed, "prompts": os.path.abspath(self.args.prompts)}
-                common.run_peer(sys.executable, name, arguments, over=lambda: common.stats(url)["over"])
-                best, skill = os.path.join(out, "best_skill.md"), common.SKILL
-                if os.path.exists(best):  # a step has ended
-                    with open(best) as f:
-                        skill = f.read()
-                return {"gain": common.gain(skill, data, FLIP), "calls": common.stats(url)["calls"]}
+    def peer(self, name, optimizer, allowed, seed):
+        """Returns what a peer gained within so many calls."""
 
-        return self.results.get({**self.base, "peer": name, "optimizer": optimizer, "calls": calls, "seed": seed}, measure)
+        def measure():
+            with tempfile.TemporaryDirectory() as work, common.serving(self.server, self.flags(optimizer, seed)) as url:
+                data = os.path.join(work, "data")
+                common.write_tasks(self.server, data, SIZES, seed)
+                arguments = {"url": url, "data": data, "work": work, "out": os.path.join(work, "out"), "seed": seed}
+                return common.run_peer(name, FLIP, {**arguments, "prompts": os.path.abspath(self.args.prompts)})
+
+        course = self.results.get({**self.base, "peer": name, "optimizer": optimizer, "seed": seed}, measure)
+        within = [gain for calls, gain in course if calls <= allowed]
+        return {"gain": within[-1] if within else 0.0, "calls": min(allowed, course[-1][0])}
 
     def contest(self, optimizer, calls, test, seed):
         """Returns the results of all three, by name."""
         ours = self.ours(optimizer, calls, test, seed)
-        allowed = max(1, ours["before_final"]) if test else calls
+        allowed = ours["before_final"] if test else calls
         return {"ours": ours, **{name: self.peer(name, optimizer, allowed, seed) for name in PEERS}}
 
 
@@ -91,8 +88,7 @@ def print_contests(study, table, seeds, optimizers):
                 line += f"  ahead of {name} {common.shown(ahead[name][-1], '+')}"
             print(line, flush=True)
     for name, rows in ahead.items():
-        error = math.sqrt(sum(common.se(r) ** 2 for r in rows)) / len(rows)
-        print(f"mean over {len(rows)} cells: ahead of {name} {statistics.mean(statistics.mean(r) for r in rows):+.3f} ({error:.3f})", flush=True)
+        common.print_mean(name, rows)
 
 
 def print_spent(study, seeds, optimizers):

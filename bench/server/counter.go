@@ -22,47 +22,32 @@ type call struct {
 	Item   string `json:",omitempty"` // of the target
 }
 
-// counter counts and logs calls, and answers no more of them than the ceiling.
+// counter counts and logs calls.
 type counter struct {
-	next    http.Handler
-	ceiling int
-	start   time.Time
+	next  http.Handler
+	start time.Time
 
 	mu    sync.Mutex
 	log   *json.Encoder
 	calls int
-	over  bool // a call came after the last that is answered
 }
 
-func newCounter(next http.Handler, ceiling int, log io.Writer) *counter {
-	return &counter{next: next, ceiling: ceiling, start: time.Now(), log: json.NewEncoder(log)}
+func newCounter(next http.Handler, log io.Writer) *counter {
+	return &counter{next: next, start: time.Now(), log: json.NewEncoder(log)}
 }
 
-// handler returns the routes: chat completions, and /stats with the counts so far.
+// handler returns the routes: chat completions, and /calls with their number so far.
 func (c *counter) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", c.serve)
-	mux.HandleFunc("GET /stats", c.stats)
+	mux.HandleFunc("GET /calls", c.count)
 	return mux
 }
 
-func (c *counter) stats(w http.ResponseWriter, _ *http.Request) {
+func (c *counter) count(w http.ResponseWriter, _ *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// The client may be gone.
-	_ = json.NewEncoder(w).Encode(map[string]any{"calls": c.calls, "over": c.over})
-}
-
-// admit reports whether a call is to be answered, and counts it if it is.
-func (c *counter) admit() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ceiling > 0 && c.calls >= c.ceiling {
-		c.over = true
-		return false
-	}
-	c.calls++
-	return true
+	_, _ = fmt.Fprintln(w, c.calls) // the client may be gone
 }
 
 func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
@@ -84,22 +69,19 @@ func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
 	if one.Stage == stageRollout {
 		one.Item, _ = lastItem(q.user)
 	}
-	if !c.admit() {
-		<-r.Context().Done()
-		return
-	}
 	defer func() {
 		one.T1 = time.Since(c.start).Seconds()
-		c.write(one)
+		c.note(one)
 	}()
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Set("X-Stage", one.Stage)
 	c.next.ServeHTTP(&recorder{ResponseWriter: w, status: &one.Status}, r)
 }
 
-func (c *counter) write(one call) {
+func (c *counter) note(one call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.calls++
 	if err := c.log.Encode(one); err != nil {
 		panic(fmt.Errorf("write the log: %w", err)) // a log with a gap measures nothing
 	}

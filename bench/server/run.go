@@ -51,7 +51,6 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	addr := flags.String("addr", "127.0.0.1:0", "address to listen on")
 	latency := flags.Float64("latency", 0, "milliseconds before each answer")
 	jitter := flags.Float64("jitter", 0, "spread of the latency, 0 to 1")
-	ceiling := flags.Int("calls", 0, "calls that are answered; a further one waits until its client gives up (0: all)")
 	logged := flags.String("log", "", "write one JSON line a call to this file")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -79,7 +78,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if _, err := fmt.Fprintf(out, "http://%s/v1\n", ln.Addr()); err != nil {
 		return err
 	}
-	return until(ctx, ln, newCounter(inner, *ceiling, log).handler())
+	return until(ctx, ln, newCounter(inner, log).handler())
 }
 
 // until serves h on ln until ctx is done.

@@ -232,40 +232,27 @@ func TestUnknownStagesAreRefused(t *testing.T) {
 	}
 }
 
-// TestCeiling covers the wire: stages without a header, the log, and the call after the last.
-func TestCeiling(t *testing.T) {
+// TestWire covers a stage without a header, a fault, the log and the count.
+func TestWire(t *testing.T) {
 	t.Parallel()
 	inner := wiretest.Start(wiretest.Options{Client: ideal(), Seed: 1, Faults: wiretest.Faults{RateLimit: 1}})
 	defer inner.Close()
 	var log bytes.Buffer
-	srv := httptest.NewServer(newCounter(inner, 1, &log).handler())
-	defer srv.Close()
-	post := func(ctx context.Context) (int, error) {
-		body := `{"model":"fake-target","messages":[{"role":"user","content":"` + item(7, "K01") + `"}]}`
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+"/v1/chat/completions", strings.NewReader(body))
-		if err != nil {
-			return 0, err
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return 0, err
-		}
-		return res.StatusCode, res.Body.Close()
+	h := newCounter(inner, &log).handler()
+	ask := func(method, path, body string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		return w
 	}
-	if status, err := post(t.Context()); status != http.StatusTooManyRequests || err != nil {
-		t.Fatalf("status %d, %v", status, err)
+	body := `{"model":"fake-target","messages":[{"role":"user","content":"` + item(7, "K01") + `"}]}`
+	if w := ask(http.MethodPost, "/v1/chat/completions", body); w.Code != http.StatusTooManyRequests {
+		t.Errorf("status %d", w.Code)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		_, err := post(ctx)
-		ended <- err
-	}()
-	for !over(t, srv.URL) {
+	if w := ask(http.MethodPost, "/v1/chat/completions", "x"); w.Code != http.StatusBadRequest {
+		t.Errorf("status %d of what is no request", w.Code)
 	}
-	cancel()
-	if err := <-ended; err == nil {
-		t.Error("a call above the ceiling was answered")
+	if w := ask(http.MethodGet, "/calls", ""); w.Body.String() != "1\n" {
+		t.Errorf("calls: %q", w.Body)
 	}
 	var one call
 	if err := json.Unmarshal(log.Bytes(), &one); err != nil {
@@ -275,24 +262,6 @@ func TestCeiling(t *testing.T) {
 	if diff := cmp.Diff(want, one); diff != "" || one.T1 <= one.T0 {
 		t.Errorf("log: %s %v", diff, one)
 	}
-}
-
-// over reports whether the server has met its ceiling.
-func over(t *testing.T, url string) bool {
-	t.Helper()
-	res, err := http.Get(url + "/stats")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	var s struct {
-		Calls int
-		Over  bool
-	}
-	if err := json.NewDecoder(res.Body).Decode(&s); err != nil || s.Calls != 1 {
-		t.Fatalf("stats %v, %v", s, err)
-	}
-	return s.Over
 }
 
 func TestCommandLine(t *testing.T) {
