@@ -114,8 +114,9 @@ class Study:
             first = out["defaults"]
             tasks = first["tasks"] if c["sizes"].split(",")[1] == "0" else []
             out["allowed"] = {"calls": first["calls"] if c["budget"] == "made" else c["calls"]}
+            most = max(other["calls"] for table in TABLES.values() for other in table if other["sizes"] == c["sizes"])
             for size in MINIBATCHES:
-                course = self.results.get({**base, "gepa": size, "tasks": tasks}, lambda: measure_gepa(self.server, self.args.peer, size, c, seed, 1000, tasks))
+                course = self.results.get({**base, "gepa": size, "tasks": tasks}, lambda: measure_gepa(self.server, self.args.peer, size, c, seed, most, tasks))
                 calls, gain = min(course, key=lambda end: abs(end[0] - out["allowed"]["calls"]))
                 out[f"gepa {size}"] = {"calls": calls, "gain": gain}
         return out

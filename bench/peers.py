@@ -9,6 +9,7 @@ of github.com/microsoft/SkillOpt: its wheel lacks the prompts and configurations
 All three run with the defaults that they ship with, on one server (bench/server), on 60
 train, 30 selection and 60 test tasks, flip 0.1, harm 0.25. The packages know no ceiling of
 calls: they run to their end, and the best skill of the last step that was within it counts.
+SkillOpt's threads make its results vary from run to run, by about .05 a seed.
 
 Tables: off (nobody reads the test split; all have the ceiling), on (this program does its
 final evaluation with the test split; the packages get the calls that it had made before),
