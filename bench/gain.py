@@ -1,163 +1,170 @@
 #!/usr/bin/env python3
-"""Measure what training gains under a ceiling of calls, over HTTP, and print a table.
-Nothing is judged.
+"""Measure what training gains under a ceiling of calls, over HTTP, next to GEPA.
 
-usage: bench/gain.py --server BINARY --gendata SCRIPT [--binary B] [--seeds N] [--calls 350,1000]
-                     [--need 1,3] [--flips 0,0.1,0.2] [--sizes 60,30,60] [--variant NAME=SETTINGS ...]
+usage: bench/gain.py [--peer PATH] [--seeds 16] [--jobs 2] [--results FILE] [--table NAME ...]
 
-BINARY is the test server of bench/wire.py, with -need (failures of a kind that its
-optimizer must see in one prompt), -flip (chance of a wrong answer) and -seed; SCRIPT
-writes its data: OUT TRAIN VAL TEST KINDS SEED. A variant is a name and settings as of
-`--set`, split at spaces; without one the defaults are measured.
+The defaults that the program ships with are measured, without the test split, on simulated
+models (bench/server) whose optimizers tire: see OPTIMIZERS in bench/common.py. PATH holds
+GEPA's public sources: the folder of its pip package, or a checkout. GEPA runs with
+reflection minibatches of 8 and of 30, on the same server, the same seeds and the same
+tasks, and as many calls as this program made (in the tables small and few: as many as the
+ceiling allows): what it has at the end of the nearest of its iterations counts. Calls that
+are not within 5 % on average have an exclamation mark.
 
-Every cell is measured on the same data seeds, each with a server of its own. A
-score is the expected score of the best skill on the test tasks, worked out from the
-rules that it holds: no luck of a last evaluation is in it, and the ceiling pays for
-training alone. Printed for each cell: the mean over seeds, its standard error, the mean
-of the calls that were made; for further variants also the difference to the first, by
-seed, with its standard error. With --reported each run is ended by --finish, and what it
-says of the best skill on the selection tasks is held against the expected score there.
+Tables: main (12 cells: ceilings, failures to see, flips), tired (6 cells), small (ceilings
+of 100, 150 and 200 calls), few (12 to 30 tasks without splits), and reported: what runs of
+this program, brought to their end, say of the best skill on the selection tasks, minus the
+expected score there, in points.
+
+A gain is the expected score of the best skill on the test tasks, worked out from the rules
+that it holds, minus that of the first skill: no luck of a last evaluation is in it. Printed
+for each cell: means over seeds, in parentheses standard errors, calls made, and the gain
+minus that of the better GEPA, paired by seed; last the mean over the cells of a table.
+
+With --variant NAME=SETTINGS (as of --set, split at spaces; NAME@BINARY=... for another
+build) the gain of variants is measured too, minus that of the defaults.
 """
 
 import argparse
-import concurrent.futures
-import json
-import math
 import os
-import re
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FREE_KINDS, NOISE = 2, 0.05  # defaults of the server
+import common
 
-SKILL = "# Code words\n\nAnswer the question about the item.\n"
-CONFIG = """
-skill: SKILL.md
-tasks:
-  path: data
-  prompt: "{{context}}\\n\\n{{question}}\\n\\nPut the answer, and nothing else, between <answer> and </answer>."
-  extract: {tag: answer}
-  checks: [{type: equals, value: $gold, normalize: casefold}]
-models:
-  target: {provider: openai, model: fake-target, api_key_env: "", base_url: "URL", headers: {X-Stage: "{{stage}}"}}
-  optimizer: {provider: openai, model: fake-optimizer, api_key_env: "", base_url: "URL", headers: {X-Stage: "{{stage}}"}}
-train: {epochs: 30}
-eval: {test: false}
-"""
+MINIBATCHES = (8, 30)
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def cell(name, calls, optimizer="perfect", flip=0.1, sizes="60,30,60", budget="made"):
+    return {"name": name, "calls": calls, "optimizer": optimizer, "flip": flip, "sizes": sizes, "budget": budget}
 
 
-def serve(binary, flags):
-    port = free_port()
-    server = subprocess.Popen([binary, "-addr", f"127.0.0.1:{port}", "-latency", "0"] + flags, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(200):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=1).read()
-            return server, f"http://127.0.0.1:{port}/v1"
-        except OSError:
-            time.sleep(0.05)
-    sys.exit("the server does not answer")
+TABLES = {
+    "main": [cell(f"{c} calls, {o}, flip {f}", c, o, f) for c in (350, 1000) for o in ("perfect", "need3") for f in (0, 0.1, 0.2)],
+    "tired": [cell(f"{c} calls, {o}", c, o) for c in (350, 1000) for o in ("reads8", "writes3", "harm")],
+    "small": [cell(f"{c} calls", c, budget="ceiling") for c in (100, 150, 200)],
+    "few": [cell(f"{n} tasks, 300 calls", 300, sizes=f"{n},0,60", budget="ceiling") for n in (12, 16, 20, 30)],
+    "reported": [cell(f"600 calls, flip {f}", 600, flip=f) for f in (0, 0.1, 0.2)],
+}
 
 
-def expected(text, data, flip, split="test", noise=NOISE):
-    """The score that a skill is to be expected to have on the items of a split."""
-    rules, wrong = set(re.findall(r"RULE-(K\d+)", text)), set(re.findall(r"ANTI-(K\d+)", text))
-    with open(os.path.join(data, split, "items.json")) as f:
-        kinds = [item["task_type"] for item in json.load(f)]
-    solved = [(int(k[1:]) < FREE_KINDS or k in rules) and k not in wrong for k in kinds]
-    return (1 - noise) * (1 - flip) * sum(solved) / len(kinds)
+def place_tasks(server, work, c, seed):
+    """Writes the tasks of a cell and returns what the configuration names: the folder with
+    its splits, or, where there are no selection tasks, one file without splits."""
+    common.write_tasks(server, os.path.join(work, "data"), c["sizes"], seed)
+    return "data/train/items.json" if c["sizes"].split(",")[1] == "0" else "data"
 
 
-def measure(args, binary, settings, calls, need, flip, seed):
-    with tempfile.TemporaryDirectory() as work:
+def flags(c, seed):
+    return ["-seed", seed, "-flip", c["flip"], *common.OPTIMIZERS[c["optimizer"]]]
+
+
+def measure_ours(server, binary, settings, c, seed):
+    with tempfile.TemporaryDirectory() as work, common.serving(server, flags(c, seed)) as url:
+        common.write_config(work, url, place_tasks(server, work, c, seed), "eval: {test: false}\n")
+        got = common.train(binary, work, [f"limits.calls={c['calls']}", f"train.seed={seed}", *settings])
+        return {"gain": common.gain(got["skill"], os.path.join(work, "data"), c["flip"]), **{k: got[k] for k in ("calls", "exit", "tasks")}}
+
+
+def measure_reported(server, binary, settings, c, seed):
+    """Returns how much too high the reported score is. Which items nobody solves is the
+    server's secret, so there are none."""
+    with tempfile.TemporaryDirectory() as work, common.serving(server, [*flags(c, seed), "-noise", 0]) as url:
+        common.write_config(work, url, place_tasks(server, work, c, seed), "eval: {test: false}\n")
+        settings = [f"limits.calls={c['calls']}", f"train.seed={seed}", *settings]
+        got = common.train(binary, work, settings)
+        if got["exit"] == 4:
+            got = common.train(binary, work, settings, ["--finish"])
+        items = common.read_items(os.path.join(work, "data"), "val")
+        return got["summary"]["best"]["selection"]["hard"] - common.expected(got["skill"], items, c["flip"], noise=0)
+
+
+def measure_gepa(server, peer, minibatch, c, seed, calls, tasks):
+    """Returns the course of a training with GEPA."""
+    with tempfile.TemporaryDirectory() as work, common.serving(server, flags(c, seed)) as url:
+        place_tasks(server, work, c, seed)
         data = os.path.join(work, "data")
-        subprocess.run([sys.executable, args.gendata, data] + args.sizes.split(",") + ["12", str(seed)], check=True)
-        noise = 0 if args.reported else NOISE  # which items can never be solved is the server's secret
-        server, url = serve(args.server, ["-need", str(need), "-flip", str(flip), "-seed", str(seed), "-noise", str(noise)])
-        try:
-            for name, text in (("SKILL.md", SKILL), ("config.yaml", CONFIG.replace("URL", url))):
-                with open(os.path.join(work, name), "w") as f:
-                    f.write(text)
-            argv = [binary, "train", work, "--run", os.path.join(work, "run"), "--json", "--yes", "--accept-seed", "--set", f"limits.calls={calls}", "--set", f"train.seed={seed}"]
-            for s in settings:
-                argv += ["--set", s]
-            done = subprocess.run(argv, capture_output=True, text=True)
-            if done.returncode not in (0, 4):
-                sys.exit(f"training failed ({done.returncode}):\n{done.stderr[-3000:]}")
-            made, told = json.loads(done.stdout)["calls"]["total"], None
-            with open(os.path.join(work, "run", "best_skill.md")) as f:
-                skill = f.read()
-            if args.reported:
-                if done.returncode:  # a ceiling was met
-                    done = subprocess.run(argv + ["--finish"], capture_output=True, text=True, check=True)
-                with open(os.path.join(work, "run", "best_skill.md")) as f:
-                    skill = f.read()
-                told = json.loads(done.stdout)["best"]["selection"]["hard"] - expected(skill, data, flip, "val", noise)
-            return expected(skill, data, flip, noise=noise), made, told
-        finally:
-            server.terminate()
-            server.wait()
+        ids = {s: [i["id"] for i in common.read_items(data, s)] for s in ("train", "val")}
+        if not ids["val"]:
+            ids["train"] = tasks or ids["train"]  # they teach and judge, which is GEPA's default
+        arguments = {"url": url, "data": data, "seed": seed, "calls": calls, "minibatch": minibatch, **ids}
+        return common.run_peer("gepa", c["flip"], arguments, {"PYTHONPATH": os.pathsep.join([os.path.join(peer, "src"), peer])})
 
 
-def se(values):
-    return statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else float("nan")
+class Study:
+    """What measures a cell for a seed."""
+
+    def __init__(self, args, binary, server):
+        self.args, self.server, self.results = args, server, common.Results(args.results)
+        self.variants = [("defaults", binary, [])]
+        for v in args.variant:
+            name, _, settings = v.partition("=")
+            name, _, other = name.partition("@")
+            self.variants.append((name, os.path.abspath(other) if other else binary, settings.split()))
+        self.names = {p: common.identity(p) for p in {server, *(b for _, b, _ in self.variants)}}
+
+    def measure(self, c, seed):
+        """Returns what each contestant gained and took."""
+        base = {"server": self.names[self.server], "seed": seed, **{k: c[k] for k in ("optimizer", "flip", "sizes")}}
+        out = {}
+        for name, binary, settings in self.variants:
+            key = {**base, "calls": c["calls"], "binary": self.names[binary], "settings": settings}
+            out[name] = self.results.get(key, lambda: measure_ours(self.server, binary, settings, c, seed))
+        if self.args.peer:
+            first = out["defaults"]
+            tasks = first["tasks"] if c["sizes"].split(",")[1] == "0" else []
+            out["allowed"] = {"calls": first["calls"] if c["budget"] == "made" else c["calls"]}
+            most = max(other["calls"] for table in TABLES.values() for other in table if other["sizes"] == c["sizes"])
+            for size in MINIBATCHES:
+                course = self.results.get({**base, "gepa": size, "tasks": tasks}, lambda: measure_gepa(self.server, self.args.peer, size, c, seed, most, tasks))
+                calls, gain = min(course, key=lambda end: abs(end[0] - out["allowed"]["calls"]))
+                out[f"gepa {size}"] = {"calls": calls, "gain": gain}
+        return out
+
+    def row(self, c, seeds):
+        """Prints a cell and returns the differences by which the defaults lead."""
+        got = common.by_seed(self.args.jobs, lambda seed: self.measure(c, seed), seeds)
+        gains = {name: [g[name]["gain"] for g in got] for name in got[0] if name != "allowed"}
+        line = f"{c['name']:28}"
+        for name, values in gains.items():
+            made = [g[name]["calls"] for g in got]
+            line += f"  {name} {common.shown(values)} {common.shown_calls(made, [g['allowed']['calls'] for g in got] if name.startswith('gepa') else made)}"
+            if name in [v[0] for v in self.variants[1:]]:
+                line += f" {common.shown(common.differences(values, gains['defaults']), '+')}"
+        ahead = None
+        if self.args.peer:
+            better = max((f"gepa {size}" for size in MINIBATCHES), key=lambda n: statistics.mean(gains[n]))
+            ahead = common.differences(gains["defaults"], gains[better])
+            line += f"  ahead of {better} {common.shown(ahead, '+')}"
+        print(line, flush=True)
+        return ahead
+
+
+    def reported(self, c, seeds):
+        """Prints by how many points the scores that runs report are too high."""
+        for name, binary, settings in self.variants:
+            key = {"server": self.names[self.server], "binary": self.names[binary], "settings": settings, "reported": c}
+            got = common.by_seed(
+                self.args.jobs, lambda seed: self.results.get({**key, "seed": seed}, lambda: measure_reported(self.server, binary, settings, c, seed)), seeds
+            )
+            print(f"{c['name']:28}  {name} {100 * statistics.mean(got):+.1f} ({100 * common.se(got):.1f}) points too high", flush=True)
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--server", required=True)
-    p.add_argument("--gendata", required=True)
-    p.add_argument("--binary", help="skillopt; built from here if it is not given")
-    p.add_argument("--seeds", type=int, default=6)
-    p.add_argument("--first-seed", type=int, default=1)
-    p.add_argument("--calls", default="350,1000")
-    p.add_argument("--need", default="1,3")
-    p.add_argument("--flips", default="0,0.1,0.2")
-    p.add_argument("--sizes", default="60,30,60")
-    p.add_argument("--jobs", type=int, default=2)
-    p.add_argument("--reported", action="store_true", help="hold what runs report against the truth")
+    common.add_common(p, 16)
+    p.add_argument("--peer", help="GEPA's sources")
+    p.add_argument("--table", action="append", choices=list(TABLES))
     p.add_argument("--variant", action="append", default=[], help="NAME=a.b=c d.e=f, or NAME@BINARY=...")
     args = p.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        binary = args.binary or os.path.join(place, "skillopt")
-        if not args.binary:
-            subprocess.run(["go", "build", "-o", binary, "./cmd/skillopt"], cwd=ROOT, check=True)
-        variants = []
-        for v in args.variant or ["defaults="]:
-            name, _, settings = v.partition("=")
-            name, _, other = name.partition("@")
-            variants.append((name, other or binary, settings.split()))
-        seeds = range(args.first_seed, args.first_seed + args.seeds)
-        print(f"{args.seeds} seeds, {args.sizes} tasks", flush=True)
-        print("calls need flip  variant            score   s.e.   made  ahead of the first", flush=True)
-        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            for calls in args.calls.split(","):
-                for need in args.need.split(","):
-                    for flip in args.flips.split(","):
-                        first = None
-                        for name, program, settings in variants:
-                            got = list(pool.map(lambda s: measure(args, program, settings, int(calls), int(need), float(flip), s), seeds))
-                            scores = [g[0] for g in got]
-                            line = f"{calls:>5} {need:>4} {flip:>4}  {name:<18} {statistics.mean(scores):.3f}  {se(scores):.3f}  {statistics.mean(g[1] for g in got):5.0f}"
-                            if args.reported:
-                                told = [g[2] for g in got]
-                                line += f"  reported {statistics.mean(told):+.3f} ± {se(told):.3f} too high"
-                            if first:
-                                ahead = [b - a for a, b in zip(first, scores)]
-                                line += f"  {statistics.mean(ahead):+.3f} ± {se(ahead):.3f}"
-                            first = first or scores
-                            print(line, flush=True)
+        study = Study(args, *common.programs(args, place))
+        for table in args.table or TABLES:
+            print(f"\n{table}: gain (standard error) calls, {args.seeds} seeds from {args.first_seed}", flush=True)
+            row = study.reported if table == "reported" else study.row
+            rows = [row(c, range(args.first_seed, args.first_seed + args.seeds)) for c in TABLES[table]]
+            if args.peer and table != "reported":
+                common.print_mean("GEPA", rows)
 
 
 if __name__ == "__main__":

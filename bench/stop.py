@@ -15,7 +15,6 @@ may differ by one or two, since equal requests in flight are sent once. Nothing 
 import argparse
 import concurrent.futures
 import json
-import math
 import os
 import shutil
 import statistics
@@ -23,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import common
 
 WORLDS = {
     "quick start": None,
@@ -70,8 +69,7 @@ def one(binary, flags, seed, more):
 
 def interval(xs):
     mean = statistics.mean(xs)
-    half = 1.96 * statistics.stdev(xs) / math.sqrt(len(xs)) if len(xs) > 1 else float("nan")
-    return mean, half
+    return mean, 1.96 * common.se(xs)
 
 
 def points(xs):
@@ -100,9 +98,7 @@ def main():
     p.add_argument("--set", action="append", default=[], help="setting of every run")
     a = p.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        binary = a.binary or os.path.join(place, "skillopt")
-        if not a.binary:
-            subprocess.run(["go", "build", "-o", binary, "./cmd/skillopt"], cwd=ROOT, check=True)
+        binary = a.binary or common.build("./cmd/skillopt", place)
         kept = {}
         print("| world | rule | stopped | calls saved | of those stopped | test score, points | of those stopped |")
         print("|---|---|---|---|---|---|---|")

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Measure a whole training run over HTTP and print figures. Nothing is judged.
 
-usage: bench/wire.py --server BINARY --data DIR [--latency MS] [--epochs N] [--runs N] [--flags "..."] [--before BINARY]
+usage: bench/wire.py [--sizes 400,200,200] [--latency MS] [--epochs N] [--runs N] [--flags "..."] [--before BINARY]
 
-BINARY is a deterministic OpenAI-compatible test server that takes -addr, -log and
--latency, writes one JSON line a call ({T0, T1, Stage, Item, Status}) and serves
-the models of examples/codewords; DIR holds its data (train/, val/, test/ with an
-items.json each). Every run starts with a fresh server and a fresh run directory.
+The program trains examples/codewords on simulated models (bench/server), whose log has one
+line a call. Every run starts with a fresh server and a fresh run directory.
 
 Printed per run: the time from the first request to the last reply, and that of the
 whole command; calls a second over the former; active time over bound, where the bound is the sum over sequential
@@ -28,45 +26,18 @@ import collections
 import json
 import math
 import os
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def start_server(args, log):
-    port = free_port()
-    argv = [args.server, "-addr", f"127.0.0.1:{port}", "-log", log, "-latency", str(args.latency)] + args.flags.split()
-    server = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
-    for _ in range(100):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=1).read()
-            return server, port
-        except OSError:
-            time.sleep(0.05)
-    sys.exit("the server does not answer")
+from common import ROOT, build, read_items, serving, write_tasks
 
 
 def splits(data):
     """Map the id of each item to its split: phases of one stage differ by it."""
-    where = {}
-    for split in ("train", "val", "test"):
-        with open(os.path.join(data, split, "items.json")) as f:
-            for item in json.load(f):
-                where[item["id"]] = split
-    return where
+    return {item["id"]: split for split in ("train", "val", "test") for item in read_items(data, split)}
 
 
 GROUPS = {"analyst_error": "analysts", "analyst_success": "analysts", "slow_update": "epoch end", "meta_skill": "epoch end"}
@@ -115,18 +86,15 @@ def train(argv, work):
         return json.load(o), usage, took
 
 
-def measure(args, binary, where, work):
-    log = os.path.join(work, "server.log")
-    server, port = start_server(args, log)
-    url = f"http://127.0.0.1:{port}/v1"
-    argv = [binary, "train", os.path.join(ROOT, "examples", "codewords"), "--run", os.path.join(work, "run"), "--json", "--yes",
-            "--set", f"tasks.path={os.path.abspath(args.data)}", "--set", f"models.target.base_url={url}",
-            "--set", f"models.optimizer.base_url={url}", "--set", f"train.epochs={args.epochs}", "--set", "limits.concurrency=64"]
-    summary, usage, wall = train(argv, work)
-    again, _, resumed = train(argv, work)
-    assert again["calls"] == summary["calls"], "the resumed run differs"
-    server.terminate()
-    server.wait()
+def measure(args, server, data, binary, work):
+    where, log = splits(data), os.path.join(work, "server.log")
+    with serving(server, ["-log", log, "-latency", args.latency, *args.flags.split()]) as url:
+        argv = [binary, "train", os.path.join(ROOT, "examples", "codewords"), "--run", os.path.join(work, "run"), "--json", "--yes",
+                "--set", f"tasks.path={data}", "--set", f"models.target.base_url={url}",
+                "--set", f"models.optimizer.base_url={url}", "--set", f"train.epochs={args.epochs}", "--set", "limits.concurrency=64"]
+        summary, usage, wall = train(argv, work)
+        again, _, resumed = train(argv, work)
+        assert again["calls"] == summary["calls"], "the resumed run differs"
     with open(log) as f:
         calls = [json.loads(line) for line in f if line.strip()]
     active = max(c["T1"] for c in calls) - min(c["T0"] for c in calls)
@@ -142,8 +110,7 @@ def measure(args, binary, where, work):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--server", required=True)
-    p.add_argument("--data", required=True)
+    p.add_argument("--sizes", default="400,200,200", help="train, selection and test tasks")
     p.add_argument("--latency", type=float, default=0)
     p.add_argument("--epochs", type=int, default=1)
     p.add_argument("--runs", type=int, default=3)
@@ -155,14 +122,14 @@ def main():
 
 
 def report(args, work):
-    binary = os.path.join(work, "skillopt")
-    subprocess.run(["go", "build", "-o", binary, "./cmd/skillopt"], cwd=ROOT, check=True, env={**os.environ, "CGO_ENABLED": "0"})
-    where, rows, before = splits(args.data), [], []
+    binary, server, data = build("./cmd/skillopt", work), build("./bench/server", work), os.path.join(work, "data")
+    write_tasks(server, data, args.sizes, 7)
+    rows, before = [], []
     for i in range(args.runs):
         turns = [(rows, binary, "")] if not args.before else [(before, os.path.abspath(args.before), "before "), (rows, binary, "after ")]
         for into, program, name in turns[:: 1 if i % 2 == 0 else -1]:
             with tempfile.TemporaryDirectory(dir=work) as place:
-                r = measure(args, program, where, place)
+                r = measure(args, server, data, program, place)
             into.append(r)
             print(f"run {i + 1}: {name}{r['calls']} calls in {r['active']:.2f} s of {r['wall']:.2f}, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, floor {r['floor']:.2f} s, "
                   f"cpu {r['cpu']:.2f} s, peak {r['rss']:.0f} MB, resume {r['resume']:.2f} s, best {r['best']:.3f}", flush=True)
@@ -175,4 +142,5 @@ def report(args, work):
               f"after/before by pairs {' '.join(f'{v:.3f}' for v in shares)}, median {statistics.median(shares):.3f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

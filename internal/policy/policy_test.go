@@ -57,7 +57,7 @@ var tiers = [][]string{
 	{"internal/sleep/night"},
 	{"internal/sleep/week"},
 	{"internal/cli"},
-	{"cmd/skillopt"},
+	{"cmd/skillopt", "bench/server"},
 	{"internal/acceptance"},
 }
 
@@ -81,7 +81,7 @@ var sideways = map[string][]string{
 }
 
 // printers may write to the terminal.
-var printers = []string{"internal/cli", "cmd/skillopt"}
+var printers = []string{"internal/cli", "cmd/skillopt", "bench/server"}
 
 // environment may read the process's environment.
 var environment = []string{"config", "cmd/skillopt"}
