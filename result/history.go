@@ -87,6 +87,7 @@ type CandidateRecord struct {
 	Index      int      `json:"index"`                // 1 up; that of a merged one comes after all others
 	Merged     []int    `json:"merged,omitempty"`     // indices of the candidates whose edits it holds
 	SecondTry  int      `json:"second_try,omitempty"` // index of the rejected one that it is a part of
+	Place      string   `json:"place,omitempty"`      // of its keys below those of the step: "second/", "second/half1/"
 	Hash       string   `json:"hash,omitempty"`
 	Action     string   `json:"action"`
 	Reason     string   `json:"reason,omitempty"`

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
 )
 
 // wide is the configuration of the test world with today's defaults.
@@ -119,34 +118,3 @@ func rolledOutAt(t *testing.T, dir string, step int) int {
 	return strings.Count(string(data), `"id":`)
 }
 
-// A run that began with the defaults of an older program goes on with them by the same
-// command, and so does its fork; what the config says by name is refused as ever.
-func TestOlderDefaultsStay(t *testing.T) {
-	t.Parallel()
-	url := serve(t, wiretest.Options{Seed: 1}).URL()
-	older := func() config.Config {
-		cfg := wide(url, 0)
-		cfg.Train.BatchSize, cfg.Reflect.MinibatchSize, cfg.Edits.Budget = 0, 8, 4
-		return cfg
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "run")
-	calls := int64(70)
-	cut := older()
-	cut.Limits.Calls, cut.Limits.Reserve = &calls, "none"
-	if sum, err := skillopt.Train(t.Context(), cut, skillopt.WithRunDir(path)); kind(err) != skillopt.OverBudget {
-		t.Fatalf("%+v, %v", sum, err)
-	}
-	trained(t, wide(url, 0), path)
-	clean := filepath.Join(dir, "clean")
-	trained(t, older(), clean)
-	sameResults(t, results(t, clean), path)
-	if sum := trained(t, wide(url, 0), clean, skillopt.WithFork(filepath.Join(dir, "fork"))); sum.Calls.Total != 0 {
-		t.Errorf("the fork paid for %d calls", sum.Calls.Total)
-	}
-	other := wide(url, 0)
-	other.Edits.Budget = 5
-	if _, err := skillopt.Train(t.Context(), other, skillopt.WithRunDir(clean)); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "edits.budget: was 4, is 5") {
-		t.Errorf("another budget: %v", err)
-	}
-}

@@ -24,6 +24,7 @@ func TestACeilingOfCostHolds(t *testing.T) {
 		cfg := worldConfig("http://in.process/v1")
 		cfg.Prices = map[string]config.Price{"world": {Input: 100, Output: 400, MaxOutput: 400}}
 		cfg.Limits.Concurrency = 16
+		cfg.Train.SecondTry = false // whether there is room for one is decided once
 		return cfg
 	}
 	whole := trained(t, priced(), plain, inProcess(t)...)

@@ -184,38 +184,6 @@ func TestAFolderIsPartOfWhatARunIs(t *testing.T) {
 	}
 }
 
-// A run that an older build began hands over SKILL.md alone to its end, whatever lies
-// beside it, and so does its fork.
-func TestARunWithTheDocumentAloneGoesOnSo(t *testing.T) {
-	t.Parallel()
-	cfg := worldConfig("")
-	cfg.Skill, cfg.SkillFiles = skillFolder(t), config.FilesDocument
-	whole, cut := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	trained(t, cfg, whole, inProcess(t)...)
-	calls := int64(60)
-	stopped := cfg
-	stopped.Limits.Calls, stopped.Limits.Reserve = &calls, "none"
-	if _, err := skillopt.Train(t.Context(), stopped, append(inProcess(t), skillopt.WithRunDir(cut))...); kind(err) != skillopt.OverBudget {
-		t.Fatalf("error %v, want one of the budget", err)
-	}
-	var m struct {
-		Identity map[string]string
-	}
-	data, err := os.ReadFile(filepath.Join(cut, "manifest.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &m)
-	}
-	if _, is := m.Identity["skill_files"]; err != nil || is || len(m.Identity) == 0 {
-		t.Fatalf("the identity is not that of an older build: %v, %v", m.Identity, err)
-	}
-	cfg.SkillFiles = config.FilesAll
-	trained(t, cfg, cut, inProcess(t)...)
-	sameResults(t, results(t, whole), cut)
-	if _, err := os.Stat(filepath.Join(cut, "best_skill")); !os.IsNotExist(err) {
-		t.Errorf("best_skill is there: %v", err)
-	}
-}
-
 // folderOf are the files below dir, by path, with whether they may be executed.
 func folderOf(t *testing.T, dir string) map[string]string {
 	t.Helper()

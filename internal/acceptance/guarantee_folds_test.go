@@ -48,7 +48,7 @@ func TestARunWithoutFoldsGoesOnWithoutThem(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begun config.Auto
 		want  int
-	}{"begun before": {0, 0}, "begun now": {config.AutoCount, 4}} {
+	}{"in folds": {config.AutoCount, 4}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			whole, cut := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "cut")

@@ -153,26 +153,3 @@ func TestARunGoesOnWithAnotherOptimizer(t *testing.T) {
 	}
 }
 
-// What older builds began goes on as it did, to its end, and so does a fork of it.
-func TestOlderRunsAreNotHeldUpByLostReplies(t *testing.T) {
-	t.Parallel()
-	b := newBarren(t)
-	if _, err := b.worse(); !refused(err) {
-		t.Fatal(err)
-	}
-	b.older()
-	sum, err := b.worse()
-	if err != nil || sum.Status != "completed" || sum.Steps != 4 {
-		t.Fatalf("unfinished: %v", err)
-	}
-	want := results(t, b.dir)
-	if _, err := b.worse(); err != nil || b.calls > 0 {
-		t.Errorf("finished: %v, %d calls", err, b.calls)
-	}
-	sameResults(t, want, b.dir)
-	to := filepath.Join(t.TempDir(), "fork")
-	if _, err := b.worse(skillopt.WithFork(to)); err != nil || b.calls > 0 {
-		t.Errorf("a fork: %v, %d calls", err, b.calls)
-	}
-	sameResults(t, want, to)
-}

@@ -19,7 +19,7 @@ import (
 func begun(t *testing.T, url string) string {
 	t.Helper()
 	cfg := worldConfig(url)
-	calls := int64(33)
+	calls := int64(40)
 	cfg.Limits.Calls, cfg.Limits.Reserve = &calls, "none"
 	dir := filepath.Join(t.TempDir(), "run")
 	sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithRunDir(dir))

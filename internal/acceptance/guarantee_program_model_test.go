@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
@@ -164,32 +163,6 @@ func TestAProgramThatAsksNothingIsAsBefore(t *testing.T) {
 				t.Errorf("%d requests, %+v, told %s", s.seen().requests, e.Tokens, out["t00"].Feedback)
 			}
 		})
-	}
-}
-
-// A run that knows of no env.gateway, as older builds began them, goes on as it was: its
-// program is told of no model. Whoever asks for one has another run.
-func TestRunsWithoutAGatewayGoOnWithout(t *testing.T) {
-	t.Parallel()
-	s := &cashier{}
-	url := s.serve(t)
-	a := programRun{mode: "silent", tasks: 2, dir: filepath.Join(t.TempDir(), "run"), change: func(c *config.Config) { c.Env.Gateway = false }}
-	if _, _, _, err := a.ask(t, url); err != nil {
-		t.Fatal(err)
-	}
-	var m struct{ Identity map[string]string }
-	if readJSON(t, filepath.Join(a.dir, "manifest.json"), &m); m.Identity["env.protocol"] != "" || m.Identity["env.gateway"] != "" || m.Identity["env.command"] == "" {
-		t.Fatalf("the run is not one of an older build: %v", m.Identity)
-	}
-	before := recordOf(t, a.dir)
-	a.change = nil
-	_, out, _, err := a.ask(t, url)
-	if diff := cmp.Diff(before, recordOf(t, a.dir)); err != nil || diff != "" || out["t00"].Feedback != `[[], false]` {
-		t.Errorf("%v, %v (-before +after):\n%s", out, err, diff)
-	}
-	a.origins = map[string]string{"env.gateway": "--set"}
-	if _, _, _, err = a.ask(t, url); err == nil || !strings.Contains(err.Error(), "env.gateway") {
-		t.Errorf("another run goes on as this one: %v", err)
 	}
 }
 
@@ -428,20 +401,3 @@ func TestCallsEndWithTheirTask(t *testing.T) {
 	}
 }
 
-// recordOf returns what the results of a run depend on, by their keys.
-func recordOf(t *testing.T, dir string) map[string]journal.Digest {
-	t.Helper()
-	j, err := journal.Open(t.Context(), filepath.Join(dir, "run.db"), journal.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = j.Close() }() // it was only read
-	of := map[string]journal.Digest{}
-	for r, err := range j.Results(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		of[r.Key] = r.Digest
-	}
-	return of
-}

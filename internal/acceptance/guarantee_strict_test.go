@@ -22,7 +22,7 @@ var recordGolden = flag.Bool("record-strict", false, "write testdata/strict anew
 func TestStrictIsAsItWas(t *testing.T) {
 	t.Parallel()
 	quickstart := func(t *testing.T, set string) config.Config {
-		cfg, err := config.LoadFile("../../examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4", "gate.fresh=false", "train.warm=off", "edits.tidy=false", "train.stop.perfect=false", "train.stop.patience=0", "train.second_try=false", "train.epochs=4")
+		cfg, err := config.LoadFile("../../examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4", "gate.fresh=false", "train.warm=off", "edits.tidy=false", "train.stop.perfect=false", "train.stop.patience=0", "train.second_try=false")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,11 +12,11 @@ import (
 )
 
 // What was not measured has no score in any file of a run: a program that adds
-// up the scores of a list must not find a 0. A candidate that is rejected early
-// leaves tasks that were never asked.
+// up the scores of a list must not find a 0. In folds a candidate is
+// asked the tasks of one fold alone.
 func TestNoFileScoresWhatWasNotMeasured(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.LoadFile("../../examples/quickstart", "train.warm=off", "train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4")
+	cfg, err := config.LoadFile("../../examples/quickstart", "split.cross_fit=4", "train.warm=off", "train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 //
 // No id of a task has a slash in a key, so that none can look like a place.
 var (
-	inTraining = regexp.MustCompile(`^(?:seed/selection|e\d+/(?:s\d+|end)(?:/(?:again|second|p\d+|mb\d+|more\d+))*` +
+	inTraining = regexp.MustCompile(`^(?:seed/selection|e\d+/(?:s\d+|end)(?:/(?:again|second|half\d+|mb\d+|more\d+))*` +
 		`/(?:rollout|gate/(?:cand|inc)|compare/(?:curr|prev)))/([^/]+)/sample0(?:/|$)`)
 	ofOptimizer  = regexp.MustCompile(`^e\d+/(?:s\d+|end)/`)
 	inEvaluation = regexp.MustCompile(`^eval/(?:train|selection)/([^/]+)/sample0(?:/|$)`)

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +13,8 @@ import (
 // that counts, of the candidate that the step is recorded by, and of the last time that it was
 // judged. Other candidates were asked the same tasks.
 
-// candidateOf begins the places of the candidate that a step is recorded by: "" of the first,
-// "p2/", "merged/", "p2/second/".
+// candidateOf returns the place of the candidate that a step is recorded by: "" of the first,
+// "second/half1/".
 func candidateOf(s result.StepRecord) string {
 	at := slices.IndexFunc(s.Candidates, func(c result.CandidateRecord) bool { return c.Hash != "" && c.Hash == s.CandidateHash })
 	if at < 0 {
@@ -24,23 +23,7 @@ func candidateOf(s result.StepRecord) string {
 	if at < 0 {
 		return ""
 	}
-	switch c := s.Candidates[at]; {
-	case len(c.Merged) > 0:
-		return "merged/"
-	case c.SecondTry > 0:
-		return indexed(c.SecondTry) + "second/"
-	default:
-		return indexed(c.Index)
-	}
-}
-
-// indexed begins the places of a candidate by its index. The first has those of a step with
-// one candidate.
-func indexed(candidate int) string {
-	if candidate < 2 {
-		return ""
-	}
-	return fmt.Sprintf("p%d/", candidate)
+	return s.Candidates[at].Place
 }
 
 // holds reports whether a call belongs to a sheet.

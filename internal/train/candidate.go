@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -101,6 +102,9 @@ func (s *candidates) takeOver(chosen *proposal, all []*proposal) {
 	step.record.LostReplies = s.step.record.LostReplies
 	for _, p := range all {
 		summary := p.summary()
+		if rest := strings.TrimPrefix(p.prefix, s.step.prefix+"/"); rest != p.prefix {
+			summary.Place = rest + "/"
+		}
 		summary.Taken = p == chosen && p.accepted()
 		step.record.Candidates = append(step.record.Candidates, summary)
 		name := fmt.Sprintf("p%d/", p.index)

@@ -19,7 +19,7 @@ import (
 // promotes the first that it accepts. unjudged is the record of the step before that.
 func (s *candidates) secondTry(ctx context.Context, unjudged result.StepRecord) error {
 	first := s.firstTry()
-	if !s.opts.SecondTry || s.optimizer.mode != optimize.ModePatch || !first.weighed || !first.verdict.Action.Rejected() || len(first.updated.Applied) < 2 {
+	if !s.opts.SecondTry || s.optimizer.mode != optimize.ModePatch || !first.weighed || !first.verdict.Action.Rejected() || len(first.updated.Applied) < 2 || unchanged(first.fared) {
 		return nil
 	}
 	prefix := first.prefix + "/second"
@@ -88,6 +88,17 @@ func (s *candidates) firstTry() *proposal {
 
 func (s *candidates) roomForTry(ctx context.Context, prefix string) (bool, error) {
 	return s.pacer.roomFor(ctx, prefix, Unit{Name: UnitSecondTry, Step: s.id.number, Tasks: 1})
+}
+
+// unchanged reports whether a bundle has changed the result of no task: none of its edits can
+// have hidden what another one gains.
+func unchanged(fared []optimize.Fared) bool {
+	for _, f := range fared {
+		if f.Won+f.Lost > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // halves returns the edits that add text and those that change or remove some, by index, or
