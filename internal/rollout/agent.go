@@ -116,6 +116,7 @@ type episodeRecord struct {
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
 	Served   string            `json:"served,omitempty"`
+	Refused  string            `json:"refused,omitempty"`
 	Load     trajectory.Load   `json:"load,omitempty"` // of a trigger task
 
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
@@ -141,7 +142,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 		}
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, LeftOut: did.LeftOut,
+		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, Refused: did.Refused, LeftOut: did.LeftOut,
 	}
 	if did.Told != nil { // mostly the same text each time: kept once
 		out.Told = unique.Make(*did.Told).Value()
@@ -185,7 +186,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
-		did.Served = servedBy(client)
+		did.Served, did.Refused = servedBy(client), refusedBy(client)
 		data, err := json.Marshal(did)
 		return caller.EpisodeResult{Data: a.Hide.JSON(data), Usage: did.Usage}, err
 	})

@@ -120,7 +120,7 @@ func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task,
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
-		did.Served = cmp.Or(did.Served, servedBy(client))
+		did.Served, did.Refused = cmp.Or(did.Served, servedBy(client)), cmp.Or(did.Refused, refusedBy(client))
 		data, err := json.Marshal(did)
 		return caller.EpisodeResult{Data: e.Hide.JSON(data), Usage: did.Usage}, err
 	})
@@ -209,6 +209,14 @@ func checkOutcome(out trajectory.Outcome) error {
 		return fmt.Errorf("outcome with usage %+v, allowed: no negative numbers", u)
 	}
 	return nil
+}
+
+// refusedBy is the cause of the first refusal that an episode got, "" if it got none.
+func refusedBy(client model.Client) string {
+	if c, ok := client.(interface{ Refused() string }); ok {
+		return c.Refused()
+	}
+	return ""
 }
 
 // servedBy is the model that answered an episode's calls, "" if none went through

@@ -57,6 +57,7 @@ type Session struct {
 	hide      *redact.Exact
 	began     time.Time
 	late      atomic.Bool // limits.time is reached
+	refusals  atomic.Bool // it was warned of them
 	stopWatch func()
 	steering  *steering               // what is asked of the run from outside; nil: nobody listens
 	hard      context.CancelCauseFunc // ends the work at once

@@ -21,7 +21,7 @@ func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
 	}
 	_, n := overUnits(e.units, e.Pooled)
 	r := &result.Reported{
-		Metric: string(s.projection.Metric), Pooled: *mean, Shrunken: *mean, Items: e.numMeasured(), Evaluations: e.evaluations(), Folds: s.folds,
+		Metric: string(s.projection.Metric), Pooled: *mean, Shrunken: *mean, Items: e.numMeasured(), Evaluations: e.evaluations(), Unanswered: e.Unanswered, Folds: s.folds,
 		Fresh: s.once(in.skill, fresh),
 	}
 	if v := s.once(in.skill, s.store.all(e)); v != nil {
@@ -64,5 +64,7 @@ func (s *skills) bestArm(fresh []trajectory.Outcome) result.Arm {
 	case s.gate != gate.ModeRace:
 		return Summarise(s.best.outcomes)
 	}
-	return Summarise(s.store.means(s.entry(&s.best)))
+	arm := Summarise(s.store.means(s.entry(&s.best)))
+	arm.Unanswered = s.entry(&s.best).Unanswered
+	return arm
 }
