@@ -163,9 +163,9 @@ func (c *Caller) LengthShare(role string) (share float64, n int) {
 	return float64(r.cut) / float64(r.all), r.all
 }
 
-// Refused returns how many of a role's replies were refusals, by cause, of the replies that
+// CountRefused returns how many of a role's replies were refusals, by cause, of the replies that
 // LengthShare counts.
-func (c *Caller) Refused(role string) (byCause map[string]int, n int) {
+func CountRefused(c *Caller, role string) (byCause map[string]int, n int) {
 	c.cuts.mu.Lock()
 	defer c.cuts.mu.Unlock()
 	r := c.cuts.roles[role]

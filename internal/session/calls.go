@@ -177,7 +177,7 @@ func (s *Session) Health() error {
 	if n >= minReplies && share > maxShare {
 		return &lengthError{share: share, replies: n}
 	}
-	byCause, n := s.Caller.Refused(model.Target)
+	byCause, n := caller.CountRefused(s.Caller, model.Target)
 	refused := score.Unanswered{Refused: byCause}
 	share = float64(refused.NumRefused()) / float64(max(1, n))
 	found := &refusedError{share: share, replies: n, words: refused.Words()}
@@ -185,7 +185,7 @@ func (s *Session) Health() error {
 	case share <= warnShare:
 	case n >= minReplies && share > maxShare && !s.Start.AcceptSeed && s.Replay == nil:
 		return found
-	case !s.refusals.Swap(true):
+	case !s.noticed.refusals.Swap(true):
 		s.Emit(event.Warning{Text: found.says() + "; each counts as a score of 0"})
 	}
 	return nil

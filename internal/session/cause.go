@@ -21,7 +21,7 @@ func (s *Session) Cause(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if s.late.Load() && errors.Is(err, caller.ErrStopping) {
+	if s.noticed.late.Load() && errors.Is(err, caller.ErrStopping) {
 		limit := InForce(s).Time.Std()
 		return &TimeError{Used: s.Now().Sub(s.began), Limit: limit}
 	}
