@@ -71,7 +71,7 @@ func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Repor
 	if err != nil {
 		return err
 	}
-	r, in, raw := &record{}, a.adapter.reader(), &lastBytes{max: maxRaw}
+	r, in, raw := &record{shell: a.adapter.shell}, a.adapter.reader(), &lastBytes{max: maxRaw}
 	events := newLines(func(text []byte, whole bool) { in.line(r, j.Hide.JSON(text), whole) })
 	spec.Stdout = io.MultiWriter(raw, events)
 	res, err := sandbox.Run(ctx, spec)
@@ -162,6 +162,7 @@ func (rep *Report) fill(r *record) {
 // a failure, nothing was measured. A run whose last event is missing was cut
 // off, whatever its exit code says.
 func (a *Agent) judge(rep *Report, r *record, j Job) {
+	r.settle()
 	res := rep.Result
 	ended := r.ended && (!a.adapter.exitZero || res.Reason == sandbox.Exited && res.Code == 0)
 	switch {
