@@ -154,8 +154,13 @@ func TestRunsStopWhenMuchIsRefused(t *testing.T) {
 		warns      bool
 		stops      bool
 	}{
-		{n: 20, refused: 1}, {n: 20, refused: 2, warns: true}, {n: 20, refused: 4, warns: true}, {n: 20, refused: 5, stops: true},
-		{n: 20, refused: 20, stops: true}, {n: 19, refused: 19, warns: true}, {n: 20, refused: 20, accept: true, warns: true},
+		{n: 20, refused: 1},
+		{n: 20, refused: 2, warns: true},
+		{n: 20, refused: 4, warns: true},
+		{n: 20, refused: 5, stops: true},
+		{n: 20, refused: 20, stops: true},
+		{n: 19, refused: 19, warns: true},
+		{n: 20, refused: 20, accept: true, warns: true},
 	} {
 		t.Run(fmt.Sprintf("%d of %d, %v", tt.refused, tt.n, tt.accept), func(t *testing.T) {
 			t.Parallel()

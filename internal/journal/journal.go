@@ -237,7 +237,7 @@ type Inside struct {
 	Calls   int
 	Cut     int            // of those, answers that were cut at the output limit
 	Refused map[string]int // of those, requests that were refused, by cause
-	Ended   bool // the try has a result
+	Ended   bool           // the try has a result
 }
 
 // Inside returns what is durable of the last try of the episode key.
