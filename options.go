@@ -275,8 +275,8 @@ func WithoutRepeat() Option { return func(o *session.Options) { o.Start.Once = t
 // CompleteError says that a run of the same configuration has come to its end, and which.
 type CompleteError = session.CompleteError
 
-// WithAcceptedSeed trains on though the seed skill's first scores look as if the
-// measurement were broken.
+// WithAcceptedSeed goes on though the seed skill's first scores look as if the
+// measurement were broken, or a provider refuses many requests.
 func WithAcceptedSeed() Option { return func(o *session.Options) { o.Start.AcceptSeed = true } }
 
 // WithProofs keeps proofs of agents: one that is kept for the same program, model,

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Event is one thing that happened in a run.
@@ -75,6 +77,9 @@ type StepDone struct {
 	Difference *float64 `json:"difference,omitempty"`
 	SE         *float64 `json:"difference_se,omitempty"`
 	N          int      `json:"selection_n,omitempty"`
+
+	RolloutUnanswered   score.Unanswered `json:"rollout_unanswered,omitzero"`
+	SelectionUnanswered score.Unanswered `json:"selection_unanswered,omitzero"` // of the candidate; step 0: of the seed skill
 }
 
 // CandidateJudged reports what the gate said of one of several candidates of a
@@ -112,6 +117,7 @@ type TestDone struct {
 	Hard float64 `json:"hard"`
 	Soft float64 `json:"soft"`
 	N    int     `json:"n"`
+	score.Unanswered
 }
 
 // NoiseFloor says what asking the seed skill's tasks twice tells of the selection

@@ -141,6 +141,17 @@ const (
 	FinishTools   Finish = "tools"   // the model waits for the results of its calls
 )
 
+// Refusal names the cause for which an answer that ended so is a refusal, "" if it is none.
+func (f Finish) Refusal() string {
+	switch f {
+	case FinishFilter:
+		return string(ContentFilter)
+	case FinishRefusal:
+		return string(f)
+	}
+	return ""
+}
+
 // Response is a model's answer.
 type Response struct {
 	Text string `json:"text"`

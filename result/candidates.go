@@ -2,6 +2,7 @@ package result
 
 import (
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -28,8 +29,9 @@ type Candidate struct {
 
 	// By item: the sum and number of all evaluations, as gate scores, and the
 	// number of the next fresh sample.
-	Pooled []gate.Pooled `json:"pooled,omitempty"`
-	Next   []int         `json:"next,omitempty"`
+	Pooled           []gate.Pooled `json:"pooled,omitempty"`
+	Next             []int         `json:"next,omitempty"`
+	score.Unanswered               // of the evaluations
 
 	Mean     *float64 `json:"mean"`     // of the items' pooled means, a cluster as one; null: too few items are measured
 	Shrunken *float64 `json:"shrunken"` // the same, pulled toward the mean of all that were accepted

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // TestComparison compares the best skill with the seed skill on the test split, which
@@ -70,15 +71,16 @@ type SeedNoise struct {
 
 // Reported is the best skill's score on the selection split, told in three ways.
 type Reported struct {
-	Metric      string  `json:"metric"`
-	Pooled      float64 `json:"pooled"`   // mean of all evaluations, each item counting once, and each cluster
-	Low         float64 `json:"low"`      // its 95 % interval, for tasks like these
-	High        float64 `json:"high"`     //
-	Naive       float64 `json:"naive"`    // of the first evaluation of each item: what decides if chance is not counted in
-	Shrunken    float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
-	Items       int     `json:"items"`
-	Evaluations int     `json:"evaluations"`
-	Folds       int     `json:"folds,omitempty"` // of the tasks, on most of which the skill was made too; 0: on none
+	Metric           string  `json:"metric"`
+	Pooled           float64 `json:"pooled"`   // mean of all evaluations, each item counting once, and each cluster
+	Low              float64 `json:"low"`      // its 95 % interval, for tasks like these
+	High             float64 `json:"high"`     //
+	Naive            float64 `json:"naive"`    // of the first evaluation of each item: what decides if chance is not counted in
+	Shrunken         float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
+	Items            int     `json:"items"`
+	Evaluations      int     `json:"evaluations"`
+	score.Unanswered         // of them
+	Folds            int     `json:"folds,omitempty"` // of the tasks, on most of which the skill was made too; 0: on none
 
 	// Fresh is of a last pass that nothing was decided by; null if there was none,
 	// because one evaluation is the truth, or nobody asked for it.

@@ -1,5 +1,7 @@
 package result
 
+import "github.com/seed-f4525e22/skillopt/score"
+
 // Grid is what all tasks of a run came to with all the skills that were tried on them.
 type Grid struct {
 	RunDir  string       `json:"run_dir"`
@@ -18,6 +20,7 @@ type GridColumn struct {
 	Title string   `json:"title"`
 	Hard  *float64 `json:"hard"` // mean, as the run has written it down; null: none
 	N     int      `json:"n"`    // measured
+	score.Unanswered
 
 	// Cells has a character for each task: 1 passed, 0 failed, a to i a soft or mean score of
 	// 0.1 to 0.9 rounded down (a also below that), x an error of the agent (a score of 0), u not

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -20,17 +21,18 @@ const (
 // StepRecord is one line of history.json: decisions, scores and edits, never
 // times or costs, so that equal seeds give equal bytes. Null is not measured.
 type StepRecord struct {
-	Step        int      `json:"step"`
-	Epoch       int      `json:"epoch"`
-	StepInEpoch int      `json:"step_in_epoch"`
-	Fold        *int     `json:"fold,omitempty"` // that judged it, from 0 up; nil: there are none
-	Action      string   `json:"action"`
-	Reason      string   `json:"reason,omitempty"`
-	Retried     bool     `json:"retried,omitempty"` // the first try was indecisive
-	RolloutHard *float64 `json:"rollout_hard"`
-	RolloutSoft *float64 `json:"rollout_soft"`
-	RolloutN    int      `json:"rollout_n"`
-	Grown       int      `json:"n_more_tasks,omitempty"` // that its batch grew by for want of failures
+	Step              int              `json:"step"`
+	Epoch             int              `json:"epoch"`
+	StepInEpoch       int              `json:"step_in_epoch"`
+	Fold              *int             `json:"fold,omitempty"` // that judged it, from 0 up; nil: there are none
+	Action            string           `json:"action"`
+	Reason            string           `json:"reason,omitempty"`
+	Retried           bool             `json:"retried,omitempty"` // the first try was indecisive
+	RolloutHard       *float64         `json:"rollout_hard"`
+	RolloutSoft       *float64         `json:"rollout_soft"`
+	RolloutN          int              `json:"rollout_n"`
+	RolloutUnanswered score.Unanswered `json:"rollout_unanswered,omitzero"`
+	Grown             int              `json:"n_more_tasks,omitempty"` // that its batch grew by for want of failures
 
 	Patches        int   `json:"n_patches"`
 	FailurePatches int   `json:"n_failure_patches"`
@@ -41,25 +43,26 @@ type StepRecord struct {
 	Budget         *int  `json:"edit_budget"` // null = no cap
 	Support        []int `json:"support_counts,omitempty"`
 
-	CandidateHash string         `json:"candidate_hash,omitempty"`
-	CandidateLen  int            `json:"candidate_skill_len,omitempty"`
-	SelectionHard *float64       `json:"selection_hard"`
-	SelectionSoft *float64       `json:"selection_soft"`
-	SelectionN    int            `json:"selection_n"`
-	Metric        string         `json:"gate_metric,omitempty"`
-	Candidate     *float64       `json:"candidate_gate_score"`
-	Current       *float64       `json:"current_score"`
-	Best          *float64       `json:"best_score"`
-	BestStep      int            `json:"best_step"`
-	CurrentOrigin string         `json:"current_origin"`
-	BestOrigin    string         `json:"best_origin"`
-	SkillHash     string         `json:"skill_hash"`
-	SkillLen      int            `json:"skill_len"`
-	Unmeasured    []string       `json:"unmeasured,omitempty"` // items that a decision went on without
-	Refused       string         `json:"refused,omitempty"`
-	Edits         []skill.Report `json:"edits,omitempty"`
-	Loads         *LoadsCompared `json:"loads,omitempty"` // of a candidate with another description
-	Notes         []string       `json:"appendix_notes,omitempty"`
+	CandidateHash       string           `json:"candidate_hash,omitempty"`
+	CandidateLen        int              `json:"candidate_skill_len,omitempty"`
+	SelectionHard       *float64         `json:"selection_hard"`
+	SelectionSoft       *float64         `json:"selection_soft"`
+	SelectionN          int              `json:"selection_n"`
+	SelectionUnanswered score.Unanswered `json:"selection_unanswered,omitzero"`
+	Metric              string           `json:"gate_metric,omitempty"`
+	Candidate           *float64         `json:"candidate_gate_score"`
+	Current             *float64         `json:"current_score"`
+	Best                *float64         `json:"best_score"`
+	BestStep            int              `json:"best_step"`
+	CurrentOrigin       string           `json:"current_origin"`
+	BestOrigin          string           `json:"best_origin"`
+	SkillHash           string           `json:"skill_hash"`
+	SkillLen            int              `json:"skill_len"`
+	Unmeasured          []string         `json:"unmeasured,omitempty"` // items that a decision went on without
+	Refused             string           `json:"refused,omitempty"`
+	Edits               []skill.Report   `json:"edits,omitempty"`
+	Loads               *LoadsCompared   `json:"loads,omitempty"` // of a candidate with another description
+	Notes               []string         `json:"appendix_notes,omitempty"`
 
 	Curriculum map[string]float64 `json:"curriculum,omitempty"`
 
@@ -153,11 +156,12 @@ type FinalRecord struct {
 
 // Arm is a score of one skill on a split.
 type Arm struct {
-	Hard       float64        `json:"hard"`
-	Soft       float64        `json:"soft"`
-	N          int            `json:"n"`
-	Low        float64        `json:"hard_low"`  // Wilson interval of hard, 95 %
-	High       float64        `json:"hard_high"` //
+	Hard float64 `json:"hard"`
+	Soft float64 `json:"soft"`
+	N    int     `json:"n"`
+	Low  float64 `json:"hard_low"`  // Wilson interval of hard, 95 %
+	High float64 `json:"hard_high"` //
+	score.Unanswered
 	ByType     map[string]Arm `json:"by_type,omitempty"`
 	Unmeasured []string       `json:"unmeasured,omitempty"`
 }
@@ -220,5 +224,5 @@ func (a *Arm) Score() *Score {
 	if a == nil || a.N == 0 {
 		return nil
 	}
-	return &Score{Hard: a.Hard, Soft: a.Soft, N: a.N, Low: a.Low, High: a.High}
+	return &Score{Hard: a.Hard, Soft: a.Soft, N: a.N, Low: a.Low, High: a.High, Unanswered: a.Unanswered}
 }

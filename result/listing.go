@@ -1,6 +1,10 @@
 package result
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
 
 // Listing is the runs below folders.
 type Listing struct {
@@ -39,10 +43,11 @@ type RunRow struct {
 
 	// Score is that of the best skill, or of what was evaluated: on test where that was measured, else on
 	// selection, which Split says. Null: nothing was measured.
-	Score *float64 `json:"score"`
-	Low   *float64 `json:"low"` // 95 % interval
-	High  *float64 `json:"high"`
-	Split string   `json:"split,omitempty"`
+	Score            *float64 `json:"score"`
+	Low              *float64 `json:"low"` // 95 % interval
+	High             *float64 `json:"high"`
+	Split            string   `json:"split,omitempty"`
+	score.Unanswered          // of Score
 
 	// Best is the gate score of the best skill on the selection split; null: none was scored.
 	Best *float64 `json:"best_score"`

@@ -13,6 +13,26 @@ import (
 // skill. Scores are hard scores; soft ones, which are named, where those alone decide. It is
 // "" if nothing was measured.
 func (s *Summary) Sentence() string {
+	text := s.sentence()
+	if text == "" {
+		return ""
+	}
+	for _, of := range []struct {
+		name string
+		*Score
+	}{{"seed", s.Test.Seed}, {"best", s.Test.Best}, {"selection", s.Best.Selection}} {
+		if of.Score == nil || of.name == "best" && s.Best.Step == 0 || of.name == "selection" && (s.Test.Seed != nil || s.Test.Best != nil) {
+			continue
+		}
+		if words := of.Words(); words != "" {
+			text += "; " + of.name + ": " + words
+		}
+	}
+	return text
+}
+
+// sentence is Sentence without what was not answered.
+func (s *Summary) sentence() string {
 	seed, best := s.Test.Seed, s.Test.Best
 	same := s.Best.Step == 0
 	if best == nil && same {

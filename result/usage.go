@@ -1,5 +1,12 @@
 package result
 
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
 // Score is a measured mean.
 type Score struct {
 	Hard float64 `json:"hard"`
@@ -7,6 +14,17 @@ type Score struct {
 	N    int     `json:"n"`
 	Low  float64 `json:"hard_low"`  // 95 % Wilson interval of hard
 	High float64 `json:"hard_high"` //
+	score.Unanswered
+}
+
+// Refusals says, of two scores that are compared, that their sides were refused differently
+// often; "" if they were not, or one of them is not measured.
+func (s *Score) Refusals(name string, other *Score, otherName string) string {
+	if s == nil || other == nil || s.Unanswered.Words() == other.Unanswered.Words() {
+		return ""
+	}
+	return fmt.Sprintf("not answered alike often: %s %s, %s %s; the difference of their scores may be that",
+		name, cmp.Or(s.Unanswered.Words(), "always"), otherName, cmp.Or(other.Unanswered.Words(), "always"))
 }
 
 // Calls counts model calls that were paid for.

@@ -1,5 +1,7 @@
 package result
 
+import "github.com/seed-f4525e22/skillopt/score"
+
 // Versions are the skills that a run has made.
 type Versions struct {
 	RunDir   string    `json:"run_dir"`
@@ -17,8 +19,9 @@ type Version struct {
 	Hash    string   `json:"hash"`
 	Score   *float64 `json:"score"`       // gate score on the selection split; null: it was not measured
 	N       int      `json:"n,omitempty"` // tasks, where that was written down
-	Taken   string   `json:"action"`      // by which it became the current one: baseline, accept, accept_new_best, forced
-	Files   []string `json:"files"`       // paths, SKILL.md first
+	score.Unanswered
+	Taken string   `json:"action"` // by which it became the current one: baseline, accept, accept_new_best, forced
+	Files []string `json:"files"`  // paths, SKILL.md first
 }
 
 // SkillFiles are the files of a version.

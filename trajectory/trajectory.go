@@ -4,7 +4,12 @@
 // It knows nothing about models, skills or how outcomes are used. It is pure.
 package trajectory
 
-import "github.com/seed-f4525e22/skillopt/score"
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
 
 // Turn is one event of a trajectory. Exactly one of three shapes is filled in:
 // a message (Role and Content), a tool call (Tool or Action with Observation),
@@ -70,7 +75,20 @@ type Outcome struct {
 	Served     string         `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
 	LeftOut    []LeftOut      `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
 	Load       Load           `json:"load,omitempty"`     // of a trigger task: whether the body of the skill was loaded
+	Refused    string         `json:"refused,omitempty"`  // of an episode: the cause for which a request of it was refused
 	Told       Told           `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
+}
+
+// Unanswered names the cause for which the target could not show what it can, "" if nothing
+// kept it from that, or it solved the task all the same.
+func (o *Outcome) Unanswered() string {
+	if !o.Status.Measured() || o.Hard >= 1 {
+		return ""
+	}
+	if class, _, _ := strings.Cut(o.FailReason, ":"); o.Status == score.AgentError && (class == score.Deadline || slices.Contains(score.Refusals(), class)) {
+		return class
+	}
+	return o.Refused
 }
 
 // Load is whether an agent loaded the body of a skill; "" where that is not known.

@@ -91,8 +91,16 @@ type adapter struct {
 	reads     []string            // documents of a workspace that it reads by itself when it begins
 	hidden    map[string][]string // by document: those beside which it does not read it
 	exitZero  bool                // its events do not say that it ended well, its exit code does
+	shell     shell               // how it runs commands
 	launch    func(l *launch) error
 	reader    func() reader
+}
+
+// shell is the tool by which an agent runs commands, and what it gives when it cannot start any
+// here: texts that were seen with the real program.
+type shell struct {
+	tool      string
+	unstarted []string
 }
 
 // need is a program without which an agent fails at its tools, or at finding skills.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -30,6 +31,7 @@ func (a *Agent) runBuiltin(ctx context.Context, j Job, prompt string, rep *Repor
 	if err != nil {
 		return err
 	}
+	wait := sandbox.BeginWait()
 	b := &builtin{job: j, tools: tools, r: &record{known: true}}
 	// The task's deadline ends the loop; that of ctx, or its end, is the caller's.
 	limited, cancel := context.WithTimeoutCause(ctx, j.Timeout, errDeadline)
@@ -40,7 +42,9 @@ func (a *Agent) runBuiltin(ctx context.Context, j Job, prompt string, rep *Repor
 	if err != nil || failure != nil && ctx.Err() != nil {
 		return err
 	}
-	a.conclude(rep, b.r, j, failure, errors.Is(context.Cause(limited), errDeadline))
+	late := errors.Is(context.Cause(limited), errDeadline)
+	rep.Starved = late && starved(wait.Waited(0), j)
+	a.conclude(rep, b.r, j, failure, late)
 	return nil
 }
 

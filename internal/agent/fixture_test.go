@@ -2,6 +2,8 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +29,7 @@ func replay(t testing.TB, name string, output []byte, res sandbox.Result) Report
 }
 
 func judged(a *Agent, output []byte, res sandbox.Result, workspace string) Report {
-	r, in := &record{}, a.adapter.reader()
+	r, in := &record{shell: a.adapter.shell}, a.adapter.reader()
 	events := newLines(func(text []byte, whole bool) { in.line(r, text, whole) })
 	// In pieces, as a pipe gives them.
 	reader := iotest.HalfReader(bytes.NewReader(output))
@@ -193,6 +195,62 @@ func TestFixtures(t *testing.T) {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A shell that starts no command for a reason of its launcher leaves nothing to be scored. One
+// that starts some does.
+func TestShellThatStartsNothing(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitAfter(string(fixture(t, "qwen-forkpty")), "\n")
+	head, call, failed, rest := lines[0], lines[1], lines[2], strings.Join(lines[3:], "")
+	worked := strings.Replace(strings.Replace(failed, "forkpty(3) failed.", "done", 1), `"is_error":true`, `"is_error":false`, 1)
+	again := strings.ReplaceAll(call+failed, "call_1_0", "call_2_0")
+	for _, tt := range []struct {
+		name, output string
+		status       score.Status
+	}{
+		{"every command", head + call + failed + rest, score.Unmeasured},
+		{"two commands", head + call + failed + again + rest, score.Unmeasured},
+		{"one of two", head + call + worked + again + rest, score.OK},
+		{"the other of two", head + again + call + worked + rest, score.OK},
+		{"another tool", head + strings.Replace(call, "run_shell_command", "read_file", 1) + failed + rest, score.OK},
+		{"no call", head + rest, score.OK},
+	} {
+		rep := replay(t, "qwen", []byte(tt.output), exited(0))
+		if rep.Status != tt.status || tt.status == score.Unmeasured && !strings.Contains(rep.Reason, "run_shell_command could start no command here: forkpty(3) failed") {
+			t.Errorf("%s: %s %q, want %s", tt.name, rep.Status, rep.Reason, tt.status)
+		}
+	}
+}
+
+// A login's launch has the same settings of tools as the one of a proof, which goes through the
+// gateway: else the proof would say nothing of the launch.
+func TestProofIsOfTheLaunch(t *testing.T) {
+	t.Parallel()
+	for _, a := range adapters() {
+		tools := func(e *Endpoint) string {
+			l := &launch{job: Job{Home: t.TempDir(), Workspace: t.TempDir(), Model: "m", Endpoint: e}, home: t.TempDir(), ask: func(...string) ([]byte, error) { return nil, nil }}
+			if err := a.launch(l); err != nil {
+				return err.Error()
+			}
+			found := ""
+			for _, e := range l.env {
+				_, path, _ := strings.Cut(e, "=")
+				var settings struct{ Tools, Permission any }
+				if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &settings) == nil || json.Unmarshal([]byte(path), &settings) == nil {
+					found += fmt.Sprint(settings)
+				}
+			}
+			return found
+		}
+		led := tools(&Endpoint{URL: "http://127.0.0.1:1", Key: "k"})
+		if own := tools(nil); own != led && led != ErrNoEndpoint.Error() {
+			t.Errorf("%s: tools are set to %q with a login, and to %q in its proof", a.name, own, led)
+		}
+		if a.name == "qwen" && !strings.Contains(led, "enableInteractiveShell:false") {
+			t.Errorf("qwen: tools are set to %q", led)
+		}
 	}
 }
 

@@ -101,6 +101,9 @@ type Report struct {
 	// had answered it. One that prints nothing but its answer gives none: whoever
 	// knows that it was answered can tell that it failed by itself.
 	Silent bool
+	// Starved says that the deadline passed, and that for more than a fifth of it the agent
+	// waited for a processor.
+	Starved bool
 
 	Answer string            // the last message of the agent
 	Turns  []trajectory.Turn // what it said and did, long texts shortened with a note; without the prompt

@@ -23,6 +23,7 @@ const (
 	plotBoth  = "both"        // a thought and two calls at once, then the answer
 	plotHang  = "hang"
 	plotStall = "stall" // a call, then no answer to its result
+	plotShell = "shell" // a command that writes the file, then the answer
 	plotJSON  = "json"  // an answer of the form that was asked for
 )
 
@@ -73,6 +74,9 @@ func answer(plot string, r *fakemodel.Request) fakemodel.Reply {
 	a := fakemodel.Reply{Text: fakeAnswer}
 	if (plot == plotTool || plot == plotStall) && !r.Worked {
 		a.Text, a.Calls = "Writing the file now.", pick(r.Tools)
+	}
+	if plot == plotShell && !r.Worked {
+		a.Text, a.Calls = "", []fakemodel.Call{{Tool: "run_shell_command", Args: obj{"command": "printf 'written by tool\\n' > " + fakeFile, "description": "write a file", "is_background": false}}}
 	}
 	if plot == plotBoth && !r.Worked {
 		a.Text, a.Think, a.Calls = "", "THOUGHT of the model", beside(pick(r.Tools))

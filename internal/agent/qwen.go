@@ -16,6 +16,7 @@ func qwen() adapter {
 		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
 		state:     []string{".qwen"},
 		reads:     []string{"AGENTS.md", "QWEN.md"},
+		shell:     shell{tool: "run_shell_command", unstarted: []string{"forkpty(3) failed"}},
 		launch:    launchQwen,
 		reader:    func() reader { return &qwenReader{} },
 	}
@@ -23,27 +24,28 @@ func qwen() adapter {
 
 func launchQwen(l *launch) error {
 	l.arg("-y", "--output-format", "stream-json")
-	if l.login() {
-		if l.job.Model != "" {
-			l.arg("-m", l.job.Model)
-		}
-		return nil
-	}
-	l.arg("--auth-type", "openai")
-	l.set("OPENAI_BASE_URL", l.job.Endpoint.base()+"/v1")
-	l.set("OPENAI_API_KEY", l.job.Endpoint.Key)
-	l.set("OPENAI_MODEL", l.job.Model)
 	settings := map[string]any{
-		"privacy":   map[string]any{"usageStatisticsEnabled": false},
-		"telemetry": map[string]any{"enabled": false},
-		"general":   map[string]any{"disableAutoUpdate": true},
+		"general": map[string]any{"disableAutoUpdate": true},
 		// A confined program gets no terminal for its commands.
 		"tools": map[string]any{"shell": map[string]any{"enableInteractiveShell": false}},
 	}
-	if l.job.Context > 0 {
-		settings["model"] = map[string]any{"generationConfig": map[string]any{"contextWindowSize": l.job.Context}}
+	switch {
+	case !l.login():
+		l.arg("--auth-type", "openai")
+		l.set("OPENAI_BASE_URL", l.job.Endpoint.base()+"/v1")
+		l.set("OPENAI_API_KEY", l.job.Endpoint.Key)
+		l.set("OPENAI_MODEL", l.job.Model)
+		settings["privacy"], settings["telemetry"] = map[string]any{"usageStatisticsEnabled": false}, map[string]any{"enabled": false}
+		if l.job.Context > 0 {
+			settings["model"] = map[string]any{"generationConfig": map[string]any{"contextWindowSize": l.job.Context}}
+		}
+	case l.job.Model != "":
+		l.arg("-m", l.job.Model)
 	}
-	_, err := l.settings(".qwen/settings.json", settings)
+	// Not in the home folder, which is the user's own with a login: what holds for the tools
+	// must hold there too, and a proof through the gateway proves both.
+	path, err := l.settings("qwen/settings.json", settings)
+	l.set("QWEN_CODE_SYSTEM_SETTINGS_PATH", path)
 	return err
 }
 

@@ -412,6 +412,36 @@ func TestRealConfined(t *testing.T) {
 	})
 }
 
+// TestRealLoginRunsCommands has agents that use a login of their own run a command: it is
+// started as in a proof, which goes through the gateway.
+func TestRealLoginRunsCommands(t *testing.T) {
+	if s := sandbox.Supports(); s.Kind == "" || !s.Network {
+		t.Skipf("programs cannot be confined here: %s", s.Why)
+	}
+	each(t, func(t *testing.T, a *Agent) {
+		if a.Name() != "qwen" {
+			t.Skip("its login cannot be led to a server of the test by variables alone")
+		}
+		f := newFakeModel(t, plotShell)
+		j := realJob(t, f)
+		j.Env = []string{"OPENAI_BASE_URL=" + f.URL + "/v1", "OPENAI_API_KEY=" + j.Endpoint.Key, "OPENAI_MODEL=" + j.Model}
+		j.Endpoint, j.LoginHome, j.Confine = nil, t.TempDir(), true
+		if err := os.MkdirAll(filepath.Join(j.LoginHome, ".qwen"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(j.LoginHome, ".qwen", "settings.json"), []byte(`{"security":{"auth":{"selectedType":"openai"}}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := a.Run(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Status != score.OK || tree(t, j.Workspace)[fakeFile] != fakeText {
+			t.Errorf("%s %s: %q\n%s\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw, rep.Result.Stderr)
+		}
+	})
+}
+
 // TestRealWorkspaceSettings has a workspace bring settings that run a command
 // and lead to another server.
 func TestRealWorkspaceSettings(t *testing.T) {

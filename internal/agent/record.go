@@ -44,6 +44,11 @@ type record struct {
 	own     string // "class: detail" of a failure that is the agent's own
 	broken  string // a tool of the agent that does not work here: no task can be blamed for it
 	odd     int    // lines that are no events
+
+	shell     shell           // of the agent
+	commands  map[string]bool // open calls of the shell, by id
+	ran       int             // commands that were started
+	unstarted string          // what the shell gave in the place of one
 }
 
 // fault is a failure of what is under the agent, as its events tell it.
@@ -78,6 +83,12 @@ func (r *record) call(id, name string, args json.RawMessage) {
 		r.open = map[string]int{}
 	}
 	r.open[id] = len(r.turns) + r.left
+	if name != "" && name == r.shell.tool {
+		if r.commands == nil {
+			r.commands = map[string]bool{}
+		}
+		r.commands[id] = true
+	}
 	r.add(trajectory.Turn{Kind: trajectory.ToolCall, Action: shorten(action(name, args), maxText)})
 }
 
@@ -89,6 +100,10 @@ func (r *record) called(id string) bool {
 
 // result records what a tool gave.
 func (r *record) result(id, text string, failed bool) {
+	if r.commands[id] {
+		r.command(text)
+		delete(r.commands, id)
+	}
 	if failed {
 		text = "error: " + text
 	}
@@ -105,6 +120,24 @@ func (r *record) result(id, text string, failed bool) {
 		}
 	}
 	r.turns[at].Observation = text
+}
+
+// command notes what the shell gave for a command.
+func (r *record) command(text string) {
+	for _, said := range r.shell.unstarted {
+		if strings.Contains(text, said) {
+			r.unstarted = text
+			return
+		}
+	}
+	r.ran++
+}
+
+// settle says, when the run is over, whether the shell of the agent worked.
+func (r *record) settle() {
+	if r.unstarted != "" && r.ran == 0 && r.broken == "" {
+		r.broken = "its tool " + r.shell.tool + " could start no command here: " + excerpt(r.unstarted)
+	}
 }
 
 // add appends a turn. In the middle of many there is a gap.

@@ -71,7 +71,7 @@ func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Repor
 	if err != nil {
 		return err
 	}
-	r, in, raw := &record{}, a.adapter.reader(), &lastBytes{max: maxRaw}
+	r, in, raw := &record{shell: a.adapter.shell}, a.adapter.reader(), &lastBytes{max: maxRaw}
 	events := newLines(func(text []byte, whole bool) { in.line(r, j.Hide.JSON(text), whole) })
 	spec.Stdout = io.MultiWriter(raw, events)
 	res, err := sandbox.Run(ctx, spec)
@@ -87,6 +87,7 @@ func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Repor
 	}
 	res.Stderr = j.Hide.Tail(res.Stderr, len(res.Stderr) >= maxErrors, maxErrors)
 	rep.Result, rep.Raw = res, raw.text(j.Hide)
+	rep.Starved = starved(res.Waited, j)
 	rep.fill(r)
 	if res.Reason != sandbox.Cancelled {
 		a.judge(rep, r, j)
@@ -162,6 +163,7 @@ func (rep *Report) fill(r *record) {
 // a failure, nothing was measured. A run whose last event is missing was cut
 // off, whatever its exit code says.
 func (a *Agent) judge(rep *Report, r *record, j Job) {
+	r.settle()
 	res := rep.Result
 	ended := r.ended && (!a.adapter.exitZero || res.Reason == sandbox.Exited && res.Code == 0)
 	switch {
@@ -249,6 +251,10 @@ func (a *Agent) faulty(rep *Report, f *fault, j Job) {
 	rep.Failure = &model.Error{Code: f.code, Status: f.status, Endpoint: where, Err: errors.New(f.text)}
 	rep.Reason = string(f.code) + ": " + f.text
 }
+
+// starved reports whether an agent waited for a processor for so long that its deadline says
+// more of the machine than of the agent.
+func starved(waited time.Duration, j Job) bool { return waited > j.Timeout/5 }
 
 func (rep *Report) agentError(class, detail string) {
 	rep.Status, rep.Reason = score.AgentError, class+": "+detail

@@ -78,6 +78,9 @@ type reply struct {
 	Message string     `json:"message,omitempty"`
 }
 
+// refusal names the cause for which the provider or the model refused, "" if neither did.
+func (r *reply) refusal() string { return cmp.Or(string(r.Limit), r.Finish.Refusal()) }
+
 // Do makes a call, or answers it from the record. Its errors are: the cause of
 // a done ctx; ErrStopping; *TaskLimitError, *UnmeasuredError and *LostError,
 // which concern this call alone; *StoppedError, *BudgetError and
@@ -103,7 +106,7 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 			return model.Response{}, err
 		}
 		inherited = inherited && s.inherited
-		c.usedReply(ctx, s.key, r.name, rep.Finish)
+		c.usedReply(ctx, s.key, r.name, &rep)
 		if rep.Limit != "" {
 			return model.Response{}, limited(r, call.Key, rep, inherited)
 		}

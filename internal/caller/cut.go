@@ -3,6 +3,7 @@ package caller
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -10,7 +11,7 @@ import (
 )
 
 // cutCounts counts the replies of each role, and of them those that were cut at the
-// output limit. It counts each step once, however often it is looked up, so that the
+// output limit or refused. It counts each step once, however often it is looked up, so that the
 // counts are a function of the steps that were used and not of the session.
 type cutCounts struct {
 	mu    sync.Mutex
@@ -27,7 +28,10 @@ func idOf(key string) stepID {
 }
 
 // replies are what came back for a step: several for an episode.
-type replies struct{ all, cut int }
+type replies struct {
+	all, cut int
+	refused  map[string]int // by cause
+}
 
 func newCutCounts() *cutCounts {
 	return &cutCounts{steps: make(map[stepID]struct{}), roles: make(map[string]replies)}
@@ -41,7 +45,14 @@ func (c *cutCounts) add(s usedStep) {
 	}
 	c.steps[s.id] = struct{}{}
 	sum := c.roles[s.role]
-	c.roles[s.role] = replies{all: sum.all + s.replies.all, cut: sum.cut + s.replies.cut}
+	sum.all, sum.cut = sum.all+s.replies.all, sum.cut+s.replies.cut
+	for cause, n := range s.replies.refused {
+		if sum.refused == nil {
+			sum.refused = map[string]int{}
+		}
+		sum.refused[cause] += n
+	}
+	c.roles[s.role] = sum
 }
 
 // usedStep is a step whose replies are to be counted.
@@ -101,10 +112,13 @@ func (c *Caller) used(ctx context.Context, key, role string, n replies) {
 }
 
 // usedReply counts the reply of one attempt of a call.
-func (c *Caller) usedReply(ctx context.Context, key, role string, finish model.Finish) {
+func (c *Caller) usedReply(ctx context.Context, key, role string, rep *reply) {
 	n := replies{all: 1}
-	if finish == model.FinishLength {
+	if rep.Finish == model.FinishLength {
 		n.cut = 1
+	}
+	if cause := rep.refusal(); cause != "" {
+		n.refused = map[string]int{cause: 1}
 	}
 	c.used(ctx, key, role, n)
 }
@@ -112,7 +126,7 @@ func (c *Caller) usedReply(ctx context.Context, key, role string, finish model.F
 // usedEpisode counts the replies that an episode got before its result.
 func (c *Caller) usedEpisode(ctx context.Context, key, role string, try int) {
 	if in := c.journal.Inside(key); in.Ended && in.Attempt == try {
-		c.used(ctx, key, role, replies{all: in.Calls, cut: in.Cut})
+		c.used(ctx, key, role, replies{all: in.Calls, cut: in.Cut, refused: in.Refused})
 	}
 }
 
@@ -131,7 +145,7 @@ func (c *Caller) usedBefore(ctx context.Context, call Call) error {
 		if err != nil {
 			return err
 		}
-		c.usedReply(ctx, rec.Key, call.Role, rep.Finish)
+		c.usedReply(ctx, rec.Key, call.Role, &rep)
 	}
 }
 
@@ -147,4 +161,13 @@ func (c *Caller) LengthShare(role string) (share float64, n int) {
 		return 0, 0
 	}
 	return float64(r.cut) / float64(r.all), r.all
+}
+
+// CountRefused returns how many of a role's replies were refusals, by cause, of the replies that
+// LengthShare counts.
+func CountRefused(c *Caller, role string) (byCause map[string]int, n int) {
+	c.cuts.mu.Lock()
+	defer c.cuts.mu.Unlock()
+	r := c.cuts.roles[role]
+	return maps.Clone(r.refused), r.all
 }

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,12 +32,14 @@ type endpoint struct {
 	failer    *attempts // the only call that failed since then; nil = several
 	waits     bool      // nothing failed since then: calls wait as the server told them
 	told      bool      // that it is failing
+	strays    strays
 	hints     hints
 }
 
 // attempts is what one call has been through at its endpoint.
 type attempts struct {
 	failures int
+	finals   int   // failures that no retry is known to help against
 	answers  int64 // of the endpoint at the last look
 	others   int   // failures between which the endpoint answered another call
 	barred   int64 // see endpoint.barred
@@ -97,6 +100,7 @@ func (e *endpoint) answered(at time.Time, took time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answers++
+	e.strays.answered()
 	e.hints.answered(at)
 	e.failing, e.failer, e.told = time.Time{}, nil, false
 	if len(e.latencies) < latencyWindow {
@@ -106,6 +110,48 @@ func (e *endpoint) answered(at time.Time, took time.Duration) {
 		e.oldest = (e.oldest + 1) % latencyWindow
 	}
 	e.limiter.observe(outcome{at: at, answered: true, latency: took})
+}
+
+// maxStrays is how many different items in a row may end without an answer because an endpoint
+// that answered before refuses them.
+const maxStrays = 3
+
+// strays are items that an endpoint refuses though it has answered.
+type strays struct {
+	row map[string]bool // since its last answer
+	odd map[string]bool // those before which it answered others: they say nothing more of it
+}
+
+func (s *strays) answered() {
+	if len(s.row) == 0 {
+		return
+	}
+	if s.odd == nil {
+		s.odd = map[string]bool{}
+	}
+	maps.Copy(s.odd, s.row)
+	clear(s.row)
+}
+
+// strayed notes an item that the endpoint refuses, and reports whether it is no use to go on.
+func (e *endpoint) strayed(item string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := &e.strays
+	if s.odd[item] {
+		return false
+	}
+	if s.row == nil {
+		s.row = map[string]bool{}
+	}
+	s.row[item] = true
+	return len(s.row) >= maxStrays
+}
+
+func (e *endpoint) hasAnswered() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.answers > 0
 }
 
 // verdict is what a failed call is to do.

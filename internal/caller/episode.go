@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,6 +171,7 @@ type episodeClient struct {
 	ended   bool
 	waited  time.Duration
 	served  string
+	refused string
 }
 
 // Waited returns how long the requests of the episode waited for slots, limits
@@ -187,6 +189,13 @@ func (e *episodeClient) Served() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.served
+}
+
+// Refused names the cause of the first refusal that the episode got, "" if it got none.
+func (e *episodeClient) Refused() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.refused
 }
 
 var _ model.Client = (*episodeClient)(nil)
@@ -239,7 +248,7 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request, begun *begin
 	words, taken := e.keep(&req, begun)
 	defer taken()
 	record := func(got *answer) error {
-		code := ""
+		code := got.reply.refusal()
 		if got.reply.Finish == model.FinishLength {
 			code = journal.CodeCut
 		}
@@ -255,7 +264,7 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request, begun *begin
 	e.mu.Lock()
 	e.waited += time.Since(began) - served
 	if err == nil {
-		e.served = got.reply.Served()
+		e.served, e.refused = got.reply.Served(), cmp.Or(e.refused, got.reply.refusal())
 	}
 	e.mu.Unlock()
 	return got.reply, err

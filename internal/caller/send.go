@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/exchange"
@@ -124,6 +125,11 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 		}
 		if e.req.Passage.Begun() {
 			return &answer{}, &UnmeasuredError{Key: e.key, Err: fmt.Errorf("the answer broke off after its beginning had reached the agent: %w", failure)}
+		}
+		if final(failure.Code) {
+			if err := s.strayed(r, e, tries, failure); err != nil {
+				return &answer{}, err
+			}
 		}
 		if err := s.again(ctx, retrying{role: r, request: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
 			return &answer{}, err
@@ -360,18 +366,52 @@ func (s *sender) fault(ctx context.Context, e *request, got *answer, f faulted) 
 	return err
 }
 
-// refused ends the run for failures that no retry helps against.
-func (s *sender) refused(r *role, e *request, failure *model.Error) error {
-	if e.direct {
-		return nil
-	}
-	switch failure.Code {
+// final reports whether a failure is of a class that no retry is known to help against.
+func final(code model.Code) bool {
+	switch code {
 	case model.Auth, model.Credit, model.Certificate, model.NotFound, model.BadRequest:
-	case model.Budget:
+		return true
+	}
+	return false
+}
+
+// refused ends the run for failures that no retry helps against, of an endpoint that has
+// answered nothing yet.
+func (s *sender) refused(r *role, e *request, failure *model.Error) error {
+	switch {
+	case e.direct:
+		return nil
+	case failure.Code == model.Budget:
 		return failure
-	default:
+	case final(failure.Code) && !r.end.hasAnswered():
+		return s.stop(r, e, failure)
+	}
+	return nil
+}
+
+// strayed decides on a failure that no retry is known to help against, of an endpoint that has
+// answered before. The first of a request may be a stray one.
+func (s *sender) strayed(r *role, e *request, tries *attempts, failure *model.Error) error {
+	if tries.finals++; tries.finals == 1 {
 		return nil
 	}
+	if r.name == model.Optimizer || r.end.strayed(itemOf(e.key)) {
+		return s.stop(r, e, failure)
+	}
+	return &UnmeasuredError{Key: e.key, Err: fmt.Errorf("refused twice while %s answers others: %w", r.end.name, failure)}
+}
+
+// itemOf is the item that a key belongs to, the key itself if it names none.
+func itemOf(key string) string {
+	at := strings.LastIndex(key, "/sample")
+	if at < 0 {
+		return key
+	}
+	return key[strings.LastIndexByte(key[:at], '/')+1 : at]
+}
+
+// stop ends the run for a failure.
+func (s *sender) stop(r *role, e *request, failure *model.Error) error {
 	err := &StoppedError{Endpoint: r.Endpoint, Model: e.req.Model, Key: e.key, Patience: s.patience, Err: failure}
 	s.halted.set(err)
 	return s.halted.err()

@@ -116,7 +116,7 @@ func writeTypeScores(out printer, types map[string]result.Types) error {
 		fmt.Fprintf(w, "  %s", oneLine(name))
 		for _, arm := range []string{"seed", "best"} {
 			if s, measured := types[name][arm]; measured {
-				fmt.Fprintf(w, "\t%s %.3f [%.3f, %.3f]", arm, s.Hard, s.Low, s.High)
+				fmt.Fprintf(w, "\t%s %s", arm, s.After(fmt.Sprintf("%.3f [%.3f, %.3f]", s.Hard, s.Low, s.High)))
 			} else {
 				fmt.Fprintf(w, "\t%s not measured", arm)
 			}

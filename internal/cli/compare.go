@@ -217,6 +217,9 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
+	if words := c.B.Score.Refusals("B", c.A.Score, "A"); words != "" {
+		out.paragraph(words)
+	}
 	out.line(fmt.Sprintf("%s: B won %d, lost %d, tied %d", pairsText(c), c.Wins, c.Losses, c.Ties))
 	for _, line := range slices.Concat(tasksText(c), needsText(c)) {
 		out.line(line)

@@ -15,7 +15,7 @@ func (o *doctorOptions) measureNoise(ctx context.Context, a *app, path string) e
 	if err != nil {
 		return err
 	}
-	ctx, opts, end, err := a.session(ctx, l, sessionOptions{yes: o.yes})
+	ctx, opts, end, err := a.session(ctx, l, sessionOptions{yes: o.yes, acceptSeed: true})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // progress shows a run: one line that is drawn over on a terminal, plain lines
@@ -137,7 +138,7 @@ func (p *progress) stepDone(e event.StepDone) {
 	}
 	p.notePace(e.Step)
 	if e.Step == 0 {
-		p.line("seed  selection %s", scoreText(e.Current))
+		p.line("seed  selection %s", e.SelectionUnanswered.After(scoreText(e.Current)))
 		return
 	}
 	edits := fmt.Sprint(e.Edits)
@@ -146,7 +147,21 @@ func (p *progress) stepDone(e event.StepDone) {
 	}
 	digits := len(fmt.Sprint(p.steps))
 	p.line("step %*d/%d  epoch %d  train %-5s  edits %-4s  candidate %-5s  best %-5s  %s",
-		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, partScore(e.Candidate, e.N, p.selection), scoreText(e.Best), decisionText(e.Action, e.Difference, e.N))
+		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, partScore(e.Candidate, e.N, p.selection), scoreText(e.Best), decisionText(e.Action, e.Difference, e.N)+unansweredText(e.RolloutUnanswered, e.SelectionUnanswered))
+}
+
+// unansweredText says what of a step was refused or late, "" if nothing was.
+func unansweredText(train, candidate score.Unanswered) string {
+	text := ""
+	for _, of := range []struct {
+		name string
+		score.Unanswered
+	}{{"train", train}, {"candidate", candidate}} {
+		if words := of.Words(); words != "" {
+			text += fmt.Sprintf("  %s: %s", of.name, words)
+		}
+	}
+	return text
 }
 
 // partScore is a score on n of all tasks. One on a part of them is marked: it is not to be

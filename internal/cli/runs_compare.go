@@ -118,7 +118,7 @@ func rowScore(r result.RunRow) string {
 	if r.Score != nil && r.Split != "" {
 		text += " " + r.Split
 	}
-	return text
+	return r.After(text)
 }
 
 func orDash(text string) string {

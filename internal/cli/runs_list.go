@@ -333,6 +333,9 @@ func (r listRow) note() string {
 		return r.Error
 	}
 	var notes []string
+	if words := r.Words(); words != "" {
+		notes = append(notes, words)
+	}
 	for _, n := range []struct {
 		is   bool
 		text string

@@ -141,7 +141,7 @@ func showSteps(out printer, h result.History) {
 				edits += fmt.Sprintf("/%d", *s.Budget)
 			}
 		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Step, s.Epoch, scoreText(s.RolloutHard), edits, partScore(s.Candidate, s.SelectionN, h.Steps[0].SelectionN), scoreText(s.Current), scoreText(s.Best), decisionText(s.Action, s.Difference, s.SelectionN))
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Step, s.Epoch, scoreText(s.RolloutHard), edits, partScore(s.Candidate, s.SelectionN, h.Steps[0].SelectionN), scoreText(s.Current), scoreText(s.Best), decisionText(s.Action, s.Difference, s.SelectionN)+unansweredText(s.RolloutUnanswered, s.SelectionUnanswered))
 	}
 	if err := w.Flush(); err != nil {
 		return

@@ -106,7 +106,7 @@ func listVersions(a *app, path string) error {
 			best = " (best)"
 		}
 		if v.N > 0 {
-			n = fmt.Sprint(v.N)
+			n = v.After(fmt.Sprint(v.N))
 		}
 		fmt.Fprintf(w, "%s%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(v.Version), best, scoreText(v.Score), n, len(v.Files), orDash(oneLine(v.Taken)), oneLine(v.Origin))
 	}

@@ -51,10 +51,10 @@ func printStep(out printer, d result.StepDetail, path string) error {
 		out.hang("  why        ", oneLine(s.Reason))
 	}
 	if s.RolloutN > 0 {
-		fmt.Fprintf(out, "  train      %s on %s\n", scoreText(s.RolloutHard), plural.Of(s.RolloutN, "task", "tasks"))
+		fmt.Fprintf(out, "  train      %s on %s\n", scoreText(s.RolloutHard), s.RolloutUnanswered.After(plural.Of(s.RolloutN, "task", "tasks")))
 	}
 	if s.SelectionN > 0 {
-		fmt.Fprintf(out, "  candidate  %s on %s; current %s, best %s afterwards\n", scoreText(s.SelectionHard), plural.Of(s.SelectionN, "task", "tasks"), scoreText(s.Current), scoreText(s.Best))
+		fmt.Fprintf(out, "  candidate  %s on %s; current %s, best %s afterwards\n", scoreText(s.SelectionHard), s.SelectionUnanswered.After(plural.Of(s.SelectionN, "task", "tasks")), scoreText(s.Current), scoreText(s.Best))
 	}
 	if len(s.Unmeasured) > 0 {
 		out.hang("  without    ", oneLine(strings.Join(s.Unmeasured, ", "))+": could not be measured")

@@ -214,7 +214,7 @@ func standingWords(s *record.Standing) string {
 	if s.N > 0 {
 		text += " on " + plural.Of(s.N, "task", "tasks")
 	}
-	return text + ", " + cmp.Or(s.Origin, "unknown")
+	return s.After(text) + ", " + cmp.Or(s.Origin, "unknown")
 }
 
 // longSilence is after which time without an entry it is said what that may mean.
@@ -242,13 +242,13 @@ func decidedWords(d record.Decided) string {
 	case d.End:
 		head = fmt.Sprintf("end of epoch %d, slow update", d.Epoch)
 	case d.Step == 0:
-		return "seed skill scored " + scoreText(d.Score)
+		return "seed skill scored " + d.After(scoreText(d.Score))
 	}
 	text := head + ": " + decisionText(d.Action, d.Difference, d.N)
 	if d.Difference == nil && d.Score != nil {
 		text += ", candidate " + scoreText(d.Score)
 	}
-	return text
+	return d.After(text)
 }
 
 func faultWords(f record.Faulted, now time.Time) string {

@@ -24,6 +24,8 @@ type sessionOptions struct {
 	replay string // cassette that answers, "" = models do
 	yes    bool   // do not ask before spending
 	plan   bool   // say what it will take, and end there
+
+	acceptSeed bool // go on though the measurement looks broken
 }
 
 // addFlags adds all of them to a command; runUsage says what --run does there.
@@ -31,6 +33,7 @@ func (o *sessionOptions) addFlags(c *cobra.Command, runUsage string) {
 	c.Flags().StringVar(&o.runDir, "run", "", runUsage)
 	c.Flags().StringVar(&o.replay, "replay", "", "answer from this cassette (skillopt runs export RUN --cassette FILE): no network, no key")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
+	c.Flags().BoolVar(&o.acceptSeed, "accept-seed", false, "go on though the first scores look as if the measurement were broken, or many requests are refused")
 }
 
 // addPlan adds --plan to a command that measures.
@@ -71,6 +74,9 @@ func (a *app) session(ctx context.Context, l *config.Loaded, o sessionOptions) (
 	ctx, stop, release := a.interrupts(ctx)
 	opts = append(answers, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
 		skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
+	if o.acceptSeed {
+		opts = append(opts, skillopt.WithAcceptedSeed())
+	}
 	return ctx, opts, func() error {
 		release()
 		if err := closeEvents(); err != nil {

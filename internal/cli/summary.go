@@ -45,6 +45,7 @@ func writeBest(out printer, s *result.Summary) {
 	case r != nil && (r.Pooled != r.Naive || r.Fresh != nil):
 		text := fmt.Sprintf("best: step %d, selection %s %.3f [%.3f, %.3f] over %s to %s", s.Best.Step, r.Metric, r.Pooled, r.Low, r.High,
 			plural.Of(r.Evaluations, "answer", "answers"), plural.Of(r.Items, "task", "tasks"))
+		text = r.After(text)
 		if r.Pooled != r.Naive {
 			text += fmt.Sprintf("; by the first answer to each, which chose it, %.3f, and to be expected of the next %.3f (shrunken)", r.Naive, r.Shrunken)
 		}
@@ -73,6 +74,9 @@ func writeTestScores(out printer, s *result.Summary) error {
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print summary: %w", err)
+	}
+	if words := s.Test.Best.Refusals("best", s.Test.Seed, "seed"); words != "" {
+		out.paragraph(words)
 	}
 	writeReadBefore(out, s.Test.ReadBefore)
 	writeTypes(out, s)
@@ -138,9 +142,9 @@ const scoreUnits = "scores are from 0 to 1, in brackets their 95 % intervals"
 // interval is a score with its interval; the soft score where it says something else.
 func interval(s *result.Score) string {
 	if s.Soft == s.Hard {
-		return fmt.Sprintf("hard %.3f [%.3f, %.3f]  n %d", s.Hard, s.Low, s.High, s.N)
+		return s.After(fmt.Sprintf("hard %.3f [%.3f, %.3f]  n %d", s.Hard, s.Low, s.High, s.N))
 	}
-	return fmt.Sprintf("hard %.3f [%.3f, %.3f]  soft %.3f  n %d", s.Hard, s.Low, s.High, s.Soft, s.N)
+	return s.After(fmt.Sprintf("hard %.3f [%.3f, %.3f]  soft %.3f  n %d", s.Hard, s.Low, s.High, s.Soft, s.N))
 }
 
 // writeTypes prints the test scores by task type, seed against best.

@@ -28,7 +28,6 @@ type trainOptions struct {
 	memory                   string // of other runs
 	plan, finish, reopen     bool
 	again                    bool
-	acceptSeed               bool
 	ui                       bool // serve a page beside it
 
 	summary *result.Summary // what it came to, for a command that has this one train; nil: nothing yet
@@ -101,7 +100,6 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().BoolVar(&o.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
-	c.Flags().BoolVar(&o.acceptSeed, "accept-seed", false, "train on though the seed skill's first scores look as if the measurement were broken")
 	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page beside training that shows the run, and can stop it (see skillopt serve)")
 	c.Flags().BoolVar(&o.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	addSet(c, &o.sets)
@@ -130,9 +128,6 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	}
 	opts = append(opts, skillopt.WithFork(a.absolute(o.fork)), skillopt.WithReopenTest(o.reopen))
 	opts = append(opts, goesOn...)
-	if o.acceptSeed {
-		opts = append(opts, skillopt.WithAcceptedSeed())
-	}
 	if o.finish {
 		opts = append(opts, skillopt.WithFinish())
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -234,15 +235,18 @@ func (j *Journal) Attempts(key string) int {
 type Inside struct {
 	Attempt int
 	Calls   int
-	Cut     int  // of those, answers that were cut at the output limit
-	Ended   bool // the try has a result
+	Cut     int            // of those, answers that were cut at the output limit
+	Refused map[string]int // of those, requests that were refused, by cause
+	Ended   bool           // the try has a result
 }
 
 // Inside returns what is durable of the last try of the episode key.
 func (j *Journal) Inside(key string) Inside {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.inner[idOf(key)]
+	in := j.inner[idOf(key)]
+	in.Refused = maps.Clone(in.Refused)
+	return in
 }
 
 // HighWater returns the number of the last durable entry, 0 for an empty

@@ -327,6 +327,11 @@ func (s *state) count(r *Record) {
 		n.Ended = true
 	case r.Code == CodeCut:
 		n.Calls, n.Cut = n.Calls+1, n.Cut+1
+	case r.Code != "":
+		if n.Calls++; n.Refused == nil {
+			n.Refused = map[string]int{}
+		}
+		n.Refused[r.Code]++
 	default:
 		n.Calls++
 	}

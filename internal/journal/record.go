@@ -68,7 +68,8 @@ func cutOrigin(stored string) (code string, o Origin) {
 	return code, Origin{Run: rest[:at], Entry: entry}
 }
 
-// CodeCut marks an Inner call whose answer was cut at the output limit.
+// CodeCut marks an Inner call whose answer was cut at the output limit. Another code of one
+// is the cause for which it was refused.
 const CodeCut = "length"
 
 // estimateMark ends the code of an entry whose usage is an estimate, in the file. It
@@ -107,7 +108,7 @@ type Record struct {
 	Kind    Kind
 	Attempt int    // of an episode, from 0: which try this is, or belongs to
 	Ordinal int    // of an Inner call: its place in the episode, from 0
-	Code    string // of a Fault: its class; CodeInherited for a copied result; CodeCut of an Inner call
+	Code    string // of a Fault: its class; CodeInherited for a copied result; CodeCut or a refusal of an Inner call
 	Origin  Origin // of a result with CodeInherited, where that is known
 
 	// Input is what the result depends on. Lookup and Range leave it empty, see

@@ -63,6 +63,7 @@ var tiers = [][]string{
 
 // sideways names the imports within a tier.
 var sideways = map[string][]string{
+	"event":                                    {"score"},
 	"internal/sleep/bank":                      {"internal/sleep/transcript", "internal/sleep/wish"},
 	"internal/sleep/git":                       {"internal/sandbox"},
 	"internal/sleep/outbound":                  {"internal/sleep/transcript"},

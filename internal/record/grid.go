@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Characters of cells, beside digits and letters of scores.
@@ -127,7 +128,7 @@ func gradeAll(ctx context.Context, r *Run, sheets []Sheet, b *gridder) (readShee
 type gridder struct {
 	run  *Run
 	best []bool // sheets that are of the best skill
-	hard map[Sheet]*float64
+	hard map[Sheet]written
 
 	rows  map[rowKey]int
 	tasks []*gridRow
@@ -213,21 +214,27 @@ func hashBefore(h result.History, step int) string {
 	return steps[i-1].SkillHash
 }
 
+// written is a score that the run has written down.
+type written struct {
+	hard *float64
+	score.Unanswered
+}
+
 // hardScores are the scores of sheets, as the run has written them down.
-func hardScores(r *Run) (map[Sheet]*float64, error) {
-	out := map[Sheet]*float64{}
+func hardScores(r *Run) (map[Sheet]written, error) {
+	out := map[Sheet]written{}
 	for _, s := range r.History.Steps {
 		if s.Step == 0 {
-			out[Sheet{Arm: "seed", Split: "selection"}] = s.SelectionHard
+			out[Sheet{Arm: "seed", Split: "selection"}] = written{s.SelectionHard, s.SelectionUnanswered}
 			continue
 		}
-		out[Sheet{Step: s.Step, Arm: "current", Split: "train"}] = s.RolloutHard
-		out[Sheet{Step: s.Step, Arm: "candidate", Split: "selection"}] = s.SelectionHard
+		out[Sheet{Step: s.Step, Arm: "current", Split: "train"}] = written{s.RolloutHard, s.RolloutUnanswered}
+		out[Sheet{Step: s.Step, Arm: "candidate", Split: "selection"}] = written{s.SelectionHard, s.SelectionUnanswered}
 	}
 	if f := r.History.Final; f != nil {
 		for arm, s := range f.Test {
 			if s != nil && s.N > 0 {
-				out[Sheet{Arm: arm, Split: "test"}] = &s.Hard
+				out[Sheet{Arm: arm, Split: "test"}] = written{&s.Hard, s.Unanswered}
 			}
 		}
 	}
@@ -235,7 +242,7 @@ func hardScores(r *Run) (map[Sheet]*float64, error) {
 }
 
 // scoresOfOthers adds those of an evaluation, or a comparison.
-func scoresOfOthers(r *Run, out map[Sheet]*float64) error {
+func scoresOfOthers(r *Run, out map[Sheet]written) error {
 	var e result.Evaluation
 	var c result.Comparison
 	if _, err := r.decode(evaluationFile, &e); err != nil {
@@ -243,7 +250,7 @@ func scoresOfOthers(r *Run, out map[Sheet]*float64) error {
 	}
 	for split, s := range e.Splits {
 		if s.N > 0 {
-			out[Sheet{Arm: "skill", Split: split}] = &s.Hard
+			out[Sheet{Arm: "skill", Split: split}] = written{&s.Hard, s.Unanswered}
 		}
 	}
 	if _, err := r.decode(comparisonFile, &c); err != nil {
@@ -251,7 +258,7 @@ func scoresOfOthers(r *Run, out map[Sheet]*float64) error {
 	}
 	for arm, s := range map[string]*result.Score{"a": c.A.Score, "b": c.B.Score} {
 		if s != nil && s.N > 0 {
-			out[Sheet{Arm: arm, Split: r.compares()}] = &s.Hard
+			out[Sheet{Arm: arm, Split: r.compares()}] = written{&s.Hard, s.Unanswered}
 		}
 	}
 	return nil
@@ -286,8 +293,8 @@ func (b *gridder) add(s Sheet, outcomes []graded, best bool) {
 			total += sum.mean()
 		}
 	}
-	var written bool
-	if col.column.Hard, written = b.hard[Sheet{Step: s.Step, Epoch: s.Epoch, Arm: s.Arm, Split: s.Split}]; !written && col.column.N > 0 {
+	known, ok := b.hard[Sheet{Step: s.Step, Epoch: s.Epoch, Arm: s.Arm, Split: s.Split}]
+	if col.column.Hard, col.column.Unanswered = known.hard, known.Unanswered; !ok && col.column.N > 0 {
 		mean := total / float64(col.column.N) // of the end of an epoch the history has the gate score alone
 		col.column.Hard = &mean
 	}

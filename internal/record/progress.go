@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Progress is how far a run is: one look at it, by a process that has no part in it.
@@ -80,11 +81,12 @@ type Work struct {
 
 // Standing is the score of a skill on the selection split.
 type Standing struct {
-	Score  float64  `json:"score"`
-	Low    *float64 `json:"low,omitempty"` // 95 % interval; null: not known
-	High   *float64 `json:"high,omitempty"`
-	N      int      `json:"n,omitempty"` // tasks; 0: not known
-	Origin string   `json:"origin"`      // seed, step 3, slow update, epoch 2
+	Score float64  `json:"score"`
+	Low   *float64 `json:"low,omitempty"` // 95 % interval; null: not known
+	High  *float64 `json:"high,omitempty"`
+	N     int      `json:"n,omitempty"` // tasks; 0: not known
+	score.Unanswered
+	Origin string `json:"origin"` // seed, step 3, slow update, epoch 2
 }
 
 // Decided is a decision of the run.
@@ -97,6 +99,7 @@ type Decided struct {
 	Score      *float64 `json:"score"`
 	Difference *float64 `json:"difference,omitempty"`
 	N          int      `json:"n,omitempty"`
+	score.Unanswered
 }
 
 // Faulted is an attempt that gave no result.

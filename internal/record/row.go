@@ -139,6 +139,7 @@ func used(row *result.RunRow, u result.Usage) { row.Calls, row.CostUSD = u.Calls
 func takeScore(row *result.RunRow, s *result.Score, split string) {
 	if s != nil && s.N > 0 {
 		row.Score, row.Low, row.High, row.Split = &s.Hard, &s.Low, &s.High, split
+		row.Unanswered = s.Unanswered
 	}
 }
 
@@ -246,6 +247,7 @@ func counted(ctx context.Context, row *result.RunRow, w *Watcher) error {
 		row.Calls, row.CostUSD = p.Calls, p.USD
 		if p.Best != nil {
 			row.Score, row.Low, row.High, row.Split = &p.Best.Score, p.Best.Low, p.Best.High, "selection"
+			row.Unanswered = p.Best.Unanswered
 			if steps := w.history.Steps; len(steps) > 0 {
 				row.Change = minus(row.Score, steps[0].Best)
 			}

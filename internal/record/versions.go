@@ -227,7 +227,7 @@ func (r *Training) versions() []result.Version {
 		out = append(out, v)
 	}
 	r.Walk(func(s result.StepRecord, _ Step) {
-		v := result.Version{Step: s.Step, Epoch: s.Epoch, Origin: s.CurrentOrigin, Hash: s.SkillHash, Score: s.Candidate, N: s.SelectionN, Taken: s.Action}
+		v := result.Version{Step: s.Step, Epoch: s.Epoch, Origin: s.CurrentOrigin, Hash: s.SkillHash, Score: s.Candidate, N: s.SelectionN, Unanswered: s.SelectionUnanswered, Taken: s.Action}
 		switch {
 		case s.Step == 0:
 			v.Score = s.Current

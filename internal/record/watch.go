@@ -420,7 +420,7 @@ func (w *Watcher) tasksAt(p Place) int {
 func (w *Watcher) decided() []Decided {
 	out := []Decided{}
 	for i, s := range w.history.Steps {
-		out = append(out, Decided{Step: s.Step, Epoch: s.Epoch, Action: s.Action, Reason: s.Reason, Score: s.Candidate, Difference: s.Difference, N: s.SelectionN})
+		out = append(out, Decided{Step: s.Step, Epoch: s.Epoch, Action: s.Action, Reason: s.Reason, Score: s.Candidate, Difference: s.Difference, N: s.SelectionN, Unanswered: s.SelectionUnanswered})
 		if s.Step == 0 {
 			out[len(out)-1].Score = s.Current
 			continue
@@ -472,6 +472,11 @@ func (w *Watcher) standing(value *float64, origin string) *Standing {
 		return nil
 	}
 	out := &Standing{Score: *value, Origin: origin}
+	for _, c := range w.scores.Candidates {
+		if c.Origin == origin {
+			out.Unanswered = c.Unanswered
+		}
+	}
 	clusters, _ := strconv.Unquote(w.manifest.Identity["gate.cluster"])
 	if clusters != "" || w.manifest.Identity["gate.density_weight"] != "0" {
 		return out

@@ -24,6 +24,7 @@ type column struct {
 	Best       *float64
 	Items      []record.Item
 	unmeasured []string
+	unanswered score.Unanswered
 	origin     provenance.Origin
 }
 
@@ -70,7 +71,7 @@ func (r *Run) columns() []column {
 	r.Walk(func(s result.StepRecord, f record.Step) {
 		c := column{
 			Label: fmt.Sprint(s.Step), Title: fmt.Sprintf("step %d", s.Step), Verdict: verdictOf(s.Action),
-			Score: s.Candidate, Current: s.Current, Best: s.Best, Items: f.Selection, unmeasured: s.Unmeasured,
+			Score: s.Candidate, Current: s.Current, Best: s.Best, Items: f.Selection, unmeasured: s.Unmeasured, unanswered: s.SelectionUnanswered,
 			origin: record.Whole(provenance.Origin{Step: s.Step}),
 		}
 		if s.Step == 0 {

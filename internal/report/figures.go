@@ -61,7 +61,7 @@ func (r *Run) bestScore() *float64 {
 }
 
 func armTile(label string, a *result.Score) tile {
-	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("mean hard score from 0 to 1, 95 %% interval %s, n %d", between(a.Low, a.High), a.N)}
+	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("mean hard score from 0 to 1, 95 %% interval %s, %s", between(a.Low, a.High), a.After(fmt.Sprintf("n %d", a.N)))}
 }
 
 func (r *Run) differenceTile() tile {
@@ -170,7 +170,7 @@ func evidence(c *result.Certificate) string {
 
 // reportedTile is the score that training chose by, told in three ways.
 func reportedTile(r *result.Reported) tile {
-	note := fmt.Sprintf("%s score, 95 %% interval %s over %s", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"))
+	note := fmt.Sprintf("%s score, 95 %% interval %s over %s", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), r.After(plural.Of(r.Evaluations, "evaluation", "evaluations")))
 	if r.Pooled != r.Naive {
 		note += fmt.Sprintf("; the first answers, which chose it, said %.3f, and %.3f (shrunken) is to be expected of the next", r.Naive, r.Shrunken)
 	}
@@ -224,7 +224,7 @@ func (r *Run) arms() []arm {
 			return
 		}
 		out = append(out, arm{
-			Name: name, Score: fmt.Sprintf("%.3f", a.Hard), Range: between(a.Low, a.High), Soft: fmt.Sprintf("%.3f", a.Soft), N: fmt.Sprint(a.N),
+			Name: name, Score: fmt.Sprintf("%.3f", a.Hard), Range: between(a.Low, a.High), Soft: fmt.Sprintf("%.3f", a.Soft), N: a.After(fmt.Sprint(a.N)),
 			At: percent(a.Hard), From: percent(a.Low), Wide: round(percent(a.High) - percent(a.Low)), Known: true,
 		})
 	}

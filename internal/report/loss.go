@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // loss is something that was not measured, or not used.
@@ -30,10 +31,31 @@ func (r *Run) losses() []loss {
 			l.unmeasured("test split", f.Test[arm].Unmeasured, "left out of every arm", r.Test[arm])
 		}
 	}
+	l.unanswered(r)
 	if r.Summary != nil {
 		l.faults(r.Summary.Calls.Faults)
 	}
 	return l
+}
+
+// unanswered lists the scores in which a refusal or a deadline counts as 0.
+func (l *lossList) unanswered(r *Run) {
+	add := func(where string, u score.Unanswered) {
+		if words := u.Words(); words != "" {
+			l.add(where, words, "each counts as a score of 0")
+		}
+	}
+	for _, s := range r.History.Steps {
+		add(fmt.Sprintf("step %d, train tasks", s.Step), s.RolloutUnanswered)
+		add(fmt.Sprintf("step %d, selection tasks", s.Step), s.SelectionUnanswered)
+	}
+	if f := r.History.Final; f != nil {
+		for _, arm := range slices.Sorted(maps.Keys(f.Test)) {
+			if f.Test[arm] != nil {
+				add("test split, "+arm, f.Test[arm].Unanswered)
+			}
+		}
+	}
 }
 
 // anyArm is one of the arms of the test, which all go without the same items; "" if

@@ -132,6 +132,7 @@ func (r *Run) notices() []notice {
 	add(s.Test.Openings > 1, "warn", fmt.Sprintf("The sealed test was opened %d times", s.Test.Openings), "A test split that is looked at more than once can be chosen by. Its scores are no longer a clean measurement.")
 	add(s.Test.ReadBefore.Words() != "", "warn", "The test set was read before", line("It was "+s.Test.ReadBefore.Words()+". Whoever has seen its scores can have chosen by them.", reasonLength))
 	add(s.Test.Refused, "warn", "The sealed test stayed closed", "It had been opened before, for other skills or scored otherwise. `--reopen-test` opens it again and says so here.")
+	add(s.Test.Best.Refusals("best", s.Test.Seed, "seed") != "", "warn", "Not answered alike often", s.Test.Best.Refusals("the best skill", s.Test.Seed, "the seed skill"))
 	for _, d := range s.Drift {
 		add(true, "warn", "Another model began to answer", fmt.Sprintf("At %s: %s in place of %s. What was measured before was measured again.", line(d.At, idLength), few(d.To, 3), few(d.From, 3)))
 	}
@@ -220,8 +221,10 @@ func (r *Run) stepRows(columns []column) []stepRow {
 		if c.Low != nil {
 			row.Range = between(*c.Low, *c.High)
 		}
+		row.Reason = c.unanswered.Words()
 		if s, ok := records[c.Label]; ok {
-			row.Epoch, row.Train, row.Reason = s.Epoch, number(s.RolloutHard), line(s.Reason, reasonLength)
+			row.Epoch, row.Train, row.Reason = s.Epoch, number(s.RolloutHard), strings.TrimPrefix(c.unanswered.After(line(s.Reason, reasonLength)), ", ")
+			row.Train = s.RolloutUnanswered.After(row.Train)
 			row.Part = partOf(s.SelectionN, r.History.Steps[0].SelectionN)
 			row.Edits = fmt.Sprint(s.Ranked)
 			if s.Budget != nil {

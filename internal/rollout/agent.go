@@ -53,6 +53,7 @@ type AgentReport struct {
 	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
 	Notes   []string         // what a reader of the outcome should know
 	LeftOut []trajectory.LeftOut
+	Starved bool            // it failed at its deadline, and waited long for a processor: its machine is to blame
 	Told    trajectory.Told // what it told its model besides the task, uncut, a tool a line, if that is known
 }
 
@@ -78,7 +79,7 @@ type Agent struct {
 	Looks      func(t task.Task) bool // whether the checks of a task look at the workspace; nil = none does
 	RunSeed    int64
 	Context    []byte // what an outcome depends on besides task and skill
-	Slots      Slots
+	Slots      *Slots
 	Keep       Keep
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
 
@@ -116,6 +117,7 @@ type episodeRecord struct {
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
 	Served   string            `json:"served,omitempty"`
+	Refused  string            `json:"refused,omitempty"`
 	Load     trajectory.Load   `json:"load,omitempty"` // of a trigger task
 
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
@@ -141,7 +143,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 		}
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, LeftOut: did.LeftOut,
+		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, Refused: did.Refused, LeftOut: did.LeftOut,
 	}
 	if did.Told != nil { // mostly the same text each time: kept once
 		out.Told = unique.Make(*did.Told).Value()
@@ -163,11 +165,6 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 // free when what it did is recorded: a kill costs at most one episode a slot.
 func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task, s skill.Skill) (episodeRecord, error) {
 	var did episodeRecord
-	leave, err := a.Slots.take(ctx)
-	if err != nil {
-		return did, err
-	}
-	defer leave()
 	own, err := json.Marshal(t)
 	if err != nil {
 		return did, fmt.Errorf("encode task %s: %w", t.ID, err)
@@ -180,12 +177,12 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 	if sum := a.Images.Digest(t); sum != "" {
 		call.Shared = append(call.Shared, []byte(sum))
 	}
-	raw, err := a.Record.Episode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
-		did, err := a.work(ctx, key, t, s, client)
+	raw, err := a.tried(ctx, call, func(ctx context.Context, client model.Client, last bool) (caller.EpisodeResult, error) {
+		did, err := a.work(ctx, key, t, s, client, last)
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
-		did.Served = servedBy(client)
+		did.Served, did.Refused = servedBy(client), refusedBy(client)
 		data, err := json.Marshal(did)
 		return caller.EpisodeResult{Data: a.Hide.JSON(data), Usage: did.Usage}, err
 	})
@@ -202,6 +199,39 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 	}
 	did.digest = hex.EncodeToString(h.Sum(nil))
 	return did, nil
+}
+
+// maxStarved is how often an episode is tried again whose machine had no processor for it.
+const maxStarved = 2
+
+// starvedError says that an agent was not done in time because it waited for a processor.
+type starvedError struct{ task string }
+
+func (e *starvedError) Error() string {
+	return fmt.Sprintf("agent, task %s: it was not done in time, for more than a fifth of which it waited for a processor", e.task)
+}
+
+// FaultClass is that of its entry in the ledger.
+func (*starvedError) FaultClass() string { return "starved" }
+
+// tried has an episode carried out in a slot. One that lacked a processor is tried again, with
+// fewer others at once; the last time its deadline counts whatever it waited for.
+func (a *Agent) tried(ctx context.Context, call caller.EpisodeCall, run func(ctx context.Context, client model.Client, last bool) (caller.EpisodeResult, error)) ([]byte, error) {
+	for n := 0; ; n++ {
+		leave, err := a.Slots.take(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := a.Record.Episode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
+			return run(ctx, client, n == maxStarved)
+		})
+		leave()
+		var starved *starvedError
+		if !errors.As(err, &starved) || ctx.Err() != nil {
+			return raw, err
+		}
+		a.Warn(fmt.Errorf("%w; it is tried again, with fewer at once (agent.slots)", err))
+	}
 }
 
 // scorable reports whether an episode that a fork took over has a score, or can
@@ -222,7 +252,7 @@ func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
 // scoreKey is where the score of an episode is recorded.
 func scoreKey(key string) string { return key + "/score" }
 
-func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (episodeRecord, error) {
+func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client, last bool) (episodeRecord, error) {
 	question, err := a.question(t, s)
 	if err != nil {
 		return episodeRecord{}, err
@@ -254,6 +284,9 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	if err == nil && t.Trigger != "" && r.Load == "" {
 		err = errors.New("it cannot be told whether it loaded the skill: it was not answered by its model through the gateway, and does not tell which files it reads")
 	}
+	if err == nil && r.Starved && !last {
+		err = &starvedError{t.ID}
+	}
 	tools := lacking(r.LeftOut)
 	if episodeRecord := a.leave(key, ws, redact.NewExact(keys...), err != nil || tools != nil); episodeRecord != nil && err == nil {
 		err = episodeRecord
@@ -280,6 +313,10 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 func (a *Agent) unmeasured(t task.Task, err error) error {
 	if model.CodeOf(err) == model.Auth && !a.worked.Load() {
 		return &caller.StoppedError{Endpoint: "the agent", Useless: "has no login that its model takes", Err: err}
+	}
+	var starved *starvedError
+	if errors.As(err, &starved) {
+		return err
 	}
 	return caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 }

@@ -104,7 +104,7 @@ func TestABrokenProgramEndsTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				e := &Env{Record: through{}, Program: tt.program, Slots: make(chan struct{}, 8)}
+				e := &Env{Record: through{}, Program: tt.program, Slots: NewSlots(8)}
 				began := time.Now()
 				out, err := (&Runner{Episode: e, Extra: 2}).All(t.Context(), Place{}, numbered(200), skill.New(""), nil)
 				if n := int(tt.begun.Load()); n < tt.least || n > tt.most {

@@ -71,13 +71,13 @@ func limitReason(resp *model.Response, err error) (string, error) {
 
 // LimitOf names the limit that a reply says it ran into, "" if none.
 func LimitOf(resp *model.Response) string {
-	switch resp.Finish {
+	switch cause := resp.Finish.Refusal(); resp.Finish {
 	case model.FinishLength:
 		return "length: the answer was cut at the output limit (max_tokens)"
 	case model.FinishFilter:
-		return "content_filter: the provider's filter cut the answer"
+		return cause + ": the provider's filter cut the answer"
 	case model.FinishRefusal:
-		return "refusal: the model declined to answer"
+		return cause + ": the model declined to answer"
 	}
 	return ""
 }

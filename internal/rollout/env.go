@@ -45,7 +45,7 @@ type Env struct {
 	Record  EpisodeRecorder
 	RunSeed int64
 	Timeout time.Duration // the task's own deadline; 0 = none
-	Slots   Slots
+	Slots   *Slots
 	// Patience is how long the environment may give nothing but failures before they
 	// end the run, with a *caller.StoppedError; 0 = for ever. Fewer failures than two
 	// a slot, or than 20, never do: a few tasks that hang are no proof.
@@ -120,16 +120,16 @@ func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task,
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
-		did.Served = cmp.Or(did.Served, servedBy(client))
+		did.Served, did.Refused = cmp.Or(did.Served, servedBy(client)), cmp.Or(did.Refused, refusedBy(client))
 		data, err := json.Marshal(did)
 		return caller.EpisodeResult{Data: e.Hide.JSON(data), Usage: did.Usage}, err
 	})
-	return raw, e.failing.end(err, e.Patience, max(minFailures, 2*cap(e.Slots)))
+	return raw, e.failing.end(err, e.Patience, max(minFailures, 2*e.Slots.Size()))
 }
 
 // seated runs an episode in a slot.
 func (e *Env) seated(ctx context.Context, call caller.EpisodeCall, run func(context.Context, model.Client) (caller.EpisodeResult, error)) ([]byte, error) {
-	leave, err := e.Slots.take(ctx)
+	leave, err := e.Slots.take(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -209,6 +209,14 @@ func checkOutcome(out trajectory.Outcome) error {
 		return fmt.Errorf("outcome with usage %+v, allowed: no negative numbers", u)
 	}
 	return nil
+}
+
+// refusedBy is the cause of the first refusal that an episode got, "" if it got none.
+func refusedBy(client model.Client) string {
+	if c, ok := client.(interface{ Refused() string }); ok {
+		return c.Refused()
+	}
+	return ""
 }
 
 // servedBy is the model that answered an episode's calls, "" if none went through

@@ -44,7 +44,7 @@ func TestAnEnvironmentThatOnlyFailsEndsTheRun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				e := &Env{Record: through{}, Timeout: deadline, Patience: patience, Slots: make(chan struct{}, slots)}
+				e := &Env{Record: through{}, Timeout: deadline, Patience: patience, Slots: NewSlots(slots)}
 				e.Env = environment(func(ctx context.Context, tk task.Task, _ skill.Skill) (trajectory.Outcome, error) {
 					if !tt.works(tk.ID) {
 						<-ctx.Done()
@@ -74,7 +74,7 @@ func TestAStopDoesNotWaitForTasksWithoutASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := 0
 		rec := stopsAfter{at: time.Now().Add(90 * time.Second)}
-		e := &Env{Record: rec, Slots: make(chan struct{}, 1)}
+		e := &Env{Record: rec, Slots: NewSlots(1)}
 		e.Env = environment(func(context.Context, task.Task, skill.Skill) (trajectory.Outcome, error) {
 			begun++
 			<-time.After(time.Minute)

@@ -53,7 +53,7 @@ func inhabitants(t *testing.T, dir string) (pids []int) {
 	t.Helper()
 	want, err := os.Stat(dir)
 	must(t, err)
-	for _, pid := range processes() {
+	for _, pid := range processes("/proc") {
 		if at, err := os.Stat(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil && os.SameFile(at, want) && look(pid).running {
 			pids = append(pids, pid)
 		}

@@ -72,6 +72,8 @@ type process struct {
 	cmd    *exec.Cmd
 	marker string // "NAME=value"
 	began  time.Time
+	wait   Wait
+	waited time.Duration // of the deadline that passed
 	output *meter
 	stderr tail
 
@@ -116,7 +118,7 @@ func (p *process) start() error {
 	ownGroup(cmd)
 	theirs, err := p.connect()
 	if err == nil {
-		p.began = time.Now()
+		p.began, p.wait = time.Now(), BeginWait()
 		err = cmd.Start()
 	}
 	for _, f := range theirs {
@@ -220,7 +222,7 @@ func (p *process) run(ctx context.Context) (Result, error) {
 	}
 	r := Result{
 		Reason: reason, Code: how.code, Signal: how.signal,
-		Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began),
+		Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began), Waited: p.waited,
 	}
 	r.blame(how.over)
 	return r, p.output.failure()
@@ -262,6 +264,7 @@ func (p *process) await(ctx context.Context) Reason {
 	case <-p.done:
 		return Exited
 	case <-deadline:
+		p.waited = p.wait.Waited(p.cmd.Process.Pid)
 		return Deadline
 	case <-ctx.Done():
 		return Cancelled

@@ -168,6 +168,7 @@ type Result struct {
 	Stderr string // the last 64 KB of standard error, valid UTF-8
 	Output int64  // bytes of both outputs that were taken, at most MaxOutput
 	Took   time.Duration
+	Waited time.Duration // with Deadline, how long of it for a processor; 0 where that is not known
 }
 
 // StartError says that a program could not be started: it does not exist, its

@@ -26,7 +26,7 @@ func killStrays(leader int, marker string) {
 	killed := map[int]bool{}
 	for round := range rounds {
 		waiting := false
-		for _, pid := range processes() {
+		for _, pid := range processes("/proc") {
 			switch whose(pid, leader, marker) {
 			case ours:
 				killed[pid] = true
@@ -42,8 +42,8 @@ func killStrays(leader int, marker string) {
 	}
 }
 
-func processes() []int {
-	entries, err := os.ReadDir("/proc")
+func processes(proc string) []int {
+	entries, err := os.ReadDir(proc)
 	if err != nil {
 		return nil // without /proc there is nothing to search
 	}

@@ -101,10 +101,10 @@ func openFiles(pids []int) (memory, disk int64) {
 }
 
 // descendants lists the processes that a process has started, theirs, and so on.
-func descendants(root int) []int {
+func descendants(proc string, root int) []int {
 	parents := map[int][]int{}
-	for _, pid := range processes() {
-		f := fields(filepath.Join("/proc", strconv.Itoa(pid)), "stat")
+	for _, pid := range processes(proc) {
+		f := fields(filepath.Join(proc, strconv.Itoa(pid)), "stat")
 		for i := len(f) - 1; i >= 0; i-- { // the name of the program may hold anything, parentheses too
 			if strings.HasSuffix(f[i], ")") && i+2 < len(f) {
 				parent := int(whole(f[i+2]))

@@ -101,7 +101,7 @@ func (w *watch) look() *overrun {
 func (w *watch) processes() []int {
 	pids := w.group.processes()
 	if len(w.group.dirs) == 0 {
-		pids = descendants(os.Getpid())
+		pids = descendants("/proc", os.Getpid())
 	}
 	if !w.init {
 		return pids
@@ -123,7 +123,7 @@ func (w *watch) end() {
 		return
 	}
 	_ = unix.Kill(-w.root, unix.SIGKILL)
-	for _, pid := range descendants(os.Getpid()) {
+	for _, pid := range descendants("/proc", os.Getpid()) {
 		_ = unix.Kill(pid, unix.SIGKILL) // those that are missed become ours, see buryChildren
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // unkept tells that answers are not kept for other runs.
@@ -170,11 +171,22 @@ func (s *Session) Ask(prefix string) optimize.Ask {
 	}
 }
 
-// Health stops a run whose answers are cut.
+// Health stops a run whose answers are cut or refused, and warns of refusals before that.
 func (s *Session) Health() error {
 	share, n := s.Caller.LengthShare(model.Target)
-	if n >= minLengthCount && share > maxLengthShare {
+	if n >= minReplies && share > maxShare {
 		return &lengthError{share: share, replies: n}
+	}
+	byCause, n := caller.CountRefused(s.Caller, model.Target)
+	refused := score.Unanswered{Refused: byCause}
+	share = float64(refused.NumRefused()) / float64(max(1, n))
+	found := &refusedError{share: share, replies: n, words: refused.Words()}
+	switch {
+	case share <= warnShare:
+	case n >= minReplies && share > maxShare && !s.Start.AcceptSeed && s.Replay == nil:
+		return found
+	case !s.noticed.refusals.Swap(true):
+		s.Emit(event.Warning{Text: found.says() + "; each counts as a score of 0"})
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (s *Session) Cause(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if s.late.Load() && errors.Is(err, caller.ErrStopping) {
+	if s.noticed.late.Load() && errors.Is(err, caller.ErrStopping) {
 		limit := InForce(s).Time.Std()
 		return &TimeError{Used: s.Now().Sub(s.began), Limit: limit}
 	}
@@ -110,11 +110,13 @@ func Unheld(err error) error {
 	return fmt.Errorf("set up calls: %w", err)
 }
 
-// maxLengthShare is the share of cut answers above which a run measures the
-// output limit instead of the skill.
+// A run with a larger share of cut or refused answers than maxShare measures the limit, or the
+// provider, and not the skill; of fewer answers than minReplies no share is known. From
+// warnShare on refusals are a warning.
 const (
-	maxLengthShare = 0.20
-	minLengthCount = 20
+	maxShare   = 0.20
+	minReplies = 20
+	warnShare  = 0.05
 )
 
 // lengthError says that too many answers were cut.
@@ -131,6 +133,24 @@ func (e *lengthError) Error() string {
 func (e *lengthError) ChangesIdentity() bool { return true }
 
 // ErrorKind says whose business the error is.
+// refusedError says that too many requests were refused.
+type refusedError struct {
+	share   float64
+	replies int
+	words   string // how many, by cause
+}
+
+// says is how many requests were refused.
+func (e *refusedError) says() string {
+	return fmt.Sprintf("%.0f %% of %d replies of the target are refusals of its provider or model: %s", 100*e.share, e.replies, e.words)
+}
+
+func (e *refusedError) Error() string {
+	return e.says() + "; the scores would measure the refusals. Look at what is refused (skillopt runs calls RUN), or go on with --accept-seed if a skill can cure it: what was asked is not paid for again"
+}
+
+func (*refusedError) ErrorKind() string { return string(fault.Unmeasurable) }
+
 func (*stopError) ErrorKind() string { return string(fault.Stopped) }
 
 // ErrorKind says whose business the error is.

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
@@ -61,7 +62,7 @@ func (s *episodes) process() (rollout.Episode, error) {
 	}
 	s.closers = append(s.closers, p.Close)
 	e := &rollout.Env{
-		Program: p, Assess: s.scorer.assessAnswer, Hide: s.hide, Slots: make(chan struct{}, s.Config.Limits.Concurrency),
+		Program: p, Assess: s.scorer.assessAnswer, Hide: s.hide, Slots: rollout.NewSlots(s.Config.Limits.Concurrency),
 		Warn: func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
 	}
 	s.left = e.LeftOut
@@ -143,10 +144,13 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, places.Close)
+	if n := runtime.GOMAXPROCS(0); c.Slots > n && s.Replay == nil {
+		s.Emit(event.Warning{Text: fmt.Sprintf("agent.slots is %d and this machine has %s: agents that wait for a processor are not done in time", c.Slots, plural.Of(n, "processor", "processors"))})
+	}
 	a := &rollout.Agent{
 		Agent: runner, Record: s.Caller, Prompt: s.user, Images: s.Images, Extras: s.Config.Extras, RunSeed: s.Config.Train.Seed, Context: outcomeContext,
 		Workspaces: places, Assess: s.scorer.assess, Keep: rollout.Keep(s.Config.Agent.Keep),
-		Slots: make(chan struct{}, cmp.Or(s.Config.Agent.Slots, runtime.GOMAXPROCS(0))),
+		Slots: rollout.NewSlots(cmp.Or(s.Config.Agent.Slots, runtime.GOMAXPROCS(0))),
 		Hide:  s.hide,
 		Warn:  func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
 		Tell:  s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wiring.AgentTells(c),

@@ -57,7 +57,7 @@ func listen(s *Session, l Listener, ended <-chan struct{}) {
 			l.Stop()
 		case <-clock.rings:
 			clock.rings = nil
-			s.late.Store(true)
+			s.noticed.late.Store(true)
 			l.Late()
 		case <-look:
 			s.steering.look(s, l)

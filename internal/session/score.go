@@ -13,12 +13,13 @@ import (
 
 // PooledScore sums up the measured outcomes of each task; nil without any.
 func PooledScore(byTask [][]trajectory.Outcome) (*result.Score, passes.Pool, error) {
-	hard, soft := make([][]float64, len(byTask)), []score.Pair{}
+	hard, soft, zeros := make([][]float64, len(byTask)), []score.Pair{}, score.Unanswered{}
 	for i, outcomes := range byTask {
 		var pairs []score.Pair
 		for _, o := range outcomes {
 			if o.Status.Measured() {
 				hard[i] = append(hard[i], o.Hard)
+				zeros.Add(o.Unanswered())
 				pairs = append(pairs, score.Pair{Hard: o.Hard, Soft: o.Soft})
 			}
 		}
@@ -30,7 +31,7 @@ func PooledScore(byTask [][]trajectory.Outcome) (*result.Score, passes.Pool, err
 	if err != nil || p.Items == 0 {
 		return nil, p, err
 	}
-	return &result.Score{Hard: p.Mean, Soft: score.Mean(soft).Soft, N: p.Items, Low: p.Low, High: p.High}, p, nil
+	return &result.Score{Hard: p.Mean, Soft: score.Mean(soft).Soft, N: p.Items, Low: p.Low, High: p.High, Unanswered: zeros}, p, nil
 }
 
 // Splits reads the name of a split, or "all".

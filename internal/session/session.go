@@ -56,7 +56,7 @@ type Session struct {
 	landed    func()           // tells the last of it; nil: nothing is told
 	hide      *redact.Exact
 	began     time.Time
-	late      atomic.Bool // limits.time is reached
+	noticed   noticed
 	stopWatch func()
 	steering  *steering               // what is asked of the run from outside; nil: nobody listens
 	hard      context.CancelCauseFunc // ends the work at once
@@ -64,6 +64,12 @@ type Session struct {
 	borrowed  bool // run and models belong to another session
 	announced bool // the record says who is asked: it may answer other runs
 	unindexed bool // the index of answers cannot be used
+}
+
+// noticed is what a session has found out on its way.
+type noticed struct {
+	late     atomic.Bool // limits.time is reached
+	refusals atomic.Bool // and was warned of
 }
 
 // Prepare loads and checks what cfg names, and the models of the roles. On an error

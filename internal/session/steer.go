@@ -258,7 +258,7 @@ func keep(s *Session, kept *run.Steering, name string, h run.Held) {
 
 // change puts the ceilings of a request into next, and returns those that change.
 func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (steer.Limits, error) {
-	if s.late.Load() {
+	if s.noticed.late.Load() {
 		return nil, errors.New("limits.time is reached, and the run is ending; ask again when it has ended: its next session begins with it")
 	}
 	changed := maps.Clone(r.Limits)

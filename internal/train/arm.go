@@ -37,11 +37,13 @@ func Summarise(out []trajectory.Outcome) result.Arm {
 type scores struct {
 	pairs   []score.Pair // of those that were measured
 	missing []string     // ids of the others
+	zeros   score.Unanswered
 }
 
 func (s *scores) add(o *trajectory.Outcome) {
 	if o.Status.Measured() {
 		s.pairs = append(s.pairs, score.Pair{Hard: o.Hard, Soft: o.Soft})
+		s.zeros.Add(o.Unanswered())
 	} else {
 		s.missing = append(s.missing, o.ID)
 	}
@@ -49,7 +51,7 @@ func (s *scores) add(o *trajectory.Outcome) {
 
 func (s *scores) arm() result.Arm {
 	p, n := score.Mean(s.pairs), len(s.pairs)
-	arm := result.Arm{Hard: p.Hard, Soft: p.Soft, N: n, Unmeasured: s.missing}
+	arm := result.Arm{Hard: p.Hard, Soft: p.Soft, N: n, Unmeasured: s.missing, Unanswered: s.zeros}
 	if n > 0 {
 		ci := score.Wilson(p.Hard, n, 1.959963984540054)
 		arm.Low, arm.High = ci.Low, ci.High

@@ -85,6 +85,7 @@ func (b baseline) record(metric score.Metric, hash string) result.StepRecord {
 	}
 	if b.arm != nil {
 		r.SelectionHard, r.SelectionSoft, r.SelectionN = &b.arm.Hard, &b.arm.Soft, b.arm.N
+		r.SelectionUnanswered = b.arm.Unanswered
 	}
 	return r
 }

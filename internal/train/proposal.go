@@ -60,6 +60,7 @@ func (p *proposal) decided(cand incumbent, v gate.Verdict, scope skill.Scope) {
 	r.Unmeasured = append(r.Unmeasured, v.Unmeasured...)
 	if v.Mean != nil {
 		r.SelectionHard, r.SelectionSoft, r.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
+		r.SelectionUnanswered = Summarise(cand.outcomes).Unanswered
 	}
 	p.files["candidate_skill.md"] = cand.skill.Text()
 	for path, text := range filesOf(scope, cand.skill) {

@@ -21,7 +21,7 @@ func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
 	}
 	_, n := overUnits(e.units, e.Pooled)
 	r := &result.Reported{
-		Metric: string(s.projection.Metric), Pooled: *mean, Shrunken: *mean, Items: e.numMeasured(), Evaluations: e.evaluations(), Folds: s.folds,
+		Metric: string(s.projection.Metric), Pooled: *mean, Shrunken: *mean, Items: e.numMeasured(), Evaluations: e.evaluations(), Unanswered: e.Unanswered, Folds: s.folds,
 		Fresh: s.once(in.skill, fresh),
 	}
 	if v := s.once(in.skill, s.store.all(e)); v != nil {

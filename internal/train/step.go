@@ -105,6 +105,7 @@ func (s *stepper) summarise(p *proposal, b *batch) {
 	m, n := mean(b.outcomes)
 	if r.RolloutN = n; n > 0 {
 		r.RolloutHard, r.RolloutSoft = &m.Hard, &m.Soft
+		r.RolloutUnanswered = Summarise(b.outcomes).Unanswered
 	}
 	r.Grown, r.Unmeasured = b.grown, b.unmeasured
 	r.Curriculum = s.sampler.observe(b.outcomes, b.replaced)
@@ -149,7 +150,7 @@ func (r stepResult) done() event.StepDone {
 	done := event.StepDone{
 		Epoch: c.Epoch, Step: c.Step, Action: c.Action, Rollout: c.RolloutHard, Candidate: c.Candidate,
 		Current: c.Current, Best: c.Best, BestStep: c.BestStep, Edits: c.Ranked, Budget: budget,
-		Difference: c.Difference, SE: c.SE,
+		Difference: c.Difference, SE: c.SE, RolloutUnanswered: c.RolloutUnanswered, SelectionUnanswered: c.SelectionUnanswered,
 	}
 	if done.Difference != nil {
 		done.N = c.SelectionN

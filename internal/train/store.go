@@ -68,7 +68,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 func (e *entry) forget() {
 	n := len(e.items)
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
-	e.passed = make([]int, n)
+	e.passed, e.Unanswered = make([]int, n), score.Unanswered{}
 	e.outcomes = outcomeList{}
 }
 
@@ -108,6 +108,7 @@ func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	if o.Hard >= 1-score.Negligible {
 		e.passed[item]++
 	}
+	e.Add(o.Unanswered())
 	e.sums[item].Hard += o.Hard
 	e.sums[item].Soft += o.Soft
 	if o.Served != "" {

@@ -75,7 +75,7 @@ func (s *testSplit) run(ctx context.Context, arms []testArm) (r tested, err erro
 	for i, a := range arms {
 		arm := Summarise(outcomes[sameAs(arms, i)])
 		r.scores[a.name] = &arm
-		s.emit(event.TestDone{Arm: a.name, Hard: arm.Hard, Soft: arm.Soft, N: arm.N})
+		s.emit(event.TestDone{Arm: a.name, Hard: arm.Hard, Soft: arm.Soft, N: arm.N, Unanswered: arm.Unanswered})
 	}
 	if s.opts.Alpha > 0 {
 		s.certify(&r, s.pairs(outcomes[0], outcomes[sameAs(arms, 1)]), sameAs(arms, 1) == 0)

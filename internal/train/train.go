@@ -149,7 +149,7 @@ func (t *trainer) begin(ctx context.Context) (err error) {
 	t.epochStart = t.seed
 	r := t.baseline.record(t.opts.Projection.Metric, t.skills.hash(t.seed))
 	t.history.Steps = append(t.history.Steps, r)
-	t.emit(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
+	t.emit(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best, SelectionUnanswered: r.SelectionUnanswered})
 	t.stopper.gained() // what comes is compared with it
 	if err := t.output.step(0, t.baseline.files()); err != nil {
 		return err

@@ -113,17 +113,18 @@ func (w *metered) judge(rep agent.Report, session *gateway.Handle) (rollout.Agen
 	if w.gateway != nil && w.calls == 0 && w.gateway.Strangers() > w.strangers {
 		return out, errors.New("the agent had no answer from its model, and the gateway refused a key that is not that of its session: have the agent send the one that it is given")
 	}
-	if late := rep.Silent || strings.HasPrefix(rep.Reason, "deadline"); late && rep.Status != score.OK && w.queued() {
+	late := rep.Status != score.OK && (rep.Silent || strings.HasPrefix(rep.Reason, "deadline"))
+	if late && w.queued() {
 		return out, errors.New("the agent was not done in time, more than half of which its requests waited for limits and further tries")
 	}
 	switch {
 	case rep.Status == score.OK:
 		return out, nil
 	case rep.Status == score.AgentError:
-		out.Failure = rep.Reason
+		out.Failure, out.Starved = rep.Reason, rep.Starved && late
 		return out, nil
 	case rep.Silent && w.answered > 0:
-		out.Failure = "deadline: its model had answered, and it was not done in time"
+		out.Failure, out.Starved = "deadline: its model had answered, and it was not done in time", rep.Starved
 		return out, nil
 	}
 	return out, rep.Failure

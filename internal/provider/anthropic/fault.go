@@ -15,6 +15,7 @@ import (
 
 // detail is what a server says about a refused request.
 type detail struct {
+	refusal model.Code // that it names by a code, "" if it names none
 	message string
 	kind    string // Anthropic's type, AWS's exception, Google's status
 	status  int    // that the body names, 0 if it names none
@@ -38,13 +39,13 @@ type wireError struct {
 func readDetail(body []byte) detail {
 	object, text := header.Reason(body)
 	if object == nil {
-		return detail{message: text}
+		return detail{refusal: header.Refusal(body), message: text}
 	}
 	var w wireError
 	if json.Unmarshal(object, &w) != nil {
-		return detail{message: string(object)}
+		return detail{refusal: header.Refusal(body), message: string(object)}
 	}
-	d := detail{message: w.Message, kind: w.Type}
+	d := detail{refusal: header.Refusal(body), message: w.Message, kind: w.Type}
 	for _, kind := range []string{w.Status, w.AWSType} {
 		if d.kind == "" {
 			d.kind = kind
@@ -93,6 +94,9 @@ func (c *Client) stated(status int, d detail, h http.Header) error {
 // counts first, since very different things come as invalid requests; then the
 // kind that it names, then the status.
 func classify(status int, d detail) model.Code {
+	if d.refusal != "" {
+		return d.refusal
+	}
 	kind := strings.ToLower(d.kind)
 	if kind == "invalid_request_error" || kind == "validationexception" || status >= 400 && status < 500 && status != http.StatusTooManyRequests {
 		if code := worded(d.message); code != "" {

@@ -216,7 +216,7 @@ func finish(w wireReply) model.Finish {
 		return model.FinishTools
 	case "refusal":
 		return model.FinishRefusal
-	case "guardrail_intervened", "content_filtered":
+	case "guardrail_intervened", "content_filtered", "content_filter":
 		return model.FinishFilter
 	}
 	return model.FinishStop

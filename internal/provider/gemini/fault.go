@@ -15,6 +15,7 @@ import (
 
 // detail is what a server says about a refused request.
 type detail struct {
+	refusal model.Code // that it names by a code, "" if it names none
 	message string
 	status  string   // google.rpc.Code by its name
 	code    int      // the HTTP status that the body names, 0 if it names none
@@ -38,14 +39,14 @@ type wireError struct {
 func readDetail(body []byte) detail {
 	object, text := header.Reason(body)
 	if object == nil {
-		return detail{message: text}
+		return detail{refusal: header.Refusal(body), message: text}
 	}
 	var w wireError
 	var shape *json.UnmarshalTypeError // details of another kind: the rest has been read
 	if err := json.Unmarshal(object, &w); err != nil && !errors.As(err, &shape) {
-		return detail{message: string(object)}
+		return detail{refusal: header.Refusal(body), message: string(object)}
 	}
-	d := detail{message: w.Message, status: w.Status}
+	d := detail{refusal: header.Refusal(body), message: w.Message, status: w.Status}
 	for _, more := range w.Details {
 		if more.Reason != "" {
 			d.reasons = append(d.reasons, more.Reason)
@@ -95,6 +96,9 @@ func (c *Client) stated(status int, d detail, h http.Header) error {
 // names, by its words, since very different things come as invalid arguments,
 // by its status's name, by its number.
 func classify(status int, d detail) model.Code {
+	if d.refusal != "" {
+		return d.refusal
+	}
 	for _, reason := range d.reasons {
 		if reason == "BILLING_DISABLED" {
 			return model.Credit

@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +56,7 @@ func (c *Client) answer(ctx context.Context, res *http.Response, req model.Reque
 			return model.Response{}, c.unread(ctx, res.StatusCode, err)
 		}
 		if header.Present(w.Error) {
-			return model.Response{}, c.stated(res, wording(w.Error), req.Model)
+			return model.Response{}, c.stated(res, w.Error, req.Model)
 		}
 		if err := all.add(w); err != nil {
 			return model.Response{}, c.end.Fault(model.Malformed, res.StatusCode, err)
@@ -115,6 +116,8 @@ func finish(reason string) model.Finish {
 		return model.FinishLength
 	case "content_filter": // of models that Ollama hands on to a provider
 		return model.FinishFilter
+	case "refusal":
+		return model.FinishRefusal
 	}
 	return model.FinishStop
 }
@@ -182,7 +185,7 @@ func (c *Client) refused(res *http.Response, name string) error {
 	if err != nil {
 		body = nil // the status says enough
 	}
-	return c.stated(res, wording(body), name)
+	return c.stated(res, body, name)
 }
 
 // wording reads the reason of an error.
@@ -198,12 +201,13 @@ func wording(body []byte) string {
 }
 
 // stated classifies what the server says went wrong.
-func (c *Client) stated(res *http.Response, why, name string) error {
+func (c *Client) stated(res *http.Response, body []byte, name string) error {
+	why := wording(body)
 	text := c.end.Excerpt(why)
 	if text == "" {
 		text = "no reason given"
 	}
-	code := worded(res.StatusCode, why)
+	code := cmp.Or(header.Refusal(body), worded(res.StatusCode, why))
 	if missing(why) && (code == model.NotFound || res.StatusCode < http.StatusBadRequest) {
 		code = model.NotFound
 		text += "; get it with: ollama pull " + c.end.Excerpt(name)

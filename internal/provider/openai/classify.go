@@ -11,6 +11,7 @@ import (
 
 // detail is what a server says about a refused request.
 type detail struct {
+	refusal model.Code // that it names by a code, "" if it names none
 	message string
 	code    string
 	kind    string
@@ -38,13 +39,13 @@ type wireError struct {
 func readDetail(body []byte) detail {
 	object, said := header.Reason(body)
 	if object == nil {
-		return detail{message: said}
+		return detail{refusal: header.Refusal(body), message: said}
 	}
 	var w wireError
 	if json.Unmarshal(object, &w) != nil {
-		return detail{message: string(object)}
+		return detail{refusal: header.Refusal(body), message: string(object)}
 	}
-	d := detail{message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type), param: text(w.Param)}
+	d := detail{refusal: header.Refusal(body), message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type), param: text(w.Param)}
 	if d.message == "" && header.Present(w.Message) {
 		d.message = unquote(w.Message)
 	}
@@ -71,6 +72,9 @@ func readDetail(body []byte) detail {
 // counts before the status, since servers put very different things under 400
 // and 429.
 func classify(status int, d detail) model.Code {
+	if d.refusal != "" {
+		return d.refusal
+	}
 	if code := stated(d.code); code != "" {
 		return code
 	}
@@ -93,11 +97,6 @@ func classify(status int, d detail) model.Code {
 // fixes it: the user must act on the account.
 func stated(name string) model.Code {
 	switch strings.ToLower(name) {
-	case "context_length_exceeded", "string_above_max_length", "exceed_context_size_error", "context_window_exceeded":
-		return model.ContextLength
-	case "content_filter", "content_policy_violation", "moderation_blocked", "responsibleaipolicyviolation",
-		"invalid_prompt", "bio_policy", "misalignment_policy_violation", "image_content_policy_violation":
-		return model.ContentFilter
 	case "invalid_api_key", "api_key_invalid", "account_deactivated":
 		return model.Auth
 	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",

@@ -299,6 +299,8 @@ func finish(reason string) model.Finish {
 		return model.FinishLength
 	case "content_filter":
 		return model.FinishFilter
+	case "refusal":
+		return model.FinishRefusal
 	}
 	return model.FinishStop
 }

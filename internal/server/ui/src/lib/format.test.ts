@@ -30,3 +30,5 @@ it('list names the first and counts the rest', () => {
   expect(f.list(['a', 'b', 'c'], 2)).toBe('a, b and 1 more')
   expect(f.list(['a'], 2)).toBe('a')
 })
+
+cases('unanswered', f.unanswered, [[undefined, ''], [{}, ''], [{ refused: { refusal: 1, content_filter: 2 } }, '3 refused (content_filter 2, refusal 1)'], [{ refused: { refusal: 1 }, deadlines: 4 }, '1 refused (refusal 1), 4 past the deadline']])

@@ -133,3 +133,14 @@ export function list(names: string[], most = 5): string {
   const shown = names.slice(0, most).join(', ')
   return names.length > most ? `${shown} and ${names.length - most} more` : shown
 }
+
+// Unanswered is how many answers were refused, by cause, or late: each is a score of 0.
+export type Unanswered = { refused?: Record<string, number>; deadlines?: number }
+
+export function unanswered(of: Unanswered | null | undefined): string {
+  const causes = Object.entries(of?.refused ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  const parts: string[] = []
+  if (causes.length > 0) parts.push(`${causes.reduce((n, [, of]) => n + of, 0)} refused (${causes.map(([cause, n]) => `${cause} ${n}`).join(', ')})`)
+  if (of?.deadlines) parts.push(`${of.deadlines} past the deadline`)
+  return parts.join(', ')
+}

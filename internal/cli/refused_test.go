@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// refusedRuns trains, evaluates and compares in a folder: of each split 3 of 20 tasks are
+// refused. It returns what a command prints.
+func refusedRuns(t *testing.T, dir string) func(args ...string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked, err := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		text := "right"
+		switch {
+		case err != nil || strings.Contains(string(asked), "forbidden"):
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":{"message":"no","code":"content_filter"}}`)
+			return
+		case strings.Contains(string(asked), "hard"):
+			text = "wrong"
+		}
+		_, _ = fmt.Fprintf(w, `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`, text)
+	}))
+	t.Cleanup(s.Close)
+	var tasks strings.Builder
+	for _, split := range []string{"train", "selection", "test"} {
+		for i := range 20 {
+			word := map[bool]string{true: "forbidden", false: "allowed"}[i < 3]
+			if i > 15 {
+				word = "hard"
+			}
+			fmt.Fprintf(&tasks, `{"id":"%s%d","prompt":"%s %s %d","gold":["right"],"split":"%s"}`+"\n", split, i, word, split, i, split)
+		}
+	}
+	for name, text := range map[string]string{
+		"skill.md": "answer\n", "other.md": "answer well\n", "tasks.jsonl": tasks.String(),
+		"config.yaml": "skill: skill.md\nrun: {dir: " + filepath.Join(dir, "runs") + "}\ntasks: {path: tasks.jsonl, checks: [{type: equals}]}\ntrain: {epochs: 1, batch_size: 20}\nprices: {m: {input: 0, output: 0}}\n" +
+			"models:\n  target: &m {provider: compatible, api: chat, base_url: \"" + s.URL + "/v1\", api_key_env: \"\", model: m}\n  optimizer: *m\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if code := Main(t.Context(), args, Streams{In: bytes.NewReader(nil), Out: &out, Err: &out, Dir: dir}, "test"); code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", strings.Join(args, " "), code, &out)
+		}
+		return out.String()
+	}
+}
+
+// The number of refusals by cause is next to a score in every window.
+func TestEveryWindowCountsRefusals(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	command := refusedRuns(t, dir)
+	file := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, "runs", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	const words, member = `\b3 refused \(content\\?_filter 3\)`, `"refused":\s*\{\s*"content_filter":\s*3\s*\}`
+	train := command("train", ".", "--yes", "--run", "runs/t")
+	eval := command("eval", ".", "--yes", "--run", "runs/e", "--split", "all", "--repeat", "2")
+	compare := command("compare", "skill.md", "other.md", "--config", ".", "--yes", "--run", "runs/c", "--split", "selection", "--passes", "1")
+	for _, w := range []struct{ name, shows, want string }{
+		{"train: seed", train, `seed  selection 0\.650, ` + words},
+		{"train: step", train, `step 1/.* train: ` + words},
+		{"train: last line", train, `the seed skill: 0\.65 on 20 tasks never used before; seed: ` + words},
+		{"train: warning", train, `warning: 1\d % of \d+ replies of the target are refusals.*content_filter`},
+		{"eval", eval, `test +hard 0\.650.*\b6 refused \(content_filter 6\)`},
+		{"compare", compare, `A +hard .*` + words + `(?s:.*)B +hard .*` + words},
+		{"runs show", command("runs", "show", "runs/t"), `baseline.*candidate: ` + words},
+		{"runs show: best", command("runs", "show", "runs/t"), `best: step 0, selection (?s:.*)\b9 refused`},
+		{"runs show: test", command("runs", "show", "runs/t"), `test seed .*` + words},
+		{"runs show --json", command("runs", "show", "runs/t", "--json"), `"selection_unanswered":\s*\{\s*` + member},
+		{"runs list", command("runs", "list", "runs"), `t .*` + words},
+		{"runs list --json", command("runs", "list", "runs", "--json"), member},
+		{"runs step", command("runs", "step", "runs/t", "1"), `train +0\.650 on 20 tasks, ` + words},
+		{"runs watch", command("runs", "watch", "runs/t", "--once"), words},
+		{"runs skill", command("runs", "skill", "runs/t", "--list"), words},
+		{"runs compare", command("runs", "compare", "runs/t", "runs/e"), words},
+		{"runs tasks --json", command("runs", "tasks", "runs/t", "--json"), member},
+		{"report.md, head", file("t/report.md"), `test split \|.*` + words},
+		{"report.md, steps", file("t/report.md"), `\| seed \| 0\.650 .*` + words},
+		{"report.md, lost", file("t/report.md"), `test split, seed \| ` + words},
+		{"report.html", file("t/report.html"), words},
+		{"summary.json", file("t/summary.json"), `"test":(?s:.*)` + member},
+		{"evaluation.json", file("e/evaluation.json"), `"refused":\s*\{\s*"content_filter":\s*6\s*\}`},
+		{"comparison.json", file("c/comparison.json"), member},
+	} {
+		if !regexp.MustCompile(w.want).MatchString(w.shows) {
+			t.Errorf("%s: want %s in\n%s", w.name, w.want, w.shows[:min(len(w.shows), 3000)])
+		}
+	}
+	if strings.Contains(file("t/report.md"), "every item was measured") {
+		t.Error("the report says that nothing was lost")
+	}
+}
