@@ -47,8 +47,14 @@ type PruneOptions struct {
 	Margin  float64 // largest loss of score that does not matter; 0 is 0.05
 	Passes  int     // evaluations of a task by a text at most, on average; 0 is 10
 
-	// Record is a run directory: what it has recorded answers equal requests.
+	// Record is a run directory: what it has recorded answers equal requests. So does what the
+	// newest ablation of the skill has recorded, where there is one in run.dir.
 	Record string
+
+	// Seed is the skill that training began with, whose lines Prune leaves where they are unless
+	// SeedLines is set; "": the skill of the configuration, where another one is pruned.
+	Seed      string
+	SeedLines bool
 }
 
 // DraftRequest says which tasks are to be drafted.

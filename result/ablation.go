@@ -74,6 +74,7 @@ type Pruned struct {
 	Ablation
 	Steps       []Removal   `json:"steps"`         // in the order in which they were tried
 	Removed     []Rule      `json:"removed"`       // in the order of their numbers
+	SeedRules   []Rule      `json:"seed_rules"`    // that hold a line of the seed skill: they stay and were not judged
 	Pruned      string      `json:"pruned_hash"`   // of what is left
 	Bytes       [2]int      `json:"bytes"`         // length of the files that rules are left out of, before and after
 	Certificate *NotWorse   `json:"certificate"`   // null: nothing was removed
