@@ -273,13 +273,10 @@ func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.L
 // WithVersion names the program in the manifest of the run.
 func WithVersion(v string) Option { return func(o *session.Options) { o.Version = v } }
 
-// WithoutRepeat keeps Train from beginning a run of a configuration that has a complete run
-// in run.dir, or one that went on from the same run for as long: the error is then a
-// *CompleteError. A run that is named with WithRunDir, a fork and a replay are not looked at.
-func WithoutRepeat() Option { return func(o *session.Options) { o.Start.Once = true } }
-
-// CompleteError says that a run of the same configuration has come to its end, and which.
-type CompleteError = session.CompleteError
+// WithAgain has Train begin another run of a configuration that has a complete run in run.dir, or
+// one that went on from the same run for as long: else Train returns the summary of that run, and
+// nothing is asked. A run that is named with WithRunDir, a fork and a replay are not looked at.
+func WithAgain() Option { return func(o *session.Options) { o.Start.Again = true } }
 
 // WithAcceptedSeed trains on though the seed skill's first scores look as if the
 // measurement were broken.

@@ -145,8 +145,12 @@ func (p *pruning) settle(ctx context.Context) error {
 	return p.session.ReadKnown(ctx, p.o.Record)
 }
 
-// readAblation has the newest ablation of the same skill in run.dir answer equal requests.
+// readAblation has the newest ablation of the same skill in run.dir answer equal requests, where
+// sampling keeps other runs from answering.
 func (p *pruning) readAblation(ctx context.Context) error {
+	if t := p.session.Config.Models.Target.Temperature; p.session.Config.Record.Reuse == "never" || t != nil && *t == 0 {
+		return nil
+	}
 	entries, err := run.List(p.session.Config.Run.Dir)
 	if err != nil {
 		return nil //nolint:nilerr // without the folder there is no ablation
