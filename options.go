@@ -47,8 +47,14 @@ type PruneOptions struct {
 	Margin  float64 // largest loss of score that does not matter; 0 is 0.05
 	Passes  int     // evaluations of a task by a text at most, on average; 0 is 10
 
-	// Record is a run directory: what it has recorded answers equal requests.
+	// Record is a run directory: what it has recorded answers equal requests. So does what the
+	// newest ablation of the skill has recorded, where there is one in run.dir.
 	Record string
+
+	// Seed is the skill that training began with, whose lines Prune leaves where they are unless
+	// SeedLines is set; "": the skill of the configuration, where another one is pruned.
+	Seed      string
+	SeedLines bool
 }
 
 // DraftRequest says which tasks are to be drafted.
@@ -267,13 +273,10 @@ func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.L
 // WithVersion names the program in the manifest of the run.
 func WithVersion(v string) Option { return func(o *session.Options) { o.Version = v } }
 
-// WithoutRepeat keeps Train from beginning a run of a configuration that has a complete run
-// in run.dir, or one that went on from the same run for as long: the error is then a
-// *CompleteError. A run that is named with WithRunDir, a fork and a replay are not looked at.
-func WithoutRepeat() Option { return func(o *session.Options) { o.Start.Once = true } }
-
-// CompleteError says that a run of the same configuration has come to its end, and which.
-type CompleteError = session.CompleteError
+// WithAgain has Train begin another run of a configuration that has a complete run in run.dir, or
+// one that went on from the same run for as long: else Train returns the summary of that run, and
+// nothing is asked. A run that is named with WithRunDir, a fork and a replay are not looked at.
+func WithAgain() Option { return func(o *session.Options) { o.Start.Again = true } }
 
 // WithAcceptedSeed goes on though the seed skill's first scores look as if the
 // measurement were broken, or a provider refuses many requests.

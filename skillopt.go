@@ -23,7 +23,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Train trains a skill, or resumes its training. The error is an *Error. The
+// Train trains a skill, or resumes its training. Where it is complete, nothing is asked and the
+// summary is that of the complete run (WithAgain begins another). The error is an *Error. The
 // summary is there whenever a run was begun, also beside an error.
 func Train(ctx context.Context, cfg config.Config, opts ...Option) (*result.Summary, error) {
 	sum, err := train.Run(ctx, cfg, chosen(opts))

@@ -14,7 +14,7 @@ type LookTest string
 const (
 	// LookExact is McNemar's test in its exact form, one-sided: of the items that only
 	// one of the two has right, are there too many of the candidate's? It is for scores
-	// that are 0 or 1 and items that are not clustered.
+	// that are 0 or 1. What the items of a cluster do not agree in counts for the reference.
 	LookExact LookTest = "exact"
 	// LookBound is a bound of the mean difference that holds at any sample size, whatever
 	// the scores between 0 and 1 are ([stats.Single]).
@@ -61,8 +61,8 @@ type Look struct {
 
 // LookOnce tests pairs at a level. Which test it is must be settled before a score is known.
 // LookExact counts a difference that is no whole number as the whole number below,
-// which makes it stricter and never wrong. It fails for a level outside (0, 1), for
-// scores as [Certify] does, and for LookExact of clusters.
+// which makes it stricter and never wrong. It fails for a level outside (0, 1), and for
+// scores as [Certify] does.
 func LookOnce(pairs []Pair, test LookTest, level float64) (Look, error) {
 	if !(level > 0 && level < 1) {
 		return Look{}, fmt.Errorf("look once: a level of %v: use one between 0 and 1, such as 0.05", level)
@@ -75,10 +75,8 @@ func LookOnce(pairs []Pair, test LookTest, level float64) (Look, error) {
 	switch {
 	case test == LookBound:
 		err = out.bound()
-	case test == LookExact && len(diffs) == len(pairs):
-		out.exact()
 	case test == LookExact:
-		err = fmt.Errorf("%d items in %d clusters have no exact test: use %s", len(pairs), len(diffs), LookBound)
+		out.exact()
 	default:
 		err = fmt.Errorf("test %q is unknown: use %s or %s", test, LookExact, LookBound)
 	}

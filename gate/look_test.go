@@ -47,18 +47,26 @@ func TestLookOnce(t *testing.T) {
 func TestLookOnceRefuses(t *testing.T) {
 	t.Parallel()
 	ok := compared(1, 0, 0)
-	clustered := []Pair{{Candidate: 1, Cluster: "a"}, {Candidate: 1, Cluster: "a"}}
 	for name, f := range map[string]func() (Look, error){
-		"level 0":  func() (Look, error) { return LookOnce(ok, LookExact, 0) },
-		"level 1":  func() (Look, error) { return LookOnce(ok, LookBound, 1) },
-		"nan":      func() (Look, error) { return LookOnce([]Pair{{Candidate: math.NaN()}}, LookExact, 0.05) },
-		"range":    func() (Look, error) { return LookOnce([]Pair{{Candidate: 2}}, LookBound, 0.05) },
-		"test":     func() (Look, error) { return LookOnce(ok, "t", 0.05) },
-		"clusters": func() (Look, error) { return LookOnce(clustered, LookExact, 0.05) },
+		"level 0": func() (Look, error) { return LookOnce(ok, LookExact, 0) },
+		"level 1": func() (Look, error) { return LookOnce(ok, LookBound, 1) },
+		"nan":     func() (Look, error) { return LookOnce([]Pair{{Candidate: math.NaN()}}, LookExact, 0.05) },
+		"range":   func() (Look, error) { return LookOnce([]Pair{{Candidate: 2}}, LookBound, 0.05) },
+		"test":    func() (Look, error) { return LookOnce(ok, "t", 0.05) },
 	} {
 		if l, err := f(); err == nil {
 			t.Errorf("%s: no error but %+v", name, l)
 		}
+	}
+}
+
+// What a cluster does not agree in counts for the reference.
+func TestLookOnceOfClusters(t *testing.T) {
+	t.Parallel()
+	pairs := []Pair{{Candidate: 1, Cluster: "a"}, {Candidate: 1, Cluster: "a"}, {Candidate: 1, Cluster: "b"}, {Cluster: "b"}, {Candidate: 1, Cluster: "c"}, {Reference: 1, Cluster: "c"}, {Reference: 1, Cluster: "d"}, {Cluster: "d"}}
+	l, err := LookOnce(pairs, LookExact, 0.05)
+	if err != nil || l.N != 4 || l.Wins != 1 || l.Losses != 1 || l.Ties != 2 {
+		t.Errorf("%+v, %v", l, err)
 	}
 }
 

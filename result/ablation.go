@@ -72,14 +72,15 @@ type RuleWorth struct {
 // and pruning.json holds.
 type Pruned struct {
 	Ablation
-	Steps       []Removal   `json:"steps"`         // in the order in which they were tried
-	Removed     []Rule      `json:"removed"`       // in the order of their numbers
-	Pruned      string      `json:"pruned_hash"`   // of what is left
-	Bytes       [2]int      `json:"bytes"`         // length of the files that rules are left out of, before and after
-	Certificate *NotWorse   `json:"certificate"`   // null: nothing was removed
-	Text        string      `json:"-"`             // the SKILL.md that is left
-	Left        skill.Skill `json:"-"`             // all that is left
-	CertifiedOn string      `json:"certify_split"` // split of the certificate
+	Steps       []Removal   `json:"steps"`                // in the order in which they were tried
+	Removed     []Rule      `json:"removed"`              // in the order of their numbers
+	SeedRules   []Rule      `json:"seed_rules,omitempty"` // that hold a line of the seed skill: they stay and were not judged
+	Pruned      string      `json:"pruned_hash"`          // of what is left
+	Bytes       [2]int      `json:"bytes"`                // length of the files that rules are left out of, before and after
+	Certificate *NotWorse   `json:"certificate"`          // null: nothing was removed
+	Text        string      `json:"-"`                    // the SKILL.md that is left
+	Left        skill.Skill `json:"-"`                    // all that is left
+	CertifiedOn string      `json:"certify_split"`        // split of the certificate
 }
 
 // Removal is one attempt to remove a rule: how much better the text without it

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // TestComparison compares the best skill with the seed skill on the test split, which
@@ -45,6 +46,9 @@ type Certificate struct {
 	// Triggers is how often the agent loads the skill, before and after; null unless the
 	// description may change. Where there are other tasks, nothing is claimed of it.
 	Triggers *TrainTriggers `json:"triggers,omitempty"`
+
+	Shared []task.Pair `json:"shared,omitempty"` // test tasks that ask the same as one of train or selection: they count for nothing
+	Near   []task.Pair `json:"near,omitempty"`   // those that ask almost the same
 
 	Assumes string `json:"assumes,omitempty"` // what it takes for granted
 	Words   string `json:"words"`             // all of it in a sentence

@@ -21,6 +21,7 @@ const (
 type Night struct {
 	Format  int       `json:"format"`
 	ID      string    `json:"night"`
+	Hash    string    `json:"hash,omitempty"` // what `sleep adopt --expect` takes of all that is proposed; not in night.json
 	Project string    `json:"project"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started_at"`
@@ -95,9 +96,10 @@ type NightSkipped struct {
 
 // NightTarget is what became of a document.
 type NightTarget struct {
-	Target  string       `json:"target"` // its id: skill:NAME or memory:FILE
-	File    string       `json:"file"`   // live
-	New     bool         `json:"new"`    // the file is not there yet
+	Target  string       `json:"target"`         // its id: skill:NAME or memory:FILE
+	Hash    string       `json:"hash,omitempty"` // the same of this document alone, with --target
+	File    string       `json:"file"`           // live
+	New     bool         `json:"new"`            // the file is not there yet
 	Outcome NightOutcome `json:"outcome"`
 	Reason  string       `json:"reason"`
 	Help    string       `json:"help,omitempty"` // the one command that helps

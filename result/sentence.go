@@ -103,7 +103,11 @@ func (s *Summary) testTasks(n int) string {
 	case before == nil || before.Times == 0 && before.Unknown != "":
 		return plural.Of(n, "test task", "test tasks")
 	case before.Times == 0:
-		return plural.Of(n, "task", "tasks") + " never used before"
+		text := plural.Of(n, "task", "tasks")
+		if c := s.Certificate; c != nil && c.N < c.Tasks {
+			text += " in " + plural.Of(c.N, "cluster", "clusters")
+		}
+		return text + " never used before"
 	default:
 		return fmt.Sprintf("%s read %s before", plural.Of(n, "test task", "test tasks"), plural.Of(before.Times, "time", "times"))
 	}

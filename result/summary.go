@@ -11,6 +11,7 @@ import (
 // and summary.json holds. What was not measured is null.
 type Summary struct {
 	RunDir    string `json:"run_dir"`
+	Found     bool   `json:"-"` // the run was complete already: nothing was asked
 	Status    Status `json:"status"`
 	Reason    string `json:"reason,omitempty"`
 	Simulated bool   `json:"simulated"` // a model of the run is a simulation

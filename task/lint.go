@@ -319,7 +319,7 @@ func (l *linter) overlap(tasks []Task, s *Set, ps *problems) {
 		return
 	}
 	first := make(map[[sha256.Size]byte]int, len(tasks))
-	same, shared := 0, 0
+	same, shared := 0, []Pair(nil)
 	for i, t := range tasks {
 		shown := *l.shown.at(i)
 		j, twice := first[shown]
@@ -332,15 +332,15 @@ func (l *linter) overlap(tasks []Task, s *Set, ps *problems) {
 		case t.Split == "":
 			ps.about(t, "asks the same as task %q%s; whichever way the set is split, one could be trained on and the other tested: remove one", other.ID, at(other.Origin))
 		case t.Split != other.Split && l.rules.Published:
-			shared++
+			shared = append(shared, Pair{t.ID, other.ID})
 		case t.Split != other.Split:
 			ps.about(t, "overlapping splits: it is in %s and asks the same as task %q in %s%s; remove one", t.Split, other.ID, other.Split, at(other.Origin))
 		default:
 			same++
 		}
 	}
-	if shared > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("%s the same as a task of another split, which the published splits have in common: what is learned from one may be tested by the other", plural.Of(shared, "task asks", "tasks ask")))
+	if len(shared) > 0 {
+		s.warnings = append(s.warnings, PairWords(shared, "the same as a task of another published split")+": they count for no certificate")
 	}
 	if same > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("%s the same as another task of %s split", plural.Of(same, "task asks", "tasks ask"), plural.Word(same, "its", "their")))

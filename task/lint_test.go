@@ -281,7 +281,7 @@ func TestPublishedSplitsMayShareTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "1 task asks the same as a task of another split"; !strings.Contains(strings.Join(set.Warnings(), "\n"), want) {
+	if want := "1 task is the same as a task of another published split (b and a)"; !strings.Contains(strings.Join(set.Warnings(), "\n"), want) {
 		t.Errorf("%q is missing in %q", want, set.Warnings())
 	}
 	tasks[1].ID = "a"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 )
 
 // ParseSplit reads the name of a split: train, selection or test, or one of the
@@ -104,6 +105,28 @@ func (s Set) Assign(parts map[Split][]int) (Set, error) {
 		return Set{}, fmt.Errorf("assign splits: task %q is in no split", tasks[i].ID)
 	}
 	return Set{tasks: tasks, splits: splits, warnings: s.warnings, doubts: s.doubts, tables: s.tables, triggers: s.triggers, triggerSplits: s.triggerSplits}, nil
+}
+
+// Compare returns the set with the tasks as they are compared with each other. shown returns
+// what the target gets of a task.
+func (s Set) Compare(shown func(Task) (similar.Ask, error)) (Set, error) {
+	var g similar.Groups
+	for _, t := range s.tasks {
+		ask, err := shown(t)
+		if err != nil {
+			return Set{}, err
+		}
+		ask.Wants, ask.Split = fmt.Sprintf("%q", t.Gold), string(t.Split)
+		if len(t.Gold) == 0 {
+			ask.Wants = string(t.Checks)
+		}
+		g.Add(ask)
+	}
+	s.tasks = slices.Clone(s.tasks)
+	for i, k := range g.Find() {
+		s.tasks[i].Kin = k
+	}
+	return s, nil
 }
 
 // Only returns the set with those of its tasks alone, trigger tasks included, that keep lets

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -38,6 +39,10 @@ type Task struct {
 	// that is not what GoldJSON makes of Gold: a number, a list with one answer. It is
 	// no part of the task's JSON. Whoever changes Gold sets it to nil.
 	RawGold json.RawMessage `json:"-"`
+
+	// Kin is the task as it is compared with others of its set; nil: nobody has. It is no part
+	// of the task's JSON.
+	Kin *similar.Kin `json:"-"`
 
 	// Where the task was read, for messages: "tasks.jsonl:12".
 	Origin string `json:"-"`

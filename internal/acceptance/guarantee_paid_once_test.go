@@ -143,7 +143,7 @@ func TestPaidOnceAcrossCommands(t *testing.T) {
 		}
 	}
 
-	second := s.train()
+	second := s.train(skillopt.WithAgain())
 	n := s.since()
 	asked, reused = s.entries(second.RunDir)
 	if asked != n || int64(n) != second.Calls.Total || reused < paid/2 || n >= paid {
@@ -172,7 +172,7 @@ func TestPaidOnceAcrossCommands(t *testing.T) {
 	}
 
 	s.cfg.Record.Reuse = "never"
-	if s.train(); s.since() < paid {
+	if s.train(skillopt.WithAgain()); s.since() < paid {
 		t.Error("record.reuse: never took answers of other runs")
 	}
 }

@@ -99,11 +99,15 @@ func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work fun
 	if err != nil {
 		return err
 	}
+	seed, err := o.seed(a, path)
+	if err != nil {
+		return err
+	}
 	ctx, opts, end, err := a.session(ctx, l, o.sessionOptions)
 	if err != nil {
 		return err
 	}
-	po := skillopt.PruneOptions{Split: o.split, Margin: o.margin, Passes: o.passes, Record: record}
+	po := skillopt.PruneOptions{Split: o.split, Margin: o.margin, Passes: o.passes, Record: record, Seed: seed}
 	if o.plan {
 		return errors.Join(a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
 			return work(ctx, l.Config, po, append(opts, plan))
@@ -130,6 +134,36 @@ func (o *ruleOptions) load(a *app, path string) (l *config.Loaded, record string
 	}
 	l, err = a.loadConfig(conf, o.sets, []config.Setting{{Key: "skill", Value: document, Origin: "argument"}})
 	return l, record, err
+}
+
+// seed is the skill that training began with: the first version of a run, of the run that the
+// skill is of, or else the skill of the config; "" if that is the one that is judged.
+func (o *ruleOptions) seed(a *app, path string) (string, error) {
+	document := a.absolute(path)
+	conf := cmp.Or(o.config, filepath.Join(document, run.ConfigFile))
+	if first := firstVersion(document); first != "" {
+		return first, nil
+	}
+	l, err := a.loadConfig(conf, o.sets, nil)
+	if err != nil || l.Config.Skill == "" || filepath.Clean(l.Config.Skill) == document {
+		return "", err
+	}
+	for _, dir := range []string{filepath.Dir(document), filepath.Dir(l.Config.Skill)} {
+		if first := firstVersion(dir); first != "" {
+			return first, nil
+		}
+	}
+	return l.Config.Skill, nil
+}
+
+// firstVersion is the seed skill of a run in dir, "" if none is there.
+func firstVersion(dir string) string {
+	for _, name := range []string{"skill_v0000.md", filepath.Join("skill_v0000", skill.Main)} {
+		if path := filepath.Join(dir, "skills", name); exists(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 // skillOfRun is the skill that a run has made, or looked at, "" if there is none.

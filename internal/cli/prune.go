@@ -25,6 +25,7 @@ import (
 type pruneOptions struct {
 	ruleOptions
 	to, certify string
+	seedLines   bool
 }
 
 func pruneCommand(a *app) *cobra.Command {
@@ -33,7 +34,8 @@ func pruneCommand(a *app) *cobra.Command {
 		Use:   "prune RUN | SKILL.md --config CONFIG [--to FILE]",
 		Short: "Remove the rules of a skill that do not pull their weight",
 		Long: `Remove rules that are useless or harmful, as ablate finds them: one after the
-other, each removal measured against what the ones before have left. At the end the
+other, each removal measured against what the ones before have left. What is unclear stays, and
+so do the lines of the seed skill, unless --seed-lines is given. At the end the
 result is compared with the whole skill on other tasks, with fresh answers. If that
 certifies that it is not worse by the margin or more, it is written to --to, with a
 report beside it. The skill itself is never changed.
@@ -50,6 +52,7 @@ Here 1 also says that the result could not be certified: --to is not written the
 	o.addFlags(c)
 	c.Flags().StringVar(&o.to, "to", "", "write the pruned skill to this file, which must not be there; a skill with more than SKILL.md to a folder: DIR/")
 	c.Flags().StringVar(&o.certify, "certify", "", "split of the last comparison; default: train, or that of --split without one")
+	c.Flags().BoolVar(&o.seedLines, "seed-lines", false, "judge the lines that the seed skill had, too; else they stay")
 	return c
 }
 
@@ -66,7 +69,7 @@ func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 	}
 	var pruned *result.Pruned
 	err := o.measure(ctx, a, path, func(ctx context.Context, cfg config.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {
-		po.Certify = o.certify
+		po.Certify, po.SeedLines = o.certify, o.seedLines
 		pruned, err = skillopt.Prune(ctx, cfg, po, opts...)
 		return err
 	})
@@ -165,6 +168,9 @@ func writePruned(out printer, p *result.Pruned) {
 		}
 	}
 	out.paragraph(fmt.Sprintf("removed (x): %d of %s, %d bytes of %d", len(p.Removed), plural.Of(len(p.Rules), "rule", "rules"), p.Bytes[0]-p.Bytes[1], p.Bytes[0]))
+	if n := len(p.SeedRules); n > 0 {
+		out.paragraph(fmt.Sprintf("%s of the seed skill stay%s: --seed-lines judges them, too", plural.Of(n, "rule", "rules"), plural.Word(n, "s", "")))
+	}
 	out.paragraph(p.Words())
 	if c := p.Certificate; c != nil && len(c.Unmeasured) > 0 {
 		out.paragraph(fmt.Sprintf("without %s: could not be measured", strings.Join(c.Unmeasured, ", ")))

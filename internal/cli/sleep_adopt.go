@@ -195,6 +195,15 @@ func (o *sleepAdoptOptions) prepare(ctx context.Context, a *app, s sleepSetup, r
 	return out, err
 }
 
+// hashToAdopt is the hash that adopting with some options would ask for, "" if that would fail.
+func hashToAdopt(ctx context.Context, a *app, s sleepSetup, r *night.Report, o sleepAdoptOptions) string {
+	what, err := o.prepare(ctx, a, s, r)
+	if err != nil {
+		return ""
+	}
+	return what.hash
+}
+
 // hashOf is that of what a night's texts are, whatever the documents hold outside of their learned regions.
 func hashOf(q adopt.Request) (string, error) {
 	data, err := json.Marshal(q)

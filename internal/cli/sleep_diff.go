@@ -39,6 +39,7 @@ type nightDiff struct {
 	Outcome night.Outcome `json:"outcome"`
 	Reason  string        `json:"reason"`
 	Diff    string        `json:"diff"`
+	Hash    string        `json:"hash"` // of the document with its files, for sleep adopt --expect; "": it cannot be adopted as it is
 }
 
 func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) error {
@@ -49,6 +50,7 @@ func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) 
 		}
 		list := []nightDiff{}
 		for _, item := range p.Items {
+			hash := hashToAdopt(ctx, a, s, r, sleepAdoptOptions{targets: []string{item.Target}})
 			live, err := p.Live(item.Target)
 			if err != nil {
 				return usagef("%v", err)
@@ -61,10 +63,10 @@ func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) 
 			if err != nil {
 				return usagef("%v", err)
 			}
-			list = append(list, nightDiff{Target: item.Target, Outcome: item.Outcome, Reason: item.Reason, Diff: record.DiffText(live, text, item.Target, "live", "proposed").Diff})
+			list = append(list, nightDiff{Target: item.Target, Outcome: item.Outcome, Reason: item.Reason, Diff: record.DiffText(live, text, item.Target, "live", "proposed").Diff, Hash: hash})
 			for _, f := range files {
 				name := item.Target + "/" + f.Path
-				list = append(list, nightDiff{Target: name, Outcome: item.Outcome, Reason: item.Reason, Diff: record.DiffText(f.Base, f.Text, name, "live", "proposed").Diff})
+				list = append(list, nightDiff{Target: name, Outcome: item.Outcome, Reason: item.Reason, Diff: record.DiffText(f.Base, f.Text, name, "live", "proposed").Diff, Hash: hash})
 			}
 		}
 		if a.json {

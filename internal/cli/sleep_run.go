@@ -160,7 +160,22 @@ func (o *sleepRunOptions) work(ctx context.Context, a *app, setup sleepSetup, w 
 	if len(out.Nights) == 0 && failed != nil {
 		return errors.Join(ended, failed)
 	}
+	if a.json {
+		addHashes(ctx, a, setup, out.Nights)
+	}
 	return errors.Join(ended, o.print(a, out), failed)
+}
+
+// addHashes adds what adopting the proposals asks for.
+func addHashes(ctx context.Context, a *app, s sleepSetup, nights []*night.Report) {
+	for _, r := range nights {
+		for i := range r.Targets {
+			if t := &r.Targets[i]; t.Outcome.Staged() {
+				t.Hash = hashToAdopt(ctx, a, s, r, sleepAdoptOptions{targets: []string{t.Target}})
+				r.Hash = hashToAdopt(ctx, a, s, r, sleepAdoptOptions{all: true})
+			}
+		}
+	}
 }
 
 // print prints what nights have come to.

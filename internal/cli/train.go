@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -131,8 +130,8 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if o.finish {
 		opts = append(opts, skillopt.WithFinish())
 	}
-	if !o.again && o.replay == "" {
-		opts = append(opts, skillopt.WithoutRepeat())
+	if o.again {
+		opts = append(opts, skillopt.WithAgain())
 	}
 	endUI := func() {}
 	if o.ui {
@@ -144,9 +143,8 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 		err = cerr
 	}
 	o.summary = summary
-	var complete *skillopt.CompleteError
-	if errors.As(err, &complete) {
-		return o.complete(ctx, a, command{path: path, options: *o, hide: l.Redactor()}, complete.RunDir)
+	if summary != nil && summary.Found {
+		o.complete(a, command{path: path, options: *o, hide: l.Redactor()})
 	}
 	if perr := printSummary(ctx, a, summary); perr != nil && err == nil {
 		err = perr
@@ -157,9 +155,9 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	return err
 }
 
-// complete says that there is nothing left to do, and what came of the run.
-func (o *trainOptions) complete(ctx context.Context, a *app, c command, dir string) error {
-	shown := a.relative(dir)
+// complete says that there was nothing left to do.
+func (o *trainOptions) complete(a *app, c command) {
+	shown := a.relative(o.summary.RunDir)
 	out := a.printer(a.Err)
 	what := "this configuration was trained to its end"
 	if o.from != "" {
@@ -168,13 +166,6 @@ func (o *trainOptions) complete(ctx context.Context, a *app, c command, dir stri
 	out.line(fmt.Sprintf("%s is complete: %s, and nothing is asked", shown, what))
 	out.line(fmt.Sprintf("  skillopt runs show %s    step by step", shellWord(shown)))
 	out.line(fmt.Sprintf("  %s --again    another run of the same configuration", c.text("")))
-	v, err := readRun(dir, shown)
-	if err != nil || v.Summary == nil {
-		return err
-	}
-	v.Summary.RunDir = dir
-	o.summary = v.Summary
-	return printSummary(ctx, a, v.Summary)
 }
 
 // load reads the config, or makes one of the flags.

@@ -2,10 +2,12 @@ package draft
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -38,7 +40,7 @@ const (
 // the other. They are for one goroutine.
 type Rules struct {
 	suite *check.Suite
-	kept  []map[string]bool // words of the prompts so far
+	kept  [][]uint32 // words of the prompts so far
 }
 
 // NewRules returns rules for tasks whose checks may need what the options say is there.
@@ -78,13 +80,11 @@ func (r *Rules) Score(answer string, t task.Task) score.Score { return r.suite.S
 // Similar reports whether a prompt is almost the same as one before it. One that is not is
 // remembered.
 func (r *Rules) Similar(prompt string) bool {
-	set := setOf(words(prompt))
-	for _, other := range r.kept {
-		if likeness(set, other) >= SimilarAt {
-			return true
-		}
+	asked := similar.Words(prompt)
+	if slices.ContainsFunc(r.kept, func(other []uint32) bool { return similar.Near(asked, other) }) {
+		return true
 	}
-	r.kept = append(r.kept, set)
+	r.kept = append(r.kept, asked)
 	return false
 }
 

@@ -7,9 +7,6 @@ import (
 
 // Thresholds on texts. Words are compared without case and punctuation.
 const (
-	// SimilarAt is the share of words in common, of all words of both prompts,
-	// from which two tasks count as one.
-	SimilarAt = 0.85
 	// QuotedWords is how many words in a row a prompt may share with a line of
 	// SKILL.md.
 	QuotedWords = 8
@@ -52,36 +49,11 @@ func words(text string) []string {
 // stands between two of them within a number or an abbreviation.
 func Words(text string) []string { return words(text) }
 
-// Likeness is the share of words that both texts have, of all words of both, from 0 to 1.
-func Likeness(a, b string) float64 { return likeness(setOf(words(a)), setOf(words(b))) }
-
 // Holds reports whether the words of needle, of which there is one at least, stand in a text in
 // a row.
 func Holds(text, needle string) bool { return holds(words(text), words(needle)) }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// likeness is the Jaccard index of two sets of words: the share that is in both.
-func likeness(a, b map[string]bool) float64 {
-	if len(a) == 0 && len(b) == 0 {
-		return 1
-	}
-	both := 0
-	for w := range a {
-		if b[w] {
-			both++
-		}
-	}
-	return float64(both) / float64(len(a)+len(b)-both)
-}
-
-func setOf(list []string) map[string]bool {
-	set := make(map[string]bool, len(list))
-	for _, w := range list {
-		set[w] = true
-	}
-	return set
-}
 
 // longestRun is the length of the longest run of words that both have.
 func longestRun(a, b []string) int {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 )
 
 func TestWords(t *testing.T) {
@@ -43,7 +45,7 @@ func TestLikeness(t *testing.T) {
 		{"", "", true},
 	}
 	for _, tt := range tests {
-		if got := likeness(setOf(words(tt.a)), setOf(words(tt.b))) >= SimilarAt; got != tt.similar {
+		if got := similar.Near(similar.Words(tt.a), similar.Words(tt.b)); got != tt.similar {
 			t.Errorf("%q and %q: alike %v, want %v", tt.a, tt.b, got, tt.similar)
 		}
 	}

@@ -1,8 +1,10 @@
 package draft
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -16,7 +18,7 @@ const (
 type triggerLinter struct {
 	name      string     // of the skill, in lower case; "" if it has none
 	sentences [][]string // of its description, as words; the last one is all of it
-	kept      []map[string]bool
+	kept      [][]uint32
 }
 
 // newTriggerLinter makes a linter that knows the prompts that there are already.
@@ -29,7 +31,7 @@ func newTriggerLinter(m Material, known []string) *triggerLinter {
 		l.sentences = append(l.sentences, words(sentence))
 	}
 	for _, prompt := range known {
-		l.kept = append(l.kept, setOf(words(prompt)))
+		l.kept = append(l.kept, similar.Words(prompt))
 	}
 	return l
 }
@@ -48,13 +50,11 @@ func (l *triggerLinter) lint(prompt string) (Reason, string) {
 			return QuotesDescription, strings.Join(sentence, " ")
 		}
 	}
-	set := setOf(asked)
-	for _, other := range l.kept {
-		if likeness(set, other) >= SimilarAt {
-			return AlmostEqual, ""
-		}
+	whole := similar.Words(prompt)
+	if slices.ContainsFunc(l.kept, func(other []uint32) bool { return similar.Near(whole, other) }) {
+		return AlmostEqual, ""
 	}
-	l.kept = append(l.kept, set)
+	l.kept = append(l.kept, whole)
 	return "", ""
 }
 

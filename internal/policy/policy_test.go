@@ -20,7 +20,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 var tiers = [][]string{
 	{
 		"internal/fault", "internal/fit", "internal/glob", "internal/internet", "internal/memfolder", "internal/ownfolder", "internal/suggest", "internal/plain", "internal/plural", "internal/race", "internal/taskgroup", "internal/reach", "internal/sqliteuri", "internal/table", "internal/telemetry/otlptest",
-		"internal/distance", "internal/latex", "internal/tree", "internal/userfile", "internal/yamlx", "benchmarks", "internal/sandbox/sandboxtest", "internal/agent/agenttest", "internal/redact/redacttest",
+		"internal/similar", "internal/distance", "internal/latex", "internal/tree", "internal/userfile", "internal/yamlx", "benchmarks", "internal/sandbox/sandboxtest", "internal/agent/agenttest", "internal/redact/redacttest",
 	},
 	{"internal/template", "internal/atomicfile", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
 	{"score", "skill", "event", "internal/mcq"},

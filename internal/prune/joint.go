@@ -23,12 +23,11 @@ const (
 // Numbers that decide what is tried, and not what is removed. Measured in simulated
 // worlds, see docs/pruning.md.
 const (
-	harmless   = 2.0  // standard errors that the text without a rule may be behind for the rule to be tried
-	lostError  = 0.01 // chance that any task counts as lost when none is
-	seemsError = 0.1  // the same, before a rule is tried
-	lossShare  = 0.6  // of the variance, that a task loses between texts that are alike
-	restores   = 4    // evaluations of a lost task for each rule that may have been the one
-	rounds     = 8    // of a group, for each pass of a single rule, at most
+	harmless  = 2.0  // standard errors that the text without a rule may be behind for the rule to be tried
+	lostError = 0.01 // chance that any task counts as lost when none is
+	lossShare = 0.6  // of the variance, that a task loses between texts that are alike
+	restores  = 4    // evaluations of a lost task for each rule that may have been the one
+	rounds    = 8    // of a group, for each pass of a single rule, at most
 )
 
 // CertifyPasses is how many evaluations of a task by a text a certificate takes at most, for
@@ -324,20 +323,11 @@ func (p *Pruner) spread() float64 {
 	return sum / max(1, n)
 }
 
-// candidates are the findings that are tried together: harmful rules have gone before,
-// and what seems to be needed stays.
+// candidates are the findings that are tried together: harmful rules have gone before.
 func (p *Pruner) candidates(findings []Finding, gone []Rule) []Finding {
-	var out []Finding
-	for _, f := range findings {
-		d := p.duels[digestsOf(Leave(p.Skill, f.Rule), p.Skill)]
-		if f.Verdict == Needed || f.Difference == nil || slices.ContainsFunc(gone, func(r Rule) bool { return r.Number == f.Number }) {
-			continue
-		}
-		if f.Verdict == Unclear && (*f.Difference < -harmless*standardError(d.pairs)-score.Negligible || newFocus(d, p.Settings.Level, p.spread()).lost(seemsError) != nil) {
-			continue
-		}
-		out = append(out, f)
-	}
+	out := slices.DeleteFunc(removable(findings), func(f Finding) bool {
+		return slices.ContainsFunc(gone, func(r Rule) bool { return r.Number == f.Number })
+	})
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(*a.Difference, *b.Difference) })
 	return out
 }

@@ -19,6 +19,7 @@ type Pruner struct {
 	Scope    skill.Scope // of SKILL.md the rules within its region alone are judged
 	Bench    *Bench      // on which rules are judged
 	Settings Settings
+	Keep     func(Rule) bool // rules that stay, whatever they are worth; nil: none
 	// Progress, which may be nil, is told what comes next.
 	Progress func(name string)
 
@@ -157,6 +158,9 @@ func (p *Pruner) deterministic() bool { return p.Settings.Deterministic && !p.no
 func (p *Pruner) ablate(ctx context.Context) ([]Finding, error) {
 	var out []Finding
 	for _, r := range RulesOf(p.Skill, p.Files, p.Scope) {
+		if p.Keep != nil && p.Keep(r) {
+			continue
+		}
 		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("without rule %d", r.Number), Leave(p.Skill, r), p.Skill)
 		if err != nil {
 			return nil, err

@@ -224,7 +224,7 @@ func TestPlantedRules(t *testing.T) {
 }
 
 // TestPlantedRulesInNoise: with targets that forget the skill in 5 to 20 % of their answers
-// no useful rule goes, 70 % of the useless ones and more do, and it takes no more than
+// no useful rule goes, more than half of the useless ones do, none that is unclear by itself, and it takes no more than
 // twice the evaluations that one rule after the other takes. `skillopt lab prune` measures it.
 func TestPlantedRulesInNoise(t *testing.T) {
 	t.Parallel()
@@ -246,6 +246,12 @@ func TestPlantedRulesInNoise(t *testing.T) {
 				continue
 			}
 			worlds++
+			for _, r := range got.Removed() {
+				at := slices.IndexFunc(got.Findings, func(f prune.Finding) bool { return f.Number == r.Number })
+				if !got.Findings[at].Verdict.Removable() {
+					t.Errorf("world %d: rule %d went, which is %s by itself", seed, r.Number, got.Findings[at].Verdict)
+				}
+			}
 			left := 0
 			for _, r := range prune.Rules(w.skill) {
 				stays := strings.Contains(got.Skill.Text(), r.Text)
@@ -271,7 +277,7 @@ func TestPlantedRulesInNoise(t *testing.T) {
 		before, after = before+took[false], after+took[true]
 	}
 	t.Logf("%d useful rules removed; %d of %d others; %d of %d certified; %d evaluations, one by one %d", lost, gone, others, certified, worlds, after, before)
-	if lost > 0 || 10*gone < 7*others || after > 2*before {
+	if lost > 0 || 2*gone < others || after > 2*before {
 		t.Error("not as promised")
 	}
 }

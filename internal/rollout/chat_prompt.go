@@ -137,6 +137,12 @@ func (q *ChatPrompt) Told(t task.Task, s skill.Skill, mark string) string {
 	return text
 }
 
+// Texts returns the system message and the prompt of a task, without a skill.
+func (q *ChatPrompt) Texts(t task.Task) (system, user string, err error) {
+	user, err = prompt(q.User, t, fieldsOf(t, skill.New(""), q.Extras))
+	return q.Told(t, skill.New(""), ""), user, err
+}
+
 // systemText renders the system message. One that depends on the skill alone is
 // rendered once a skill: a batch shares it, and so do provider caches.
 func (q *ChatPrompt) systemText(fields map[string]any, s skill.Skill) (string, error) {

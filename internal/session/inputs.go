@@ -46,7 +46,7 @@ type Inputs struct {
 	Data   train.Data
 	Sizes  map[task.Split]int // number of tasks, if they are only counted
 
-	triggerFiles string // digest of what trigger tasks bring: pictures, workspaces
+	brought brought
 
 	Assigned bool // the tasks came with their splits
 	Suite    *check.Suite
@@ -61,6 +61,12 @@ type Inputs struct {
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
 	bare         event.Sink // the sink of events as it was given; nil: there is none
+}
+
+// brought are digests of what tasks bring besides texts.
+type brought struct {
+	triggers string            // pictures and workspaces of trigger tasks
+	folders  map[string]string // workspaces, by path
 }
 
 // Surroundings are what a run is given besides skill and tasks.
@@ -108,7 +114,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
-	for _, part := range []func(context.Context) error{l.readyBenchmark, l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
+	for _, part := range []func(context.Context) error{l.readyBenchmark, l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.digestWorkspaces, l.compareTasks, l.listTasks} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -21,7 +21,7 @@ type knownAnswers struct {
 var _ caller.Cache = (*knownAnswers)(nil)
 
 // ReadKnown reads the record of the run in dir, which another process may have open:
-// what it has recorded answers equal requests of this session.
+// what it has recorded answers equal requests of this session, with what was read before.
 func (s *Session) ReadKnown(ctx context.Context, dir string) (err error) {
 	switch _, found, err := run.ReadManifest(dir); {
 	case err != nil:
@@ -34,7 +34,9 @@ func (s *Session) ReadKnown(ctx context.Context, dir string) (err error) {
 		return run.Unreadable(dir, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	s.known = &knownAnswers{answers: map[string][]byte{}}
+	if s.known == nil {
+		s.known = &knownAnswers{answers: map[string][]byte{}}
+	}
 	for rec, err := range j.Results(ctx, 0) {
 		if err != nil {
 			return run.Unreadable(dir, err)

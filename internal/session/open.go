@@ -93,11 +93,11 @@ func (s *Session) choose(id map[string]string) (string, error) {
 }
 
 // chooseIn returns the directory of the newest unfinished run in base of an identity that same
-// accepts, else that of the next one. Where somebody wants no second run of what is complete
-// it fails if there is one.
+// accepts, else that of the next one. A training that is complete is not begun again, unless
+// somebody wants that: the error is a *CompleteError.
 func chooseIn(s *Session, base string, same func(identity map[string]string) bool) (string, error) {
 	dir, resumes, err := run.Choose(base, s.RunName(), same)
-	if err != nil || resumes || !s.Start.Once || s.Finish {
+	if err != nil || resumes || s.Kind != result.Train || s.Start.Again || s.Finish || s.Replay != nil {
 		return dir, err
 	}
 	complete, found, err := run.Newest(base, result.Completed, same)
@@ -111,7 +111,7 @@ func chooseIn(s *Session, base string, same func(identity map[string]string) boo
 type CompleteError struct{ RunDir string }
 
 func (e *CompleteError) Error() string {
-	return fmt.Sprintf("run %s of this configuration is complete; change the configuration, or ask for another run", e.RunDir)
+	return fmt.Sprintf("run %s of this configuration is complete; change the configuration, or ask for another run with WithAgain", e.RunDir)
 }
 
 // ErrorKind says whose business the error is.

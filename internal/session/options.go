@@ -73,11 +73,11 @@ type Given struct {
 	Folders string      // that the workspaces of tasks are relative to; "": TasksDir
 }
 
-// Start says what a run may begin with. The zero value: only a sound measurement, and however
-// often there was one before.
+// Start says what a run may begin with. The zero value: only a sound measurement, and no second
+// training of a configuration that is trained to its end.
 type Start struct {
 	AcceptSeed bool // though the first scores look as if the measurement were broken
-	Once       bool // not where a run of the same configuration is complete
+	Again      bool // though a training of the same configuration is complete
 }
 
 // Beginning says what of other runs a new one begins with. The zero value: nothing.

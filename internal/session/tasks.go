@@ -216,7 +216,7 @@ func (s *loader) loadImages(ctx context.Context) (err error) {
 		return fault.Input(err)
 	}
 	for _, t := range s.Triggers.Tasks() {
-		s.triggerFiles += s.Images.Digest(t)
+		s.brought.triggers += s.Images.Digest(t)
 	}
 	var sums []string
 	for _, t := range s.Set.Tasks() {
@@ -248,7 +248,7 @@ func (s *loader) digestWorkspaces(context.Context) error {
 		if sum, err = s.sumFolders(own); err != nil {
 			return err
 		}
-		s.triggerFiles += sum
+		s.brought.triggers += sum
 	}
 	return nil
 }
@@ -266,9 +266,11 @@ func (s *loader) workspacesOf(tasks []task.Task) []string {
 
 // sumFolders sums up folders with what is in them.
 func (s *loader) sumFolders(folders []string) (string, error) {
-	sums := map[string]string{}
+	if s.brought.folders == nil {
+		s.brought.folders = map[string]string{}
+	}
 	for _, dir := range folders {
-		if _, done := sums[dir]; done {
+		if _, done := s.brought.folders[dir]; done {
 			continue
 		}
 		m, err := check.Snapshot(dir)
@@ -282,11 +284,11 @@ func (s *loader) sumFolders(folders []string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("digest %s: %w", dir, err)
 		}
-		sums[dir] = Digest(text)
+		s.brought.folders[dir] = Digest(text)
 	}
 	var all []string
 	for _, dir := range folders {
-		all = append(all, sums[dir])
+		all = append(all, s.brought.folders[dir])
 	}
 	return Digest([]byte(fmt.Sprint(all))), nil
 }

@@ -79,10 +79,10 @@ func (s *Inputs) TriggersDigest() (string, error) {
 		return "", nil
 	}
 	sum, err := DigestTasks(s.Triggers.Tasks(), false)
-	if err != nil || s.triggerFiles == "" {
+	if err != nil || s.brought.triggers == "" {
 		return sum, err
 	}
-	return Digest([]byte(sum + s.triggerFiles)), nil
+	return Digest([]byte(sum + s.brought.triggers)), nil
 }
 
 // RequireScored fails where there are trigger tasks alone.

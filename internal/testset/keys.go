@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -14,31 +15,22 @@ import (
 // Key names a question, whatever the task that asks it is called.
 type Key [16]byte
 
-// Keys returns what tasks are known by. A task is known by what it asks: its prompt
-// without regard to white space, and its prompt with its other fields; either only if
-// no other task of the set has it too. A task that asks what another one of the set
-// asks is known by that and its id. What does not change the question is no part of a
-// key: id, type, split, gold, hidden text and checks. So a set that was renamed,
-// dealt anew or corrected is still the one that was read.
-//
-// The keys are sorted, each once.
-func Keys(tasks []task.Task) ([]Key, error) {
-	keys := map[Key]bool{}
-	err := addKeys(keys, tasks)
-	return sorted(keys), err
-}
-
 // sorted is the order in which an index takes keys fastest.
 func sorted(keys map[Key]bool) []Key {
 	return slices.SortedFunc(maps.Keys(keys), func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// addKeys adds the keys of a set.
+// addKeys adds what the tasks of a set are known by. A task is known by what it asks: its prompt
+// without regard to white space and case, and its prompt with its other fields; either only if
+// no other task of the set has it too. A task that asks what another one of the set
+// asks is known by that and its id. What does not change the question is no part of a
+// key: id, type, split, gold, hidden text and checks. So a set that was renamed,
+// dealt anew or corrected is still the one that was read.
 func addKeys(keys map[Key]bool, tasks []task.Task) error {
 	prompts, whole := make([]Key, len(tasks)), make([]Key, len(tasks))
 	count := map[Key]int{}
 	for i, t := range tasks {
-		prompt := folded(t.Prompt)
+		prompt := strings.ToLower(folded(t.Prompt))
 		data, err := json.Marshal(t.Data) // sorts the names
 		if err != nil {
 			return fmt.Errorf("digest task %s: %w", t.ID, err)

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -26,7 +27,7 @@ import (
 const File = "test_sets.db"
 
 // version is that of the file, its user_version.
-const version = 1
+const version = 2
 
 const schema = `
 CREATE TABLE openings (
@@ -44,7 +45,13 @@ CREATE TABLE questions (
 	opening INTEGER NOT NULL REFERENCES openings (seq),
 	PRIMARY KEY (key, opening)
 ) WITHOUT ROWID;
-PRAGMA user_version = 1;`
+CREATE TABLE prompts (
+	key   BLOB PRIMARY KEY,
+	rest  BLOB NOT NULL,
+	words BLOB NOT NULL,
+	slots BLOB NOT NULL
+) WITHOUT ROWID;
+PRAGMA user_version = 2;`
 
 // Reading is one reading of a set of test tasks by a run.
 type Reading struct {
@@ -56,29 +63,63 @@ type Reading struct {
 }
 
 // Claim notes in the ledger of dir that a run opens sets, and returns the openings
-// before it, oldest first, that share a task with one of them. What an earlier call has noted
+// before it, oldest first, that share a task with one of them, or have one that is near to it. What an earlier call has noted
 // stays as it was and where it was: the result is then the same. Of two processes that
 // claim at once one is first. The ledger is made if there is none. Before Claim returns
 // the opening is on the disk.
 func Claim(ctx context.Context, dir string, o Reading, sets ...[]task.Task) (before []Reading, err error) {
-	keys, n := map[Key]bool{}, 0
-	for _, tasks := range sets {
-		if err := addKeys(keys, tasks); err != nil {
-			return nil, err
-		}
-		n += len(tasks)
+	q, err := newQuestions(sets...)
+	if err != nil {
+		return nil, err
 	}
 	err = within(ctx, dir, noting, func(tx *sql.Tx) error {
-		seq, err := note(ctx, tx, o, n, sorted(keys))
+		seq, err := note(ctx, tx, o, q)
 		if err != nil {
 			return err
 		}
-		before, err = readings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM questions mine
-			JOIN questions theirs ON theirs.key = mine.key JOIN openings o ON o.seq = theirs.opening
-			WHERE mine.opening = ? AND o.seq < ? ORDER BY o.seq`, seq, seq)
+		before, err = q.openings(ctx, tx, seq)
 		return err
 	})
 	return before, err
+}
+
+// questions are what sets of tasks are known by.
+type questions struct {
+	tasks   int
+	keys    []Key
+	prompts []prompt
+}
+
+func newQuestions(sets ...[]task.Task) (q questions, err error) {
+	keys := map[Key]bool{}
+	for _, tasks := range sets {
+		if err := addKeys(keys, tasks); err != nil {
+			return q, err
+		}
+		q.tasks += len(tasks)
+		q.prompts = append(q.prompts, promptsOf(tasks)...)
+	}
+	for _, p := range q.prompts {
+		keys[p.key()] = true
+	}
+	q.keys = sorted(keys)
+	return q, nil
+}
+
+// openings returns those before the opening seq that share a question, oldest first.
+func (q questions) openings(ctx context.Context, tx *sql.Tx, seq int64) ([]Reading, error) {
+	close, err := near(ctx, tx, q.prompts)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.ExecContext(ctx, "CREATE TEMP TABLE mine (key BLOB NOT NULL)"); err != nil {
+		return nil, err
+	}
+	if err := insert(ctx, tx, "INSERT INTO temp.mine (key) VALUES (?)", append(close, q.keys...)); err != nil {
+		return nil, err
+	}
+	return readings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM temp.mine
+		JOIN questions theirs ON theirs.key = temp.mine.key JOIN openings o ON o.seq = theirs.opening WHERE o.seq < ? ORDER BY o.seq`, seq)
 }
 
 // Look returns the openings of a set so far, oldest first, and notes nothing. Without a
@@ -87,19 +128,12 @@ func Look(ctx context.Context, dir string, tasks []task.Task) (found []Reading, 
 	if absent(dir) {
 		return nil, nil
 	}
-	keys, err := Keys(tasks)
+	q, err := newQuestions(tasks)
 	if err != nil {
 		return nil, err
 	}
 	err = within(ctx, dir, looking, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "CREATE TEMP TABLE mine (key BLOB NOT NULL)"); err != nil {
-			return err
-		}
-		if err := insert(ctx, tx, "INSERT INTO temp.mine (key) VALUES (?)", keys); err != nil {
-			return err
-		}
-		found, err = readings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM temp.mine
-			JOIN questions theirs ON theirs.key = temp.mine.key JOIN openings o ON o.seq = theirs.opening ORDER BY o.seq`)
+		found, err = q.openings(ctx, tx, math.MaxInt64)
 		return err
 	})
 	return found, err
@@ -199,10 +233,10 @@ func migrate(ctx context.Context, tx *sql.Tx, how access) error {
 		return err
 	}
 	switch {
-	case found > version:
-		return fmt.Errorf("it has format %d, and this program knows formats up to %d: use a newer one", found, version)
 	case found == version:
 		return nil
+	case found != 0:
+		return fmt.Errorf("it has format %d, and this program reads format %d", found, version)
 	case how == looking:
 		return errors.New("it holds nothing: the program that made it was killed")
 	}
@@ -211,20 +245,23 @@ func migrate(ctx context.Context, tx *sql.Tx, how access) error {
 }
 
 // note returns the number of an opening, which it writes unless it is there.
-func note(ctx context.Context, tx *sql.Tx, o Reading, tasks int, keys []Key) (seq int64, err error) {
+func note(ctx context.Context, tx *sql.Tx, o Reading, q questions) (seq int64, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT seq FROM openings WHERE run_id = ? AND number = ?", o.RunID, o.Number).Scan(&seq)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return seq, err
 	}
 	done, err := tx.ExecContext(ctx, "INSERT INTO openings (run_id, number, run, command, tasks, at) VALUES (?, ?, ?, ?, ?, ?)",
-		o.RunID, o.Number, o.Run, o.Command, tasks, o.At.UTC().Format(time.RFC3339))
+		o.RunID, o.Number, o.Run, o.Command, q.tasks, o.At.UTC().Format(time.RFC3339))
 	if err != nil {
 		return 0, err
 	}
 	if seq, err = done.LastInsertId(); err != nil {
 		return 0, err
 	}
-	return seq, insert(ctx, tx, fmt.Sprintf("INSERT INTO questions (key, opening) VALUES (?, %d)", seq), keys)
+	if err := noteNear(ctx, tx, q.prompts); err != nil {
+		return 0, err
+	}
+	return seq, insert(ctx, tx, fmt.Sprintf("INSERT INTO questions (key, opening) VALUES (?, %d)", seq), q.keys)
 }
 
 // insert runs a statement for each key.

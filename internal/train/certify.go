@@ -3,12 +3,14 @@ package train
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -39,6 +41,13 @@ func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 		r.recorded = c
 	}
 	c = withReads(c, r.opened.before)
+	c.Shared, c.Near = s.shared, s.near
+	if len(s.shared) > 0 {
+		c.Words += "; " + task.PairWords(s.shared, "the same as one of train or selection, and not counted")
+	}
+	if len(s.near) > 0 {
+		c.Words += "; " + task.PairWords(s.near, "almost the same as one of train or selection")
+	}
 	r.certificate = c
 	s.emit(event.Certificate{
 		Certified: c.Certified, Difference: c.Difference, Low: c.Low, High: c.High, AtLeast: c.AtLeast, Test: string(c.Test), Reading: c.Reading,
@@ -64,11 +73,15 @@ func withReads(c *result.Certificate, before *result.TestReads) *result.Certific
 	return &told
 }
 
-// pairs are the gate scores of the items that both skills were measured on.
+// pairs are the gate scores of the items that both skills were measured on, without those that
+// another split has, too.
 func (s *testSplit) pairs(seed, best []trajectory.Outcome) []gate.Pair {
 	_, clusters := Strata(s.tasks, s.opts.Cluster)
 	var pairs []gate.Pair
 	for i := range min(len(seed), len(best)) {
+		if slices.ContainsFunc(s.shared, func(p task.Pair) bool { return p.Task == s.tasks[i].ID }) {
+			continue
+		}
 		if !seed[i].Status.Measured() || !best[i].Status.Measured() {
 			continue
 		}

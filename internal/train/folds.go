@@ -17,9 +17,9 @@ func (d Data) InFolds() bool { return d.Folds != nil }
 // CrossFit is the data with train and selection tasks as one pool in so many folds.
 func (d Data) CrossFit(folds int, seed int64) Data {
 	pool := slices.Concat(d.Train, d.Selection)
-	types, _ := Strata(pool, "")
+	types, copies := Strata(pool, "")
 	d.Train, d.Selection = pool, pool
-	d.Folds = schedule.Folds(len(pool), schedule.FoldConfig{Folds: folds, Types: types, Seed: seed})
+	d.Folds = schedule.Folds(len(pool), schedule.FoldConfig{Folds: folds, Types: types, Clusters: copies, Seed: seed})
 	return d
 }
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -198,23 +199,54 @@ func (j *judge) draw(prefix string, cand *incumbent, learn learner) gate.Measure
 }
 
 // Strata returns the type and cluster of each task, nil where there are none. cluster
-// names a field of the tasks.
+// names a field of the tasks. Copies of a task are of its cluster.
 func Strata(tasks []task.Task, cluster string) (types, clusters []string) {
-	types, clusters = make([]string, len(tasks)), make([]string, len(tasks))
-	typed, clustered := false, false
+	types = make([]string, len(tasks))
+	typed := false
 	for i, tk := range tasks {
 		types[i] = tk.Type
 		typed = typed || tk.Type != ""
-		clusters[i] = tk.Cluster(cluster)
-		clustered = clustered || clusters[i] != ""
 	}
 	if !typed {
 		types = nil
 	}
-	if !clustered {
-		clusters = nil
+	return types, unitNames(tasks, cluster)
+}
+
+// unitNames names what each task counts once with: its cluster, and those of its copies.
+func unitNames(tasks []task.Task, cluster string) []string {
+	names, clustered := make([]string, len(tasks)), false
+	ofCopies, also := map[string]string{}, map[string]string{} // the cluster of copies; the one that a cluster is a part of
+	top := func(name string) string {
+		for also[name] != "" {
+			name = also[name]
+		}
+		return name
 	}
-	return types, clusters
+	for i, t := range tasks {
+		names[i] = t.Cluster(cluster)
+		if t.Kin == nil || t.Kin.Group == "" {
+			continue
+		}
+		first, known := ofCopies[t.Kin.Group]
+		switch {
+		case !known:
+			names[i] = cmp.Or(names[i], "\x00"+t.Kin.Group)
+			ofCopies[t.Kin.Group] = names[i]
+		case names[i] == "":
+			names[i] = first
+		case top(names[i]) != top(first):
+			also[top(names[i])] = top(first)
+		}
+	}
+	for i, name := range names {
+		names[i] = top(name)
+		clustered = clustered || name != ""
+	}
+	if !clustered {
+		return nil
+	}
+	return names
 }
 
 // seedOf gives each place of a run an order of its own.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -53,20 +55,26 @@ func (s *testSplit) levelOf(opened *testAccess) Level {
 }
 
 // lookTest is the exact test for hard scores, if the seed skill had no partial ones and no
-// two test tasks share a cluster; else the bound.
+// two test tasks share a declared cluster; else the bound.
 func (s *testSplit) lookTest() gate.LookTest {
 	if s.opts.Projection.Metric != score.Hard || s.partial {
 		return gate.LookBound
 	}
-	_, clusters := Strata(s.tasks, s.opts.Cluster)
-	seen := map[string]bool{}
-	for _, name := range clusters {
-		if name != "" && seen[name] {
-			return gate.LookBound
-		}
-		seen[name] = true
+	if Clustered(s.tasks, s.opts.Cluster) {
+		return gate.LookBound
 	}
 	return gate.LookExact
+}
+
+// Clustered reports whether two tasks share a value of a field.
+func Clustered(tasks []task.Task, cluster string) bool {
+	seen := map[string]bool{}
+	return slices.ContainsFunc(tasks, func(t task.Task) bool {
+		name := t.Cluster(cluster)
+		shared := name != "" && seen[name]
+		seen[name] = true
+		return shared
+	})
 }
 
 // partial reports whether a hard score lies between 0 and 1.

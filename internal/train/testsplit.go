@@ -31,11 +31,14 @@ type testSplit struct {
 	before    func(ctx context.Context, n int, taken bool) (result.TestReads, error)
 	looksOnce bool
 	lastStep  int
+
+	shared, near []task.Pair // test tasks that train or selection have, too
 }
 
 func newTestSplit(o Options, d Deps, r *rollouts) *testSplit {
+	same, near := task.Shared(d.Data.Test, slices.Concat(d.Data.Train, d.Data.Selection))
 	return &testSplit{
-		opts: o, tasks: d.Data.Test, rollouts: r, record: d.Record, emit: d.Events, measure: d.Measure, before: d.Before, looksOnce: d.LooksOnce,
+		shared: same, near: near, opts: o, tasks: d.Data.Test, rollouts: r, record: d.Record, emit: d.Events, measure: d.Measure, before: d.Before, looksOnce: d.LooksOnce,
 	}
 }
 

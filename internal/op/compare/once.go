@@ -2,10 +2,10 @@ package compare
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/passes"
+	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -53,8 +53,8 @@ func (c *comparison) lookOnce(out *result.Comparison) error {
 // lookTest is settled before a score is known: the exact test for one pass of hard scores where
 // each task stands on its own, else the bound.
 func (c *comparison) lookTest() gate.LookTest {
-	clustered := slices.ContainsFunc(c.units, func(unit []int) bool { return len(unit) > 1 })
-	if c.session.Config.Gate.Metric == string(score.Hard) && c.most == 1 && !clustered {
+	g := c.session.Config.Gate
+	if g.Metric == string(score.Hard) && c.most == 1 && !train.Clustered(c.tasks, g.Cluster) {
 		return gate.LookExact
 	}
 	return gate.LookBound

@@ -21,7 +21,7 @@ import (
 func (p *pruning) pruner() *prune.Pruner {
 	bench := p.bench("rules", p.judge)
 	return &prune.Pruner{
-		Skill: p.session.Skill, Files: p.files, Scope: p.session.Scope, Bench: bench, Settings: p.settings(),
+		Skill: p.session.Skill, Files: p.files, Scope: p.session.Scope, Bench: bench, Settings: p.settings(), Keep: p.stays,
 		Progress: func(name string) { p.session.Emit(event.StageStarted{Stage: name, Total: 2 * len(p.judge)}) },
 	}
 }

@@ -95,7 +95,7 @@ func (p *pruning) dryRun(ctx context.Context, w world) (int, error) {
 		}
 		return b
 	}
-	r := &prune.Pruner{Skill: p.session.Skill, Files: p.files, Scope: p.session.Scope, Bench: bench("rules", p.judge), Settings: settings}
+	r := &prune.Pruner{Skill: p.session.Skill, Files: p.files, Scope: p.session.Scope, Bench: bench("rules", p.judge), Settings: settings, Keep: p.stays}
 	if p.kind != result.Prune {
 		_, err := r.Ablate(ctx)
 		return len(in.asked), err

@@ -9,8 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -19,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -32,8 +36,14 @@ type Options struct {
 	Margin  float64 // largest loss of score that does not matter; 0 is 0.05
 	Passes  int     // evaluations of a task by a text at most, on average; 0 is 10
 
-	// Record is a run directory: what it has recorded answers equal requests.
+	// Record is a run directory: what it has recorded answers equal requests. So does what the
+	// newest ablation of the skill has recorded, where there is one in run.dir.
 	Record string
+
+	// Seed is the skill that training began with, whose lines Prune leaves where they are unless
+	// SeedLines is set; "": the skill of the configuration, where another one is pruned.
+	Seed      string
+	SeedLines bool
 }
 
 const (
@@ -71,6 +81,7 @@ type pruning struct {
 	kind    result.Kind // Ablate or Prune
 	files   []string    // whose rules are judged
 	rules   []prune.Rule
+	stay    map[string]bool // lines of the seed skill
 	judge   []task.Task
 	certify []task.Task
 	splits  []task.Split      // that are read
@@ -109,7 +120,7 @@ func (p *pruning) settle(ctx context.Context) error {
 	if err := errors.Join(p.defaults(), p.settings().Validate()); err != nil {
 		return fault.Input(err)
 	}
-	if err := p.tasks(); err != nil {
+	if err := errors.Join(p.tasks(), p.keepSeed(ctx)); err != nil {
 		return err
 	}
 	about := fmt.Sprintf("%s, margin %g", p.o.Split, p.o.Margin)
@@ -119,11 +130,85 @@ func (p *pruning) settle(ctx context.Context) error {
 	if len(p.files) != 1 || p.files[0] != skill.Main {
 		about += ", rules of " + strings.Join(p.files, ", ")
 	}
+	if len(p.stay) > 0 {
+		about += ", seed lines stay"
+	}
 	p.session.Identify(string(p.kind), about)
+	if p.kind == result.Prune {
+		if err := p.readAblation(ctx); err != nil {
+			return err
+		}
+	}
 	if p.o.Record == "" {
 		return nil
 	}
 	return p.session.ReadKnown(ctx, p.o.Record)
+}
+
+// readAblation has the newest ablation of the same skill in run.dir answer equal requests, where
+// sampling keeps other runs from answering.
+func (p *pruning) readAblation(ctx context.Context) error {
+	if t := p.session.Config.Models.Target.Temperature; p.session.Config.Record.Reuse == "never" || t != nil && *t == 0 {
+		return nil
+	}
+	entries, err := run.List(p.session.Config.Run.Dir)
+	if err != nil {
+		return nil //nolint:nilerr // without the folder there is no ablation
+	}
+	id, err := p.session.Identity()
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Err == nil && e.Manifest.KindOf() == result.Ablate && e.Manifest.Identity["skill"] == id["skill"] {
+			return p.session.ReadKnown(ctx, e.Dir)
+		}
+	}
+	return nil
+}
+
+// maxSeed is the size of the largest seed skill, in bytes.
+const maxSeed = 1 << 20
+
+// keepSeed finds the lines of the seed skill, and takes the rules that hold one from those that
+// are judged.
+func (p *pruning) keepSeed(ctx context.Context) error {
+	seed := p.o.Seed
+	if seed == "" && p.session.Options.Skill != nil {
+		seed = p.session.Config.Skill
+	}
+	if p.kind != result.Prune || p.o.SeedLines || seed == "" {
+		return nil
+	}
+	if info, err := os.Stat(seed); err == nil && info.IsDir() {
+		seed = filepath.Join(seed, skill.Main)
+	}
+	text, err := userfile.Read(ctx, seed, maxSeed)
+	if err != nil {
+		return fault.Input(fmt.Errorf("read the seed skill: %w", err))
+	}
+	p.stay = map[string]bool{}
+	for _, r := range prune.Rules(string(text)) {
+		for line := range strings.SplitSeq(r.Text, "\n") {
+			if strings.ContainsFunc(line, unicode.IsLetter) {
+				p.stay[strings.TrimSpace(line)] = true
+			}
+		}
+	}
+	if p.rules = slices.DeleteFunc(p.rules, p.stays); len(p.rules) == 0 {
+		return fault.Input(errors.New("every rule holds a line of the seed skill, and those stay: --seed-lines (SeedLines) measures them, too"))
+	}
+	return nil
+}
+
+// stays reports whether a rule holds a line of the seed skill.
+func (p *pruning) stays(r prune.Rule) bool {
+	for line := range strings.SplitSeq(r.Text, "\n") {
+		if r.File == "" && p.stay[strings.TrimSpace(line)] {
+			return true
+		}
+	}
+	return false
 }
 
 // defaults completes the options and finds the rules.
@@ -297,8 +382,10 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 		return nil, err
 	}
 	whole := p.session.Skill
+	all := prune.RulesOf(whole, p.files, p.session.Scope)
 	out := &result.Pruned{
-		Ablation: p.describe(got), Removed: rulesOf(got.Removed()), Pruned: p.session.Scope.Hash(got.Skill), Text: got.Skill.Text(), Left: got.Skill,
+		SeedRules: rulesOf(slices.DeleteFunc(all, func(r prune.Rule) bool { return !p.stays(r) })),
+		Ablation:  p.describe(got), Removed: rulesOf(got.Removed()), Pruned: p.session.Scope.Hash(got.Skill), Text: got.Skill.Text(), Left: got.Skill,
 		Bytes: [2]int{p.bytes(whole), p.bytes(got.Skill)}, Steps: []result.Removal{}, CertifiedOn: p.o.Certify,
 	}
 	for _, s := range got.Steps {

@@ -32,8 +32,25 @@ import (
 )
 
 // Run trains a skill, or resumes its training. The summary is there whenever a run was
-// begun, also beside an error.
+// begun, also beside an error. Of a complete run it is what that run came to.
 func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Summary, error) {
+	sum, err := begun(ctx, cfg, o)
+	var complete *session.CompleteError
+	if !errors.As(err, &complete) {
+		return sum, err
+	}
+	d, err := record.ReadDocuments(complete.RunDir, complete.RunDir)
+	if err == nil && d.Summary == nil {
+		err = complete
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.Summary.Found = true
+	return d.Summary, nil
+}
+
+func begun(ctx context.Context, cfg config.Config, o session.Options) (*result.Summary, error) {
 	earlier, err := session.Continue(ctx, &cfg, &o)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/draft"
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 )
 
@@ -265,7 +265,7 @@ func share(a, b []string) float64 {
 // almostEqual reports whether two tasks ask almost in the same words for the same outcome of the
 // same input. Tasks that are one wish otherwise stay two, in one cluster.
 func almostEqual(a, b *wish.Task) bool {
-	return a.Input == b.Input && a.Outcome == b.Outcome && draft.Likeness(a.Task.Prompt, b.Task.Prompt) >= draft.SimilarAt
+	return a.Input == b.Input && a.Outcome == b.Outcome && similar.Near(similar.Words(a.Task.Prompt), similar.Words(b.Task.Prompt))
 }
 
 // merge adds to a task where it was shown once more.
