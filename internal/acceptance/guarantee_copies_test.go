@@ -61,7 +61,7 @@ func certified(t testing.TB, dir string, n int, of []task.Task, word wording) *r
 		target.known[c.Prompt] = of[i%len(of)].Prompt
 		all = append(all, c)
 	}
-	return trained(t, racing(""), dir, skillopt.WithTasks(all), skillopt.WithClient(model.Target, "world", target), skillopt.WithClient(model.Optimizer, "world", target)).Certificate
+	return trained(t, worldConfig(""), dir, skillopt.WithTasks(all), skillopt.WithClient(model.Target, "world", target), skillopt.WithClient(model.Optimizer, "world", target)).Certificate
 }
 
 // Copies of a test task count once, whatever their ids, case and space, or a word of many.
@@ -128,7 +128,7 @@ func TestNearTasksOfSplitsAreNamed(t *testing.T) {
 			all = append(all, c)
 		}
 	}
-	c := trained(t, racing(""), filepath.Join(t.TempDir(), "run"), append(inProcess(t), skillopt.WithTasks(all))...).Certificate
+	c := trained(t, worldConfig(""), filepath.Join(t.TempDir(), "run"), append(inProcess(t), skillopt.WithTasks(all))...).Certificate
 	if len(c.Near) != 20 || c.Near[0].Task != "again-"+c.Near[0].Other || !strings.Contains(c.Words, "20 tasks are almost the same as one of train or selection (again-sum-0 and sum-0, ") {
 		t.Errorf("%+v", c)
 	}
