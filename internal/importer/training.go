@@ -190,7 +190,7 @@ func (c *converter) slowUpdate() {
 
 // gate converts how candidates are judged.
 func (c *converter) gate() {
-	const published = "the published rule; race, the default here, counts chance in"
+	const published = "the published rule"
 	if !c.set("use_gate") {
 		c.add("gate.mode", "strict", published)
 	}

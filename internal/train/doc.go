@@ -15,11 +15,10 @@
 //	baseliner    seed skill                      -> baseline: its scores, the noise of the split
 //	stepper      step number, planned tasks      -> stepResult: batch, proposal, record, files
 //	  batcher      planned tasks                 -> batch: outcomes, what analysts said
-//	  population   patches                       -> proposal: the candidate the step is recorded by
 //	    optimizer    patches, current skill      -> a candidate: aggregate, rank, update
 //	    judge        candidate                   -> verdict, and the candidate with its outcomes
 //	epochEnder   skill of the epoch before       -> epochEnd: comparison, guidance, record, files
-//	finisher     -                               -> finish: promotion, re-selection, fresh pass
+//	finisher     -                               -> finish: promotion, fresh pass
 //	testSplit    seed, best and final skill      -> tested: scores and the certificate
 //
 // # State
@@ -28,7 +27,7 @@
 // goroutine that called Run:
 //
 //	skills       the current and the best skill; every candidate and what was measured of it.
-//	             Changed by the judge (measurements) and by whoever promotes: population,
+//	             Changed by the judge (measurements) and by what promotes: stepper,
 //	             epochEnder, finisher.
 //	memory       what the optimizer is told of earlier steps, and the meta skill. Steps are
 //	             added by the trainer when they are closed, the meta skill by the epochEnder.

@@ -181,7 +181,7 @@ func advise(n *result.Noise, differences stats.Split, p score.Projection) error 
 	items := max(a.Items, int(math.Ceil(1/soughtEffect)))
 	n.Advice = append(n.Advice, fmt.Sprintf("more items: %d selection tasks would show 10 points", items))
 	if n.Within > 0 && a.Repeats > 1 {
-		n.Advice = append(n.Advice, fmt.Sprintf("repeats: each task asked %d times would as well (gate.mode race asks survivors again), but only as to these tasks", a.Repeats))
+		n.Advice = append(n.Advice, fmt.Sprintf("repeats: each task asked %d times would as well, but only as to these tasks", a.Repeats))
 	}
 	if n.Within > 0 && p.Metric == "hard" {
 		n.Advice = append(n.Advice, "a softer score: with gate.metric soft or mixed an answer that is nearly right moves less; temperature 0 lowers the noise too")
