@@ -14,8 +14,8 @@ import (
 // that counts, of the candidate that the step is recorded by, and of the last time that it was
 // judged. Other candidates were asked the same tasks.
 
-// candidateOf begins the places of the candidate that a step is recorded by: "" of the first,
-// "p2/", "merged/", "p2/second/".
+// candidateOf begins the places of the candidate that a step is recorded by: "" of the first
+// try, "second/", "second/half1/".
 func candidateOf(s result.StepRecord) string {
 	at := slices.IndexFunc(s.Candidates, func(c result.CandidateRecord) bool { return c.Hash != "" && c.Hash == s.CandidateHash })
 	if at < 0 {
@@ -25,22 +25,13 @@ func candidateOf(s result.StepRecord) string {
 		return ""
 	}
 	switch c := s.Candidates[at]; {
-	case len(c.Merged) > 0:
-		return "merged/"
-	case c.SecondTry > 0:
-		return indexed(c.SecondTry) + "second/"
-	default:
-		return indexed(c.Index)
-	}
-}
-
-// indexed begins the places of a candidate by its index. The first has those of a step with
-// one candidate.
-func indexed(candidate int) string {
-	if candidate < 2 {
+	case c.SecondTry == 0:
 		return ""
+	case c.Half == 0:
+		return "second/"
+	default:
+		return fmt.Sprintf("second/half%d/", c.Half)
 	}
-	return fmt.Sprintf("p%d/", candidate)
 }
 
 // holds reports whether a call belongs to a sheet.

@@ -15,6 +15,7 @@ type proposal struct {
 	prefix string // of keys: "e1/s3", "e1/s3/second"
 	label  string // ", second try"
 	again  int    // of a second try: index of what it is a part of
+	half   int    // of a second try: 1 or 2, 0 if the optimizer selected the part
 
 	merged    optimize.AggregateResult
 	ranked    optimize.RankResult
@@ -82,7 +83,7 @@ func (p *proposal) rejected(all []*proposal) {
 // summary is the candidate among those of its step.
 func (p *proposal) summary() result.CandidateRecord {
 	return result.CandidateRecord{
-		Index: p.index, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
+		Index: p.index, SecondTry: p.again, Half: p.half, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
 		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
 		Unmeasured: p.verdict.Unmeasured, Losses: p.verdict.Losses,
 	}

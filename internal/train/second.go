@@ -38,7 +38,7 @@ func (s *candidates) secondTry(ctx context.Context, unjudged result.StepRecord) 
 		if part == nil || tried(all, part) {
 			continue
 		}
-		if part.prefix = prefix; k > 0 {
+		if part.prefix, part.half = prefix, k; k > 0 {
 			part.prefix = fmt.Sprintf("%s/half%d", prefix, k)
 			if room, err := s.roomForTry(ctx, part.prefix); err != nil {
 				return err
