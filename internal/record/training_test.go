@@ -34,7 +34,7 @@ func TestLostRepliesAreReadOnce(t *testing.T) {
 	analysts := []string{"analyst_error/0", "analyst_success/0"}
 	for want, record := range map[*[]string]result.StepRecord{
 		{"second_try", "ranking"}: {Step: 1, LostReplies: 4, Candidates: []result.CandidateRecord{{Index: 1}, {Index: 2, SecondTry: 1}}},
-		{}: {Step: 1, LostReplies: 2},
+		{}:                        {Step: 1, LostReplies: 2},
 	} {
 		r := &reader{root: root, run: &Training{}}
 		if diff := cmp.Diff(append(analysts[:2:2], *want...), r.step(record).Lost); diff != "" {
