@@ -87,10 +87,10 @@ type StepDone struct {
 type CandidateJudged struct {
 	Epoch      int      `json:"epoch"`
 	Step       int      `json:"step"`
-	Candidate  int      `json:"candidate"` // from 1 up; one that is merged of others comes last
+	Candidate  int      `json:"candidate"` // from 1 up
 	Action     string   `json:"action"`
 	Score      *float64 `json:"candidate_score"`      // null if it was not measured
-	Difference *float64 `json:"difference,omitempty"` // of a race: to what it was judged against
+	Difference *float64 `json:"difference,omitempty"` // to what it was judged against
 }
 
 // EpochDone reports what the end of an epoch decided.

@@ -29,8 +29,8 @@ type GateRead struct {
 	Epoch      int      `json:"epoch,omitempty"`
 	Step       int      `json:"step"`
 	Candidate  int      `json:"candidate,omitempty"` // of several, from 1
-	Gate       string   `json:"gate"`                // strict, race, observe
-	Phase      string   `json:"phase"`               // race, confirm, keep (losses are asked afresh; units are losses), or pass where there is one alone
+	Gate       string   `json:"gate"`                // strict, observe
+	Phase      string   `json:"phase"`               // pass, or keep (losses are asked afresh; units are losses)
 	Units      int      `json:"units"`               // read: tasks, or clusters of them
 	Of         int      `json:"of"`
 	Wins       int      `json:"wins"` // units on which the candidate is ahead

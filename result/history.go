@@ -15,7 +15,6 @@ const (
 	ActionNoPatches = "skip_no_patches" // analysts proposed nothing that can be used
 	ActionNoChange  = "skip_no_change"  // the candidate equals the current skill
 	ActionRefused   = "skip_refused"    // a rewrite that broke a protected region
-	ActionDuplicate = "skip_duplicate"  // of several candidates: it equals an earlier one
 )
 
 // StepRecord is one line of history.json: decisions, scores and edits, never
@@ -66,9 +65,8 @@ type StepRecord struct {
 
 	Curriculum map[string]float64 `json:"curriculum,omitempty"`
 
-	// Of a race only: how much better the candidate was, in gate-score points,
-	// with its standard error; the part of the race that decided; and what was
-	// read of each arm.
+	// How much better the candidate was, in gate-score points, with its standard error;
+	// the part of the trial that decided; and what was read of each arm.
 	Difference *float64         `json:"difference,omitempty"`
 	SE         *float64         `json:"difference_se,omitempty"`
 	Phase      string           `json:"gate_phase,omitempty"`
@@ -87,16 +85,14 @@ type StepRecord struct {
 
 // CandidateRecord is one of several candidates of a step.
 type CandidateRecord struct {
-	Index      int      `json:"index"`                // 1 up; that of a merged one comes after all others
-	Merged     []int    `json:"merged,omitempty"`     // indices of the candidates whose edits it holds
+	Index      int      `json:"index"`                // 1 up
 	SecondTry  int      `json:"second_try,omitempty"` // index of the rejected one that it is a part of
 	Place      string   `json:"place,omitempty"`      // of its keys below those of the step: "second/", "second/half1/"
 	Hash       string   `json:"hash,omitempty"`
 	Action     string   `json:"action"`
 	Reason     string   `json:"reason,omitempty"`
-	Edits      int      `json:"n_edits"`    // of them are in it
-	Score      *float64 `json:"gate_score"` // null: not judged, or too little was measured
-	Shrunken   *float64 `json:"shrunken,omitempty"`
+	Edits      int      `json:"n_edits"`              // of them are in it
+	Score      *float64 `json:"gate_score"`           // null: not judged, or too little was measured
 	Difference *float64 `json:"difference,omitempty"` // to what it was judged against
 	SE         *float64 `json:"difference_se,omitempty"`
 	Unmeasured []string `json:"unmeasured,omitempty"` // items that it was judged without
@@ -125,8 +121,8 @@ type History struct {
 	Epochs []EpochRecord `json:"epochs"`
 	Final  *FinalRecord  `json:"final,omitempty"`
 	Stop   *Stop         `json:"stop,omitempty"`  // why the loop ended before its last step; nil: no rule ended it
-	Noise  *SeedNoise    `json:"noise,omitempty"` // of a race: what asking twice said
-	Drift  []Drift       `json:"drift,omitempty"` // of a race: where another model began to answer
+	Noise  *SeedNoise    `json:"noise,omitempty"` // what asking twice said
+	Drift  []Drift       `json:"drift,omitempty"` // where another model began to answer
 }
 
 // FinalRecord is what was decided and measured after the last step.
@@ -143,8 +139,6 @@ type FinalRecord struct {
 	// description may change.
 	Loads map[string]map[string]TriggerRates `json:"loads,omitempty"`
 
-	// Of a race only.
-	Reselect    []Round         `json:"reselect,omitempty"`      // rounds in which the best was chosen anew
 	Reported    *Reported       `json:"best_reported,omitempty"` // the best skill's selection score
 	Comparison  *TestComparison `json:"comparison,omitempty"`    // best against seed on the test split
 	Certificate *Certificate    `json:"certificate,omitempty"`   // the same in runs that older builds began
@@ -210,13 +204,6 @@ type Drift struct {
 	At   string   `json:"at"`
 	From []string `json:"from"`
 	To   []string `json:"to"`
-}
-
-// Round is one round of the re-selection before a skill is shipped.
-type Round struct {
-	Items  int       `json:"items"`  // that all of the field were measured on
-	Skills []string  `json:"skills"` // hashes, best first
-	Fresh  []float64 `json:"fresh"`  // their gate scores in fresh passes alone
 }
 
 // Score returns the score without its parts, nil if nothing was measured, and of nil.

@@ -108,7 +108,7 @@ type PatternDetail struct {
 // EditDetail is an edit of a step, with what became of it and why it was asked for.
 type EditDetail struct {
 	Index      int      `json:"index"`               // from 1; 0 of one that was not chosen
-	Candidate  int      `json:"candidate,omitempty"` // of several, from 1; 0: there was one alone, or several were merged
+	Candidate  int      `json:"candidate,omitempty"` // of several, from 1; 0: there was one alone
 	Op         string   `json:"op"`
 	File       string   `json:"file,omitempty"` // missing: SKILL.md
 	Target     string   `json:"target,omitempty"`

@@ -69,7 +69,7 @@ func TestCompletion(t *testing.T) {
 		{"runs list --status k", "killed", true},
 		{"runs list --kind _", "eval train", false},
 		{"train . --set gate.mod", "gate.mode=", true},
-		{"train . --set gate.mode=", "gate.mode=observe gate.mode=off gate.mode=race gate.mode=strict", true},
+		{"train . --set gate.mode=", "gate.mode=observe gate.mode=off gate.mode=strict", true},
 		{"train . --set edits.tidy=", "edits.tidy=false edits.tidy=true", true},
 		{"train --target openai/", "openai/ openai/gpt-5", false},
 		{"config explain edits.bu", "edits.budget", true},

@@ -13,7 +13,6 @@ func TestAStudyCanBeStopped(t *testing.T) {
 		{"lab", "loop", "--worlds", "10000"},
 		{"lab", "few", "--worlds", "10000"},
 		{"lab", "prune", "--worlds", "1000"},
-		{"lab", "gates", "--runs", "1000000"},
 		{"lab", "certificate", "--runs", "100000000"},
 		{"lab", "curriculum", "--worlds", "10000"},
 		{"lab", "baselines", "--worlds", "10000"},

@@ -101,7 +101,6 @@ func TestStagesOfPlaces(t *testing.T) {
 		"final/fresh":                  {"fresh pass", ""},
 		"final/pool":                   {"rest of the pool", ""},
 		"final/selection":              {"selection", ""},
-		"final/reselect/1/abc":         {"reselect", "abc"},
 		"eval/test":                    {"eval test", ""},
 		"noise":                        {"noise", ""},
 		"compare/A":                    {"compare", "A"},

@@ -13,17 +13,15 @@ func TestCandidateOf(t *testing.T) {
 	t.Parallel()
 	several := []result.CandidateRecord{
 		{Index: 1, Hash: "a"},
-		{Index: 2, Hash: "b"},
-		{Index: 3, Action: result.ActionDuplicate},
-		{Index: 4, Hash: "c", Merged: []int{1, 2}},
-		{Index: 5, Hash: "d", SecondTry: 2},
-		{Index: 6, Hash: "e", SecondTry: 1},
+		{Index: 2, Hash: "b", SecondTry: 1, Place: "second/"},
+		{Index: 3, Hash: "c", SecondTry: 1, Place: "second/half1/"},
+		{Index: 4, Hash: "d", SecondTry: 1, Place: "second/half2/"},
 	}
 	got := map[string]string{}
-	for _, hash := range []string{"", "a", "b", "c", "d", "e"} {
+	for _, hash := range []string{"", "a", "b", "c", "d"} {
 		got[hash] = candidateOf(result.StepRecord{CandidateHash: hash, Candidates: several})
 	}
-	want := map[string]string{"": "", "a": "", "b": "p2/", "c": "merged/", "d": "p2/second/", "e": "second/"}
+	want := map[string]string{"": "", "a": "", "b": "second/", "c": "second/half1/", "d": "second/half2/"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -35,8 +33,8 @@ func TestPlacesOfSheets(t *testing.T) {
 	t.Parallel()
 	keys := []string{
 		"seed/selection", "seed/selection/again", "e1/s1/gate/cand", "e1/s3/mb0/rollout", "e1/s3/mb1/more2/rollout", "e1/s3/again/mb0/rollout", "e1/s3/gate/cand", "e1/s3/gate/inc",
-		"e1/s3/gate/again", "e1/s3/gate/drift/gate/cand", "e1/s3/gate/drift/current", "e1/s3/anew/gate/cand", "e1/s3/p2/gate/cand", "e1/s3/p2/anew/gate/cand", "e1/s3/p2/anew/anew/gate/drift/gate/cand",
-		"e1/s3/p22/gate/cand", "e1/s3/merged/gate/cand", "e1/s3/second/gate/cand", "e1/s3/p2/second/gate/cand", "e1/s3/p2/anew/second/gate/cand", "e1/s3/again/gate/cand", "e1/s3/again/p2/gate/cand",
+		"e1/s3/gate/again", "e1/s3/gate/drift/gate/cand", "e1/s3/gate/drift/current", "e1/s3/anew/gate/cand", "e1/s3/second/gate/cand", "e1/s3/second/anew/gate/cand", "e1/s3/second/anew/anew/gate/drift/gate/cand",
+		"e1/s3/second/half1/gate/cand", "e1/s3/second/half2/gate/cand", "e1/s3/anew/second/half2/gate/cand", "e1/s3/again/gate/cand", "e1/s3/again/second/gate/cand",
 		"e1/end/gate/cand", "e1/end/gate/drift/gate/cand", "e2/end/gate/cand", "e1/end/compare/current",
 		"final/test/best", "final/test/open2/best", "final/test/open10/best", "final/test/open2/seed", "eval/test", "compare/a",
 	}
@@ -47,19 +45,18 @@ func TestPlacesOfSheets(t *testing.T) {
 		sheet Sheet
 		want  []string
 	}{
-		"seed":             {Sheet{stage: "seed/selection"}, []string{"seed/selection"}},
-		"batch":            {Sheet{Step: 3, stage: stageRollout}, []string{"e1/s3/mb0/rollout", "e1/s3/mb1/more2/rollout", "e1/s3/again/mb0/rollout"}},
-		"batch, again":     {Sheet{Step: 3, stage: stageRollout, again: true}, []string{"e1/s3/again/mb0/rollout", "e1/s3/mb0/rollout", "e1/s3/mb1/more2/rollout"}},
-		"first":            {step("", false), []string{"e1/s3/anew/gate/cand", "e1/s3/gate/drift/gate/cand", "e1/s3/gate/cand"}},
-		"first, again":     {step("", true), []string{"e1/s3/again/gate/cand"}},
-		"second":           {step("p2/", false), []string{"e1/s3/p2/anew/anew/gate/drift/gate/cand", "e1/s3/p2/anew/gate/cand", "e1/s3/p2/gate/cand"}},
-		"second, again":    {step("p2/", true), []string{"e1/s3/again/p2/gate/cand"}},
-		"merged":           {step("merged/", false), []string{"e1/s3/merged/gate/cand"}},
-		"part":             {step("second/", false), []string{"e1/s3/second/gate/cand"}},
-		"part of a second": {step("p2/second/", false), []string{"e1/s3/p2/anew/second/gate/cand", "e1/s3/p2/second/gate/cand"}},
-		"epoch":            {Sheet{Epoch: 1, stage: "end/gate/cand"}, []string{"e1/end/gate/drift/gate/cand", "e1/end/gate/cand"}},
-		"test":             {Sheet{stage: "final/test/best"}, []string{"final/test/open10/best", "final/test/open2/best", "final/test/best"}},
-		"compare":          {Sheet{stage: "compare/a"}, []string{"compare/a"}},
+		"seed":          {Sheet{stage: "seed/selection"}, []string{"seed/selection"}},
+		"batch":         {Sheet{Step: 3, stage: stageRollout}, []string{"e1/s3/mb0/rollout", "e1/s3/mb1/more2/rollout", "e1/s3/again/mb0/rollout"}},
+		"batch, again":  {Sheet{Step: 3, stage: stageRollout, again: true}, []string{"e1/s3/again/mb0/rollout", "e1/s3/mb0/rollout", "e1/s3/mb1/more2/rollout"}},
+		"first":         {step("", false), []string{"e1/s3/anew/gate/cand", "e1/s3/gate/drift/gate/cand", "e1/s3/gate/cand"}},
+		"first, again":  {step("", true), []string{"e1/s3/again/gate/cand"}},
+		"second":        {step("second/", false), []string{"e1/s3/second/anew/anew/gate/drift/gate/cand", "e1/s3/second/anew/gate/cand", "e1/s3/second/gate/cand"}},
+		"second, again": {step("second/", true), []string{"e1/s3/again/second/gate/cand"}},
+		"half 1":        {step("second/half1/", false), []string{"e1/s3/second/half1/gate/cand"}},
+		"half 2":        {step("second/half2/", false), []string{"e1/s3/anew/second/half2/gate/cand", "e1/s3/second/half2/gate/cand"}},
+		"epoch":         {Sheet{Epoch: 1, stage: "end/gate/cand"}, []string{"e1/end/gate/drift/gate/cand", "e1/end/gate/cand"}},
+		"test":          {Sheet{stage: "final/test/best"}, []string{"final/test/open10/best", "final/test/open2/best", "final/test/best"}},
+		"compare":       {Sheet{stage: "compare/a"}, []string{"compare/a"}},
 	} {
 		var got []string
 		for rank := 99; rank > 0; rank-- {

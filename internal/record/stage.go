@@ -64,8 +64,6 @@ func finalStage(at []string) (stage, arm string) {
 		return "fresh pass", ""
 	case "pool":
 		return "rest of the pool", ""
-	case "reselect":
-		return "reselect", last
 	case "triggers":
 		return "triggers " + last, ""
 	}

@@ -196,37 +196,26 @@ func (r *reader) step(of result.StepRecord) Step {
 		r.optional(dir+"rollout.json", &s.Trained)
 	}
 	if of.LostReplies > len(s.Lost) {
-		s.Lost = append(s.Lost, r.lost(dir, of)...)
+		s.Lost = append(s.Lost, r.lost(dir)...)
 	}
 	return s
 }
 
-// lost returns the keys of requests without a usable reply after those to analysts. Of
-// several candidates each has its own; those of the one that was taken stand twice.
-func (r *reader) lost(dir string, of result.StepRecord) (keys []string) {
-	var dirs []string
-	for _, c := range of.Candidates {
-		if len(c.Merged) == 0 && c.SecondTry == 0 {
-			dirs = append(dirs, fmt.Sprintf("%sp%d/", dir, c.Index))
-		}
-	}
-	if len(dirs) < 2 { // a second try of the only candidate: its files stand where they always do
-		dirs = []string{dir}
-	}
+// lost returns the keys of requests without a usable reply after those to analysts. Those
+// of a second try are in a file of their own.
+func (r *reader) lost(dir string) (keys []string) {
 	var again struct {
 		Lost []string `json:"lost"`
 	}
 	if r.optional(dir+"second_try.json", &again) {
 		keys = append(keys, again.Lost...)
 	}
-	for _, d := range dirs {
-		for _, name := range []string{"merged_patch.json", "edit_budget.json", "ranked_edits.json", "edit_apply_report.json", "appendix.json"} {
-			var stage struct {
-				Lost []string `json:"lost"`
-			}
-			if r.optional(d+name, &stage) {
-				keys = append(keys, stage.Lost...)
-			}
+	for _, name := range []string{"merged_patch.json", "edit_budget.json", "ranked_edits.json", "edit_apply_report.json", "appendix.json"} {
+		var stage struct {
+			Lost []string `json:"lost"`
+		}
+		if r.optional(dir+name, &stage) {
+			keys = append(keys, stage.Lost...)
 		}
 	}
 	return keys
