@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
 )
 
 // outlooks is a policy that holds the outlook of each reading against what the policy

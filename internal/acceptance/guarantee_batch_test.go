@@ -117,4 +117,3 @@ func rolledOutAt(t *testing.T, dir string, step int) int {
 	}
 	return strings.Count(string(data), `"id":`)
 }
-

@@ -152,4 +152,3 @@ func TestARunGoesOnWithAnotherOptimizer(t *testing.T) {
 		sameResults(t, want, b.dir)
 	}
 }
-

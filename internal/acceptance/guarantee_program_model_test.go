@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -400,4 +399,3 @@ func TestCallsEndWithTheirTask(t *testing.T) {
 		})
 	}
 }
-

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -30,6 +31,9 @@ func (n trainer) targetSettings(j *job) config.Config {
 	cfg.Eval.Test, cfg.Eval.NoSkill = false, false
 	if !n.set("gate.metric") {
 		cfg.Gate.Metric = "mixed"
+	}
+	if !n.set("train.epochs") {
+		cfg.Train.Epochs = schedule.LeastEpochs // a night has a ceiling, and the next one continues
 	}
 	if !n.set("gate.keep") {
 		cfg.Gate.Keep = true
