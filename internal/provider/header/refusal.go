@@ -3,6 +3,7 @@ package header
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -13,58 +14,47 @@ import (
 func Refusal(body []byte) model.Code {
 	var whole any
 	if json.Unmarshal(body, &whole) != nil {
-		whole = map[string]any{"message": string(body)}
+		whole = string(body)
 	}
 	return refusalIn("message", whole)
 }
 
 // refusalIn looks through the value of a member.
-func refusalIn(name string, value any) model.Code {
-	found := func(code, other model.Code) model.Code {
+func refusalIn(name string, value any) (code model.Code) {
+	found := func(other model.Code) {
 		if code == "" || other == model.ContextLength {
-			return other
+			code = other
 		}
-		return code
 	}
-	var code model.Code
 	switch value := value.(type) {
 	case map[string]any:
 		for name, v := range value {
-			code = found(code, refusalIn(name, v))
+			found(refusalIn(name, v))
 		}
 	case []any:
 		for _, v := range value {
-			code = found(code, refusalIn(name, v))
+			found(refusalIn(name, v))
 		}
 	case string:
 		switch name {
 		case "code", "type", "status", "reason", "__type":
-			return NamedRefusal(value)
-		case "message", "error", "detail":
-			return mentionedRefusal(value)
+			return refusalNamed(value)
+		case "message", "error", "detail": // a code is no ordinary word
+			for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }) {
+				found(refusalNamed(word))
+			}
 		}
 	}
 	return code
 }
 
-// NamedRefusal is the class of a code for a refusal, "" for any other.
-func NamedRefusal(code string) model.Code {
+// refusalNamed is the class of a code for a refusal, "" for any other.
+func refusalNamed(code string) model.Code {
 	switch strings.ToLower(code) {
 	case "context_length_exceeded", "string_above_max_length", "exceed_context_size_error", "context_window_exceeded":
 		return model.ContextLength
 	case "content_filter", "content_policy_violation", "moderation_blocked", "responsibleaipolicyviolation",
 		"invalid_prompt", "bio_policy", "misalignment_policy_violation", "image_content_policy_violation":
-		return model.ContentFilter
-	}
-	return ""
-}
-
-// mentionedRefusal finds the codes that are no ordinary words within a message.
-func mentionedRefusal(message string) model.Code {
-	switch {
-	case Mentions(message, "context_length_exceeded"):
-		return model.ContextLength
-	case Mentions(message, "content_filter", "invalid_prompt", "content_policy_violation"):
 		return model.ContentFilter
 	}
 	return ""
