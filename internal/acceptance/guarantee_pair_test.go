@@ -158,7 +158,7 @@ func TestShownRepliesAreThoseThatWereScored(t *testing.T) {
 		"one candidate": {},
 		"second try":    {set: []string{"train.second_try=true", "train.seed=6", "train.batch_size=10", "train.warm=off"}, has: `"second_try"`},
 		"accumulation":  {set: []string{"train.accumulation=2", "train.batch_size=10"}},
-		"slow updates":  {set: []string{"train.epochs=3", "slow_update.gated=true", "models.target.temperature=0.8"}, has: `"slow_update_score"`},
+		"slow updates":  {set: []string{"train.epochs=3", "train.stop.perfect=false", "train.stop.patience=0", "slow_update.gated=true", "models.target.temperature=0.8"}, has: `"slow_update_score"`},
 		"solved":        {set: []string{"train.epochs=3", "train.stop.perfect=false"}, some: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 )
 
@@ -21,7 +22,7 @@ func TestNoFileScoresWhatWasNotMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	trained(t, cfg, dir)
+	trained(t, cfg, dir, skillopt.WithAcceptedSeed())
 	checkUnscored(t, dir)
 }
 
