@@ -32,6 +32,9 @@ type Options struct {
 	Beginning
 	Finish bool
 	Reopen bool
+	// KeepOpen has a run make nothing smaller for its ceilings, and leave the test unread where
+	// one ends it: it will be raised.
+	KeepOpen bool
 
 	Replay      *cassette.Cassette
 	Pages       PageGetter // fetches what tasks.pages asks for; nil: from the network

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
@@ -22,6 +23,16 @@ type finisher struct {
 	skills    *skills
 	emit      event.Sink
 	lastStep  int
+	place     string // where what it asks stands in the record
+}
+
+// finalPlace is where what the final evaluation asks for stands in the record. A loop that
+// was ended early may be continued: each of its ends has a place of its own.
+func finalPlace(endedEarly bool, units int) string {
+	if endedEarly {
+		return fmt.Sprintf("final/after%d", units)
+	}
+	return "final"
 }
 
 // finish is what these decisions came to.
@@ -77,7 +88,7 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 	}
 	if !r.skills.known(r.skills.current) {
 		r.stage("final skill", len(r.selection))
-		if unmeasured, err = r.judge.measure(ctx, rollout.Place{Prefix: "final/selection"}, &r.skills.current); err != nil {
+		if unmeasured, err = r.judge.measure(ctx, rollout.Place{Prefix: r.place + "/selection"}, &r.skills.current); err != nil {
 			return false, nil, err
 		}
 	}
@@ -95,7 +106,7 @@ func (r *finisher) promoteRaced(ctx context.Context) (promoted bool, unmeasured 
 	r.stage("final skill", len(r.selection))
 	last := r.skills.current
 	r.skills.current = r.skills.best
-	v, err := r.judge.race(ctx, "final/gate", &last, better)
+	v, err := r.judge.race(ctx, r.place+"/gate", &last, better)
 	r.skills.current = last
 	if err != nil {
 		return false, nil, err
@@ -120,7 +131,7 @@ func (r *finisher) freshPass(ctx context.Context) ([]trajectory.Outcome, error) 
 		r.skills.store.addAll(e, 0, best.outcomes)
 	}
 	r.stage("fresh pass", len(r.selection))
-	set := rolloutSet{rollout.Place{Prefix: "final/fresh", Sample: slices.Max(e.Next)}, r.selection, e.skill}
+	set := rolloutSet{rollout.Place{Prefix: r.place + "/fresh", Sample: slices.Max(e.Next)}, r.selection, e.skill}
 	out, err := r.rollouts.batch(ctx, "fresh pass", set)
 	if err != nil {
 		return nil, err
@@ -148,7 +159,7 @@ func (r *finisher) wholePool(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	set := rolloutSet{rollout.Place{Prefix: "final/pool"}, pick(r.selection, open), e.skill}
+	set := rolloutSet{rollout.Place{Prefix: r.place + "/pool"}, pick(r.selection, open), e.skill}
 	r.stage("rest of the pool", len(open))
 	out, err := r.rollouts.batch(ctx, "rest of the pool", set)
 	if err != nil {

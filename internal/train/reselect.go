@@ -65,7 +65,7 @@ func (r *finisher) measureField(ctx context.Context, round int, field []*entry, 
 	done := r.rollouts.counter("reselect", len(field)*len(r.selection))
 	g, gctx := taskgroup.WithContext(ctx)
 	for i, e := range field {
-		place := rollout.Place{Prefix: fmt.Sprintf("final/reselect/%d/%s", round, e.Hash), Sample: slices.Max(e.Next)}
+		place := rollout.Place{Prefix: fmt.Sprintf("%s/reselect/%d/%s", r.place, round, e.Hash), Sample: slices.Max(e.Next)}
 		sets[i] = rolloutSet{place, r.selection, e.skill}
 		g.Go(func() (err error) {
 			outcomes[i], err = r.rollouts.all(gctx, sets[i], done)

@@ -61,6 +61,7 @@ type trainer struct {
 	baseline baseline
 	fresh    []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
 	tested   tested
+	place    string // of the final evaluation
 }
 
 // early is what ends the loop before its last step.
@@ -83,7 +84,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		return nil, err
 	}
 	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.emit, usage: d.Usage, health: d.Health, prefetched: prefetched{ahead: d.Ahead}}
-	t.pacer = &pacer{opts: o, data: d.Data, seed: d.Skill, skills: t.skills, record: d.Record, emit: t.emit, ask: d.Pace}
+	t.pacer = &pacer{opts: o, data: d.Data, skills: t.skills, record: d.Record, emit: t.emit, ask: d.Pace}
 	t.prefetch = &prefetcher{
 		opts: o, data: d.Data, on: d.Overlap != nil && !d.Data.InFolds() && !d.Scope.DescriptionAlone(), overlap: d.Overlap, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills,
 	}
@@ -281,15 +282,17 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 
 // finish makes the last decisions, then opens the test split.
 func (t *trainer) finish(ctx context.Context) error {
+	early := t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable())
+	t.place = finalPlace(early, t.units)
 	last := &finisher{
-		opts: t.opts, selection: t.data.Selection, rollouts: t.rollouts, judge: t.judge, skills: t.skills, emit: t.emit, lastStep: t.lastStep(),
+		opts: t.opts, selection: t.data.Selection, rollouts: t.rollouts, judge: t.judge, skills: t.skills, emit: t.emit, lastStep: t.lastStep(), place: t.place,
 	}
 	f, err := last.run(ctx)
 	t.fresh = f.fresh
 	if err != nil {
 		return err
 	}
-	t.history.Final = last.record(f, t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable()))
+	t.history.Final = last.record(f, early)
 	if t.opts.Test && len(t.data.Test) > 0 {
 		if err := t.test(ctx); err != nil {
 			return err
@@ -304,7 +307,11 @@ func (t *trainer) finish(ctx context.Context) error {
 // test opens the test split.
 func (t *trainer) test(ctx context.Context) (err error) {
 	t.testSplit.partial, t.testSplit.lastStep = t.baseline.partial, t.lastStep()
-	t.tested, err = t.testSplit.run(ctx, testArms(t.seed, t.skills, t.opts.NoSkill))
+	arms := testArms(t.seed, t.skills, t.opts.NoSkill)
+	if arms, err = t.pacer.testArms(ctx, t.place, arms); err != nil {
+		return err
+	}
+	t.tested, err = t.testSplit.run(ctx, arms)
 	t.tested.addTo(t.history.Final)
 	if err != nil || t.tested.outcomes == nil {
 		return err

@@ -20,11 +20,13 @@ type start struct {
 	Warm  int  `json:"warm,omitempty"`  // train tasks of the warm start
 	Few   bool `json:"few,omitempty"`   // so few steps that what survives the gate is not confirmed
 	Twice *int `json:"twice,omitempty"` // selection tasks that are asked twice, at most
+
+	KeepOpen bool `json:"keep_open,omitempty"` // nothing is made smaller for a ceiling
 }
 
 // decideStart makes those decisions for a new run.
 func (z *Sizes) decideStart() start {
-	out := start{Warm: z.warmTasks()}
+	out := start{Warm: z.warmTasks(), KeepOpen: z.KeepsOpen()}
 	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeRace {
 		return out
 	}
@@ -67,12 +69,21 @@ func (z *Sizes) warmTasks() int {
 	return schedule.WarmBatch(n)
 }
 
+// KeepsOpen reports whether the run makes nothing smaller for its ceilings, and does not end
+// with its result where one ends it.
+func (z *Sizes) KeepsOpen() bool {
+	if z.start != nil {
+		return z.start.KeepOpen
+	}
+	return z.in.KeepOpen
+}
+
 // ceiling is the run's ceiling of calls where sizes are to follow it, which they do unless
 // somebody chose the size of batches. One of money or tokens says nothing of calls before
 // any was made, and what an episode takes nobody knows: nil.
 func (z *Sizes) ceiling() *schedule.Ceiling {
 	calls := z.in.Config.Limits.Calls
-	if calls == nil || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
+	if calls == nil || z.KeepsOpen() || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
 		return nil
 	}
 	c := &schedule.Ceiling{Calls: int(*calls), Confirms: gate.Mode(z.in.Config.Gate.Mode) == gate.ModeRace && z.in.Config.Gate.Confirm != string(gate.ConfirmNone) && z.in.Config.Gate.Confirm != string(gate.ConfirmMeasured)}

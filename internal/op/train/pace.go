@@ -18,6 +18,9 @@ type pacer struct {
 	session  *session.Session
 	sizes    *training.Sizes
 	spending spending
+
+	ended bool // of the loop nothing is left: it is carried out from the record
+	quiet bool // and has been told before
 }
 
 // limited reports whether anything but the clock can end a run.
@@ -30,20 +33,29 @@ func limited(l config.Limits) bool {
 // goes on until a ceiling itself is reached.
 func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	l := session.InForce(p.session)
-	switch {
-	case !limited(l):
-		return unit.Tasks, nil
-	case unit.Name == loop.UnitFinal:
+	if unit.Name == loop.UnitFinal {
+		p.quiet = false
 		p.session.Caller.Reserve(nil)
+	}
+	if !limited(l) || unit.Name == loop.UnitFinal || p.ended && unit.Name != loop.UnitFinalArm {
 		return unit.Tasks, nil
 	}
 	if err := p.spending.follow(p.session.Run.Journal); err != nil {
 		return 0, fmt.Errorf("add up what steps have taken: %w", err)
 	}
+	if unit.Name == loop.UnitFinalArm {
+		if !p.sizes.KeepsOpen() && p.session.Caller.Affords(p.measured(unit.Tasks)) != nil {
+			return 0, nil
+		}
+		return unit.Tasks, nil
+	}
 	if share, fixed := l.ReserveShare(); fixed {
 		p.session.Caller.ReserveShare(share)
 	} else {
-		p.session.Caller.Reserve(p.finalEvaluation(unit))
+		p.session.Caller.Reserve(p.measured(unit.Closing))
+	}
+	if within := unit.Name == loop.UnitSecondTry || unit.Name == loop.UnitMore; within && p.sizes.KeepsOpen() {
+		return unit.Tasks, nil
 	}
 	switch unit.Name {
 	case loop.UnitStep:
@@ -113,30 +125,24 @@ const (
 	spreadMargin  = 1.25 / reserveMargin
 )
 
-// finalEvaluation is what the end of a run will take by what rollouts took so far:
-// the last passes over the selection split, and scoring the arms on the test split.
-// The step to come may add another arm.
-func (p *pacer) finalEvaluation(unit loop.Unit) map[string]caller.Amount {
-	s := p.session
+// measured is what so many rollouts of the final evaluation will take by what rollouts took so
+// far. Where each took one call, so many calls are exact.
+func (p *pacer) measured(n int) map[string]caller.Amount {
 	rolled := p.spending.rollouts
-	n := unit.Closing
-	if s.Config.Eval.Test {
-		most := 3
-		if s.Config.Eval.NoSkill {
-			most++
-		}
-		n += min(unit.Arms+1, most) * len(s.Data.Test)
-	}
 	if n == 0 || rolled == 0 {
 		return nil
 	}
 	out := map[string]caller.Amount{}
 	for _, t := range p.session.Run.Journal.Totals() {
-		if t.Stage == model.StageRollout || t.Stage == model.StageJudge {
-			need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
-			need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
-			out[t.Role] = out[t.Role].Plus(need)
+		if t.Stage != model.StageRollout && t.Stage != model.StageJudge {
+			continue
 		}
+		need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
+		need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
+		if t.Calls == int64(rolled) {
+			need.Calls = int64(n)
+		}
+		out[t.Role] = out[t.Role].Plus(need)
 	}
 	return out
 }
