@@ -32,9 +32,6 @@ type Options struct {
 	Beginning
 	Finish bool
 	Reopen bool
-	// KeepOpen has a run make nothing smaller for its ceilings, and leave the test unread where
-	// one ends it: it will be raised.
-	KeepOpen bool
 
 	Replay      *cassette.Cassette
 	Pages       PageGetter // fetches what tasks.pages asks for; nil: from the network
@@ -83,8 +80,12 @@ type Start struct {
 	Once       bool // not where a run of the same configuration is complete
 }
 
-// Beginning says what of other runs a new one begins with. The zero value: nothing.
+// Beginning says what of other runs a new one begins with, and whether its ceilings will be
+// raised. The zero value: nothing, and they stay.
 type Beginning struct {
+	// KeepOpen has a run make nothing smaller for its ceilings, and leave the test unread where
+	// one ends it.
+	KeepOpen bool
 	Fork     string // directory of the new run, which takes over what that of RunDir has paid for
 	Continue Continuation
 	Memory   *result.Memory // what they leave to the optimizer; nil: what the configuration names

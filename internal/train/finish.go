@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
@@ -24,15 +23,6 @@ type finisher struct {
 	emit      event.Sink
 	lastStep  int
 	place     string // where what it asks stands in the record
-}
-
-// finalPlace is where what the final evaluation asks for stands in the record. A loop that
-// was ended early may be continued: each of its ends has a place of its own.
-func finalPlace(endedEarly bool, units int) string {
-	if endedEarly {
-		return fmt.Sprintf("final/after%d", units)
-	}
-	return "final"
 }
 
 // finish is what these decisions came to.

@@ -60,6 +60,9 @@ type pacer struct {
 	ask    func(Unit) (tasks int, err error) // nil: there is room for all
 }
 
+// AskedInStep is about how many requests a step puts to the optimizer.
+const AskedInStep = 8
+
 // leastTasks is the smallest batch that a step is cut to: of fewer there is hardly a
 // failure to learn from.
 const leastTasks = 10

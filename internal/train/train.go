@@ -61,7 +61,6 @@ type trainer struct {
 	baseline baseline
 	fresh    []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
 	tested   tested
-	place    string // of the final evaluation
 }
 
 // early is what ends the loop before its last step.
@@ -282,17 +281,15 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 
 // finish makes the last decisions, then opens the test split.
 func (t *trainer) finish(ctx context.Context) error {
-	early := t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable())
-	t.place = finalPlace(early, t.units)
 	last := &finisher{
-		opts: t.opts, selection: t.data.Selection, rollouts: t.rollouts, judge: t.judge, skills: t.skills, emit: t.emit, lastStep: t.lastStep(), place: t.place,
+		opts: t.opts, selection: t.data.Selection, rollouts: t.rollouts, judge: t.judge, skills: t.skills, emit: t.emit, lastStep: t.lastStep(), place: t.finalPlace(),
 	}
 	f, err := last.run(ctx)
 	t.fresh = f.fresh
 	if err != nil {
 		return err
 	}
-	t.history.Final = last.record(f, early)
+	t.history.Final = last.record(f, t.endedEarly())
 	if t.opts.Test && len(t.data.Test) > 0 {
 		if err := t.test(ctx); err != nil {
 			return err
@@ -304,11 +301,25 @@ func (t *trainer) finish(ctx context.Context) error {
 	return t.output.result(t.soFar())
 }
 
+// endedEarly reports whether the loop has ended before its last step, and no rule ended it.
+func (t *trainer) endedEarly() bool {
+	return t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable())
+}
+
+// finalPlace is where what the final evaluation asks for stands in the record. A loop that
+// was ended early may be continued: each of its ends has a place of its own.
+func (t *trainer) finalPlace() string {
+	if t.endedEarly() {
+		return fmt.Sprintf("final/after%d", t.units)
+	}
+	return "final"
+}
+
 // test opens the test split.
 func (t *trainer) test(ctx context.Context) (err error) {
 	t.testSplit.partial, t.testSplit.lastStep = t.baseline.partial, t.lastStep()
 	arms := testArms(t.seed, t.skills, t.opts.NoSkill)
-	if arms, err = t.pacer.testArms(ctx, t.place, arms); err != nil {
+	if arms, err = t.pacer.testArms(ctx, t.finalPlace(), arms); err != nil {
 		return err
 	}
 	t.tested, err = t.testSplit.run(ctx, arms)

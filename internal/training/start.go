@@ -22,13 +22,17 @@ type start struct {
 	Twice *int `json:"twice,omitempty"` // selection tasks that are asked twice, at most
 
 	KeepOpen bool `json:"keep_open,omitempty"` // nothing is made smaller for a ceiling
+	small
 }
 
 // decideStart makes those decisions for a new run.
-func (z *Sizes) decideStart() start {
-	out := start{Warm: z.warmTasks(), KeepOpen: z.KeepsOpen()}
+func (z *Sizes) decideStart() {
+	out := start{KeepOpen: z.KeepsOpen(), small: z.decideSmall()}
+	z.start = &out
+	z.in.Data = z.in.Data.Fewer(out.Selection, z.in.Config.Train.Seed)
+	out.Warm = z.warmTasks()
 	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeRace {
-		return out
+		return
 	}
 	o := z.Options()
 	steps := o.Steps(z.in.Data.Drawable())
@@ -39,7 +43,6 @@ func (z *Sizes) decideStart() start {
 		}
 	}
 	out.Few = z.in.Config.Gate.Confirm == string(gate.ConfirmMeasured) && schedule.Few(steps)
-	return out
 }
 
 // warmDrafts is how many candidates the first step makes as a warm start, 0: it is none. By
@@ -91,20 +94,18 @@ func (z *Sizes) ceiling() *schedule.Ceiling {
 	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeOff {
 		c.Selection = z.in.Data.Judges()
 	}
-	if z.in.Config.Eval.Test {
-		c.Test = 2 * len(z.in.Data.Test)
-	}
+	c.Test = z.testCalls()
 	return c
 }
 
 // Settle takes what was decided from the record of the run, and decides the rest. Record
 // records that.
 func (z *Sizes) Settle(r *run.Run) error {
-	batch, err := z.settleBatch(r)
+	start, err := z.settleStart(r)
 	if err != nil {
 		return err
 	}
-	start, err := z.settleStart(r)
+	batch, err := z.settleBatch(r)
 	if err != nil {
 		return err
 	}
@@ -120,8 +121,7 @@ func (z *Sizes) Settle(r *run.Run) error {
 
 // Decide decides what a new run would, for a plan of it.
 func (z *Sizes) Decide() {
-	decided := z.decideStart()
-	z.start = &decided
+	z.decideStart()
 }
 
 // decision is one that is not recorded yet.
@@ -162,12 +162,12 @@ func (z *Sizes) settleStart(r *run.Run) (known bool, err error) {
 		if err := json.Unmarshal(rec.Result, z.start); err != nil {
 			return false, fmt.Errorf("read the recorded decision %s: %w", session.StartKey, err)
 		}
+		z.in.Data = z.in.Data.Fewer(z.start.Selection, z.in.Config.Train.Seed)
 		return known, nil
 	case r.Journal.Counts().Results > 0 || z.in.Fork != "" || z.in.Replay != nil:
 		z.start = &start{Warm: z.warmTasks()}
 	default:
-		decided := z.decideStart()
-		z.start = &decided
+		z.decideStart()
 	}
 	return reflect.ValueOf(*z.start).IsZero(), nil
 }

@@ -64,7 +64,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	case loop.UnitConfirmation:
 		return p.confirms(unit)
 	case loop.UnitMore:
-		return p.within(unit, unit.Tasks*p.each(), askedInStep), nil
+		return p.within(unit, unit.Tasks*p.each(), loop.AskedInStep), nil
 	default:
 		return unit.Tasks, nil
 	}
@@ -74,9 +74,6 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	}
 	return p.affords(next, unit)
 }
-
-// askedInStep is about how many requests a step puts to the optimizer.
-const askedInStep = 8
 
 // within is unit.Tasks if there is room within a step for so many more rollouts and requests,
 // and for judging its candidate by all selection tasks, else 0.
@@ -204,6 +201,7 @@ func (p *pacer) firstStep() stepCost {
 	calls := o.First(len(s.Data.Train)) * p.each()
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
+	need.whole[model.Optimizer] = caller.Amount{Calls: loop.AskedInStep}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {
 		need.judged(float64(s.Data.Pass()))
 	}

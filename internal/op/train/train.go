@@ -82,6 +82,9 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	if s.Run.Resumed {
 		return t.plan, nil
 	}
+	if err := t.sizes.Refused(); err != nil {
+		return t.plan, errors.Join(err, s.Run.Discard())
+	}
 	if why := t.options.TooFewToShow(s.Data); why != "" {
 		return t.plan, errors.Join(fault.Input(errors.New(why)), s.Run.Discard())
 	}
