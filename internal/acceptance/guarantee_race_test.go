@@ -59,7 +59,7 @@ func TestRaceGoesOnFromAnywhere(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			cut, calls := cfg, sum.Calls.Total*part/8
 			cut.Limits.Calls = &calls
-			if _, err := skillopt.Train(t.Context(), cut, append(inProcess(t), skillopt.WithRunDir(dir))...); kind(err) != skillopt.OverBudget {
+			if _, err := skillopt.Train(t.Context(), cut, append(inProcess(t), skillopt.WithRunDir(dir), skillopt.WithKeepOpen())...); kind(err) != skillopt.OverBudget {
 				t.Fatalf("the ceiling of %d calls was not met: %v", calls, err)
 			}
 			trained(t, cfg, dir, inProcess(t)...)

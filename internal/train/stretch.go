@@ -36,6 +36,8 @@ type LoopEnd struct {
 	// the loop. "": the user did, for good.
 	Limit string  `json:"limit,omitempty"`
 	Of    float64 `json:"of,omitempty"`
+
+	Continued bool `json:"continued,omitempty"` // it was raised: this is no end any more
 }
 
 // After is the rules of what comes after a stretch, of those that somebody asks for then: a

@@ -21,6 +21,7 @@ const (
 	leastTasks     = 10
 	usefulTasks    = 20 // of a batch, as long as the selection split can shrink
 	leastSelection = 10
+	askedAgain     = 20 // one call in so many
 )
 
 // need is what a ceiling has to have room for.
@@ -32,15 +33,18 @@ func (z *Sizes) calls(n need) int {
 	if gate.Mode(in.Config.Gate.Mode) == gate.ModeOff {
 		n.selection = 0
 	}
-	pass := n.selection
+	pass, total := n.selection, 0
 	if in.Data.InFolds() {
 		pass, n.batch = in.Data.Pass(), 0 // it reads what the seed skill answered
 	}
-	total := n.selection + pass + n.batch*max(1, in.Config.Reflect.Rollouts) + train.AskedInStep + n.test
+	if gate.Mode(in.Config.Gate.Mode) == gate.ModeRace && z.ceiling() == nil {
+		total = train.TwiceOf(n.selection, z.models.Deterministic())
+	}
+	total += n.selection + pass + n.batch*max(1, in.Config.Reflect.Rollouts) + train.AskedInStep + n.test
 	if in.Config.Gate.Fresh || gate.Mode(in.Config.Gate.Mode) == gate.ModeRace {
 		total += n.selection
 	}
-	return total
+	return total + (total+askedAgain-1)/askedAgain
 }
 
 // decideSmall decides what a new run leaves out so that its ceiling has room for a step: the
@@ -58,7 +62,7 @@ func (z *Sizes) decideSmall() (s small) {
 	}
 	room := int(*calls)
 	if _, chosen := in.Loaded.Origins["eval.test"]; z.calls(n) > room && n.test > 0 && !chosen {
-		in.Warn(fmt.Sprintf("limits.calls is %d: no step has room next to the test, which takes up to %s; it is left out, unless eval.test=true asks for it", room, plural.Of(n.test, "call", "calls")))
+		z.leftOut = append(z.leftOut, fmt.Sprintf("limits.calls is %d: no step has room next to the test, which takes up to %s; it is left out, unless eval.test=true asks for it", room, plural.Of(n.test, "call", "calls")))
 		s.NoTest, n.test, useful.test = true, 0, 0
 	}
 	if z.calls(n) > room && !in.Data.InFolds() {
@@ -66,7 +70,7 @@ func (z *Sizes) decideSmall() (s small) {
 		for useful.selection = all; useful.selection > least && z.calls(useful) > room; useful.selection-- {
 		}
 		if n.selection = useful.selection; n.selection < all && z.calls(n) <= room {
-			in.Warn(fmt.Sprintf("limits.calls is %d: the gate judges by %d of %d selection tasks, so that a step has room", room, n.selection, all))
+			z.leftOut = append(z.leftOut, fmt.Sprintf("limits.calls is %d: the gate judges by %d of %d selection tasks, so that a step has room", room, n.selection, all))
 			s.Selection = n.selection
 		}
 	}
@@ -90,3 +94,6 @@ func (z *Sizes) testCalls() int {
 
 // Refused is why a new run cannot be begun with its ceilings, nil if it can.
 func (z *Sizes) Refused() error { return z.refused }
+
+// LeftOut says what a new run leaves out for its ceiling of calls.
+func (z *Sizes) LeftOut() []string { return z.leftOut }

@@ -25,7 +25,8 @@ type Sizes struct {
 	start  *start // what the run decided at its beginning; nil: not yet
 	open   []decision
 
-	refused error // why the run cannot be begun
+	refused error    // why the run cannot be begun
+	leftOut []string // for its ceiling, in words
 }
 
 // New makes the sizes of a session. Nothing is decided yet.
@@ -57,7 +58,7 @@ func (z *Sizes) Options() train.Options {
 	}
 	o := train.Options{
 		Batching: train.Batching{
-			Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount && !z.KeepsOpen(), Seed: c.Train.Seed,
+			Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
 			Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
 			Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
 		},

@@ -13,13 +13,16 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	loop "github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/training"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // train runs the loop. Where a ceiling ends it, the final evaluation follows within what was
 // kept for it.
 func (t *operation) train(ctx context.Context, deps loop.Deps) (*loop.Result, error) {
-	t.resumeEnd()
+	if err := t.resumeEnd(ctx); err != nil {
+		return nil, err
+	}
 	p := &pacer{session: t.session, sizes: t.sizes, ended: t.options.EndAfter != nil}
 	deps.Pace = p.pace
 	trained, err := loop.Run(ctx, t.options, deps)
@@ -44,10 +47,10 @@ func (t *operation) train(ctx context.Context, deps loop.Deps) (*loop.Result, er
 
 // resumeEnd ends the loop where a ceiling has ended it in an earlier session, unless that is
 // higher by now.
-func (t *operation) resumeEnd() {
+func (t *operation) resumeEnd(ctx context.Context) error {
 	end := t.end
 	if end == nil || end.Limit == "" {
-		return
+		return nil
 	}
 	s := t.session
 	if now := ceilingOf(session.InForce(s), end.Limit); s.Replay == nil && (now == nil || *now > end.Of) {
@@ -56,10 +59,11 @@ func (t *operation) resumeEnd() {
 			text += ". The test split was read at that end: the next look at it is one more reading in the ledger of test sets"
 		}
 		s.Emit(event.Warning{Text: text})
-		t.end = nil
-		return
+		end.Continued, t.end = true, nil
+		return t.record(ctx, *end)
 	}
 	t.options.EndAfter, t.options.Raisable = &end.Units, true
+	return nil
 }
 
 // ceilingEnd is where a ceiling has ended the loop, nil if the run does not end with its
@@ -71,11 +75,16 @@ func (t *operation) ceilingEnd(trained *loop.Result, err error) *loop.LoopEnd {
 		return nil
 	}
 	atEnd := t.options.EndAfter != nil || trained.History.Stop != nil || trained.Units == t.options.Units(s.Data.Drawable())
-	share, fixed := s.Config.Limits.ReserveShare()
-	if atEnd || s.Replay != nil || fixed && share == 0 || t.sizes.KeepsOpen() || lowered(s, over) {
+	if atEnd || s.Replay != nil || !endsWithResult(s, t.sizes) || lowered(s, over) {
 		return nil
 	}
 	return &loop.LoopEnd{Units: trained.Units, Steps: len(trained.History.Steps) - 1, Limit: over.Limit, Of: over.Of}
+}
+
+// endsWithResult reports whether the run ends with its result where a ceiling ends it.
+func endsWithResult(s *session.Session, sizes *training.Sizes) bool {
+	share, fixed := s.Config.Limits.ReserveShare()
+	return !sizes.KeepsOpen() && (!fixed || share > 0)
 }
 
 // lowered reports whether somebody has lowered a ceiling while the run was at work.
@@ -84,13 +93,18 @@ func lowered(s *session.Session, over *caller.BudgetError) bool {
 	return set == nil || over.Of < *set
 }
 
-// recordEnd records where a ceiling has ended the loop. Another one may have ended it before.
+// recordEnd records where the loop has ended, and ends it there.
 func (t *operation) recordEnd(ctx context.Context, end loop.LoopEnd) error {
+	t.end, t.options.EndAfter, t.options.Raisable = &end, &end.Units, end.Limit != ""
+	return t.record(ctx, end)
+}
+
+// record records where the loop has ended. A ceiling may have ended it before.
+func (t *operation) record(ctx context.Context, end loop.LoopEnd) error {
 	data, err := json.Marshal(end)
 	if err != nil {
 		return fmt.Errorf("encode the decision %s: %w", endKey, err)
 	}
-	t.end, t.options.EndAfter, t.options.Raisable = &end, &end.Units, end.Limit != ""
 	return t.session.Run.Journal.Append(ctx, journal.Record{Key: endKey, Kind: journal.Decision, Result: data, Replace: true})
 }
 

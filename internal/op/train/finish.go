@@ -30,7 +30,9 @@ func (t *operation) settleEnd(ctx context.Context) error {
 		if err := json.Unmarshal(rec.Result, t.end); err != nil {
 			return fmt.Errorf("read the recorded decision %s: %w", endKey, err)
 		}
-		if t.end.Limit == "" {
+		if t.end.Continued {
+			t.end = nil
+		} else if t.end.Limit == "" {
 			t.options.EndAfter = &t.end.Units
 			return nil
 		}

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"maps"
+	"math"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -106,6 +107,9 @@ func (p *pacer) affords(next stepCost, unit loop.Unit) (tasks int, err error) {
 	if err = p.session.Caller.Affords(next.of(unit.Tasks * each)); err == nil {
 		return unit.Tasks, nil
 	}
+	if p.sizes.KeepsOpen() {
+		return 0, err
+	}
 	for tasks = unit.Tasks - 1; tasks >= unit.Least; tasks-- {
 		if p.session.Caller.Affords(next.of(tasks*each)) == nil {
 			return tasks, nil
@@ -123,7 +127,8 @@ const (
 )
 
 // measured is what so many rollouts of the final evaluation will take by what rollouts took so
-// far. Where each took one call, so many calls are exact.
+// far. Where each took one call, so many calls are exact; where some were asked again, twice as
+// many may be.
 func (p *pacer) measured(n int) map[string]caller.Amount {
 	rolled := p.spending.rollouts
 	if n == 0 || rolled == 0 {
@@ -136,8 +141,8 @@ func (p *pacer) measured(n int) map[string]caller.Amount {
 		}
 		need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
 		need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
-		if t.Calls == int64(rolled) {
-			need.Calls = int64(n)
+		if again := float64(t.Calls)/float64(rolled) - 1; again >= 0 {
+			need.Calls = min(need.Calls, int64(n)+int64(math.Ceil(2*again*float64(n))))
 		}
 		out[t.Role] = out[t.Role].Plus(need)
 	}
@@ -201,7 +206,9 @@ func (p *pacer) firstStep() stepCost {
 	calls := o.First(len(s.Data.Train)) * p.each()
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
-	need.whole[model.Optimizer] = caller.Amount{Calls: loop.AskedInStep}
+	if endsWithResult(s, p.sizes) {
+		need.whole[""] = caller.Amount{Calls: loop.AskedInStep} // too rough to hold against the ceiling of a role
+	}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {
 		need.judged(float64(s.Data.Pass()))
 	}

@@ -41,6 +41,7 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 		return p, fault.Input(errors.New(why))
 	}
 	p = forecast.Bound(s, options.Rest())
+	p.Ceilings = sizes.LeftOut()
 	if options.Test && len(s.Data.Test) > 0 {
 		reads, err := s.ReadBefore(ctx)
 		if err != nil {

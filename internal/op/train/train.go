@@ -73,6 +73,9 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	if err := t.settleEarlier(); err != nil {
 		return t.plan, err
 	}
+	for _, text := range t.sizes.LeftOut() {
+		s.Warn(text)
+	}
 	if s.KeepOpen && !t.sizes.KeepsOpen() {
 		return t.plan, fault.Input(errors.New("--keep-open: the run was begun without it, and its sizes follow its ceilings; begin another run with it"))
 	}
