@@ -200,6 +200,11 @@ func WithContinue(dir string, epochs int, more bool) Option {
 // ended.
 func WithFinish() Option { return func(o *session.Options) { o.Finish = true } }
 
+// WithKeepOpen begins a run that makes nothing smaller for its ceilings, and leaves the test
+// unread where one ends it: that it will be raised is recorded. Without it such a run ends
+// with its result.
+func WithKeepOpen() Option { return func(o *session.Options) { o.KeepOpen = true } }
+
 // WithReopenTest opens the test split though the record says that it was opened
 // before, for other skills. What it shows then certifies nothing, and history,
 // summary and report say so.

@@ -11,6 +11,11 @@ type Plan struct {
 	// Each makes as many calls as it needs, which nobody knows beforehand.
 	Episodes int `json:"episodes,omitempty"`
 
+	// Steps is how many steps the run has, StepsFit how many of them limits.calls is expected
+	// to have room for; null: there is no such ceiling.
+	Steps    int  `json:"steps,omitempty"`
+	StepsFit *int `json:"steps_fit,omitempty"`
+
 	// Forecast is what the run is expected to take; NoForecast says why there is none of a
 	// run that is too large for a dry run.
 	Forecast   *Forecast `json:"forecast,omitempty"`

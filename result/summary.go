@@ -22,6 +22,9 @@ type Summary struct {
 	// EndedAfter is the step after which the loop was ended early, to evaluate what
 	// there was; null if it ran to its end.
 	EndedAfter *int `json:"ended_after_step,omitempty"`
+	// Ceiling is the key of the ceiling that ended the loop there, "" if none did: a higher
+	// one continues it.
+	Ceiling string `json:"ceiling,omitempty"`
 	// Continues says from which finished run this one went on; null: from none.
 	Continues *Continues `json:"continues,omitempty"`
 	// Stop is the rule that ended the loop before its last step; null if none did.

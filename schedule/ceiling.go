@@ -27,9 +27,13 @@ func (c Ceiling) forSteps() float64 {
 }
 
 // Batch is a batch of at most wide tasks with which the ceiling allows for two steps
-// beside what is measured before and after them: one may be rejected.
+// beside what is measured before and after them: one may be rejected. Where two would be
+// small, it is that of one.
 func (c Ceiling) Batch(wide int) int {
-	fits := (c.forSteps()/2 - onePass*float64(c.Selection) - otherCalls) / float64(max(1, c.Rollouts))
+	fits := 0.0
+	for steps := 2.0; steps > 0 && fits < fewTasks; steps-- {
+		fits = (c.forSteps()/steps - onePass*float64(c.Selection) - otherCalls) / float64(max(1, c.Rollouts))
+	}
 	return min(wide, max(int(fits), min(wide, fewTasks)))
 }
 

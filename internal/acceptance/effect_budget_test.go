@@ -30,7 +30,7 @@ func judgeIsLimited(t *testing.T, key, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = skillopt.Train(t.Context(), cfg, skillopt.WithClient(model.Target, "t", says("an answer")), skillopt.WithClient(model.Optimizer, "o", says("{}")),
+	_, err = skillopt.Train(t.Context(), cfg, skillopt.WithKeepOpen(), skillopt.WithClient(model.Target, "t", says("an answer")), skillopt.WithClient(model.Optimizer, "o", says("{}")),
 		skillopt.WithClient(model.Judge, "j", says(`{"scores": {"good": 1}, "reason": "good", "good": 1}`)))
 	if err == nil || !strings.Contains(err.Error(), "limits.roles.judge."+key+" is reached") && !strings.Contains(err.Error(), "limits.roles.judge."+key+" has no room for another call") {
 		t.Errorf("got %v, want the ceiling of the judge", err)

@@ -269,7 +269,7 @@ func limitEffects() map[string]effect {
 		"limits.patience":    {scene: scene{broken: true}, base: []string{"limits.patience=100ms"}, to: "20ms", see: func(s sight) any { return strings.Contains(s.err.Error(), "limits.patience is 100ms") }},
 		"limits.usd":         {base: priced, to: "0.0001", see: status},
 		"limits.tokens":      {base: priced, to: "100", see: status},
-		"limits.calls":       {to: "20", see: status},
+		"limits.calls":       {to: "60", see: func(s sight) any { return s.sum.Ceiling }},
 		"limits.time":        {to: "1ms", see: status},
 		"prices":             {to: strings.TrimPrefix(priced[0], "prices="), see: func(s sight) any { return s.sum.CostUSD != nil }},
 		"price_file":         {test: priceFileHasAnEffect},
@@ -278,7 +278,11 @@ func limitEffects() map[string]effect {
 	// A ceiling of a role stops the run, and says whose it is.
 	for _, role := range []string{model.Target, model.Optimizer} {
 		reached := func(s sight) any {
-			return s.sum.Status == "budget" && strings.Contains(s.err.Error(), "limits.roles."+role)
+			where := s.sum.Ceiling // of a run that ended with its result, which no time does
+			if s.err != nil {
+				where = s.err.Error()
+			}
+			return strings.Contains(where, "limits.roles."+role)
 		}
 		for key, to := range map[string]string{"usd": "0.0001", "tokens": "100", "calls": "2", "time": "1ms"} {
 			all["limits.roles."+role+"."+key] = effect{base: priced, scene: scene{latency: time.Millisecond}, to: to, see: reached}

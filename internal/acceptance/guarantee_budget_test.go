@@ -42,7 +42,7 @@ func TestACeilingOfCostHolds(t *testing.T) {
 		cfg := priced()
 		usd := share * *whole.CostUSD
 		cfg.Limits.USD = &usd
-		sum, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithRunDir(dir))...)
+		sum, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithRunDir(dir), skillopt.WithKeepOpen())...)
 		if most := usd + 16*3*dearest; *sum.CostUSD > most {
 			t.Errorf("$%.4f of $%.4f are spent, want at most %.4f", *sum.CostUSD, usd, most)
 		}
@@ -70,7 +70,7 @@ func TestFinishIsADecision(t *testing.T) {
 	calls := int64(150)
 	cfg.Limits.Calls = &calls
 	run := func(opts ...skillopt.Option) (*result.Summary, error) {
-		return skillopt.Train(t.Context(), cfg, append(append(inProcess(t), skillopt.WithRunDir(dir)), opts...)...)
+		return skillopt.Train(t.Context(), cfg, append(append(inProcess(t), skillopt.WithRunDir(dir), skillopt.WithKeepOpen()), opts...)...)
 	}
 	stopped, err := run()
 	if kind(err) != skillopt.OverBudget || stopped.Test.Seed != nil {
@@ -108,7 +108,7 @@ func TestTheReservePaysForTheWholeEnd(t *testing.T) {
 	for share := int64(4); share <= 9; share++ {
 		calls := whole.Calls.Total * share / 10
 		cfg.Limits.Calls = &calls
-		opts := append(inProcess(t), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")))
+		opts := append(inProcess(t), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")), skillopt.WithKeepOpen())
 		stopped, err := skillopt.Train(t.Context(), cfg, opts...)
 		if err == nil || stopped.Steps == 0 {
 			continue
@@ -132,7 +132,7 @@ func TestACeilingOfCallsIsUsedUp(t *testing.T) {
 	for _, calls := range []int64{1, 5, 9} {
 		cfg := worldConfig("http://in.process/v1")
 		cfg.Limits.Calls, cfg.Limits.Concurrency = &calls, 2
-		sum, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")))...)
+		sum, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")), skillopt.WithKeepOpen())...)
 		var over *caller.BudgetError
 		if !errors.As(err, &over) || over.Limit != "limits.calls" || over.Used != float64(calls) || over.InFlight > 2 {
 			t.Errorf("%d calls: %v", calls, err)

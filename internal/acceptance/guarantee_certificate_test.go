@@ -80,7 +80,7 @@ func TestAnUnfinishedRunKeepsItsCertificate(t *testing.T) {
 	dir, cfg := filepath.Join(t.TempDir(), "run"), worldConfig("http://in.process/v1")
 	cut, calls := cfg, int64(60)
 	cut.Limits.Calls = &calls
-	if _, err := skillopt.Train(t.Context(), cut, append(inProcess(t), skillopt.WithRunDir(dir))...); kind(err) != skillopt.OverBudget {
+	if _, err := skillopt.Train(t.Context(), cut, append(inProcess(t), skillopt.WithRunDir(dir), skillopt.WithKeepOpen())...); kind(err) != skillopt.OverBudget {
 		t.Fatalf("the ceiling of %d calls was not met: %v", calls, err)
 	}
 	path := filepath.Join(dir, "manifest.json")

@@ -72,7 +72,7 @@ func TestADollarHoldsAgainstAnyServer(t *testing.T) {
 			cfg.Models.Target.MaxTokens, cfg.Models.Optimizer.MaxTokens = 100, 100
 			cfg.Limits.USD, cfg.Limits.Concurrency = &usd, 64
 			cfg.Train.Epochs = 20
-			sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")))
+			sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithKeepOpen(), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")))
 			var over *caller.BudgetError
 			if !errors.As(err, &over) || over.Limit != "limits.usd" {
 				t.Fatalf("%v, want the ceiling", err)

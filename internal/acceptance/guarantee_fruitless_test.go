@@ -114,7 +114,7 @@ func TestAnOptimizerThatSaysNothingUsefulEndsTheRun(t *testing.T) {
 	b.dir = filepath.Join(t.TempDir(), "slowly")
 	for limit := int64(25); ; limit += 40 {
 		b.ceiling = &limit
-		if _, err = b.worse(); kind(err) != skillopt.OverBudget {
+		if _, err = b.worse(skillopt.WithKeepOpen()); kind(err) != skillopt.OverBudget {
 			break
 		}
 	}

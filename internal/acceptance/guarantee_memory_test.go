@@ -152,7 +152,7 @@ func TestARunWithAMemoryGoesOn(t *testing.T) {
 	for share := int64(3); share <= 9; share += 2 {
 		calls := sum.Calls.Total * share / 10
 		cfg.Limits.Calls = &calls
-		_, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithMemory(memory), skillopt.WithRunDir(dir))...)
+		_, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithMemory(memory), skillopt.WithRunDir(dir), skillopt.WithKeepOpen())...)
 		if kind(err) == skillopt.OverBudget {
 			stops++
 		} else if err != nil {

@@ -55,7 +55,7 @@ func quickStart(t testing.TB) string {
 // was met at all.
 func finishes(t *testing.T, dir string, seed int, ceiling string) (met bool) {
 	t.Helper()
-	opts := []skillopt.Option{skillopt.WithRunDir(filepath.Join(t.TempDir(), "run"))}
+	opts := []skillopt.Option{skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")), skillopt.WithKeepOpen()}
 	settings := []string{fmt.Sprint("train.seed=", seed), ceiling, "train.epochs=10", "reflect.minibatch_size=40"}
 	if strings.HasPrefix(ceiling, "limits.usd=") {
 		more, own := charging(t, dir)
@@ -131,6 +131,42 @@ func TestFinishAlwaysReadsTheTest(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d runs met %s", met, last-first+1, ceiling)
+		})
+	}
+}
+
+// Whatever the ceiling, a run ends with its result and within it, and the same again asks
+// for nothing.
+func TestARunUnderACeilingEndsWithItsResult(t *testing.T) {
+	t.Parallel()
+	dir := quickStart(t)
+	for seed, ceiling := range append(ceilingsTried(), "limits.calls=120", "limits.calls=180", "limits.calls=240") {
+		t.Run(ceiling, func(t *testing.T) {
+			t.Parallel()
+			opts := []skillopt.Option{skillopt.WithRunDir(filepath.Join(t.TempDir(), "run"))}
+			settings := []string{fmt.Sprint("train.seed=", seed), ceiling, "train.epochs=10"}
+			if strings.HasPrefix(ceiling, "limits.usd=") {
+				more, own := charging(t, dir)
+				settings, opts = append(settings, more...), append(opts, own...)
+			}
+			cfg, err := config.LoadFile(dir, settings...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := skillopt.Train(t.Context(), cfg, opts...)
+			if err != nil || sum.Status != "completed" || sum.Steps == 0 && cfg.Limits.Calls != nil {
+				t.Fatalf("%v, %+v", err, sum)
+			}
+			passed := cfg.Limits.Calls != nil && sum.Calls.Total > *cfg.Limits.Calls || cfg.Limits.USD != nil && *sum.CostUSD > *cfg.Limits.USD ||
+				cfg.Limits.Tokens != nil && sum.Tokens.Input+sum.Tokens.Output > *cfg.Limits.Tokens
+			if passed {
+				t.Errorf("%d calls, %d tokens", sum.Calls.Total, sum.Tokens.Input+sum.Tokens.Output)
+			}
+			again, err := skillopt.Train(t.Context(), cfg, opts...)
+			if err != nil || again.Calls.Total != sum.Calls.Total || again.Ceiling != sum.Ceiling || again.Steps != sum.Steps {
+				t.Errorf("again: %v, %+v", err, again)
+			}
+			t.Logf("%d steps, %d calls, %q", sum.Steps, sum.Calls.Total, sum.Ceiling)
 		})
 	}
 }

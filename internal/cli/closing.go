@@ -56,7 +56,11 @@ func writeEarlyEnd(out printer, s *result.Summary) {
 		out.paragraph(s.Stop.Words())
 	}
 	if s.EndedAfter != nil {
-		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
+		text := "to evaluate what there was (--finish)"
+		if s.Ceiling != "" {
+			text = fmt.Sprintf("since %s has no room for more; a higher one continues training, with --run %s", s.Ceiling, shellWord(out.path(s.RunDir)))
+		}
+		fmt.Fprintf(out, "ended early, after step %d, %s\n", *s.EndedAfter, text)
 	}
 }
 

@@ -26,6 +26,7 @@ type trainOptions struct {
 	tasks, target, optimizer string // without a config
 	memory                   string // of other runs
 	plan, finish, reopen     bool
+	keepOpen                 bool
 	again                    bool
 	ui                       bool // serve a page beside it
 
@@ -98,6 +99,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().StringVar(&o.memory, "memory", "", "what other runs leave to the optimizer, as runs memory prints it (reflect.remembered)")
 	c.Flags().BoolVar(&o.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
+	c.Flags().BoolVar(&o.keepOpen, "keep-open", false, "begin a run whose ceilings will be raised: nothing is made smaller for them, and where one ends the run the test stays unread")
 	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
 	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page beside training that shows the run, and can stop it (see skillopt serve)")
 	c.Flags().BoolVar(&o.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
@@ -129,6 +131,9 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	opts = append(opts, goesOn...)
 	if o.finish {
 		opts = append(opts, skillopt.WithFinish())
+	}
+	if o.keepOpen {
+		opts = append(opts, skillopt.WithKeepOpen())
 	}
 	if o.again {
 		opts = append(opts, skillopt.WithAgain())

@@ -40,6 +40,9 @@ type dryRun struct {
 	latest string                     // the skill that was rolled out last
 	known  map[[sha256.Size]byte]bool // sums of requests that the record answers when they come again
 
+	ceiling *ceiling // of calls; nil: there is none
+	made    int      // steps
+
 	steps learned // how many candidates were judged, and survived
 	all   bool    // every call counts, whatever the record answers
 
@@ -110,11 +113,17 @@ func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *roll
 	o = o.ForDryRun()
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
 	r := &dryRun{keep: o.Keep, several: o.Rollouts > 1, carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
-	res, err := train.Run(ctx, o, train.Deps{
+	deps := train.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
 		Told: s.Told(nil), AtOnce: 1, // what is counted does not depend on who is faster
-	})
+	}
+	if calls := s.Config.Limits.Calls; calls != nil && !s.Episodes() {
+		r.ceiling = &ceiling{calls: int(*calls), each: max(1, o.Rollouts), pass: s.Data.Pass()}
+		deps.Pace = func(u train.Unit) (int, error) { return r.ceiling.room(u, r.used()) }
+	}
+	res, err := train.Run(ctx, o, deps)
 	r.event(event.StageStarted{})
+	r.made = max(0, len(res.History.Steps)-1)
 	for _, st := range res.History.Steps {
 		r.steps.count(st)
 	}

@@ -97,7 +97,7 @@ func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Pl
 	}
 	if n := playedRollouts(s.Session, o); n > mostSimulated {
 		p.NoForecast = fmt.Sprintf("up to %d rollouts are too many to rehearse (more than %d): the bound is all that is known", n, mostSimulated)
-	} else if p.Forecast, err = s.forecast(ctx, o, known); err != nil {
+	} else if err = s.add(ctx, o, known, p); err != nil {
 		return err
 	}
 	if o.Gate == gate.ModeOff {
@@ -108,9 +108,27 @@ func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Pl
 	return err
 }
 
+// add adds the forecast, which a ceiling of calls holds.
+func (s *forecaster) add(ctx context.Context, o train.Options, known measured, p *result.Plan) error {
+	f, steps, err := s.forecast(ctx, o, known)
+	if err != nil {
+		return err
+	}
+	p.Forecast, p.Steps = f, o.Steps(s.Data.Drawable())
+	if calls := s.Config.Limits.Calls; calls != nil && !s.Episodes() {
+		capAt(f, float64(*calls))
+		p.StepsFit = &steps
+		if text := stepsWords(p, *calls); text != "" {
+			p.Ceilings = append(p.Ceilings, text)
+		}
+	}
+	return nil
+}
+
 // forecast makes three dry runs: as it may be expected to go, with an
-// optimizer that helps nothing, and with one whose edits are long and all good.
-func (s *forecaster) forecast(ctx context.Context, o train.Options, known measured) (*result.Forecast, error) {
+// optimizer that helps nothing, and with one whose edits are long and all good. steps is how
+// many the first one has made.
+func (s *forecaster) forecast(ctx context.Context, o train.Options, known measured) (f *result.Forecast, steps int, err error) {
 	solved, edit := priorSolved, priorEdit
 	if known.solved != nil {
 		solved = *known.solved
@@ -126,13 +144,13 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	}
 	runs, err := s.dryRuns(ctx, o, scenarios...)
 	if err != nil {
-		return nil, fmt.Errorf("rehearse the run: %w", err)
+		return nil, 0, fmt.Errorf("rehearse the run: %w", err)
 	}
 	nearest := known.learned.helps(runs)
 	runs[0], runs[nearest] = runs[nearest], runs[0]
-	f := s.sum(runs, known, !known.whole)
+	f = s.sum(runs, known, !known.whole)
 	f.Accuracy = accuracyOf(f.Basis)
-	return f, nil
+	return f, runs[0].made, nil
 }
 
 // reached is the score of the skill that a run goes on with, as far as its origin tells. From

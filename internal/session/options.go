@@ -80,8 +80,12 @@ type Start struct {
 	Again      bool // though a training of the same configuration is complete
 }
 
-// Beginning says what of other runs a new one begins with. The zero value: nothing.
+// Beginning says what of other runs a new one begins with, and whether its ceilings will be
+// raised. The zero value: nothing, and they stay.
 type Beginning struct {
+	// KeepOpen has a run make nothing smaller for its ceilings, and leave the test unread where
+	// one ends it.
+	KeepOpen bool
 	Fork     string // directory of the new run, which takes over what that of RunDir has paid for
 	Continue Continuation
 	Memory   *result.Memory // what they leave to the optimizer; nil: what the configuration names

@@ -30,7 +30,7 @@ func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 	} else {
 		c = byEvidence(metric, pairs, s.opts.Alpha, s.opts.Seed, same)
 	}
-	if n := len(r.opened.openings); n > 1 {
+	if n := len(r.opened.openings); n > 1 && (level == nil || !r.opened.sealed()) {
 		c.Certified, c.AtLeast = false, nil
 		c.Words = fmt.Sprintf("not certified: the test split was opened for the %s time, so its scores could have been chosen by", ordinal(n))
 	}

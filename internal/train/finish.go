@@ -22,6 +22,7 @@ type finisher struct {
 	skills    *skills
 	emit      event.Sink
 	lastStep  int
+	place     string // where what it asks stands in the record
 }
 
 // finish is what these decisions came to.
@@ -71,7 +72,7 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 	}
 	if !r.skills.known(r.skills.current) {
 		r.stage("final skill", len(r.selection))
-		if unmeasured, err = r.judge.measure(ctx, rollout.Place{Prefix: "final/selection"}, &r.skills.current); err != nil {
+		if unmeasured, err = r.judge.measure(ctx, rollout.Place{Prefix: r.place + "/selection"}, &r.skills.current); err != nil {
 			return false, nil, err
 		}
 	}
@@ -94,7 +95,7 @@ func (r *finisher) freshPass(ctx context.Context) ([]trajectory.Outcome, error) 
 		r.skills.store.addAll(e, 0, best.outcomes)
 	}
 	r.stage("fresh pass", len(r.selection))
-	set := rolloutSet{rollout.Place{Prefix: "final/fresh", Sample: slices.Max(e.Next)}, r.selection, e.skill}
+	set := rolloutSet{rollout.Place{Prefix: r.place + "/fresh", Sample: slices.Max(e.Next)}, r.selection, e.skill}
 	out, err := r.rollouts.batch(ctx, "fresh pass", set)
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (r *finisher) wholePool(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	set := rolloutSet{rollout.Place{Prefix: "final/pool"}, pick(r.selection, open), e.skill}
+	set := rolloutSet{rollout.Place{Prefix: r.place + "/pool"}, pick(r.selection, open), e.skill}
 	r.stage("rest of the pool", len(open))
 	out, err := r.rollouts.batch(ctx, "rest of the pool", set)
 	if err != nil {

@@ -3,6 +3,7 @@ package train
 import (
 	"slices"
 
+	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -20,6 +21,17 @@ func (d Data) CrossFit(folds int, seed int64) Data {
 	types, copies := Strata(pool, "")
 	d.Train, d.Selection = pool, pool
 	d.Folds = schedule.Folds(len(pool), schedule.FoldConfig{Folds: folds, Types: types, Clusters: copies, Seed: seed})
+	return d
+}
+
+// Fewer is the data with so many selection tasks, drawn by a seed; 0: with all of them.
+func (d Data) Fewer(selection int, seed int64) Data {
+	if selection == 0 || selection >= len(d.Selection) {
+		return d
+	}
+	drawn := pyrand.New(seedOf(seed, "fewer selection tasks")).Perm(len(d.Selection))[:selection]
+	slices.Sort(drawn)
+	d.Selection = pick(d.Selection, drawn)
 	return d
 }
 

@@ -215,7 +215,7 @@ func (t *trainer) loaded(ctx context.Context, split task.Split, arm string, s sk
 		if tasks := t.loads.tasks[split]; len(tasks) == 0 || closed || rollout.Untellable(s) != "" {
 			return nil, nil, nil
 		}
-		out, err := t.loads.of(ctx, "final/"+arm, split, s)
+		out, err := t.loads.of(ctx, t.finalPlace()+"/"+arm, split, s)
 		return t.loads.tasks[split], out, err
 	}
 	if !t.skills.scope.DescriptionAlone() || closed {

@@ -77,16 +77,21 @@ type stratum struct {
 	twice []int
 }
 
+// TwiceOf is how many of so many items are asked again, where no ceiling bounds it.
+func TwiceOf(items int, deterministic bool) int {
+	most := TwiceMost
+	if deterministic {
+		most = max(TwiceLeast, int(math.Ceil(twiceShare*float64(items))))
+	}
+	return min(most, items)
+}
+
 // repeatedItems draws the items to ask again: few where nothing is expected to
 // change, most of them such as the skill solves, since what it cannot solve
 // cannot flip. A ceiling may allow for fewer.
 func (j *judge) repeatedItems(e *entry) []stratum {
 	all := e.measured()
-	most := TwiceMost
-	if j.opts.Deterministic {
-		most = max(TwiceLeast, int(math.Ceil(twiceShare*float64(len(all)))))
-	}
-	most = min(most, len(all))
+	most := TwiceOf(len(all), j.opts.Deterministic)
 	if j.opts.Twice != nil {
 		most = min(most, *j.opts.Twice)
 	}

@@ -92,6 +92,7 @@ type Ending struct {
 	// EndAfter ends the loop after so many of its units (steps and ends of epochs)
 	// and goes on with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
+	Raisable bool // a ceiling has ended it there: a higher one continues it
 	Reopen   bool // open the test split though it was opened before, for other skills
 
 	Stop    Stop      // by which rules the loop ends before its last step

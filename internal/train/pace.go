@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/schedule"
-	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // Unit is what a run does that is begun only as a whole.
@@ -22,10 +22,9 @@ type Unit struct {
 	// there is no room for all.
 	Tasks, Least int
 	Key          string // of a confirmation: where it stands in the record
-	// Arms is how many different skills the final evaluation would score now.
-	Arms int
-	// Closing is how many rollouts of selection tasks come before it: the last
-	// decisions and the fresh pass.
+	// Closing is how many rollouts the end of the run takes after it, at most: the last
+	// decisions, the fresh pass, and the test of the seed skill and the
+	// best one.
 	Closing int
 }
 
@@ -40,6 +39,9 @@ const (
 	// is 0 tasks where there is no room for that.
 	UnitSecondTry = "second try"
 	UnitMore      = "more tasks"
+	// The final skill is scored on the test split too, where it is not the best one. Tasks
+	// are the rollouts of the whole test; the answer is 0 where there is no room for them.
+	UnitFinalArm = "final skill"
 )
 
 // ErrEnded says that the loop ends before its time and the final evaluation follows: as
@@ -52,12 +54,14 @@ var ErrEnded = errors.New("the loop was ended early")
 type pacer struct {
 	opts   Options
 	data   Data
-	seed   skill.Skill
 	skills *skills
 	record Recorder
 	emit   event.Sink
 	ask    func(Unit) (tasks int, err error) // nil: there is room for all
 }
+
+// AskedInStep is about how many requests a step puts to the optimizer.
+const AskedInStep = 8
 
 // leastTasks is the smallest batch that a step is cut to: of fewer there is hardly a
 // failure to learn from.
@@ -142,7 +146,7 @@ func (p *pacer) admit(unit Unit) (tasks int, err error) {
 	if p.ask == nil {
 		return unit.Tasks, nil
 	}
-	unit.Arms, unit.Closing = p.arms(), p.closing()
+	unit.Closing = p.closing() + p.testing()
 	return p.ask(unit)
 }
 
@@ -177,13 +181,34 @@ func (p *pacer) roomFor(ctx context.Context, prefix string, unit Unit) (bool, er
 	return r.Go, nil
 }
 
-// arms counts the different skills among seed, best and current, and no skill.
-func (p *pacer) arms() int {
-	hashes := map[string]bool{p.skills.hash(p.seed): true, p.skills.hash(p.skills.best.skill): true, p.skills.hash(p.skills.current.skill): true}
-	if p.opts.NoSkill {
-		return len(hashes) + 1
+// testArms leaves the final skill out of the test where there is no room for it. That is
+// recorded.
+func (p *pacer) testArms(ctx context.Context, place string, arms []testArm) ([]testArm, error) {
+	i := slices.IndexFunc(arms, func(a testArm) bool { return a.name == "final" })
+	if p.ask == nil || sameAs(arms, i) < i {
+		return arms, nil
 	}
-	return len(hashes)
+	different := map[string]bool{}
+	for _, a := range arms {
+		different[a.of] = true
+	}
+	room, err := p.roomFor(ctx, place+"/final", Unit{Name: UnitFinalArm, Tasks: len(different) * len(p.data.Test)})
+	if err != nil || room {
+		return arms, err
+	}
+	return slices.Delete(arms, i, i+1), nil
+}
+
+// testing is how many rollouts the test takes after the unit to come, which may find a
+// better skill: those of equal arms are made once.
+func (p *pacer) testing() int {
+	switch {
+	case !p.opts.Test:
+		return 0
+	case p.opts.NoSkill:
+		return 3 * len(p.data.Test)
+	}
+	return 2 * len(p.data.Test)
 }
 
 // closing is how many rollouts on the selection split the end of the run takes at

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
@@ -18,6 +19,9 @@ type Opening struct {
 	Skills map[string]string `json:"skills"` // hash of each arm's skill
 	// Measure says by what they were scored; "" in records of older programs.
 	Measure string `json:"measure,omitempty"`
+	// Raisable says that a ceiling had ended the loop: if it is raised, the split is opened
+	// once more, as one more reading.
+	Raisable bool `json:"raisable,omitempty"`
 }
 
 // is reports whether an opening shows what another one showed: the same skills, scored
@@ -47,8 +51,8 @@ func (s *testSplit) open(ctx context.Context, arms []testArm) (*testAccess, erro
 	}
 	out := &testAccess{fresh: map[int]bool{}, places: map[string]rollout.Place{}, refused: true}
 	for n := 1; n <= maxOpenings; n++ {
-		want := Opening{Number: n, Skills: skills, Measure: s.measure}
-		found, fresh, err := s.opening(ctx, want, out.refused && (n == 1 || s.opts.Reopen))
+		want := Opening{Number: n, Skills: skills, Measure: s.measure, Raisable: s.opts.Raisable}
+		found, fresh, err := s.opening(ctx, want, out.refused && (s.opts.Reopen || out.continued()))
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +86,24 @@ type testAccess struct {
 	places   map[string]rollout.Place // of each skill's rollouts, by hash
 	before   *result.TestReads        // nil: it is not kept track of
 	level    *Level                   // of the certificate; nil: one by evidence, or none
+}
+
+// continued reports whether each opening so far was that of a loop that a ceiling had ended.
+func (s *testAccess) continued() bool {
+	return !slices.ContainsFunc(s.openings, func(o Opening) bool { return !o.Raisable })
+}
+
+// sealed reports whether the last opening is the first one, or one more reading of a loop that
+// was continued.
+func (s *testAccess) sealed() bool {
+	before := testAccess{openings: s.openings[:len(s.openings)-1]}
+	return before.continued()
+}
+
+// Opened reports whether the test split was opened, by the record of a run.
+func Opened(r Recorder) bool {
+	_, known := r.Decided(openings)
+	return known
 }
 
 // readBefore is the key of what was known of earlier readings when the test split was
@@ -160,7 +182,7 @@ func (s *testSplit) warn(opened *testAccess) {
 	case opened.refused:
 		s.emit(event.Warning{Text: fmt.Sprintf(
 			"the test split stays closed: it was opened before in this record (%s), for other skills or with other checks, models or settings of the score, and a score that was looked at tests nothing; --reopen-test opens it again, and the report says so", times(n))})
-	case n > 1:
+	case n > 1 && !opened.sealed():
 		s.emit(event.Warning{Text: fmt.Sprintf("the test split is opened for the %s time: it certifies nothing any more, since its scores could have been chosen by", ordinal(n))})
 	}
 }

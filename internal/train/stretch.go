@@ -31,6 +31,13 @@ const EndKey = "loop/end"
 type LoopEnd struct {
 	Units int `json:"parts"`
 	Steps int `json:"steps"`
+
+	// Limit is the key of the ceiling that ended it, Of what that was: a higher one continues
+	// the loop. "": the user did, for good.
+	Limit string  `json:"limit,omitempty"`
+	Of    float64 `json:"of,omitempty"`
+
+	Continued bool `json:"continued,omitempty"` // it was raised: this is no end any more
 }
 
 // After is the rules of what comes after a stretch, of those that somebody asks for then: a

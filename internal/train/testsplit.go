@@ -115,7 +115,7 @@ func (r tested) addTo(final *result.FinalRecord) {
 		return
 	}
 	final.Test, final.Comparison, final.Certificate = r.scores, r.compared, r.recorded
-	if n := len(r.opened.openings); n > 1 || r.opened.refused {
+	if n := len(r.opened.openings); n > 1 && !r.opened.sealed() || r.opened.refused {
 		final.TestOpenings, final.TestRefused = n, r.opened.refused
 	}
 }

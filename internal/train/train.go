@@ -83,7 +83,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		return nil, err
 	}
 	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.emit, usage: d.Usage, health: d.Health, prefetched: prefetched{ahead: d.Ahead}}
-	t.pacer = &pacer{opts: o, data: d.Data, seed: d.Skill, skills: t.skills, record: d.Record, emit: t.emit, ask: d.Pace}
+	t.pacer = &pacer{opts: o, data: d.Data, skills: t.skills, record: d.Record, emit: t.emit, ask: d.Pace}
 	t.prefetch = &prefetcher{
 		opts: o, data: d.Data, on: d.Overlap != nil && !d.Data.InFolds() && !d.Scope.DescriptionAlone(), overlap: d.Overlap, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills,
 	}
@@ -282,14 +282,14 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 // finish makes the last decisions, then opens the test split.
 func (t *trainer) finish(ctx context.Context) error {
 	last := &finisher{
-		opts: t.opts, selection: t.data.Selection, rollouts: t.rollouts, judge: t.judge, skills: t.skills, emit: t.emit, lastStep: t.lastStep(),
+		opts: t.opts, selection: t.data.Selection, rollouts: t.rollouts, judge: t.judge, skills: t.skills, emit: t.emit, lastStep: t.lastStep(), place: t.finalPlace(),
 	}
 	f, err := last.run(ctx)
 	t.fresh = f.fresh
 	if err != nil {
 		return err
 	}
-	t.history.Final = last.record(f, t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable()))
+	t.history.Final = last.record(f, t.endedEarly())
 	if t.opts.Test && len(t.data.Test) > 0 {
 		if err := t.test(ctx); err != nil {
 			return err
@@ -301,10 +301,28 @@ func (t *trainer) finish(ctx context.Context) error {
 	return t.output.result(t.soFar())
 }
 
+// endedEarly reports whether the loop has ended before its last step, and no rule ended it.
+func (t *trainer) endedEarly() bool {
+	return t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable())
+}
+
+// finalPlace is where what the final evaluation asks for stands in the record. A loop that
+// was ended early may be continued: each of its ends has a place of its own.
+func (t *trainer) finalPlace() string {
+	if t.endedEarly() {
+		return fmt.Sprintf("final/after%d", t.units)
+	}
+	return "final"
+}
+
 // test opens the test split.
 func (t *trainer) test(ctx context.Context) (err error) {
 	t.testSplit.partial, t.testSplit.lastStep = t.baseline.partial, t.lastStep()
-	t.tested, err = t.testSplit.run(ctx, testArms(t.seed, t.skills, t.opts.NoSkill))
+	arms := testArms(t.seed, t.skills, t.opts.NoSkill)
+	if arms, err = t.pacer.testArms(ctx, t.finalPlace(), arms); err != nil {
+		return err
+	}
+	t.tested, err = t.testSplit.run(ctx, arms)
 	t.tested.addTo(t.history.Final)
 	if err != nil || t.tested.outcomes == nil {
 		return err

@@ -21,11 +21,17 @@ type start struct {
 	Warm   int  `json:"warm,omitempty"`   // train tasks of the warm start
 	Epochs int  `json:"epochs,omitempty"` // where the configuration leaves them to the run
 	Twice  *int `json:"twice,omitempty"`  // selection tasks that are asked twice, at most
+
+	KeepOpen bool `json:"keep_open,omitempty"` // nothing is made smaller for a ceiling
+	small
 }
 
 // decideStart makes those decisions for a new run.
-func (z *Sizes) decideStart() start {
-	out := start{Warm: z.warmTasks()}
+func (z *Sizes) decideStart() {
+	out := start{KeepOpen: z.KeepsOpen(), small: z.decideSmall()}
+	z.start = &out
+	z.in.Data = z.in.Data.Fewer(out.Selection, z.in.Config.Train.Seed)
+	out.Warm = z.warmTasks()
 	if z.in.Config.Train.Epochs == config.AutoCount {
 		steps := schedule.StepsPerEpoch(z.in.Data.Drawable(), z.batchSize(), z.in.Config.Train.Accumulation)
 		out.Epochs = schedule.Epochs(steps)
@@ -35,7 +41,6 @@ func (z *Sizes) decideStart() start {
 			out.Twice = &n
 		}
 	}
-	return out
 }
 
 // warms reports whether the run begins with a warm start. By default it does, but not where
@@ -65,12 +70,21 @@ func (z *Sizes) warmTasks() int {
 	return schedule.WarmBatch(n)
 }
 
+// KeepsOpen reports whether the run makes nothing smaller for its ceilings, and does not end
+// with its result where one ends it.
+func (z *Sizes) KeepsOpen() bool {
+	if z.start != nil {
+		return z.start.KeepOpen
+	}
+	return z.in.KeepOpen
+}
+
 // ceiling is the run's ceiling of calls where sizes are to follow it, which they do unless
 // somebody chose the size of batches. One of money or tokens says nothing of calls before
 // any was made, and what an episode takes nobody knows: nil.
 func (z *Sizes) ceiling() *schedule.Ceiling {
 	calls := z.in.Config.Limits.Calls
-	if calls == nil || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
+	if calls == nil || z.KeepsOpen() || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
 		return nil
 	}
 	c := &schedule.Ceiling{Calls: int(*calls)}
@@ -78,20 +92,18 @@ func (z *Sizes) ceiling() *schedule.Ceiling {
 	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeOff {
 		c.Selection = z.in.Data.Judges()
 	}
-	if z.in.Config.Eval.Test {
-		c.Test = 2 * len(z.in.Data.Test)
-	}
+	c.Test = z.testCalls()
 	return c
 }
 
 // Settle takes what was decided from the record of the run, and decides the rest. Record
 // records that.
 func (z *Sizes) Settle(r *run.Run) error {
-	batch, err := z.settleBatch(r)
+	start, err := z.settleStart(r)
 	if err != nil {
 		return err
 	}
-	start, err := z.settleStart(r)
+	batch, err := z.settleBatch(r)
 	if err != nil {
 		return err
 	}
@@ -107,8 +119,7 @@ func (z *Sizes) Settle(r *run.Run) error {
 
 // Decide decides what a new run would, for a plan of it.
 func (z *Sizes) Decide() {
-	decided := z.decideStart()
-	z.start = &decided
+	z.decideStart()
 }
 
 // decision is one that is not recorded yet.
@@ -149,12 +160,12 @@ func (z *Sizes) settleStart(r *run.Run) (known bool, err error) {
 		if err := json.Unmarshal(rec.Result, z.start); err != nil {
 			return false, fmt.Errorf("read the recorded decision %s: %w", session.StartKey, err)
 		}
+		z.in.Data = z.in.Data.Fewer(z.start.Selection, z.in.Config.Train.Seed)
 		return known, nil
 	case r.Journal.Counts().Results > 0 || z.in.Fork != "" || z.in.Replay != nil:
 		z.start = &start{Warm: z.warmTasks()}
 	default:
-		decided := z.decideStart()
-		z.start = &decided
+		z.decideStart()
 	}
 	return reflect.ValueOf(*z.start).IsZero(), nil
 }

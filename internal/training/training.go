@@ -24,6 +24,9 @@ type Sizes struct {
 	batch  int    // tasks of a batch that the run found by itself; 0: not yet
 	start  *start // what the run decided at its beginning; nil: not yet
 	open   []decision
+
+	refused error    // why the run cannot be begun
+	leftOut []string // for its ceiling, in words
 }
 
 // New makes the sizes of a session. Nothing is decided yet.
@@ -66,7 +69,7 @@ func (z *Sizes) Options() train.Options {
 		},
 		Gating: Gating(z.in, z.models.Deterministic()),
 		Ending: train.Ending{
-			Reopen: z.in.Reopen, Stop: StopOf(c.Train.Stop), Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
+			Reopen: z.in.Reopen, Stop: StopOf(c.Train.Stop), Test: z.testCalls() > 0, NoSkill: c.Eval.NoSkill,
 		},
 		EpochEnd: train.EpochEnd{
 			SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs, MetaSkill: c.MetaSkill.Enabled,

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"maps"
+	"math"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -18,6 +19,9 @@ type pacer struct {
 	session  *session.Session
 	sizes    *training.Sizes
 	spending spending
+
+	ended bool // of the loop nothing is left: it is carried out from the record
+	quiet bool // and has been told before
 }
 
 // limited reports whether anything but the clock can end a run.
@@ -30,20 +34,29 @@ func limited(l config.Limits) bool {
 // goes on until a ceiling itself is reached.
 func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	l := session.InForce(p.session)
-	switch {
-	case !limited(l):
-		return unit.Tasks, nil
-	case unit.Name == loop.UnitFinal:
+	if unit.Name == loop.UnitFinal {
+		p.quiet = false
 		p.session.Caller.Reserve(nil)
+	}
+	if !limited(l) || unit.Name == loop.UnitFinal || p.ended && unit.Name != loop.UnitFinalArm {
 		return unit.Tasks, nil
 	}
 	if err := p.spending.follow(p.session.Run.Journal); err != nil {
 		return 0, fmt.Errorf("add up what steps have taken: %w", err)
 	}
+	if unit.Name == loop.UnitFinalArm {
+		if !p.sizes.KeepsOpen() && p.session.Caller.Affords(p.measured(unit.Tasks)) != nil {
+			return 0, nil
+		}
+		return unit.Tasks, nil
+	}
 	if share, fixed := l.ReserveShare(); fixed {
 		p.session.Caller.ReserveShare(share)
 	} else {
-		p.session.Caller.Reserve(p.finalEvaluation(unit))
+		p.session.Caller.Reserve(p.measured(unit.Closing))
+	}
+	if within := unit.Name == loop.UnitSecondTry || unit.Name == loop.UnitMore; within && p.sizes.KeepsOpen() {
+		return unit.Tasks, nil
 	}
 	switch unit.Name {
 	case loop.UnitStep:
@@ -52,7 +65,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	case loop.UnitConfirmation:
 		return p.confirms(unit)
 	case loop.UnitMore:
-		return p.within(unit, unit.Tasks*p.each(), askedInStep), nil
+		return p.within(unit, unit.Tasks*p.each(), loop.AskedInStep), nil
 	default:
 		return unit.Tasks, nil
 	}
@@ -62,9 +75,6 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	}
 	return p.affords(next, unit)
 }
-
-// askedInStep is about how many requests a step puts to the optimizer.
-const askedInStep = 8
 
 // within is unit.Tasks if there is room within a step for so many more rollouts and requests,
 // and for judging its candidate by all selection tasks, else 0.
@@ -97,6 +107,9 @@ func (p *pacer) affords(next stepCost, unit loop.Unit) (tasks int, err error) {
 	if err = p.session.Caller.Affords(next.of(unit.Tasks * each)); err == nil {
 		return unit.Tasks, nil
 	}
+	if p.sizes.KeepsOpen() {
+		return 0, err
+	}
 	for tasks = unit.Tasks - 1; tasks >= unit.Least; tasks-- {
 		if p.session.Caller.Affords(next.of(tasks*each)) == nil {
 			return tasks, nil
@@ -113,30 +126,25 @@ const (
 	spreadMargin  = 1.25 / reserveMargin
 )
 
-// finalEvaluation is what the end of a run will take by what rollouts took so far:
-// the last passes over the selection split, and scoring the arms on the test split.
-// The step to come may add another arm.
-func (p *pacer) finalEvaluation(unit loop.Unit) map[string]caller.Amount {
-	s := p.session
+// measured is what so many rollouts of the final evaluation will take by what rollouts took so
+// far. Where each took one call, so many calls are exact; where some were asked again, twice as
+// many may be.
+func (p *pacer) measured(n int) map[string]caller.Amount {
 	rolled := p.spending.rollouts
-	n := unit.Closing
-	if s.Config.Eval.Test {
-		most := 3
-		if s.Config.Eval.NoSkill {
-			most++
-		}
-		n += min(unit.Arms+1, most) * len(s.Data.Test)
-	}
 	if n == 0 || rolled == 0 {
 		return nil
 	}
 	out := map[string]caller.Amount{}
 	for _, t := range p.session.Run.Journal.Totals() {
-		if t.Stage == model.StageRollout || t.Stage == model.StageJudge {
-			need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
-			need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
-			out[t.Role] = out[t.Role].Plus(need)
+		if t.Stage != model.StageRollout && t.Stage != model.StageJudge {
+			continue
 		}
+		need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
+		need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
+		if again := float64(t.Calls)/float64(rolled) - 1; again >= 0 {
+			need.Calls = min(need.Calls, int64(n)+int64(math.Ceil(2*again*float64(n))))
+		}
+		out[t.Role] = out[t.Role].Plus(need)
 	}
 	return out
 }
@@ -198,6 +206,9 @@ func (p *pacer) firstStep() stepCost {
 	calls := o.First(len(s.Data.Train)) * p.each()
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
+	if endsWithResult(s, p.sizes) {
+		need.whole[""] = caller.Amount{Calls: loop.AskedInStep} // too rough to hold against the ceiling of a role
+	}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {
 		need.judged(float64(s.Data.Pass()))
 	}

@@ -80,7 +80,7 @@ func TestSpendingFollowsTheRecord(t *testing.T) {
 }
 
 // A step has begun as soon as the run itself has recorded anything of it: an answer of
-// another run and a decision too, but not its size, nor what a fork has taken over.
+// another run and a decision too, such as its size, but not what a fork has taken over.
 func TestStepsThatHaveBegun(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -91,7 +91,8 @@ func TestStepsThatHaveBegun(t *testing.T) {
 		"of another run":   {journal.Record{Key: "e1/s2/mb0/rollout/a/sample0/attempt0/turn1", Kind: journal.Call, Code: journal.CodeInherited, Origin: journal.Origin{Run: "x", Entry: 1}}, true},
 		"of a fork":        {journal.Record{Key: "e1/s2/mb0/rollout/a/sample0/attempt0/turn1", Kind: journal.Call, Code: journal.CodeInherited}, false},
 		"a decision":       {journal.Record{Key: "e1/s2/second/room", Kind: journal.Decision}, true},
-		"its size":         {journal.Record{Key: "e1/s2/size", Kind: journal.Decision}, false},
+		"its size":         {journal.Record{Key: "e1/s2/size", Kind: journal.Decision}, true},
+		"that of a fork":   {journal.Record{Key: "e1/s2/size", Kind: journal.Decision, Code: journal.CodeInherited}, false},
 		"another step":     {journal.Record{Key: "e1/s1/mb0/rollout/a/sample0/attempt0/turn1", Kind: journal.Call}, false},
 		"the seed's score": {journal.Record{Key: "seed/selection/a/sample0", Kind: journal.Call}, false},
 	} {

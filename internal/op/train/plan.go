@@ -34,11 +34,15 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 	}
 	sizes := training.New(s)
 	sizes.Decide()
+	if err := sizes.Refused(); err != nil {
+		return p, err
+	}
 	options := goingOn(sizes.Options(), earlier)
 	if why := options.TooFewToShow(s.Data); why != "" {
 		return p, fault.Input(errors.New(why))
 	}
 	p = forecast.Bound(s, options.Rest())
+	p.Ceilings = sizes.LeftOut()
 	if options.Test && len(s.Data.Test) > 0 {
 		reads, err := s.ReadBefore(ctx)
 		if err != nil {

@@ -39,7 +39,7 @@ func (s *spending) follow(j *journal.Journal) error {
 }
 
 func (s *spending) add(r journal.Record) {
-	if step, ok := stepOf(r.Key); ok && ownOf(r) && !loop.IsSize(r.Key) {
+	if step, ok := stepOf(r.Key); ok && ownOf(r) {
 		s.begun[step] = true
 	}
 	if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {

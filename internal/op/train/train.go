@@ -76,6 +76,7 @@ type operation struct {
 	summary *result.Summary // nil: the run was not begun
 
 	earlier []loop.Stretch // of the runs that this one goes on from
+	end     *loop.LoopEnd  // where the loop was ended before its last step; nil: nowhere
 
 	warnings []string // before anybody was asked
 }
@@ -89,11 +90,20 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	if err := t.settleEarlier(); err != nil {
 		return t.plan, err
 	}
+	for _, text := range t.sizes.LeftOut() {
+		s.Warn(text)
+	}
+	if s.KeepOpen && !t.sizes.KeepsOpen() {
+		return t.plan, fault.Input(errors.New("--keep-open: the run was begun without it, and its sizes follow its ceilings; begin another run with it"))
+	}
 	t.options = goingOn(t.sizes.Options(), t.earlier)
 	t.plan = forecast.Bound(s, t.options.Rest())
 	t.warnings = s.Warnings
 	if s.Run.Resumed {
 		return t.plan, nil
+	}
+	if err := t.sizes.Refused(); err != nil {
+		return t.plan, errors.Join(err, s.Run.Discard())
 	}
 	if why := t.options.TooFewToShow(s.Data); why != "" {
 		return t.plan, errors.Join(fault.Input(errors.New(why)), s.Run.Discard())
@@ -118,7 +128,7 @@ func (t *operation) begin(ctx context.Context) (err error) {
 	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.recordEarlier(ctx), t.keepMemory()); err != nil {
 		return err
 	}
-	if t.options.EndAfter, err = t.endAfter(ctx); err != nil {
+	if err = t.settleEnd(ctx); err != nil {
 		t.summary = nil
 	}
 	return err
@@ -146,16 +156,18 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	if err != nil {
 		return "", err
 	}
-	deps.Pace = (&pacer{session: s, sizes: t.sizes}).pace
 	var trained *loop.Result
 	if err = t.seedPasses(ctx, deps); err == nil {
-		trained, err = loop.Run(ctx, t.options, deps)
+		trained, err = t.train(ctx, deps)
 	}
 	err = s.Cause(ctx, err)
 	sum := t.summary
 	describe(sum, trained, session.AgentName(s.Inputs))
 	sum.Usage, sum.Stages = s.Account()
 	sum.LeftOut = s.LeftOut()
+	if t.end != nil && t.options.Raisable {
+		sum.Ceiling = t.end.Limit
+	}
 	ended(sum, err)
 	if werr := t.writeEnd(context.WithoutCancel(ctx)); werr != nil && err == nil {
 		err = werr

@@ -538,7 +538,7 @@ func (n *night) settings() config.Config {
 func (n *night) options(name string) []skillopt.Option {
 	out := []skillopt.Option{
 		skillopt.WithRunDir(filepath.Join(n.Dir, RunsDir, n.runName(name))), skillopt.WithEvents(n.Events), skillopt.WithVersion(n.Version),
-		skillopt.WithTestLedger(filepath.Join(n.Dir, RunsDir)),
+		skillopt.WithTestLedger(filepath.Join(n.Dir, RunsDir)), skillopt.WithKeepOpen(),
 	}
 	if n.Loaded != nil {
 		out = append(out, skillopt.WithLoaded(n.Loaded))
