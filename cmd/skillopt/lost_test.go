@@ -23,7 +23,7 @@ func TestALostEndOfTheRecordIsTold(t *testing.T) {
 		return []string{"train", "small", "--run", run, "--events", "-", "--set", "limits.concurrency=4"}
 	}
 	// The first session ends by itself, so that the database holds the beginning.
-	start(t, dir, append(train("killed"), "--set", "limits.calls=60")...).ends(4)
+	start(t, dir, append(train("killed"), "--keep-open", "--set", "limits.calls=60")...).ends(4)
 	c := start(t, dir, train("killed")...)
 	until(t, c.out, func(string) bool {
 		info, err := os.Stat(filepath.Join(dir, "killed", "run.db-wal"))

@@ -269,7 +269,7 @@ func limitEffects() map[string]effect {
 		"limits.patience":    {scene: scene{broken: true}, base: []string{"limits.patience=100ms"}, to: "20ms", see: func(s sight) any { return strings.Contains(s.err.Error(), "limits.patience is 100ms") }},
 		"limits.usd":         {base: priced, to: "0.0001", see: status},
 		"limits.tokens":      {base: priced, to: "100", see: status},
-		"limits.calls":       {to: "60", see: func(s sight) any { return s.sum.Ceiling }},
+		"limits.calls":       {to: "75", see: func(s sight) any { return s.sum.Ceiling }},
 		"limits.time":        {to: "1ms", see: status},
 		"prices":             {to: strings.TrimPrefix(priced[0], "prices="), see: func(s sight) any { return s.sum.CostUSD != nil }},
 		"price_file":         {test: priceFileHasAnEffect},
