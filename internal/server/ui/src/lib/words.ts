@@ -43,7 +43,6 @@ const actions: Record<string, Word> = {
   skip_no_patches: { text: 'nothing proposed', tone: 'quiet', title: 'No usable edit was proposed.' },
   skip_no_change: { text: 'no change', tone: 'quiet', title: 'The candidate equals the current skill.' },
   skip_refused: { text: 'refused', tone: 'warn', title: 'A rewrite broke a protected region.' },
-  skip_duplicate: { text: 'duplicate', tone: 'quiet', title: 'It equals an earlier candidate of the step.' },
   lost: { text: 'lost', tone: 'warn', title: 'The optimizer gave no usable reply.' },
 }
 
