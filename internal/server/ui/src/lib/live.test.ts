@@ -54,11 +54,11 @@ describe('Fold', () => {
   })
   it('keeps the courses of the tries of a step apart', () => {
     const f = new Fold()
-    const keys = ['e1/s3/gate', 'e1/s3/second/gate', 'e1/s3/second/half1/gate']
+    const keys = ['e1/s3/gate', 'e1/s3/second/gate', 'e1/s3/second/half1/gate/drift/gate']
     for (const [i, key] of keys.entries()) f.add(read(i + 1, 5, { key }))
     f.add(read(4, 6, { key: keys[0] }))
     expect(f.courses.map((c) => [c.key, c.points.length])).toEqual([[keys[0], 2], [keys[1], 1], [keys[2], 1]])
-    expect(f.courses.map(courseName)).toEqual(['step 3', 'step 3, second try', 'step 3, second try, first half'])
+    expect(f.courses.map(courseName)).toEqual(['step 3', 'step 3, second try', 'step 3, second try, first half, after a drift'])
   })
   it('keeps a bounded amount', () => {
     const f = new Fold()

@@ -140,7 +140,7 @@ export class Fold {
   }
 }
 
-const tries: Record<string, string> = { second: 'second try', half1: 'first half', half2: 'second half' }
+const tries: Record<string, string> = { second: 'second try', half1: 'first half', half2: 'second half', drift: 'after a drift' }
 
 /** courseName names a course by its step, and by its try if it is not the first one. */
 export function courseName(c: Course): string {
