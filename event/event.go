@@ -71,9 +71,8 @@ type StepDone struct {
 	Edits     int      `json:"edits"`
 	Budget    int      `json:"edit_budget"`
 
-	// Of a race only: how much better the candidate was, its standard error, and on
-	// how many items. One that was rejected early was not scored on all of them, and
-	// its score is not to be compared with the best's.
+	// How much better the candidate was than the current skill, the standard error, and on
+	// how many items.
 	Difference *float64 `json:"difference,omitempty"`
 	SE         *float64 `json:"difference_se,omitempty"`
 	N          int      `json:"selection_n,omitempty"`

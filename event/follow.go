@@ -28,10 +28,9 @@ type GateRead struct {
 	Key        string   `json:"key"` // place of the trial in the record: a step that is tried again, or whose model drifted, has several
 	Epoch      int      `json:"epoch,omitempty"`
 	Step       int      `json:"step"`
-	Candidate  int      `json:"candidate,omitempty"` // of several, from 1
-	Gate       string   `json:"gate"`                // strict, observe
-	Phase      string   `json:"phase"`               // pass, or keep (losses are asked afresh; units are losses)
-	Units      int      `json:"units"`               // read: tasks, or clusters of them
+	Gate       string   `json:"gate"`  // strict, observe
+	Phase      string   `json:"phase"` // pass, or keep (losses are asked afresh; units are losses)
+	Units      int      `json:"units"` // read: tasks, or clusters of them
 	Of         int      `json:"of"`
 	Wins       int      `json:"wins"` // units on which the candidate is ahead
 	Losses     int      `json:"losses"`

@@ -60,7 +60,7 @@ func (w *reporting) Judge(e *gate.Evidence) (gate.Verdict, bool) {
 	return v, done
 }
 
-// placeOfTrial says to which step and candidate a trial belongs.
+// placeOfTrial parses the epoch and the step of a trial from its place in the record.
 func placeOfTrial(prefix string) event.GateRead {
 	told := event.GateRead{Key: prefix}
 	for i, part := range strings.Split(prefix, "/") {
@@ -74,8 +74,6 @@ func placeOfTrial(prefix string) event.GateRead {
 			told.Epoch = n
 		case part[0] == 's' && i == 1:
 			told.Step = n
-		case part[0] == 'p':
-			told.Candidate = n
 		}
 	}
 	return told

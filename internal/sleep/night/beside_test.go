@@ -41,11 +41,12 @@ func (n *needy) Generate(_ context.Context, req model.Request) (model.Response, 
 		return n.target(req)
 	}
 	reply := `{"reasoning": "", "edits": []}`
-	if strings.HasPrefix(req.Tags.Stage, "analyst_error") {
+	if strings.HasPrefix(req.Tags.Stage, "analyst") { // one of successes has nothing to propose
+		failures := strings.HasPrefix(req.Tags.Stage, "analyst_error")
 		user := req.Messages[len(req.Messages)-1].Content
 		edits := []any{}
 		for _, rule := range []string{"rule one", "rule two"} {
-			if strings.Contains(user, "NEED "+rule) {
+			if failures && strings.Contains(user, "NEED "+rule) {
 				edit := map[string]any{"op": "append", "content": "- " + rule + " holds"}
 				if n.file != "" {
 					edit["file"] = n.file
@@ -53,10 +54,10 @@ func (n *needy) Generate(_ context.Context, req model.Request) (model.Response, 
 				edits = append(edits, edit)
 			}
 		}
-		if n.forgets && strings.HasSuffix(req.Messages[0].Content, "does not need:\n- rule one holds") {
+		if failures && n.forgets && strings.HasSuffix(req.Messages[0].Content, "does not need:\n- rule one holds") {
 			edits = append(edits, map[string]any{"op": "delete", "target": "- rule one holds"})
 		}
-		data, err := json.Marshal(map[string]any{"batch_size": 1, "failure_summary": []any{}, "patch": map[string]any{"reasoning": "r", "edits": edits}})
+		data, err := json.Marshal(map[string]any{"batch_size": 1, "failure_summary": []any{}, "success_patterns": []any{}, "patch": map[string]any{"reasoning": "r", "edits": edits}})
 		if err != nil {
 			return model.Response{}, err
 		}

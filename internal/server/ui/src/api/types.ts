@@ -117,9 +117,9 @@ export interface EventLine { seq: number; event: string; time: string; [field: s
 
 /** How far a gate has read: event.GateRead. */
 export interface GateRead extends EventLine {
+  key: string
   epoch?: number
   step: number
-  candidate?: number
   gate: string
   phase: string
   units: number

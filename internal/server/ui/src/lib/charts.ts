@@ -9,14 +9,14 @@ import type { Colours } from './colours'
 import { wilson } from './stats'
 import { action } from './words'
 
-export interface Judged { x: number; score: number; low: number; high: number; code: string; partial: boolean }
+export interface Judged { x: number; score: number; low: number; high: number; code: string }
 
 export interface Scores {
   data: uPlot.AlignedData // step, best score, mean of the train batch
   judged: Judged[] // the candidates that were scored
 }
 
-/** scores are the figures of the chart of scores by step. A candidate that was rejected early is marked: its score is of a part of the tasks. */
+/** scores are the figures of the chart of scores by step. */
 export function scores(steps: StepRecord[], epochs: EpochRecord[]): Scores {
   const x: number[] = []
   const best: (number | null)[] = []
@@ -29,13 +29,13 @@ export function scores(steps: StepRecord[], epochs: EpochRecord[]): Scores {
     const v = s.candidate_gate_score ?? (s.step === 0 ? s.best_score : null)
     if (v !== null) {
       const bounds = s.selection_hard !== null ? wilson(s.selection_hard, s.selection_n) : null
-      judged.push({ x: s.step, score: v, low: bounds?.[0] ?? v, high: bounds?.[1] ?? v, code: s.action, partial: s.action === 'reject_early' })
+      judged.push({ x: s.step, score: v, low: bounds?.[0] ?? v, high: bounds?.[1] ?? v, code: s.action })
     }
   }
   for (const e of epochs) {
     const last = steps.findLast((s) => s.epoch === e.epoch)
     if (e.slow_update_score === null || e.slow_update_score === undefined || !last) continue
-    judged.push({ x: last.step + 0.5, score: e.slow_update_score, low: e.slow_update_score, high: e.slow_update_score, code: e.slow_update ?? '', partial: false })
+    judged.push({ x: last.step + 0.5, score: e.slow_update_score, low: e.slow_update_score, high: e.slow_update_score, code: e.slow_update ?? '' })
   }
   return { data: [x, best, train], judged }
 }
@@ -99,7 +99,7 @@ function drawJudged(u: uPlot, c: Colours, j: Judged): void {
   ctx.lineWidth = 1.5 * ratio
   ctx.setLineDash([])
   if (j.high > j.low) {
-    ctx.globalAlpha = j.partial ? 0.35 : 0.7
+    ctx.globalAlpha = 0.7
     ctx.beginPath()
     ctx.moveTo(x, u.valToPos(j.low, 'y', true))
     ctx.lineTo(x, u.valToPos(j.high, 'y', true))

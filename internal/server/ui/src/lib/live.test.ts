@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EventLine } from '../api/types'
 import { backoff, linesOf, Sequence } from './follow'
-import { Fold } from './live'
+import { courseName, Fold } from './live'
 
 const line = (seq: number, event = 'warning', more: Record<string, unknown> = {}): EventLine => ({ seq, event, time: '2026-01-01T00:00:00Z', ...more })
 
@@ -34,15 +34,15 @@ it('backoff grows and ends', () => expect([0, 1, 2, 10, 100].map(backoff)).toEqu
 
 describe('Fold', () => {
   const read = (n: number, units: number, more: Record<string, unknown> = {}) =>
-    line(n, 'gate_read', { step: 3, epoch: 1, gate: 'race', phase: 'race', units, of: 80, wins: 1, losses: 0, ties: 0, difference: 0.1, low: -1, high: 1, reject: -1, accept: 1, ...more })
+    line(n, 'gate_read', { key: 'e1/s3/gate', step: 3, epoch: 1, gate: 'strict', phase: 'pass', units, of: 80, wins: 1, losses: 0, ties: 0, difference: 0.1, low: -1, high: 1, reject: -1, accept: 1, ...more })
 
   it('keeps the course of a gate, and its verdict', () => {
     const f = new Fold()
     f.add(read(1, 1))
     f.add(read(2, 2))
-    f.add(read(3, 3, { action: 'reject_early', reason: 'why' }))
+    f.add(read(3, 3, { action: 'reject', reason: 'why' }))
     expect(f.courses).toHaveLength(1)
-    expect(f.courses[0]).toMatchObject({ step: 3, of: 80, action: 'reject_early', reason: 'why' })
+    expect(f.courses[0]).toMatchObject({ step: 3, of: 80, action: 'reject', reason: 'why' })
     expect(f.courses[0]!.points.map((p) => p.units)).toEqual([1, 2, 3])
     expect(f.log.map((l) => l.seq)).toEqual([3])
   })
@@ -52,11 +52,19 @@ describe('Fold', () => {
     f.add(read(2, 1))
     expect(f.courses.map((c) => c.points.length)).toEqual([1])
   })
+  it('keeps the courses of the tries of a step apart', () => {
+    const f = new Fold()
+    const keys = ['e1/s3/gate', 'e1/s3/second/gate', 'e1/s3/second/half1/gate/drift/gate']
+    for (const [i, key] of keys.entries()) f.add(read(i + 1, 5, { key }))
+    f.add(read(4, 6, { key: keys[0] }))
+    expect(f.courses.map((c) => [c.key, c.points.length])).toEqual([[keys[0], 2], [keys[1], 1], [keys[2], 1]])
+    expect(f.courses.map(courseName)).toEqual(['step 3', 'step 3, second try', 'step 3, second try, first half, after a drift'])
+  })
   it('keeps a bounded amount', () => {
     const f = new Fold()
     for (let n = 1; n <= 30_000; n++) {
       f.add(line(n))
-      f.add(read(n, n, { step: n % 100 }))
+      f.add(read(n, n, { key: `e1/s${n % 100}/gate`, step: n % 100 }))
       f.add(line(n, 'progress', { calls: n, input_tokens: 1, output_tokens: 1, cost_usd: null, total: 0 }))
       f.add(line(n, 'refusals', { endpoint: `e${n}`, model: 'm', code: 'c', count: 1 }))
     }

@@ -13,7 +13,6 @@ export interface Course {
   key: string
   step: number
   epoch: number
-  candidate: number
   gate: string
   of: number
   points: GateRead[]
@@ -90,12 +89,11 @@ export class Fold {
   #gate(line: EventLine): void {
     const e = gateRead(line)
     if (e === null) return this.#keep(line)
-    const key = `${e.epoch ?? 0}/${e.step}/${e.candidate ?? 0}`
-    let c = this.courses.findLast((c) => c.key === key)
+    let c = this.courses.findLast((c) => c.key === e.key)
     const before = c?.points.at(-1)
     if (!c || (before && (e.units < before.units && e.phase === before.phase))) { // read anew, after a resume
-      c = { key, step: e.step, epoch: e.epoch ?? 0, candidate: e.candidate ?? 0, gate: e.gate, of: e.of, points: [], action: '', reason: '' }
-      this.courses = [...this.courses.filter((o) => o.key !== key), c].slice(-gatesKept)
+      c = { key: e.key, step: e.step, epoch: e.epoch ?? 0, gate: e.gate, of: e.of, points: [], action: '', reason: '' }
+      this.courses = [...this.courses.filter((o) => o.key !== e.key), c].slice(-gatesKept)
     }
     c.of = e.of
     if (c.points.length >= pointsKept) c.points = c.points.filter((_, i) => i % 2 === 0)
@@ -142,6 +140,14 @@ export class Fold {
   }
 }
 
+const tries: Record<string, string> = { second: 'second try', half1: 'first half', half2: 'second half', drift: 'after a drift' }
+
+/** courseName names a course by its step, and by its try if it is not the first one. */
+export function courseName(c: Course): string {
+  const named = c.key.split('/').flatMap((part) => tries[part] ?? [])
+  return [`step ${c.step}`, ...named].join(', ')
+}
+
 /** calls reads a part of what is in flight; null: it is none. */
 function calls(v: unknown): InFlightCalls | null {
   const c = (typeof v === 'object' && v !== null ? v : {}) as Record<string, unknown>
@@ -154,7 +160,7 @@ function gateRead(e: EventLine): GateRead | null {
   const [units, of, step] = [num(e.units), num(e.of), num(e.step)]
   if (units === null || of === null || step === null) return null
   return {
-    ...e, units, of, step, epoch: num(e.epoch) ?? 0, candidate: num(e.candidate) ?? 0, gate: str(e.gate), phase: str(e.phase), wins: num(e.wins) ?? 0, losses: num(e.losses) ?? 0, ties: num(e.ties) ?? 0, missing: num(e.missing) ?? 0,
+    ...e, key: str(e.key), units, of, step, epoch: num(e.epoch) ?? 0, gate: str(e.gate), phase: str(e.phase), wins: num(e.wins) ?? 0, losses: num(e.losses) ?? 0, ties: num(e.ties) ?? 0, missing: num(e.missing) ?? 0,
     difference: num(e.difference), low: num(e.low), high: num(e.high), reject: num(e.reject), accept: num(e.accept), action: str(e.action), reason: str(e.reason),
   } as GateRead
 }

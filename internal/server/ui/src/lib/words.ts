@@ -39,11 +39,9 @@ const actions: Record<string, Word> = {
   accept: { text: 'accepted', tone: 'good', title: 'The candidate took the place of the current skill.' },
   forced: { text: 'taken without a gate', tone: 'warn', title: 'It was taken without being judged.' },
   reject: { text: 'rejected', tone: 'bad', title: 'The candidate is not better than the current skill.' },
-  reject_early: { text: 'rejected early', tone: 'bad', title: 'It was clear before all tasks were read.' },
   skip_no_patches: { text: 'nothing proposed', tone: 'quiet', title: 'No usable edit was proposed.' },
   skip_no_change: { text: 'no change', tone: 'quiet', title: 'The candidate equals the current skill.' },
   skip_refused: { text: 'refused', tone: 'warn', title: 'A rewrite broke a protected region.' },
-  skip_duplicate: { text: 'duplicate', tone: 'quiet', title: 'It equals an earlier candidate of the step.' },
   lost: { text: 'lost', tone: 'warn', title: 'The optimizer gave no usable reply.' },
 }
 
