@@ -255,7 +255,7 @@ func TestFlagsOfAnotherKind(t *testing.T) {
 	for line, want := range map[string]string{
 		"eval x --limit many":        `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
 		"eval x --yes=perhaps":       `--yes: found "perhaps", allowed: true or false`,
-		"train x --population two":   "--population",
+		"try x --epoch two":          "--epoch",
 		"runs list --limit 9e99":     `--limit: found "9e99", allowed: a whole number`,
 		"lab certificate --runs 1.5": `--runs: found "1.5", allowed: a whole number`,
 	} {

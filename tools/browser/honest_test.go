@@ -79,7 +79,6 @@ func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 	seed, best := filepath.Join(quick, "SKILL.md"), "runs/plain/best_skill.md"
 	for _, args := range [][]string{
 		{"train", quick, "--run", "runs/plain"},
-		{"train", quick, "--run", "runs/population", "--set", "train.population.size=3"},
 		{"train", quick, "--run", "runs/ceiling", "--set", "limits.calls=300"},
 		{"train", quick, "--run", "runs/strict", "--set", "gate.mode=strict"},
 		{"train", quick, "--run", "runs/folds", "--set", "split.cross_fit=3", "--accept-seed"},
@@ -109,7 +108,7 @@ func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 	}
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
-	for _, name := range []string{"plain", "population", "ceiling", "strict", "folds", "no-test", "unmeasured", "second", "refused", "eval", "compare", "noise", "study"} {
+	for _, name := range []string{"plain", "ceiling", "strict", "folds", "no-test", "unmeasured", "second", "refused", "eval", "compare", "noise", "study"} {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			var of shown
