@@ -138,7 +138,7 @@ func TestServeFollowsAndStops(t *testing.T) {
 	url, token := served(t, server.out)
 	p := open(t, url, token)
 
-	train := []string{"train", "small", "--run", "runs/r", "--events", "-", "--set", "limits.concurrency=4"}
+	train := []string{"train", "small", "--run", "runs/r", "--events", "-", "--set", "limits.concurrency=4", "--set", "train.stop.patience=0", "--set", "train.stop.perfect=false", "--set", "train.epochs=20"}
 	c := start(t, dir, train...)
 	stepDone := func(line string) bool {
 		return strings.Contains(line, `"event":"step_done"`) && strings.Contains(line, `"step":1`)

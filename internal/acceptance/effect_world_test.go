@@ -238,7 +238,7 @@ func look(t *testing.T, sc scene) sight {
 		if l.Config.Run.Dir == "runs" {
 			l.Config.Run.Dir = filepath.Join(dir, fmt.Sprint("runs", n))
 		}
-		out.sum, out.err = skillopt.Train(t.Context(), l.Config, skillopt.WithLoaded(l), skillopt.WithAcceptedSeed(), skillopt.WithEvents(func(e event.Event) {
+		out.sum, out.err = skillopt.Train(t.Context(), l.Config, skillopt.WithLoaded(l), skillopt.WithAcceptedSeed(), skillopt.WithAgain(), skillopt.WithEvents(func(e event.Event) {
 			if started, ok := e.(event.RunStarted); ok {
 				out.started = started
 			}
