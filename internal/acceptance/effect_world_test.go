@@ -153,15 +153,6 @@ type history struct {
 	ids [][]string // of the tasks that each step rolled out, sorted
 }
 
-// phases lists where the gate of each step decided.
-func (h history) phases() []string {
-	var out []string
-	for _, s := range h.Steps {
-		out = append(out, s.Phase)
-	}
-	return out
-}
-
 // scene is how a run is set up.
 type scene struct {
 	set     []string // settings over those of every scene

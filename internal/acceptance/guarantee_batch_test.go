@@ -13,16 +13,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 )
 
-// wide is the configuration of the test world with today's defaults.
-func wide(url string, calls int64) config.Config {
-	cfg := worldConfig(url)
-	cfg.Train.BatchSize, cfg.Reflect.MinibatchSize, cfg.Edits.Budget = config.AutoCount, config.AutoCount, config.AutoCount
-	if calls > 0 {
-		cfg.Limits.Calls = &calls
-	}
-	return cfg
-}
-
 // quick is the configuration of the quick start, whose train split has 80 tasks.
 func quick(t *testing.T, calls int64) config.Config {
 	t.Helper()

@@ -2,7 +2,6 @@ package acceptance_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,25 +55,6 @@ func (b *barren) train(url string, change func(*config.Config), opts ...skillopt
 
 func (b *barren) worse(opts ...skillopt.Option) (*result.Summary, error) {
 	return b.train(b.bad.URL+"/v1", nil, opts...)
-}
-
-// older makes the run one that a build began which did not know the rule.
-func (b *barren) older() {
-	b.t.Helper()
-	path := filepath.Join(b.dir, "manifest.json")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	var m map[string]any
-	if err := json.Unmarshal(data, &m); err != nil {
-		b.t.Fatal(err)
-	}
-	delete(m, "rules")
-	if data, err = json.Marshal(m); err != nil {
-		b.t.Fatal(err)
-	}
-	write(b.t, path, string(data))
 }
 
 func refused(err error) bool {

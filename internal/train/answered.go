@@ -68,24 +68,6 @@ func (a answered) plus(b answered) answered {
 	return answered{append(a.tasks, b.tasks...), append(a.all, b.all...)}
 }
 
-// pick are some of the tasks, in a given order.
-func (a answered) pick(which []int) answered {
-	out := answered{tasks: pick(a.tasks, which)}
-	if a.all != nil {
-		out.all = pick(a.all, which)
-	}
-	return out
-}
-
-// after are the tasks behind the first n.
-func (a answered) after(n int) answered {
-	out := answered{tasks: a.tasks[n:]}
-	if a.all != nil {
-		out.all = a.all[n:]
-	}
-	return out
-}
-
 // flat are all answers, those of a sample one after the other.
 func (a answered) flat() []trajectory.Outcome {
 	if a.all == nil {

@@ -40,10 +40,6 @@ type nextUnit struct {
 	epochStart   skill.Skill // with which the epoch began
 }
 
-// uncertain says that it is not certain which skill the next unit begins with before
-// the present one ends.
-func (p *prefetcher) uncertain() { p.next = nil }
-
 // opensWith returns what a unit of the loop begins with if the current skill is s
 // then: nothing if there is no such unit.
 func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) {

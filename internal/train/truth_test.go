@@ -17,7 +17,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // What is measured again because another model answers must be a fresh sample:
@@ -49,15 +48,6 @@ func TestDriftDrawsFreshSamples(t *testing.T) {
 	if w.rolled("e1/s2/gate/drift/") == 0 {
 		t.Error("nothing was measured again")
 	}
-}
-
-// isType reports whether the key is of a selection task of that type.
-func isType(key, kind string) bool {
-	var n int
-	_, _ = fmt.Sscanf(key[strings.LastIndex(key, "/s")+2:], "%d", &n)
-	at := strings.LastIndex(key[:strings.LastIndex(key, "/")], "/")
-	_, _ = fmt.Sscanf(key[at:], "/s%d", &n)
-	return string(rune('a'+n%4)) == kind
 }
 
 // A text that was rejected and is proposed again stands where it was accepted.
@@ -142,22 +132,6 @@ func TestForcedGuidanceThatIsKnownIsRacedAtTheEnd(t *testing.T) {
 	if !r.History.Final.Promoted || !strings.Contains(r.Best.Text(), "rule a") {
 		t.Errorf("final %+v, best of step %d:\n%s", r.History.Final, r.BestStep, r.Best.Text())
 	}
-}
-
-// pooled begins an entry with these means, each of n evaluations.
-func pooled(s *store, name string, n int, means ...float64) *entry {
-	e := s.of(&incumbent{skill: skill.New(name), origin: name}, 0)
-	for i, m := range means {
-		for k := range n {
-			v := 0.0
-			if float64(k) < m*float64(n)-0.5 {
-				v = 1
-			}
-			s.add(e, i, k, trajectory.Outcome{Status: score.OK, Hard: v})
-		}
-	}
-	e.Accepted = true
-	return e
 }
 
 // inClusters gives the selection tasks documents: those of one hold the given
