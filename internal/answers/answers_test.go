@@ -370,7 +370,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{result.Train, "seed/selection/a%2Fb/sample0/attempt0/turn1", model.Target, answers.At{Task: "a/b"}, true},
 		{result.Train, "e1/s2/again/mb0/more1/rollout/t/sample0/attempt0/turn1", model.Target, answers.At{Task: "t"}, true},
-		{result.Train, "e1/s2/p1/second/gate/inc/t/sample0/check1/attempt0/turn1", model.Judge, answers.At{Task: "t"}, true},
+		{result.Train, "e1/s2/second/half1/gate/inc/t/sample0/check1/attempt0/turn1", model.Judge, answers.At{Task: "t"}, true},
 		{result.Train, "e1/s2/gate/inc/t/sample0/check1/vote2/attempt0/turn1", model.Judge, answers.At{}, false},
 		{result.Train, "e1/s2/merge/failure/1/0/attempt0/turn1", model.Optimizer, answers.At{}, true},
 		{result.Train, "e1/end/compare/prev/t/sample0/attempt0/turn1", model.Target, answers.At{Task: "t"}, true},
