@@ -11,7 +11,7 @@ type dials struct {
 
 	// Of the target.
 	freeKinds   int     // kinds that need no rule
-	noise, flip float64 // share of items that nobody solves; chance of a wrong answer
+	noise, flip float64 // share of items that cannot be solved; chance of a wrong answer
 
 	// Of what an analyst reads.
 	attend    int    // trajectories at most, 0 = all
@@ -28,7 +28,7 @@ type dials struct {
 func (d *dials) register(flags *flag.FlagSet) {
 	flags.Uint64Var(&d.seed, "seed", 1, "seed of all that is drawn")
 	flags.IntVar(&d.freeKinds, "free-kinds", 2, "kinds that need no rule")
-	flags.Float64Var(&d.noise, "noise", 0.05, "share of items that nobody solves")
+	flags.Float64Var(&d.noise, "noise", 0.05, "share of items that cannot be solved")
 	flags.Float64Var(&d.flip, "flip", 0, "chance of a wrong answer")
 	flags.IntVar(&d.attend, "attend", 0, "trajectories that an analyst reads at most (0: all)")
 	flags.StringVar(&d.attendHow, "attend-how", "first", "which trajectories it reads: first or random")

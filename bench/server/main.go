@@ -9,7 +9,7 @@
 // proposes the rules of their kinds; the flags say how well it reads and writes. Every
 // answer depends on the seed, the messages and the seed of the request alone.
 //
-// It knows nothing about training: the prompts of this program and of its peers are told
+// It knows nothing about training: it distinguishes the prompts of this program and of its peers
 // apart by their headings.
 package main
 

@@ -90,7 +90,7 @@ func until(ctx context.Context, ln net.Listener, h http.Handler) error {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
-		_ = srv.Close() // a client that still waits has been stopped by whoever stopped the server
+		_ = srv.Close() // a client that still waits was stopped with the server
 		<-ended
 		return nil
 	}
