@@ -46,9 +46,10 @@ models:
 
 
 def build(package, into):
-    """Builds a package of this repository and returns the path of the program."""
+    """Builds a package of this repository and returns the path of the program, whose content
+    is the same at every commit with the same sources."""
     out = os.path.join(into, os.path.basename(package))
-    subprocess.run(["go", "build", "-o", out, package], cwd=ROOT, check=True, env={**os.environ, "CGO_ENABLED": "0"})
+    subprocess.run(["go", "build", "-trimpath", "-buildvcs=false", "-o", out, package], cwd=ROOT, check=True, env={**os.environ, "CGO_ENABLED": "0"})
     return out
 
 
