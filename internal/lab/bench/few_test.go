@@ -43,7 +43,7 @@ func TestFewTasksAreMeasured(t *testing.T) {
 			if row.Calls.Mean > float64(c.Calls) || row.Calls.Mean < 50 {
 				t.Errorf("%s, %s: %.0f of %d calls", c.World, row.Way, row.Calls.Mean, c.Calls)
 			}
-			if w := fewWays()[j]; w.name == fewFixed && row.Ahead != (Figure{N: 2}) {
+			if w := fewWays()[j]; w.name == fewDefault && row.Ahead != (Figure{N: 2}) {
 				t.Errorf("%s is ahead of itself by %+v", w.name, row.Ahead)
 			}
 		}

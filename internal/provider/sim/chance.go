@@ -40,6 +40,7 @@ const (
 	drawMiss
 	drawDrop
 	drawRepeat
+	drawMemorize
 )
 
 // chance returns a number in [0, 1) that depends on the seed of the world and

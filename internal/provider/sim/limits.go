@@ -8,13 +8,14 @@ import (
 // Limits are what a simulated optimizer cannot do. The zero value has none: it reads all
 // that a prompt holds and writes every rule that it sees.
 type Limits struct {
-	Need    int     `yaml:"need" json:"need,omitempty"`       // failures of a prompt that must miss a rule before it is proposed; 0 is 1
-	Reads   int     `yaml:"reads" json:"reads,omitempty"`     // trajectories of a prompt that an analyst takes in, at most; 0: all
-	First   bool    `yaml:"first" json:"first,omitempty"`     // those are the first of the prompt, not drawn at random
-	Writes  int     `yaml:"writes" json:"writes,omitempty"`   // edits of an analyst at most, which ones is chance; 0: all
-	Misses  float64 `yaml:"misses" json:"misses,omitempty"`   // share of rules that an analyst does not see, though its prompt shows them
-	Drops   float64 `yaml:"drops" json:"drops,omitempty"`     // share of the good rules of a skill that an analyst deletes
-	Repeats float64 `yaml:"repeats" json:"repeats,omitempty"` // share of the good rules of a skill that an analyst proposes again
+	Need      int     `yaml:"need" json:"need,omitempty"`           // failures of a prompt that must miss a rule before it is proposed; 0 is 1
+	Reads     int     `yaml:"reads" json:"reads,omitempty"`         // trajectories of a prompt that an analyst takes in, at most; 0: all
+	First     bool    `yaml:"first" json:"first,omitempty"`         // those are the first of the prompt, not drawn at random
+	Writes    int     `yaml:"writes" json:"writes,omitempty"`       // edits of an analyst at most, which ones is chance; 0: all
+	Misses    float64 `yaml:"misses" json:"misses,omitempty"`       // share of rules that an analyst does not see, though its prompt shows them
+	Drops     float64 `yaml:"drops" json:"drops,omitempty"`         // share of the good rules of a skill that an analyst deletes
+	Repeats   float64 `yaml:"repeats" json:"repeats,omitempty"`     // share of the good rules of a skill that an analyst proposes again
+	Memorizes float64 `yaml:"memorizes" json:"memorizes,omitempty"` // share of failures of which an analyst writes down the answer
 }
 
 // attend returns the trajectories of a prompt that an analyst takes in.
@@ -94,7 +95,7 @@ func (c *compiler) limits() Limits {
 	for _, s := range []struct {
 		key string
 		got float64
-	}{{"misses", l.Misses}, {"drops", l.Drops}, {"repeats", l.Repeats}} {
+	}{{"misses", l.Misses}, {"drops", l.Drops}, {"repeats", l.Repeats}, {"memorizes", l.Memorizes}} {
 		if !(s.got >= 0 && s.got <= 1) {
 			c.fail("optimizer."+s.key, "found %v, allowed is 0 to 1", s.got)
 		}

@@ -28,6 +28,7 @@ func TestLimits(t *testing.T) {
 		"misses all":      {"misses: 1", []string{}},
 		"drops all":       {"drops: 1", []string{"Give each number a prefix.", half, stars}},
 		"repeats all":     {"repeats: 1", []string{"Give each number a prefix.", half, stars}},
+		"memorizes all":   {"memorizes: 1", []string{`"Add 2 and 4", the answer is "3"`, `"Add 4 and 4"`, `"Add 3 and 4"`, `"Add 6 and 4"`}},
 	} {
 		w := duoWorld(t, fmt.Sprintf("optimizer: {%s}\n", tt.keys))
 		text := skill
@@ -73,7 +74,7 @@ func TestReadsAtRandom(t *testing.T) {
 func TestLimitsOutOfRange(t *testing.T) {
 	for keys, want := range map[string]string{
 		"reads: -1": "optimizer.reads: found -1, allowed is 0 to", "writes: -2": "optimizer.writes: found -2", "need: 2000": "optimizer.need: found 2000",
-		"misses: 1.5": "optimizer.misses: found 1.5, allowed is 0 to 1", "drops: -1": "optimizer.drops: found -1", "repeats: 2": "optimizer.repeats: found 2",
+		"misses: 1.5": "optimizer.misses: found 1.5, allowed is 0 to 1", "drops: -1": "optimizer.drops: found -1", "repeats: 2": "optimizer.repeats: found 2", "memorizes: 2": "optimizer.memorizes: found 2",
 	} {
 		_, err := Parse("duo.yaml", []byte("optimizer: {"+keys+"}\n"+duo))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -84,7 +84,7 @@ func (w *World) diagnose(p prompt, skill string, examples []example) (analysis, 
 	slices.SortStableFunc(good, func(a, b proposal) int {
 		return cmp.Or(cmp.Compare(b.support, a.support), cmp.Compare(b.count, a.count))
 	})
-	out := analysis{proposals: slices.Concat(w.harm(p, r), w.tinker(p, skill), good)}
+	out := analysis{proposals: slices.Concat(w.harm(p, r), w.tinker(p, skill), r.memorize(w, p, examples), good)}
 	out.failures, out.lapses = w.failures(p, d)
 	return out, nil
 }

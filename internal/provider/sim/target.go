@@ -7,13 +7,14 @@ import (
 
 // reading is what a document states.
 type reading struct {
-	digest uint64
-	stated []bool // by index of the rule
+	digest   uint64
+	stated   []bool            // by index of the rule
+	memories map[uint64]string // answers to single tasks, by the digest of the task
 }
 
 // read finds the rules that a document states.
 func (w *World) read(doc string) *reading {
-	r := &reading{digest: digest(doc), stated: make([]bool, len(w.rules))}
+	r := &reading{digest: digest(doc), stated: make([]bool, len(w.rules)), memories: memories(doc)}
 	for _, s := range statements(doc) {
 		for i, rule := range w.rules {
 			r.stated[i] = r.stated[i] || rule.stated(s.text)
@@ -89,6 +90,15 @@ func (p *problem) follow(answer string, stated []bool) string {
 	return answer
 }
 
+// recall returns the answer of a target that thinks of the skill: what the skill says of
+// this very task, or else what its rules make of it.
+func (p *problem) recall(r *reading) string {
+	if answer, ok := r.memories[p.digest]; ok {
+		return answer
+	}
+	return p.follow(p.plain, r.stated)
+}
+
 // answer is what the target replies to a task under a skill. seed is that of
 // the request: another sample may forget the skill where this one kept to it.
 func (w *World) answer(p *problem, r *reading, seed uint64) string {
@@ -98,13 +108,13 @@ func (w *World) answer(p *problem, r *reading, seed uint64) string {
 	if w.rates.Flip > 0 && w.chance(drawFlip, p.digest, r.digest, seed) < w.rates.Flip {
 		return w.before + w.forget(p, r) + w.after
 	}
-	return w.before + p.follow(p.plain, r.stated) + w.after
+	return w.before + p.recall(r) + w.after
 }
 
 // forget is the answer of a target that does not think of the skill; where that
 // makes no difference it loses its way altogether.
 func (w *World) forget(p *problem, r *reading) string {
-	if p.follow(p.plain, r.stated) == p.plain {
+	if p.recall(r) == p.plain {
 		return w.unsure
 	}
 	return p.plain
