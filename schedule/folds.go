@@ -57,9 +57,9 @@ func Folds(n int, cfg FoldConfig) []int {
 }
 
 // Numbers of tasks, those of the test among them, for which folds are the default: with
-// fewer a fold judges nothing, and with more a fixed split loses little.
+// fewer a fold judges by a task or none, and with more a fixed split loses little.
 const (
-	fewestFolded = 20
+	fewestFolded = 8
 	mostFolded   = 59
 	autoFolds    = 4
 )
