@@ -49,7 +49,11 @@ func (s *Stop) Words() string {
 	if s.Step == 0 {
 		at = "before the first step"
 	}
-	return fmt.Sprintf("stopped %s (train.stop.%s): %s; %s left out", at, s.Rule, s.why(), plural.Of(s.StepsLeft, "step is", "steps are"))
+	text := fmt.Sprintf("stopped %s (train.stop.%s): %s", at, s.Rule, s.why())
+	if s.StepsLeft > 0 {
+		text += fmt.Sprintf("; %s left out", plural.Of(s.StepsLeft, "step is", "steps are"))
+	}
+	return text
 }
 
 // why is the reason, with its figures.

@@ -25,7 +25,11 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 		out.line(oneLine(text + failing(ctx, s, out.path(s.RunDir))))
 	}
 	if s.Status == result.Completed {
-		out.line(stepsText(s))
+		text := stepsText(s)
+		if s.Stop == nil && s.EndedAfter == nil && s.Steps > 0 {
+			text += "; no step of train.epochs is left"
+		}
+		out.line(text)
 	}
 	writeEarlyEnd(out, s)
 	writeWarnings(out, s)
