@@ -156,9 +156,7 @@ func (d *decoder) rules(c *Config) {
 	d.runName(c.Run.Name)
 	d.telemetry(c.Telemetry)
 	d.ratio(c.Split.Ratio)
-	if c.Split.CrossFit == 1 {
-		d.fail("split.cross_fit", "1", "auto, 0, or 2 to 20", "")
-	} else if why := c.noFolds(); why != "" && c.Split.CrossFit > 0 {
+	if why := c.noFolds(); why != "" && c.Split.CrossFit > 0 {
 		d.fail("split.cross_fit", c.Split.CrossFit.String()+" with "+why, "0 or auto with that", "")
 	}
 	d.model("models.target", c.Models.Target)
@@ -233,7 +231,7 @@ func (d *decoder) files(c *Config) {
 // Folds is in how many folds n tasks are to be that are not sealed for the test, as far
 // as the configuration says so; 0: in none. auto is what auto stands for.
 func (c *Config) Folds(n, auto int) int {
-	if folds := min(c.Split.CrossFit.Or(auto), n/2); folds > 1 && c.noFolds() == "" {
+	if folds := min(c.Split.CrossFit.Or(auto), n/2); folds > 0 && c.noFolds() == "" {
 		return folds
 	}
 	return 0

@@ -61,7 +61,7 @@ func Folds(n int, cfg FoldConfig) []int {
 const (
 	fewestFolded = 8
 	mostFolded   = 59
-	autoFolds    = 4
+	autoFolds    = 1
 )
 
 // DefaultFolds returns the number of folds of n tasks that nobody has split, 0 for none.

@@ -48,7 +48,7 @@ func TestFoldsAreFair(t *testing.T) {
 
 func TestDefaultFolds(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]int{0: 0, 7: 0, 8: 4, 59: 4, 60: 0, 1000: 0} {
+	for n, want := range map[int]int{0: 0, 7: 0, 8: 1, 59: 1, 60: 0, 1000: 0} {
 		if got := DefaultFolds(n); got != want {
 			t.Errorf("DefaultFolds(%d) = %d, want %d", n, got, want)
 		}

@@ -225,7 +225,9 @@ func gateSees(p result.Plan) string {
 	switch {
 	case p.Selection == 0:
 		return ""
-	case p.Folds > 0:
+	case p.Folds == 1:
+		return fmt.Sprintf("gate: %s in one pool, all of which teaches and judges", plural.Of(p.Selection, "task", "tasks"))
+	case p.Folds > 1:
 		return fmt.Sprintf("gate: %s in %d folds; each step learns from all but one, which judges it, by about %d tasks",
 			plural.Of(p.Selection, "task", "tasks"), p.Folds, p.Selection/p.Folds)
 	case p.Noise == nil:

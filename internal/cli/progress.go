@@ -121,7 +121,7 @@ func (p *progress) started(e event.RunStarted) {
 	}
 	tasks := fmt.Sprintf("%d train, %d selection", e.Train, e.Selection)
 	if e.Folds > 0 {
-		tasks = fmt.Sprintf("%d train and selection in %d folds", e.Train, e.Folds)
+		tasks = fmt.Sprintf("%d train and selection in %s", e.Train, plural.Of(e.Folds, "pool", "folds"))
 	}
 	p.line("%s %s: %s, %d test %s, %s", verb, p.path(e.RunDir), tasks, e.Test, plural.Word(e.Test, "task", "tasks"), plural.Of(e.Steps, "step", "steps"))
 	if e.Continues != "" {

@@ -115,7 +115,7 @@ func (r *finisher) freshPass(ctx context.Context) ([]trajectory.Outcome, error) 
 // wholePool measures, in folds, what is shipped on the tasks of the pool that no gate has
 // asked it: its score is told over all of them.
 func (r *finisher) wholePool(ctx context.Context) error {
-	if r.skills.folds == 0 || !r.skills.known(r.skills.best) {
+	if r.skills.folds < 2 || !r.skills.known(r.skills.best) {
 		return nil
 	}
 	e := r.skills.entry(&r.skills.best)

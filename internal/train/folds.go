@@ -8,11 +8,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// With few tasks a fixed split leaves too few to learn from and too few to judge by. In
-// folds each task does both, never in the same step: a step draws its batch outside of one
-// fold, its candidate is judged by that fold alone, and the folds take turns.
+// With few tasks a fixed split leaves too few to learn from and too few to judge by. In one
+// pool each task does both. In folds it does both, never in the same step: a step draws its
+// batch outside of one fold, its candidate is judged by that fold alone, and the folds take
+// turns. One pool is one fold that its steps draw from too.
 
-// InFolds reports whether train and selection tasks are one pool in folds.
+// InFolds reports whether train and selection tasks are one pool, in one fold or several.
 func (d Data) InFolds() bool { return d.Folds != nil }
 
 // CrossFit is the data with train and selection tasks as one pool in so many folds.
@@ -56,7 +57,7 @@ func (d Data) fold(step int) int { return (step - 1) % d.NumFolds() }
 
 // drawn are the tasks that a step may draw.
 func (d Data) drawn(step int) []task.Task {
-	if !d.InFolds() {
+	if d.NumFolds() < 2 {
 		return d.Train
 	}
 	var out []task.Task
@@ -83,7 +84,12 @@ func (d Data) judging(step int) []int {
 }
 
 // Drawable is how many train tasks a step has to draw from, at least.
-func (d Data) Drawable() int { return len(d.Train) - d.largest() }
+func (d Data) Drawable() int {
+	if d.NumFolds() < 2 {
+		return len(d.Train)
+	}
+	return len(d.Train) - d.largest()
+}
 
 // Judges is how many selection tasks a candidate is judged by, at most.
 func (d Data) Judges() int {
@@ -93,10 +99,10 @@ func (d Data) Judges() int {
 	return d.largest()
 }
 
-// Pass is how many rollouts it takes at most to judge a candidate once: in folds the
-// incumbent is as new to them.
+// Pass is how many rollouts it takes at most to judge a candidate once: in several folds
+// the incumbent is as new to them.
 func (d Data) Pass() int {
-	if !d.InFolds() {
+	if d.NumFolds() < 2 {
 		return len(d.Selection)
 	}
 	return 2 * d.largest()

@@ -223,7 +223,7 @@ func (p *pacer) closing() int {
 	if p.unjudged() {
 		evaluations++ // the skill as it is
 	}
-	if p.opts.freshens() || p.data.InFolds() {
+	if p.opts.freshens() || p.data.NumFolds() > 1 {
 		evaluations++
 	}
 	return evaluations * n

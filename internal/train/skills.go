@@ -38,7 +38,7 @@ func newSkills(o Options, d Data, scope skill.Scope) *skills {
 	_, clusters := Strata(d.Selection, o.Cluster)
 	s := &skills{gate: o.Gate, projection: o.Projection, selection: d.Selection, folds: d.NumFolds(), scope: scope}
 	s.store = newStore(idsOf(d.Selection), clusters, o.Projection)
-	s.store.folded, s.store.scope = d.InFolds(), scope
+	s.store.folded, s.store.scope = d.NumFolds() > 1, scope
 	return s
 }
 
@@ -81,7 +81,7 @@ func (s *skills) known(in incumbent) bool {
 		return false
 	}
 	n, missing := len(in.outcomes), len(missingOf(in.outcomes))
-	return gate.Enough(n, missing) || s.folds > 0 && missing < n
+	return gate.Enough(n, missing) || s.folds > 1 && missing < n
 }
 
 // beats reports whether a scores above b on the items that both have.
@@ -103,7 +103,7 @@ func (s *skills) bestIsCurrent() bool { return s.best.skill.Equal(s.current.skil
 func (s *skills) adopt(cand incumbent, v gate.Verdict) {
 	s.entry(&cand).Accepted = true
 	s.current = cand
-	if v.Action == gate.AcceptNewBest || s.gate == gate.ModeOff || s.folds > 0 {
+	if v.Action == gate.AcceptNewBest || s.gate == gate.ModeOff || s.folds > 1 {
 		s.best = cand
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,29 +34,24 @@ func fewCeilings() []loopCeiling { return []loopCeiling{{"short", 60, 6}, {"long
 // fewWay is a way to use the tasks that are not sealed for the test.
 type fewWay struct {
 	name  string
-	folds int  // 0: there are none
-	pool  bool // all tasks teach, and all judge
+	folds int // 1: all tasks teach, and all judge; 0: train and selection are apart
 }
 
 // The ways: the default, which others are compared with, and the others.
 const (
-	fewDefault = "4 folds"
+	fewDefault = "one pool"
 	fewFixed   = "fixed split"
-	fewPool    = "one pool"
+	fewFolds   = "4 folds"
 )
 
 func fewWays() []fewWay {
-	return []fewWay{{fewDefault, 4, false}, {fewFixed, 0, false}, {fewPool, 0, true}}
+	return []fewWay{{fewDefault, 1}, {fewFixed, 0}, {fewFolds, 4}}
 }
 
 // divide returns the arena with its tasks as a way has them.
 func (a *Arena) divide(w fewWay) *Arena {
 	b := *a
-	switch {
-	case w.pool:
-		b.Data.Train = slices.Concat(a.Data.Train, a.Data.Selection)
-		b.Data.Selection = b.Data.Train
-	case w.folds > 0:
+	if w.folds > 0 {
 		b.Data = a.Data.CrossFit(min(w.folds, (len(a.Data.Train)+len(a.Data.Selection))/2), a.Seed)
 	}
 	return &b

@@ -80,7 +80,7 @@ func TestEveryWayHasTheSameTasks(t *testing.T) {
 		if diff := cmp.Diff(all, ids(append(append([]task.Task{}, d.Train...), d.Selection...))); diff != "" {
 			t.Errorf("%s (-all +its):\n%s", w.name, diff)
 		}
-		if w.pool && len(d.Train) != len(all) || d.NumFolds() != min(w.folds, len(all)/2) || w.folds > 0 && d.Drawable()+d.Judges() != len(all) {
+		if w.folds == 1 && d.Drawable() != len(all) || d.NumFolds() != min(w.folds, len(all)/2) || w.folds > 1 && d.Drawable()+d.Judges() != len(all) {
 			t.Errorf("%s: %d folds, %d to draw from, %d judge", w.name, d.NumFolds(), d.Drawable(), d.Judges())
 		}
 	}

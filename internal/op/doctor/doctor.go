@@ -129,7 +129,7 @@ func (e *examiner) inputs(ctx context.Context) {
 // divided says how tasks are used.
 func (e *examiner) divided() string {
 	if n := e.session.Data.NumFolds(); n > 0 {
-		return fmt.Sprintf("%d train and selection in %d folds, %d test", len(e.session.Data.Train), n, len(e.session.Data.Test))
+		return fmt.Sprintf("%d train and selection in %s, %d test", len(e.session.Data.Train), plural.Of(n, "pool", "folds"), len(e.session.Data.Test))
 	}
 	return fmt.Sprintf("%d train, %d selection, %d test", len(e.session.Data.Train), len(e.session.Data.Selection), len(e.session.Data.Test))
 }
