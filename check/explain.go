@@ -20,16 +20,19 @@ func unequal(answer string, accepted []string) verdict {
 // differs (letter case, punctuation, words around it) is what an analyst can
 // turn into a rule, so it is named when there is one.
 func mismatch(answer string, accepted []string) string {
-	switch cause := Difference(answer, accepted); cause {
-	case "":
+	if len(accepted) == 0 {
 		return "there is nothing to compare with: the task has no gold answer"
-	case score.NoAnswer:
-		return "the answer is empty, expected " + oneOf(accepted)
-	case score.OtherNumber, score.OtherAnswer:
-		return fmt.Sprintf("got %s, expected %s", quote(answer), oneOf(accepted))
-	default:
-		return fmt.Sprintf("got %s, expected %s: %s", quote(answer), oneOf(accepted), cause)
 	}
+	if strings.TrimSpace(answer) == "" {
+		return "the answer is empty, expected " + oneOf(accepted)
+	}
+	reason := fmt.Sprintf("got %s, expected %s", quote(answer), oneOf(accepted))
+	for _, a := range accepted {
+		if p := property(answer, a); p != score.OtherAnswer {
+			return reason + ": " + string(p)
+		}
+	}
+	return reason
 }
 
 // Difference returns how an answer differs from the accepted one that it is closest to, ""
@@ -40,7 +43,7 @@ func Difference(answer string, accepted []string) score.Cause {
 	}
 	var found []score.Cause
 	for _, a := range accepted {
-		found = append(found, property(answer, a))
+		found = append(found, strictProperty(answer, a))
 	}
 	return closestCause(found)
 }
@@ -56,14 +59,32 @@ func closestCause(found []score.Cause) score.Cause {
 	return append(found, "")[0]
 }
 
+// strictProperty is property for what is counted: an analyst sees both texts and can tell that
+// 112 is not 12 in a longer answer, and that "not" holds no "no". Of equal texts it returns
+// ScoredElsewhere.
+func strictProperty(answer, want string) score.Cause {
+	p, a, w := property(answer, want), casefold(answer), casefold(want)
+	switch {
+	case answer == want:
+		return score.ScoredElsewhere
+	case !slices.Contains([]score.Cause{score.LongerAnswer, score.PartialAnswer, score.OtherOrder, score.OtherAnswer}, p):
+		return p
+	case otherNumber(answer, want):
+		return score.OtherNumber
+	case wordLetters(a) == wordLetters(w) && wordLetters(a) != "":
+		return score.Punctuation
+	case p == score.LongerAnswer && !within(a, w), p == score.PartialAnswer && !within(w, a):
+		return score.OtherAnswer
+	}
+	return p
+}
+
 // property returns what alone keeps answer from being want, OtherAnswer if it is more than
-// one thing, and ScoredElsewhere where nothing does.
+// one thing.
 func property(answer, want string) score.Cause {
 	noSpace := func(s string) string { return strings.Join(strings.Fields(s), "") }
 	a, w := casefold(answer), casefold(want)
 	switch {
-	case answer == want:
-		return score.ScoredElsewhere
 	case noSpace(answer) == noSpace(want):
 		return score.Space
 	case a == w:
@@ -74,11 +95,9 @@ func property(answer, want string) score.Cause {
 		return score.Punctuation
 	case sameNumber(answer, want):
 		return score.NumberForm
-	case otherNumber(answer, want):
-		return score.OtherNumber
-	case within(a, w):
+	case w != "" && strings.Contains(a, w):
 		return score.LongerAnswer
-	case within(w, a):
+	case strings.Contains(w, a):
 		return score.PartialAnswer
 	case sameWords(a, w):
 		return score.OtherOrder
@@ -93,11 +112,16 @@ func within(text, part string) bool {
 	return mcq.Holds(text, part) || strings.ContainsFunc(part, spaceless) && strings.Contains(text, part)
 }
 
+// wordLetters is lettersOf without the punctuation of other scripts, dashes apart.
+func wordLetters(s string) string {
+	other := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsPunct(r) && !unicode.Is(unicode.Pd, r) }
+	return lettersOf(strings.Join(strings.FieldsFunc(s, other), ""))
+}
+
 // lettersOf keeps the characters that are part of words, numbers apart: 3.5 and
 // 35 differ in more than punctuation.
 func lettersOf(s string) string {
-	other := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsPunct(r) && !unicode.Is(unicode.Pd, r) }
-	return strings.Join(strings.Fields(strings.Join(strings.FieldsFunc(dropPunctuation(s), other), "")), " ")
+	return strings.Join(strings.Fields(dropPunctuation(s)), " ")
 }
 
 func sameNumber(answer, want string) bool {
