@@ -41,7 +41,7 @@ func buildANLS(s *spec, n *node) {
 		best, closest := r.best(answer, gold)
 		v := verdict{score: best, pass: len(gold) > 0 && best >= hard, saw: fmt.Sprintf("ANLS %.3f with %s", best, quote(closest))}
 		if !v.pass {
-			v.reason = fmt.Sprintf("%s (ANLS %.3f, %v is needed)", mismatch(answer, gold), best, hard)
+			v.reason, v.cause = fmt.Sprintf("%s (ANLS %.3f, %v is needed)", mismatch(answer, gold), best, hard), Difference(answer, gold)
 		}
 		return v
 	}

@@ -59,6 +59,7 @@ func (s *Suite) JudgeCalls(t task.Task) int {
 // Evidence is what a rollout left.
 type Evidence struct {
 	Answer   string
+	NotFound bool              // no rule has found an answer in the reply, which is all of Answer
 	Question string            // the task as the target saw it; "" = the task's prompt
 	Turns    []trajectory.Turn // calls of tools are those of Kind ToolCall, whose Action is "name arguments"
 	Dir      string            // the workspace, absolute; "" = none. It may have been deleted

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // maxGroupDepth bounds groups within groups.
@@ -244,6 +246,7 @@ func (p *program) any(threshold float64, first bool) look {
 	return func(ctx context.Context, s *subject, id string) (verdict, error) {
 		var best verdict
 		var reasons, details []string
+		var causes []score.Cause
 		for i := range p.nodes {
 			v, err := p.nodes[i].run(ctx, s, fmt.Sprint(id, "/", p.nodes[i].place))
 			if err != nil {
@@ -253,6 +256,9 @@ func (p *program) any(threshold float64, first bool) look {
 			best.pass = best.pass || v.pass && v.score >= threshold
 			best.score = max(best.score, v.score)
 			reasons = append(reasons, p.nodes[i].name+": "+v.reason)
+			if v.cause != "" {
+				causes = append(causes, v.cause)
+			}
 			if first && best.pass {
 				break
 			}
@@ -260,7 +266,7 @@ func (p *program) any(threshold float64, first bool) look {
 		best.pass = best.pass || threshold > 0 && best.score >= threshold
 		if !best.pass {
 			best.reason = "none of its members holds (" + firstFew(reasons) + ")"
-			best.detail = strings.Join(details, "\n")
+			best.detail, best.cause = strings.Join(details, "\n"), closestCause(causes)
 		}
 		return best, nil
 	}
@@ -274,7 +280,7 @@ func (p *program) all(threshold float64) look {
 		if err != nil {
 			return verdict{}, err
 		}
-		v := verdict{score: s.Soft, pass: s.Hard == 1, reason: s.Reason}
+		v := verdict{score: s.Soft, pass: s.Hard == 1, reason: s.Reason, cause: s.Cause}
 		if v.pass {
 			return v, nil
 		}

@@ -4,7 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/mcq"
+	"github.com/seed-f4525e22/skillopt/score"
 )
+
+// unequal returns the verdict on an answer that is none of those accepted.
+func unequal(answer string, accepted []string) verdict {
+	return verdict{reason: mismatch(answer, accepted), cause: Difference(answer, accepted)}
+}
 
 // mismatch says how an answer differs from what was accepted. The property that
 // differs (letter case, punctuation, words around it) is what an analyst can
@@ -18,37 +28,94 @@ func mismatch(answer string, accepted []string) string {
 	}
 	reason := fmt.Sprintf("got %s, expected %s", quote(answer), oneOf(accepted))
 	for _, a := range accepted {
-		if p := property(answer, a); p != "" {
-			return reason + ": " + p
+		if p := property(answer, a); p != score.OtherAnswer {
+			return reason + ": " + string(p)
 		}
 	}
 	return reason
 }
 
-// property names what alone keeps answer from being want, "" if it is more than
+// Difference returns how an answer differs from the accepted one that it is closest to, ""
+// where there is nothing to compare with.
+func Difference(answer string, accepted []string) score.Cause {
+	if strings.TrimSpace(answer) == "" && len(accepted) > 0 {
+		return score.NoAnswer
+	}
+	var found []score.Cause
+	for _, a := range accepted {
+		found = append(found, strictProperty(answer, a))
+	}
+	return closestCause(found)
+}
+
+// closestCause returns the cause with the smallest difference, the first if none compares
+// answers, "" if there is none.
+func closestCause(found []score.Cause) score.Cause {
+	for _, c := range score.AnswerCauses() {
+		if slices.Contains(found, c) {
+			return c
+		}
+	}
+	return append(found, "")[0]
+}
+
+// strictProperty is property for what is counted: an analyst sees both texts and can tell that
+// 112 is not 12 in a longer answer, and that "not" holds no "no". Of equal texts it returns
+// ScoredElsewhere.
+func strictProperty(answer, want string) score.Cause {
+	p, a, w := property(answer, want), casefold(answer), casefold(want)
+	switch {
+	case answer == want:
+		return score.ScoredElsewhere
+	case !slices.Contains([]score.Cause{score.LongerAnswer, score.PartialAnswer, score.OtherOrder, score.OtherAnswer}, p):
+		return p
+	case otherNumber(answer, want):
+		return score.OtherNumber
+	case wordLetters(a) == wordLetters(w) && wordLetters(a) != "":
+		return score.Punctuation
+	case p == score.LongerAnswer && !within(a, w), p == score.PartialAnswer && !within(w, a):
+		return score.OtherAnswer
+	}
+	return p
+}
+
+// property returns what alone keeps answer from being want, OtherAnswer if it is more than
 // one thing.
-func property(answer, want string) string {
+func property(answer, want string) score.Cause {
 	noSpace := func(s string) string { return strings.Join(strings.Fields(s), "") }
 	a, w := casefold(answer), casefold(want)
 	switch {
 	case noSpace(answer) == noSpace(want):
-		return "only white space differs"
+		return score.Space
 	case a == w:
-		return "only letter case differs"
+		return score.LetterCase
 	case noSpace(a) == noSpace(w):
-		return "only white space and letter case differ"
+		return score.SpaceAndCase
 	case lettersOf(a) == lettersOf(w) && lettersOf(a) != "":
-		return "only punctuation differs"
+		return score.Punctuation
 	case sameNumber(answer, want):
-		return "the same number, written differently"
+		return score.NumberForm
 	case w != "" && strings.Contains(a, w):
-		return "the expected text stands inside a longer answer"
+		return score.LongerAnswer
 	case strings.Contains(w, a):
-		return "it is only a part of what is expected"
+		return score.PartialAnswer
 	case sameWords(a, w):
-		return "the same words in another order"
+		return score.OtherOrder
 	}
-	return ""
+	return score.OtherAnswer
+}
+
+// within reports whether a text holds another one as whole words, or anywhere in a script
+// that is written without spaces.
+func within(text, part string) bool {
+	spaceless := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) }
+	return mcq.Holds(text, part) || strings.ContainsFunc(part, spaceless) && strings.Contains(text, part)
+}
+
+// wordLetters is lettersOf without the punctuation of other scripts, dashes apart.
+func wordLetters(s string) string {
+	other := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsPunct(r) && !unicode.Is(unicode.Pd, r) }
+	return lettersOf(strings.Join(strings.FieldsFunc(s, other), ""))
 }
 
 // lettersOf keeps the characters that are part of words, numbers apart: 3.5 and
@@ -61,6 +128,24 @@ func sameNumber(answer, want string) bool {
 	a, okA := parseNumber(answer)
 	w, okW := parseNumber(want)
 	return okA && okW && a.value == w.value && a.unit == w.unit
+}
+
+// otherNumber reports whether an answer has another number than want where want is one, or
+// is the same text but for its digits.
+func otherNumber(answer, want string) bool {
+	if w, ok := parseNumber(want); ok {
+		a, reason := onlyNumber(answer)
+		return reason == "" && a.value != w.value
+	}
+	noDigits := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return -1
+			}
+			return r
+		}, casefold(s))
+	}
+	return noDigits(answer) == noDigits(want) && noDigits(answer) != casefold(answer) && noDigits(want) != casefold(want)
 }
 
 func sameWords(a, w string) bool {

@@ -79,7 +79,7 @@ func buildFileEquals(s *spec, n *node, path string) {
 				return verdict{score: 1, pass: true}
 			}
 		}
-		return verdict{reason: mismatch(text, texts)}
+		return unequal(text, texts)
 	})
 }
 

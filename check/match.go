@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/mcq"
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // operandSet is what a check compares with: fixed texts, or the task's gold.
@@ -100,7 +102,7 @@ func buildEquals(s *spec, n *node) {
 				return verdict{score: 1, pass: true}
 			}
 		}
-		return verdict{reason: mismatch(answer, texts)}
+		return unequal(answer, texts)
 	}
 }
 
@@ -156,13 +158,24 @@ func containsVerdict(answer string, all bool, total int, missing []string) verdi
 		if found > 0 {
 			return verdict{score: 1, pass: true}
 		}
-		return verdict{reason: "does not contain " + oneOf(missing) + got(answer)}
+		return verdict{reason: "does not contain " + oneOf(missing) + got(answer), cause: lackCause(answer, missing)}
 	}
 	if len(missing) == 0 && total > 0 {
 		return verdict{score: 1, pass: true}
 	}
-	share := float64(found) / float64(max(1, total))
-	return verdict{score: share, reason: fmt.Sprintf("%d of %d are missing: %s%s", len(missing), total, oneOf(missing), got(answer))}
+	v := verdict{score: float64(found) / float64(max(1, total)), reason: fmt.Sprintf("%d of %d are missing: %s%s", len(missing), total, oneOf(missing), got(answer))}
+	if v.cause = lackCause(answer, missing); found > 0 {
+		v.cause = score.PartialAnswer
+	}
+	return v
+}
+
+// lackCause returns why an answer does not hold one of the texts.
+func lackCause(answer string, missing []string) score.Cause {
+	if slices.ContainsFunc(missing, func(m string) bool { return strings.Contains(casefold(answer), casefold(m)) }) {
+		return score.LetterCase
+	}
+	return Difference(answer, missing)
 }
 
 // got appends what was answered to a reason, if it is short enough to help.
@@ -202,7 +215,11 @@ func buildPrefix(s *spec, n *node) {
 				return verdict{score: 1, pass: true}
 			}
 		}
-		return verdict{reason: fmt.Sprintf("must start with %s, starts with %s", oneOf(texts), quote(excerpt(body, 40)))}
+		v := verdict{reason: fmt.Sprintf("must start with %s, starts with %s", oneOf(texts), quote(excerpt(body, 40))), cause: Difference(answer, texts)}
+		if slices.ContainsFunc(texts, func(t string) bool { return strings.HasPrefix(casefold(body), casefold(t)) }) {
+			v.cause = score.LetterCase
+		}
+		return v
 	}
 }
 
@@ -281,7 +298,7 @@ func buildF1(s *spec, n *node) {
 		if f >= threshold {
 			return verdict{score: f, pass: true}
 		}
-		return verdict{score: f, reason: fmt.Sprintf("the words agree by F1 %.2f with %s, %.2f is needed%s", f, quote(closest), threshold, got(answer))}
+		return verdict{score: f, cause: Difference(answer, gold), reason: fmt.Sprintf("the words agree by F1 %.2f with %s, %.2f is needed%s", f, quote(closest), threshold, got(answer))}
 	}
 }
 

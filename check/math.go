@@ -59,7 +59,7 @@ func mathVerdict(answer string, gold []string, reference bool, o latex.Options) 
 			why = reason
 		}
 	}
-	v := verdict{reason: mismatch(answer, gold)}
+	v := unequal(answer, gold)
 	if why != "" && strings.TrimSpace(answer) != "" && len(gold) > 0 {
 		v.reason += "; " + why
 	}

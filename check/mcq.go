@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/mcq"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -83,7 +84,7 @@ func suitsMCQ(t task.Task, field, form string, gold []string) error {
 
 func choiceVerdict(form, answer string, gold []string, choices []mcq.Choice) verdict {
 	if len(gold) == 0 {
-		return verdict{reason: mismatch(answer, nil)}
+		return unequal(answer, nil)
 	}
 	var v verdict
 	var accepted []string
@@ -95,9 +96,9 @@ func choiceVerdict(form, answer string, gold []string, choices []mcq.Choice) ver
 		}
 		accepted = append(accepted, right)
 		v.reason = fmt.Sprintf("chose %s, expected %s", label, oneOf(accepted))
-		v.saw = "choice " + label
+		v.saw, v.cause = "choice "+label, score.OtherAnswer
 		if why != "" {
-			v.saw = ""
+			v.saw, v.cause = "", score.NoAnswer
 			v.reason = fmt.Sprintf("%s%s; expected %s", why, got(answer), oneOf(accepted))
 		}
 	}

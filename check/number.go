@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // defaultRel is the relative tolerance of numbers unless a check states one:
@@ -78,21 +80,24 @@ func isNumber(text string) error {
 func (r numberRule) judge(answer string, accepted []string) verdict {
 	got, reason := onlyNumber(answer)
 	if reason != "" {
-		return verdict{reason: fmt.Sprintf("%s, expected %s", reason, oneOf(accepted))}
+		v := verdict{reason: fmt.Sprintf("%s, expected %s", reason, oneOf(accepted)), cause: Difference(answer, accepted)}
+		if len(numbersIn(answer)) == 0 {
+			v.cause = score.NoAnswer
+		}
+		return v
 	}
-	saw := "the number " + got.text()
-	reason = "there is nothing to compare with: the task has no gold answer"
+	v := verdict{saw: "the number " + got.text(), reason: "there is nothing to compare with: the task has no gold answer"}
 	for i, text := range accepted {
 		want, _ := parseNumber(text)
-		why := r.differ(got, want)
+		cause, why := r.differ(got, want)
 		if why == "" {
-			return verdict{score: 1, pass: true, saw: saw}
+			return verdict{score: 1, pass: true, saw: v.saw}
 		}
 		if i == 0 {
-			reason = fmt.Sprintf("got %s, expected %s: %s", quote(answer), oneOf(accepted), why)
+			v.reason, v.cause = fmt.Sprintf("got %s, expected %s: %s", quote(answer), oneOf(accepted), why), cause
 		}
 	}
-	return verdict{reason: reason, saw: saw}
+	return v
 }
 
 // text is a quantity as it was read.
@@ -106,7 +111,7 @@ func (q quantity) text() string {
 }
 
 // differ says why got is not want, "" if it is.
-func (r numberRule) differ(got, want quantity) string {
+func (r numberRule) differ(got, want quantity) (score.Cause, string) {
 	g, w := got.value, want.value
 	if r.unit == "ignore" {
 		g, w = got.bare(), want.bare()
@@ -116,12 +121,12 @@ func (r numberRule) differ(got, want quantity) string {
 		near = near || r.near(got.bare(), w) // asked for in percent, gold 12, answered 12 %
 	}
 	if !near {
-		return fmt.Sprintf("off by %+.6g", g-w)
+		return score.OtherNumber, fmt.Sprintf("off by %+.6g", g-w)
 	}
 	if got.unit != want.unit && (r.unit == "strict" || r.unit != "ignore" && want.unit != "") {
-		return fmt.Sprintf("the unit is %s, expected %s", quote(got.unit), quote(want.unit))
+		return score.OtherUnit, fmt.Sprintf("the unit is %s, expected %s", quote(got.unit), quote(want.unit))
 	}
-	return ""
+	return "", ""
 }
 
 func (q quantity) bare() float64 {

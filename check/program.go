@@ -17,6 +17,7 @@ type verdict struct {
 	pass   bool
 	reason string // why it does not hold; empty if it does
 	broken bool   // it could not be decided, so it fails whichever way it is asked
+	cause  score.Cause
 	detail string // more for analysts, of several lines
 	saw    string // what was judged, where that is not the answer as it stands
 
@@ -61,7 +62,25 @@ type node struct {
 	regroup      func(*program) (holds string, l look) // of a group, for the members that apply
 }
 
+// run decides a check. A verdict that is no pass has a cause.
 func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
+	v, err := n.verdict(ctx, s, id)
+	if err == nil && !v.pass {
+		v.cause = n.cause(v, s)
+	}
+	return v, err
+}
+
+// cause returns why a check failed: that there is no answer where it looks at one.
+func (n *node) cause(v verdict, s *subject) score.Cause {
+	looksAtAnswer := !n.negate && !n.needs.Workspace && !n.needs.Turns
+	if n.members == nil && looksAtAnswer && (s.NotFound || strings.TrimSpace(s.Answer) == "") {
+		return score.NoAnswer
+	}
+	return cmp.Or(v.cause, score.CheckFailed(n.kind))
+}
+
+func (n *node) verdict(ctx context.Context, s *subject, id string) (verdict, error) {
 	v, err := n.decide(ctx, s, id)
 	if err != nil {
 		return verdict{}, err
@@ -193,13 +212,14 @@ func (p *program) run(ctx context.Context, what *subject, id string, o Options) 
 		if n.required && !v.pass {
 			s.Hard = 0
 			if s.Reason == "" {
-				s.Reason = n.name + ": " + v.reason
+				s.Reason, s.Cause = n.name+": "+v.reason, v.cause
 			}
 		}
 	}
 	s.Soft = sum / weights
 	if s.Soft < o.Threshold && s.Hard == 1 {
 		s.Hard = 0
+		s.Cause = score.LowScore
 		s.Reason = fmt.Sprintf("threshold: the weighted score is %.3g, %.3g is needed", s.Soft, o.Threshold)
 	}
 	s.Feedback = p.feedback(s, details)

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
@@ -76,6 +77,8 @@ type StepRecord struct {
 	// would accept it otherwise, with the fresh answers about them.
 	Losses []gate.Loss `json:"losses,omitempty"`
 
+	Failures CauseCounts `json:"failures,omitempty"` // of a candidate that the gate rejected
+
 	Control *NullControl `json:"null_control,omitempty"` // after this step
 
 	// Of a step that made several candidates only: each of them. The record is that
@@ -98,7 +101,32 @@ type CandidateRecord struct {
 	Unmeasured []string `json:"unmeasured,omitempty"` // items that it was judged without
 	Taken      bool     `json:"taken,omitempty"`      // it became the current skill
 
-	Losses []gate.Loss `json:"losses,omitempty"` // as in StepRecord
+	Losses   []gate.Loss `json:"losses,omitempty"`   // as in StepRecord
+	Failures CauseCounts `json:"failures,omitempty"` // as in StepRecord
+}
+
+// CauseCounts are why a rejected candidate failed selection tasks, by cause: never a text of a
+// task, its gold or a reply.
+type CauseCounts []CauseCount
+
+// CauseCount counts the tasks that were failed for one cause.
+type CauseCount struct {
+	Cause  score.Cause `json:"cause"`
+	Failed int         `json:"failed"` // tasks that it failed at least once
+	Lost   int         `json:"lost"`   // of them, those on which the current skill has the higher score
+}
+
+// Words returns the causes with their counts, "" if there are none.
+func (counts CauseCounts) Words() string {
+	var out []string
+	for _, c := range counts {
+		text := fmt.Sprintf("%d x %s", c.Failed, c.Cause)
+		if c.Lost > 0 {
+			text += fmt.Sprintf(" (%d lost)", c.Lost)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
 }
 
 // EpochRecord is what the end of an epoch decided.
@@ -111,7 +139,8 @@ type EpochRecord struct {
 	MetaSkill  string         `json:"meta_skill,omitempty"`
 	Lost       []string       `json:"lost_replies,omitempty"`
 	Unmeasured []string       `json:"unmeasured,omitempty"`
-	Losses     []gate.Loss    `json:"losses,omitempty"` // of the guidance: as in StepRecord
+	Losses     []gate.Loss    `json:"losses,omitempty"`   // of the guidance: as in StepRecord
+	Failures   CauseCounts    `json:"failures,omitempty"` // of the guidance: as in StepRecord
 	SkillHash  string         `json:"skill_hash"`
 }
 

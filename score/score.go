@@ -40,6 +40,7 @@ type Score struct {
 	Hard       float64     `json:"hard"` // 0..1, usually 0 or 1
 	Soft       float64     `json:"soft"` // 0..1, partial credit
 	Reason     string      `json:"reason,omitempty"`
+	Cause      Cause       `json:"cause,omitempty"`    // of Reason; "": it is not known
 	Feedback   string      `json:"feedback,omitempty"` // for analysts only, at most MaxFeedback bytes
 	Components []Component `json:"parts,omitempty"`
 }

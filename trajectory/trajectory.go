@@ -76,6 +76,7 @@ type Outcome struct {
 	LeftOut    []LeftOut      `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
 	Load       Load           `json:"load,omitempty"`     // of a trigger task: whether the body of the skill was loaded
 	Refused    string         `json:"refused,omitempty"`  // of an episode: the cause for which a request of it was refused
+	Cause      score.Cause    `json:"-"`                  // why the task was failed; the record of what was scored has it
 	Told       Told           `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
 }
 

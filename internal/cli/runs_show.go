@@ -161,6 +161,9 @@ func showStep(out printer, s result.StepRecord) {
 		fmt.Fprintf(out, " (%s)", oneLine(s.Reason))
 	}
 	fmt.Fprintln(out)
+	if len(s.Failures) > 0 {
+		out.hang("  failed: ", oneLine(s.Failures.Words()))
+	}
 	for _, e := range s.Edits {
 		text := firstLine(e.Content, e.Target)
 		if e.File != "" {
@@ -181,6 +184,9 @@ func showEpochs(out printer, h result.History) {
 			if e.Score != nil {
 				fmt.Fprintf(out, " at %s", scoreText(e.Score))
 			}
+		}
+		if len(e.Failures) > 0 {
+			fmt.Fprintf(out, "; failed: %s", oneLine(e.Failures.Words()))
 		}
 		if e.MetaSkill != "" {
 			fmt.Fprintf(out, "; meta skill: %s", firstLine(e.MetaSkill))

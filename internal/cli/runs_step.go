@@ -59,6 +59,9 @@ func printStep(out printer, d result.StepDetail, path string) error {
 	if len(s.Unmeasured) > 0 {
 		out.hang("  without    ", oneLine(strings.Join(s.Unmeasured, ", "))+": could not be measured")
 	}
+	if len(s.Failures) > 0 {
+		out.hang("  failed     ", oneLine(s.Failures.Words()))
+	}
 	if len(s.Losses) > 0 {
 		out.hang("  lost       ", lossesText(s.Losses))
 	}

@@ -47,6 +47,7 @@ func settle(ctx context.Context, assess Assess, key string, t task.Task, ev Evid
 		return fmt.Errorf("score task %s: %w", t.ID, err)
 	}
 	out.Status, out.Hard, out.Soft = score.OK, s.Hard, s.Soft
+	out.Cause = s.Cause
 	out.FailReason, out.Feedback, out.Checks = s.Reason, feedback(s.Feedback), trajectory.VerdictsOf(s.Components)
 	if err := checkScores(*out); err != nil {
 		return caller.Unmeasurable(fmt.Errorf("score task %s: %w", t.ID, err))

@@ -75,6 +75,7 @@ func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (
 		out, err = unmeasured(ctx, &t, err)
 		out.Checks = checks // those that had been decided when one could not be
 	}
+	out.Cause = causeOf(&out, t.Gold)
 	if err == nil && r.Heard != nil {
 		r.Heard(p, &t, &out)
 	}

@@ -29,24 +29,28 @@ func (s *scorer) assess(ctx context.Context, key string, t task.Task, ev rollout
 	if a.Answer, a.Extracted, err = s.Extract.Extract(ev.Reply); err != nil {
 		return a, caller.Unmeasurable(err)
 	}
-	a.Score, err = s.score(ctx, key, t, a.Answer, ev)
+	a.Score, err = s.score(ctx, key, t, a, ev)
 	return a, err
 }
 
 // assessAnswer scores what is an answer already.
-func (s *scorer) assessAnswer(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (rollout.Assessment, error) {
-	got, err := s.score(ctx, key, t, ev.Reply, ev)
-	return rollout.Assessment{Answer: ev.Reply, Score: got}, err
+func (s *scorer) assessAnswer(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (a rollout.Assessment, err error) {
+	a.Answer = ev.Reply
+	a.Score, err = s.score(ctx, key, t, a, ev)
+	return a, err
 }
 
 // score scores an answer, and what was left with it. What a judge or a command
 // says is recorded by itself.
-func (s *scorer) score(ctx context.Context, key string, t task.Task, answer string, ev rollout.Evidence) (score.Score, error) {
+func (s *scorer) score(ctx context.Context, key string, t task.Task, a rollout.Assessment, ev rollout.Evidence) (score.Score, error) {
 	if s.Scorer != nil {
-		return s.Scorer(answer, t), nil
+		got := s.Scorer(a.Answer, t)
+		got.Cause = "" // those are of a fixed list
+		return got, nil
 	}
+	evidence := check.Evidence{Answer: a.Answer, NotFound: a.Extracted == check.NothingFound}
 	if s.Suite.Needs(t) == (check.Needs{}) {
-		got, err := s.Suite.Assess(ctx, check.Evidence{Answer: answer}, t, check.Means{})
+		got, err := s.Suite.Assess(ctx, evidence, t, check.Means{})
 		return got, caller.Unmeasurable(err)
 	}
 	if _, err := os.Lstat(ev.Dir); s.Suite.Needs(t).Workspace && errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +62,8 @@ func (s *scorer) score(ctx context.Context, key string, t task.Task, answer stri
 	if err != nil {
 		return score.Score{}, caller.Unmeasurable(err)
 	}
-	got, err := s.Suite.Assess(ctx, check.Evidence{Answer: answer, Turns: ev.Turns, Dir: ev.Dir, Before: before}, t, check.Means{
+	evidence.Turns, evidence.Dir, evidence.Before = ev.Turns, ev.Dir, before
+	got, err := s.Suite.Assess(ctx, evidence, t, check.Means{
 		Command: func(ctx context.Context, id string, c check.Command) (check.CommandResult, error) {
 			return s.command(ctx, key+"/"+id, t, ev, c)
 		},

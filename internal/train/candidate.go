@@ -85,7 +85,7 @@ func (s *candidates) weigh(ctx context.Context, p *proposal) error {
 		return err
 	}
 	if v.Action.Rejected() {
-		p.fared = s.skills.fared(&cand)
+		p.fared, p.record.Failures = s.skills.fared(&cand), s.skills.failures(&cand)
 	}
 	if v.Action.Rejected() && s.skills.scope.DescriptionAlone() {
 		s.loads.inVain(p.candidate, v.Reason)

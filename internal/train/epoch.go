@@ -228,6 +228,9 @@ func (r *epochEnder) decide(ctx context.Context, e *epochEnd, cand incumbent) er
 		return err
 	}
 	e.record.SlowUpdate, e.record.Losses = string(v.Action), v.Losses
+	if v.Action.Rejected() {
+		e.record.Failures = r.skills.failures(&cand)
+	}
 	if cand.outcomes != nil {
 		e.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
 	}

@@ -85,7 +85,7 @@ func (p *proposal) summary() result.CandidateRecord {
 	return result.CandidateRecord{
 		Index: p.index, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
 		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
-		Unmeasured: p.verdict.Unmeasured, Losses: p.verdict.Losses,
+		Unmeasured: p.verdict.Unmeasured, Losses: p.verdict.Losses, Failures: p.record.Failures,
 	}
 }
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -205,6 +206,29 @@ func (s *skills) fared(cand *incumbent) []optimize.Fared {
 			out[k].Same++
 		}
 	}
+	return out
+}
+
+// failures sums up why a candidate failed tasks that judge, those that it lost to the current
+// skill first.
+func (s *skills) failures(cand *incumbent) (out result.CauseCounts) {
+	c, base := s.entry(cand), s.entry(&s.current)
+	for i, cause := range c.failed {
+		if cause == "" {
+			continue
+		}
+		k := slices.IndexFunc(out, func(f result.CauseCount) bool { return f.Cause == cause })
+		if k < 0 {
+			k, out = len(out), append(out, result.CauseCount{Cause: cause})
+		}
+		out[k].Failed++
+		if p := base.Pooled[i]; p.N > 0 && compareMeans(c.Pooled[i].Mean(), p.Mean()) < 0 {
+			out[k].Lost++
+		}
+	}
+	slices.SortFunc(out, func(a, b result.CauseCount) int {
+		return cmp.Or(b.Lost-a.Lost, b.Failed-a.Failed, cmp.Compare(a.Cause, b.Cause))
+	})
 	return out
 }
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -35,8 +36,9 @@ type entry struct {
 	items    []string // of the store
 	outcomes outcomeList
 	sums     []score.Pair
-	passed   []int     // evaluations with hard score 1
-	squares  []float64 // of gate scores
+	failed   []score.Cause // by item: why the first failed evaluation failed, "" if none did
+	passed   []int         // evaluations with hard score 1
+	squares  []float64     // of gate scores
 	served   served
 	units    [][]int // of the store
 	folded   bool
@@ -68,7 +70,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 func (e *entry) forget() {
 	n := len(e.items)
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
-	e.passed, e.Unanswered = make([]int, n), score.Unanswered{}
+	e.passed, e.failed, e.Unanswered = make([]int, n), make([]score.Cause, n), score.Unanswered{}
 	e.outcomes = outcomeList{}
 }
 
@@ -108,6 +110,7 @@ func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	if o.Hard >= 1-score.Negligible {
 		e.passed[item]++
 	}
+	e.failed[item] = cmp.Or(e.failed[item], o.Cause)
 	e.Add(o.Unanswered())
 	e.sums[item].Hard += o.Hard
 	e.sums[item].Soft += o.Soft
