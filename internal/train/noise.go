@@ -75,7 +75,8 @@ func (j *judge) measureNoise(ctx context.Context, at string, of *incumbent, stra
 		deviation := math.Sqrt(within)
 		n.Within = &deviation
 	}
-	n.Deterministic = j.opts.Deterministic && n.Within != nil && len(flips) == 0 && len(j.drifts) == 0
+	j.changed = j.changed || len(flips) > 0
+	n.Deterministic = j.opts.Deterministic && n.Within != nil && !j.changed && len(j.drifts) == 0
 	if err := assess(n, inflation(j.skills.store.units)); err != nil {
 		return nil, fmt.Errorf("assess the noise of the selection split: %w", err)
 	}
@@ -97,7 +98,7 @@ func (t *trainer) noiseAgain(ctx context.Context, at string) error {
 		return nil
 	}
 	e := t.skills.entry(current)
-	strata := t.judge.repeatedItems(e)
+	strata := t.judge.repeatedItems(e, false) // as many as where answers change: it is not known that they do not
 	which := twiceOf(strata)
 	if !passes.Room(e.means(which)) {
 		return nil
@@ -114,9 +115,6 @@ func (t *trainer) noiseAgain(ctx context.Context, at string) error {
 	}
 	if wasBest {
 		t.skills.refresh(&t.skills.best)
-	}
-	if len(before.Flips) > 0 { // of the seed skill an answer changed
-		n.Deterministic, t.judge.deterministic = false, false
 	}
 	t.history.Noise = n
 	return nil
@@ -157,9 +155,9 @@ func TwiceOf(items int, deterministic bool) int {
 // repeatedItems draws the items to ask again: few where nothing is expected to
 // change, most of them such as the skill solves, since what it cannot solve
 // cannot flip. A ceiling may allow for fewer.
-func (j *judge) repeatedItems(e *entry) []stratum {
+func (j *judge) repeatedItems(e *entry, deterministic bool) []stratum {
 	all := e.measured()
-	most := TwiceOf(len(all), j.opts.Deterministic)
+	most := TwiceOf(len(all), deterministic)
 	if j.opts.Twice != nil {
 		most = min(most, *j.opts.Twice)
 	}
