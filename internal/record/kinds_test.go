@@ -52,7 +52,7 @@ func TestOtherKinds(t *testing.T) {
 		{"study-uneven", "lab", map[string]string{"study.json": table(`{"names": ["a"], "figures": []}`)}, `table "t", row 1: 1 names and 0 figures, want 1 and 1`},
 		{"study-long", "lab", map[string]string{"study.json": table(strings.Repeat(row+",", 10_000) + row)}, "more than 10000 rows"},
 		{"study-large", "lab", map[string]string{"study.json": strings.Repeat(" ", 8<<20+1)}, "the most that is read of such a file is 8 MB"},
-		{"noise", "noise", map[string]string{"noise.json": `{"items": 4, "first": 0.5, "second": 0.25, "flips": ["a"], "within": 0.35}`, "run.db": ""}, ""},
+		{"noise", "noise", map[string]string{"noise.json": `{"items": 4, "first": 0.5, "second": 0.25, "flips": ["a"], "within": 0.35, "minimum_detectable_effect": 0.7}`, "run.db": ""}, ""},
 		{"noise-wild", "noise", map[string]string{"noise.json": `{"items": 4, "first": 1e308, "second": 1e308}`}, "1e+308 is no share"},
 		{"noise-odd", "noise", map[string]string{"noise.json": `{"items": 1, "flips": ["a", "b"]}`}, "the scores of 2 tasks have changed, of 1"},
 		{"draft-cut", "draft", map[string]string{"tasks.jsonl": `{"id": "a"}` + "\n{"}, "tasks.jsonl is damaged: line 2"},
