@@ -29,7 +29,7 @@ func TestNoiseIsNotBelievedWhereItCannotBeSeen(t *testing.T) {
 		selection    int
 		flip         float64 // of the answers of skills that solve something
 		at           string
-		alike        bool
+		certain      bool
 	}{
 		"floor":                  {"", "hard", map[int][]string{1: {"rule a", "rule b"}}, 32, 0, "e1/s1", true},
 		"floor, eight tasks":     {"", "hard", map[int][]string{1: {"rule a", "rule b"}}, 8, 0, "e1/s1", true},
@@ -56,8 +56,8 @@ func TestNoiseIsNotBelievedWhereItCannotBeSeen(t *testing.T) {
 			if measured := n.Within != nil && n.Detectable != nil; measured != (tc.at != "") || !seed && n.At != tc.at {
 				t.Fatalf("%+v, want it measured at %q", n, tc.at)
 			}
-			if n.Deterministic != tc.alike || tc.flip > 0 && *n.Within == 0 {
-				t.Errorf("%+v, want alike %v", n, tc.alike)
+			if n.Deterministic != tc.certain || tc.flip > 0 && *n.Within == 0 {
+				t.Errorf("%+v, want deterministic %v", n, tc.certain)
 			}
 			told := floors(w)
 			if first := told[0]; seed != (first.Detectable != nil) || !seed && first.Deterministic {
@@ -66,8 +66,8 @@ func TestNoiseIsNotBelievedWhereItCannotBeSeen(t *testing.T) {
 			if want := map[bool]int{true: 2, false: 1}[n.At != ""]; len(told) != want || n.At != "" && w.rolled(n.At+"/noise/") != told[1].Twice {
 				t.Errorf("measured %d times, want %d; %v", len(told), want, told)
 			}
-			if got := w.rolled("final/fresh/") > 0; got == tc.alike {
-				t.Errorf("a fresh pass: %v; answers are alike: %v", got, tc.alike)
+			if got := w.rolled("final/fresh/") > 0; got == tc.certain {
+				t.Errorf("a fresh pass: %v; deterministic: %v", got, tc.certain)
 			}
 			rollouts := 0
 			for _, s := range o.Plan(w.data.Sizes()) {

@@ -238,24 +238,24 @@ func (j *rejudge) begin(ctx context.Context) (why string, err error) {
 		j.skills.store.addAll(e, 0, out)
 	}
 	if noise := j.History.Noise; noise != nil {
-		alike, err := j.again(ctx, "", &seed)
+		changed, err := j.again(ctx, "", &seed)
 		if err != nil {
 			return "", err
 		}
-		j.judge.deterministic = noise.Deterministic && noise.At == "" && alike
+		j.judge.deterministic = noise.Deterministic && noise.At == "" && !changed
 	}
 	j.skills.current, j.skills.best = seed, seed
 	return "", nil
 }
 
-// again scores what was asked of a skill a second time, and reports whether it came out alike.
-func (j *rejudge) again(ctx context.Context, at string, in *incumbent) (alike bool, err error) {
+// again scores what was asked of a skill a second time, and reports whether an answer has changed.
+func (j *rejudge) again(ctx context.Context, at string, in *incumbent) (changed bool, err error) {
 	place := noisePlace(at)
 	which, sample := j.Answers.Again(place.Prefix, j.Data.Selection)
 	place.Sample = sample
 	flips, err := j.judge.askAgain(ctx, place, j.skills.entry(in), which)
 	j.skills.refresh(in)
-	return len(flips) == 0, err
+	return len(flips) > 0, err
 }
 
 // noiseBefore scores what was asked of an accepted skill a second time before a decision, since
@@ -269,8 +269,8 @@ func (j *rejudge) noiseBefore(ctx context.Context, p judgedPlace) error {
 	if !ok || cmp.Or(cmp.Compare(at.epoch, p.epoch), cmp.Compare(at.last(), p.last())) >= 0 {
 		return nil
 	}
-	alike, err := j.again(ctx, noise.At, &j.skills.current)
-	j.judge.deterministic, j.noiseKnown = noise.Deterministic && alike, true
+	changed, err := j.again(ctx, noise.At, &j.skills.current)
+	j.judge.deterministic, j.noiseKnown = noise.Deterministic && !changed, true
 	return err
 }
 
