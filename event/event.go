@@ -119,15 +119,16 @@ type TestDone struct {
 	score.Unanswered
 }
 
-// NoiseFloor says what asking the seed skill's tasks twice tells of the selection
-// split. Within and Detectable are in gate-score points, 0..1.
+// NoiseFloor says what asking a skill's tasks twice tells of the selection split. Within
+// and Detectable are in gate-score points, 0..1, and nil where the skill cannot show it.
 type NoiseFloor struct {
-	Items         int     `json:"items"`
-	Twice         int     `json:"twice"` // asked twice
-	Flips         int     `json:"flips"` // of those, answered otherwise the second time
-	Within        float64 `json:"within"`
-	Detectable    float64 `json:"minimum_detectable_effect"`
-	Deterministic bool    `json:"alike"` // one evaluation is taken for the truth
+	At            string   `json:"at,omitempty"` // step or end of an epoch that the skill is of; empty: the seed skill
+	Items         int      `json:"items"`
+	Twice         int      `json:"twice"` // asked twice
+	Flips         int      `json:"flips"` // of those, answered otherwise the second time
+	Within        *float64 `json:"within,omitempty"`
+	Detectable    *float64 `json:"minimum_detectable_effect,omitempty"`
+	Deterministic bool     `json:"alike"` // one evaluation is taken for the truth
 }
 
 // Certificate says whether the best skill is better than the seed skill on the

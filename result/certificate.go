@@ -54,21 +54,26 @@ type Certificate struct {
 	Words   string `json:"words"`             // all of it in a sentence
 }
 
-// SeedNoise is what asking the seed skill's items twice says about the selection
-// split. Deviations and effects are in gate-score points, 0..1.
+// SeedNoise is what asking a skill's items twice says about the selection split: the
+// seed skill's, or those of the first accepted skill that can show it where that one is at the
+// floor or the ceiling. Deviations and effects are in gate-score points, 0..1.
 type SeedNoise struct {
-	Items  int      `json:"items"`  // of the selection split; in folds, of one of them
-	Twice  int      `json:"twice"`  // asked twice
-	Flips  []string `json:"flips"`  // ids whose answer or score changed
-	Within float64  `json:"within"` // deviation of one evaluation around its item's mean
+	At    string   `json:"at,omitempty"` // step ("e1/s2") or end of an epoch ("e2/end") with whose skill it was measured; empty: the seed skill
+	Items int      `json:"items"`        // of the selection split; in folds, of one of them
+	Twice int      `json:"twice"`        // asked twice
+	Flips []string `json:"flips"`        // ids whose answer or score changed
+
+	// Within is the deviation of one evaluation around its item's mean. It and Detectable
+	// are nil where the skill cannot show what chance changes: at the floor or the ceiling.
+	Within *float64 `json:"within,omitempty"`
 
 	// Detectable is the smallest true difference between two skills, each
 	// evaluated once, that the noise leaves to be seen: 2.8 standard errors of the
 	// difference (power 80 % at the two-sided 5 % level), at least one item.
-	Detectable float64 `json:"minimum_detectable_effect"`
+	Detectable *float64 `json:"minimum_detectable_effect,omitempty"`
 
 	// Deterministic: sampling is deterministic as far as the settings say and no answer
-	// changed, so that one evaluation is taken for the truth.
+	// changed where a change could be seen, so that one evaluation is taken for the truth.
 	Deterministic bool   `json:"alike"`
 	Advice        string `json:"advice,omitempty"`
 }

@@ -48,7 +48,7 @@ type SplitScore struct {
 type Repeats struct {
 	Passes      int      `json:"passes"`
 	Evaluations int      `json:"evaluations"`
-	Within      *float64 `json:"within"`  // deviation of one evaluation around its task's mean
+	Within      *float64 `json:"within"`  // deviation of one evaluation around its task's mean; null where this skill cannot show it, at the floor or the ceiling
 	Between     *float64 `json:"between"` // deviation of the tasks' true means
 
 	// Detectable is the smallest difference of two skills that a comparison on

@@ -12,15 +12,18 @@ type Noise struct {
 	Second float64  `json:"second"` // and of the second
 	Flips  []string `json:"flips"`  // ids of the tasks whose score changed
 
-	Within  float64 `json:"within"`  // deviation of one evaluation around its task's mean
 	Between float64 `json:"between"` // deviation of the tasks' means
+
+	// Within is the deviation of one evaluation around its task's mean. It and Detectable
+	// are nil where this skill cannot show what chance changes: at the floor or the ceiling.
+	Within *float64 `json:"within,omitempty"`
 
 	// Detectable is the smallest true difference between two skills, each evaluated
 	// once on these tasks, that is seen in 80 % of comparisons at the two-sided 5 %
 	// level: 2.8 standard errors of the difference, and no less than one task.
-	Detectable float64 `json:"minimum_detectable_effect"`
+	Detectable *float64 `json:"minimum_detectable_effect,omitempty"`
 
-	TooSmall bool     `json:"too_small"` // to gate on: a difference of 10 points drowns in chance
+	TooSmall bool     `json:"too_small"` // to gate on: a difference of 10 points drowns in chance, as far as that is known
 	Advice   []string `json:"advice"`
 
 	Unmeasured []string `json:"unmeasured,omitempty"`
@@ -43,7 +46,7 @@ type NoiseFloor struct {
 
 	// DetectableLow and DetectableHigh are the smallest difference that is seen if as few, or
 	// as many, scores change as the interval of Changed says: by as much as those that did
-	// change, or where none did, from 0 to 1.
+	// change, or where none did, from 0 to 1. They are null without Detectable.
 	DetectableLow  *float64 `json:"minimum_detectable_low"`
 	DetectableHigh *float64 `json:"minimum_detectable_high"`
 }

@@ -233,10 +233,10 @@ func gateSees(p result.Plan) string {
 	case p.Noise == nil:
 		return fmt.Sprintf("gate: %s, each %.1f points; how much chance changes is not measured yet (skillopt doctor --noise)",
 			plural.Of(p.Selection, "selection task", "selection tasks"), 100/float64(p.Selection))
-	case p.Noise.TooSmall:
+	case p.Noise.TooSmall || p.Noise.Detectable == nil:
 		return "gate: " + strings.Join(p.Noise.Advice, "; ")
 	}
-	text := fmt.Sprintf("gate: %s, differences from %.1f points on can be told from chance", plural.Of(p.Selection, "selection task", "selection tasks"), 100*p.Noise.Detectable)
+	text := fmt.Sprintf("gate: %s, differences from %.1f points on can be told from chance", plural.Of(p.Selection, "selection task", "selection tasks"), 100**p.Noise.Detectable)
 	if len(p.Noise.Flips) == 0 {
 		text += " if no score changes by it, as none did when they were asked twice"
 	}

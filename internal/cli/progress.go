@@ -190,7 +190,11 @@ func (p *progress) noise(e event.NoiseFloor) {
 	if e.Flips > 0 {
 		changed = plural.Of(e.Flips, "answer", "answers") + " changed"
 	}
-	p.line("noise %s asked twice, %s; a difference of %.1f points can be seen", plural.Of(e.Twice, "task", "tasks"), changed, 100*e.Detectable)
+	seen := "how much chance changes cannot be measured with this skill"
+	if e.Detectable != nil {
+		seen = fmt.Sprintf("a difference of %.1f points can be seen", 100**e.Detectable)
+	}
+	p.line("noise %s asked twice, %s; %s", plural.Of(e.Twice, "task", "tasks"), changed, seen)
 }
 
 // notePace notes what the remaining time is computed from: the pace of steps that called

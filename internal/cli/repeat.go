@@ -24,6 +24,9 @@ func repeatsText(r *result.Repeats) []string {
 		out = append(out, fmt.Sprintf("smallest difference that %s each show: %.3f", plural.Of(r.Passes, "pass", "passes"), *r.Detectable))
 	}
 	n := len(r.Flips)
+	if n == 0 && r.Within == nil {
+		return append(out, "no task flips, but these tasks cannot show with this skill how much chance changes")
+	}
 	if n == 0 {
 		return append(out, "no task flips: only the choice of tasks is left to chance")
 	}

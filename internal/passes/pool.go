@@ -16,7 +16,8 @@ type Pool struct {
 	Items       int     // tasks with an evaluation
 	Evaluations int
 
-	// The following are nil when no task, or only one, was evaluated twice.
+	// The following are nil when no task, or only one, was evaluated twice, Within also where
+	// these scores cannot show what chance changes ([Room]).
 	Between *float64 // deviation of the tasks' true means
 	Within  *float64 // deviation of one evaluation around its task's mean
 
@@ -39,6 +40,7 @@ type Pool struct {
 func Pooled(scores [][]float64) (Pool, error) {
 	var p Pool
 	sum, inverse := 0.0, 0.0
+	var means []float64 // of those that were evaluated more than once
 	for i, xs := range scores {
 		if len(xs) == 0 {
 			continue
@@ -58,11 +60,20 @@ func Pooled(scores [][]float64) (Pool, error) {
 		p.Evaluations += len(xs)
 		inverse += 1 / float64(len(xs))
 		sum += total / float64(len(xs))
+		if len(xs) > 1 {
+			means = append(means, total/float64(len(xs)))
+		}
 	}
 	if p.Items > 0 {
 		p.Mean = sum / float64(p.Items)
 	}
-	return p, p.spread(scores, inverse/float64(max(1, p.Items)))
+	if err := p.spread(scores, inverse/float64(max(1, p.Items))); err != nil {
+		return p, err
+	}
+	if len(p.Flips) == 0 && !Room(means) {
+		p.Within = nil
+	}
+	return p, nil
 }
 
 // spread fills in what rests on the variance within tasks and between them.

@@ -25,7 +25,11 @@ func TestPooled(t *testing.T) {
 		// One pass: Wilson's interval of 1 of 2.
 		{"one pass", [][]float64{{1}, {0}}, Pool{Mean: 0.5, Low: 0.0945, High: 0.9055, Items: 2, Evaluations: 2}},
 		// Nothing changes within: two passes are worth one.
-		{"alike", [][]float64{{1, 1}, {0, 0}, nil}, Pool{Mean: 0.5, Low: 0.0945, High: 0.9055, Items: 2, Evaluations: 4, Between: f(math.Sqrt(0.5)), Within: f(0)}},
+		{"alike", [][]float64{{1, 1}, {0, 0}, nil, {1, 1}, {0, 0}}, Pool{Mean: 0.5, Low: 0.1500, High: 0.8500, Items: 4, Evaluations: 8, Between: f(math.Sqrt(1.0 / 3)), Within: f(0)}},
+		// They cannot change that anybody would see.
+		{"at the floor", [][]float64{{0, 0}, {0, 0}, {0, 0}}, Pool{High: 0.5615, Items: 3, Evaluations: 6, Between: f(0)}},
+		{"all but one at the ceiling", [][]float64{{1, 1}, {1, 1}, {0, 0}}, Pool{Mean: 2.0 / 3, Low: 0.2077, High: 0.9385, Items: 3, Evaluations: 6, Between: f(math.Sqrt(1.0 / 3))}},
+		{"a change at the floor", [][]float64{{0, 0}, {0, 0}, {0, 1}}, Pool{Mean: 1.0 / 6, Low: 0.0301, High: 0.5635, Items: 3, Evaluations: 6, Between: f(0), Within: f(math.Sqrt(0.5 / 3)), Detectable: f(0.6603), Flips: []int{2}}},
 		// Everything changes within: two passes of two are worth four. The variance
 		// within is 1/2, that of the difference of two means of 2 is 2 * 1/2 / 2, and
 		// 2.8016 standard errors of two tasks are 2.8016 * sqrt(0.5/2).

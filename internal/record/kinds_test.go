@@ -52,7 +52,7 @@ func TestOtherKinds(t *testing.T) {
 		{"study-uneven", "lab", map[string]string{"study.json": table(`{"names": ["a"], "figures": []}`)}, `table "t", row 1: 1 names and 0 figures, want 1 and 1`},
 		{"study-long", "lab", map[string]string{"study.json": table(strings.Repeat(row+",", 10_000) + row)}, "more than 10000 rows"},
 		{"study-large", "lab", map[string]string{"study.json": strings.Repeat(" ", 8<<20+1)}, "the most that is read of such a file is 8 MB"},
-		{"noise", "noise", map[string]string{"noise.json": `{"items": 4, "first": 0.5, "second": 0.25, "flips": ["a"], "within": 0.35}`, "run.db": ""}, ""},
+		{"noise", "noise", map[string]string{"noise.json": `{"items": 4, "first": 0.5, "second": 0.25, "flips": ["a"], "within": 0.35, "minimum_detectable_effect": 0.7}`, "run.db": ""}, ""},
 		{"noise-wild", "noise", map[string]string{"noise.json": `{"items": 4, "first": 1e308, "second": 1e308}`}, "1e+308 is no share"},
 		{"noise-odd", "noise", map[string]string{"noise.json": `{"items": 1, "flips": ["a", "b"]}`}, "the scores of 2 tasks have changed, of 1"},
 		{"draft-cut", "draft", map[string]string{"tasks.jsonl": `{"id": "a"}` + "\n{"}, "tasks.jsonl is damaged: line 2"},
@@ -126,20 +126,24 @@ func TestDrafted(t *testing.T) {
 // The floor of the noise lies within its interval, whatever two passes came to.
 func TestNoiseFloor(t *testing.T) {
 	t.Parallel()
+	f := func(x float64) *float64 { return &x }
 	for _, n := range []result.Noise{
-		{Items: 80, First: 0.3, Second: 0.325, Flips: []string{"a", "b"}, Within: 0.11180339887498948, Detectable: 0.04952549764499181},
-		{Items: 12, Detectable: 1.0 / 12},
-		{Items: 40, Flips: make([]string, 40), Within: 0.7071067811865476, Detectable: 0.4429},
-		{Items: 50, Flips: []string{"a"}, Within: 0.02, Detectable: 0.02},
+		{Items: 80, First: 0.3, Second: 0.325, Flips: []string{"a", "b"}, Within: f(0.11180339887498948), Detectable: f(0.04952549764499181)},
+		{Items: 12, Within: f(0), Detectable: f(1.0 / 12)},
+		{Items: 40, Flips: make([]string, 40), Within: f(0.7071067811865476), Detectable: f(0.4429)},
+		{Items: 50, Flips: []string{"a"}, Within: f(0.02), Detectable: f(0.02)},
 	} {
 		f := record.NoiseFloorOf(n)
-		if *f.DetectableLow > f.Detectable+1e-9 || *f.DetectableHigh < f.Detectable-1e-3 || *f.ChangedLow > *f.Changed || *f.ChangedHigh < *f.Changed || *f.DetectableLow < 1/float64(n.Items) {
-			t.Errorf("%d of %d: %v in [%v, %v], %v in [%v, %v]", len(n.Flips), n.Items, f.Detectable, *f.DetectableLow, *f.DetectableHigh, *f.Changed, *f.ChangedLow, *f.ChangedHigh)
+		if *f.DetectableLow > *n.Detectable+1e-9 || *f.DetectableHigh < *n.Detectable-1e-3 || *f.ChangedLow > *f.Changed || *f.ChangedHigh < *f.Changed || *f.DetectableLow < 1/float64(n.Items) {
+			t.Errorf("%d of %d: %v in [%v, %v], %v in [%v, %v]", len(n.Flips), n.Items, *n.Detectable, *f.DetectableLow, *f.DetectableHigh, *f.Changed, *f.ChangedLow, *f.ChangedHigh)
 		}
 	}
-	one := record.NoiseFloorOf(result.Noise{Items: 1, Detectable: 1, TooSmall: true})
+	one := record.NoiseFloorOf(result.Noise{Items: 1, TooSmall: true})
 	if one.DetectableLow != nil || one.Changed == nil {
 		t.Errorf("of one task: %+v", one)
+	}
+	if floor := record.NoiseFloorOf(result.Noise{Items: 30}); floor.DetectableLow != nil || floor.DetectableHigh != nil {
+		t.Errorf("where the skill cannot show it: %+v", floor)
 	}
 	if none := record.NoiseFloorOf(result.Noise{}); none.Changed != nil || none.ChangedLow != nil {
 		t.Errorf("of none: %+v", none)

@@ -48,9 +48,12 @@ func oddNoise(n result.Noise) error {
 	if n.Items < 0 || len(n.Flips) > n.Items {
 		return fmt.Errorf("the scores of %d tasks have changed, of %d", len(n.Flips), n.Items)
 	}
-	for _, v := range []float64{n.First, n.Second, n.Within, n.Between, n.Detectable} {
-		if v < 0 || v > 1 {
-			return fmt.Errorf("%v is no share from 0 to 1", v)
+	if (n.Within == nil) != (n.Detectable == nil) {
+		return errors.New("of within and minimum_detectable_effect one is missing")
+	}
+	for _, v := range []*float64{&n.First, &n.Second, n.Within, &n.Between, n.Detectable} {
+		if v != nil && (*v < 0 || *v > 1) {
+			return fmt.Errorf("%v is no share from 0 to 1", *v)
 		}
 	}
 	return nil
@@ -70,7 +73,7 @@ func NoiseFloorOf(n result.Noise) *result.NoiseFloor {
 		return f // only a level that is none gives it
 	}
 	f.ChangedLow, f.ChangedHigh = &of.Low, &of.High
-	if n.Items > 1 {
+	if n.Detectable != nil {
 		f.DetectableLow, f.DetectableHigh = detectable(n, share, of.Low), detectable(n, share, of.High)
 	}
 	return f
@@ -79,8 +82,8 @@ func NoiseFloorOf(n result.Noise) *result.NoiseFloor {
 // detectable is the smallest difference that is seen if a share of the scores changes.
 func detectable(n result.Noise, share, changes float64) *float64 {
 	variance := changes / 2 // of one evaluation, if scores change from 0 to 1
-	if share > 0 && n.Within > 0 {
-		variance = n.Within * n.Within * changes / share
+	if share > 0 && *n.Within > 0 {
+		variance = *n.Within * *n.Within * changes / share
 	}
 	least := 1 / float64(n.Items)
 	seen, err := stats.MinimumDetectable(math.Sqrt(2*variance), n.Items, noiseAlpha, noisePower)

@@ -46,7 +46,7 @@ func (r *baseliner) run(ctx context.Context, s skill.Skill) (b baseline, err err
 	}
 	r.skills.entry(&b.seed).Accepted = true
 	if r.opts.freshens() && (r.opts.Twice == nil || *r.opts.Twice > 0) {
-		if b.noise, err = r.judge.measureNoise(ctx, &b.seed); err != nil {
+		if b.noise, err = r.judge.measureNoise(ctx, "", &b.seed, r.judge.repeatedItems(r.skills.entry(&b.seed), r.opts.Deterministic)); err != nil {
 			return b, err
 		}
 	}

@@ -44,6 +44,8 @@ type judge struct {
 	drifts    []result.Drift
 
 	deterministic bool // one evaluation is taken for the truth
+	changed       bool // of those asked for the noise an answer has changed
+	unseen        bool // the noise was to be measured, and no skill could show it yet
 
 	// foresee returns what is to be told what was measured of a candidate; it may be nil.
 	foresee func(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner

@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/passes"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
@@ -28,39 +30,94 @@ const (
 	seenPower    = 0.8  // in this share of comparisons
 )
 
-// measureNoise evaluates the seed skill once more on some items: is one evaluation the
-// truth, and if not, how far from it?
-func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*result.SeedNoise, error) {
-	e := j.skills.entry(seed)
-	strata := j.repeatedItems(e)
-	var which []int
-	for _, s := range strata {
-		which = append(which, s.twice...)
+// againKey is where the second answers of the seed skill stand in the record.
+const againKey = "seed/selection/again"
+
+// NoiseMark stands in the keys of the second answers of an accepted skill, and in no others.
+const NoiseMark = "/noise/"
+
+// noisePlace is where the second answers stand of the skill that is current after a unit of
+// the loop, "" for the seed skill.
+func noisePlace(at string) rollout.Place {
+	if at == "" {
+		return rollout.Place{Prefix: againKey, Sample: 1}
 	}
-	j.emit(event.StageStarted{Stage: "baseline again", Total: len(which)})
-	flips, err := j.askAgain(ctx, rollout.Place{Prefix: "seed/selection/again", Sample: 1}, e, which)
+	return rollout.Place{Prefix: at + strings.TrimSuffix(NoiseMark, "/"), Sample: 1}
+}
+
+// measureNoise evaluates a skill once more on some items: is one evaluation the truth, and
+// if not, how far from it?
+func (j *judge) measureNoise(ctx context.Context, at string, of *incumbent, strata []stratum) (*result.SeedNoise, error) {
+	e := j.skills.entry(of)
+	which := twiceOf(strata)
+	stage := "baseline again"
+	if at != "" {
+		stage = "noise"
+	}
+	j.emit(event.StageStarted{Stage: stage, Total: len(which)})
+	place := noisePlace(at)
+	for _, i := range which {
+		place.Sample = max(place.Sample, e.Next[i])
+	}
+	flips, err := j.askAgain(ctx, place, e, which)
 	if err != nil {
 		return nil, err
 	}
-	n := &result.SeedNoise{Items: j.judges(), Flips: append([]string{}, flips...)}
+	n := &result.SeedNoise{At: at, Items: j.judges(), Flips: append([]string{}, flips...)}
 	within := 0.0
+	var means []float64
 	for _, s := range strata {
 		v, twice := e.repeated(s.twice)
 		within += v * float64(s.size) / float64(max(1, e.numMeasured()))
-		n.Twice += twice
+		means = append(means, twice...)
 	}
-	n.Within = math.Sqrt(within)
-	n.Deterministic = j.opts.Deterministic && n.Twice > 0 && len(flips) == 0
+	if n.Twice = len(means); within > 0 || passes.Room(means) {
+		deviation := math.Sqrt(within)
+		n.Within = &deviation
+	}
+	j.changed = j.changed || len(flips) > 0
+	n.Deterministic = j.opts.Deterministic && n.Within != nil && !j.changed && len(j.drifts) == 0
 	if err := assess(n, inflation(j.skills.store.units)); err != nil {
 		return nil, fmt.Errorf("assess the noise of the selection split: %w", err)
 	}
-	j.deterministic = n.Deterministic
-	j.emit(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Deterministic: n.Deterministic})
-	if n.Advice != "" {
+	j.deterministic, j.unseen = n.Deterministic, n.Within == nil
+	j.emit(event.NoiseFloor{At: at, Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Deterministic: n.Deterministic})
+	if n.Advice != "" && n.Within != nil { // else the event says it
 		j.emit(event.Warning{Text: n.Advice})
 	}
-	j.skills.refresh(seed)
+	j.skills.refresh(of)
 	return n, nil
+}
+
+// noiseAgain measures the noise with the current skill, after a unit of the loop, where it
+// could not be measured with the seed skill and can be with this one. It does so once, if
+// there is room for it.
+func (t *trainer) noiseAgain(ctx context.Context, at string) error {
+	before, current := t.history.Noise, &t.skills.current
+	if before == nil || before.Within != nil || before.At != "" || current.step == 0 || !t.skills.known(*current) {
+		return nil
+	}
+	e := t.skills.entry(current)
+	strata := t.judge.repeatedItems(e, false) // as many as where answers change: it is not known that they do not
+	which := twiceOf(strata)
+	if !passes.Room(e.means(which)) {
+		return nil
+	}
+	place := noisePlace(at)
+	room, err := t.pacer.roomFor(ctx, place.Prefix, Unit{Name: UnitMore, Step: t.lastStep(), Tasks: len(which)})
+	if err != nil || !room {
+		return err
+	}
+	wasBest := t.skills.bestIsCurrent()
+	n, err := t.judge.measureNoise(ctx, at, current, strata)
+	if err != nil {
+		return fmt.Errorf("measure the noise: %w", err)
+	}
+	if wasBest {
+		t.skills.refresh(&t.skills.best)
+	}
+	t.history.Noise = n
+	return nil
 }
 
 // inClustersOf says how many clusters some tasks are in, if any of them share one.
@@ -77,6 +134,15 @@ type stratum struct {
 	twice []int
 }
 
+// twiceOf lists the items of strata that are asked twice.
+func twiceOf(strata []stratum) []int {
+	var out []int
+	for _, s := range strata {
+		out = append(out, s.twice...)
+	}
+	return out
+}
+
 // TwiceOf is how many of so many items are asked again, where no ceiling bounds it.
 func TwiceOf(items int, deterministic bool) int {
 	most := TwiceMost
@@ -89,9 +155,9 @@ func TwiceOf(items int, deterministic bool) int {
 // repeatedItems draws the items to ask again: few where nothing is expected to
 // change, most of them such as the skill solves, since what it cannot solve
 // cannot flip. A ceiling may allow for fewer.
-func (j *judge) repeatedItems(e *entry) []stratum {
+func (j *judge) repeatedItems(e *entry, deterministic bool) []stratum {
 	all := e.measured()
-	most := TwiceOf(len(all), j.opts.Deterministic)
+	most := TwiceOf(len(all), deterministic)
 	if j.opts.Twice != nil {
 		most = min(most, *j.opts.Twice)
 	}
@@ -133,6 +199,15 @@ func (e *entry) numMeasured() int {
 	return n
 }
 
+// means lists the mean scores of measured items.
+func (e *entry) means(items []int) []float64 {
+	out := make([]float64, len(items))
+	for k, i := range items {
+		out[k] = e.Pooled[i].Mean()
+	}
+	return out
+}
+
 // unmeasured lists the items without an evaluation.
 func (e *entry) unmeasured() []int {
 	var out []int
@@ -144,21 +219,21 @@ func (e *entry) unmeasured() []int {
 	return out
 }
 
-// repeated is the variance within the given items, and how many of them were
+// repeated is the variance within the given items, and the means of those that were
 // evaluated more than once.
-func (e *entry) repeated(items []int) (variance float64, n int) {
+func (e *entry) repeated(items []int) (variance float64, means []float64) {
 	sum, free := 0.0, 0
 	for _, i := range items {
 		if p := e.Pooled[i]; p.N > 1 {
 			sum += max(0, e.squares[i]-p.Sum*p.Sum/float64(p.N))
 			free += p.N - 1
-			n++
+			means = append(means, p.Mean())
 		}
 	}
 	if free == 0 {
-		return 0, 0
+		return 0, nil
 	}
-	return sum / float64(free), n
+	return sum / float64(free), means
 }
 
 // inflation is how much larger the error of a mean over units is than that of a mean
@@ -174,20 +249,26 @@ func inflation(units [][]int) float64 {
 
 // assess derives what can be seen, and what would help.
 func assess(n *result.SeedNoise, inflation float64) error {
+	if n.Within == nil {
+		n.Advice = fmt.Sprintf("how much chance changes cannot be measured with this skill: of %s asked twice at most one scores otherwise than the others, at the floor or the ceiling; the gate takes it that answers change",
+			plural.Of(n.Twice, "task", "tasks"))
+		return nil
+	}
 	items := float64(n.Items)
-	n.Detectable = 1 / items
-	sigma := n.Within * math.Sqrt2 * inflation // of the difference on one item
+	detectable := 1 / items
+	n.Detectable = &detectable
+	sigma := *n.Within * math.Sqrt2 * inflation // of the difference on one item
 	if sigma > 0 {
 		seen, err := stats.MinimumDetectable(sigma, n.Items, seenAlpha, seenPower)
 		if err != nil {
 			return err
 		}
-		n.Detectable = max(n.Detectable, seen)
+		detectable = max(detectable, seen)
 	}
-	if n.Detectable <= goodEnough || sigma == 0 && n.Items >= TwiceLeast {
+	if detectable <= goodEnough || sigma == 0 && n.Items >= TwiceLeast {
 		return nil
 	}
-	n.Advice = fmt.Sprintf("with %d selection tasks a difference below %.0f points drowns in chance", n.Items, 100*n.Detectable)
+	n.Advice = fmt.Sprintf("with %d selection tasks a difference below %.0f points drowns in chance", n.Items, 100*detectable)
 	if sigma == 0 {
 		n.Advice += ": more tasks would help"
 		return nil
@@ -208,9 +289,6 @@ func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, whi
 		return nil, nil
 	}
 	slices.Sort(which)
-	for _, i := range which {
-		place.Sample = max(place.Sample, e.Next[i])
-	}
 	set := rolloutSet{place, pick(j.selection, which), e.skill}
 	out, err := j.rollouts.batch(ctx, "asked again", set)
 	if err != nil {

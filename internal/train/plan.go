@@ -52,7 +52,7 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 		gates += n.Selection // of what is shipped
 	}
 	if o.freshens() {
-		gates += o.twice(n.Selection) // of the seed skill again
+		gates += 2 * o.twice(n.Selection) // of the seed skill again, and of an accepted one if that shows nothing
 	}
 	gates += o.confirmations(n.Selection) + o.keepRollouts(candidates, judge)
 	if o.NullEvery > 0 && o.Gate == gate.ModeStrict {

@@ -32,8 +32,9 @@ type Recorded struct {
 // Answers are the rollouts of a recorded run. It is asked concurrently.
 type Answers interface {
 	Roller
-	// Again are the items of a list that were asked at a place.
-	Again(p rollout.Place, tasks []task.Task) []int
+	// Again are the items of a list that were asked at places that begin with a prefix, all of
+	// them by one sample.
+	Again(prefix string, tasks []task.Task) (items []int, sample int)
 	// Known is called when it is known which skill the places of the run that begin with
 	// a prefix are about.
 	Known(prefix string, s skill.Skill)
@@ -61,6 +62,11 @@ func Rejudge(ctx context.Context, o Options, r Recorded) ([]result.Rejudgement, 
 		}
 	}
 	for i := 0; i < len(all); {
+		if why == "" {
+			if err := j.noiseBefore(ctx, all[i]); err != nil {
+				return nil, err
+			}
+		}
 		n := i + 1
 		for n < len(all) && all[n].unit() == all[i].unit() {
 			n++
@@ -106,20 +112,28 @@ func placesOf(c result.Candidates) []judgedPlace {
 	var out []judgedPlace
 	for i, candidate := range c.Candidates {
 		for _, judged := range candidate.Judged {
-			m := judgedAt.FindStringSubmatch(judged.At)
-			if m == nil {
-				continue
+			if p, ok := parsePlace(judged.At); ok {
+				p.Judgement, p.candidate = judged, i
+				out = append(out, p)
 			}
-			p := judgedPlace{Judgement: judged, candidate: i, rest: m[3]}
-			p.epoch, _ = strconv.Atoi(m[1]) // digits
-			p.step, _ = strconv.Atoi(m[2])
-			out = append(out, p)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b judgedPlace) int {
 		return cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.last(), b.last()), cmp.Compare(a.order(), b.order()), cmp.Compare(a.candidate, b.candidate))
 	})
 	return out
+}
+
+// parsePlace parses a place in a step or in the end of an epoch.
+func parsePlace(at string) (p judgedPlace, ok bool) {
+	m := judgedAt.FindStringSubmatch(at)
+	if m == nil {
+		return p, false
+	}
+	p.rest = m[3]
+	p.epoch, _ = strconv.Atoi(m[1]) // digits
+	p.step, _ = strconv.Atoi(m[2])
+	return p, true
 }
 
 // last is the step of a place, that of the end of an epoch behind all others.
@@ -164,6 +178,8 @@ type rejudge struct {
 	skills *skills
 	judge  *judge
 	texts  []skill.Skill // of the candidates
+
+	noiseKnown bool // what was asked of an accepted skill a second time is scored
 }
 
 func newRejudge(o Options, r Recorded) *rejudge {
@@ -222,16 +238,40 @@ func (j *rejudge) begin(ctx context.Context) (why string, err error) {
 		j.skills.store.addAll(e, 0, out)
 	}
 	if noise := j.History.Noise; noise != nil {
-		which := j.Answers.Again(rollout.Place{Prefix: "seed/selection/again", Sample: 1}, j.Data.Selection)
-		flips, err := j.judge.askAgain(ctx, rollout.Place{Prefix: "seed/selection/again", Sample: 1}, e, which)
+		changed, err := j.again(ctx, "", &seed)
 		if err != nil {
 			return "", err
 		}
-		j.judge.deterministic = noise.Deterministic && len(flips) == 0
-		j.skills.refresh(&seed)
+		j.judge.deterministic = noise.Deterministic && noise.At == "" && !changed
 	}
 	j.skills.current, j.skills.best = seed, seed
 	return "", nil
+}
+
+// again scores what was asked of a skill a second time, and reports whether an answer has changed.
+func (j *rejudge) again(ctx context.Context, at string, in *incumbent) (changed bool, err error) {
+	place := noisePlace(at)
+	which, sample := j.Answers.Again(place.Prefix, j.Data.Selection)
+	place.Sample = sample
+	flips, err := j.judge.askAgain(ctx, place, j.skills.entry(in), which)
+	j.skills.refresh(in)
+	return len(flips) > 0, err
+}
+
+// noiseBefore scores what was asked of an accepted skill a second time before a decision, since
+// the seed skill could not show what chance changes.
+func (j *rejudge) noiseBefore(ctx context.Context, p judgedPlace) error {
+	noise := j.History.Noise
+	if noise == nil || noise.At == "" || j.noiseKnown {
+		return nil
+	}
+	at, ok := parsePlace(noise.At + "/")
+	if !ok || cmp.Or(cmp.Compare(at.epoch, p.epoch), cmp.Compare(at.last(), p.last())) >= 0 {
+		return nil
+	}
+	changed, err := j.again(ctx, noise.At, &j.skills.current)
+	j.judge.deterministic, j.noiseKnown = noise.Deterministic && !changed, true
+	return err
 }
 
 // batches tells with which skill each step began: an answer of its batch may be that to an

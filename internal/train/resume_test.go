@@ -255,6 +255,9 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		r := &tape{
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},
 		}
+		if rapid.Bool().Draw(rt, "floor") {
+			r.seed = "# Skill\n"
+		}
 		r.folder = rapid.Bool().Draw(rt, "files")
 		if o.Gate != gate.ModeObserve && rapid.Bool().Draw(rt, "folds") {
 			r.data = r.data.CrossFit(4, 1)
@@ -295,6 +298,11 @@ func sameSoFar(t *rapid.T, before, now result.History) {
 		b, _ := json.Marshal(now.Steps[i])
 		if !bytes.Equal(a, b) {
 			t.Fatalf("step %d:\n%s\n%s", i, a, b)
+		}
+	}
+	if a, b := before.Noise, now.Noise; a != nil && b != nil && a.At == b.At {
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Fatal(diff)
 		}
 	}
 	for i := range min(len(before.Epochs), len(now.Epochs)) {

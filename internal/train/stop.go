@@ -163,19 +163,23 @@ func (s *stopper) evident(rules Stop, e *entry) *result.Stop {
 		return nil
 	}
 	left, open := e.left()
+	found := &result.Stop{Rule: result.StopEvidence, Left: &left, Open: &open, Least: LeastToShow}
 	shown, known := s.shown(e)
-	if !known || open >= LeastToShow && left >= shown {
+	if open >= LeastToShow && (!known || left >= shown) {
 		return nil
 	}
-	return &result.Stop{Rule: result.StopEvidence, Left: &left, Open: &open, Shown: &shown, Least: LeastToShow}
+	if known {
+		found.Shown = &shown
+	}
+	return found
 }
 
 // shown is the smallest gain that the tasks tell from the chance of answers, 0 where none
-// that was asked twice has changed.
+// that was asked twice has changed. It is not known where no skill could show a change.
 func (s *stopper) shown(e *entry) (gain float64, known bool) {
 	sigma := math.Sqrt2 * math.Sqrt(s.skills.store.within()) * inflation(e.units) // of the difference on one task
 	if sigma == 0 {
-		return 0, true
+		return 0, !s.judge.unseen
 	}
 	gain, err := stats.MinimumDetectable(sigma, len(e.Pooled), seenAlpha, seenPower)
 	return gain, err == nil

@@ -208,7 +208,10 @@ func (t *trainer) step(ctx context.Context, id stepID, batches []schedule.Batch)
 	if err := t.closeStep(id, r); err != nil {
 		return err
 	}
-	return t.fruitless.check(ctx, id, r.batch.reflected, r.batch.lost)
+	if err := t.fruitless.check(ctx, id, r.batch.reflected, r.batch.lost); err != nil {
+		return err
+	}
+	return t.noiseAgain(ctx, id.key())
 }
 
 // closeStep completes the record of a step, remembers it for later analysts and writes
@@ -276,7 +279,10 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	if err := t.output.epoch(epoch, e.files); err != nil {
 		return err
 	}
-	return t.output.state(t.lastStep(), t.soFar())
+	if err := t.output.state(t.lastStep(), t.soFar()); err != nil {
+		return err
+	}
+	return t.noiseAgain(ctx, endPrefix(epoch))
 }
 
 // finish makes the last decisions, then opens the test split.

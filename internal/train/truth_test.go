@@ -269,8 +269,8 @@ func TestDetectableCountsClusters(t *testing.T) {
 	o.Cluster, o.Deterministic = "doc", false
 	n := w.must(t, o).History.Noise
 	// The variance of the mean of 11 clusters, ten of one task and one of ten.
-	want := 2.8016 * n.Within * math.Sqrt(2*(10+1.0/10)) / 11
-	if n.Within == 0 || math.Abs(n.Detectable-want) > 1e-4 {
-		t.Errorf("within %.4f, detectable %.4f, want %.4f", n.Within, n.Detectable, want)
+	want := 2.8016 * *n.Within * math.Sqrt(2*(10+1.0/10)) / 11
+	if *n.Within == 0 || math.Abs(*n.Detectable-want) > 1e-4 {
+		t.Errorf("within %.4f, detectable %.4f, want %.4f", *n.Within, *n.Detectable, want)
 	}
 }

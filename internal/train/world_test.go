@@ -35,6 +35,7 @@ type world struct {
 
 	forgets   func(key string) bool     // rollouts that go as if the skill were empty
 	served    func(key string) string   // the model that answers
+	words     func(key string) string   // what is answered that solves nothing, instead of "?"
 	propose   map[int][]string          // step -> lines that failure analysts want to append
 	praise    map[int][]string          // step -> lines that success analysts want to append
 	notes     map[int][]string          // step -> appendix notes
@@ -176,6 +177,9 @@ func (w *world) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.
 		return trajectory.Outcome{}, caller.Unmeasurable(errors.New("the line is dead"))
 	}
 	out := trajectory.Outcome{ID: tk.ID, Type: tk.Type, Status: score.OK, Question: tk.Prompt, Answer: "?", FailReason: "wrong: no rule"}
+	if w.words != nil {
+		out.Answer = w.words(key)
+	}
 	if w.served != nil {
 		out.Served = w.served(key)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/passes"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/session"
@@ -135,32 +136,49 @@ func compare(n *result.Noise, passes [2][]trajectory.Outcome, p score.Projection
 func judge(n *result.Noise, scores [][]float64, p score.Projection) error {
 	split, err := stats.VarianceSplit(scores)
 	if errors.Is(err, stats.ErrTooFew) {
-		n.TooSmall, n.Detectable = true, 1
+		n.TooSmall = true
 		n.Advice = []string{fmt.Sprintf("%s cannot decide anything: add tasks", plural.Of(n.Items, "selection task", "selection tasks"))}
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("split the variance: %w", err)
 	}
-	n.Within, n.Between = math.Sqrt(split.Within), math.Sqrt(split.Between)
+	n.Between = math.Sqrt(split.Between)
+	if split.Within == 0 && !passes.Room(means(scores)) {
+		n.Advice = []string{fmt.Sprintf("how much chance changes cannot be measured with this skill: at most one of %s scores otherwise than the others, at the floor or the ceiling; train measures it with the first skill that it accepts",
+			plural.Of(n.Items, "selection task", "selection tasks"))}
+		return nil
+	}
+	within, detectable := math.Sqrt(split.Within), 1/float64(n.Items)
+	n.Within, n.Detectable = &within, &detectable
 	// Two skills that differ in nothing: their paired difference has twice the
 	// variance of one evaluation.
-	n.Detectable = 1 / float64(n.Items)
 	if split.Within > 0 {
 		seen, err := stats.MinimumDetectable(math.Sqrt(2*split.Within), n.Items, noiseAlpha, noisePower)
 		if err != nil {
 			return fmt.Errorf("what can be detected: %w", err)
 		}
-		n.Detectable = max(seen, n.Detectable)
+		detectable = max(seen, detectable)
 	}
-	n.TooSmall = n.Detectable > soughtEffect
+	n.TooSmall = detectable > soughtEffect
 	if !n.TooSmall {
-		n.Advice = []string{fmt.Sprintf("differences from %.1f points on can be told from chance: %d selection tasks are enough for that", 100*n.Detectable, n.Items)}
+		n.Advice = []string{fmt.Sprintf("differences from %.1f points on can be told from chance: %d selection tasks are enough for that", 100*detectable, n.Items)}
 		n.Advice = append(n.Advice, unseen(n)...)
 		return nil
 	}
-	n.Advice = []string{fmt.Sprintf("a difference below %.1f points drowns in chance: %d selection tasks are too few to gate on", 100*n.Detectable, n.Items)}
+	n.Advice = []string{fmt.Sprintf("a difference below %.1f points drowns in chance: %d selection tasks are too few to gate on", 100*detectable, n.Items)}
 	return advise(n, stats.Split{Within: 2 * split.Within}, p)
+}
+
+// means lists the mean score of each task.
+func means(scores [][]float64) []float64 {
+	out := make([]float64, len(scores))
+	for i, xs := range scores {
+		for _, x := range xs {
+			out[i] += x / float64(len(xs))
+		}
+	}
+	return out
 }
 
 // unseen says how much of a change two passes may have missed: the share of tasks
@@ -180,10 +198,10 @@ func advise(n *result.Noise, differences stats.Split, p score.Projection) error 
 	}
 	items := max(a.Items, int(math.Ceil(1/soughtEffect)))
 	n.Advice = append(n.Advice, fmt.Sprintf("more items: %d selection tasks would show 10 points", items))
-	if n.Within > 0 && a.Repeats > 1 {
+	if *n.Within > 0 && a.Repeats > 1 {
 		n.Advice = append(n.Advice, fmt.Sprintf("repeats: each task asked %d times would as well, but only as to these tasks", a.Repeats))
 	}
-	if n.Within > 0 && p.Metric == "hard" {
+	if *n.Within > 0 && p.Metric == "hard" {
 		n.Advice = append(n.Advice, "a softer score: with gate.metric soft or mixed an answer that is nearly right moves less; temperature 0 lowers the noise too")
 	}
 	return nil

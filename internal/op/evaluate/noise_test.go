@@ -26,12 +26,26 @@ func twoPasses(n int, flips ...int) [2][]trajectory.Outcome {
 	return out
 }
 
+// scoring are two passes over n tasks that score so much both times, and more with other scores.
+func scoring(score float64, n int, more ...float64) [2][]trajectory.Outcome {
+	out := twoPasses(n + len(more))
+	for _, pass := range out {
+		for i := range pass {
+			pass[i].Hard = score
+			if i >= n {
+				pass[i].Hard = more[i-n]
+			}
+		}
+	}
+	return out
+}
+
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		passes   [2][]trajectory.Outcome
 		within   float64 // sum of squared differences over twice the number of tasks
-		seen     float64
+		seen     float64 // below 0: this skill cannot show it
 		tooSmall bool
 		advice   string
 	}{
@@ -39,7 +53,13 @@ func TestNoise(t *testing.T) {
 		"a few of many":      {twoPasses(400, 0, 1, 2, 3), math.Sqrt(4.0 / 800), 2.8015 * math.Sqrt(2*4.0/800/400), false, "400 selection tasks are enough"},
 		"a few of a few":     {twoPasses(20, 0, 1, 2, 3), math.Sqrt(4.0 / 40), 2.8015 * math.Sqrt(2*4.0/40/20), true, "more items: 157 selection tasks"},
 		"too few for chance": {twoPasses(5), 0, 0.2, true, "more items: 10 selection tasks"},
-		"one":                {twoPasses(1), 0, 1, true, "cannot decide anything"},
+		"one":                {twoPasses(1), 0, -1, true, "cannot decide anything"},
+		"at the floor":       {scoring(0, 30), 0, -1, false, "cannot be measured with this skill"},
+		"at the ceiling":     {scoring(1, 30), 0, -1, false, "cannot be measured with this skill"},
+		"eight at the floor": {scoring(0, 8), 0, -1, false, "cannot be measured with this skill"},
+		"one is not":         {scoring(0, 29, 1), 0, -1, false, "cannot be measured with this skill"},
+		"two are not":        {scoring(0, 28, 1, 1), 0, 1.0 / 30, false, "from 3.3 points on"},
+		"halfway":            {scoring(0.5, 30), 0, 1.0 / 30, false, "from 3.3 points on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,8 +67,11 @@ func TestNoise(t *testing.T) {
 			if err := compare(&n, tc.passes, score.Projection{Metric: "hard"}); err != nil {
 				t.Fatal(err)
 			}
-			if math.Abs(n.Within-tc.within) > 1e-9 || math.Abs(n.Detectable-tc.seen) > 1e-3 || n.TooSmall != tc.tooSmall {
-				t.Errorf("within %.4f, seen %.4f, too small %v; want %.4f, %.4f, %v", n.Within, n.Detectable, n.TooSmall, tc.within, tc.seen, tc.tooSmall)
+			if n.TooSmall != tc.tooSmall || tc.seen < 0 != (n.Detectable == nil && n.Within == nil) {
+				t.Fatalf("%+v, too small %v, want %v", n, n.TooSmall, tc.tooSmall)
+			}
+			if tc.seen >= 0 && (math.Abs(*n.Within-tc.within) > 1e-9 || math.Abs(*n.Detectable-tc.seen) > 1e-3) {
+				t.Errorf("within %.4f, seen %.4f; want %.4f, %.4f", *n.Within, *n.Detectable, tc.within, tc.seen)
 			}
 			if text := strings.Join(n.Advice, "\n"); !strings.Contains(text, tc.advice) {
 				t.Errorf("advice %q, want %q", text, tc.advice)

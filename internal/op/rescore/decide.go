@@ -161,15 +161,16 @@ func (a *answers) All(ctx context.Context, p rollout.Place, tasks []task.Task, s
 	return out, nil
 }
 
-// Again are the items that were asked at a place.
-func (a *answers) Again(p rollout.Place, tasks []task.Task) []int {
-	var out []int
+// Again are the items that were asked under a prefix, and by which sample.
+func (a *answers) Again(prefix string, tasks []task.Task) (items []int, sample int) {
+	asked := map[string]bool{}
+	a.replies.Begins(prefix+"/", func(_, id string, n int) { asked[id], sample = true, n })
 	for i, t := range tasks {
-		if a.replies.Has(p.Key(t)) {
-			out = append(out, i)
+		if asked[t.ID] {
+			items = append(items, i)
 		}
 	}
-	return out
+	return items, sample
 }
 
 // Known notes which skill rollouts of batches were made with.

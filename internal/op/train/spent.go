@@ -51,6 +51,9 @@ func (s *spending) add(r journal.Record) {
 	spent := caller.AmountOfRecord(r)
 	s.all[r.Role] = s.all[r.Role].Plus(spent)
 	number, ok := stepOf(r.Key)
+	if strings.Contains(r.Key, loop.NoiseMark) {
+		return // no later step takes it
+	}
 	if unit, _, is := strings.Cut(r.Key, loop.ConfirmationMark); is { // what it takes no later step does
 		s.confirmed[unit+strings.TrimSuffix(loop.ConfirmationMark, "/")] = true
 		return

@@ -230,7 +230,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 		return // it ended before there was one
 	}
 	if sum.Noise != nil {
-		j.out.Noise = &sum.Noise.Within
+		j.out.Noise = sum.Noise.Within
 	}
 	for i, s := range h.Steps {
 		if s.Step == 0 && s.SelectionHard != nil {
