@@ -139,7 +139,7 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 	f := record.FolderOf(dir)
 	at := func(name string) string { return filepath.Join(dir, "nights", project, name) }
 	for name, text := range map[string]string{
-		"a-cut": `{"format": 2, "targets": [`, "b-newer": `{"format": 2, "targets": 5}`, "c-none": `{}`, "d-shape": `{"format": 2, "targets": 5}`,
+		"a-cut": `{"format": 2, "targets": [`, "b-newer": `{"format": 3, "targets": 5}`, "c-none": `{}`, "d-shape": `{"format": 2, "targets": 5}`,
 		"e-large": `{"format": 2}` + strings.Repeat(" ", 8<<20), "f-open": `{"format": 2, "night": "x", "started_at": "2026-01-02T03:04:05Z", "targets": null}`,
 	} {
 		put(t, filepath.Join(at(name), "night.json"), text)
@@ -158,7 +158,7 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 			got[r.Name] = r
 		}
 		for name, want := range map[string][2]string{
-			oldNight: {"completed", ""}, "a-cut": {record.RowDamaged, "night.json is damaged"}, "b-newer": {record.RowNewer, "it has format 2, and this program knows format 1; use the newer program"},
+			oldNight: {"completed", ""}, "a-cut": {record.RowDamaged, "night.json is damaged"}, "b-newer": {record.RowNewer, "it has format 3, and this program knows format 2; use the newer program"},
 			"c-none": {record.RowDamaged, "it has format 0"}, "d-shape": {record.RowDamaged, "is damaged"}, "e-large": {record.RowDamaged, "8 MB"},
 			"f-open": {record.RowUnfinished, ""}, "g-folder": {record.RowDamaged, "night.json is damaged: it is a directory, not a regular file"},
 		} {
