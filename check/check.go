@@ -126,6 +126,37 @@ func (s *Suite) Check(t task.Task) error {
 	return nil
 }
 
+// Vanished returns the accepted answers of t of which nothing is left in the form in which a check compares them, and
+// whether an answer of which nothing is left passes for them.
+func (s *Suite) Vanished(t task.Task) (gold []string, pass bool, err error) {
+	p, err := s.programOf(t)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, g := range t.Gold {
+		by := p.vanishing(g)
+		if len(by) > 0 {
+			gold = append(gold, g)
+		}
+		pass = pass || slices.ContainsFunc(by, func(n *node) bool { return n.mayBeEmpty })
+	}
+	return gold, pass, nil
+}
+
+// vanishing returns the checks in whose form nothing of an accepted answer is left.
+func (p *program) vanishing(gold string) (out []*node) {
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if n.members != nil {
+			out = append(out, n.members.vanishing(gold)...)
+		}
+		if n.gold && n.form != nil && n.form(gold) == "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // meantAsGold names the field of a task without gold that was probably meant as it: one
 // that begins so, or has a name that other tools give it.
 func meantAsGold(t task.Task) string {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -24,10 +23,13 @@ func buildMathEqual(s *spec, n *node) {
 	fixed := s.operands(true)
 	n.gold = fixed == nil
 	n.holds = "is mathematically " + newOperandSet(fixed, strings.TrimSpace).describe()
-	n.fit = fitMath
+	n.form = mathtextForm
+	if !reference {
+		n.form = mathForm
+	}
 	for _, f := range fixed {
-		if err := fitMath(f); err != nil {
-			s.fail("value", "%v", err)
+		if mathForm(f) == "" {
+			s.fail("value", "%s holds nothing to compare with: a number, an expression or a text is needed", quote(f))
 		}
 	}
 	n.judge = func(answer string, gold []string) verdict {
@@ -38,18 +40,23 @@ func buildMathEqual(s *spec, n *node) {
 	}
 }
 
-func fitMath(gold string) error {
-	if !latex.Says(gold) || mathtextForm(gold) == "" {
-		return fmt.Errorf("%s holds nothing to compare with: a number, an expression or a text is needed", quote(gold))
+// mathForm is the form of a text that says something: a number, an expression or words. "" of any other, such as "$".
+func mathForm(s string) string {
+	if !latex.Says(s) {
+		return ""
 	}
-	return nil
+	return mathtextForm(s)
 }
 
 func mathVerdict(answer string, gold []string, reference bool, o latex.Options) verdict {
 	why := ""
 	for _, g := range gold {
 		same, reason := mathtextForm(answer) == mathtextForm(g) && mathtextForm(g) != "", ""
-		if !reference {
+		switch {
+		case reference:
+		case mathForm(g) == "":
+			same = casefold(answer) == casefold(g)
+		default:
 			same, reason = latex.Equal(answer, g, o)
 		}
 		if same {

@@ -40,7 +40,8 @@ func TestCheckMathEqual(t *testing.T) {
 			t.Errorf("%s is taken", bad)
 		}
 	}
-	if err := suite(t, "[math-equal]", Options{}).Check(task.Task{ID: "t", Gold: []string{"$"}}); err == nil {
-		t.Error("gold that says nothing is taken")
+	s, says := suite(t, "[math-equal]", Options{}), task.Task{ID: "t", Gold: []string{"$"}}
+	if err := s.Check(says); err != nil || s.Score("$", says).Hard != 1 || s.Score("", says).Hard != 0 || s.Score("...", says).Hard != 0 {
+		t.Errorf("gold that says nothing is compared as it stands: %v", err)
 	}
 }

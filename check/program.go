@@ -56,6 +56,8 @@ type node struct {
 	list       bool   // it may need all of gold at once
 	mayBeEmpty bool   // its author says that an empty answer may pass
 
+	form normalizer // in which it compares for equality with gold; nil: it does not
+
 	place        int    // in its list, from 1
 	when, unless string // the fields that a task must have, and must not have
 	members      *program

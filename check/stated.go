@@ -23,12 +23,12 @@ func (s *spec) boxed() func(string) (string, bool, error) {
 		deep.MatchTimeout = MatchTimeout
 		return func(reply string) (string, bool, error) {
 			if !strings.Contains(reply, `\boxed{`) {
-				answer, found := oneOfAll(markedBoxes(reply, false), first)
+				answer, found := trimmed(oneOfAll(markedBoxes(reply, false), first))
 				return answer, found, nil
 			}
 			answer, found, err := matched(deep, reply, first)
 			if !found && err == nil {
-				answer, found = oneOfAll(markedBoxes(reply, false), first)
+				answer, found = trimmed(oneOfAll(markedBoxes(reply, false), first))
 			}
 			return answer, found, err
 		}

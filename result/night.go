@@ -7,7 +7,7 @@ import (
 )
 
 // NightFormat is that of the documents of a night.
-const NightFormat = 1
+const NightFormat = 2
 
 // Files of a night's folder.
 const (
@@ -48,9 +48,8 @@ type Night struct {
 	// Forecast is what the night was expected to take when it had mined; null: nobody was told, or nothing was to do.
 	Forecast *NightForecast `json:"forecast,omitempty"`
 
-	Spent NightSpent `json:"spent"`
-
-	Usage map[string]Usage `json:"usage"` // of the night's runs, by name
+	Spent NightSpent            `json:"spent"`  // of all its runs
+	ByRun map[string]NightSpent `json:"by_run"` // of each of them
 }
 
 // NightForecast is what a night is expected to take, mining, training and confirmation together.

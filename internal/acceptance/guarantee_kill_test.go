@@ -81,12 +81,12 @@ func (x *executioner) arrived(n int) {
 // settled reports whether no request is being answered and every answer stands
 // in the record. The order matters: who is held up stays, so that as many requests
 // at the server as were held up before are the same ones.
-func (x *executioner) settled(t *testing.T, dir string, answered, recorded int) bool {
+func (x *executioner) settled(answered, recorded int) bool {
 	x.mu.Lock()
 	held := x.held
 	x.mu.Unlock()
 	stats := x.server.Stats()
-	return stats.InFlight == held && stats.Answered-answered == recordedCalls(t, dir)-recorded
+	return stats.InFlight == held && stats.Answered-answered == recorded
 }
 
 // start starts a process that cannot send a request before the executioner
@@ -115,11 +115,10 @@ func (x *executioner) release() {
 // session is what one process did before it was killed.
 type session struct{ sent, answered, recorded int }
 
-// run runs a session and kills it.
-func (x *executioner) run(t *testing.T, dir string, at int, calm bool) session {
+// run runs a session and kills it. recorded counts what stands in its records.
+func (x *executioner) run(t *testing.T, cmd *exec.Cmd, recorded func() int, at int, calm bool) session {
 	t.Helper()
-	before, had := x.server.Stats(), recordedCalls(t, dir)
-	cmd := child(t, x.server.URL(), dir)
+	before, had := x.server.Stats(), recorded()
 	if err := x.start(cmd, at, calm); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +129,7 @@ func (x *executioner) run(t *testing.T, dir string, at int, calm bool) session {
 		// the hold-up is still being answered.
 		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
-		for !x.settled(t, dir, before.Answered, had) {
+		for !x.settled(before.Answered, recorded()-had) {
 			select {
 			case <-tick.C:
 			case <-t.Context().Done():
@@ -147,7 +146,7 @@ func (x *executioner) run(t *testing.T, dir string, at int, calm bool) session {
 	if err := x.server.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return session{sent: x.server.Stats().Calls - before.Calls, answered: answered - before.Answered, recorded: recordedCalls(t, dir) - had}
+	return session{sent: x.server.Stats().Calls - before.Calls, answered: answered - before.Answered, recorded: recorded() - had}
 }
 
 // A run that is killed at any moment and taken up again, over and over, ends as
@@ -167,7 +166,7 @@ func TestKilledRunsPayOnce(t *testing.T) {
 		// Each session gets a piece of the run and ends somewhere in it.
 		at := x.server.Stats().Calls + 1 + rng.IntN(max(1, 2*(total-recordedCalls(t, dir))/(kills-i+1)))
 		calm := i%2 == 0
-		s := x.run(t, dir, at, calm)
+		s := x.run(t, child(t, x.server.URL(), dir), func() int { return recordedCalls(t, dir) }, at, calm)
 		lost += s.sent - s.recorded
 		t.Logf("kill %2d: %2d calls sent, %2d answered, %2d recorded", i+1, s.sent, s.answered, s.recorded)
 		if calm && (s.recorded < s.answered || s.sent-s.recorded > concurrency) {

@@ -397,8 +397,8 @@ func TestAJudgeIsTriedFirst(t *testing.T) {
 		if j := got.Judge; got.Outcome != night.Supported || j == nil || j.Usable == nil || !*j.Usable || j.Pairs != 12 || j.Apart != 12 || j.Calls != 24 || len(j.Examples) != 0 {
 			t.Errorf("%s: %s, judge %+v", got.Outcome, got.Reason, got.Judge)
 		}
-		used := r.Usage[r.ID+"-memory-CLAUDE.md-judge"]
-		if used.Calls.Total != 24 || !strings.Contains(errs, "models.judge is tried first on 12 pairs of answers") {
+		used := r.ByRun[r.ID+"-memory-CLAUDE.md-judge"]
+		if used.Calls != 24 || !strings.Contains(errs, "models.judge is tried first on 12 pairs of answers") {
 			t.Errorf("%+v\n%s", used, errs)
 		}
 		if !strings.Contains(string(d.newest("diagnostics.json")), `"arm": "corrected"`) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/dataset"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -46,6 +47,8 @@ type Report struct {
 	// LeftOut are the rows that are no tasks, by reason. Rows that no published split names are not
 	// among them.
 	LeftOut map[string]int `json:"left_out,omitempty"`
+	// Vanished are the tasks whose accepted answers are nothing as they are compared, in the order of the rows.
+	Vanished []Vanished `json:"vanished,omitempty"`
 }
 
 // DataError says that the rows of a benchmark are not there, and how to get them.
@@ -70,7 +73,7 @@ func Prepare(ctx context.Context, o Options) (report Report, err error) {
 	if err := w.finish(); err != nil {
 		return Report{}, fmt.Errorf("prepare %s: %w", o.Folder.Name, err)
 	}
-	report = Report{Benchmark: o.Folder.Name, Dir: o.Out, Fixture: o.Fixture, Tasks: map[string]int{}, Pictures: len(p.gallery.files)}
+	report = Report{Benchmark: o.Folder.Name, Dir: o.Out, Fixture: o.Fixture, Tasks: map[string]int{}, Pictures: len(p.gallery.files), Vanished: p.vanished}
 	for split, places := range p.parts {
 		report.Tasks[string(split)] = len(places)
 	}
@@ -95,13 +98,15 @@ type preparation struct {
 	files     []File // of the source, with rows
 	parts     parts
 	leftOut   map[string]int
+	suite     *check.Suite
+	vanished  []Vanished
 }
 
 func (p *preparation) all() (err error) {
 	if p.convert, err = converterOf(p.Folder); err != nil {
 		return err
 	}
-	if _, _, err := p.Folder.ScoredBy(p.Scoring); err != nil {
+	if p.suite, err = p.checks(); err != nil {
 		return err
 	}
 	if err := p.open(); err != nil {
@@ -230,6 +235,9 @@ func (p *preparation) row(row dataset.Row, src rowFile) error {
 		}
 	}
 	if err := p.gallery.add(&it); err != nil {
+		return err
+	}
+	if err := p.vanish(it); err != nil {
 		return err
 	}
 	return p.spool.add(it, groupOf(p.Folder, it))

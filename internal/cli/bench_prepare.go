@@ -117,12 +117,34 @@ func preparedText(r benchmark.Report, dir string) string {
 	return fmt.Sprintf("%s: %s tasks, %s in %s", r.Benchmark, strings.Join(parts, ", "), plural.Of(r.Pictures, "picture", "pictures"), dir)
 }
 
+// mostVanished is how many tasks are named at most.
+const mostVanished = 20
+
+// writeVanished names the tasks with accepted answers of which nothing is left as they are compared.
+func writeVanished(out printer, list []benchmark.Vanished) {
+	if len(list) == 0 {
+		return
+	}
+	means := "an empty answer does not pass for them"
+	if list[0].EmptyPasses {
+		means = "an answer of which nothing is left either is right, as for the program whose figures are published"
+	}
+	out.line(fmt.Sprintf("  %s accepted answers of which nothing is left in the form in which they are compared; %s:", plural.Of(len(list), "task has", "tasks have"), means))
+	for _, v := range list[:min(len(list), mostVanished)] {
+		out.line(oneLine(fmt.Sprintf("    %s: %q", v.ID, v.Gold)))
+	}
+	if more := len(list) - mostVanished; more > 0 {
+		out.line(fmt.Sprintf("    and %d more, which --json lists", more))
+	}
+}
+
 // writePrepared prints what was made, and what comes next.
 func writePrepared(out printer, r benchmark.Report, dir string) {
 	out.line(preparedText(r, dir))
 	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		out.line(fmt.Sprintf("  left out: %s: %s", plural.Of(r.LeftOut[why], "row", "rows"), why))
 	}
+	writeVanished(out, r.Vanished)
 	if r.Fixture {
 		out.line("simulated: rows of our own and a simulated world; scores say nothing of any model")
 		out.line(fmt.Sprintf("next: skillopt train %s", shellWord(dir)))

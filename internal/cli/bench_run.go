@@ -142,6 +142,7 @@ func (o *benchRunOptions) ready(ctx context.Context, a *app, f *folder.Folder, n
 		}
 		if !a.json {
 			a.printer(a.Err).line(preparedText(report, o.out))
+			writeVanished(a.printer(a.Err), report.Vanished)
 		}
 		return nil
 	}

@@ -58,7 +58,7 @@ func newStagedHome(t testing.TB) *stagedHome {
 	must(t, err)
 	region, err = skill.ReplaceLearned(region, "- Rule one.\n- Rule two.\n")
 	must(t, err)
-	h.proposal = result.NightProposal{Format: 1, Night: r.ID, Project: project, Items: []result.NightItem{
+	h.proposal = result.NightProposal{Format: night.Format, Night: r.ID, Project: project, Items: []result.NightItem{
 		{
 			Target: "skill:cards", Outcome: night.Supported, Reason: "r", File: "skill.proposed.md", Original: "skill.live.md", Whole: true, LiveSHA: target.Digest("# Cards\n"), SHA: target.Digest("# Cards\nNew.\n"),
 			Rules: []result.NightRule{}, Files: []result.NightItemFile{{Path: "references/a.md", File: "f0.proposed", Original: "f0.live", LiveSHA: target.Digest("# A\n"), SHA: target.Digest("# Another\n")}},

@@ -106,7 +106,7 @@ func (w *nightWork) adoptCertified(ctx context.Context, r *night.Report) []adopt
 func (w *nightWork) adoptOf(ctx context.Context, r *night.Report, id string, targets []string) (adopt.Record, error) {
 	of := r
 	if id != r.ID {
-		old, found, err := night.Last(ctx, w.bank, r.Project, id)
+		old, found, err := night.Last(ctx, w.bank, w.setup.dir, r.Project, id)
 		if err != nil {
 			return adopt.Record{}, err
 		}

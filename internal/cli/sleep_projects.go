@@ -105,6 +105,6 @@ func (s sleepSetup) nightOf(ctx context.Context, a *app, b *bank.Bank, dir, id s
 	if id == "" {
 		id = names[0]
 	}
-	r, _, err := night.Last(ctx, b, projects[0], id)
+	r, _, err := night.Last(ctx, b, s.dir, projects[0], id)
 	return r, err
 }

@@ -126,7 +126,7 @@ func mmrbLabel(answer, gold string, choices []Choice) string {
 	if want := plain(answer); want != "" {
 		for _, c := range choices {
 			t := c.Text
-			if m := mmrbMark.FindStringSubmatch(t); m != nil && m[1] == Normal(c.Label) {
+			if m := mmrbMark.FindStringSubmatch(t); m != nil && m[1] == Normal(c.Label) && len(m[0]) < len(t) {
 				t = t[len(m[0]):]
 			}
 			if plain(strings.Trim(t, " .:-")) == want {

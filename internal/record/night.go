@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -170,25 +171,28 @@ func (n NightAt) read(root *os.Root, name string, v any) (found bool, err error)
 	return true, nil
 }
 
-// report reads what a night came to.
-func (n NightAt) report(root *os.Root) (result.Night, error) {
+// report reads what a night came to. As long as it is not over its account is that of its runs now.
+func (n NightAt) report(ctx context.Context, root *os.Root) (result.Night, error) {
 	var r result.Night
 	found, err := n.read(root, result.NightFile, &r)
 	if err == nil && !found {
 		err = &fs.PathError{Op: "open", Path: filepath.Join(n.Dir(), result.NightFile), Err: fs.ErrNotExist}
 	}
+	if err == nil && r.Ended.IsZero() {
+		err = Account(ctx, filepath.Join(n.Dir(), "..", "..", ".."), &r)
+	}
 	return r, err
 }
 
 // Row is the night as a list shows it. One that cannot be read has a status that says so, and the reason.
-func (n NightAt) Row() result.RunRow {
+func (n NightAt) Row(ctx context.Context) result.RunRow {
 	row := result.RunRow{Dir: n.Dir(), Name: n.Name, Kind: result.SleepNight, Night: &result.NightRow{Outcomes: []result.NightCount{}}}
 	root, err := n.open()
 	if err != nil {
 		return unreadable(row, err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	r, err := n.report(root)
+	r, err := n.report(ctx, root)
 	if err != nil {
 		row = unreadable(row, err)
 		var known *NightError
@@ -223,7 +227,7 @@ func describeNight(row *result.RunRow, r result.Night) {
 	}
 }
 
-// NightIndex lists nights, and reads those again that have changed. The zero value is ready to use. It may be used
+// NightIndex lists nights, and reads those again that have changed or are not over. The zero value is ready to use. It may be used
 // concurrently.
 type NightIndex struct {
 	mu   sync.Mutex
@@ -237,16 +241,16 @@ type keptNight struct {
 }
 
 // Rows lists the nights of a folder, oldest first, and what each is called there.
-func (x *NightIndex) Rows(f Folder) ([]result.RunRow, []NightAt, error) {
+func (x *NightIndex) Rows(ctx context.Context, f Folder) ([]result.RunRow, []NightAt, error) {
 	list, err := f.Nights()
 	rows := make([]result.RunRow, len(list))
 	for i, n := range list {
-		rows[i] = x.row(n)
+		rows[i] = x.row(ctx, n)
 	}
 	return rows, list, err
 }
 
-func (x *NightIndex) row(n NightAt) result.RunRow {
+func (x *NightIndex) row(ctx context.Context, n NightAt) result.RunRow {
 	stamp := ""
 	if info, err := os.Lstat(filepath.Join(n.Dir(), result.NightFile)); err == nil && info.Mode().IsRegular() {
 		stamp = fmt.Sprintf("%d,%d,%s", info.Size(), info.ModTime().UnixNano(), run.FileIdentity(info))
@@ -254,10 +258,10 @@ func (x *NightIndex) row(n NightAt) result.RunRow {
 	x.mu.Lock()
 	known := x.rows[n.Dir()]
 	x.mu.Unlock()
-	if stamp != "" && known.stamp == stamp {
+	if stamp != "" && known.stamp == stamp && known.row.Status != RowUnfinished {
 		return known.row
 	}
-	row := n.Row()
+	row := n.Row(ctx)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.rows == nil {
@@ -298,14 +302,14 @@ type NightStaged struct {
 }
 
 // View reads the folder of a night. A damaged night.json is a *NightError; what else cannot be used is named in the view.
-func (n NightAt) View() (NightView, error) {
+func (n NightAt) View(ctx context.Context) (NightView, error) {
 	v := NightView{Staged: []NightStaged{}, Answers: []result.NightDiagnosed{}, Problems: []string{}}
 	root, err := n.open()
 	if err != nil {
 		return v, fmt.Errorf("read the night: %w", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	if v.Night, err = n.report(root); err != nil {
+	if v.Night, err = n.report(ctx, root); err != nil {
 		return v, err
 	}
 	var d result.NightDiagnostics

@@ -114,7 +114,7 @@ func TestOldNight(t *testing.T) {
 		}
 	}
 	f := record.FolderOf(sleepDir(t))
-	rows, list, err := new(record.NightIndex).Rows(f)
+	rows, list, err := new(record.NightIndex).Rows(t.Context(), f)
 	if err != nil || len(rows) != 1 {
 		t.Fatal(rows, err)
 	}
@@ -123,7 +123,7 @@ func TestOldNight(t *testing.T) {
 	if diff := cmp.Diff(want, row.Night); diff != "" || row.Status != "completed" || row.Kind != "night" || !row.Simulated || !row.Unreviewed || row.CreatedAt == nil || row.EndedAt == nil || row.CostUSD != nil {
 		t.Errorf("%+v (-want +got):\n%s", row, diff)
 	}
-	v, err := list[0].View()
+	v, err := list[0].View(t.Context())
 	if err != nil || len(v.Problems) > 0 || len(v.Staged) != 1 || v.Discarded {
 		t.Fatalf("%v %+v", err, v)
 	}
@@ -139,8 +139,8 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 	f := record.FolderOf(dir)
 	at := func(name string) string { return filepath.Join(dir, "nights", project, name) }
 	for name, text := range map[string]string{
-		"a-cut": `{"format": 1, "targets": [`, "b-newer": `{"format": 2, "targets": 5}`, "c-none": `{}`, "d-shape": `{"format": 1, "targets": 5}`,
-		"e-large": `{"format": 1}` + strings.Repeat(" ", 8<<20), "f-open": `{"format": 1, "night": "x", "started_at": "2026-01-02T03:04:05Z", "targets": null}`,
+		"a-cut": `{"format": 2, "targets": [`, "b-newer": `{"format": 3, "targets": 5}`, "c-none": `{}`, "d-shape": `{"format": 2, "targets": 5}`,
+		"e-large": `{"format": 2}` + strings.Repeat(" ", 8<<20), "f-open": `{"format": 2, "night": "x", "started_at": "2026-01-02T03:04:05Z", "targets": null}`,
 	} {
 		put(t, filepath.Join(at(name), "night.json"), text)
 	}
@@ -149,7 +149,7 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 	}
 	x := new(record.NightIndex)
 	for range 2 { // the second time by what is remembered
-		rows, list, err := x.Rows(f)
+		rows, list, err := x.Rows(t.Context(), f)
 		if err != nil || len(rows) != 8 || len(list) != 8 {
 			t.Fatalf("%v %+v", err, rows)
 		}
@@ -158,7 +158,7 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 			got[r.Name] = r
 		}
 		for name, want := range map[string][2]string{
-			oldNight: {"completed", ""}, "a-cut": {record.RowDamaged, "night.json is damaged"}, "b-newer": {record.RowNewer, "it has format 2, and this program knows format 1; use the newer program"},
+			oldNight: {"completed", ""}, "a-cut": {record.RowDamaged, "night.json is damaged"}, "b-newer": {record.RowNewer, "it has format 3, and this program knows format 2; use the newer program"},
 			"c-none": {record.RowDamaged, "it has format 0"}, "d-shape": {record.RowDamaged, "is damaged"}, "e-large": {record.RowDamaged, "8 MB"},
 			"f-open": {record.RowUnfinished, ""}, "g-folder": {record.RowDamaged, "night.json is damaged: it is a directory, not a regular file"},
 		} {
@@ -167,8 +167,8 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 			}
 		}
 	}
-	put(t, filepath.Join(at("f-open"), "night.json"), `{"format": 1, "night": "x", "ended_at": "2026-01-02T03:04:05Z", "targets": null} `)
-	if rows, _, _ := x.Rows(f); rows[len(rows)-2].Status != "completed" {
+	put(t, filepath.Join(at("f-open"), "night.json"), `{"format": 2, "night": "x", "ended_at": "2026-01-02T03:04:05Z", "targets": null} `)
+	if rows, _, _ := x.Rows(t.Context(), f); rows[len(rows)-2].Status != "completed" {
 		t.Errorf("what has changed is read again: %+v", rows[len(rows)-2])
 	}
 }
@@ -187,7 +187,7 @@ func TestDocumentsOfANight(t *testing.T) {
 		{"diagnostics", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "diagnostics.json"), "{") }, "diagnostics.json is damaged", 1},
 		{"newer proposal", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "proposal.json"), `{"format": 9}`) }, "it has format 9", 0},
 		{"another night's", func(t *testing.T, dir string) {
-			put(t, filepath.Join(dir, "proposal.json"), `{"format": 1, "night": "other"}`)
+			put(t, filepath.Join(dir, "proposal.json"), `{"format": 2, "night": "other"}`)
 		}, "another night or project", 0},
 		{"changed text", func(t *testing.T, dir string) {
 			put(t, filepath.Join(dir, "memory-CLAUDE.md.proposed.md"), "do as I say")
@@ -217,7 +217,7 @@ func TestDocumentsOfANight(t *testing.T) {
 			if err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			}
-			v, err := list[0].View()
+			v, err := list[0].View(t.Context())
 			if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0], c.says) || len(v.Staged) != c.staged {
 				t.Errorf("%v %q, staged %d", err, v.Problems, len(v.Staged))
 			}
@@ -246,12 +246,12 @@ func TestAnswersOfANightAreBounded(t *testing.T) {
 	for i := range 2003 {
 		tasks = append(tasks, fmt.Sprintf(`{"id": "%d", "head": %q}`, i, strings.Repeat("ä", 800)))
 	}
-	put(t, filepath.Join(dir, "nights", project, oldNight, "diagnostics.json"), `{"format": 1, "tasks": [`+strings.Join(tasks, ",")+`]}`)
+	put(t, filepath.Join(dir, "nights", project, oldNight, "diagnostics.json"), `{"format": 2, "tasks": [`+strings.Join(tasks, ",")+`]}`)
 	list, err := record.FolderOf(dir).Nights()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := list[0].View()
+	v, err := list[0].View(t.Context())
 	if err != nil || len(v.Answers) != 2000 || v.LeftOut != 3 || len(v.Answers[0].Head) > 1026 || strings.Trim(v.Answers[0].Head, "ä") != "" {
 		t.Errorf("%v: %d answers, %d left out, %d bytes", err, len(v.Answers), v.LeftOut, len(v.Answers[0].Head))
 	}

@@ -53,7 +53,7 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 		return []result.RunRow{rowOf(ctx, at)}, nil
 	}
 	rows, err := runRows(ctx, &s.index, f)
-	nights, list, problem := s.nights.Rows(f.Folder)
+	nights, list, problem := s.nights.Rows(ctx, f.Folder)
 	for i, n := range list {
 		nights[i].ID = f.name + ":" + n.ID()
 	}

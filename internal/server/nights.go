@@ -25,11 +25,11 @@ func (s *Server) night(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := at.View()
+	v, err := at.View(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	out := Night{NightView: v, Row: at.Row(), RunIDs: map[string]string{}}
+	out := Night{NightView: v, Row: at.Row(r.Context()), RunIDs: map[string]string{}}
 	out.Row.ID = f.name + ":" + at.ID()
 	for _, name := range runsOf(v) {
 		if id, ok := shownRun(s.folders, at, name); ok {

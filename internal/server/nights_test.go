@@ -137,7 +137,7 @@ func TestNightThatCannotBeRead(t *testing.T) {
 	dir := slept(t)
 	path := filepath.Join(dir, "nights", filepath.FromSlash(sleptNight), "night.json")
 	s := serve(t, nil, dir)
-	for text, says := range map[string]string{`{"format": 1, "targets": [`: "is damaged", `{"format": 7}`: "use the newer program"} {
+	for text, says := range map[string]string{`{"format": 2, "targets": [`: "is damaged", `{"format": 7}`: "use the newer program"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

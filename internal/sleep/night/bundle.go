@@ -132,18 +132,21 @@ func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []ba
 
 func (c *comparing) arm(ctx context.Context, j *job, what string, sk skill.Skill, beside map[string]string, clusters []bank.Cluster, times int) (map[string][]trajectory.Outcome, error) {
 	cfg := c.targetSettings(j)
-	cfg.Limits, cfg.Gate.Metric, cfg.Record.Reuse = c.purse.rest(0), "hard", "never"
+	cfg.Gate.Metric, cfg.Record.Reuse = "hard", "never"
 	if cfg.Agent.Name != "" {
 		cfg.Agent.Beside = over(c.Config.Agent.Beside, beside, j.doc)
 	}
 	name := c.report.ID + "-" + slug(j.doc.ID()) + what
+	var err error
+	if cfg.Limits, err = c.rest(ctx, name, 0); err != nil {
+		return nil, err
+	}
 	dir := filepath.Join(c.Dir, RunsDir, c.runName(name))
 	opts := append(c.options(name), skillopt.WithSkill(sk), skillopt.WithPasses(times),
 		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection })))
 	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), opts...)
 	c.out.Runs, j.out.Runs = append(c.out.Runs, c.below(dir)), append(j.out.Runs, c.below(dir))
 	if e != nil {
-		c.purse.add(name, e.Usage)
 		c.report.Simulated = c.report.Simulated || e.Simulated
 	}
 	if err != nil {

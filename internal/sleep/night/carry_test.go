@@ -315,7 +315,7 @@ func TestANightBeginsAnewWithOtherModels(t *testing.T) {
 	if r.ID == first.ID || got.Outcome != night.Supported || got.Clusters.Tonight != first.Targets[0].Clusters.Tonight || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "models.target.temperature") {
 		t.Errorf("%s after %s: %+v, %q", r.ID, first.ID, got, r.Notes)
 	}
-	old, ok, err := night.Last(t.Context(), h.bank, h.project, first.ID)
+	old, ok, err := night.Last(t.Context(), h.bank, h.dir, h.project, first.ID)
 	if err != nil || !ok || old.Ended.IsZero() || old.Targets[0].Outcome != night.Refused || old.Spent.Calls != first.Spent.Calls {
 		t.Errorf("%v: %+v", err, old)
 	}

@@ -23,7 +23,8 @@ import (
 // foresee says what the rest of a night is expected to take, and makes the ceiling of a night whose limits say nothing of
 // it. A night that was forecast keeps its forecast when it goes on.
 func (n trainer) foresee(ctx context.Context, jobs []job) error {
-	if n.report.Forecast == nil && !n.report.Agreed && n.wantsForecast() {
+	wanted := n.Confirm != nil || n.DryRun || n.purse.byDefault // somebody is told of it, or a ceiling is made of it
+	if n.report.Forecast == nil && !n.report.Agreed && wanted {
 		f, err := n.forecast(ctx, jobs)
 		if err != nil && outcomeOf(err) == "" {
 			return err
@@ -33,9 +34,6 @@ func (n trainer) foresee(ctx context.Context, jobs []job) error {
 	n.purse.expect(n.report.Forecast)
 	return nil
 }
-
-// wantsForecast reports whether somebody is told of a forecast, or a ceiling is made of it.
-func (n *night) wantsForecast() bool { return n.Confirm != nil || n.DryRun || n.purse.byDefault }
 
 // forecast adds up what each document is expected to take, and what the night has used already; nil: no document is
 // trained or scored.
@@ -68,7 +66,7 @@ func (n trainer) forecast(ctx context.Context, jobs []job) (*result.NightForecas
 	}
 	sum.answers(2 * pairs)
 	f := sum.out
-	s := n.purse.spent()
+	s := n.report.Spent
 	f.Calls, f.Input, f.Output = shifted(f.Calls, float64(s.Calls)), shifted(f.Input, float64(s.Input)), shifted(f.Output, float64(s.Output))
 	switch {
 	case s.CostUSD != nil && f.USD != nil:

@@ -139,7 +139,6 @@ func unresolvedText(list []result.NightUnresolved) string {
 func (n trainer) judgePairs(ctx context.Context, j *job, pairs []pair) error {
 	cfg := n.targetSettings(j)
 	cfg.Agent, cfg.Env = config.Default().Agent, config.Default().Env // answers are there already
-	cfg.Limits = n.purse.rest(reserved)
 	var tasks []task.Task
 	answers := map[string]string{}
 	for _, p := range pairs {
@@ -152,13 +151,16 @@ func (n trainer) judgePairs(ctx context.Context, j *job, pairs []pair) error {
 	}
 	slices.SortFunc(tasks, func(a, b task.Task) int { return strings.Compare(a.ID, b.ID) })
 	name := n.report.ID + "-" + slug(j.doc.ID()) + judgeRun
+	var err error
+	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
+		return err
+	}
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Judge.Run = n.below(dir)
 	j.out.Runs = append(j.out.Runs, n.below(dir))
 	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), append(n.options(name), skillopt.WithSkill(skill.New("# Answers of sessions\n")), skillopt.WithTasks(tasks),
 		skillopt.WithAnswers(answers))...)
 	if e != nil {
-		n.purse.add(name, e.Usage)
 		n.report.Simulated = n.report.Simulated || e.Simulated
 	}
 	if err != nil {

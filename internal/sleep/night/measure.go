@@ -2,6 +2,7 @@ package night
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,7 +64,6 @@ func Measure(ctx context.Context, o Options, r *Report, p *Proposal, id, text st
 		out, err = trainer{n}.part(ctx, j, part)
 		return err
 	})
-	out.Usage = n.purse.spent()
 	return out, err
 }
 
@@ -104,7 +104,7 @@ func (n settler) measured(ctx context.Context, at int) ([]job, error) {
 // part has the live document and a part of what was staged answer tasks.
 func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster, cfg.Record.Reuse = n.purse.rest(0), "hard", "", "never"
+	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster, cfg.Record.Reuse = n.purse.limits, "hard", "", "never" // a ceiling of its own
 	if cfg.Agent.Name != "" {
 		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
 	}
@@ -115,17 +115,14 @@ func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, erro
 	tasks := tasksOf(j.picked.tonight, func(int) task.Split { return task.Selection })
 	c, err := skillopt.Compare(ctx, cfg, j.live(), part, append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(lvl))...)
-	if c != nil {
-		n.purse.add(name, c.Usage)
-	}
-	if err != nil {
+	if err = errors.Join(err, n.keep(context.WithoutCancel(ctx), false)); err != nil {
 		return Part{}, err
 	}
 	l := c.Look
 	if l == nil {
 		return Part{}, fmt.Errorf("measure a part: %s ended before its look", name)
 	}
-	out := Part{Look: Look{
+	out := Part{Usage: n.report.ByRun[name], Look: Look{
 		Run: n.below(filepath.Join(n.Dir, RunsDir, n.runName(name))), Level: lvl, Test: l.Test, N: l.N, Wins: l.Wins, Losses: l.Losses, Ties: l.Ties,
 		Difference: c.Difference, AtLeast: l.AtLeast, Better: l.Certified, Tasks: []string{},
 	}}

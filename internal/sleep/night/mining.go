@@ -51,7 +51,6 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 		return err
 	}
 	cfg := n.settings()
-	cfg.Limits = n.purse.rest(0.5) // what is mined is of no use without training
 	marks, all := map[[2]string]string{}, ""
 	for i := range sessions {
 		s := &sessions[i]
@@ -60,13 +59,15 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 		all += mark
 	}
 	name := n.report.ID + "-mine-" + target.Digest(all)[:8]
+	if cfg.Limits, err = n.rest(ctx, name, 0.5); err != nil { // what is mined is of no use without training
+		return err
+	}
 	miner := n.Miner
 	if asked, is := miner.(Asked); is {
 		miner = asked.among(n.seen)
 	}
 	tasks, mined, err := miner.Mine(ctx, cfg, sessions, known, n.options(name)...)
 	if mined != nil {
-		n.purse.add(name, mined.Usage)
 		n.report.Simulated = n.report.Simulated || mined.Simulated
 		if run := n.below(mined.RunDir); !slices.Contains(n.report.Mined.Runs, run) {
 			n.report.Mined.Runs = append(n.report.Mined.Runs, run)
@@ -93,7 +94,7 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 		return err
 	}
 	n.report.Mined.Noted += len(sessions)
-	return nil
+	return n.keep(ctx, false)
 }
 
 // sumOf is what two parts of a night have taken.

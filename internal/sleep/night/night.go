@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -159,12 +159,8 @@ func (n *night) begin(ctx context.Context) error {
 	n.purse.passed = func() time.Duration { return n.Now().Sub(began) }
 	n.served = lastServed(nights, openNight(nights))
 	if len(nights) > 0 && nights[0].Ended.IsZero() {
-		n.report = &Report{}
-		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
-			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
-		}
-		if n.report.Usage != nil {
-			n.purse.by = n.report.Usage // what its runs have used, of which not all are carried out again
+		if n.report, err = ReadNight(ctx, n.Dir, nights[0]); err != nil {
+			return err
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
@@ -217,12 +213,13 @@ func worked(data json.RawMessage) bool {
 	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
 
-// nameOf is the name of a night, which no other one has, of whatever project: two of them may begin in one second.
+// nameOf is the name of a night, which no other one has, of whatever project: of two that begin in one second, the later one
+// has the next second. No name begins with another one, so that the names of runs tell whose they are.
 func nameOf(now time.Time, nights []bank.Night) string {
-	name := now.Format("20060102-150405")
-	id := name
-	for i := 2; slices.ContainsFunc(nights, func(b bank.Night) bool { return b.ID == id }); i++ {
-		id = fmt.Sprintf("%s-%d", name, i)
+	id := now.Format("20060102-150405")
+	for slices.ContainsFunc(nights, func(b bank.Night) bool { return b.ID == id }) {
+		now = now.Add(time.Second)
+		id = now.Format("20060102-150405")
 	}
 	return id
 }
@@ -307,9 +304,7 @@ func (n *night) work(ctx context.Context) error {
 		} else {
 			workshop{n}.replay(ctx, jobs, i)
 		}
-		jobs[i].out.Spent = n.purse.spentFor(n.Project, jobs[i].out.Runs)
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
-		n.report.Spent = n.purse.spent()
 		if n.problem != nil {
 			return n.problem
 		}
@@ -397,12 +392,13 @@ func (n *night) below(path string) string {
 
 // keep writes down what is known of the night.
 func (n *night) keep(ctx context.Context, over bool) error {
-	row := bank.Night{ID: n.report.ID, Project: n.Project, Started: n.report.Started}
 	if over {
 		n.report.Ended = n.Now().UTC()
-		row.Ended = n.report.Ended
 	}
-	n.report.Spent, n.report.Usage = n.purse.spent(), n.purse.by
+	if err := record.Account(ctx, n.Dir, n.report); err != nil {
+		return err
+	}
+	row := bank.Night{ID: n.report.ID, Project: n.Project, Started: n.report.Started, Ended: n.report.Ended}
 	data, err := json.MarshalIndent(n.report, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the night down: %w", err)
@@ -414,12 +410,11 @@ func (n *night) keep(ctx context.Context, over bool) error {
 	return writeFile(n.folder(), result.NightFile, append(data, '\n'))
 }
 
-// purse is what the night may spend, and has spent, by run: a run that goes on tells all that it ever used.
+// purse is what the night may spend.
 type purse struct {
 	limits config.Limits
 	passed func() time.Duration // since the night began, or went on; nil: no time passes
 	chat   bool
-	by     map[string]result.Usage
 	held   float64 // share of the ceilings that is left for the last confirmation
 
 	byDefault bool // the limits say nothing of money, tokens and calls
@@ -432,7 +427,7 @@ const (
 )
 
 func newPurse(cfg config.Config) purse {
-	p := purse{limits: cfg.Limits, chat: cfg.Agent.Name == "", by: map[string]result.Usage{}}
+	p := purse{limits: cfg.Limits, chat: cfg.Agent.Name == ""}
 	if p.limits.Tokens == nil && p.limits.USD == nil && p.limits.Calls == nil {
 		most := int64(agentTokens)
 		if p.chat {
@@ -443,45 +438,25 @@ func newPurse(cfg config.Config) purse {
 	return p
 }
 
-func (p *purse) add(run string, u result.Usage) { p.by[run] = u }
-
-// spent adds up what the runs of the night have used.
-func (p *purse) spent() Spent { return spentOn(p.by) }
-
-// spentFor adds up what some of them have used, by their folders.
-func (p *purse) spentFor(project string, runs []string) Spent {
-	some := map[string]result.Usage{}
-	for _, run := range runs {
-		name := strings.TrimPrefix(path.Base(run), prefixOf(project))
-		if u, ok := p.by[name]; ok {
-			some[name] = u
-		}
+// rest returns the ceilings of a run: what the night's other runs have left of its own. What the run itself has used before counts
+// within them.
+func (n *night) rest(ctx context.Context, name string, reserve float64) (config.Limits, error) {
+	if err := record.Account(ctx, n.Dir, n.report); err != nil {
+		return config.Limits{}, err
 	}
-	return spentOn(some)
-}
-
-func spentOn(by map[string]result.Usage) Spent {
-	var s Spent
-	cost, known := 0.0, true
-	for _, u := range by {
-		s.Calls += u.Calls.Total
-		s.Input, s.Output, s.Cached = s.Input+u.Tokens.Input, s.Output+u.Tokens.Output, s.Cached+u.Tokens.Cached
-		if u.CostUSD == nil {
-			known = false
-			continue
-		}
-		cost += *u.CostUSD
+	s, own := n.report.Spent, n.report.ByRun[name]
+	s.Calls, s.Input, s.Output = s.Calls-own.Calls, s.Input-own.Input, s.Output-own.Output
+	if s.CostUSD != nil && own.CostUSD != nil {
+		others := *s.CostUSD - *own.CostUSD
+		s.CostUSD = &others
 	}
-	if known && len(by) > 0 {
-		s.CostUSD = &cost
-	}
-	return s
+	return n.purse.rest(s, reserve), nil
 }
 
 // rest is what is left of the ceilings for one more run, which leaves a share of all of them for what comes after it.
 // A ceiling that is used up is 0.
-func (p *purse) rest(reserve float64) config.Limits {
-	out, s := p.limits, p.spent()
+func (p *purse) rest(s Spent, reserve float64) config.Limits {
+	out := p.limits
 	reserve += p.held
 	if c := p.limits.Tokens; c != nil {
 		left := max(0, *c-s.Input-s.Output-int64(reserve*float64(*c)))
@@ -511,7 +486,7 @@ func (p *purse) late() string {
 	if p.limits.Time == nil || p.passed == nil {
 		return ""
 	}
-	if left := *p.rest(reserved).Time; left > config.Duration(time.Millisecond) {
+	if left := *p.rest(Spent{}, reserved).Time; left > config.Duration(time.Millisecond) {
 		return ""
 	}
 	return fmt.Sprintf("limits.time is reached: %s of %s have passed", p.passed().Round(time.Second), p.limits.Time.Std())
@@ -553,10 +528,10 @@ func (n *night) options(name string) []skillopt.Option {
 }
 
 // runName is the folder of a run: nights of two projects may begin in one second.
-func (n *night) runName(name string) string { return prefixOf(n.Project) + name }
+func (n *night) runName(name string) string { return record.NightRuns(n.Project) + name }
 
-// Last returns the newest night of a project; false: there is none.
-func Last(ctx context.Context, b *bank.Bank, project, id string) (*Report, bool, error) {
+// Last returns the newest night of a project, or the one with an id; false: there is none. dir is sleep.dir.
+func Last(ctx context.Context, b *bank.Bank, dir, project, id string) (*Report, bool, error) {
 	nights, err := b.Nights(ctx, project)
 	if err != nil {
 		return nil, false, err
@@ -566,11 +541,20 @@ func Last(ctx context.Context, b *bank.Bank, project, id string) (*Report, bool,
 		if id != "" && row.ID != id {
 			continue
 		}
-		var r Report
-		if err := json.Unmarshal(row.Data, &r); err != nil {
-			return nil, false, fmt.Errorf("read night %s: %w", row.ID, err)
-		}
-		return &r, true, nil
+		r, err := ReadNight(ctx, dir, row)
+		return r, err == nil, err
 	}
 	return nil, false, nil
+}
+
+// ReadNight reads what a night came to. As long as it is not over its account is that of its runs now. dir is sleep.dir.
+func ReadNight(ctx context.Context, dir string, row bank.Night) (*Report, error) {
+	var r Report
+	if err := json.Unmarshal(row.Data, &r); err != nil {
+		return nil, fmt.Errorf("read night %s: %w", row.ID, err)
+	}
+	if row.Ended.IsZero() {
+		return &r, record.Account(ctx, dir, &r)
+	}
+	return &r, nil
 }

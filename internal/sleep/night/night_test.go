@@ -207,9 +207,9 @@ func TestANightTrainsTheMemoryFile(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	mined := int64(0)
-	for name, u := range r.Usage {
+	for name, u := range r.ByRun {
 		if !strings.Contains(name, "memory-CLAUDE.md") {
-			mined += u.Calls.Total
+			mined += u.Calls
 		}
 	}
 	if got.Spent.Calls == 0 || got.Spent.Calls+mined != r.Spent.Calls {

@@ -42,7 +42,7 @@ func TestARuleWhoseTasksSleepIsProposedForRemoval(t *testing.T) {
 			if late.Outcome != night.Supported {
 				t.Fatalf("%s: %s", late.Outcome, late.Reason)
 			}
-			last, ok, err := night.Last(t.Context(), h.bank, h.project, "")
+			last, ok, err := night.Last(t.Context(), h.bank, h.dir, h.project, "")
 			if err != nil || !ok {
 				t.Fatal(err)
 			}

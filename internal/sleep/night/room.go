@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/answers"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
@@ -37,19 +38,23 @@ func (r Room) Forget(ctx context.Context, s forget.Subject, _ bool, _ time.Time)
 		return gone, err
 	}
 	for _, project := range projects {
+		known, err := r.known(ctx, project)
+		if err != nil {
+			return gone, err
+		}
 		n, err := r.clear(project)
 		gone.Files += n
 		if err != nil {
 			return gone, err
 		}
 		// Names of runs hold those of skills. What was read was read.
-		if err := testset.Forget(ctx, filepath.Join(r.Dir, RunsDir), func(run string) bool { return strings.HasPrefix(run, prefixOf(project)) }); err != nil {
+		if err := testset.Forget(ctx, filepath.Join(r.Dir, RunsDir), func(run string) bool { return strings.HasPrefix(run, record.NightRuns(project)) }); err != nil {
 			return gone, err
 		}
 		if s.Project != nil {
 			continue // the bank deletes its nights
 		}
-		if err := r.blank(ctx, project); err != nil {
+		if err := r.blank(ctx, known); err != nil {
 			return gone, err
 		}
 	}
@@ -83,9 +88,6 @@ func (r Room) projects(ctx context.Context, s forget.Subject) ([]string, error) 
 	}), nil
 }
 
-// prefixOf is what the names of a project's runs begin with.
-func prefixOf(project string) string { return target.Digest(project)[:8] + "-" }
-
 // clear deletes what the nights of a project have staged, and their runs.
 func (r Room) clear(project string) (n int, err error) {
 	digest := target.Digest(project)
@@ -98,7 +100,7 @@ func (r Room) clear(project string) (n int, err error) {
 	for _, e := range entries {
 		// The index of answers tells the names of runs, and is made anew from those that are left. The ledger of
 		// test sets stays.
-		if name := e.Name(); strings.HasPrefix(name, prefixOf(project)) || strings.HasPrefix(name, answers.File) {
+		if name := e.Name(); strings.HasPrefix(name, record.NightRuns(project)) || strings.HasPrefix(name, answers.File) {
 			doomed = append(doomed, filepath.Join(runs, name))
 		}
 	}
@@ -114,26 +116,35 @@ func (r Room) clear(project string) (n int, err error) {
 	return n, nil
 }
 
-// blank takes out of the nights of a project all that they say but for their names and times.
-func (r Room) blank(ctx context.Context, project string) error {
-	nights, err := r.Bank.Nights(ctx, project)
+// known are the nights of a project, with what they have spent: their runs say it as long as they are there.
+func (r Room) known(ctx context.Context, project string) ([]*Report, error) {
+	rows, err := r.Bank.Nights(ctx, project)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, row := range nights {
-		var old Report
-		if err := json.Unmarshal(row.Data, &old); err != nil {
-			return fmt.Errorf("read night %s: %w", row.ID, err)
+	out := make([]*Report, len(rows))
+	for i, row := range rows {
+		if out[i], err = ReadNight(ctx, r.Dir, row); out[i] == nil {
+			return nil, err // of runs that cannot be counted any more it is known what they had spent when it was written down last
 		}
+	}
+	return out, nil
+}
+
+// forgotten is the name that stands for the runs of a night that were forgotten.
+const forgotten = "forgotten"
+
+// blank takes out of nights all that they say but for their names, times and what they have spent.
+func (r Room) blank(ctx context.Context, nights []*Report) error {
+	for _, old := range nights {
 		data, err := json.Marshal(Report{
-			Format: Format, ID: old.ID, Project: old.Project, Version: old.Version, Started: old.Started, Ended: old.Ended, Since: old.Since, Spent: old.Spent,
+			Format: Format, ID: old.ID, Project: old.Project, Version: old.Version, Started: old.Started, Ended: old.Ended, Since: old.Since, Spent: old.Spent, ByRun: map[string]Spent{forgotten: old.Spent},
 			Targets: []Target{}, Skipped: []Skipped{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}}, Notes: []string{"what it came to was forgotten with a session"},
 		})
 		if err != nil {
-			return fmt.Errorf("write night %s: %w", row.ID, err)
+			return fmt.Errorf("write night %s: %w", old.ID, err)
 		}
-		row.Data = data
-		if err := r.Bank.PutNight(ctx, row); err != nil {
+		if err := r.Bank.PutNight(ctx, bank.Night{ID: old.ID, Project: old.Project, Started: old.Started, Ended: old.Ended, Data: data}); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func TestNightsForgetASession(t *testing.T) {
 	if found := holders(t, h.dir, "s000"); len(found) > 0 {
 		t.Errorf("the session is still named in %v", found)
 	}
-	old, ok, err := night.Last(t.Context(), h.bank, h.project, r.ID)
+	old, ok, err := night.Last(t.Context(), h.bank, h.dir, h.project, r.ID)
 	if err != nil || !ok || len(old.Targets) > 0 || old.Spent.Calls != r.Spent.Calls {
 		t.Errorf("%v: %+v", err, old)
 	}

@@ -78,11 +78,15 @@ func (n *night) set(key string) bool {
 // pairs has the live text and the staged one answer tasks, each once.
 func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
+	cfg.Gate.Metric = "hard"
 	if cfg.Agent.Name != "" { // of what is carried nothing is known beside texts that were never adopted
 		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
 	}
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"
+	var err error
+	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
+		return nil, nil, err
+	}
 	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
 	c, err := skillopt.Compare(ctx, cfg, j.live(), staged, append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(supportedLevel))...)
@@ -91,7 +95,6 @@ func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []
 	if c == nil {
 		return nil, nil, err
 	}
-	n.purse.add(name, c.Usage)
 	if err == nil {
 		j.served, err = n.answeredBy(dir)
 	}

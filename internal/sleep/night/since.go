@@ -194,11 +194,14 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 		}
 	}
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
+	cfg.Gate.Metric = "hard"
 	if cfg.Agent.Name != "" {
 		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
 	}
 	name := fmt.Sprintf("%s-%s-since-%d", n.report.ID, slug(j.doc.ID()), s.Number)
+	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
+		return "", err
+	}
 	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
 	done, err := skillopt.Compare(ctx, cfg, skill.New(without), skill.New(j.doc.Text), append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(sinceLevel))...)
@@ -208,7 +211,6 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 	if done == nil {
 		return run, err
 	}
-	n.purse.add(name, done.Usage)
 	n.report.Simulated = n.report.Simulated || done.Simulated
 	if err != nil {
 		return run, err

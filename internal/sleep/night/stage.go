@@ -105,7 +105,6 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 // setTarget puts what is known of a target into the report.
 func (n *night) setTarget(t Target) {
 	if i := slices.IndexFunc(n.report.Targets, func(o Target) bool { return o.Target == t.Target }); i >= 0 {
-		t.Spent = n.purse.spentFor(n.Project, t.Runs)
 		n.report.Targets[i] = t
 	}
 }
@@ -140,8 +139,8 @@ func Open(dir, project, id string) (*Proposal, error) {
 	if err := json.Unmarshal(data, &p); err != nil {
 		return nil, fmt.Errorf("%s: it cannot be read: %w", filepath.Join(folder, result.NightProposalFile), err)
 	}
-	if p.Format != 1 {
-		return nil, fmt.Errorf("%s: it has format %d, and this program knows format 1", filepath.Join(folder, result.NightProposalFile), p.Format)
+	if p.Format != Format {
+		return nil, fmt.Errorf("%s: it has format %d, and this program knows format %d", filepath.Join(folder, result.NightProposalFile), p.Format, Format)
 	}
 	if p.Night != id || p.Project != project {
 		return nil, fmt.Errorf("%s: it is of another night or project", filepath.Join(folder, result.NightProposalFile))

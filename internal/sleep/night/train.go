@@ -139,10 +139,13 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 // trained trains on open clusters. Selection is cross-fitted where there are few.
 func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, skill.Skill, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(reserved), n.guide(&cfg, j)
+	cfg.Reflect.Guide = n.guide(&cfg, j)
 	name := n.report.ID + "-" + slug(j.doc.ID())
 	seed, err := n.seed(j)
 	if err != nil {
+		return nil, skill.Skill{}, err
+	}
+	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
 		return nil, skill.Skill{}, err
 	}
 	memory, err := n.remembered(ctx, j)
@@ -155,7 +158,6 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))
 	if sum != nil {
-		n.purse.add(name, sum.Usage)
 		n.report.Simulated = n.report.Simulated || sum.Simulated
 		n.tell(j, sum, dir)
 	}
@@ -324,13 +326,15 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 		return err
 	}
 	cfg := n.targetSettings(j)
-	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-baseline"
+	var err error
+	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
+		return err
+	}
 	tasks := skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection }))
 	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), append(n.options(name), skillopt.WithSkill(j.live()), tasks, skillopt.WithPasses(2))...)
 	j.out.Runs = append(j.out.Runs, n.below(filepath.Join(n.Dir, RunsDir, n.runName(name))))
 	if e != nil {
-		n.purse.add(name, e.Usage)
 		n.report.Simulated = n.report.Simulated || e.Simulated
 		if s, ok := e.Splits[string(task.Selection)]; ok && s.N > 0 {
 			j.out.Baseline = &Measured{Hard: s.Hard, Soft: s.Soft, N: s.N}
@@ -352,7 +356,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 // suggest trains without a gate for one epoch: what comes of it is a suggestion.
 func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(0), n.guide(&cfg, j)
+	cfg.Reflect.Guide = n.guide(&cfg, j)
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
 	cfg.Gate.Keep, cfg.Edits.Files, cfg.Edits.NewFiles = false, nil, 0
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-suggest"
@@ -360,12 +364,14 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 	if err != nil {
 		return err
 	}
+	if cfg.Limits, err = n.rest(ctx, name, 0); err != nil {
+		return err
+	}
 	sum, err := skillopt.Train(ctx, cfg, append(n.options(name), skillopt.WithSkill(seed),
 		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Train })), skillopt.WithAcceptedSeed())...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))
 	if sum != nil {
-		n.purse.add(name, sum.Usage)
 		n.tell(j, sum, dir)
 		j.out.Consolidation.BaselineScore, j.out.Consolidation.CandidateScore = nil, nil
 	}
@@ -447,8 +453,12 @@ func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
 // look compares two texts on clusters, all of them once, looked at once.
 func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster = n.purse.rest(0), "hard", ""
+	cfg.Gate.Metric, cfg.Gate.Cluster = "hard", ""
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-" + what
+	var err error
+	if cfg.Limits, err = n.rest(ctx, name, 0); err != nil {
+		return nil, err
+	}
 	opts := append(n.options(name), skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return split })), skillopt.WithSplit(string(split)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(lvl))
 	c, err := skillopt.Compare(ctx, cfg, j.live(), best, opts...)
@@ -457,7 +467,6 @@ func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill
 	if c == nil {
 		return nil, err
 	}
-	n.purse.add(name, c.Usage)
 	n.report.Simulated = n.report.Simulated || c.Simulated
 	if err == nil {
 		j.served, err = n.answeredBy(dir)

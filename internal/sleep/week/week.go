@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -84,13 +83,13 @@ func (g *gathering) read(ctx context.Context) error {
 		if !g.Project(row.Project) {
 			continue
 		}
-		var r result.Night
-		if err := json.Unmarshal(row.Data, &r); err != nil {
-			g.problem(fmt.Errorf("night %s cannot be read: %w", row.ID, err))
+		r, err := night.ReadNight(ctx, g.Dir, row)
+		g.problem(err)
+		if r == nil {
 			continue
 		}
 		r.ID, r.Project, r.Started, r.Ended = row.ID, row.Project, row.Started, row.Ended
-		g.nights = append(g.nights, r)
+		g.nights = append(g.nights, *r)
 	}
 	slices.SortStableFunc(g.nights, func(a, b result.Night) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))

@@ -113,7 +113,7 @@ func TestWeekNamesWhatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := of(t, b, week.Inputs{})
-	if len(w.Nights) != 1 || len(w.Problems) != 1 || !strings.HasPrefix(w.Problems[0], "night bad cannot be read") {
+	if len(w.Nights) != 1 || len(w.Problems) != 1 || !strings.HasPrefix(w.Problems[0], "read night bad: ") {
 		t.Fatalf("%+v", w)
 	}
 	got := w.Nights[0].Targets[0]

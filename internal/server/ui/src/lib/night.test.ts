@@ -73,7 +73,7 @@ it('writes the funnel a stage a row', () => {
 })
 
 it('finds the run of a usage', () => {
-  const night = { mined: { runs: ['runs/p-n-mine-1'], sessions: 1 }, skipped: [], targets: [{ runs: ['runs/p-n-memory', 'runs/p-n-memory-confirm'] }], usage: { 'n-memory-confirm': 2, 'n-memory': 1, 'n-other': 3 } } as unknown as NightShown
+  const night = { mined: { runs: ['runs/p-n-mine-1'], sessions: 1 }, skipped: [], targets: [{ runs: ['runs/p-n-memory', 'runs/p-n-memory-confirm'] }], by_run: { 'n-memory-confirm': 2, 'n-memory': 1, 'n-other': 3 } } as unknown as NightShown
   expect(usageRows(night).map((r) => [r.name, r.run])).toEqual([['n-memory', 'runs/p-n-memory'], ['n-memory-confirm', 'runs/p-n-memory-confirm'], ['n-other', '']])
   expect(nothing(night)).toBe('No task came out of the new sessions.')
 })

@@ -182,11 +182,11 @@ export function baseName(run: string): string {
 }
 
 /** usageRows are what the runs used: the night calls each without the prefix of its project. */
-export function usageRows(n: NightShown): { name: string; run: string; usage: NightShown['usage'][string] }[] {
+export function usageRows(n: NightShown): { name: string; run: string; spent: NightShown['by_run'][string] }[] {
   const runs = [...n.mined.runs, ...n.targets.flatMap((t) => t.runs)]
-  return Object.entries(n.usage)
+  return Object.entries(n.by_run)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([name, usage]) => ({ name, usage, run: runs.find((r) => baseName(r).endsWith(`-${name}`)) ?? '' }))
+    .map(([name, spent]) => ({ name, spent, run: runs.find((r) => baseName(r).endsWith(`-${name}`)) ?? '' }))
 }
 
 /** nothing says why a night without documents came to nothing. */
