@@ -15,8 +15,12 @@ import (
 
 // TrainedOn returns the training that chose a skill by the most of some tasks, of those in the
 // folders whose ledgers count; nil if none did. It knows the skill by its SKILL.md, and the tasks
-// by their ids. A run that cannot be read tells nothing.
+// by their ids. A run that cannot be read tells nothing, and a program without a configuration file, as
+// a night, chooses its tasks itself.
 func (s *Session) TrainedOn(ctx context.Context, sk skill.Skill, tasks []task.Task) (*result.TrainedOn, error) {
+	if s.Loaded.RunDir == "" {
+		return nil, nil
+	}
 	folders, err := s.ledgers(s.Run.Dir)
 	if err != nil {
 		return nil, err
