@@ -238,7 +238,7 @@ func WithTestLedger(dir string) Option {
 	return func(o *session.Options) { o.TestLedgers = append(o.TestLedgers, dir) }
 }
 
-// WithSplit compares on another split than test: train, selection or all.
+// WithSplit compares on another split than selection: train, test or all.
 func WithSplit(split string) Option { return func(o *session.Options) { o.Split = split } }
 
 // WithPasses is how often Evaluate goes over the tasks (default 1), and how often

@@ -47,7 +47,7 @@ func Evaluate(ctx context.Context, cfg config.Config, split string, opts ...Opti
 }
 
 // Compare tells whether skill b is better than skill a. Both carry out the same
-// tasks of a split (WithSplit; default test) with the same seeds, in turns, until
+// tasks of a split (WithSplit; default selection) with the same seeds, in turns, until
 // the difference is certain, or certainly no larger than a margin (WithMargin), or
 // the passes (WithPasses) or limits are used up. The skill of the configuration is
 // not used. It is recorded as training is; a comparison without a verdict goes on

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -37,6 +38,7 @@ type Loaded struct {
 	Files   []string          // it and all that it extends
 	Dir     string            // its directory, else the working directory
 	Origins map[string]string // key -> "config.yaml:12", "--set", ...; absent: default
+	RunDir  string            // run.dir as the files have it, whatever settings say; "" where none was loaded
 
 	lookup  func(string) (string, bool)
 	secrets []string // what came from ${NAME} and may be one
@@ -61,6 +63,9 @@ func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	if run, ok := l.tree["run"].(map[string]any); ok {
+		l.runDir, _ = run["dir"].(string)
+	}
 	for _, s := range opts.Settings {
 		if s.Key == "extends" {
 			return nil, problemAt(s.Origin, "extends", "a setting", "extends in a config file only")
@@ -82,6 +87,7 @@ type loader struct {
 	dotenv  map[string]string
 	secrets []string // values of variables
 	read    []string // files
+	runDir  string   // that the files name
 
 	expanded int  // bytes that variables have stood for
 	overlong bool // that was too much, and has been said
@@ -241,6 +247,7 @@ func (l *loader) finish(main string) (*Loaded, error) {
 	}
 	d := &decoder{origins: l.origins}
 	l.expand(d, l.tree, spot{holds: reflect.TypeFor[Config]()})
+	runDir := fmt.Sprint(l.expandText(d, cmp.Or(l.runDir, cfg.Run.Dir), spot{key: "run.dir", holds: reflect.TypeFor[string](), public: true}))
 	d.value(reflect.ValueOf(&cfg).Elem(), "", l.tree)
 	d.ranges(reflect.ValueOf(&cfg).Elem(), "")
 	l.paths(reflect.ValueOf(&cfg).Elem(), "") // before the rules, which read the file of prices
@@ -249,7 +256,7 @@ func (l *loader) finish(main string) (*Loaded, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	out := &Loaded{Config: cfg, File: main, Files: l.read, Dir: l.opts.Dir, Origins: l.origins, lookup: l.lookup, secrets: l.secrets}
+	out := &Loaded{Config: cfg, File: main, Files: l.read, Dir: l.opts.Dir, Origins: l.origins, RunDir: runDir, lookup: l.lookup, secrets: l.secrets}
 	if main != "" {
 		out.Dir = filepath.Dir(main)
 	}

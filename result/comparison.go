@@ -27,7 +27,10 @@ type Comparison struct {
 	// Exploratory says that tasks are drafts that nobody has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
 
-	Verdict    string   `json:"verdict"`
+	Verdict string `json:"verdict"`
+	// Withheld says, in words, why a skill that is ahead is not called better, "" if none is.
+	Withheld string `json:"withheld,omitempty"`
+
 	About      string   `json:"about"`      // what verdict and interval are about
 	Metric     string   `json:"metric"`     // hard, soft or mixed: gate.metric
 	Difference *float64 `json:"difference"` // mean over the pairs
@@ -91,6 +94,9 @@ type ComparisonLook struct {
 type ComparedSkill struct {
 	Skill string `json:"skill_hash"`
 	Score *Score `json:"score"`
+	// TrainedOn says that a training chose the skill by these tasks. That it is ahead on them
+	// is then no verdict: there is not enough data.
+	TrainedOn *TrainedOn `json:"trained_on,omitempty"`
 }
 
 // Needs is an amount of data, in all, not in addition to what there is.

@@ -1,6 +1,8 @@
 package result
 
 import (
+	"fmt"
+
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -38,9 +40,27 @@ type SplitScore struct {
 	ByType     map[string]Score `json:"by_type,omitempty"`
 	Unmeasured []string         `json:"unmeasured,omitempty"` // in one of the passes
 
+	// TrainedOn says that a training chose the skill by these tasks; absent: none is known.
+	TrainedOn *TrainedOn `json:"trained_on,omitempty"`
+
 	// Repeats is there after several passes (WithPasses): the score is then the
 	// mean over all of them.
 	Repeats *Repeats `json:"repeats,omitempty"`
+}
+
+// TrainedOn is a training that chose a skill by the tasks on which the skill is scored: it is
+// ahead there because it was chosen there.
+type TrainedOn struct {
+	Run   string `json:"run"`
+	Tasks int    `json:"tasks"` // that it chose by
+}
+
+// Words says what a score of the skill is not, "" if no such training is known.
+func (t *TrainedOn) Words() string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("chosen by %d of these tasks in %s: expect less on new ones", t.Tasks, t.Run)
 }
 
 // Repeats is what several passes over the same tasks say about chance. Deviations

@@ -39,6 +39,6 @@ type GridTask struct {
 	Solved      *float64 `json:"solved"`         // mean of them
 	Flips       int      `json:"flips"`          // changes between passed and failed from one measured cell of the split to the next
 	Regressions int      `json:"regressions"`    // of them, from passed to failed
-	Status      string   `json:"status"`         // with the best skill: passed, failed, unmeasured, not_asked
+	Status      string   `json:"status"`         // with the best skill: passed, failed, unmeasured, not_asked; "" of a test task whose results are not shown
 	Reason      string   `json:"fail_reason,omitempty"`
 }

@@ -43,6 +43,8 @@ type Plan struct {
 	// split would be tested at, a share of 1; null: no test is opened, or nobody knows how
 	// often it was read.
 	CertificateLevel *float64 `json:"certificate_level,omitempty"`
+	// NoCertificate says why that reading can certify nothing, whatever it shows; "": it can.
+	NoCertificate string `json:"no_certificate,omitempty"`
 
 	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
 	// run is exploratory then.

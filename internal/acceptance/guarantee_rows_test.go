@@ -143,7 +143,7 @@ func gridIsShown(t *testing.T, row result.RunRow, shown map[string]any) (unmeasu
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	g, err := ask.Grid(t.Context(), r)
+	g, _, err := ask.Grid(t.Context(), r, true)
 	if err != nil {
 		t.Fatal(err)
 	}

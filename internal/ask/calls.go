@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 )
 
@@ -14,6 +15,10 @@ type Calls struct {
 	Calls  []record.Call `json:"calls"`
 	Left   int           `json:"left_out"`       // before them; of a page that was asked for by after, behind them
 	Next   int64         `json:"next,omitempty"` // the page behind them begins after this number; missing: there is none, or it was not asked for
+
+	TestLeftOut int `json:"test_left_out,omitempty"` // calls about test tasks: their sizes say something of the answers
+
+	OfTest bool `json:"-"` // it lists calls about test tasks: a look that is to be noted
 }
 
 // CallsQuestion says which calls are wanted: those that all of it holds for.
@@ -22,6 +27,7 @@ type CallsQuestion struct {
 	Task     string // id
 	Failed   bool   // attempts that gave no result
 	Episodes bool   // those inside episodes
+	Test     bool   // those about test tasks as well; attempts that gave no result are listed anyway
 	Limit    int    // so many; 0: all
 	After    int64  // those with a higher number, the first ones; below 0: the latest ones of all
 }
@@ -46,6 +52,8 @@ func ListCalls(ctx context.Context, r *record.Run, dir string, q CallsQuestion) 
 	err := read(ctx, r, q.filter(), func(c record.Call) {
 		switch {
 		case !q.lets(c):
+		case !q.Test && ofTest(r, c):
+			out.TestLeftOut++
 		case q.Limit == 0 || len(out.Calls) < q.Limit:
 			out.Calls = append(out.Calls, c)
 		case q.After >= 0: // the page is full
@@ -72,8 +80,19 @@ func ListCalls(ctx context.Context, r *record.Run, dir string, q CallsQuestion) 
 			}
 		}
 	}
+	out.OfTest = slices.ContainsFunc(out.Calls, func(c record.Call) bool { return ofTest(r, c) })
 	return Shareable(out), nil
 }
+
+// AnswersTest reports whether a run has recorded an answer to a test task.
+func AnswersTest(ctx context.Context, r *record.Run) (found bool, err error) {
+	err = record.Skim(ctx, r, record.Filter{}, func(c record.Call) { found = found || c.Stage != "" && ofTest(r, c) })
+	return found, err
+}
+
+// ofTest reports whether an entry of the record is an answer about a test task: an attempt that
+// gave no result says nothing of one.
+func ofTest(r *record.Run, c record.Call) bool { return c.Kind != journal.Fault && r.OfTest(c.Place) }
 
 // Stages are the calls of a run, summed up by stage.
 type Stages struct {

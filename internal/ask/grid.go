@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -9,16 +10,23 @@ import (
 )
 
 // Grid shows what all tasks of a run came to with all skills that were tried on them. It shows
-// no answers, and of test tasks scores alone: no look that is to be noted.
-func Grid(ctx context.Context, r *record.Run) (result.Grid, error) {
-	g, err := r.Grid(ctx)
-	if err != nil {
-		return g, err
+// no answers. Test tasks have their results with test alone, which is a look that is to be noted
+// if ofTest is true; without it they are rows, and nothing of them is known.
+func Grid(ctx context.Context, r *record.Run, test bool) (g result.Grid, ofTest bool, err error) {
+	if g, err = r.Grid(ctx); err != nil {
+		return g, false, err
+	}
+	onTest := func(c result.GridColumn) bool { return c.Split == "test" }
+	if ofTest = test && slices.ContainsFunc(g.Columns, onTest); !ofTest {
+		g.Columns = slices.DeleteFunc(g.Columns, onTest)
 	}
 	mask := redact.New()
-	for i := range g.Tasks {
-		t := &g.Tasks[i]
+	for i, t := range g.Tasks {
+		if t.Split == "test" && !ofTest {
+			t = result.GridTask{ID: t.ID, Type: t.Type, Split: t.Split}
+		}
 		t.ID, t.Type, t.Text, t.Reason = mask.Text(t.ID), mask.Text(t.Type), mask.Text(t.Text), mask.Text(t.Reason)
+		g.Tasks[i] = t
 	}
-	return g, nil
+	return g, ofTest, nil
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +35,42 @@ func Open(ctx context.Context, dir, path string) (*record.Run, error) {
 // run has read.
 const lookedAt = "/looked-at"
 
-// NoteLook notes in the ledger of test sets that answers to test tasks of the run in dir are
-// looked at; command is what with. A ledger that is a link is not written to.
+// NoteLook notes that answers to test tasks of the run in dir are looked at; command is what
+// with. It is noted in each ledger of test sets that knows of the run: that of the folder, and
+// those in which the run noted its reading, wherever the folder is now. Without one it is an
+// error, and so is one that cannot be written.
 func NoteLook(ctx context.Context, dir string, r *record.Run, command string, now time.Time) error {
-	m, folder := r.Manifest, filepath.Dir(dir)
+	m := r.Manifest
+	look := testset.Reading{RunID: m.RunID + lookedAt, Number: 1, Run: filepath.Base(dir) + " (looked at)", Command: command, At: now}
+	folders := []string{filepath.Dir(dir)}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		folders = append(folders, filepath.Dir(real))
+	}
+	var failed, unknown error
+	noted := false
+	for _, folder := range append(folders, m.Ledgers...) {
+		switch err := noteLookIn(ctx, folder, m.RunID, look); {
+		case err == nil:
+			noted = true
+		case errors.Is(err, testset.ErrNoOpening):
+			unknown = cmp.Or(unknown, err)
+		default:
+			failed = cmp.Or(failed, err)
+		}
+	}
+	if !noted {
+		return cmp.Or(failed, unknown)
+	}
+	return failed
+}
+
+// noteLookIn notes a look at what the run of has read in the ledger of a folder. A ledger that
+// is a link is not written to.
+func noteLookIn(ctx context.Context, folder, of string, look testset.Reading) error {
 	for _, name := range []string{testset.File, testset.File + "-journal", testset.File + "-wal"} {
 		if info, err := os.Lstat(filepath.Join(folder, name)); err == nil && !info.Mode().IsRegular() { // a folder may come from anybody
 			return fmt.Errorf("%s is a link, or no regular file: remove it", filepath.Join(folder, name))
 		}
 	}
-	return testset.Again(ctx, folder, m.RunID, testset.Reading{RunID: m.RunID + lookedAt, Number: 1, Run: filepath.Base(dir) + " (looked at)", Command: command, At: now})
+	return testset.Again(ctx, folder, of, look)
 }

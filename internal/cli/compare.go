@@ -46,17 +46,21 @@ right however often it looks. If the passes or the limits are used up before, it
 how much more would probably be needed, and the same command with more --passes goes
 on: nothing is paid for twice.
 
+The tasks are those of the selection split, so that looking around spends no test. A last look
+takes --split test: it is noted, and later runs count it. A skill that a training in run.dir
+chose by the tasks that are read is not called better on them.
+
 With --once all tasks are read, once (or --passes times), and looked at when all is read:
 "better" is then wrong with a probability of at most --level. With few tasks that finds more.
 
 ` + exitHelp + `
 Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 		Example: `  skillopt compare old/SKILL.md new/SKILL.md --config my-skill
-  skillopt compare seed.md runs/my-skill-1/best_skill.md --config my-skill --passes 20
+  skillopt compare seed.md runs/my-skill-1/best_skill.md --config my-skill --split test
   skillopt compare old.md new.md --config my-skill --plan
   skillopt compare a.md b.md --tasks tasks.csv --target openai/gpt-5-mini
-  skillopt compare a.md b.md --config my-skill --split selection --margin 0.02 --json
-  skillopt compare old.md new.md --config my-skill --once --set gate.metric=hard`,
+  skillopt compare a.md b.md --config my-skill --margin 0.02 --passes 20 --json
+  skillopt compare old.md new.md --config my-skill --split test --once --set gate.metric=hard`,
 		Args: exactly(2, "two skills, A and B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.looks(cmd.Flags().Changed("passes"), cmd.Flags().Changed("level")); err != nil {
@@ -68,7 +72,7 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 	c.Flags().StringVar(&o.config, "config", "", "a config or a directory with config.yaml: tasks, models and checks")
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory instead of the config's, or without one")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
-	c.Flags().StringVar(&o.split, "split", "", "train, selection, test or all; default: test, with --tasks all")
+	c.Flags().StringVar(&o.split, "split", "", "train, selection, test or all; default: selection, with --tasks all; test is a reading of the test set")
 	c.Flags().IntVar(&o.passes, "passes", 10, "go over the tasks at most so often")
 	c.Flags().BoolVar(&o.once, "once", false, "read all tasks, once unless --passes says otherwise, and look once at the end")
 	c.Flags().Float64Var(&o.level, "level", 0.05, "with --once: the probability that \"better\" is wrong")
@@ -198,7 +202,7 @@ func printComparison(a *app, c *result.Comparison, pathA, pathB string) error {
 
 // writeComparison prints the verdict and what it rests on.
 func writeComparison(out printer, c *result.Comparison, pathA, pathB string) error {
-	out.line(verdictText(c))
+	out.paragraph(verdictText(c))
 	if c.Difference != nil {
 		out.line(fmt.Sprintf("difference of %s scores %s, a %.4g %% interval at every look", c.Metric, differenceText(c.Difference, c.Low, c.High), 100*c.Level))
 	}
@@ -209,9 +213,10 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	for _, arm := range []struct {
 		name, path string
 		s          *result.Score
-	}{{"A", pathA, c.A.Score}, {"B", pathB, c.B.Score}} {
+		on         *result.TrainedOn
+	}{{"A", pathA, c.A.Score, c.A.TrainedOn}, {"B", pathB, c.B.Score, c.B.TrainedOn}} {
 		if arm.s != nil {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", arm.name, interval(arm.s), arm.path)
+			fmt.Fprintf(w, "  %s\t%s\t%s%s\n", arm.name, interval(arm.s), arm.path, trainedText(arm.on))
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -250,7 +255,7 @@ func lookText(l *result.ComparisonLook) string {
 // pairsText counts the pairs. A comparison that ended in the middle of its first pass has
 // seen a part of the tasks, so that its scores are others than those of all of them.
 func pairsText(c *result.Comparison) string {
-	text := fmt.Sprintf("%s in %s", plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"))
+	text := fmt.Sprintf("split %s: %s in %s", c.Split, plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"))
 	if seen := len(c.ByTask); seen > 0 && seen < c.Tasks-len(c.Unmeasured) {
 		text += fmt.Sprintf(" over %d of %d tasks", seen, c.Tasks)
 	}
@@ -259,6 +264,9 @@ func pairsText(c *result.Comparison) string {
 
 // verdictText is the verdict in a sentence.
 func verdictText(c *result.Comparison) string {
+	if c.Withheld != "" {
+		return c.Withheld
+	}
 	about := "on tasks like these"
 	if c.About == result.OverTheseTasks {
 		about = "on " + taskWords(c.Tasks-len(c.Unmeasured))
@@ -326,7 +334,7 @@ func taskChange(t result.TaskDifference) string { return fmt.Sprintf("%s %.2f>%.
 
 // needsText says what would decide.
 func needsText(c *result.Comparison) []string {
-	if c.Verdict != result.VerdictNotEnoughData {
+	if c.Verdict != result.VerdictNotEnoughData || c.Withheld != "" {
 		return nil
 	}
 	var out []string

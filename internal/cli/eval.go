@@ -32,8 +32,10 @@ func evalCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval CONFIG_OR_DIR",
 		Short: "Score one skill on a split",
-		Long: `Score the skill of a config, or another one, on a split. Like training it is
-recorded: the same command again pays for nothing twice.
+		Long: `Score the skill of a config, or another one, on a split: selection, so that looking around
+spends no test. --split test is a reading of the test set: it is noted, and later runs count it.
+Like training it is recorded: the same command again pays for nothing twice. Of a skill that a
+training in run.dir chose by the tasks the score says so.
 
 --task, --type and --limit score some tasks of the split alone; what that comes to says
 nothing of the others, and is marked.
@@ -60,7 +62,7 @@ by its description, on prompts that should load it and on those that should not.
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().StringVar(&o.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
-	c.Flags().StringVar(&o.split, "split", "test", "train, selection, test or all")
+	c.Flags().StringVar(&o.split, "split", "selection", "train, selection, test or all; test is a reading of the test set")
 	c.Flags().IntVar(&o.repeat, "repeat", 1, "go over the tasks so often, with fresh samples")
 	c.Flags().StringVar(&o.junit, "junit", "", "write a case for each task to this file, as JUnit XML for continuous integration")
 	o.addOnly(c)
@@ -131,7 +133,7 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, split := range slices.Sorted(maps.Keys(e.Splits)) {
 		s := e.Splits[split]
-		fmt.Fprintf(w, "%s\t%s\n", split, interval(&s.Score))
+		fmt.Fprintf(w, "%s\t%s%s\n", split, interval(&s.Score), trainedText(s.TrainedOn))
 		for _, name := range slices.Sorted(maps.Keys(s.ByType)) {
 			t := s.ByType[name]
 			fmt.Fprintf(w, "  %s\t%s\n", name, interval(&t))
@@ -158,6 +160,14 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	writeUsage(out, &result.Summary{Usage: e.Usage, Simulated: e.Simulated, LeftOut: e.LeftOut})
 	writeCaveats(out, e.Simulated, e.Exploratory)
 	return nil
+}
+
+// trainedText says behind a score what it is not, if the skill was chosen by these tasks.
+func trainedText(t *result.TrainedOn) string {
+	if words := t.Words(); words != "" {
+		return "  " + oneLine(words)
+	}
+	return ""
 }
 
 // writeTriggers prints how often the agent loaded the skill, by split.

@@ -48,6 +48,7 @@ func writePlan(out printer, p result.Plan) error {
 		out.paragraph(fmt.Sprintf("certificate: tested at the %.4g %% level, since this is reading %d of these tasks; the first is tested at the highest one",
 			100**p.CertificateLevel, p.TestReadBefore.Times+1))
 	}
+	writeNoCertificate(out, p)
 	if p.Forecast == nil {
 		writeNoForecast(out, p)
 		return nil
@@ -58,6 +59,13 @@ func writePlan(out printer, p result.Plan) error {
 	writeForecast(out, p)
 	writeCeilings(out, p)
 	return nil
+}
+
+// writeNoCertificate says that the test set can certify nothing.
+func writeNoCertificate(out printer, p result.Plan) {
+	if p.NoCertificate != "" {
+		out.paragraph(p.NoCertificate)
+	}
 }
 
 // writeCeilings says which limits are below what is expected.

@@ -21,6 +21,7 @@ import (
 type runsCallsOptions struct {
 	stage, key string
 	failed     bool
+	test       bool
 	episodes   bool
 	limit      int
 	task       string
@@ -35,6 +36,8 @@ func runsCallsCommand(a *app) *cobra.Command {
 		Long: `Sum up the model calls of a run by stage. With --stage, --task or --failed, list the latest of
 these calls, with --after a page of them; with --episodes those that agents and environments made inside episodes;
 with --key, show one: what the model was sent, and its reply, or all calls of an episode.
+Calls about test tasks are listed with --test alone, since what they took says something of the answers.
+That is a reading of the test set, and so is --key of such a call: it is noted, and later runs count it.
 Without RUN it is the newest one in the folder runs, at work or not.`,
 		Example: `  skillopt runs calls
   skillopt runs calls runs/quickstart-1 --stage merge
@@ -50,6 +53,7 @@ Without RUN it is the newest one in the folder runs, at work or not.`,
 	c.Flags().BoolVar(&o.episodes, "episodes", false, "calls inside episodes, attempts that failed among them")
 	c.Flags().StringVar(&o.key, "key", "", "the call, or the calls inside the episode, with this key, whole")
 	c.Flags().StringVar(&o.task, "task", "", "calls of the task with this id")
+	c.Flags().BoolVar(&o.test, "test", false, "calls about test tasks as well")
 	c.Flags().IntVar(&o.limit, "limit", 50, "so many of them, the latest; 0: all")
 	c.Flags().Int64Var(&o.after, "after", -1, "those with a higher number in the record, the first ones: a page after the other, from 0")
 	return c
@@ -71,18 +75,21 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if o.key != "" {
 		return o.one(ctx, a, path, r)
 	}
-	if o.stage == "" && o.task == "" && !o.failed && !o.episodes && o.after < 0 {
+	if o.stage == "" && o.task == "" && !o.failed && !o.episodes && !o.test && o.after < 0 {
 		sums, err := ask.SumStages(ctx, r, a.absolute(path))
 		if err != nil {
 			return err
 		}
 		return printStages(a, sums)
 	}
-	calls, err := ask.ListCalls(ctx, r, a.absolute(path), ask.CallsQuestion{Stage: o.stage, Task: o.task, Failed: o.failed, Episodes: o.episodes, Limit: o.limit, After: o.after})
+	calls, err := ask.ListCalls(ctx, r, a.absolute(path), ask.CallsQuestion{Stage: o.stage, Task: o.task, Failed: o.failed, Episodes: o.episodes, Test: o.test, Limit: o.limit, After: o.after})
 	if err != nil {
 		return err
 	}
-	if len(calls.Calls) == 0 && o.stage != "" && o.task == "" && o.after < 0 {
+	if calls.OfTest {
+		noteLook(ctx, a, path, r, "runs calls")
+	}
+	if len(calls.Calls) == 0 && calls.TestLeftOut == 0 && o.stage != "" && o.task == "" && o.after < 0 {
 		return o.noneOf(ctx, r)
 	}
 	return o.list(a, calls)
@@ -129,6 +136,9 @@ func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 		fmt.Fprintf(out, "and %s behind them (--after %d lists the next)\n", plural.Of(list.Left, "call", "calls"), list.Next)
 	case list.Left > 0:
 		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(list.Left, "call", "calls"))
+	}
+	if list.TestLeftOut > 0 {
+		fmt.Fprintf(out, "%s about test tasks are left out: --test lists them, which is a reading of the test set\n", plural.Of(list.TestLeftOut, "call", "calls"))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -35,7 +36,8 @@ A file or another program gets the skill byte for byte. On a terminal characters
 that would steer it are shown as escapes, such as \u001b.
 
 A cassette holds what models, agents and checks answered, not what they were
-asked. Keys are taken out: what has the shape of one, and the values of the
+asked. With answers to test tasks it is a reading of the test set, and so is such a log: it
+is noted, and later runs count it. Keys are taken out: what has the shape of one, and the values of the
 variables that the run's config names. With --config those of another config are
 too, with the .env file beside it.
 
@@ -176,6 +178,16 @@ func (o *runsExportOptions) exportCassette(ctx context.Context, a *app, path str
 	out := exported{File: a.absolute(o.cassette), Status: string(v.Manifest.Status)}
 	if out.Exported, err = skillopt.ExportCassette(ctx, v.Dir, out.File, secrets...); err != nil {
 		return err
+	}
+	r, err := openRecord(ctx, a, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	if ofTest, err := ask.AnswersTest(ctx, r); err != nil {
+		return err
+	} else if ofTest {
+		noteLook(ctx, a, path, r, "runs export")
 	}
 	if a.json {
 		return printJSON(a.Out, out)

@@ -33,10 +33,10 @@ character a skill, in the order of the run:
   x  the agent failed within the task's limits, which scores 0
   u  not measured    .  not asked
 
-Nothing is asked or scored: the scores are those that the run wrote down. Of test tasks there
-are scores alone, which is no reading of the test set; runs task and runs failures --test show
-answers, and are one. Without RUN it is the newest one in the folder runs. --json prints all
-tasks, whatever the other flags say.`,
+Nothing is asked or scored: the scores are those that the run wrote down. Test tasks are left
+out unless --split test is given, which is a reading of the test set: it is noted, and later
+runs count it. Without RUN it is the newest one in the folder runs. --json prints all tasks,
+whatever the other flags say, and what test tasks came to with --split test alone.`,
 		Example: `  skillopt runs tasks
   skillopt runs tasks runs/my-skill-1 --sort regressions --limit 20
   skillopt runs tasks runs/my-skill-1 --split selection --status failed
@@ -86,9 +86,12 @@ func (o *runsTasksOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	g, err := ask.Grid(ctx, r)
+	g, ofTest, err := ask.Grid(ctx, r, o.split == "test")
 	if err != nil {
 		return err
+	}
+	if ofTest {
+		noteLook(ctx, a, path, r, "runs tasks")
 	}
 	if a.json {
 		return printAnswer(a.Out, g)
@@ -107,7 +110,11 @@ func (o *runsTasksOptions) print(out printer, g result.Grid, path string, kind r
 	}
 	rows := record.GridRows(g)
 	rows = slices.DeleteFunc(rows, func(r record.GridRow) bool { return !o.lets(r.GridTask) })
-	all := len(rows)
+	all, sealed := len(rows), 0
+	if o.split != "test" {
+		rows = slices.DeleteFunc(rows, func(r record.GridRow) bool { return r.Split == "test" })
+		sealed, all = all-len(rows), len(rows)
+	}
 	o.arrange(rows)
 	if o.limit > 0 && len(rows) > o.limit {
 		rows = rows[:o.limit]
@@ -117,8 +124,11 @@ func (o *runsTasksOptions) print(out printer, g result.Grid, path string, kind r
 			return err
 		}
 	}
+	if sealed > 0 {
+		out.line(plural.Of(sealed, "test task is", "test tasks are") + " left out: --split test shows them, which is a reading of the test set")
+	}
 	switch {
-	case all == 0:
+	case all == 0 && sealed == 0:
 		out.line(fmt.Sprintf("none of the %s is like that", plural.Of(len(g.Tasks), "task", "tasks")))
 	case len(rows) < all:
 		out.line(fmt.Sprintf("%d of %s (--limit 0 lists all)", len(rows), plural.Of(all, "task", "tasks")))

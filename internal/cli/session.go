@@ -137,6 +137,7 @@ func (a *app) confirm(yes bool) func(result.Plan) error {
 		}
 		writeNoForecast(out, p)
 		writeCeilings(out, p)
+		writeNoCertificate(out, p)
 		if p.Simulated {
 			out.line("the models are simulated: this run shows how training works, not what a model can do")
 		}

@@ -32,8 +32,7 @@ const (
 
 // Grid reads what all tasks came to with all skills that were tried on them, from the files
 // with outcomes. A file that is damaged, or gone since the run was opened, is named in Problems,
-// and its columns are missing. Of test tasks it has scores alone, neither questions nor reasons:
-// it is no reading of the test set. A run that writes no outcomes of tasks down, as an ablation,
+// and its columns are missing. Of test tasks it has scores alone, neither questions nor reasons. A run that writes no outcomes of tasks down, as an ablation,
 // has no columns.
 func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 	g := result.Grid{RunDir: r.dir, Columns: []result.GridColumn{}, Tasks: []result.GridTask{}}

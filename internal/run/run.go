@@ -17,6 +17,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -69,6 +70,9 @@ type Manifest struct {
 	// Directory is the device and inode of the run directory in its last session, as
 	// "DEVICE:INODE"; "" in runs of older programs and where the system gives none. See Copied.
 	Directory string `json:"directory,omitempty"`
+
+	// Ledgers are the folders, absolute, whose ledgers of test sets know what the run has read.
+	Ledgers []string `json:"ledgers,omitempty"`
 
 	// EndedAt is when the last session ended; nil while one is at work, after a kill, and in
 	// runs of older programs.
@@ -221,6 +225,9 @@ type OpenOptions struct {
 	// stand in the manifest: whoever passes them has taken the secrets out. Nil
 	// leaves those of the last session.
 	Operational map[string]string
+	// Ledgers are folders whose ledgers of test sets the run notes its readings in. Those of
+	// earlier sessions stay.
+	Ledgers []string
 	// Warn is told of what the user should know and what does the run no harm. Nil: it is
 	// an error.
 	Warn func(error)
@@ -323,6 +330,11 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	if m.Steering != nil {
 		r.steering, m.Steering = *m.Steering, nil
 	}
+	for _, folder := range o.Ledgers {
+		if !slices.Contains(m.Ledgers, folder) {
+			m.Ledgers = append(m.Ledgers, folder)
+		}
+	}
 	r.Journal, r.Manifest, r.Resumed = j, m, true
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
 		return &DamagedError{Dir: o.Dir, Err: err}
@@ -366,7 +378,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	r.Journal = j
 	r.Manifest = Manifest{
 		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, Kind: o.Kind, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: VerdictRule,
+		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Ledgers: o.Ledgers, Rules: VerdictRule,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)

@@ -27,7 +27,7 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 		return answered(ask.SumStages(r.Context(), from, at.dir))
 	}
 	c := ask.CallsQuestion{
-		Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed"), Episodes: q.flag("episodes"),
+		Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed"), Episodes: q.flag("episodes"), Test: q.flag("test"),
 		Limit: q.number("limit", 50), After: int64(q.number("after", latest)),
 	}
 	switch {
@@ -38,7 +38,11 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 	case c.After < latest:
 		return nil, wrong("after=%d: want the number of a call", c.After)
 	}
-	return answered(ask.ListCalls(r.Context(), from, at.dir, c))
+	list, err := ask.ListCalls(r.Context(), from, at.dir, c)
+	if err == nil && list.OfTest {
+		s.noteLook(w, r, at, from, "serve: calls")
+	}
+	return answered(list, err)
 }
 
 // latest stands for no number: the latest calls of all.

@@ -143,13 +143,20 @@ func (s *Server) candidates(_ http.ResponseWriter, r *http.Request) (any, error)
 }
 
 // grid is what all tasks came to with all skills.
-func (s *Server) grid(_ http.ResponseWriter, r *http.Request) (any, error) {
-	_, from, err := s.open(r)
+func (s *Server) grid(w http.ResponseWriter, r *http.Request) (any, error) {
+	at, from, err := s.open(r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	g, err := ask.Grid(r.Context(), from)
+	q := query{r.URL.Query(), nil}
+	g, ofTest, err := ask.Grid(r.Context(), from, q.flag("test"))
+	if q.err != nil {
+		return nil, q.err
+	}
+	if err == nil && ofTest {
+		s.noteLook(w, r, at, from, "serve: grid")
+	}
 	return masked{g}, err
 }
 

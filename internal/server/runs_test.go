@@ -111,7 +111,7 @@ func TestAnswersAreThoseOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	want, err := ask.Grid(t.Context(), r)
+	want, _, err := ask.Grid(t.Context(), r, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,8 @@ func closeLog(s *Session) {
 	s.log, s.logging = nil, nil
 }
 
-// heard returns what tells of outcomes, nil where nobody is told.
+// heard returns what tells of outcomes, nil where nobody is told. The score of a test task is told
+// to nobody: whoever follows a run has not read the test set.
 func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 	if s.borrowed {
 		return nil
@@ -133,18 +134,18 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 		sealed[t.ID] = true
 	}
 	return func(p rollout.Place, t *task.Task, out *trajectory.Outcome) {
+		if sealed[t.ID] && out.Status.Measured() {
+			return
+		}
 		key, at := p.Key(*t), places.of(p.Prefix)
 		row, reply := caller.ReplyOf(s.Caller, key)
 		e := event.OutcomeDone{
 			Row: row, Key: key, Seconds: s.waits.seconds(reply), Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
-			Task: t.ID, Sample: p.Sample, Status: string(out.Status),
+			Task: t.ID, Sample: p.Sample, Status: string(out.Status), Reason: cut(out.FailReason),
 		}
 		if out.Status.Measured() {
 			hard, soft := out.Hard, out.Soft
 			e.Hard, e.Soft = &hard, &soft
-		}
-		if !sealed[t.ID] || !out.Status.Measured() { // why a test task failed tells what is expected of it
-			e.Reason = cut(out.FailReason)
 		}
 		s.Emit(e)
 	}

@@ -38,9 +38,13 @@ func (s *Session) Open(ctx context.Context) error {
 	if err := s.Doubt(s.Measured || s.Fork != "" || s.Replay != nil || Begun(dir)); err != nil {
 		return err
 	}
+	ledgers, err := s.ledgers(dir)
+	if err != nil {
+		return err
+	}
 	s.Run, err = s.openRun(ctx, run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Kind: s.Kind, Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: DescribeChanges,
-		Operational: s.Settings(), Keep: keptBy(s),
+		Operational: s.Settings(), Ledgers: ledgers, Keep: keptBy(s),
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,7 +77,8 @@ func (s *Session) ReadTest(ctx context.Context, splits []task.Split) (*result.Te
 }
 
 // Note notes that the run reads the sets for the nth time and tells who did before. A
-// ledger that cannot be used is no reason to lose a run: then it is not known.
+// ledger that cannot be used is no reason to lose a run: then it is not known. One that
+// cannot be written is such a ledger too, since it does not know who could not write before.
 func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestReads, error) {
 	m := x.run.Manifest
 	folders, err := x.in.ledgers(x.run.Dir)
@@ -89,6 +91,9 @@ func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestRea
 		found, err := testset.Claim(ctx, dir, mine, x.sets...)
 		if err != nil && ctx.Err() == nil {
 			x.warn(fmt.Sprintf("that the test set is read could not be noted, later runs will not count it: %v", err))
+			if _, gone := os.Stat(dir); gone == nil { // in a folder that cannot be made there is no run either
+				h.doubt(err)
+			}
 			found, err = testset.Look(ctx, dir, slices.Concat(x.sets...))
 		}
 		if err := h.add(ctx, dir, found, err); err != nil {
@@ -101,15 +106,20 @@ func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestRea
 	return h.sum(), nil
 }
 
-// ledgers returns the folders whose ledgers count for a run in dir: that in which it
-// lies, and those of WithTestLedger.
+// ledgers returns the folders whose ledgers count for a run in dir: that in which it lies,
+// those of WithTestLedger, and run.dir of the configuration file, which a setting does not
+// replace here.
 func (s *Inputs) ledgers(dir string) ([]string, error) {
 	beside := s.Config.Run.Dir
 	if dir != "" {
 		beside = filepath.Dir(dir)
 	}
 	var out []string
-	for _, folder := range append([]string{beside}, s.TestLedgers...) {
+	folders := append([]string{beside}, s.TestLedgers...)
+	if s.Loaded.RunDir != "" {
+		folders = append(folders, s.Loaded.RunDir)
+	}
+	for _, folder := range folders {
 		abs, err := filepath.Abs(folder)
 		if err != nil {
 			return nil, fmt.Errorf("find the ledger of test sets: %w", err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -52,6 +54,34 @@ func (s *testSplit) levelOf(opened *testAccess) Level {
 		l.Level = gate.LevelOf(s.opts.Alpha, l.Reading)
 	}
 	return l
+}
+
+// Uncertifiable says why the next reading of the test split can certify nothing, whatever it
+// shows: not even a skill that wins each task. It is "" where it can, or where no certificate is
+// wanted.
+func (g Gating) Uncertifiable(d Data, before result.TestReads) string {
+	if g.Alpha <= 0 || len(d.Test) == 0 {
+		return ""
+	}
+	if before.Unknown != "" {
+		return "no certificate is possible: how often the test set was read before is not known: " + before.Unknown
+	}
+	s := newTestSplit(Options{Gating: g}, Deps{Data: d}, nil)
+	seed, best := make([]trajectory.Outcome, len(d.Test)), make([]trajectory.Outcome, len(d.Test))
+	for i := range d.Test {
+		seed[i], best[i] = trajectory.Outcome{Status: score.OK}, trajectory.Outcome{Status: score.OK, Hard: 1, Soft: 1}
+	}
+	level := gate.LevelOf(g.Alpha, before.Times+1)
+	look, err := gate.LookOnce(s.pairs(seed, best), s.lookTest(), level)
+	if err != nil || look.Certified {
+		return ""
+	}
+	more := ""
+	if before.Times > 0 {
+		more = " any more"
+	}
+	return fmt.Sprintf("no certificate is possible%s: not even a skill that wins all of %s is certified at the %s level of the %s reading; other test tasks, or more of them, can be",
+		more, inClustersOf(plural.Of(len(d.Test), "test task", "test tasks"), len(d.Test), look.N), percent(level), ordinal(before.Times+1))
 }
 
 // lookTest is the exact test for hard scores, if the seed skill had no partial ones and no

@@ -42,7 +42,7 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 	}
 	s.Measured = true // skills of runs are compared
 	c := &comparison{session: s, skills: [2]skill.Skill{a, b}}
-	split := cmp.Or(s.Split, string(task.Test))
+	split := cmp.Or(s.Split, string(task.Selection))
 	err = s.Do(ctx, session.Op{
 		Kind: result.Compare, Suffix: "-compare", About: about(split, s.Carried(b), o),
 		Check: func() error { return c.settle(split) },
@@ -118,6 +118,11 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 	s := c.session
 	c.announce()
 	before, err := s.ReadTest(ctx, c.splits)
+	for i, sk := range c.skills {
+		if err == nil {
+			c.trained[i], err = s.TrainedOn(ctx, sk, c.tasks)
+		}
+	}
 	if err == nil {
 		err = c.measure(ctx)
 	}
@@ -135,7 +140,7 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 		return session.StatusOf(werr), errors.Join(err, werr)
 	}
 	c.out = out
-	if err == nil && out.Verdict == result.VerdictNotEnoughData && !c.once() {
+	if err == nil && out.Verdict == result.VerdictNotEnoughData && out.Withheld == "" && !c.once() {
 		return result.Undecided, nil // with more passes it goes on
 	}
 	return session.StatusOf(err), err
@@ -196,7 +201,7 @@ func (c *comparison) result() (*result.Comparison, error) {
 		RunDir: c.session.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(c.splits) > 0,
 		Verdict: string(j.Verdict), About: result.OverTasksLikeThese, Metric: s.Config.Gate.Metric,
 		Difference: j.Mean, Low: j.Low, High: j.High, Level: c.rule.Level, Margin: c.rule.Margin,
-		A: result.ComparedSkill{Skill: c.skill(0).Digest()}, B: result.ComparedSkill{Skill: c.skill(1).Digest()},
+		A: result.ComparedSkill{Skill: c.skill(0).Digest(), TrainedOn: c.trained[0]}, B: result.ComparedSkill{Skill: c.skill(1).Digest(), TrainedOn: c.trained[1]},
 		Split: c.split, Tasks: len(c.tasks), Passes: len(c.outcomes[0]), MaxPasses: c.most,
 		Pairs: len(differences), Wins: j.Wins, Losses: j.Losses, Ties: j.Ties, Deterministic: c.repeats,
 		ByTask: c.byTask(), Unmeasured: c.unmeasured(),
@@ -217,7 +222,38 @@ func (c *comparison) result() (*result.Comparison, error) {
 	if j.Verdict == passes.NotEnoughData && !c.once() {
 		out.Needs, err = c.needs(differences)
 	}
+	c.withhold(out)
 	return out, err
+}
+
+// withheld says why a verdict is no verdict, "" for one that is: a skill that was chosen by these
+// tasks is ahead on them because it was.
+func (c *comparison) withheld(verdict string) string {
+	arm, other := 1, 0
+	switch verdict {
+	case result.VerdictBetter:
+	case result.VerdictWorse:
+		arm, other = 0, 1
+	default:
+		return ""
+	}
+	t := c.trained[arm]
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("no verdict: %[1]s is ahead of %[2]s on %[3]s, and was chosen by %[4]d of them in %[5]s; other tasks tell whether it is better",
+		[]string{"A", "B"}[arm], []string{"A", "B"}[other], plural.Of(len(c.tasks), "task", "tasks"), t.Tasks, t.Run)
+}
+
+// withhold takes a verdict back that is none.
+func (c *comparison) withhold(out *result.Comparison) {
+	if out.Withheld = c.withheld(out.Verdict); out.Withheld == "" {
+		return
+	}
+	out.Verdict = result.VerdictNotEnoughData
+	if out.Look != nil {
+		out.Look.Certified, out.Look.AtLeast = false, nil
+	}
 }
 
 func (c *comparison) needs(differences []float64) (*result.Needs, error) {

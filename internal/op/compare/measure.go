@@ -35,6 +35,8 @@ type comparison struct {
 
 	outcomes [2][][]trajectory.Outcome // by arm, pass and task; ID "": not measured yet
 	lost     []bool                    // tasks left out of both arms, by number
+
+	trained [2]*result.TrainedOn // by these tasks; nil: no such training is known
 }
 
 // armNames are the arms in keys of the record.
@@ -213,7 +215,11 @@ func (c *comparison) tell(pass int) (decided bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	c.session.Emit(event.Compared{Pass: pass + 1, Pairs: len(differences), Difference: j.Mean, Low: j.Low, High: j.High, Verdict: string(j.Verdict)})
+	verdict := string(j.Verdict)
+	if c.withheld(verdict) != "" {
+		verdict = result.VerdictNotEnoughData
+	}
+	c.session.Emit(event.Compared{Pass: pass + 1, Pairs: len(differences), Difference: j.Mean, Low: j.Low, High: j.High, Verdict: verdict})
 	return j.Verdict != passes.NotEnoughData && !c.once(), nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/training"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -117,7 +118,11 @@ func (e *examiner) inputs(ctx context.Context) {
 	}
 	e.add("tasks", e.divided(), s.RequireSplits(), "add tasks, or set split.ratio")
 	if reads, err := s.ReadBefore(ctx); err != nil || reads.Words() != "" {
-		e.add("test set", "its tasks were "+reads.Words(), err, "")
+		why := ""
+		if s.Config.Eval.Test {
+			why = training.Gating(s.Inputs, false).Uncertifiable(s.Data, reads)
+		}
+		e.add("test set", strings.TrimSuffix("its tasks were "+reads.Words()+"; "+why, "; "), err, "")
 		e.rows[len(e.rows)-1].Warning = err == nil
 	}
 	if err := s.Doubt(false); err != nil {

@@ -146,7 +146,11 @@ func (e *evaluation) score(ctx context.Context, split task.Split) (result.SplitS
 		all = append(all, out)
 		e.outcomes[string(split)] = append(e.outcomes[string(split)], out...)
 	}
-	return repeatedScore(all)
+	s, err := repeatedScore(all)
+	if err == nil {
+		s.TrainedOn, err = e.session.TrainedOn(ctx, e.session.Skill, e.session.Set.Split(split))
+	}
+	return s, err
 }
 
 // rollOut rolls out tasks once; name tells them from others in the record.

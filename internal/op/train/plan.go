@@ -9,6 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
 	"github.com/seed-f4525e22/skillopt/internal/session"
+	loop "github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/training"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -43,16 +44,25 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 	}
 	p = forecast.Bound(s, options.Rest())
 	p.Ceilings = sizes.LeftOut()
-	if options.Test && len(s.Data.Test) > 0 {
-		reads, err := s.ReadBefore(ctx)
-		if err != nil {
-			return result.Plan{}, err
-		}
-		p.TestReadBefore = &reads
-		if reads.Unknown == "" {
-			level := gate.LevelOf(options.Alpha, reads.Times+1)
-			p.CertificateLevel = &level
-		}
+	if err := foretellReading(ctx, s, options, &p); err != nil {
+		return result.Plan{}, err
 	}
 	return p, forecast.Add(ctx, s, options, &p)
+}
+
+// foretellReading puts into a plan what the reading of the test split can certify.
+func foretellReading(ctx context.Context, s *session.Session, o loop.Options, p *result.Plan) error {
+	if !o.Test || len(s.Data.Test) == 0 {
+		return nil
+	}
+	reads, err := s.ReadBefore(ctx)
+	if err != nil {
+		return err
+	}
+	p.TestReadBefore, p.NoCertificate = &reads, o.Uncertifiable(s.Data, reads)
+	if reads.Unknown == "" {
+		level := gate.LevelOf(o.Alpha, reads.Times+1)
+		p.CertificateLevel = &level
+	}
+	return nil
 }

@@ -111,10 +111,11 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	if s.Finish {
 		return t.plan, errors.Join(fault.Input(errors.New("--finish: there is no unfinished run of this configuration; `skillopt runs list` shows runs, --run names one")), s.Run.Discard())
 	}
-	if s.Confirm != nil {
-		forecast.Foretell(ctx, s, t.options, &t.plan)
+	if s.Confirm == nil {
+		return t.plan, nil
 	}
-	return t.plan, nil
+	forecast.Foretell(ctx, s, t.options, &t.plan)
+	return t.plan, foretellReading(ctx, s, t.options, &t.plan)
 }
 
 // steps is how many steps the settled run has.

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// TrainedOn returns the training that chose a skill by the most of some tasks, of those in the
+// folders whose ledgers count; nil if none did. It knows the skill by its SKILL.md, and the tasks
+// by their ids. A run that cannot be read tells nothing, and a program without a configuration file, as
+// a night, chooses its tasks itself.
+func (s *Session) TrainedOn(ctx context.Context, sk skill.Skill, tasks []task.Task) (*result.TrainedOn, error) {
+	if s.Loaded.RunDir == "" {
+		return nil, nil
+	}
+	folders, err := s.ledgers(s.Run.Dir)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{}
+	for _, t := range tasks {
+		own[t.ID] = true
+	}
+	var out *result.TrainedOn
+	for _, dir := range folders {
+		entries, err := run.List(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("look for the training of the skill: %w", context.Cause(ctx))
+			}
+			if n := chosenBy(e, sk, own); n > 0 && (out == nil || n > out.Tasks) {
+				out = &result.TrainedOn{Run: filepath.Base(e.Dir), Tasks: n}
+			}
+		}
+	}
+	return out, nil
+}
+
+// chosenBy returns by how many of some tasks a run has judged a skill that it made.
+func chosenBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
+	const file = "candidates.json"
+	if e.Err != nil || e.Manifest.KindOf() != result.Train {
+		return 0
+	}
+	var all result.Candidates
+	data, found, err := run.ReadFile(e.Dir, file, run.Most(file))
+	if err != nil || !found || run.Decode(file, data, &all) != nil {
+		return 0
+	}
+	if !slices.ContainsFunc(all.Candidates, func(c result.Candidate) bool {
+		return c.Origin != "seed" && slices.Equal(strings.Fields(c.Text), strings.Fields(sk.Text()))
+	}) {
+		return 0
+	}
+	n := 0
+	for _, id := range all.Items {
+		if tasks[id] {
+			n++
+		}
+	}
+	return n
+}
