@@ -127,6 +127,8 @@ func (t trained) standing(origin string) Standing {
 		}
 	}
 	out.RunScore = result.NewRunScore(sum/float64(max(1, n)), t.history.Steps[0].Metric, n, answers, "selection", c.Unanswered)
-	out.Pass = result.AllPasses
+	if out.Score != nil {
+		out.Pass = result.AllPasses
+	}
 	return out
 }

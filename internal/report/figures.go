@@ -40,6 +40,7 @@ func (r *Run) scoreTile(label string, of result.RunScore) tile {
 	if of.Score == nil {
 		return tile{label, absent, "nothing was scored"}
 	}
+	of.Split, of.Metric = line(of.Split, idLength), line(of.Metric, idLength)
 	note := fmt.Sprintf("mean %s score from 0 to 1, 95 %% interval %s, on %s", of.Metric, between(*of.Low, *of.High), of.After(of.Over()))
 	if of.Split == "selection" {
 		note += ". Training chose by these tasks"
