@@ -55,7 +55,7 @@ func (r *Run) BestSheet() (s Sheet, found bool, err error) {
 	if err != nil {
 		return s, false, err
 	}
-	origin, err := r.bestOrigin()
+	origin, err := bestOrigin(r)
 	for _, s := range all {
 		if s.Split == "selection" && s.origin() == origin {
 			return s, true, err
@@ -80,7 +80,7 @@ func (s Sheet) origin() string {
 
 // shipped reads what candidates.json says of the best skill, and of which tasks. What the end of
 // the last epoch decided is there alone.
-func (r *Run) shipped() (of result.Candidate, items []string, err error) {
+func shipped(r *Run) (of result.Candidate, items []string, err error) {
 	var all struct { // all that is needed of a long file
 		Items      []string
 		Candidates []struct {
@@ -105,8 +105,8 @@ func (r *Run) shipped() (of result.Candidate, items []string, err error) {
 }
 
 // bestOrigin is where the best skill comes from.
-func (r *Run) bestOrigin() (string, error) {
-	c, _, err := r.shipped()
+func bestOrigin(r *Run) (string, error) {
+	c, _, err := shipped(r)
 	return c.Origin, err
 }
 
@@ -179,7 +179,7 @@ func (r *Run) Failures(sheets []Sheet, kind string) (Failing, error) {
 			tasks[i].count(o)
 		}
 	}
-	if err := r.countShipped(sheets[0], at, tasks); err != nil {
+	if err := countShipped(r, sheets[0], at, tasks); err != nil {
 		return f, err
 	}
 	for _, t := range tasks {
@@ -220,8 +220,8 @@ func (t *FailingTask) count(o trajectory.Outcome) {
 }
 
 // countShipped replaces the counts of sheets of the best skill with those over all its draws.
-func (r *Run) countShipped(s Sheet, at map[string]int, tasks []FailingTask) error {
-	c, items, err := r.shipped()
+func countShipped(r *Run, s Sheet, at map[string]int, tasks []FailingTask) error {
+	c, items, err := shipped(r)
 	if err != nil || s.Split != "selection" || s.origin() == "" || s.origin() != c.Origin || len(c.Pooled) != len(items) || len(c.Solved) != len(items) {
 		return err
 	}

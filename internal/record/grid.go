@@ -165,7 +165,7 @@ func newGridder(r *Run, sheets []Sheet) (*gridder, error) {
 
 // ofBest tells which sheets are of the best skill, or of the one that was evaluated.
 func ofBest(r *Run, sheets []Sheet) ([]bool, error) {
-	origin, err := r.bestOrigin()
+	origin, err := bestOrigin(r)
 	if err != nil {
 		return nil, err
 	}
