@@ -30,6 +30,8 @@ type Candidate struct {
 	// By item: the sum and number of all evaluations, as gate scores, and the
 	// number of the next fresh sample.
 	Pooled           []gate.Pooled `json:"pooled,omitempty"`
+	Solved           []int         `json:"solved,omitempty"`   // by item: evaluations with hard score 1
+	Unscored         []int         `json:"unscored,omitempty"` // by item: draws that came without a score
 	Next             []int         `json:"next,omitempty"`
 	score.Unanswered               // of the evaluations
 

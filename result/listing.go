@@ -2,8 +2,6 @@ package result
 
 import (
 	"time"
-
-	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Listing is the runs below folders.
@@ -41,16 +39,7 @@ type RunRow struct {
 	Steps      int        `json:"steps"`
 	OfSteps    int        `json:"of_steps,omitempty"`
 
-	// Score is that of the best skill, or of what was evaluated: on test where that was measured, else on
-	// selection, which Split says. Null: nothing was measured.
-	Score            *float64 `json:"score"`
-	Low              *float64 `json:"low"` // 95 % interval
-	High             *float64 `json:"high"`
-	Split            string   `json:"split,omitempty"`
-	score.Unanswered          // of Score
-
-	// Best is the gate score of the best skill on the selection split; null: none was scored.
-	Best *float64 `json:"best_score"`
+	RunScore
 
 	// Change is by how much it is better than the seed skill on the same split.
 	Change    *float64 `json:"change"`

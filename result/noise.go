@@ -1,5 +1,7 @@
 package result
 
+import "github.com/seed-f4525e22/skillopt/score"
+
 // Noise is what asking every selection task twice with the same skill (an
 // A/A pass) says about what a gate can see. Scores, deviations and effects are in
 // points of the gate's metric, from 0 to 1.
@@ -26,9 +28,10 @@ type Noise struct {
 	TooSmall bool     `json:"too_small"` // to gate on: a difference of 10 points drowns in chance, as far as that is known
 	Advice   []string `json:"advice"`
 
-	Unmeasured []string `json:"unmeasured,omitempty"`
-	Calls      Calls    `json:"calls"`
-	CostUSD    *float64 `json:"cost_usd"` // null: a model has no price
+	Unmeasured       []string `json:"unmeasured,omitempty"`
+	score.Unanswered          // of the answers of both passes
+	Calls            Calls    `json:"calls"`
+	CostUSD          *float64 `json:"cost_usd"` // null: a model has no price
 }
 
 // NoiseFile is the file of a run directory with a Noise.

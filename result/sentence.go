@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Sentence says in one line what a run came to: the test scores of the seed skill and of
@@ -33,25 +34,18 @@ func (s *Summary) Sentence() string {
 
 // sentence is Sentence without what was not answered.
 func (s *Summary) sentence() string {
-	seed, best := s.Test.Seed, s.Test.Best
+	seed, best := s.Test.Seed, s.tested()
 	same := s.Best.Step == 0
-	if best == nil && same {
-		best = seed // it was measured once
-	}
 	if best == nil {
 		return s.untested()
 	}
-	unit := ""
-	if s.Certificate.soft() {
-		unit = "soft score "
-	}
 	switch {
 	case same:
-		return fmt.Sprintf("no better skill was found; the seed skill: %s%s on %s", unit, s.score(best), s.testTasks(best.N))
+		return fmt.Sprintf("no better skill was found; the seed skill: %s%s on %s", s.unit(), s.score(best), s.testTasks(best.N))
 	case seed == nil:
-		return fmt.Sprintf("%s%s on %s; the seed skill was not measured on them", unit, s.score(best), s.testTasks(best.N))
+		return fmt.Sprintf("%s%s on %s; the seed skill was not measured on them", s.unit(), s.score(best), s.testTasks(best.N))
 	}
-	text := fmt.Sprintf("%s%s -> %s on %s", unit, s.score(seed), s.score(best), s.testTasks(best.N))
+	text := fmt.Sprintf("%s%s -> %s on %s", s.unit(), s.score(seed), s.score(best), s.testTasks(best.N))
 	if seed.N != best.N {
 		text += fmt.Sprintf(" (the seed skill on %d)", seed.N)
 	}
@@ -63,8 +57,8 @@ func (s *Summary) sentence() string {
 
 // untested is the sentence of a run that has no test score of its best skill.
 func (s *Summary) untested() string {
-	best := s.Best.Selection
-	if best == nil {
+	best := s.SelectionScore()
+	if best.Score == nil {
 		return ""
 	}
 	why := "there are no test scores"
@@ -73,16 +67,19 @@ func (s *Summary) untested() string {
 	} else if s.Status != Completed {
 		why = "the test split is not opened yet"
 	}
-	return fmt.Sprintf("%s on %s that chose the skill, so expect less on new ones; %s", s.score(best), plural.Of(best.N, "task", "tasks"), why)
+	return fmt.Sprintf("%s%s on %s that chose the skill, so expect less on new ones; %s", s.unit(), rounded(*best.Score), best.Over(), why)
+}
+
+// unit names scores that are no hard ones.
+func (s *Summary) unit() string {
+	if m := s.metric(); m != string(score.Hard) {
+		return m + " score "
+	}
+	return ""
 }
 
 // score is a score as it is printed.
-func (s *Summary) score(of *Score) string {
-	if s.Certificate.soft() {
-		return rounded(of.Soft)
-	}
-	return rounded(of.Hard)
-}
+func (s *Summary) score(of *Score) string { return rounded(s.value(of)) }
 
 // rounded is a score with two decimals, and with more where those would make 0 or 1 of what
 // is neither.
@@ -112,9 +109,6 @@ func (s *Summary) testTasks(n int) string {
 		return fmt.Sprintf("%s read %s before", plural.Of(n, "test task", "test tasks"), plural.Of(before.Times, "time", "times"))
 	}
 }
-
-// soft reports whether soft scores alone decide.
-func (c *Certificate) soft() bool { return c != nil && c.Metric == "soft" }
 
 // certified is the certificate in a few words, "" if there is none.
 func (s *Summary) certified() string {

@@ -67,15 +67,15 @@ func TestSentence(t *testing.T) {
 		},
 		"without a test": {
 			result.Summary{Status: result.Completed, Best: result.Best{Step: 1, Selection: scored(.9, 10)}},
-			"0.90 on 10 tasks that chose the skill, so expect less on new ones; there are no test scores",
+			"0.90 on 10 selection tasks that chose the skill, so expect less on new ones; there are no test scores",
 		},
 		"stopped": {
 			result.Summary{Status: result.OverBudget, Best: result.Best{Step: 1, Selection: scored(.9, 10)}},
-			"0.90 on 10 tasks that chose the skill, so expect less on new ones; the test split is not opened yet",
+			"0.90 on 10 selection tasks that chose the skill, so expect less on new ones; the test split is not opened yet",
 		},
 		"refused": {
 			result.Summary{Status: result.Completed, Best: result.Best{Step: 1, Selection: scored(.9, 10)}, Test: result.Test{Refused: true}},
-			"0.90 on 10 tasks that chose the skill, so expect less on new ones; the test split was opened before for other skills",
+			"0.90 on 10 selection tasks that chose the skill, so expect less on new ones; the test split was opened before for other skills",
 		},
 		"nothing": {result.Summary{}, ""},
 	} {

@@ -32,8 +32,10 @@ type Summary struct {
 	Accepted int   `json:"accepted"`
 	Rejected int   `json:"rejected"`
 	Skipped  int   `json:"skipped"`
-	Best     Best  `json:"best"`
-	Test     Test  `json:"test"`
+	// Score is that of the run, as RunScore returns it: the one that every window shows.
+	Score RunScore `json:"score"`
+	Best  Best     `json:"best"`
+	Test  Test     `json:"test"`
 	Usage
 	Lost int `json:"lost_replies"` // optimizer calls without a usable reply
 	// LeftOut is what of agents' requests did not reach the model, each thing once.
@@ -79,9 +81,10 @@ type Types map[string]Score
 
 // Best names the best skill. Step 0 is the seed skill.
 type Best struct {
-	Step      int    `json:"step"`
+	Step int `json:"step"`
+	// Selection is of the fresh pass, where there was one, else of all answers.
 	Selection *Score `json:"selection"`
-	// Reported is the gate score of the best skill, told in three ways; null if
+	// Reported is the gate score of the best skill, by all passes and by each; null if
 	// too little of it was measured.
 	Reported *Reported `json:"reported"`
 }

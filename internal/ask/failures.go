@@ -1,11 +1,9 @@
 package ask
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // FailuresQuestion says with which skill tasks shall fail that are listed.
@@ -18,16 +16,11 @@ type FailuresQuestion struct {
 
 // Failures is what fails.
 type Failures struct {
-	RunDir     string               `json:"run_dir"`
-	Where      string               `json:"where"`
-	Tasks      int                  `json:"tasks"`             // that were measured
-	Answers    int                  `json:"answers,omitempty"` // that were measured, where passes gave a task several
-	Unmeasured []string             `json:"unmeasured,omitempty"`
-	Failing    []trajectory.Outcome `json:"failing"` // answers: of several passes a task may have several
-	Lost       []string             `json:"lost"`    // ids of those that the seed skill had solved
+	RunDir string `json:"run_dir"`
+	record.Failing
+	Lost []string `json:"lost"` // ids of those that the seed skill had solved
 
-	OfTest bool           `json:"-"` // it shows answers to test tasks: a look that is to be noted
-	Asked  map[string]int `json:"-"` // measured answers by task
+	OfTest bool `json:"-"` // it shows answers to test tasks: a look that is to be noted
 }
 
 // Failing lists what fails in a run; path is what messages call it.
@@ -40,10 +33,10 @@ func Failing(r *record.Run, dir, path string, q FailuresQuestion) (Failures, err
 	if err != nil {
 		return Failures{}, err
 	}
-	asked := f.Asked
 	f.RunDir, f.OfTest = dir, sheets[0].Split == "test"
+	ofTest := f.OfTest
 	f = Shareable(f)
-	f.Asked = asked
+	f.OfTest = ofTest
 	return f, nil
 }
 
@@ -102,9 +95,9 @@ func (q FailuresQuestion) judged(r *record.Run, all []record.Sheet) ([]record.Sh
 		return nil, wrong("step", "%v", err)
 	}
 	if q.Step == "best" {
-		best, found, err := r.BestSheet()
-		if err != nil || found { // a slow update may have made it, which is no step
-			return []record.Sheet{best}, err
+		best, err := r.BestSheets()
+		if err != nil || len(best) > 0 { // a slow update may have made it, which is no step
+			return best, err
 		}
 	}
 	found := those(all, func(s record.Sheet) bool { return s.Step == step && s.Epoch == 0 && s.Split == "selection" })
@@ -132,7 +125,14 @@ func titlesOf(all []record.Sheet) []string {
 
 // failing finds out what fails, and which of it the seed skill had solved.
 func (q FailuresQuestion) failing(r *record.Run, sheets []record.Sheet, seed *record.Sheet) (Failures, error) {
-	f := Failures{Failing: []trajectory.Outcome{}, Lost: []string{}, Asked: map[string]int{}}
+	all, err := r.Failures(sheets, q.Type)
+	f := Failures{Failing: all, Lost: []string{}}
+	if err != nil {
+		return f, err
+	}
+	if sheets[0].Arm == "skill" && len(sheets) > 1 { // of an evaluation of several splits
+		f.Where = strings.Join(titlesOf(sheets), " and ")
+	}
 	solved := map[string]bool{}
 	if seed != nil {
 		before, err := r.Outcomes(*seed)
@@ -143,43 +143,14 @@ func (q FailuresQuestion) failing(r *record.Run, sheets []record.Sheet, seed *re
 			solved[b.ID] = b.Status.Measured() && b.Hard >= 1
 		}
 	}
-	for _, sheet := range sheets {
-		outcomes, err := r.Outcomes(sheet)
-		if err != nil {
-			return f, err
+	f.List = []record.FailingTask{}
+	for _, t := range all.List {
+		if solved[t.ID] {
+			f.Lost = append(f.Lost, t.ID)
 		}
-		for _, out := range outcomes {
-			if q.Type == "" || out.Type == q.Type {
-				f.take(out, solved[out.ID], q.Lost)
-			}
+		if solved[t.ID] || !q.Lost {
+			f.List = append(f.List, t)
 		}
-	}
-	f.Where = strings.Join(titlesOf(sheets), " and ")
-	if sheets[0].Split == "test" {
-		f.Where = sheets[0].Title()
-	}
-	if f.Tasks = len(f.Asked); f.Answers == f.Tasks {
-		f.Answers = 0
 	}
 	return f, nil
-}
-
-func (f *Failures) take(out trajectory.Outcome, solved, lostOnly bool) {
-	if !out.Status.Measured() {
-		if !slices.Contains(f.Unmeasured, out.ID) {
-			f.Unmeasured = append(f.Unmeasured, out.ID)
-		}
-		return
-	}
-	f.Asked[out.ID]++
-	f.Answers++
-	if out.Hard >= 1 {
-		return
-	}
-	if solved && !slices.Contains(f.Lost, out.ID) {
-		f.Lost = append(f.Lost, out.ID)
-	}
-	if solved || !lostOnly {
-		f.Failing = append(f.Failing, out)
-	}
 }

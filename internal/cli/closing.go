@@ -96,14 +96,14 @@ func failing(ctx context.Context, s *result.Summary, path string) string {
 	return text
 }
 
-func namesOf(list []trajectory.Outcome, path string) string {
+func namesOf(list []record.FailingTask, path string) string {
 	var names []string
 	for i, o := range list {
 		if i == namedFailures {
 			names = append(names, fmt.Sprintf("and %d more (skillopt runs failures %s --test)", len(list)-i, shellWord(path)))
 			break
 		}
-		names = append(names, failureText(o))
+		names = append(names, failureText(o.Outcome))
 	}
 	return strings.Join(names, ", ")
 }
@@ -122,37 +122,22 @@ func failureText(o trajectory.Outcome) string {
 }
 
 // failingTests are the test tasks that the best skill fails, and how many were not measured.
-func failingTests(ctx context.Context, dir string) (list []trajectory.Outcome, unmeasured int, err error) {
+func failingTests(ctx context.Context, dir string) (list []record.FailingTask, unmeasured int, err error) {
 	r, err := record.Open(ctx, dir)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	outcomes, err := bestOnTest(r)
+	all, err := r.Sheets()
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, o := range outcomes {
-		switch {
-		case !o.Status.Measured():
-			unmeasured++
-		case o.Hard < 1:
-			list = append(list, o)
-		}
+	sheets := ask.OnTest(all)
+	if len(sheets) == 0 {
+		return nil, 0, nil
 	}
-	return list, unmeasured, nil
-}
-
-// bestOnTest are the outcomes of the best skill on the test split; none if there are none.
-func bestOnTest(r *record.Run) ([]trajectory.Outcome, error) {
-	sheets, err := r.Sheets()
-	if err != nil {
-		return nil, err
-	}
-	for _, sheet := range ask.OnTest(sheets) {
-		return r.Outcomes(sheet)
-	}
-	return nil, nil
+	f, err := r.Failures(sheets, "")
+	return f.List, len(f.Unmeasured), err
 }
 
 // expected says what the checks of a task wanted, as they word it.

@@ -33,7 +33,7 @@ func (o *doctorOptions) measureNoise(ctx context.Context, a *app, path string) e
 // writeNoise prints what two passes said.
 func writeNoise(out printer, n *result.Noise) {
 	lines := []string{
-		fmt.Sprintf("%d selection tasks asked twice: means %.3f and %.3f, %d changed", n.Items, n.First, n.Second, len(n.Flips)),
+		n.After(fmt.Sprintf("%d selection tasks asked twice: means %.3f and %.3f, %d changed", n.Items, n.First, n.Second, len(n.Flips))),
 	}
 	if n.Detectable != nil {
 		lines = append(lines,

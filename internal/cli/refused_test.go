@@ -76,6 +76,7 @@ func TestEveryWindowCountsRefusals(t *testing.T) {
 	const words, member = `\b3 refused \(content\\?_filter 3\)`, `"refused":\s*\{\s*"content_filter":\s*3\s*\}`
 	train := command("train", ".", "--yes", "--run", "runs/t")
 	eval := command("eval", ".", "--yes", "--run", "runs/e", "--split", "all", "--repeat", "2")
+	noise := command("doctor", "--noise", ".", "--yes")
 	compare := command("compare", "skill.md", "other.md", "--config", ".", "--yes", "--run", "runs/c", "--split", "selection", "--passes", "1")
 	for _, w := range []struct{ name, shows, want string }{
 		{"train: seed", train, `seed  selection 0\.650, ` + words},
@@ -83,9 +84,10 @@ func TestEveryWindowCountsRefusals(t *testing.T) {
 		{"train: last line", train, `the seed skill: 0\.65 on 20 tasks never used before; seed: ` + words},
 		{"train: warning", train, `warning: 1\d % of \d+ replies of the target are refusals.*content_filter`},
 		{"eval", eval, `test +hard 0\.650.*\b6 refused \(content_filter 6\)`},
+		{"doctor --noise", noise, `means 0\.650 and 0\.650, 0 changed, 6 refused \(content_filter 6\)`},
 		{"compare", compare, `A +hard .*` + words + `(?s:.*)B +hard .*` + words},
 		{"runs show", command("runs", "show", "runs/t"), `baseline.*candidate: ` + words},
-		{"runs show: best", command("runs", "show", "runs/t"), `best: step 0, selection (?s:.*)\b9 refused`},
+		{"runs show: best", command("runs", "show", "runs/t"), `best: step 0, hard 0\.650 .* on a fresh pass over 20 selection tasks, ` + words},
 		{"runs show: test", command("runs", "show", "runs/t"), `test seed .*` + words},
 		{"runs show --json", command("runs", "show", "runs/t", "--json"), `"selection_unanswered":\s*\{\s*` + member},
 		{"runs list", command("runs", "list", "runs"), `t .*` + words},

@@ -111,12 +111,9 @@ func printCompared(out printer, c result.RunsCompared) error {
 
 // rowScore is the score of a run with its interval and split.
 func rowScore(r result.RunRow) string {
-	text := scoreText(r.Score)
+	text := splitScore(r.RunScore)
 	if r.Low != nil && r.High != nil {
 		text += fmt.Sprintf(" [%.3f, %.3f]", *r.Low, *r.High)
-	}
-	if r.Score != nil && r.Split != "" {
-		text += " " + r.Split
 	}
 	return r.After(text)
 }

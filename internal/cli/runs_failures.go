@@ -11,7 +11,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // runsFailuresOptions are the flags of runs failures.
@@ -74,15 +73,8 @@ const longAnswer = 600
 
 // printFailures prints what fails; listed is what of it.
 func printFailures(out printer, f ask.Failures, listed, path string) error {
-	wrong := map[string]int{} // answers by task
-	var first []trajectory.Outcome
-	for _, o := range f.Failing {
-		if wrong[o.ID]++; wrong[o.ID] == 1 {
-			first = append(first, o)
-		}
-	}
-	fmt.Fprintf(out, "%s: %d of %s %s\n", f.Where, len(first), plural.Of(f.Tasks, "task", "tasks"), listed)
-	for _, o := range first {
+	fmt.Fprintf(out, "%s: %d of %s %s%s\n", f.Where, len(f.List), plural.Of(f.Tasks, "task", "tasks"), listed, f.Over())
+	for _, o := range f.List {
 		mark := ""
 		if slices.Contains(f.Lost, o.ID) {
 			mark = "  (the seed skill had solved it)"
@@ -92,8 +84,12 @@ func printFailures(out printer, f ask.Failures, listed, path string) error {
 			kind = "  " + oneLine(o.Type)
 		}
 		fmt.Fprintf(out, "\n%s%s%s\n", oneLine(o.ID), kind, mark)
-		if n := f.Asked[o.ID]; n > 1 {
-			fmt.Fprintf(out, "  fails in  %d of %d passes, first so:\n", wrong[o.ID], n)
+		if o.Draws > 1 {
+			fmt.Fprintf(out, "  fails in  %d of %d answers\n", o.Failures, o.Draws)
+		}
+		if o.Unread {
+			fmt.Fprintln(out, "  answer    of a later pass: runs task shows it")
+			continue
 		}
 		out.hang("  answer    ", fit.Middle(oneLine(o.Answer), longAnswer))
 		out.hang("  reference ", fit.Middle(oneLine(o.Reference), longAnswer))
@@ -104,8 +100,8 @@ func printFailures(out printer, f ask.Failures, listed, path string) error {
 	if len(f.Unmeasured) > 0 {
 		out.paragraph(fmt.Sprintf("not measured: %s", oneLine(strings.Join(f.Unmeasured, ", "))))
 	}
-	if len(first) > 0 {
-		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, first[0].ID, "--prompt"))
+	if len(f.List) > 0 {
+		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, f.List[0].ID, "--prompt"))
 		return err
 	}
 	return nil

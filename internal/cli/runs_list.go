@@ -161,10 +161,10 @@ func (o *runsListOptions) arranged(rows []listRow) []listRow {
 	case "best":
 		slices.SortStableFunc(rows, func(a, b listRow) int {
 			switch {
-			case a.Best == nil || b.Best == nil:
-				return cmp.Compare(boolRank(a.Best == nil), boolRank(b.Best == nil))
+			case a.Score == nil || b.Score == nil:
+				return cmp.Compare(boolRank(a.Score == nil), boolRank(b.Score == nil))
 			}
-			return cmp.Compare(*b.Best, *a.Best)
+			return cmp.Compare(*b.Score, *a.Score)
 		})
 	case "steps":
 		slices.SortStableFunc(rows, func(a, b listRow) int { return cmp.Compare(b.Steps, a.Steps) })
@@ -205,8 +205,7 @@ type listRow struct {
 
 	kindFlags
 
-	Best  *float64 `json:"best_score"`
-	Error string   `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // kindFlags say the kind in the way that scripts read it before there was one.
@@ -284,7 +283,7 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 
 // rowOf is what the list says of a run.
 func rowOf(r result.RunRow) listRow {
-	out := listRow{RunRow: r, State: r.Status, Status: r.Status, kindFlags: flagsOf(r.Kind), Killed: r.Status == record.RowKilled, Best: r.Best, Replays: r.Replays, Simulated: r.Simulated}
+	out := listRow{RunRow: r, State: r.Status, Status: r.Status, kindFlags: flagsOf(r.Kind), Killed: r.Status == record.RowKilled, Replays: r.Replays, Simulated: r.Simulated}
 	if r.CreatedAt != nil {
 		out.CreatedAt = *r.CreatedAt
 	}
@@ -308,15 +307,23 @@ func unread(r result.RunRow) bool {
 // writeRuns prints a table of runs.
 func writeRuns(out printer, rows []listRow) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTATUS\tSTEPS\tBEST\tBEGUN\tNOTE")
+	fmt.Fprintln(w, "RUN\tSTATUS\tSTEPS\tSCORE\tBEGUN\tNOTE")
 	for _, r := range rows {
 		begun := r.CreatedAt.Format("2006-01-02 15:04")
 		if r.Error != "" {
 			begun = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", out.path(r.Dir), r.State, r.Steps, scoreText(r.Best), begun, r.note())
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", out.path(r.Dir), r.State, r.Steps, splitScore(r.RunScore), begun, r.note())
 	}
 	return w.Flush()
+}
+
+// splitScore is a score with its split.
+func splitScore(r result.RunScore) string {
+	if r.Score == nil {
+		return scoreText(nil)
+	}
+	return scoreText(r.Score) + " " + r.Split
 }
 
 // statusText is the status of a run, as people are told it.

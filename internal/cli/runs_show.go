@@ -108,6 +108,9 @@ func showTraining(out printer, v ask.View) error {
 	showSteps(out, v.History)
 	showEpochs(out, v.History)
 	if v.Summary == nil {
+		if v.Score.Score != nil {
+			out.line("\nbest so far: " + runScoreText(v.Score))
+		}
 		fmt.Fprintf(out, "\nnot ended yet; the same train command goes on, or: skillopt train CONFIG --run %s\n", out.path(v.Dir))
 		return nil
 	}
@@ -132,7 +135,7 @@ func showSteps(out printer, h result.History) {
 	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STEP\tEPOCH\tTRAIN\tEDITS\tCANDIDATE\tCURRENT\tBEST\tDECISION")
+	fmt.Fprintln(w, "STEP\tEPOCH\tTRAIN\tEDITS\tCANDIDATE\tCURRENT\tDECISION")
 	for _, s := range h.Steps {
 		edits := "-"
 		if s.Step > 0 {
@@ -141,7 +144,7 @@ func showSteps(out printer, h result.History) {
 				edits += fmt.Sprintf("/%d", *s.Budget)
 			}
 		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Step, s.Epoch, scoreText(s.RolloutHard), edits, partScore(s.Candidate, s.SelectionN, h.Steps[0].SelectionN), scoreText(s.Current), scoreText(s.Best), decisionText(s.Action, s.Difference, s.SelectionN)+unansweredText(s.RolloutUnanswered, s.SelectionUnanswered))
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\n", s.Step, s.Epoch, scoreText(s.RolloutHard), edits, partScore(s.Candidate, s.SelectionN, h.Steps[0].SelectionN), scoreText(s.Current), decisionText(s.Action, s.Difference, s.SelectionN)+unansweredText(s.RolloutUnanswered, s.SelectionUnanswered))
 	}
 	if err := w.Flush(); err != nil {
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // hostileText would steer a terminal.
@@ -22,14 +23,15 @@ const hostileText = "x\x1b[2J\x1b]0;title\x07\u202e\r\nnot a line of its own\u00
 
 // progressOf is a look at a run in which everything is there, with hostile texts.
 func progressOf(now time.Time) record.Progress {
-	n, usd, low, high, silent := int64(1000), 1.25, 0.4, 0.6, 75.0
+	n, usd, silent := int64(1000), 1.25, 75.0
+	of := result.NewRunScore(0.5, "hard", 40, 40, "selection", score.Unanswered{})
 	return record.Progress{
 		RunDir: "/r", RunID: "id", At: now, Kind: result.Train, Status: result.Running, Begun: now, Reason: hostileText, Simulated: true, Epoch: 2, Step: 7,
 		Plan:     &run.Plan{Steps: 12},
 		Work:     []record.Work{{Place: record.Place{Step: 7, Epoch: 2, At: "gate/cand" + hostileText}, Stage: "rollout", Answered: 41, Of: 80}},
 		Spending: record.Spending{Calls: 512, LastMinute: 118, Failed: map[string]int64{"rate_limit": 3}, USD: &usd},
 		Ceilings: record.Ceilings{Calls: &n, Tokens: &n, USD: &usd, Time: "2h"},
-		Current:  &record.Standing{Score: 0.5, Low: &low, High: &high, N: 40, Origin: "seed"}, Best: &record.Standing{Score: 0.5, Origin: "step 3"},
+		Current:  &record.Standing{RunScore: of, Origin: "seed"}, Best: &record.Standing{RunScore: of, Origin: "step 3"},
 		Decisions: []record.Decided{{Step: 6, Epoch: 2, Action: hostileText}, {Step: 6, Epoch: 2, End: true, Action: "reject"}},
 		Faults:    []record.Faulted{{Seq: 9, Ended: &now, Place: record.Place{At: "gate/cand", Task: hostileText}, Code: "rate_limit"}},
 		Pulse:     record.Pulse{Entries: 520, LastEntry: &now, SilentS: &silent},

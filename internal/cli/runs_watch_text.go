@@ -207,13 +207,11 @@ func moneyWords(p record.Progress) string {
 }
 
 func standingWords(s *record.Standing) string {
-	text := fmt.Sprintf("%.3f", s.Score)
+	text := scoreText(s.Score)
 	if s.Low != nil && s.High != nil {
 		text += fmt.Sprintf(" [%.3f, %.3f]", *s.Low, *s.High)
 	}
-	if s.N > 0 {
-		text += " on " + plural.Of(s.N, "task", "tasks")
-	}
+	text += " on " + s.Over()
 	return s.After(text) + ", " + cmp.Or(s.Origin, "unknown")
 }
 
@@ -324,7 +322,7 @@ func (v *watchLines) summed(p record.Progress) []string {
 		parts = append(parts, moneyWords(p))
 	}
 	if p.Best != nil {
-		parts = append(parts, "best "+scoreText(&p.Best.Score))
+		parts = append(parts, "best "+scoreText(p.Best.Score))
 	}
 	if p.Unread > 0 {
 		parts = append(parts, fmt.Sprintf("still reading: %s entries are left", count(p.Unread)))

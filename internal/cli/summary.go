@@ -37,28 +37,19 @@ func writeSummary(out printer, s *result.Summary) error {
 	return nil
 }
 
-// writeBest prints the score of the best skill on the selection split: over all answers
-// where there are several to a task. What the first ones said, which chose it, is told as that.
+// writeBest prints the score of the best skill on the selection split.
 func writeBest(out printer, s *result.Summary) {
-	r := s.Best.Reported
-	switch {
-	case r != nil && (r.Pooled != r.Naive || r.Fresh != nil):
-		text := fmt.Sprintf("best: step %d, selection %s %.3f [%.3f, %.3f] over %s to %s", s.Best.Step, r.Metric, r.Pooled, r.Low, r.High,
-			plural.Of(r.Evaluations, "answer", "answers"), plural.Of(r.Items, "task", "tasks"))
-		text = r.After(text)
-		if r.Pooled != r.Naive {
-			text += fmt.Sprintf("; by the first answer to each, which chose it, %.3f, and to be expected of the next %.3f (shrunken)", r.Naive, r.Shrunken)
-		}
-		if r.Fresh != nil {
-			text += fmt.Sprintf("; in a pass that nothing was decided by %.3f", *r.Fresh)
-		}
-		out.paragraph(text)
-	case s.Best.Selection != nil:
-		out.line(fmt.Sprintf("best: step %d, selection %s", s.Best.Step, interval(s.Best.Selection)))
+	if of := s.SelectionScore(); of.Score != nil {
+		out.line(fmt.Sprintf("best: step %d, %s", s.Best.Step, runScoreText(of)))
 	}
-	if r != nil && r.Caveat() != "" {
+	if r := s.Best.Reported; r != nil && r.Caveat() != "" {
 		out.paragraph("best: " + r.Caveat())
 	}
+}
+
+// runScoreText is a score with its metric and interval, and of which answers it is.
+func runScoreText(of result.RunScore) string {
+	return of.After(fmt.Sprintf("%s %s [%.3f, %.3f] on %s", of.Metric, scoreText(of.Score), *of.Low, *of.High, of.Over()))
 }
 
 // writeTestScores prints the scores on the test split, and who has read it before.

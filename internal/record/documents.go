@@ -28,6 +28,9 @@ type Documents struct {
 	Noise      *result.NoiseFloor     // of `skillopt doctor --noise`
 	Drafted    *result.Drafted        // of `skillopt init --generate` and `--triggers`
 	Study      *result.Study          // of `skillopt lab`
+
+	Score  result.RunScore // of the run, whatever its kind
+	Change *float64        // by how much that is better than what it is compared with
 }
 
 // A FileError says that a file of a run cannot be used as it is.
@@ -65,7 +68,8 @@ func ReadDocuments(dir, path string) (Documents, error) {
 			return d, err
 		}
 	}
-	return d, nil
+	d.Score, d.Change, err = d.runScore(dir)
+	return d, err
 }
 
 // Killed reports whether a run says that it is at work while no process works on it. What

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,19 +9,37 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Failing is what fails with the best skill of a run on the tasks that judged it.
+// Failing is what fails with a skill on some tasks. A failure is a rate over all its draws.
 type Failing struct {
-	Where       string // for people
-	Step        int    // of the sheet; 0: of the seed skill, or of the end of an epoch
-	Tasks       int    // that were measured
-	Failing     int    // of them
-	Transcripts []Transcript
+	Where       string        `json:"where"`                // for people
+	Step        int           `json:"-"`                    // of the first sheet; 0: of the seed skill, or of the end of an epoch
+	Tasks       int           `json:"tasks"`                // that were measured
+	Answers     int           `json:"answers"`              // to them
+	Unscored    int           `json:"unscored,omitempty"`   // draws that came without a score: they count for nothing
+	Unmeasured  []string      `json:"unmeasured,omitempty"` // tasks without any score
+	List        []FailingTask `json:"failing"`              // those that fail most often first
+	Transcripts []Transcript  `json:"-"`                    // of the first of them
+}
+
+// FailingTask is a task that a skill fails: an answer that failed, and how often. Of answers
+// that the run has not written down it has the id of the task alone.
+type FailingTask struct {
+	trajectory.Outcome
+	Failures int `json:"failures"`
+	Draws    int `json:"draws"` // with a score
+	Unscored int `json:"unscored,omitempty"`
+
+	Unread bool `json:"unwritten,omitempty"` // the run has not written down an answer that failed
 }
 
 // Transcript is one task with all that was sent and answered.
@@ -36,7 +55,7 @@ func (r *Run) BestSheet() (s Sheet, found bool, err error) {
 	if err != nil {
 		return s, false, err
 	}
-	origin, err := r.bestOrigin()
+	origin, err := bestOrigin(r)
 	for _, s := range all {
 		if s.Split == "selection" && s.origin() == origin {
 			return s, true, err
@@ -59,30 +78,42 @@ func (s Sheet) origin() string {
 	return ""
 }
 
-// bestOrigin is where the best skill comes from. What the end of the last epoch decided
-// stands in candidates.json alone, which older builds did not write.
-func (r *Run) bestOrigin() (string, error) {
+// shipped reads what candidates.json says of the best skill, and of which tasks. What the end of
+// the last epoch decided is there alone.
+func shipped(r *Run) (of result.Candidate, items []string, err error) {
 	var all struct { // all that is needed of a long file
+		Items      []string
 		Candidates []struct {
-			Origin string `json:"origin"`
-			Best   bool   `json:"best"`
-		} `json:"candidates"`
+			Origin           string
+			Best             bool
+			Pooled           []gate.Pooled
+			Solved, Unscored []int
+		}
 	}
 	if _, err := r.decode(candidatesFile, &all); err != nil {
-		return "", err
+		return of, nil, err
 	}
 	for _, c := range all.Candidates {
 		if c.Best {
-			return c.Origin, nil
+			return result.Candidate{Origin: c.Origin, Pooled: c.Pooled, Solved: c.Solved, Unscored: c.Unscored}, all.Items, nil
 		}
 	}
 	if n := len(r.History.Steps); n > 0 {
-		return r.History.Steps[n-1].BestOrigin, nil
+		of.Origin = r.History.Steps[n-1].BestOrigin
 	}
-	return "", nil
+	return of, nil, nil
 }
 
-const candidatesFile = "candidates.json"
+// bestOrigin is where the best skill comes from.
+func bestOrigin(r *Run) (string, error) {
+	c, _, err := shipped(r)
+	return c.Origin, err
+}
+
+const (
+	candidatesFile = "candidates.json"
+	lastFile       = "last_outcomes.json" // what the best skill was asked at the end, by place
+)
 
 // FailingOf is Failing of the run in dir.
 func FailingOf(ctx context.Context, dir string, most int) (f *Failing, err error) {
@@ -97,27 +128,133 @@ func FailingOf(ctx context.Context, dir string, most int) (f *Failing, err error
 // Failing reads what fails with the best skill, with the transcripts of the first most
 // tasks. Test tasks are not among them. Nil: the run has written no outcomes down.
 func (r *Run) Failing(ctx context.Context, most int) (*Failing, error) {
-	sheet, found, err := r.BestSheet()
-	if err != nil || !found {
+	sheets, err := r.BestSheets()
+	if err != nil || len(sheets) == 0 {
 		return nil, err
 	}
-	outcomes, err := r.Outcomes(sheet)
+	f, err := r.Failures(sheets, "")
 	if err != nil {
 		return nil, err
 	}
-	f := &Failing{Where: sheet.Title(), Step: sheet.Step}
-	for _, o := range outcomes {
-		if !o.Status.Measured() {
-			continue
-		}
-		if f.Tasks++; o.Hard >= 1 {
-			continue
-		}
-		if f.Failing++; len(f.Transcripts) < most {
-			f.Transcripts = append(f.Transcripts, Transcript{Outcome: o})
+	for _, t := range f.List[:min(most, len(f.List))] {
+		f.Transcripts = append(f.Transcripts, Transcript{Outcome: t.Outcome})
+	}
+	return &f, r.converse(ctx, sheets[0], f.Transcripts)
+}
+
+// BestSheets lists the sheets of the best skill on the tasks that judged it: of the gate, and of
+// the end of the run.
+func (r *Run) BestSheets() ([]Sheet, error) {
+	first, found, err := r.BestSheet()
+	if err != nil || !found {
+		return nil, err
+	}
+	all, err := r.Sheets()
+	out := []Sheet{first}
+	for _, s := range all {
+		if s.file == lastFile {
+			out = append(out, s)
 		}
 	}
-	return f, r.converse(ctx, sheet, f.Transcripts)
+	return out, err
+}
+
+// Failures counts, of each task of a type ("": any), how often it fails on sheets of one skill:
+// of the best skill over all its draws, also those that no sheet has.
+func (r *Run) Failures(sheets []Sheet, kind string) (Failing, error) {
+	f := Failing{Where: sheets[0].Title(), Step: sheets[0].Step, List: []FailingTask{}}
+	at := map[string]int{}
+	var tasks []FailingTask
+	for _, s := range sheets {
+		outcomes, err := r.Outcomes(s)
+		if err != nil {
+			return f, err
+		}
+		for _, o := range outcomes {
+			i, known := at[o.ID]
+			if !known {
+				i, tasks = len(tasks), append(tasks, FailingTask{Outcome: o})
+				at[o.ID] = i
+			}
+			tasks[i].count(o)
+		}
+	}
+	if err := countShipped(r, sheets[0], at, tasks); err != nil {
+		return f, err
+	}
+	for _, t := range tasks {
+		if kind == "" || t.Type == kind {
+			f.take(t)
+		}
+	}
+	slices.SortStableFunc(f.List, func(a, b FailingTask) int { return cmp.Compare(b.Failures*a.Draws, a.Failures*b.Draws) })
+	return f, nil
+}
+
+// Over says over how many answers failures are counted, "" where there is one to each task.
+func (f *Failing) Over() string {
+	text := ""
+	if f.Answers > f.Tasks {
+		text = ", over " + plural.Of(f.Answers, "answer", "answers")
+	}
+	if f.Unscored > 0 {
+		text += fmt.Sprintf(", without %s that came without a score", plural.Of(f.Unscored, "draw", "draws"))
+	}
+	return text
+}
+
+// count counts a draw.
+func (t *FailingTask) count(o trajectory.Outcome) {
+	switch {
+	case !o.Status.Measured() && o.FailReason == "": // nobody asked
+		return
+	case !o.Status.Measured():
+		t.Unscored++
+		return
+	case o.Hard < 1:
+		if t.Failures++; t.Failures == 1 {
+			t.Outcome = o
+		}
+	}
+	t.Draws++
+}
+
+// countShipped replaces the counts of sheets of the best skill with those over all its draws.
+func countShipped(r *Run, s Sheet, at map[string]int, tasks []FailingTask) error {
+	c, items, err := shipped(r)
+	if err != nil || s.Split != "selection" || s.origin() == "" || s.origin() != c.Origin || len(c.Pooled) != len(items) || len(c.Solved) != len(items) {
+		return err
+	}
+	for k, id := range items {
+		i, known := at[id]
+		if !known {
+			continue
+		}
+		t := &tasks[i]
+		t.Draws, t.Failures, t.Unscored = c.Pooled[k].N, c.Pooled[k].N-c.Solved[k], 0
+		if len(c.Unscored) == len(items) {
+			t.Unscored = c.Unscored[k]
+		}
+		if t.Failures > 0 && t.Hard >= 1 { // the answer that failed is not written down
+			t.Unread = true
+			t.Outcome = trajectory.Outcome{ID: t.ID, Type: t.Type, Question: t.Question, Reference: t.Reference, Status: score.OK}
+		}
+	}
+	return nil
+}
+
+// take adds a task to what fails.
+func (f *Failing) take(t FailingTask) {
+	f.Unscored += t.Unscored
+	if t.Draws == 0 {
+		f.Unmeasured = append(f.Unmeasured, t.ID)
+		return
+	}
+	f.Tasks++
+	f.Answers += t.Draws
+	if t.Failures > 0 {
+		f.List = append(f.List, t)
+	}
 }
 
 // converse finds what was said of each transcript of a sheet.

@@ -68,6 +68,9 @@ func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 // later is where among the sheets of the end of a run one stands, so that what a skill is
 // compared with comes before it.
 func (s Sheet) later() int {
+	if s.file == lastFile {
+		return 1
+	}
 	if s.Split != "test" || s.Step > 0 || s.Epoch > 0 {
 		return 0
 	}
@@ -161,7 +164,7 @@ func newGridder(r *Run, sheets []Sheet) (*gridder, error) {
 
 // ofBest tells which sheets are of the best skill, or of the one that was evaluated.
 func ofBest(r *Run, sheets []Sheet) ([]bool, error) {
-	origin, err := r.bestOrigin()
+	origin, err := bestOrigin(r)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +174,7 @@ func ofBest(r *Run, sheets []Sheet) ([]bool, error) {
 	for i, s := range sheets {
 		switch s.Split {
 		case "selection":
-			out[i] = origin != "" && s.origin() == origin || s.Arm == "skill" || s.Arm == "b"
+			out[i] = origin != "" && s.origin() == origin || s.file == lastFile || s.Arm == "skill" || s.Arm == "b"
 		case "test":
 			out[i] = s.Arm == "best" || !tested && origin == "seed" && s.Arm == "seed" || s.Arm == "skill" || s.Arm == "b"
 		case "train":
@@ -314,7 +317,7 @@ func (b *gridder) row(split string, o graded) int {
 
 // note counts a cell of a task.
 func (t *gridRow) note(cell byte, sum *cellSum, best bool) {
-	if best {
+	if best && t.Status != taskFailed { // a task that fails in one pass fails
 		t.Status, t.Reason = taskFailed, sum.reason
 		switch {
 		case cell == cellNotAsked:

@@ -36,6 +36,8 @@ func (s Sheet) Title() string {
 		return fmt.Sprintf("end of epoch %d, candidate on %s", s.Epoch, s.Split)
 	case s.Step > 0:
 		return fmt.Sprintf("step %d, %s on %s", s.Step, s.Arm, s.Split)
+	case s.file == lastFile:
+		return "best on selection, " + path.Base(s.name)
 	}
 	return s.Arm + " on " + s.Split
 }
@@ -62,7 +64,11 @@ func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error)
 		out = append(out, Sheet{Epoch: e.Epoch, Arm: "candidate", Split: "selection", file: fmt.Sprintf("epochs/epoch_%02d/selection.json", e.Epoch), stage: "end/gate/cand"})
 	}
 	out = slices.DeleteFunc(out, func(s Sheet) bool { return !r.has(s.file) })
-	for _, file := range []string{"test_outcomes.json", "outcomes.json"} {
+	files := []string{lastFile, "test_outcomes.json", "outcomes.json"}
+	if r.History.Final == nil {
+		files = files[1:] // the loop has continued: it is of another end
+	}
+	for _, file := range files {
 		all, err := names(file)
 		if err != nil {
 			return nil, err
@@ -78,6 +84,8 @@ func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error)
 func (r *Run) named(file, name string) Sheet {
 	s := Sheet{Arm: name, Split: "test", file: file, name: name, stage: "final/test/" + name}
 	switch {
+	case file == lastFile:
+		s.Arm, s.Split, s.stage = "best", "selection", name
 	case file == "outcomes.json" && slices.Contains([]string{"train", "selection", "test"}, name):
 		s.Arm, s.Split, s.stage = "skill", name, "eval/"+name
 	case file == "outcomes.json":

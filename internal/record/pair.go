@@ -116,7 +116,9 @@ func (s Sheet) rankOfOpening(at string) int {
 
 // drawn reports whether outcomes of a sheet are first draws, whatever their number: a gate goes
 // on where it has once begun.
-func (s Sheet) drawn() bool { return s.stage != stageRollout && (s.Step > 0 || s.Epoch > 0) }
+func (s Sheet) drawn() bool {
+	return s.stage != stageRollout && (s.Step > 0 || s.Epoch > 0 || s.file == lastFile)
+}
 
 // agreement says whether a reply is the one that an outcome came of.
 type agreement int

@@ -79,13 +79,9 @@ type Work struct {
 	Of       int    `json:"of,omitempty"` // at most; 0: not known
 }
 
-// Standing is the score of a skill on the selection split.
+// Standing is the score of a skill.
 type Standing struct {
-	Score float64  `json:"score"`
-	Low   *float64 `json:"low,omitempty"` // 95 % interval; null: not known
-	High  *float64 `json:"high,omitempty"`
-	N     int      `json:"n,omitempty"` // tasks; 0: not known
-	score.Unanswered
+	result.RunScore
 	Origin string `json:"origin"` // seed, step 3, slow update, epoch 2
 }
 

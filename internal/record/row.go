@@ -56,19 +56,19 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 	ended(&row, v)
 	switch {
 	case v.Evaluation != nil:
-		evaluated(&row, v.Evaluation)
+		used(&row, v.Evaluation.Usage)
 	case v.Comparison != nil:
-		compared(&row, v.Comparison)
+		used(&row, v.Comparison.Usage)
 	case v.Pruning != nil:
-		pruned(&row, v.Pruning)
+		used(&row, v.Pruning.Usage)
 	case v.Ablation != nil:
 		used(&row, v.Ablation.Usage)
 	case v.Noise != nil:
-		doubled(&row, v.Noise)
+		row.Calls, row.CostUSD = v.Noise.Calls.Total, v.Noise.CostUSD
 	case v.Study != nil: // it calls no model
 	case v.Files != nil && !recorded(dir): // of a kind that is not known, and that may keep no record
 	case v.Summary != nil:
-		trained(&row, v)
+		used(&row, v.Summary.Usage)
 	case v.Gateway != nil && v.Gateway.TotalCalls > 0 && row.Status != string(result.Running):
 		row.Calls, row.CostUSD = v.Gateway.TotalCalls, v.Gateway.TotalUSD
 	default:
@@ -83,7 +83,7 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 // known takes from a manifest what it tells of any run.
 func known(row *result.RunRow, v View) {
 	m := v.Manifest
-	row.Named, row.Replays, row.Best = m.Name, m.Replays() != "", BestScore(v.History)
+	row.Named, row.Replays, row.RunScore, row.Change = m.Name, m.Replays() != "", v.Score, v.Change
 	row.RunID, row.Kind, row.Simulated, row.Unreviewed = m.RunID, m.KindOf(), m.Simulated, v.Exploratory()
 	row.Status, row.EndedAt, row.Copy = string(m.Status), m.EndedAt, run.Copied(row.Dir, m)
 	if !m.CreatedAt.IsZero() {
@@ -99,6 +99,12 @@ func known(row *result.RunRow, v View) {
 	}
 	if m.Plan != nil {
 		row.OfSteps = m.Plan.Steps
+	}
+	switch {
+	case v.Summary != nil && v.Summary.Certificate != nil:
+		row.Certified = &v.Summary.Certificate.Certified
+	case v.Pruning != nil && v.Pruning.Certificate != nil:
+		row.Certified = &v.Pruning.Certificate.Certified
 	}
 }
 
@@ -135,106 +141,13 @@ func ended(row *result.RunRow, v View) {
 // used takes what a run has used.
 func used(row *result.RunRow, u result.Usage) { row.Calls, row.CostUSD = u.Calls.Total, u.CostUSD }
 
-// takeScore takes a score with its interval.
-func takeScore(row *result.RunRow, s *result.Score, split string) {
-	if s != nil && s.N > 0 {
-		row.Score, row.Low, row.High, row.Split = &s.Hard, &s.Low, &s.High, split
-		row.Unanswered = s.Unanswered
-	}
-}
-
-// trained takes the scores of a run that trains, as its report shows them.
-func trained(row *result.RunRow, v View) {
-	s := v.Summary
-	used(row, s.Usage)
-	if s.Certificate != nil {
-		row.Certified = &s.Certificate.Certified
-	}
-	best, none := s.Test.Best, 0.0
-	if best == nil && s.Best.Step == 0 {
-		best = s.Test.Seed // it is the best skill, and was measured once
-	}
-	if best != nil {
-		takeScore(row, best, "test")
-		switch c := s.Certificate; {
-		case s.Test.Best == nil:
-			row.Change = &none
-		case c != nil && c.Difference != nil:
-			row.Change = c.Difference
-		case s.Test.Seed != nil:
-			row.Change = minus(&best.Hard, &s.Test.Seed.Hard)
-		}
-		return
-	}
-	if takeScore(row, s.Best.Selection, "selection"); row.Score == nil {
-		standingOf(row, v.History)
-	} else if len(v.History.Steps) > 0 {
-		row.Change = minus(row.Score, v.History.Steps[0].SelectionHard)
-	}
-}
-
-// standingOf takes the score of the best skill so far.
-func standingOf(row *result.RunRow, h result.History) {
-	if row.Score = BestScore(h); row.Score != nil {
-		row.Split, row.Change = "selection", minus(row.Score, h.Steps[0].Best)
-	}
-}
-
-// BestScore is the score of the best skill so far, as the gate counts scores; nil: there is
-// none. What an epoch's end or the final comparison changed stands in later records than the
-// last step.
-func BestScore(h result.History) *float64 {
-	if len(h.Steps) == 0 {
-		return nil
-	}
-	if h.Final != nil {
-		return h.Final.BestScore
-	}
-	return h.Steps[len(h.Steps)-1].Best
-}
-
-// evaluated takes the score of a skill that was evaluated: on test, else selection.
-func evaluated(row *result.RunRow, e *result.Evaluation) {
-	used(row, e.Usage)
-	for _, split := range []string{"test", "selection", "train"} {
-		if s, ok := e.Splits[split]; ok && row.Score == nil {
-			takeScore(row, &s.Score, split)
-		}
-	}
-}
-
-// compared takes the score of the second skill of a comparison, and by how much it is better.
-func compared(row *result.RunRow, c *result.Comparison) {
-	used(row, c.Usage)
-	takeScore(row, c.B.Score, c.Split)
-	row.Change, row.Split = c.Difference, c.Split
-}
-
-// pruned takes what is certified of a skill without rules that are worth nothing.
-func pruned(row *result.RunRow, p *result.Pruned) {
-	used(row, p.Usage)
-	if c := p.Certificate; c != nil {
-		row.Change, row.Split, row.Certified = c.Difference, p.CertifiedOn, &c.Certified
-	}
-}
-
 // recorded reports whether a run has a record of calls.
 func recorded(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, run.DBFile))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// doubled takes the mean of two passes with the same skill.
-func doubled(row *result.RunRow, n *result.NoiseFloor) {
-	row.Calls, row.CostUSD = n.Calls.Total, n.CostUSD
-	if n.Items > 0 {
-		mean := (n.First + n.Second) / 2
-		row.Score, row.Split = &mean, "selection"
-	}
-}
-
-// counted takes from the record what a run has used that has not written it down, and from
-// its files how its best skill stands.
+// counted takes from the record what a run has used that has not written it down.
 func counted(ctx context.Context, row *result.RunRow, w *Watcher) error {
 	for {
 		p, err := w.Look(ctx)
@@ -245,13 +158,6 @@ func counted(ctx context.Context, row *result.RunRow, w *Watcher) error {
 			continue
 		}
 		row.Calls, row.CostUSD = p.Calls, p.USD
-		if p.Best != nil {
-			row.Score, row.Low, row.High, row.Split = &p.Best.Score, p.Best.Low, p.Best.High, "selection"
-			row.Unanswered = p.Best.Unanswered
-			if steps := w.history.Steps; len(steps) > 0 {
-				row.Change = minus(row.Score, steps[0].Best)
-			}
-		}
 		return nil
 	}
 }

@@ -28,6 +28,7 @@ type Training struct {
 	Manifest run.Manifest
 	History  result.History
 	Summary  *result.Summary // nil until the run has ended once
+	Score    result.RunScore // the one that every window shows
 	Steps    []Step          // as in History, with what their files say
 	Guided   map[int][]Item  // outcomes of the guidance that a slow update wrote, by epoch
 	Seed     skill.Skill     // the skill before training, with the files that edits may change
@@ -131,6 +132,12 @@ func (r *reader) rest() {
 	if r.optional(run.SummaryFile, &s) {
 		r.run.Summary = &s
 	}
+	t := trained{r.run.Manifest, r.run.History, result.Candidates{}, r.run.Summary}
+	if !t.ended() {
+		r.optional(candidatesFile, &t.candidates)
+	}
+	shipped, _ := t.best()
+	r.run.Score = shipped.RunScore
 	r.run.Seed, _ = r.skillAt("skills/skill_v0000.md")
 	r.run.Best, r.run.HasBest = r.best()
 	r.optional("test_outcomes.json", &r.run.Test)

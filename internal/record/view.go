@@ -17,6 +17,9 @@ type View struct {
 	History  result.History  `json:"history"`
 	Summary  *result.Summary `json:"summary"` // null until the run has ended once
 
+	Score  result.RunScore `json:"score"`  // the one that every window shows
+	Change *float64        `json:"change"` // by how much it is better than what it is compared with
+
 	// Gateway is the result of `skillopt gateway`.
 	Gateway *result.GatewaySummary `json:"gateway,omitempty"`
 
@@ -48,7 +51,7 @@ type View struct {
 func ReadView(dir, path string) (View, error) {
 	d, err := ReadDocuments(dir, path)
 	v := View{
-		Dir: dir, Manifest: d.Manifest, Killed: d.Killed, History: d.History, Summary: d.Summary, Gateway: d.Gateway,
+		Dir: dir, Manifest: d.Manifest, Killed: d.Killed, History: d.History, Summary: d.Summary, Score: d.Score, Change: d.Change, Gateway: d.Gateway,
 		Evaluation: d.Evaluation, Comparison: d.Comparison, Ablation: d.Ablation, Pruning: d.Pruning, Noise: d.Noise, Drafted: d.Drafted, Study: d.Study,
 	}
 	if err != nil {

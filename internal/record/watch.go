@@ -14,11 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
-	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Bounds of what a look reads and keeps.
@@ -439,61 +437,16 @@ func (w *Watcher) decided() []Decided {
 
 // standings are the scores of the current and the best skill.
 func (w *Watcher) standings() (current, best *Standing) {
-	n := len(w.history.Steps)
-	if n == 0 {
-		return nil, nil
-	}
-	s := w.history.Steps[n-1]
-	current, best = w.standing(s.Current, s.CurrentOrigin), w.standing(s.Best, s.BestOrigin)
-	for _, e := range w.history.Epochs { // the end of an epoch comes after its last step
-		if e.Epoch != s.Epoch || !SlowAccepted(e) {
-			continue
+	t := trained{w.manifest, w.history, w.scores, w.summary}
+	known := func(s Standing) *Standing {
+		if s.Score == nil {
+			return nil
 		}
-		current = w.standing(e.Score, fmt.Sprintf("slow update, epoch %d", e.Epoch))
-		if e.SlowUpdate == string(gate.AcceptNewBest) {
-			best = current
-		}
+		return &s
 	}
-	if f := w.history.Final; f != nil && f.BestScore != nil && best != nil {
-		best = w.standing(f.BestScore, best.Origin)
-	}
-	if w.summary != nil && w.summary.Best.Reported != nil && best != nil {
-		if r := w.summary.Best.Reported; r.Pooled == best.Score {
-			best.Low, best.High, best.N = &r.Low, &r.High, r.Items
-		}
-	}
-	return current, best
-}
-
-// standing is a score with its interval, where that can be told: not where tasks of a
-// cluster count as one, or the length of a skill counts too.
-func (w *Watcher) standing(value *float64, origin string) *Standing {
-	if value == nil {
-		return nil
-	}
-	out := &Standing{Score: *value, Origin: origin}
-	for _, c := range w.scores.Candidates {
-		if c.Origin == origin {
-			out.Unanswered = c.Unanswered
-		}
-	}
-	clusters, _ := strconv.Unquote(w.manifest.Identity["gate.cluster"])
-	if clusters != "" || w.manifest.Identity["gate.density_weight"] != "0" {
-		return out
-	}
-	for _, c := range w.scores.Candidates {
-		if c.Origin != origin || c.Mean == nil || *c.Mean != *value {
-			continue
-		}
-		for _, p := range c.Pooled {
-			if p.N > 0 {
-				out.N++
-			}
-		}
-		ci := score.Wilson(min(1, max(0, *value)), out.N, score.Z95)
-		out.Low, out.High = &ci.Low, &ci.High
-	}
-	return out
+	origin, _ := t.origins()
+	shipped, _ := t.best()
+	return known(t.standing(origin)), known(shipped)
 }
 
 // ceilingsOf are the ceilings of the last session: those of its configuration, but for what

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -88,7 +89,11 @@ func TestWatchARun(t *testing.T) {
 	}
 	appendTo(t, r, journal.Record{Kind: journal.Decision, Key: "train/start", Result: []byte(`{"warm":6}`)})
 	score := 0.5
-	if err := r.WriteJSON(run.HistoryFile, result.History{Steps: []result.StepRecord{{Action: result.ActionBaseline, Current: &score, Best: &score, CurrentOrigin: "seed", BestOrigin: "seed"}}}); err != nil {
+	known := result.Candidates{Items: []string{"a", "b"}, Candidates: []result.Candidate{{Origin: "seed", Best: true, Mean: &score, Pooled: []gate.Pooled{{Sum: 1, N: 1}, {N: 1}}}}}
+	if err := r.WriteJSON("candidates.json", known); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteJSON(run.HistoryFile, result.History{Steps: []result.StepRecord{{Action: result.ActionBaseline, Metric: "hard", Current: &score, Best: &score, CurrentOrigin: "seed", BestOrigin: "seed"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Settle(); err != nil {
@@ -98,7 +103,7 @@ func TestWatchARun(t *testing.T) {
 	if len(p.Faults) != 1 || p.Faults[0].Task != "b" || p.Faults[0].Code != "rate_limit" || p.Failed["rate_limit"] != 1 || p.Calls != 3 || p.Entries != 5 || p.Work[0].Of != 6 {
 		t.Errorf("a failed attempt: %+v", p)
 	}
-	if p.Best == nil || p.Best.Score != 0.5 || p.Best.Low != nil || len(p.Decisions) != 1 || p.SilentS == nil {
+	if p.Best == nil || *p.Best.Score != 0.5 || p.Best.N != 2 || len(p.Decisions) != 1 || p.SilentS == nil {
 		t.Errorf("a decision: %+v", p)
 	}
 	if err := r.SetStatus(result.Completed); err != nil {

@@ -43,10 +43,13 @@ func (r *Run) failing() *failing {
 	if f == nil {
 		return nil
 	}
-	out := &failing{Lead: fmt.Sprintf("%s: %d of %s fail.", f.Where, f.Failing, plural.Of(f.Tasks, "task", "tasks"))}
+	out := &failing{Lead: fmt.Sprintf("%s: %d of %s fail%s.", f.Where, len(f.List), plural.Of(f.Tasks, "task", "tasks"), f.Over())}
 	dir, system, size := quoted(line(r.Name, reasonLength)), "", 0
-	for _, t := range f.Transcripts {
+	for i, t := range f.Transcripts {
 		shown := newTranscript(t, &system)
+		if task := f.List[i]; task.Draws > 1 {
+			shown.Score += fmt.Sprintf(", fails in %d of %d answers", task.Failures, task.Draws)
+		}
 		for _, b := range shown.Blocks {
 			size += len(b.Text)
 		}
@@ -56,7 +59,7 @@ func (r *Run) failing() *failing {
 		shown.Command = fmt.Sprintf("skillopt runs task %s %s --prompt", dir, quoted(line(t.Outcome.ID, idLength)))
 		out.Tasks = append(out.Tasks, shown)
 	}
-	if more := f.Failing - len(out.Tasks); more > 0 {
+	if more := len(f.List) - len(out.Tasks); more > 0 {
 		out.More = fmt.Sprintf("%s left out here; `skillopt runs failures %s` lists all.", plural.Of(more, "more task is", "more tasks are"), dir)
 	}
 	return out

@@ -18,7 +18,7 @@ import (
 func failingRun(t *testing.T, n int, text string) *Run {
 	t.Helper()
 	r := read(t, filepath.Join("testdata", "run"))
-	r.Failing = &record.Failing{Where: "step 9, candidate on selection", Step: 9, Tasks: 2 * n, Failing: n}
+	r.Failing = &record.Failing{Where: "step 9, candidate on selection", Step: 9, Tasks: 2 * n}
 	for i := range n {
 		one := record.Transcript{Outcome: trajectory.Outcome{ID: fmt.Sprintf("task-%d%s", i, text), Type: text, Question: text, Answer: text + "!", Reference: text, FailReason: text}}
 		if i%2 == 0 {
@@ -30,6 +30,7 @@ func failingRun(t *testing.T, n int, text string) *Run {
 			one.Outcome.Trajectory = []trajectory.Turn{{Kind: trajectory.ToolCall, Action: text, Observation: text}}
 		}
 		r.Failing.Transcripts = append(r.Failing.Transcripts, one)
+		r.Failing.List = append(r.Failing.List, record.FailingTask{Outcome: one.Outcome, Failures: 1, Draws: 1})
 	}
 	return r
 }

@@ -15,49 +15,40 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// tiles are the figures at the head.
+// tiles are the figures at the head: first the score of the run.
 func (r *Run) tiles() []tile {
-	var out []tile
 	s := r.Summary
-	switch {
-	case s != nil && s.Test.Best != nil:
-		out = append(out, armTile("Best skill, test split", s.Test.Best))
+	out := []tile{r.scoreTile("Best skill", r.Score)}
+	if s == nil {
+		return out
+	}
+	if s.Test.Best != nil {
 		if s.Test.Seed != nil {
 			out = append(out, armTile("Seed skill, test split", s.Test.Seed))
 		}
 		out = append(out, r.differenceTile())
-	case s != nil && s.Best.Selection != nil:
-		best := armTile("Best skill, selection split", s.Best.Selection)
-		if r := s.Best.Reported; r != nil && r.Caveat() != "" {
-			best.Note += "; " + r.Caveat()
-		}
-		out = append(out, best)
-	default:
-		note := "nothing was scored"
-		best := r.bestScore()
-		if best != nil {
-			note = "gate score; it was chosen by this"
-		}
-		out = append(out, tile{"Best skill, selection split", number(best), note})
-	}
-	if s == nil {
-		return out
 	}
 	out = append(append(out, certificateTile(s)), loadTiles(s.Triggers)...)
-	if s.Best.Reported != nil && s.Test.Best != nil {
-		out = append(out, reportedTile(s.Best.Reported))
+	if of := s.SelectionScore(); r.Score.Split == "test" && of.Score != nil {
+		out = append(out, r.scoreTile("Best skill", of))
 	}
 	return append(out, costTile(s))
 }
 
-func (r *Run) bestScore() *float64 {
-	if f := r.History.Final; f != nil {
-		return f.BestScore
+// scoreTile is a score of a skill, and of which answers it is.
+func (r *Run) scoreTile(label string, of result.RunScore) tile {
+	if of.Score == nil {
+		return tile{label, absent, "nothing was scored"}
 	}
-	if n := len(r.History.Steps); n > 0 {
-		return r.History.Steps[n-1].Best
+	of.Split, of.Metric = line(of.Split, idLength), line(of.Metric, idLength)
+	note := fmt.Sprintf("mean %s score from 0 to 1, 95 %% interval %s, on %s", of.Metric, between(*of.Low, *of.High), of.After(of.Over()))
+	if of.Split == "selection" {
+		note += ". Training chose by these tasks"
+		if s := r.Summary; s != nil && s.Best.Reported != nil && s.Best.Reported.Caveat() != "" {
+			note += "; " + s.Best.Reported.Caveat()
+		}
 	}
-	return nil
+	return tile{label + ", " + of.Split + " split", number(of.Score), note}
 }
 
 func armTile(label string, a *result.Score) tile {
@@ -166,19 +157,6 @@ func evidence(c *result.Certificate) string {
 		text = count(int64(e))
 	}
 	return fmt.Sprintf("evidence %s, needed %.3g", text, 1/c.Alpha)
-}
-
-// reportedTile is the score that training chose by, told in three ways.
-func reportedTile(r *result.Reported) tile {
-	note := fmt.Sprintf("%s score, 95 %% interval %s over %s", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), r.After(plural.Of(r.Evaluations, "evaluation", "evaluations")))
-	if r.Pooled != r.Naive {
-		note += fmt.Sprintf("; the first answers, which chose it, said %.3f, and %.3f (shrunken) is to be expected of the next", r.Naive, r.Shrunken)
-	}
-	note += ". Training chose by this"
-	if caveat := r.Caveat(); caveat != "" {
-		note += "; " + caveat
-	}
-	return tile{"Best skill, selection split", fmt.Sprintf("%.3f", r.Pooled), note}
 }
 
 func costTile(s *result.Summary) tile {

@@ -269,9 +269,10 @@ func TestOddRuns(t *testing.T) {
 			"a race", Of(&record.Training{
 				History: result.History{Steps: []result.StepRecord{scored, {Step: 1, Epoch: 1, Action: "reject_early", Reason: "too far behind", Candidate: number(0.1), Current: number(0.5), Difference: number(-0.25), SE: number(0.125)}}},
 				Steps:   make([]record.Step, 2),
-				Summary: &result.Summary{Status: "completed", Test: result.Test{Best: &result.Score{Hard: 0.5, N: 4}}, Best: result.Best{Reported: &result.Reported{Pooled: 0.625, Low: 0.5, High: 0.75, Naive: 0.75, Shrunken: 0.5625, Evaluations: 12}}},
+				Summary: &result.Summary{Status: "completed", Test: result.Test{Best: &result.Score{Hard: 0.5, N: 4}}, Best: result.Best{Selection: &result.Score{Hard: 0.625, N: 8}, Reported: &result.Reported{Metric: "hard", Evaluations: 12}}},
+				Score:   result.NewRunScore(0.5, "hard", 4, 4, "test", score.Unanswered{}),
 			}),
-			[]string{"rejected early", "too far behind", "−0.250 ± 0.125", "one standard error", "0.625", "over 12 evaluations; the first answers, which chose it, said 0.750, and 0.562 (shrunken)"},
+			[]string{"rejected early", "too far behind", "−0.250 ± 0.125", "one standard error", "0.625", "on 12 answers to 8 selection tasks"},
 			nil,
 		},
 		{"the test stayed closed", Of(&record.Training{Summary: &result.Summary{Status: "completed", Test: result.Test{Refused: true}}}), []string{"stayed closed"}, nil},

@@ -30,6 +30,7 @@ type finish struct {
 	promoted   bool                 // the final skill became best
 	unmeasured []string             // items that the score of the final skill goes without
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by; nil: there was none
+	drawn      trajectory.Named     // all that was asked with it, by place
 }
 
 // run makes the decisions.
@@ -37,10 +38,11 @@ func (r *finisher) run(ctx context.Context) (f finish, err error) {
 	if f.promoted, f.unmeasured, err = r.promote(ctx); err != nil {
 		return f, err
 	}
-	if f.fresh, err = r.freshPass(ctx); err != nil || f.fresh != nil {
+	f.drawn = trajectory.Named{}
+	if f.fresh, err = r.freshPass(ctx, f.drawn); err != nil || f.fresh != nil {
 		return f, err
 	}
-	return f, r.wholePool(ctx)
+	return f, r.wholePool(ctx, f.drawn)
 }
 
 // record is that of the final evaluation before the test split is opened.
@@ -85,7 +87,7 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 // freshPass evaluates the skill that is shipped once more where answers change, or
 // may, so that its score does not rest on the evaluations that it was chosen by. Nil:
 // there is no such pass, or too little of it was measured.
-func (r *finisher) freshPass(ctx context.Context) ([]trajectory.Outcome, error) {
+func (r *finisher) freshPass(ctx context.Context, drawn trajectory.Named) ([]trajectory.Outcome, error) {
 	best := &r.skills.best
 	if !r.opts.freshens() || r.judge.deterministic || !r.skills.known(*best) {
 		return nil, nil
@@ -104,6 +106,7 @@ func (r *finisher) freshPass(ctx context.Context) ([]trajectory.Outcome, error) 
 	if err != nil {
 		return nil, err
 	}
+	drawn[set.place.Prefix] = out
 	r.skills.store.addAll(e, set.place.Sample, out)
 	r.skills.refreshShipped()
 	if !gate.Enough(len(out), len(gone)) {
@@ -114,7 +117,7 @@ func (r *finisher) freshPass(ctx context.Context) ([]trajectory.Outcome, error) 
 
 // wholePool measures, in folds, what is shipped on the tasks of the pool that no gate has
 // asked it: its score is told over all of them.
-func (r *finisher) wholePool(ctx context.Context) error {
+func (r *finisher) wholePool(ctx context.Context, drawn trajectory.Named) error {
 	if r.skills.folds < 2 || !r.skills.known(r.skills.best) {
 		return nil
 	}
@@ -132,6 +135,7 @@ func (r *finisher) wholePool(ctx context.Context) error {
 	if _, err := r.rollouts.giveUpMissing(ctx, set, out); err != nil {
 		return err
 	}
+	drawn[set.place.Prefix] = out
 	for k, i := range open {
 		r.skills.store.add(e, i, 0, out[k])
 	}

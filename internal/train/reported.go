@@ -56,11 +56,24 @@ func (s *skills) once(of skill.Skill, out []trajectory.Outcome) *float64 {
 }
 
 // bestArm sums up the selection scores of the best skill: those of a fresh pass, if
-// there was one.
+// there was one, else of all its answers.
 func (s *skills) bestArm(fresh []trajectory.Outcome) result.Arm {
-	switch {
-	case fresh != nil:
+	if fresh != nil {
 		return Summarise(fresh)
 	}
-	return Summarise(s.best.outcomes)
+	arm, e := Summarise(s.best.outcomes), s.entry(&s.best)
+	n := e.numMeasured()
+	if n == 0 {
+		return arm
+	}
+	arm.Hard, arm.Soft = 0, 0
+	for i, p := range e.Pooled {
+		if p.N > 0 {
+			arm.Hard += e.sums[i].Hard / float64(p.N) / float64(n)
+			arm.Soft += e.sums[i].Soft / float64(p.N) / float64(n)
+		}
+	}
+	ci := score.Wilson(min(1, arm.Hard), n, score.Z95)
+	arm.N, arm.Low, arm.High, arm.Unanswered = n, ci.Low, ci.High, e.Unanswered
+	return arm
 }

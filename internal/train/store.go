@@ -37,7 +37,6 @@ type entry struct {
 	outcomes outcomeList
 	sums     []score.Pair
 	failed   []score.Cause // by item: why the first failed evaluation failed, "" if none did
-	passed   []int         // evaluations with hard score 1
 	squares  []float64     // of gate scores
 	served   served
 	units    [][]int // of the store
@@ -70,7 +69,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 func (e *entry) forget() {
 	n := len(e.items)
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
-	e.passed, e.failed, e.Unanswered = make([]int, n), make([]score.Cause, n), score.Unanswered{}
+	e.Solved, e.Unscored, e.failed, e.Unanswered = make([]int, n), make([]int, n), make([]score.Cause, n), score.Unanswered{}
 	e.outcomes = outcomeList{}
 }
 
@@ -100,6 +99,9 @@ func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 		e.outcomes.set(e.items, item, o)
 	}
 	if !o.Status.Measured() {
+		if o.FailReason != "" { // else nobody asked
+			e.Unscored[item]++
+		}
 		return
 	}
 	pair := score.Pair{Hard: o.Hard, Soft: o.Soft}
@@ -108,7 +110,7 @@ func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	p.Sum, p.N = p.Sum+v, p.N+1
 	e.squares[item] += v * v
 	if o.Hard >= 1-score.Negligible {
-		e.passed[item]++
+		e.Solved[item]++
 	}
 	e.failed[item] = cmp.Or(e.failed[item], o.Cause)
 	e.Add(o.Unanswered())
@@ -251,8 +253,11 @@ func (s *store) projectionOf(best string) result.Candidates {
 		if v, ok := shrunken[c.Hash]; ok {
 			c.Shrunken = &v
 		}
+		if c.Solved, c.Unscored = slices.Clone(c.Solved), slices.Clone(c.Unscored); slices.Max(append(c.Unscored, 0)) == 0 {
+			c.Unscored = nil
+		}
 		if e.evaluations() == 0 {
-			c.Pooled, c.Next = nil, nil
+			c.Pooled, c.Next, c.Solved = nil, nil, nil
 		}
 		out.Candidates[i] = c
 	}

@@ -296,6 +296,11 @@ func (t *trainer) finish(ctx context.Context) error {
 		return err
 	}
 	t.history.Final = last.record(f, t.endedEarly())
+	if len(f.drawn) > 0 {
+		if err := t.output.one("last_outcomes.json", f.drawn); err != nil {
+			return err
+		}
+	}
 	if t.opts.Test && len(t.data.Test) > 0 {
 		if err := t.test(ctx); err != nil {
 			return err

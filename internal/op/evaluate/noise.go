@@ -119,6 +119,8 @@ func compare(n *result.Noise, passes [2][]trajectory.Outcome, p score.Projection
 		}
 		x, y := p.Of(score.Pair{Hard: first.Hard, Soft: first.Soft}, 0), p.Of(score.Pair{Hard: second.Hard, Soft: second.Soft}, 0)
 		scores = append(scores, []float64{x, y})
+		n.Add(first.Unanswered())
+		n.Add(second.Unanswered())
 		n.First, n.Second = n.First+x, n.Second+y
 		if x != y {
 			n.Flips = append(n.Flips, first.ID)

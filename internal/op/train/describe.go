@@ -13,6 +13,7 @@ func describe(s *result.Summary, r *loop.Result, agent string) {
 	s.Steps = max(len(r.History.Steps)-1, 0)
 	s.Accepted, s.Rejected, s.Skipped, s.Lost = r.Accepted, r.Rejected, r.Skipped, r.Lost
 	s.Best = result.Best{Step: r.BestStep, Selection: r.Selection.Score(), Reported: r.Reported}
+	defer func() { s.Score = s.RunScore() }() // by all of the below
 	s.Stop = r.History.Stop
 	s.Certificate, s.Noise, s.NullControls, s.Drift = r.Certificate, r.History.Noise, r.History.NullControls(), r.History.Drift
 	if r.History.Final == nil {

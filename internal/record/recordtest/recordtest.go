@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -252,6 +253,7 @@ func (w *writer) candidates(step int, made skill.Skill, mean *float64, rec resul
 		c := result.Candidate{Hash: fmt.Sprintf("%s-%d", made.Digest(), i), Origin: fmt.Sprintf("step %d", step), Step: step, Text: made.Text()}
 		if i == 0 {
 			c.Hash, c.Mean, c.Accepted = made.Digest(), mean, rec.SkillHash == made.Digest()
+			c.Pooled = []gate.Pooled{{Sum: *mean, N: 1}}
 		}
 		w.all.Candidates = append(w.all.Candidates, c)
 	}

@@ -1,13 +1,15 @@
 // What a finished run came to, in words, by the same rules as the sentence of package result.
 
-import type { RunShown, Score } from '../api/types'
+import type { RunShown } from '../api/types'
 import { plural, points, score } from './format'
 import type { Tone } from './words'
+
+type RunScore = RunShown['score']
 
 export interface Outcome { head: string; text: string; tone: Tone }
 
 function chosenOf(shown: RunShown): { of: 'hard' | 'soft'; unit: string } {
-  return shown.summary?.certificate?.metric === 'soft' ? { of: 'soft', unit: 'soft score ' } : { of: 'hard', unit: '' }
+  return shown.score.metric === 'soft' ? { of: 'soft', unit: 'soft score ' } : { of: 'hard', unit: '' }
 }
 
 /** outcome answers whether the skill got better. */
@@ -19,7 +21,7 @@ export function outcome(shown: RunShown): Outcome {
   const seed = s.test.seed
   const best = s.test.best ?? (same ? seed : null)
   const caveat = s.simulated ? ' The models are simulated: this shows how training works, not what a model can do.' : ''
-  if (!best) return untested(shown, s.best.selection, caveat)
+  if (!best) return untested(shown, caveat)
   if (same) return { head: 'No', text: `No better skill was found. The seed skill: ${unit}${score(best[of])} on ${plural(best.n, 'test task', 'test tasks')}.${caveat}`, tone: 'quiet' }
   if (!seed) return { head: 'Not known', text: `${unit}${score(best[of])} on ${plural(best.n, 'test task', 'test tasks')}; the seed skill was not measured on them.${caveat}`, tone: 'quiet' }
   const text = `From ${unit}${score(seed[of])} to ${score(best[of])} on ${plural(best.n, 'test task', 'test tasks')}${seed.n !== best.n ? ` (the seed skill on ${seed.n})` : ''}, which chose nothing.${caveat}`
@@ -29,21 +31,27 @@ export function outcome(shown: RunShown): Outcome {
   return { head: d < 0 ? `No: ${points(d)} points` : 'No difference', text, tone: d < 0 ? 'bad' : 'quiet' }
 }
 
-function untested(shown: RunShown, best: Score | null, caveat: string): Outcome {
+function untested(shown: RunShown, caveat: string): Outcome {
   const s = shown.summary!
-  if (!best) return { head: 'Not known', text: `Nothing was measured.${caveat}`, tone: 'quiet' }
+  if (shown.score.score === null) return { head: 'Not known', text: `Nothing was measured.${caveat}`, tone: 'quiet' }
   const why = s.test.refused ? 'The test split was opened before for other skills, and stayed closed.' : s.status !== 'completed' ? 'The test split is not opened yet.' : 'There are no test scores.'
-  return { head: 'Not known on new tasks', text: `${score(best.hard)} on ${plural(best.n, 'task', 'tasks')} that chose the skill, so expect less on new ones. ${why}${caveat}`, tone: 'quiet' }
+  return { head: 'Not known on new tasks', text: `${chosenOf(shown).unit}${score(shown.score.score)} on ${over(shown.score)} that chose the skill, so expect less on new ones. ${why}${caveat}`, tone: 'quiet' }
+}
+
+/** over says of which answers a score is, as RunScore.Over of package result. */
+export function over(s: RunScore): string {
+  const n = s.n ?? 0
+  const tasks = plural(n, `${s.split} task`, `${s.split} tasks`)
+  if (s.pass === 'fresh') return `a fresh pass over ${tasks}`
+  return (s.answers ?? 0) > n ? `${s.answers} answers to ${tasks}` : tasks
 }
 
 /** soFar is what the steps of a run say that has not come to its end. */
 function soFar(shown: RunShown): Outcome {
-  const steps = shown.history.steps ?? []
-  const seed = steps.find((x) => x.step === 0)?.best_score ?? null
-  const best = steps.findLast((x) => x.best_score !== null)?.best_score ?? null
+  const { score: best } = shown.score
   const text = unfinished(shown)
-  if (seed === null || best === null) return { head: 'Not known yet', text, tone: 'quiet' }
-  return { head: 'Not known on new tasks', text: `From ${score(seed)} to ${score(best)} so far on the selection tasks, which chose the skill, so expect less on new ones. ${text}`, tone: 'quiet' }
+  if (best === null) return { head: 'Not known yet', text, tone: 'quiet' }
+  return { head: 'Not known on new tasks', text: `${score(best)} so far on ${over(shown.score)}, which chose the skill, so expect less on new ones. ${text}`, tone: 'quiet' }
 }
 
 /** tally counts what the gate decided, of a run that has no summary of it yet. */

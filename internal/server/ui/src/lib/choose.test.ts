@@ -9,7 +9,7 @@ import { tagsOf } from './tags'
 
 const run = (name: string, more: Partial<RunRow> = {}): RunRow => ({
   id: `runs:${name}`, run_dir: `/r/${name}`, name, kind: 'train', status: 'completed', created_at: null, ended_at: null, steps: 0,
-  score: null, low: null, high: null, best_score: null, change: null, certified: null, calls: 0, cost_usd: null, notes: {}, ...more,
+  score: null, low: null, high: null, change: null, certified: null, calls: 0, cost_usd: null, notes: {}, ...more,
 })
 
 describe('runs', () => {

@@ -1,0 +1,34 @@
+package record
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// A failure is a rate over all draws of a task: what has no score counts for nothing and is
+// counted, and what nobody asked is not.
+func TestFailuresAreRates(t *testing.T) {
+	t.Parallel()
+	draw := func(status score.Status, hard float64, why string) trajectory.Outcome {
+		return trajectory.Outcome{ID: "a", Status: status, Hard: hard, FailReason: why}
+	}
+	var task FailingTask
+	for _, o := range []trajectory.Outcome{
+		draw(score.OK, 1, ""), draw(score.Unmeasured, 0, "rate_limit: busy"), draw(score.OK, 0.5, "half"), draw(score.Unmeasured, 0, ""), draw(score.OK, 0, "all"),
+	} {
+		task.count(o)
+	}
+	if diff := cmp.Diff([]any{2, 3, 1, "half"}, []any{task.Failures, task.Draws, task.Unscored, task.FailReason}); diff != "" {
+		t.Error(diff)
+	}
+	var f Failing
+	f.take(task)
+	f.take(FailingTask{Outcome: trajectory.Outcome{ID: "b"}, Unscored: 2})
+	if diff := cmp.Diff([]any{1, 3, 3, []string{"b"}, ", over 3 answers, without 3 draws that came without a score"}, []any{f.Tasks, f.Answers, f.Unscored, f.Unmeasured, f.Over()}); diff != "" {
+		t.Error(diff)
+	}
+}
