@@ -116,7 +116,7 @@ func (s *Inputs) ledgers(dir string) ([]string, error) {
 	}
 	var out []string
 	folders := append([]string{beside}, s.TestLedgers...)
-	if s.Loaded.RunDir != "" {
+	if s.Loaded.RunDir != "" && s.Tasks == nil { // who gives tasks has a folder of its own
 		folders = append(folders, s.Loaded.RunDir)
 	}
 	for _, folder := range folders {
