@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Bounds of how many items are asked twice.
@@ -71,7 +72,7 @@ func (j *judge) measureNoise(ctx context.Context, at string, of *incumbent, stra
 		within += v * float64(s.size) / float64(max(1, e.numMeasured()))
 		means = append(means, twice...)
 	}
-	if n.Twice = len(means); within > 0 || passes.Room(means) {
+	if n.Twice = len(means); within > score.Negligible || passes.Room(means) {
 		deviation := math.Sqrt(within)
 		n.Within = &deviation
 	}

@@ -146,7 +146,7 @@ func judge(n *result.Noise, scores [][]float64, p score.Projection) error {
 		return fmt.Errorf("split the variance: %w", err)
 	}
 	n.Between = math.Sqrt(split.Between)
-	if split.Within == 0 && !passes.Room(means(scores)) {
+	if len(n.Flips) == 0 && !passes.Room(means(scores)) {
 		n.Advice = []string{fmt.Sprintf("how much chance changes cannot be measured with this skill: at most one of %s scores otherwise than the others, at the floor or the ceiling; train measures it with the first skill that it accepts",
 			plural.Of(n.Items, "selection task", "selection tasks"))}
 		return nil
