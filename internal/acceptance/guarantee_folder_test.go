@@ -145,7 +145,7 @@ func TestAFolderIsPartOfWhatARunIs(t *testing.T) {
 	calls := int64(60)
 	stopped := cfg
 	stopped.Limits.Calls, stopped.Limits.Reserve = &calls, "none"
-	if _, err := skillopt.Train(t.Context(), stopped, append(inProcess(t), skillopt.WithRunDir(cut))...); kind(err) != skillopt.OverBudget {
+	if _, err := skillopt.Train(t.Context(), stopped, append(inProcess(t), skillopt.WithRunDir(cut), skillopt.WithKeepOpen())...); kind(err) != skillopt.OverBudget {
 		t.Fatalf("error %v, want one of the budget", err)
 	}
 	for path, change := range map[string]func(string) error{

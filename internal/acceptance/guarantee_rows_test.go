@@ -168,13 +168,15 @@ func gridIsShown(t *testing.T, row result.RunRow, shown map[string]any) (unmeasu
 // hardOf is the score of a column as the document has it.
 func hardOf(shown map[string]any, c result.GridColumn) (want any, told bool) {
 	for _, s := range steps(shown) {
-		if valueAt(s, "step") != float64(c.Step) || c.Epoch > 0 || c.Split == "test" {
+		if valueAt(s, "step") != float64(c.Step) || c.Epoch > 0 || c.Split == "test" || c.Arm == "best" {
 			continue
 		}
 		key := map[string]string{"train": "rollout_hard", "selection": "selection_hard"}[c.Split]
 		return valueAt(s, key), true
 	}
 	switch {
+	case c.Split == "selection" && c.Arm == "best":
+		return valueAt(shown, "summary.best.selection.hard"), true
 	case c.Split == "test" && valueAt(shown, "history.final.test."+c.Arm) != nil:
 		return valueAt(shown, "history.final.test."+c.Arm+".hard"), true
 	case c.Arm == "skill":
@@ -247,6 +249,8 @@ func filed(t *testing.T, dir string, c result.GridColumn) (out []fileOutcome) {
 		name, key = fmt.Sprintf("steps/step_%04d/%s.json", c.Step, map[string]string{"train": "rollout", "selection": "selection"}[c.Split]), ""
 	case c.Arm == "skill":
 		key = c.Split
+	case c.Arm == "best" && c.Split == "selection":
+		name, key = "last_outcomes.json", "final/fresh"
 	case slices.Contains([]string{"seed", "best", "final", "no_skill"}, c.Arm):
 		name = "test_outcomes.json"
 	}
