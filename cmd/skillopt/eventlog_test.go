@@ -4,7 +4,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,10 +97,17 @@ func TestKilledRunsLogEachEventOnce(t *testing.T) {
 	t.Parallel()
 	dir := smallFolder(t)
 	appendTo(t, filepath.Join(dir, "small", "world.yaml"), "rates: {latency_ms: 5}\n")
+	// Each has a configuration of its own: runs of one know who read the test split before.
 	args := func(run string) []string {
-		return []string{"train", "small", "--run", run, "--events", "-", "--set", "limits.concurrency=4", "--set", "train.stop.patience=0", "--set", "train.epochs=4", "--set", "run.dir=" + filepath.Join(dir, filepath.Dir(run))}
+		config := filepath.Join(filepath.Dir(run), "small")
+		err := os.CopyFS(filepath.Join(dir, config), os.DirFS(filepath.Join(dir, "small")))
+		if err == nil {
+			appendTo(t, filepath.Join(dir, config, "config.yaml"), "run: {dir: "+filepath.Join(dir, filepath.Dir(run))+"}\n")
+		} else if !errors.Is(err, fs.ErrExist) {
+			t.Fatal(err)
+		}
+		return []string{"train", config, "--run", run, "--events", "-", "--set", "limits.concurrency=4", "--set", "train.stop.patience=0", "--set", "train.epochs=4"}
 	}
-	// Each in a folder of its own: runs of one folder know who read the test split before.
 	start(t, dir, args("whole/run")...).ends(0)
 	whole := readLog(t, filepath.Join(dir, "whole", "run"))
 	want, decided := outcomesOf(t, whole), decisionsOf(whole)

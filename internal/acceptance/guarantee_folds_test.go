@@ -48,13 +48,13 @@ func TestARunWithoutFoldsGoesOnWithoutThem(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begun config.Auto
 		want  int
-	}{"in folds": {config.AutoCount, 4}} {
+	}{"one pool": {config.AutoCount, 1}, "in folds": {4, 4}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			whole, cut := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "cut")
 			foldsOf(t, fewConfig(t, tt.begun, 0), whole, "")
 			foldsOf(t, fewConfig(t, tt.begun, 60), cut, skillopt.OverBudget)
-			if got := foldsOf(t, fewConfig(t, config.AutoCount, 0), cut, ""); got != tt.want {
+			if got := foldsOf(t, fewConfig(t, tt.begun, 0), cut, ""); got != tt.want {
 				t.Errorf("it goes on in %d folds, want %d", got, tt.want)
 			}
 			for _, file := range []string{"history.json", "best_skill.md", "candidates.json"} {
@@ -76,9 +76,9 @@ func TestFoldsLeaveOwnSplitsAlone(t *testing.T) {
 		change func(*config.Config)
 		want   int
 	}{
-		"nothing said":     {config.AutoCount, func(*config.Config) {}, 4},
+		"nothing said":     {config.AutoCount, func(*config.Config) {}, 1},
 		"a ratio":          {config.AutoCount, func(c *config.Config) { c.Split.Ratio = "1:1:1" }, 0},
-		"strict":           {config.AutoCount, func(c *config.Config) { c.Gate.Mode = "strict" }, 4},
+		"strict":           {config.AutoCount, func(c *config.Config) { c.Gate.Mode = "strict" }, 1},
 		"observe":          {config.AutoCount, func(c *config.Config) { c.Gate.Mode = "observe" }, 0},
 		"forced guidance":  {config.AutoCount, func(c *config.Config) { c.SlowUpdate.Gated = false }, 0},
 		"train judges":     {config.AutoCount, func(c *config.Config) { c.Eval.Selection = "train" }, 0},

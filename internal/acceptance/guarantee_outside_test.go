@@ -55,7 +55,7 @@ func TestAModuleOfItsOwnUsesTheLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if want := "[bad_input] false 0 falsenothing was removed0\n"; !bytes.HasPrefix(out, []byte(want)) {
+	if want := "[bad_input] false 0 falsenothing was removed<nil>\n"; !bytes.HasPrefix(out, []byte(want)) {
 		t.Errorf("it says %q, want %q first", out, want)
 	}
 }

@@ -265,15 +265,16 @@ func (t *operation) writeEnd(ctx context.Context) error {
 	if err := r.WriteJSON(run.SummaryFile, kept); err != nil {
 		return err
 	}
-	if err := writeReport(ctx, r); err != nil {
+	if err := writeReport(ctx, r, &kept); err != nil {
 		return err
 	}
 	return r.SetStatus(t.summary.Status)
 }
 
 // writeReport writes report.html and report.md from the other files of a run, once
-// they are written.
-func writeReport(ctx context.Context, r *run.Run) error {
+// they are written. The manifest says until the end that the run is at work, so the score
+// is that of the summary.
+func writeReport(ctx context.Context, r *run.Run, s *result.Summary) error {
 	if err := r.Settle(); err != nil {
 		return err
 	}
@@ -281,6 +282,7 @@ func writeReport(ctx context.Context, r *run.Run) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
+	files.Score = s.RunScore()
 	out := report.Of(files)
 	if out.Failing, err = record.FailingOf(ctx, r.Dir, report.Transcripts); err != nil {
 		out.Problems = append(out.Problems, "what fails is not shown: "+err.Error())
