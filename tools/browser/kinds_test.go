@@ -79,7 +79,7 @@ func TestHostileKindsAreShownAsText(t *testing.T) {
 			map[string]any{"title": "nothing", "names": nil, "columns": nil, "rows": nil},
 		},
 	})
-	document(t, dir, "runs/noise/noise.json", map[string]any{"items": 40, "first": 0.1, "second": 1, "flips": hostile, "within": 1, "between": 0, "advice": hostile, "unmeasured": hostile})
+	document(t, dir, "runs/noise/noise.json", map[string]any{"items": 40, "first": 0.1, "second": 1, "flips": hostile, "within": 1, "minimum_detectable_effect": 0.5, "between": 0, "advice": hostile, "unmeasured": hostile})
 	var lines strings.Builder
 	for i := range 40 {
 		text, err := json.Marshal(map[string]any{"id": evil(i), "type": evil(i + 1), "prompt": strings.Repeat(evil(i+2), 2000), "gold": hostile, "checks": hostile, "source": evil(i), "doubts": hostile})
