@@ -143,9 +143,9 @@ func (z *Sizes) Record(ctx context.Context, r *run.Run) error {
 	return nil
 }
 
-// settleStart takes the decisions from the record of the run or of what it replays. One
-// that went on before there were any, or was forked from it, goes on without; a warm
-// start that somebody asked for it has all the same.
+// settleStart takes the decisions from the record of the run or of what it replays. What was
+// forked or replayed from a run without them continues without; it has a warm start if the
+// configuration asks for one. A run that was killed before they were recorded decides again.
 func (z *Sizes) settleStart(r *run.Run) (known bool, err error) {
 	rec, ok := r.Journal.Decision(session.StartKey)
 	if ok {
@@ -162,7 +162,7 @@ func (z *Sizes) settleStart(r *run.Run) (known bool, err error) {
 		}
 		z.in.Data = z.in.Data.Fewer(z.start.Selection, z.in.Config.Train.Seed)
 		return known, nil
-	case r.Journal.Counts().Results > 0 || z.in.Fork != "" || z.in.Replay != nil:
+	case z.in.Fork != "" || z.in.Replay != nil:
 		z.start = &start{Warm: z.warmTasks()}
 	default:
 		z.decideStart()
