@@ -116,7 +116,7 @@ type Split struct {
 	Ratio string `key:"ratio" doc:"train:selection:test, for example 2:2:1; absent: 2:2:1 up to 300 tasks, above that 2:1:7 with at most 300 for test"`
 	Seed  int64  `key:"seed" doc:"seed of the shuffle before the split"`
 
-	CrossFit Auto `key:"cross_fit" older:"0" doc:"train and selection tasks as one pool in so many folds: a step learns from all folds but one, which judges its candidate, and the folds take turns; 1 = all of the pool teaches and judges; 0 = no pool; auto = 1 with 8 to 59 tasks that came without splits, if no ratio is set and nothing else rules folds out" min:"0" max:"20"`
+	CrossFit Auto `key:"cross_fit" older:"0" doc:"train and selection tasks as one pool in this number of folds: a step learns from all folds but one, which judges its candidate, and the folds take turns; 1 = all of the pool teaches and judges; 0 = no pool; auto = 1 with 8 to 59 tasks that came without splits, if no ratio is set and nothing else rules folds out" min:"0" max:"20"`
 }
 
 // Models are the models by role.

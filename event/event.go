@@ -119,7 +119,7 @@ type TestDone struct {
 	score.Unanswered
 }
 
-// NoiseFloor says what asking a skill's tasks twice tells of the selection split. Within
+// NoiseFloor reports how much chance changes on the selection split, by asking a skill's tasks twice. Within
 // and Detectable are in gate-score points, 0..1, and nil where the skill cannot show it.
 type NoiseFloor struct {
 	At            string   `json:"at,omitempty"` // step or end of an epoch that the skill is of; empty: the seed skill

@@ -115,7 +115,7 @@ func (x *executioner) release() {
 // session is what one process did before it was killed.
 type session struct{ sent, answered, recorded int }
 
-// run runs a session and kills it. recorded counts what stands in its records.
+// run runs a session and kills it. recorded counts the calls in its records.
 func (x *executioner) run(t *testing.T, cmd *exec.Cmd, recorded func() int, at int, calm bool) session {
 	t.Helper()
 	before, had := x.server.Stats(), recorded()

@@ -26,7 +26,7 @@ const (
 func TestNightKillChild(t *testing.T) {
 	dir := os.Getenv(nightDir)
 	if dir == "" {
-		t.Skip("it is run by tests of killed nights")
+		t.Skip("only the child process of TestAKilledNight runs it")
 	}
 	if code := cli.Main(t.Context(), strings.Split(os.Getenv(nightArgs), "\n"), cli.Streams{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr, Dir: dir}, "test"); code != 0 {
 		t.Fatalf("exit code %d", code)

@@ -23,7 +23,7 @@ func labFewCommand(a *app) *cobra.Command {
 		Short: "Measure what training gains with 8 to 40 tasks, split, in folds or as one pool",
 		Long: `Run the whole training loop in simulated worlds with 8 to 40 tasks: with a fixed
 split into train and selection tasks, with both as one pool in folds, of which one judges
-each step (split.cross_fit), and with one pool that teaches and judges. A run may make so many calls, of target and optimizer
+each step (split.cross_fit), and with one pool that teaches and judges. A run has a ceiling of calls, of target and optimizer
 together. Its gain is the expected score of what it ships, minus that of the starting
 skill, on tasks that no decision saw. Every figure has a standard error.
 

@@ -58,7 +58,7 @@ func Account(ctx context.Context, dir string, n *result.Night) error {
 	return nil
 }
 
-// spentIn counts what a run has spent, by its record. begun is false if it has asked nobody yet: then it has no manifest.
+// spentIn counts what a run has spent, by its record. begun is false if it has made no call yet: then it has no manifest.
 func spentIn(ctx context.Context, dir string) (s result.NightSpent, begun bool, err error) {
 	w := Watch(dir, time.Now)
 	if w.manifest, begun, err = run.ReadManifest(dir); err != nil {

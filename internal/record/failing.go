@@ -206,7 +206,7 @@ func (f *Failing) Over() string {
 // count counts a draw.
 func (t *FailingTask) count(o trajectory.Outcome) {
 	switch {
-	case !o.Status.Measured() && o.FailReason == "": // nobody asked
+	case !o.Status.Measured() && o.FailReason == "": // it was not asked
 		return
 	case !o.Status.Measured():
 		t.Unscored++

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// A failure is a rate over all draws of a task: what has no score counts for nothing and is
-// counted, and what nobody asked is not.
+// A failure is a rate over all draws of a task. A draw without a score is counted apart, and
+// one that was never asked is not counted.
 func TestFailuresAreRates(t *testing.T) {
 	t.Parallel()
 	draw := func(status score.Status, hard float64, why string) trajectory.Outcome {

@@ -123,8 +123,8 @@ func closeLog(s *Session) {
 	s.log, s.logging = nil, nil
 }
 
-// heard returns what tells of outcomes, nil where nobody is told. The score of a test task is told
-// to nobody: whoever follows a run has not read the test set.
+// heard returns the function that emits outcomes, nil where none are emitted. A score of a test
+// task is not emitted: following a run is no reading of the test set.
 func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 	if s.borrowed {
 		return nil
