@@ -128,19 +128,18 @@ type decision struct {
 	value any
 }
 
-// Record records what Settle has decided, before anything rests on it.
+// Record records what Settle has decided, all of it at once, before anything rests on it.
 func (z *Sizes) Record(ctx context.Context, r *run.Run) error {
+	var records []journal.Record
 	for _, d := range z.open {
 		data, err := json.Marshal(d.value)
 		if err != nil {
 			return fmt.Errorf("encode the decision %s: %w", d.key, err)
 		}
-		if err := r.Journal.Append(ctx, journal.Record{Key: d.key, Kind: journal.Decision, Result: data}); err != nil {
-			return err
-		}
+		records = append(records, journal.Record{Key: d.key, Kind: journal.Decision, Result: data})
 	}
 	z.open = nil
-	return nil
+	return r.Journal.Append(ctx, records...)
 }
 
 // settleStart takes the decisions from the record of the run or of what it replays. What was
