@@ -95,13 +95,34 @@ func shipped(r *Run) (of result.Candidate, items []string, err error) {
 	}
 	for _, c := range all.Candidates {
 		if c.Best {
-			return result.Candidate{Origin: c.Origin, Pooled: c.Pooled, Solved: c.Solved, Unscored: c.Unscored}, all.Items, nil
+			of = result.Candidate{Origin: c.Origin, Pooled: c.Pooled, Solved: c.Solved, Unscored: c.Unscored}
+			if err := checkCounts(of, len(all.Items)); err != nil {
+				return of, nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it again", candidatesFile, err)
+			}
+			return of, all.Items, nil
 		}
 	}
 	if n := len(r.History.Steps); n > 0 {
 		of.Origin = r.History.Steps[n-1].BestOrigin
 	}
 	return of, nil, nil
+}
+
+// checkCounts fails if the counts of a skill's draws contradict each other: more are solved than
+// were scored, or lists of draws are not of the run's items. A skill may have no counts.
+func checkCounts(c result.Candidate, items int) error {
+	if len(c.Pooled) == 0 || len(c.Solved) == 0 {
+		return nil
+	}
+	if len(c.Pooled) != items || len(c.Solved) != items || len(c.Unscored) != 0 && len(c.Unscored) != items {
+		return fmt.Errorf("the draws of %d, %d and %d items are counted, of %d", len(c.Pooled), len(c.Solved), len(c.Unscored), items)
+	}
+	for i, p := range c.Pooled {
+		if p.N < 0 || c.Solved[i] < 0 || c.Solved[i] > p.N || len(c.Unscored) > 0 && c.Unscored[i] < 0 {
+			return fmt.Errorf("item %d is solved in %d of %d scored draws", i+1, c.Solved[i], p.N)
+		}
+	}
+	return nil
 }
 
 // bestOrigin is where the best skill comes from.
@@ -222,7 +243,7 @@ func (t *FailingTask) count(o trajectory.Outcome) {
 // countShipped replaces the counts of sheets of the best skill with those over all its draws.
 func countShipped(r *Run, s Sheet, at map[string]int, tasks []FailingTask) error {
 	c, items, err := shipped(r)
-	if err != nil || s.Split != "selection" || s.origin() == "" || s.origin() != c.Origin || len(c.Pooled) != len(items) || len(c.Solved) != len(items) {
+	if err != nil || s.Split != "selection" || s.origin() == "" || s.origin() != c.Origin || len(c.Pooled) == 0 || len(c.Solved) == 0 {
 		return err
 	}
 	for k, id := range items {
