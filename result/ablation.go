@@ -66,6 +66,8 @@ type RuleWorth struct {
 	Losses     int      `json:"losses"`
 	Ties       int      `json:"ties"`
 	Unmeasured []string `json:"unmeasured,omitempty"` // tasks left out of a round
+
+	Unanswered BothUnanswered `json:"unanswered,omitzero"` // answers with the rule (old) and without it (new)
 }
 
 // Pruned is what became of a skill. It is the document that `prune --json` prints
@@ -116,6 +118,8 @@ type NotWorse struct {
 	Losses        int      `json:"losses"`
 	Ties          int      `json:"ties"`
 	Unmeasured    []string `json:"unmeasured,omitempty"`
+
+	Unanswered BothUnanswered `json:"unanswered,omitzero"` // answers of the whole skill (old) and of the pruned one (new)
 }
 
 // Words says in one sentence what the certificate of a pruned skill comes to.
@@ -131,6 +135,9 @@ func (p *Pruned) Words() string {
 	found += fmt.Sprintf(", with a %.4g %% interval", 100*p.Level)
 	if c.Deterministic {
 		found += " that is exact for these tasks, since answers came out alike"
+	}
+	if words := c.Unanswered.Words("whole", "pruned"); words != "" {
+		found += ", not all answered (" + words + ")"
 	}
 	margin := fmt.Sprintf("%.4g points", 100*p.Margin)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // NightFormat is that of the documents of a night.
@@ -188,6 +189,7 @@ type NightMeasured struct {
 	Hard float64 `json:"hard"`
 	Soft float64 `json:"soft"`
 	N    int     `json:"n"`
+	score.Unanswered
 }
 
 // NightLook is a comparison of the live document and the proposal on fresh answers, looked at once.
@@ -203,6 +205,8 @@ type NightLook struct {
 	AtLeast    *float64      `json:"at_least"` // lower end of the one-sided interval at Level; null: not above 0
 	Better     bool          `json:"better"`
 	Tasks      []string      `json:"tasks"`
+
+	Unanswered BothUnanswered `json:"unanswered,omitzero"` // answers of the live document (old) and of the proposal (new)
 }
 
 // NightCarried is the evidence for an earlier night's proposal.

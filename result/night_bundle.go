@@ -29,4 +29,6 @@ type NightBundle struct {
 	Lost       []gate.Loss   `json:"lost"`       // tasks that the live ones win and the staged ones lost, asked afresh
 	Unmeasured []string      `json:"unmeasured"` // tasks without a score in an arm
 	Runs       []string      `json:"runs"`       // below sleep.dir
+
+	Unanswered BothUnanswered `json:"unanswered,omitzero"` // answers of the live documents (old) and of the staged ones (new)
 }

@@ -27,6 +27,21 @@ func (s *Score) Refusals(name string, other *Score, otherName string) string {
 		name, cmp.Or(s.Unanswered.Words(), "always"), otherName, cmp.Or(other.Unanswered.Words(), "always"))
 }
 
+// BothUnanswered counts what could not be answered on each side of a comparison: what is in
+// use, or whole, and what it is compared with.
+type BothUnanswered struct {
+	Old score.Unanswered `json:"old"`
+	New score.Unanswered `json:"new"`
+}
+
+// Words returns the counts with the names of the sides, "" where both are none.
+func (b BothUnanswered) Words(old, other string) string {
+	if b.Old.Words() == "" && b.New.Words() == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s; %s: %s", old, cmp.Or(b.Old.Words(), "none refused"), other, cmp.Or(b.New.Words(), "none refused"))
+}
+
 // Calls counts model calls that were paid for.
 type Calls struct {
 	Total   int64            `json:"total"`

@@ -190,6 +190,9 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 		}
 		fmt.Fprintf(out, "%s%3d  %-8s  %-21s  ", mark, r.Number, r.Verdict, worthText(r))
 		fmt.Fprintln(out, shortened(strings.Join(strings.Fields(printable(ruleText(r.Rule))), " "), max(16, width-39)))
+		if words := r.Unanswered.Words("with it", "without it"); words != "" {
+			out.paragraph("      not all answered: " + words)
+		}
 		if len(r.Unmeasured) > 0 {
 			out.paragraph(fmt.Sprintf("      without %s: could not be measured", strings.Join(r.Unmeasured, ", ")))
 		}

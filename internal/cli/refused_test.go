@@ -78,7 +78,15 @@ func TestEveryWindowCountsRefusals(t *testing.T) {
 	eval := command("eval", ".", "--yes", "--run", "runs/e", "--split", "all", "--repeat", "2")
 	noise := command("doctor", "--noise", ".", "--yes")
 	compare := command("compare", "skill.md", "other.md", "--config", ".", "--yes", "--run", "runs/c", "--split", "selection", "--passes", "1")
+	ablate := command("ablate", "skill.md", "--config", ".", "--yes", "--run", "runs/a", "--passes", "1")
+	command("prune", "skill.md", "--config", ".", "--yes", "--run", "runs/p", "--passes", "1", "--seed-lines", "--to", "pruned.md")
+	const sides = `not all answered: with it: ` + words + `; without it: 3\s+refused \(content_filter 3\)`
 	for _, w := range []struct{ name, shows, want string }{
+		{"ablate", ablate, sides},
+		{"ablation.json", file("a/ablation.json"), `"unanswered":\s*\{\s*"old":\s*\{\s*` + member},
+		{"runs show: ablation", command("runs", "show", "runs/a"), sides},
+		{"prune", command("runs", "show", "runs/p"), sides},
+		{"pruning.json", file("p/pruning.json"), `"unanswered":\s*\{\s*"old":\s*\{\s*` + member},
 		{"train: seed", train, `seed  selection 0\.650, ` + words},
 		{"train: step", train, `step 1/.* train: ` + words},
 		{"train: last line", train, `the seed skill: 0\.65 on 20 tasks never used before; seed: ` + words},

@@ -312,7 +312,7 @@ func baselineStage(r *night.Report) explainStage {
 	for i := range r.Targets {
 		if t := &r.Targets[i]; t.Baseline != nil {
 			n++
-			s.example("%s: %.3f of %s solved", t.Target, t.Baseline.Hard, plural.Of(t.Baseline.N, "task", "tasks"))
+			s.example("%s: %s", t.Target, solvedText(t.Baseline))
 		}
 	}
 	s.Says = fmt.Sprintf("%d of %s measured", n, plural.Of(len(r.Targets), "document", "documents"))

@@ -142,7 +142,7 @@ func printTarget(out printer, t *night.Target) {
 		out.line("  " + text)
 	}
 	if t.Baseline != nil {
-		text := fmt.Sprintf("  live document: %.3f of %s solved", t.Baseline.Hard, plural.Of(t.Baseline.N, "task", "tasks"))
+		text := "  live document: " + solvedText(t.Baseline)
 		if t.Noise != nil {
 			text += fmt.Sprintf(", one answer strays by %.3f", *t.Noise)
 		}
@@ -195,6 +195,11 @@ func placesText(places []night.Placed) string {
 	return "carried out: " + strings.Join(parts, ", ")
 }
 
+// solvedText returns a score over tasks in words, with what was refused.
+func solvedText(m *night.Measured) string {
+	return m.After(fmt.Sprintf("%.3f of %s solved", m.Hard, plural.Of(m.N, "task", "tasks")))
+}
+
 func printLook(out printer, what string, l *night.Look) {
 	if l == nil {
 		return
@@ -207,6 +212,9 @@ func printLook(out printer, what string, l *night.Look) {
 		text += fmt.Sprintf(", at least %+.3f (level %.3g)", *l.AtLeast, l.Level)
 	}
 	out.line(text)
+	if words := l.Unanswered.Words("live", "proposed"); words != "" {
+		out.line("    not all answered: " + words)
+	}
 }
 
 // printRules lists what a proposal adds, what it would take away, and what waits for a person.

@@ -90,6 +90,7 @@ type duel struct {
 	counter  *Bench        // that evaluations are counted on
 	longs    []gate.Pooled // what the long text scores, by item
 	lost     map[int]bool
+	refused  [2]score.Unanswered // of the two
 	rounds   int
 	complete bool // every item was read at least once
 }
@@ -202,8 +203,10 @@ func (d *duel) take(ctx context.Context, readings []gate.Reading) ([]Lost, error
 			lost = append(lost, Lost{Skill: d.skill(r.Arm), Item: r.Item, Sample: r.Sample, Reason: r.Outcome.FailReason})
 			d.lost[r.Item] = true
 		case r.Arm == gate.Candidate:
+			d.refused[0].Add(r.Outcome.Unanswered())
 			read[r.Item].short = &r.Outcome
 		default:
+			d.refused[1].Add(r.Outcome.Unanswered())
 			read[r.Item].long = &r.Outcome
 			d.longs[r.Item].Sum += d.of(r.Outcome)
 			d.longs[r.Item].N++
@@ -244,6 +247,13 @@ func (d *duel) pair(order []int, read map[int]*seen) {
 		d.pairs = append(d.pairs, max(-1, min(1, u.Mean())))
 	}
 	d.unit, d.ends = append(d.unit, of...), append(d.ends, len(d.pairs))
+}
+
+// effect returns how much better the short text is by what was read so far.
+func (d *duel) effect(bets stats.Betting, level float64) (Effect, error) {
+	e, err := effectOf(d.pairs, bets, level)
+	e.Refused = d.refused
+	return e, err
 }
 
 // bets are those of somebody who expects a variance and learns, from one round to the

@@ -55,6 +55,8 @@ type Effect struct {
 	Wins   int // pairs in which the shorter text scores higher
 	Losses int
 	Ties   int
+
+	Refused [2]score.Unanswered // answers of the shorter text and of the longer one that were refused or late
 }
 
 // doubt is how many standard errors a text may be behind and still count as no

@@ -118,7 +118,7 @@ func (g *grouping) attempt(ctx context.Context, number int) (*duel, Verdict, Eff
 	f := newFocus(d, s.Level, g.variance)
 	for {
 		if d.rounds > 0 {
-			e, err := effectOf(d.pairs, d.bets(s.Margin, g.variance), s.Level)
+			e, err := d.effect(d.bets(s.Margin, g.variance), s.Level)
 			if err != nil {
 				return d, Unclear, e, err
 			}
@@ -312,7 +312,7 @@ func (p *Pruner) spread() float64 {
 	sum, n := 0.0, 0.0
 	for _, key := range p.order {
 		d := p.duels[key]
-		if e, err := effectOf(d.pairs, stats.Betting{}, p.Settings.Level); err != nil || p.Settings.verdict(e, d.pairs) == Needed {
+		if e, err := d.effect(stats.Betting{}, p.Settings.Level); err != nil || p.Settings.verdict(e, d.pairs) == Needed {
 			continue
 		}
 		for _, x := range d.pairs {

@@ -206,7 +206,7 @@ func (p *Pruner) compare(ctx context.Context, name string, short, long skill.Ski
 		return d, v, e, err
 	}
 	for {
-		e, err := effectOf(d.pairs, stats.Betting{}, p.Settings.Level)
+		e, err := d.effect(stats.Betting{}, p.Settings.Level)
 		if err != nil {
 			return d, Unclear, e, err
 		}
@@ -233,7 +233,7 @@ func (p *Pruner) settled(ctx context.Context, d *duel) (Verdict, Effect, error) 
 		if d.complete {
 			total = len(d.pairs) // the others could not be measured
 		}
-		e, err := effectOf(d.pairs, stats.Betting{Total: total}, p.Settings.Level)
+		e, err := d.effect(stats.Betting{Total: total}, p.Settings.Level)
 		if err != nil {
 			return Unclear, e, err
 		}
@@ -311,7 +311,7 @@ func Certify(ctx context.Context, b *Bench, s Settings, short, long skill.Skill)
 			bets = d.bets(s.Margin, s.Variance)
 		}
 		var err error
-		if c.Effect, err = effectOf(d.pairs, bets, s.Level); err != nil {
+		if c.Effect, err = d.effect(bets, s.Level); err != nil {
 			return c, err
 		}
 		worse, known := s.inferior(c.Effect)

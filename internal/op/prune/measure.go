@@ -92,9 +92,15 @@ func (p *pruning) describe(got prune.Pruning) result.Ablation {
 		out.Rules = append(out.Rules, result.RuleWorth{
 			Rule: ruleOf(f.Rule), Verdict: string(f.Verdict), Worth: minus(f.Difference), Low: minus(f.High), High: minus(f.Low),
 			Pairs: f.Pairs, Wins: f.Losses, Losses: f.Wins, Ties: f.Ties, Unmeasured: idsOf(p.judge, f.Lost),
+			Unanswered: unanswered(f.Effect),
 		})
 	}
 	return out
+}
+
+// unanswered returns what the longer text (old) and the shorter one (new) were refused.
+func unanswered(e prune.Effect) result.BothUnanswered {
+	return result.BothUnanswered{Old: e.Refused[1], New: e.Refused[0]}
 }
 
 // minus turns a difference around; there is no negative zero.

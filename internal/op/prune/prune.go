@@ -406,6 +406,7 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 	out.Certificate = &result.NotWorse{
 		Certified: c.NotWorse, Worse: c.Worse, HeldOut: p.heldOut(), Deterministic: c.Deterministic, Tasks: len(p.certify), Passes: c.Passes, Pairs: c.Pairs,
 		Difference: c.Difference, Low: c.Low, High: c.High, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Unmeasured: idsOf(p.certify, c.Lost),
+		Unanswered: unanswered(c.Effect),
 	}
 	return out, err
 }

@@ -181,6 +181,8 @@ func (c *comparing) count(i int, k bank.Cluster, live, staged []trajectory.Outco
 	}
 	p := gate.Pair{Reference: live[0].Hard, Candidate: staged[0].Hard}
 	c.pairs = append(c.pairs, p)
+	c.out.Unanswered.Old.Add(live[0].Unanswered())
+	c.out.Unanswered.New.Add(staged[0].Unanswered())
 	c.out.N++
 	switch d := p.Candidate - p.Reference; {
 	case d > score.Negligible:
@@ -262,7 +264,7 @@ func (c *comparing) judge() error {
 	if err != nil {
 		return err
 	}
-	b.Verdict, b.Reason = result.BundleStands, fmt.Sprintf("all of it won %d and lost %d of %d on fresh answers", b.Wins, b.Losses, b.N)
+	b.Verdict, b.Reason = result.BundleStands, fmt.Sprintf("all of it won %d and lost %d of %d on fresh answers", b.Wins, b.Losses, b.N)+refusedText(b.Unanswered)
 	var lost []string
 	for _, l := range b.Lost {
 		if l.State == gate.LossConfirmed {

@@ -124,7 +124,7 @@ func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, erro
 	}
 	out := Part{Usage: n.report.ByRun[name], Look: Look{
 		Run: n.below(filepath.Join(n.Dir, RunsDir, n.runName(name))), Level: lvl, Test: l.Test, N: l.N, Wins: l.Wins, Losses: l.Losses, Ties: l.Ties,
-		Difference: c.Difference, AtLeast: l.AtLeast, Better: l.Certified, Tasks: []string{},
+		Difference: c.Difference, AtLeast: l.AtLeast, Better: l.Certified, Tasks: []string{}, Unanswered: bothUnanswered(c),
 	}}
 	out.Outcome, out.Reason = Rejected, fmt.Sprintf("this part by itself is no better on fresh answers: won %d, lost %d of %d", l.Wins, l.Losses, l.N)
 	switch d := c.Difference; {
@@ -133,6 +133,7 @@ func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, erro
 	case d != nil && *d > 0:
 		out.Outcome, out.Reason = Suggested, fmt.Sprintf("this part by itself won %d and lost %d of %d on fresh answers: that can be luck", l.Wins, l.Losses, l.N)
 	}
+	out.Reason += refusedText(out.Look.Unanswered)
 	return out, nil
 }
 

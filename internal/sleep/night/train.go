@@ -236,7 +236,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 	}
 	for i, s := range h.Steps {
 		if s.Step == 0 && s.SelectionHard != nil {
-			j.out.Baseline = &Measured{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
+			j.out.Baseline = &Measured{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN, Unanswered: s.SelectionUnanswered}
 			c.BaselineScore = s.Current
 		}
 		action := gate.Action(s.Action)
@@ -337,7 +337,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 	if e != nil {
 		n.report.Simulated = n.report.Simulated || e.Simulated
 		if s, ok := e.Splits[string(task.Selection)]; ok && s.N > 0 {
-			j.out.Baseline = &Measured{Hard: s.Hard, Soft: s.Soft, N: s.N}
+			j.out.Baseline = &Measured{Hard: s.Hard, Soft: s.Soft, N: s.N, Unanswered: s.Unanswered}
 			if s.Repeats != nil {
 				j.out.Noise = s.Repeats.Within
 			}
@@ -428,7 +428,27 @@ func (n trainer) confirm(ctx context.Context, j *job, best skill.Skill, clusters
 		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("no better on fresh answers: won %d, lost %d of %d", look.Wins, look.Losses, look.N)
 		takenBack(&j.out.Consolidation)
 	}
+	j.out.Reason += refusedText(look.Unanswered)
 	return nil
+}
+
+// refusedText returns what a reason adds where answers of a look were refused or late.
+func refusedText(b result.BothUnanswered) string {
+	if words := b.Words("live", "proposed"); words != "" {
+		return "; not all answered (" + words + ")"
+	}
+	return ""
+}
+
+// bothUnanswered returns what the two sides of a comparison were refused.
+func bothUnanswered(c *result.Comparison) (out result.BothUnanswered) {
+	if s := c.A.Score; s != nil {
+		out.Old = s.Unanswered
+	}
+	if s := c.B.Score; s != nil {
+		out.New = s.Unanswered
+	}
+	return out
 }
 
 // sealed opens the test clusters and looks at them once, at half of what the candidate has of the target's level.
@@ -443,10 +463,10 @@ func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
 	}
 	if look.Better {
 		j.out.Outcome = Certified
-		j.out.Reason = fmt.Sprintf("better on tasks like these: of %d that nobody had read it won %d and lost %d", look.N, look.Wins, look.Losses)
+		j.out.Reason = fmt.Sprintf("better on tasks like these: of %d that nobody had read it won %d and lost %d", look.N, look.Wins, look.Losses) + refusedText(look.Unanswered)
 		return nil
 	}
-	j.out.Reason += fmt.Sprintf("; of %d test tasks it won %d and lost %d, and %d wins without a loss certify", look.N, look.Wins, look.Losses, j.out.Can.Floor)
+	j.out.Reason += fmt.Sprintf("; of %d test tasks it won %d and lost %d, and %d wins without a loss certify", look.N, look.Wins, look.Losses, j.out.Can.Floor) + refusedText(look.Unanswered)
 	return nil
 }
 
@@ -471,7 +491,7 @@ func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill
 	if err == nil {
 		j.served, err = n.answeredBy(dir)
 	}
-	out := &Look{Run: n.below(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}}
+	out := &Look{Run: n.below(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}, Unanswered: bothUnanswered(c)}
 	if what == "confirm" {
 		j.won = map[string]bool{}
 	}

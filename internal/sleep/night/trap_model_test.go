@@ -98,3 +98,30 @@ func TestTrap28AFailureIsNotKept(t *testing.T) {
 		}
 	})
 }
+
+// What the target's provider refuses is counted next to each score of a night, on both sides of a look.
+func TestANightCountsRefusals(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	p := &pupil{rules: []string{pupilRule}, parts: func(name string, ruled bool, _ int) int {
+		if name == "a" {
+			return -1
+		}
+		return right(ruled)
+	}}
+	p.empty = func() (model.Response, error) {
+		return model.Response{}, &model.Error{Code: model.ContentFilter, Endpoint: "pupil", Err: errors.New("no")}
+	}
+	pupilTasks(h, strings.Split("abcdefghijklmnopqrst", "")...)
+	got := p.explored(h).Targets[0]
+	const words = "1 refused (content_filter 1)"
+	if got.Baseline == nil || got.Baseline.Words() == "" {
+		t.Errorf("the live document: %+v", got.Baseline)
+	}
+	if got.Confirmed == nil || got.Confirmed.Unanswered.Old.Words() != words || got.Confirmed.Unanswered.New.Words() != words {
+		t.Fatalf("%s: %s, %+v", got.Outcome, got.Reason, got.Confirmed)
+	}
+	if want := "not all answered (live: " + words + "; proposed: " + words + ")"; !strings.Contains(got.Reason, want) {
+		t.Errorf("want %q in %q", want, got.Reason)
+	}
+}

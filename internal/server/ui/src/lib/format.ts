@@ -142,6 +142,12 @@ export function failures(of: { cause: string; failed: number; lost: number }[] |
 // Unanswered is how many answers were refused, by cause, or late: each is a score of 0.
 export type Unanswered = { refused?: Record<string, number>; deadlines?: number }
 
+// bothUnanswered names the two sides of a comparison that were refused or late, '' if none was.
+export function bothUnanswered(of: { old: Unanswered; new: Unanswered } | null | undefined, old: string, other: string): string {
+  const [a, b] = [unanswered(of?.old), unanswered(of?.new)]
+  return a || b ? `not all answered: ${old} ${a || 'none refused'}; ${other} ${b || 'none refused'}` : ''
+}
+
 export function unanswered(of: Unanswered | null | undefined): string {
   const causes = Object.entries(of?.refused ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   const parts: string[] = []
