@@ -139,6 +139,22 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
+// TestContributingNamesRealPaths: each path in the table of changes is there.
+func TestContributingNamesRealPaths(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(read(t, "../CONTRIBUTING.md"), "## Where to change what")
+	table, _, _ = strings.Cut(table, "## House rules")
+	paths := regexp.MustCompile("`((?:\\.ci|\\w+)/[\\w./-]+)`").FindAllStringSubmatch(table, -1)
+	if len(paths) < 30 {
+		t.Errorf("found %d paths", len(paths))
+	}
+	for _, m := range paths {
+		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(m[1]))); err != nil {
+			t.Errorf("CONTRIBUTING.md names %s, which there is not", m[1])
+		}
+	}
+}
+
 func TestArchitectureNamesEveryRoom(t *testing.T) {
 	t.Parallel()
 	text := read(t, "architecture.md")

@@ -51,6 +51,9 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 	return exitCode(err)
 }
 
+// Root returns the tree of the commands.
+func Root() *cobra.Command { return rootCommand(&app{}) }
+
 // asksForJSON reports whether a command line says --json: one that is broken before it
 // says so is answered so too.
 func asksForJSON(args []string) bool {
