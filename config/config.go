@@ -196,7 +196,6 @@ type Train struct {
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
 	Warm         string     `key:"warm" doc:"on: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; off: it is like the others; auto = on where reflect.minibatch_size and edits.budget are auto" enum:"auto,on,off"`
 	Stop         Stop       `key:"stop" doc:"by which rules training ends before its last step; the final evaluation follows"`
-	Failures     int        `key:"failures" doc:"a step whose batch shows fewer failures rolls out more of the train split, a batch at a time, until it has seen so many; 0 = it does not" min:"0" max:"10000" older:"0"`
 	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, parts of them are judged: those that the optimizer would keep when it sees by type of task what they won and lost, then either half of them; where edits.mode is patch and a gate scores them" older:"false"`
 }
 
@@ -214,9 +213,6 @@ type Curriculum struct {
 	Bins        int     `key:"bins" doc:"difficulty bins" min:"1" max:"1000"`
 	Temperature float64 `key:"temperature" doc:"below 1 sharpens the choice of bins" min:"0.01"`
 	EMAAlpha    float64 `key:"ema_alpha" doc:"weight of the newest score in a task's difficulty" min:"0" max:"1"`
-
-	SettledAfter  int     `key:"settled_after" doc:"tasks that were solved at each of their last N rollouts in train batches, or at none, are drawn less; 0 = none are" min:"0" max:"1000"`
-	SettledWeight float64 `key:"settled_weight" doc:"share of its draws that such a task keeps; another task takes its place" min:"0" max:"1"`
 }
 
 // Reflect is how analysts read trajectories.
@@ -225,7 +221,6 @@ type Reflect struct {
 	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, at most 16 and no more than fit into reflect.window" min:"1"`
 	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000" older:"\"auto\""`
 	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task" older:"\"task\""`
-	Memory        string `key:"memory" doc:"what analysts are told of earlier steps: run (the newest 8 steps of the whole run with what was tried, by type of task what a rejected candidate won and lost, and which tasks keep failing) or epoch (those of the epoch, as before there was a choice)" enum:"run,epoch" older:"\"epoch\""`
 	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file" older:"\"\""`
 	Guide         string `key:"guide" older:"\"\"" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they stand in the prompts of analysts alone"`
 	Rollouts      int    `key:"rollouts" older:"1" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best beside the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
@@ -264,7 +259,6 @@ type Gate struct {
 	Mode          string  `key:"mode" doc:"strict (one pass over the selection split, any higher mean is accepted), observe (scores, accepts all) or off (no scoring)" enum:"strict,observe,off"`
 	Fresh         bool    `key:"fresh" older:"false" doc:"score the skill that is shipped again on the selection split, since the luck of its first pass has chosen it too, and ask some tasks of the seed skill twice to see how far answers vary"`
 	Keep          bool    `key:"keep" older:"false" doc:"of strict: a candidate that would be accepted is rejected if it loses a selection task that the current skill wins, once 6 to 10 fresh answers of each confirm it; false: only means count"`
-	NullEvery     int     `key:"null_every" older:"0" doc:"of strict, where answers vary: after every so many steps the current skill is judged against itself under another name, to count the gate's own errors; 0 = never" min:"0"`
 	Alpha         float64 `key:"alpha" doc:"of all claims on the same test tasks that the best skill is better than the seed skill, this share may be wrong: the certificate of a first reading spends 0.8 of it, that of the 2nd 0.1, of the 3rd 0.05, and so on" min:"0.0001" max:"0.5"`
 	Cluster       string  `key:"cluster" doc:"field of the tasks; those with the same value (one document, one template) count as one in gate and certificate"`
 	Metric        string  `key:"metric" doc:"hard, soft or mixed" enum:"hard,soft,mixed"`

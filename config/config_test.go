@@ -81,7 +81,7 @@ func TestLayersOverrideInOrder(t *testing.T) {
 func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, yaml, want string }{
-		{"unknown key", "train: {epoch: 3}", "config.yaml:1: train.epoch: found an unknown key, allowed: epochs, batch_size, accumulation, seed, curriculum, warm, stop, failures, second_try (did you mean epochs?)"},
+		{"unknown key", "train: {epoch: 3}", "config.yaml:1: train.epoch: found an unknown key, allowed: epochs, batch_size, accumulation, seed, curriculum, warm, stop, second_try (did you mean epochs?)"},
 		{"unknown block", "trian: {epochs: 3}", "did you mean train?"},
 		{"wrong type", "train:\n  epochs: four", `config.yaml:2: train.epochs: found "four", allowed: auto or a whole number`},
 		{"fraction", "train: {epochs: 1.5}", "train.epochs: found 1.5, allowed: auto or a whole number"},

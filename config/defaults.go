@@ -27,12 +27,6 @@ const (
 	WarmOff  = "off"
 )
 
-// The values of reflect.memory.
-const (
-	MemoryRun   = "run"
-	MemoryEpoch = "epoch"
-)
-
 // published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
 // epochs, a fixed split, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
 // of the gate and any higher mean, all steps, guidance without a gate, edits put where they say,
@@ -69,12 +63,12 @@ func Default() Config {
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{
 			Epochs: AutoCount, BatchSize: AutoCount, Accumulation: 1, Seed: 42,
-			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
+			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3},
 			Warm:       WarmAuto,
 			Stop:       Stop{Perfect: true, Patience: 5},
 			SecondTry:  true,
 		},
-		Reflect:    Reflect{Mode: "deep", Rollouts: 1, MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
+		Reflect:    Reflect{Mode: "deep", Rollouts: 1, MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine", Tidy: true, Verify: Verify{Timeout: Duration(time.Minute)}},
 		Gate:       Gate{Mode: "strict", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -32,7 +31,6 @@ type StepRecord struct {
 	RolloutSoft       *float64         `json:"rollout_soft"`
 	RolloutN          int              `json:"rollout_n"`
 	RolloutUnanswered score.Unanswered `json:"rollout_unanswered,omitzero"`
-	Grown             int              `json:"n_more_tasks,omitempty"` // that its batch grew by for want of failures
 
 	Patches        int   `json:"n_patches"`
 	FailurePatches int   `json:"n_failure_patches"`
@@ -78,8 +76,6 @@ type StepRecord struct {
 	Losses []gate.Loss `json:"losses,omitempty"`
 
 	Failures CauseCounts `json:"failures,omitempty"` // of a candidate that the gate rejected
-
-	Control *NullControl `json:"null_control,omitempty"` // after this step
 
 	// Of a step that made several candidates only: each of them. The record is that
 	// of the one that was taken, or of the one that came nearest.
@@ -187,45 +183,6 @@ type Arm struct {
 	score.Unanswered
 	ByType     map[string]Arm `json:"by_type,omitempty"`
 	Unmeasured []string       `json:"unmeasured,omitempty"`
-}
-
-// NullControl is one null control: the current skill was judged against itself under another
-// name, by fresh answers. An acceptance is an error of the gate.
-type NullControl struct {
-	Accepted   bool             `json:"accepted"`
-	Reason     string           `json:"reason"`
-	Difference *float64         `json:"difference,omitempty"`
-	SE         *float64         `json:"difference_se,omitempty"`
-	Draws      map[gate.Arm]int `json:"draws,omitempty"`
-}
-
-// NullControls sums up the null controls of a run.
-type NullControls struct {
-	Judged   int `json:"judged"`   // of which the gate decided
-	Accepted int `json:"accepted"` // of them, wrongly
-}
-
-// Words says it in a sentence.
-func (c NullControls) Words() string {
-	return fmt.Sprintf("judged against itself under another name %s, the current skill was taken for better %s", plural.Of(c.Judged, "time", "times"), plural.Of(c.Accepted, "time", "times"))
-}
-
-// NullControls returns the sum of a history's null controls, nil if there were none.
-func (h History) NullControls() *NullControls {
-	var out *NullControls
-	for _, s := range h.Steps {
-		if s.Control == nil {
-			continue
-		}
-		if out == nil {
-			out = &NullControls{}
-		}
-		out.Judged++
-		if s.Control.Accepted {
-			out.Accepted++
-		}
-	}
-	return out
 }
 
 // Drift says that another model answered from some place on.

@@ -52,9 +52,6 @@ type Summary struct {
 	// Noise is what asking tasks twice said about the selection split; null if
 	// none were.
 	Noise *SeedNoise `json:"noise"`
-	// NullControls counts how often the gate took the current skill for better than
-	// itself; null if it was not tried.
-	NullControls *NullControls `json:"null_controls,omitempty"`
 	// Drift says where another model than before began to answer.
 	Drift []Drift `json:"drift,omitempty"`
 }

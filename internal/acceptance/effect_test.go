@@ -187,15 +187,12 @@ func trainEffects() map[string]effect {
 		"train.curriculum.ema_alpha":   {base: draws, to: "1", see: curriculum},
 
 		"train.warm":          {to: "on", see: rolledOut},
-		"train.failures":      {base: []string{"train.warm=off", "train.batch_size=2"}, to: "9", see: rolledOut},
 		"train.second_try":    {to: "false", see: func(s sight) any { return s.started.MaxCalls }}, // what it does: train_second.txtar
 		"train.stop.perfect":  {to: "true", see: steps},
 		"train.stop.score":    {to: "0.5", see: steps},
 		"train.stop.patience": {base: []string{"train.epochs=4"}, to: "1", see: steps},
 		"train.stop.evidence": {to: "true", see: steps},
 
-		"train.curriculum.settled_after":  {base: draws, to: "1", see: rolledOut},
-		"train.curriculum.settled_weight": {base: append([]string{"train.curriculum.settled_after=1"}, draws...), to: "0", see: rolledOut},
 	}
 }
 
@@ -220,7 +217,6 @@ func stageEffects() map[string]effect {
 		"reflect.minibatch_size": {to: "9", see: stages},
 		"reflect.window":         {base: []string{"reflect.minibatch_size=20"}, to: "1000", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.view":           {to: "task", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
-		"reflect.memory":         {base: []string{"train.epochs=3"}, to: "run", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.remembered":     {to: "testdata/guarantee/memory.json", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.guide":          {to: "Name no customer.", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"reflect.rollouts":       {to: "2", see: stages},
@@ -242,7 +238,6 @@ func stageEffects() map[string]effect {
 		"protocol":               {to: "skillopt", see: budgets},
 		"gate.fresh":             {base: []string{"gate.mode=strict"}, to: "false", see: func(s sight) any { return s.sum.Best.Reported.Fresh != nil }},
 		"gate.keep":              {to: "true", see: func(s sight) any { return s.started.MaxCalls }}, // what it decides: train_keep.txtar
-		"gate.null_every":        {base: []string{"models.target.temperature=1"}, to: "1", see: func(s sight) any { return s.sum.NullControls != nil }},
 		"gate.alpha":             {to: "0.4", see: func(s sight) any { return s.sum.Certificate.Words }},
 		"gate.cluster":           {to: "type", see: func(s sight) any { return s.sum.Certificate.N }},
 		"gate.metric":            {base: []string{"tasks.checks=[]"}, to: "soft", see: scores},

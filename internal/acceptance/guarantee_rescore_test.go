@@ -66,7 +66,6 @@ func TestRescoringByTheSameChecksChangesNothing(t *testing.T) {
 		"second try": func(c *config.Config) { c.Train.SecondTry = true },
 		"observe":    func(c *config.Config) { c.Gate.Mode = "observe" },
 		"soft":       func(c *config.Config) { c.Gate.Metric = "soft" },
-		"null":       func(c *config.Config) { c.Gate.NullEvery = 2 },
 		"reuse":      func(c *config.Config) { c.Record.Reuse, c.Eval.Selection = "auto", "train" },
 	} {
 		for _, temperature := range []float64{0, 1} {

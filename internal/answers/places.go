@@ -12,7 +12,7 @@ import (
 
 // What may be taken from another run is listed, by the kind of the command and the place
 // of the key. Whatever is not on the list is always asked: confirmations and fresh passes,
-// null controls, noise, certificates, comparisons, everything about test tasks. Each of
+// noise, certificates, comparisons, everything about test tasks. Each of
 // those has a sample or a place of its own; sample 0 of the places below is the first
 // answer to a question, that of an incumbent or a candidate, or of a batch. Ablation and
 // pruning read tasks in several samples, in an order that follows from the answers: each

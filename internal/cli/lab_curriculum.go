@@ -25,23 +25,19 @@ func labCurriculumCommand(a *app) *cobra.Command {
 		Use:   "curriculum",
 		Short: "Measure whether a curriculum helps, and where it does not",
 		Long: `Train with each strategy of train.curriculum in simulated worlds of several kinds,
-with and without the rule that draws settled tasks less, under equal budgets of
-model calls, and print what each adds to the test score of training without.
+under equal budgets of model calls, and print what each adds to the test score of training without.
 
 No model is called. The numbers in docs/curriculum.md are made by this command.
 
 ` + exitHelp,
 		Example: `  skillopt lab curriculum                      minutes on two cores
   skillopt lab curriculum --worlds 5 --seed 7  a quick look
-  skillopt lab curriculum --after 3 --weight 0 --csv c.csv
   skillopt lab curriculum --out docs/curriculum.md`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	c.Flags().IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind, 2 or more")
 	c.Flags().Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
-	c.Flags().IntVar(&s.After, "after", s.After, "train.curriculum.settled_after of the rule")
-	c.Flags().Float64Var(&s.Weight, "weight", s.Weight, "train.curriculum.settled_weight of the rule")
 	addFigureFlags(c, &o.files)
 	c.Flags().StringVar(&o.files.page, "out", "", "write the page to this file, and its figure beside it")
 	addRunFlag(c, &o.files)
@@ -54,7 +50,7 @@ func (o *labCurriculumOptions) run(ctx context.Context, a *app) error {
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab curriculum --help` lists the flags", err)
 	}
-	command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d --after %d --weight %v", s.Worlds, s.Seed, s.After, s.Weight)
+	command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d", s.Worlds, s.Seed)
 	r, err := studied(ctx, a, files, command, s.Run)
 	if err != nil {
 		return err

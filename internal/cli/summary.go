@@ -103,9 +103,6 @@ func writeCertainty(out printer, s *result.Summary) {
 	if n := s.Noise; n != nil && n.Advice != "" {
 		out.paragraph("noise: " + n.Advice)
 	}
-	if c := s.NullControls; c != nil {
-		out.paragraph("null controls: " + c.Words())
-	}
 	for _, d := range s.Drift {
 		out.paragraph(fmt.Sprintf("drift: from %s on the target's answers came from %s, before from %s", d.At, strings.Join(d.To, ", "), strings.Join(d.From, ", ")))
 	}

@@ -29,7 +29,6 @@ type ReflectInput struct {
 	SkillAware  bool                 // analysts also write appendix notes; with View.Whole also those of successes
 	Budget      int                  // items kept of one reply; ModeFullRewrite has none
 	StepBuffer  string               // see StepBuffer, may be empty
-	Memory      string               // or Memory
 	MetaSkill   string               // the optimizer's memory, may be empty
 }
 
@@ -156,7 +155,6 @@ func (in ReflectInput) request(j job) (Request, error) {
 		Deep:         !in.Shallow,
 		Budget:       max(0, in.Budget),
 		StepBuffer:   in.StepBuffer,
-		RunSteps:     in.Memory,
 		MetaSkill:    in.MetaSkill,
 		Skill:        in.Skill,
 		Agent:        told,

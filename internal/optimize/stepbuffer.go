@@ -61,10 +61,6 @@ type StepNote struct {
 	Tried    []string     `json:"tried,omitempty"` // in the rewrite modes: what was changed, one line each
 	Before   *float64     `json:"before,omitempty"`
 	After    *float64     `json:"after,omitempty"`
-
-	// Of an acceptance the edits, of a rejection how tasks went: Memory tells them.
-	Accepted []skill.Edit `json:"accepted,omitempty"`
-	Fared    []Fared      `json:"fared,omitempty"`
 }
 
 // StepBuffer renders the earlier steps of an epoch for analysts, "" if there

@@ -99,7 +99,7 @@ func Files() []string {
 
 // Asked says what settings ask for that not every run asks the optimizer.
 type Asked struct {
-	Later       bool // a second try, or a memory over the run
+	Later       bool // a second try
 	Files       bool // edits of several files
 	Rewrites    bool // whole texts of several files
 	Fixed       bool // SKILL.md alone, of a skill with other files
@@ -121,8 +121,7 @@ func (s *Set) Digests(asked Asked) map[string]string {
 		}
 		f, h := s.files[sp.file], sha256.New()
 		for _, part := range sp.parts() {
-			_, has := f.raw[part]
-			if _, joins := sp.joins[part]; !has || joins && !asked.Later {
+			if _, has := f.raw[part]; !has {
 				continue
 			}
 			fmt.Fprintf(h, "%s\x00%d\x00%s", part, len(f.raw[part]), f.raw[part])
@@ -207,9 +206,6 @@ func (s *Set) render(name string, values map[string]any, choices map[string]stri
 			return Text{}, fmt.Errorf("render prompt: %w", err)
 		}
 		filled[part] = text
-	}
-	for part, slot := range sp.joins {
-		filled[slot] = fmt.Sprint(filled[slot], filled[part])
 	}
 	return f.text(filled)
 }

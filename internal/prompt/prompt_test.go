@@ -29,15 +29,12 @@ func cases(s *Set) map[string]func() (Text, error) {
 	success.SkillAware = true
 	suggest.Mode = modeRewrite
 	full.Mode, full.Budget = modeFull, 0
-	run := analyst
-	run.StepBuffer, run.RunSteps = "", "### Step 1: reject, 3 of 8 tasks failed"
 	return map[string]func() (Text, error){
 		"analyst_error":            func() (Text, error) { return s.Analyst(analyst) },
 		"analyst_error_skillaware": func() (Text, error) { return s.Analyst(shallow) },
 		"analyst_error_suggest":    func() (Text, error) { return s.Analyst(suggest) },
 		"analyst_error_full":       func() (Text, error) { return s.Analyst(full) },
 		"analyst_success":          func() (Text, error) { return s.Analyst(success) },
-		"analyst_error_run":        func() (Text, error) { return s.Analyst(run) },
 		"second_try": func() (Text, error) {
 			return s.SecondTry(SecondTryInput{Budget: 1, Fared: "- b: won 0, lost 2, same 8", Items: items, Skill: skillText, MetaSkill: "memory"})
 		},

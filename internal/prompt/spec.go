@@ -56,15 +56,14 @@ type spec struct {
 	// What came later is shown only where a setting asks for it: whole files, and parts that
 	// stand where another part does.
 	later    bool
-	folder   bool              // asked only where edits may change several files of a skill
-	rewrites bool              // asked only where several files of a skill may be written anew
-	fixed    bool              // asked only where SKILL.md alone may change, of a skill with other files
-	contrast bool              // asked only where tasks are answered several times
-	loads    bool              // asked only where the description may change
-	part     bool              // asked only where a part of SKILL.md alone may change
-	others   bool              // asked only where there is a memory of other runs
-	guided   bool              // asked only where the user has words for analysts
-	joins    map[string]string // optional part to the one in whose slot it stands
+	folder   bool // asked only where edits may change several files of a skill
+	rewrites bool // asked only where several files of a skill may be written anew
+	fixed    bool // asked only where SKILL.md alone may change, of a skill with other files
+	contrast bool // asked only where tasks are answered several times
+	loads    bool // asked only where the description may change
+	part     bool // asked only where a part of SKILL.md alone may change
+	others   bool // asked only where there is a memory of other runs
+	guided   bool // asked only where the user has words for analysts
 }
 
 func specs() []spec {
@@ -72,23 +71,20 @@ func specs() []spec {
 	return []spec{
 		{
 			file:     fileAnalystError,
-			inputs:   []string{"agent", "budget", "count", "meta_skill", "run_steps", "skill", "step_buffer", "trajectories"},
-			optional: []string{"agent", "budget", "meta_skill", "run_steps", "skill_aware", "step_buffer"},
-			joins:    map[string]string{"run_steps": "step_buffer"},
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
 		},
 		{
 			file:     fileAnalystSuccess,
-			inputs:   []string{"agent", "budget", "count", "meta_skill", "run_steps", "skill", "step_buffer", "trajectories"},
-			optional: []string{"agent", "budget", "meta_skill", "run_steps", "skill_aware", "step_buffer"},
-			joins:    map[string]string{"run_steps": "step_buffer"},
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
 		},
 		{
 			file:     fileContrast,
-			inputs:   []string{"agent", "budget", "count", "meta_skill", "run_steps", "skill", "step_buffer", "trajectories"},
-			optional: []string{"agent", "budget", "meta_skill", "run_steps", "skill_aware", "step_buffer"},
-			joins:    map[string]string{"run_steps": "step_buffer"},
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
 			contrast: true,
 		},

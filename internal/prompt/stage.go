@@ -12,7 +12,6 @@ type AnalystInput struct {
 	Deep         bool   // look for shared causes; else each trajectory by itself
 	Budget       int    // most changes that are kept
 	StepBuffer   string // digest of the epoch's earlier steps
-	RunSteps     string // or of those of the whole run
 	MetaSkill    string // the optimizer's memory
 	Agent        string // what the agent is told besides skill and task
 	Skill        string
@@ -33,7 +32,7 @@ func (s *Set) Analyst(in AnalystInput) (Text, error) {
 		focus = "deep"
 	}
 	values := map[string]any{
-		"budget": in.Budget, "step_buffer": in.StepBuffer, "run_steps": in.RunSteps, "meta_skill": in.MetaSkill,
+		"budget": in.Budget, "step_buffer": in.StepBuffer, "meta_skill": in.MetaSkill,
 		"agent": in.Agent, "skill": in.Skill, "trajectories": in.Trajectories, "count": in.Count,
 		"skill_aware": in.SkillAware,
 	}

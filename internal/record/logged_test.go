@@ -95,7 +95,6 @@ func TestStagesOfPlaces(t *testing.T) {
 		"e1/s3/gate":                   {"gate", ""},
 		"e1/end/gate/cand":             {"gate", "cand"},
 		"e1/end/compare/now":           {"compare epochs", "now"},
-		"e2/s4/null/cand":              {"null control", "cand"},
 		"final/test/best":              {"test", "best"},
 		"final/test/open1/seed":        {"test", "seed"},
 		"final/fresh":                  {"fresh pass", ""},

@@ -21,8 +21,6 @@ func (p Place) Stage() (stage, arm string) {
 		switch part {
 		case "gate":
 			return gateStage(last)
-		case "null":
-			return "null control", last
 		case "compare":
 			return "compare epochs", last
 		case "triggers":

@@ -139,9 +139,6 @@ func (r *Run) notices() []notice {
 	if n := s.Noise; n != nil && n.Advice != "" {
 		add(true, "note", "Noise", line(n.Advice, reasonLength))
 	}
-	if c := s.NullControls; c != nil {
-		add(true, "note", "Null controls", c.Words())
-	}
 	for _, l := range s.LeftOut {
 		add(true, "note", "Left out of the agent's requests", line(l.String()+" ("+l.Kind+")", reasonLength))
 	}

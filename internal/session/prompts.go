@@ -61,7 +61,7 @@ func (s *Inputs) choosePrompts() (err error) {
 	if s.Config.Reflect.View == config.ViewTask {
 		s.Prompts = s.texts.first
 	}
-	later := s.Config.Train.SecondTry || s.Config.Reflect.Memory == config.MemoryRun
+	later := s.Config.Train.SecondTry
 	s.Contents["prompts"], err = promptsDigest(s.Prompts, askedFor(s, later, len(s.Skill.Others()) > 0))
 	return err
 }

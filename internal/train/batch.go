@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/schedule"
@@ -39,8 +37,6 @@ type batch struct {
 	answered   answered                 // the same, with all answers to each task
 	reflected  []optimize.ReflectResult // by microbatch
 	unmeasured []string                 // tasks that it goes on without
-	replaced   int                      // settled tasks that made room for others
-	grown      int                      // tasks that it grew by for want of failures
 	lost       *lostReplies             // of analysts
 }
 
@@ -64,7 +60,7 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 		g.Go(func() (err error) {
 			b.reflected[i], err = r.optimizer.reflect(gctx, reading{
 				ask: b.lost.heed(r.optimizer.ask(analystPrefix(prefix, i))), answered: outcomes, current: r.skills.current.skill,
-				seed: plan.Seed, budget: r.optimizer.analystBudget(id.number), told: r.memory.told(outcomes.failing()),
+				seed: plan.Seed, budget: r.optimizer.analystBudget(id.number), stepBuffer: r.memory.stepBuffer(),
 			})
 			return err
 		})
@@ -92,8 +88,7 @@ func withAnalysts(err, analysts error) error {
 func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) (answered, error) {
 	plan := b.planned[i]
 	r.emit(event.StageStarted{Epoch: b.step.epoch, Step: b.step.number, Stage: "rollout", Total: len(plan.Items)})
-	tasks, replaced := r.sampler.draw(b.step.number, plan)
-	b.replaced += replaced
+	tasks := r.sampler.draw(b.step.number, plan)
 	place := batchPlace(b.prefix, i)
 	outcomes, err := r.roll(gctx, place, tasks)
 	if err != nil {
@@ -105,10 +100,7 @@ func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) (answer
 	if err := r.cover(ctx, b, place, tasks, outcomes); err != nil {
 		return answered{}, err
 	}
-	if i < len(b.planned)-1 {
-		return outcomes, nil
-	}
-	return r.grow(gctx, ctx, b, outcomes)
+	return outcomes, nil
 }
 
 // roll rolls out tasks with the current skill. In folds, what gates have measured of it
@@ -146,52 +138,6 @@ func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, task
 	gone, err := r.rollouts.giveUpMissing(ctx, rolloutSet{place: place, tasks: tasks}, outcomes.tasks)
 	b.unmeasured = append(b.unmeasured, idsOf(gone)...)
 	return err
-}
-
-// grow rolls out more train tasks, a batch at a time in an order of this step's own, until
-// a step has seen Enough failures, all tasks that it may draw, or there is no room for more.
-// The analysts read all of it at once. outcomes are those of the last microbatch. A warm
-// start has what there is.
-func (r *batcher) grow(gctx, ctx context.Context, b *batch, outcomes answered) (answered, error) {
-	if r.opts.Enough == 0 || r.opts.warms(b.step.number) {
-		return outcomes, nil
-	}
-	rest := r.unseen(b, outcomes.tasks)
-	for k := 1; len(rest) > 0 && b.answered.failed()+outcomes.failed() < r.opts.Enough; k++ {
-		n := min(len(rest), r.opts.BatchSize)
-		prefix := fmt.Sprintf("%s/more%d", analystPrefix(b.prefix, len(b.planned)-1), k)
-		room, err := r.pacer.roomFor(ctx, prefix, Unit{Name: UnitMore, Step: b.step.number, Tasks: n})
-		if err != nil || !room {
-			return outcomes, err
-		}
-		place := rollout.Place{Prefix: prefix + "/rollout"}
-		out, err := r.roll(gctx, place, rest[:n])
-		if err != nil {
-			return outcomes, err
-		}
-		if err := r.cover(ctx, b, place, rest[:n], out); err != nil {
-			return outcomes, err
-		}
-		outcomes, rest = outcomes.plus(out), rest[n:]
-		b.grown += n
-	}
-	return outcomes, nil
-}
-
-// unseen are the tasks that the step may draw and has not, shuffled.
-func (r *batcher) unseen(b *batch, outcomes []trajectory.Outcome) []task.Task {
-	seen := map[string]bool{}
-	for _, o := range slices.Concat(b.outcomes, outcomes) {
-		seen[o.ID] = true
-	}
-	all := r.data.drawn(b.step.number)
-	var rest []task.Task
-	for _, k := range pyrand.New(seedOf(r.opts.Seed, b.prefix+"/more")).Perm(len(all)) {
-		if !seen[all[k].ID] {
-			rest = append(rest, all[k])
-		}
-	}
-	return rest
 }
 
 // patches are those of analysts, by what they were drawn from.

@@ -53,7 +53,7 @@ func TestNoCandidateIsJudgedByWhatItWasMadeFrom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := hard()
 		o.BatchSize, o.Accumulation = rapid.IntRange(2, 30).Draw(rt, "batch"), rapid.IntRange(1, 2).Draw(rt, "accumulation")
-		o.Epochs, o.NullEvery = rapid.IntRange(1, 3).Draw(rt, "epochs"), rapid.IntRange(0, 2).Draw(rt, "null")
+		o.Epochs = rapid.IntRange(1, 3).Draw(rt, "epochs")
 		o.Curriculum.Strategy = rapid.SampledFrom([]string{"none", "uniform"}).Draw(rt, "curriculum")
 		o.Curriculum.Bins, o.Curriculum.Temperature = 3, 1
 		o.SecondTry = rapid.Bool().Draw(rt, "second tries")

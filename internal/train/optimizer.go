@@ -164,12 +164,12 @@ func (o *optimizer) analystBudget(step int) int {
 
 // reading is what analysts are to read of one microbatch, and how.
 type reading struct {
-	ask      optimize.Ask
-	answered answered
-	current  skill.Skill
-	seed     int64
-	budget   int
-	told     told
+	ask        optimize.Ask
+	answered   answered
+	current    skill.Skill
+	seed       int64
+	budget     int
+	stepBuffer string
 }
 
 func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectResult, error) {
@@ -182,7 +182,7 @@ func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectRes
 		Ask: r.ask, Prompts: o.prompts, Mode: o.mode,
 		Outcomes: single, Contrasts: contrasts, Skill: document, View: view, Size: o.opts.Minibatch, Seed: r.seed, Shallow: o.opts.Shallow,
 		FailureOnly: o.opts.FailureOnly, SkillAware: o.opts.SkillAware, Budget: r.budget,
-		StepBuffer: r.told.stepBuffer, Memory: r.told.memory, MetaSkill: o.memory.metaSkill,
+		StepBuffer: r.stepBuffer, MetaSkill: o.memory.metaSkill,
 	})
 }
 

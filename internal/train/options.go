@@ -35,12 +35,10 @@ type Batching struct {
 	Seed         int64
 	Curriculum   Curriculum
 	Warm         int // train tasks that the first step rolls out, with as many edits as they call for; 0: it is like the others
-	Enough       int // failures until which a step rolls out more tasks; 0: it does not
 }
 
 // Reflection says what analysts are shown, and what is made of what they propose.
 type Reflection struct {
-	Memory      int  // newest steps of the run that analysts are told of; 0: those of the epoch
 	SecondTry   bool // parts of a rejected bundle of edits are judged
 	Shallow     bool // each trajectory by itself
 	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds
@@ -68,7 +66,6 @@ type Gating struct {
 	Twice         *int    // items of the seed skill that are asked twice, at most; nil: as their number asks for
 	Fresh         bool    // what is shipped is scored again, and the noise of the seed skill's answers is measured
 	Keep          bool    // a candidate that loses what the current skill wins is rejected
-	NullEvery     int     // after every so many steps the gate judges the current skill against itself; 0: never
 	Alpha         float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
 	Cluster       string  // task field; items with the same value count as one
 	Deterministic bool    // as far as the settings say, the target's answers are deterministic
@@ -106,12 +103,6 @@ type Curriculum struct {
 	Bins        int
 	Temperature float64
 	Alpha       float64
-
-	// Tasks that ended the same way at each of the last SettledAfter looks keep
-	// only the share SettledWeight of their draws, whatever the strategy; 0: all
-	// keep all.
-	SettledAfter  int
-	SettledWeight float64
 }
 
 // Data are the tasks by split.

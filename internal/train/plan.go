@@ -38,10 +38,6 @@ func (n Sizes) judge() (judge, pass int) {
 func (o Options) Plan(n Sizes) []result.StageCalls {
 	steps := o.Steps(n.Train)
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
-	// One that shows too few failures grows by the tasks that it has not.
-	if o.Enough > 0 {
-		batch += n.Train - min(o.BatchSize, n.Train)
-	}
 	candidates := steps + triesOfParts*o.secondTries(steps)
 	judge, pass := n.judge()
 	gates := 0
@@ -55,9 +51,6 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 		gates += 2 * o.twice(n.Selection) // of the seed skill again, and of an accepted one if that shows nothing
 	}
 	gates += o.confirmations(n.Selection) + o.keepRollouts(candidates, judge)
-	if o.NullEvery > 0 && o.Gate == gate.ModeStrict {
-		gates += steps / o.NullEvery * 2 * judge // one pass of both arms
-	}
 	first := batch
 	if o.warms(1) {
 		first = o.First(n.Train)
@@ -166,10 +159,6 @@ func (o Options) analystStages() string {
 // optimizerPlan bounds the optimizer's calls.
 func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 	analysts, first := o.analysts(), o.firstAnalysts(train)
-	if o.Enough > 0 { // the last microbatch of a step may grow to all tasks
-		analysts += o.analystsOf(train)
-		first = max(first, analysts)
-	}
 	again := o.secondTries(steps)
 	out := []result.StageCalls{
 		{Stage: o.analystStages(), Calls: (steps-1)*analysts + first},

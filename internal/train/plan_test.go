@@ -59,7 +59,7 @@ func anyOptions(t *rapid.T) (Options, *world) {
 		o.Warm = count("tasks of it", 1, 14)
 	}
 	if yes("second tries") {
-		o.SecondTry, o.Memory, o.Enough = true, count("memory", 0, 8), count("failures", 0, 9)
+		o.SecondTry = true
 	}
 	if yes("curriculum") {
 		o.Curriculum = Curriculum{Strategy: "uniform", Bins: 3, Temperature: 1, Alpha: 0.3}

@@ -62,7 +62,7 @@ func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) 
 	if err != nil {
 		return nil, err
 	}
-	tasks, _ := p.sampler.draw(id.number, batches[0])
+	tasks := p.sampler.draw(id.number, batches[0])
 	return samplesOf(rolloutSet{batchPlace(id.key(), 0), tasks, s}, p.opts.answersEach()), nil
 }
 

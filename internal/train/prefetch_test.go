@@ -90,7 +90,6 @@ func TestOverlapChangesNothing(t *testing.T) {
 		gate := rapid.SampledFrom([]gate.Mode{"strict", "observe", "off"}).Draw(rt, "gate")
 		keep, rollouts := rapid.Bool().Draw(rt, "keep"), rapid.IntRange(1, 3).Draw(rt, "rollouts")
 		second := rapid.Bool().Draw(rt, "second tries")
-		settled := rapid.IntRange(0, 2).Draw(rt, "looks until a task is settled")
 		propose := map[int][]string{}
 		for step := range 9 {
 			propose[step+1] = rapid.SliceOfN(rapid.SampledFrom([]string{"rule a", "rule b", "rule c", "harm a", "harm b", "half d", "talk"}), 0, 2).Draw(rt, "edits")
@@ -100,7 +99,6 @@ func TestOverlapChangesNothing(t *testing.T) {
 			w.propose, w.overlap = propose, overlap
 			o.Gate, o.Alpha, o.Keep, o.Rollouts = gate, 0.05, keep, rollouts
 			o.SecondTry = second
-			o.Curriculum.SettledAfter, o.Curriculum.SettledWeight = settled, 0.25
 			w.rolling = func(key string) { time.Sleep(time.Duration(hashed(salt, key)%100) * time.Millisecond) }
 			w.fails = func(key string) bool { return hashed(salt+"lost", key)%1000 < lost }
 			r, err := w.run(context.Background(), o)

@@ -83,14 +83,14 @@ func TestArrivalChangesNothing(t *testing.T) {
 		"one candidate": func(*Options) {},
 		"warm":          func(o *Options) { o.Warm = 8 },
 		"second tries": func(o *Options) {
-			o.SecondTry, o.Memory, o.Enough, o.BatchSize, o.Budget = true, 8, 4, 2, 3
+			o.SecondTry, o.BatchSize, o.Budget = true, 2, 3
 		},
 		"steady":        func(o *Options) { o.Deterministic = true },
 		"no fresh pass": func(o *Options) { o.Fresh = false },
 		"keep":          func(o *Options) { o.Keep, o.Cluster = true, "" },
 		"rollouts":      func(o *Options) { o.Rollouts = 3 },
 		"rollouts, warm": func(o *Options) {
-			o.Rollouts, o.Warm, o.Enough = 2, 8, 6
+			o.Rollouts, o.Warm = 2, 8
 		},
 		"in folds":                 func(*Options) {},
 		"rollouts, keep, in folds": func(o *Options) { o.Rollouts, o.Keep = 2, true },
@@ -245,7 +245,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 			o.Warm = 8
 		}
 		if rapid.Bool().Draw(rt, "second tries") {
-			o.SecondTry, o.Memory, o.Enough, o.BatchSize = true, 8, rapid.IntRange(0, 8).Draw(rt, "failures"), rapid.IntRange(1, 4).Draw(rt, "batch")
+			o.SecondTry, o.BatchSize = true, rapid.IntRange(1, 4).Draw(rt, "batch")
 		}
 		o.Gate = rapid.SampledFrom([]gate.Mode{"strict", "strict", "observe"}).Draw(rt, "gate")
 		o.Fresh = rapid.Bool().Draw(rt, "fresh")

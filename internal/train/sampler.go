@@ -16,7 +16,6 @@ type sampler struct {
 	opts       Options
 	data       Data
 	curriculum *schedule.Curriculum // nil: one pass over the train split an epoch
-	settled    *schedule.Settled    // nil: settled tasks are drawn like others
 }
 
 func newSampler(o Options, d Data) (*sampler, error) {
@@ -29,9 +28,6 @@ func newSampler(o Options, d Data) (*sampler, error) {
 			return nil, err
 		}
 		s.curriculum = c
-	}
-	if n := o.Curriculum.SettledAfter; n > 0 {
-		s.settled = schedule.NewSettled(schedule.SettledConfig{After: n, Weight: o.Curriculum.SettledWeight})
 	}
 	return s, nil
 }
@@ -105,49 +101,30 @@ func inOrderOf(batches []schedule.Batch, n int) []int {
 }
 
 // draw returns the tasks of a microbatch of a step: those that were planned, or what the
-// curriculum prefers, settled ones replaced by others. Of a warm start nothing is known
-// before.
-func (s *sampler) draw(step int, b schedule.Batch) (tasks []task.Task, replaced int) {
+// curriculum prefers. Of a warm start nothing is known before.
+func (s *sampler) draw(step int, b schedule.Batch) []task.Task {
 	all := s.data.drawn(step)
 	if s.opts.warms(step) {
-		return pick(all, b.Items), 0
+		return pick(all, b.Items)
 	}
 	keys := idsOf(all)
 	if s.curriculum != nil {
 		total := s.opts.epochsAt(step) * s.stepsPerEpoch()
 		b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: step - 1, Total: total})
 	}
-	if s.settled != nil {
-		b.Items, replaced = s.settled.Thin(pyrand.New(seedOf(b.Seed, "settled")), keys, b.Items)
-	}
-	return pick(all, b.Items), replaced
+	return pick(all, b.Items)
 }
 
 // observe shows the curriculum how the tasks of a step ended, and returns what it knows
 // then. Everything comes from the record, so that a resumed run draws the same tasks.
-func (s *sampler) observe(outcomes []trajectory.Outcome, replaced int) map[string]float64 {
-	if s.curriculum == nil && s.settled == nil {
+func (s *sampler) observe(outcomes []trajectory.Outcome) map[string]float64 {
+	if s.curriculum == nil {
 		return nil
 	}
 	for _, o := range outcomes {
-		if !o.Status.Measured() {
-			continue
-		}
-		if s.curriculum != nil {
+		if o.Status.Measured() {
 			s.curriculum.Update(o.ID, s.opts.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0))
 		}
-		if s.settled != nil {
-			s.settled.Look(o.ID, o.Hard)
-		}
 	}
-	metrics := map[string]float64{}
-	if s.curriculum != nil {
-		metrics = s.curriculum.Metrics()
-	}
-	if s.settled != nil {
-		solved, failed := s.settled.Count()
-		metrics["settled/solved"], metrics["settled/failed"] = float64(solved), float64(failed)
-		metrics["settled/replaced"] = float64(replaced)
-	}
-	return metrics
+	return s.curriculum.Metrics()
 }

@@ -2,7 +2,6 @@ package train
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -131,19 +130,11 @@ func TestASecondTryMayFail(t *testing.T) {
 	w.propose = map[int][]string{1: {"nothing", "harm b", "harm c"}, 2: {"rule d"}}
 	keeps(w, "1")
 	o := again()
-	o.BatchSize, o.Memory = 4, 8
+	o.BatchSize = 4
 	r := w.must(t, o)
 	s := r.History.Steps[1]
 	if !strings.HasPrefix(s.Action, "reject") || len(s.Candidates) != 4 || slices.ContainsFunc(s.Candidates, func(c result.CandidateRecord) bool { return c.Taken }) || r.Rejected != 1 {
 		t.Errorf("step 1: %s, %+v, %d rejected", s.Action, s.Candidates, r.Rejected)
-	}
-	var told []string
-	for _, q := range w.asked(model.StageAnalystError) {
-		told = append(told, q.User)
-	}
-	if last := told[len(told)-1]; !strings.Contains(last, "## Earlier Steps Of This Run\n\n### Step 1: reject, ") ||
-		!strings.Contains(last, "content=harm b") || !strings.Contains(last, "- b: won 0, lost ") {
-		t.Errorf("an analyst of step 2 is told:\n%s", last)
 	}
 	if got := actions(r)[2]; got != "accept_new_best" {
 		t.Errorf("step 2: %s", got)
@@ -183,81 +174,6 @@ func TestASecondTryNeedsRoom(t *testing.T) {
 	}
 	if !slices.ContainsFunc(keysOf(w.recorded), IsRoom) {
 		t.Errorf("recorded: %v", keysOf(w.recorded))
-	}
-}
-
-// A batch with few failures grows until it shows enough of them, by tasks that it did not
-// have, and its analysts read all of it together.
-func TestABatchGrows(t *testing.T) {
-	t.Parallel()
-	run := func(enough int, pace func(Unit) (int, error)) (*world, *Result) {
-		w := newWorld(40, 40, 8)
-		w.seed = "# Skill\nrule a\nrule b\nrule c\n"
-		w.propose = map[int][]string{1: {"rule d"}}
-		w.pace = pace
-		o := fresh()
-		o.BatchSize, o.Minibatch, o.Epochs, o.Enough, o.Deterministic, o.EndAfter = 8, 100, 1, enough, true, new(1)
-		return w, w.must(t, o)
-	}
-	plain, r := run(0, nil)
-	if n := r.History.Steps[1].RolloutN; n != 8 || r.History.Steps[1].Grown != 0 {
-		t.Errorf("%d rollouts, grown by %d", n, r.History.Steps[1].Grown)
-	}
-	w, r := run(7, nil)
-	s := r.History.Steps[1]
-	failures := 0
-	seen := map[string]bool{}
-	for _, key := range w.rollouts {
-		if strings.HasPrefix(key, "e1/s1/mb0/") {
-			id := key[strings.LastIndex(key, "/t")+1:]
-			if id = strings.Split(id, "/")[0]; seen[id] {
-				t.Errorf("%s is rolled out twice", id)
-			}
-			seen[id] = true
-		}
-	}
-	for i := range 40 {
-		if id := fmt.Sprintf("t%02d", i); seen[id] && i%4 == 3 {
-			failures++
-		}
-	}
-	if failures < 7 || s.RolloutN != len(seen) || s.Grown != len(seen)-8 || s.RolloutN%8 != 0 {
-		t.Errorf("%d failures in %d tasks, record %d and %d", failures, len(seen), s.RolloutN, s.Grown)
-	}
-	if n := len(w.asked(model.StageAnalystError)); n != len(plain.asked(model.StageAnalystError)) {
-		t.Errorf("%d analysts of failures", n)
-	}
-	if w, r := run(1000, nil); r.History.Steps[1].RolloutN != 40 || w.rolled("e1/s1/mb0/") != 40 {
-		t.Errorf("%d rollouts of 40 tasks", r.History.Steps[1].RolloutN)
-	}
-	if _, r := run(7, func(p Unit) (int, error) {
-		if p.Name == UnitMore {
-			return 0, nil
-		}
-		return p.Tasks, nil
-	}); r.History.Steps[1].RolloutN != 8 {
-		t.Errorf("without room: %d rollouts", r.History.Steps[1].RolloutN)
-	}
-}
-
-// Failures that two steps with candidates could not fix are named to the analysts that
-// read them again.
-func TestFailuresThatStayAreNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(4, 40, 8)
-	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}, 3: {"rule c"}}
-	o := fresh()
-	o.BatchSize, o.Minibatch, o.Epochs, o.Memory, o.Deterministic = 4, 100, 4, 8, true
-	w.must(t, o)
-	var told []string
-	for _, q := range w.asked(model.StageAnalystError) {
-		_, memory, _ := strings.Cut(q.User, "## Earlier Steps Of This Run\n")
-		_, staying, _ := strings.Cut(memory, "### Failures that stay\n")
-		staying, _, _ = strings.Cut(staying, "\n\n")
-		told = append(told, staying)
-	}
-	if len(told) != 4 || told[0]+told[1] != "" || !strings.HasSuffix(told[2], "\n- t02: steps 1, 2\n- t03: steps 1, 2") && !strings.HasSuffix(told[2], "\n- t03: steps 1, 2\n- t02: steps 1, 2") || !strings.HasSuffix(told[3], "\n- t03: steps 1, 2, 3") {
-		t.Errorf("told: %q", told)
 	}
 }
 

@@ -59,8 +59,7 @@ func (s *stepper) run(ctx context.Context, id stepID, planned []schedule.Batch) 
 	if err != nil && !errors.Is(err, errIndecisive) {
 		return stepResult{}, err
 	}
-	r.record.Control, err = s.judge.control(ctx, id)
-	return r, err
+	return r, nil
 }
 
 // try carries out a step, beginning with a record. With errIndecisive there is a result
@@ -107,8 +106,8 @@ func (s *stepper) summarise(p *proposal, b *batch) {
 		r.RolloutHard, r.RolloutSoft = &m.Hard, &m.Soft
 		r.RolloutUnanswered = Summarise(b.outcomes).Unanswered
 	}
-	r.Grown, r.Unmeasured = b.grown, b.unmeasured
-	r.Curriculum = s.sampler.observe(b.outcomes, b.replaced)
+	r.Unmeasured = b.unmeasured
+	r.Curriculum = s.sampler.observe(b.outcomes)
 	r.Notes = s.memory.heldBack()
 	for _, result := range b.reflected {
 		r.LostReplies += len(result.Lost)
@@ -132,10 +131,8 @@ func (r stepResult) note() optimize.StepNote {
 	}
 	switch action := gate.Action(r.record.Action); {
 	case action.Rejected():
-		n.Rejected, n.Tried, n.Fared = r.updated.Applied, r.updated.Summary, r.fared
+		n.Rejected, n.Tried = r.updated.Applied, r.updated.Summary
 		n.Before, n.After = r.before, r.record.Candidate
-	case action.Accepted():
-		n.Accepted, n.Before, n.After = r.updated.Applied, r.before, r.record.Candidate
 	}
 	return n
 }

@@ -226,7 +226,7 @@ func (t *trainer) closeStep(id stepID, r stepResult) error {
 	t.stopper.saw(*c)
 	t.memory.holdBack(gate.Action(c.Action), c.Notes)
 	t.history.Steps = append(t.history.Steps, *c)
-	t.memory.remember(r.note(), r.batch.outcomes, c.CandidateHash != "")
+	t.memory.remember(r.note())
 	r.files["step_record.json"] = *c
 	if err := t.output.step(id.number, r.files); err != nil {
 		return err

@@ -39,13 +39,10 @@ func New(s *session.Session) *Sizes {
 func Gating(in *session.Inputs, deterministic bool) train.Gating {
 	g := in.Config.Gate
 	return train.Gating{
-		Gate: gate.Mode(g.Mode), Fresh: g.Fresh, Keep: g.Keep, NullEvery: g.NullEvery, Alpha: g.Alpha,
+		Gate: gate.Mode(g.Mode), Fresh: g.Fresh, Keep: g.Keep, Alpha: g.Alpha,
 		Cluster: g.Cluster, Deterministic: deterministic, Projection: in.Projection(),
 	}
 }
-
-// memorySteps is how many of the newest steps of a run analysts are told of.
-const memorySteps = 8
 
 // Options maps the configuration to the loop's hyperparameters.
 func (z *Sizes) Options() train.Options {
@@ -59,7 +56,7 @@ func (z *Sizes) Options() train.Options {
 	o := train.Options{
 		Batching: train.Batching{
 			Epochs: z.epochs(), BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
-			Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
+			Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha},
 		},
 		Reflection: train.Reflection{
 			Shallow: c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize.Or(0), Whole: z.in.Config.Reflect.View == config.ViewAgent, Window: z.analystWindow(), Rollouts: c.Reflect.Rollouts, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
@@ -76,10 +73,7 @@ func (z *Sizes) Options() train.Options {
 		},
 	}
 	o.Remembered, o.Guide = optimize.Remember(z.in.Remembered), strings.TrimSpace(c.Reflect.Guide)
-	o.SecondTry, o.Enough = c.Train.SecondTry, c.Train.Failures
-	if c.Reflect.Memory == config.MemoryRun {
-		o.Memory = memorySteps
-	}
+	o.SecondTry = c.Train.SecondTry
 	if z.start != nil {
 		o.Warm, o.Twice = z.start.Warm, z.start.Twice
 	}

@@ -173,10 +173,8 @@ func BestOfN(ctx context.Context, a *Arena) (Outcome, error) {
 }
 
 // Curricula returns training with each curriculum; training without one is first.
-// after and weight are those of the rule that draws settled tasks less.
-func Curricula(after int, weight float64) []Contestant {
+func Curricula() []Contestant {
 	var out []Contestant
-	rule := fmt.Sprintf("; settled after %d looks, then %v of its draws", after, weight)
 	for _, s := range []struct{ name, what string }{
 		{"none", "each epoch one pass"},
 		{"uniform", "bins of difficulty, all alike"},
@@ -185,8 +183,6 @@ func Curricula(after int, weight float64) []Contestant {
 	} {
 		c := train.Curriculum{Strategy: s.name, Bins: 5, Temperature: 1, Alpha: 0.3}
 		out = append(out, Contestant{s.name, s.what, Trained(c)})
-		c.SettledAfter, c.SettledWeight = after, weight
-		out = append(out, Contestant{s.name + ", less", s.what + rule, Trained(c)})
 	}
 	return out
 }

@@ -13,22 +13,16 @@ import (
 type Study struct {
 	Worlds int     `json:"worlds"` // of each kind
 	Seed   uint64  `json:"seed"`
-	After  int     `json:"settled_after"`  // of the rule that draws settled tasks less
-	Weight float64 `json:"settled_weight"` //
 }
 
 // DefaultStudy takes a few minutes on two cores.
-func DefaultStudy() Study { return Study{Worlds: 40, Seed: 1, After: 2, Weight: 0.25} }
+func DefaultStudy() Study { return Study{Worlds: 40, Seed: 1} }
 
 // Validate reports what nothing can be measured with.
 func (s Study) Validate() error {
 	switch {
 	case s.Worlds < 2 || s.Worlds > 100_000:
 		return fmt.Errorf("worlds: found %d, allowed is 2 to 100000", s.Worlds)
-	case s.After < 1 || s.After > 1000:
-		return fmt.Errorf("after: found %d, allowed is 1 to 1000", s.After)
-	case !(s.Weight >= 0 && s.Weight <= 1):
-		return fmt.Errorf("weight: found %v, allowed is 0 to 1", s.Weight)
 	}
 	return nil
 }
@@ -78,7 +72,7 @@ func (s Study) Run(ctx context.Context) (Report, error) {
 		setup := Default()
 		setup.Worlds, setup.Seed = s.Worlds, s.Seed
 		k.change(&setup)
-		r, err := Run(ctx, setup, Curricula(s.After, s.Weight))
+		r, err := Run(ctx, setup, Curricula())
 		if err != nil {
 			return Report{}, fmt.Errorf("worlds %q: %w", k.name, err)
 		}
@@ -151,14 +145,9 @@ holds for these worlds: their optimizer reads a rule off a single failure.
 ## What is compared
 
 Training without a curriculum takes each train task once an epoch. The strategies of
-`+"`train.curriculum.strategy`"+` draw batches by difficulty instead. "less" is the rule of
-`+"`train.curriculum.settled_after`"+` and `+"`settled_weight`"+`: a task that ended the same way (solved, or
-not) at each of its last %d looks keeps %v of its draws, and a task that is not
-settled takes its place. A look is a measured rollout in a train batch; one that ends
-otherwise makes the task worth drawing again. Draws come from the run's seed and its
+`+"`train.curriculum.strategy`"+` draw batches by difficulty instead. Draws come from the run's seed and its
 record alone: a resumed run draws alike. None of this touches the gate, the selection
-split or the test split. `+"`history.json`"+` holds how many tasks are settled and how many
-made room (`+"`curriculum`"+`: `+"`settled/solved`, `settled/failed`, `settled/replaced`"+`).
+split or the test split.
 
 Each contestant may use the same number of model calls in a world. It begins no step
 if the rest is below the cost of its dearest step so far; a dearer one still can pass
@@ -168,7 +157,7 @@ budget), with 95 %% bootstrap intervals over the worlds. There is no correction 
 looking at many of them: about one in twenty would stand out by chance.
 
 ![Differences to training without a curriculum](%s)
-`, command, r.Study.After, r.Study.Weight, figure)
+`, command, figure)
 	r.summary(&b)
 	for _, f := range r.Findings {
 		s := f.Result.Setup
@@ -213,5 +202,5 @@ func (r Report) summary(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", row.Name, list("helps"), list("hurts"), list("not told apart"))
 	}
-	b.WriteString("\nBoth are off unless a config asks for them: the strategy is `none` and `settled_after` is 0.\n")
+	b.WriteString("\nThe strategy is `none` unless a config asks for another.\n")
 }

@@ -38,8 +38,6 @@ func loopWays() []loopWay {
 		{"no second try", "`train.second_try: false`", func(o *train.Options) { o.SecondTry = false }},
 		{"whole batches", "each batch is the whole train split", func(o *train.Options) { o.BatchSize = 60 }},
 		{"no guidance", "`slow_update.enabled: false`, `meta_skill.enabled: false`", func(o *train.Options) { o.SlowUpdate, o.MetaSkill = false, false }},
-		{"memory of the run", "`reflect.memory: run`", func(o *train.Options) { o.Memory = 8 }},
-		{"20 failures", "`train.failures: 20`", func(o *train.Options) { o.Enough = 20 }},
 	}
 }
 
