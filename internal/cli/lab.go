@@ -21,7 +21,7 @@ With --run DIR a study keeps its tables in a run directory: skillopt runs show p
 and skillopt serve shows them among the runs.`,
 	}
 	group(c)
-	c.AddCommand(labLoopCommand(a), labFewCommand(a), labCertificateCommand(a), labPruneCommand(a), labWorldsCommand(a), labBaselinesCommand(a), labCurriculumCommand(a))
+	c.AddCommand(labLoopCommand(a), labFewCommand(a), labCertificateCommand(a), labPruneCommand(a), labBaselinesCommand(a), labCurriculumCommand(a))
 	return c
 }
 

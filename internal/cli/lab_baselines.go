@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
+	"github.com/seed-f4525e22/skillopt/internal/worlds"
 )
 
 // labBaselinesOptions are the flags of lab baselines.
@@ -52,13 +54,29 @@ No model is called: the figures are about methods in these worlds.
 func addSetupFlags(c *cobra.Command, s *bench.Setup) {
 	f := c.Flags()
 	f.IntVar(&s.Worlds, "worlds", s.Worlds, "worlds to compete in; they differ by their seed alone")
-	addWorldFlags(c, &s.World)
+	addCompetitionFlags(c, &s.World)
 	f.IntVar(&s.Train, "train", s.Train, "tasks to learn from")
 	f.IntVar(&s.Selection, "selection", s.Selection, "tasks to select by")
 	f.IntVar(&s.Test, "test", s.Test, "tasks to score on")
 	f.IntVar(&s.Calls, "calls", s.Calls, "budget of model calls of each contestant in one world")
 	f.IntVar(&s.Epochs, "epochs", s.Epochs, "epochs of training, as far as the budget reaches")
 	f.IntVar(&s.Batch, "batch", s.Batch, "tasks of a train batch")
+}
+
+// addCompetitionFlags adds the flags that say what the worlds are like.
+func addCompetitionFlags(c *cobra.Command, p *worlds.Params) {
+	f := c.Flags()
+	f.Uint64Var(&p.Seed, "seed", p.Seed, "seed of everything that is drawn")
+	f.IntVar(&p.Rules, "rules", p.Rules, "rules that are to be learnt")
+	f.IntVar(&p.Depth, "depth", p.Depth, "rules that one answer needs, at most (1 to 3)")
+	f.StringVar(&p.Optimizer, "optimizer", p.Optimizer, "what the optimizer cannot do: "+strings.Join(worlds.OptimizerNames(), ", "))
+	f.Float64Var(&p.Plain, "plain", p.Plain, "share of tasks that no rule concerns: always solved")
+	f.Float64Var(&p.Skew, "skew", p.Skew, "0: kinds of tasks are alike in number; above: some are rare")
+	f.Float64Var(&p.Noise, "noise", p.Noise, "share of tasks that can never be solved")
+	f.Float64Var(&p.Flip, "flip", p.Flip, "share of answers that forget the skill")
+	f.Float64Var(&p.Harm, "harm", p.Harm, "share of failure analyses that propose a harmful rule as well")
+	f.Float64Var(&p.Fooled, "fooled", p.Fooled, "share of harmful rules that ranking takes for good ones")
+	f.Float64Var(&p.Note, "note", p.Note, "share of success analyses that propose a useless note")
 }
 
 // run has the baselines compete.

@@ -39,7 +39,7 @@ var tiers = [][]string{
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
-	{"config", "internal/draft", "internal/fetch", "internal/lab/worlds"},
+	{"config", "internal/draft", "internal/fetch", "internal/worlds"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
 	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
 	{"internal/wiring", "internal/lab/bench", "internal/report", "internal/rescore", "internal/ask"},

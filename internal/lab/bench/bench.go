@@ -3,7 +3,7 @@
 // writes in one go, the best of several such, and what training makes of it, with
 // this or that curriculum.
 //
-// A world is made by internal/lab/worlds and played by the provider sim. Training
+// A world is made by internal/worlds and played by the provider sim. Training
 // is the real loop of internal/train, over rollouts and requests that are kept in
 // memory instead of recorded. Every contestant's skill is scored at the end on the
 // same test tasks, which cost it nothing and which no contestant sees before.
@@ -21,7 +21,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
+	"github.com/seed-f4525e22/skillopt/internal/worlds"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
+	"github.com/seed-f4525e22/skillopt/internal/worlds"
 )
 
 // CSV writes one line a cell and way.

@@ -52,7 +52,7 @@ func (p Params) optimizer() (Optimizer, error) {
 			return o, nil
 		}
 	}
-	return Optimizer{}, fmt.Errorf("optimizer: found %q, allowed is %s", p.Optimizer, strings.Join(OptimizerNames(), ", "))
+	return Optimizer{}, fmt.Errorf("optimizer: found %q, allowed is one of %s", p.Optimizer, strings.Join(OptimizerNames(), ", "))
 }
 
 // keys writes the limits as keys of a world file, nothing if there are none.

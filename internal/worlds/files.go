@@ -8,7 +8,7 @@ import (
 // worldFile writes the world file.
 func worldFile(p Params, o Optimizer, kinds []kind) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, `# A SIMULATED WORLD, made by "skillopt lab worlds". No model runs here: this file
+	fmt.Fprintf(&b, `# A SIMULATED WORLD, made by "skillopt init --world". No model runs here: this file
 # tells the provider "sim" how to play the target and the optimizer. Scores from it
 # say nothing about any real model. docs/simulation.md describes the keys.
 name: %s
@@ -86,7 +86,7 @@ You are given one card and one question about it.
 
 func config(p Params) string {
 	return fmt.Sprintf(`# Trains SKILL.md on tasks.jsonl in a SIMULATED world: no key, no network, no cost.
-# Made by "skillopt lab worlds" with --tasks %d --rules %d --depth %d --plain %v
+# Made by "skillopt init --world" with --tasks %d --rules %d --depth %d --plain %v
 # --skew %v --noise %v --flip %v --harm %v --fooled %v --note %v --optimizer %s --seed %d.
 skill: SKILL.md
 

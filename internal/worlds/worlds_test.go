@@ -84,14 +84,14 @@ func TestEqualParametersGiveEqualFiles(t *testing.T) {
 func TestValidateNamesTheParameter(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Params){
-		"tasks: found 9, allowed is 10 to 20000":        func(p *Params) { p.Tasks = 9 },
-		"rules: found 0, allowed is 1 to 80":            func(p *Params) { p.Rules = 0 },
-		"rules: found 81, allowed is 1 to 80":           func(p *Params) { p.Rules = 81 },
-		"depth: found 4, allowed is 1 to 3":             func(p *Params) { p.Depth = 4 },
-		"noise: found 1.5, allowed is 0 to 1":           func(p *Params) { p.Noise = 1.5 },
-		"skew: found -1, allowed is 0 to 3":             func(p *Params) { p.Skew = -1 },
-		`optimizer: found "lazy", allowed is perfect, `: func(p *Params) { p.Optimizer = "lazy" },
-		`name: found "a b", a word without spaces`:      func(p *Params) { p.Name = "a b" },
+		"tasks: found 9, allowed is 10 to 20000":               func(p *Params) { p.Tasks = 9 },
+		"rules: found 0, allowed is 1 to 80":                   func(p *Params) { p.Rules = 0 },
+		"rules: found 81, allowed is 1 to 80":                  func(p *Params) { p.Rules = 81 },
+		"depth: found 4, allowed is 1 to 3":                    func(p *Params) { p.Depth = 4 },
+		"noise: found 1.5, allowed is 0 to 1":                  func(p *Params) { p.Noise = 1.5 },
+		"skew: found -1, allowed is 0 to 3":                    func(p *Params) { p.Skew = -1 },
+		`optimizer: found "lazy", allowed is one of perfect, `: func(p *Params) { p.Optimizer = "lazy" },
+		`name: found "a b", a word without spaces`:             func(p *Params) { p.Name = "a b" },
 	} {
 		p := Default()
 		change(&p)
