@@ -172,7 +172,7 @@ func walkGo(t *testing.T, visit func(path string)) {
 		switch name := d.Name(); {
 		case err != nil:
 			return err
-		case d.IsDir() && (name == "tools" || name == "testdata" || strings.HasPrefix(name, ".") && name != "."):
+		case d.IsDir() && (name == "tools" || name == "lab" || name == "testdata" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case !d.IsDir() && strings.HasSuffix(name, ".go"):
 			visit(path)

@@ -57,13 +57,6 @@ var broken = map[string][]string{
 	"runs rm":               {"nothing", "damaged"},
 	"runs prune":            {"--keep -1"},
 	"rescore":               {"nothing --config tasks", "damaged --config tasks"},
-	"lab baselines":         {"--nope"},
-	"lab certificate":       {"--nope"},
-	"lab curriculum":        {"--nope"},
-	"lab few":               {"--nope"},
-	"lab gates":             {"--nope", "--runs x"},
-	"lab loop":              {"--nope"},
-	"lab prune":             {"--nope"},
 	"config explain":        {"nothing.yaml", "bad"},
 	"config schema":         {"a"},
 	"config import":         {"nothing"},
@@ -252,11 +245,10 @@ func TestHelpExplainsKeysThatThereAre(t *testing.T) {
 func TestFlagsOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"eval x --limit many":        `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
-		"eval x --yes=perhaps":       `--yes: found "perhaps", allowed: true or false`,
-		"try x --epoch two":          "--epoch",
-		"runs list --limit 9e99":     `--limit: found "9e99", allowed: a whole number`,
-		"lab certificate --runs 1.5": `--runs: found "1.5", allowed: a whole number`,
+		"eval x --limit many":    `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
+		"eval x --yes=perhaps":   `--yes: found "perhaps", allowed: true or false`,
+		"try x --epoch two":      "--epoch",
+		"runs list --limit 9e99": `--limit: found "9e99", allowed: a whole number`,
 	} {
 		var out, errs bytes.Buffer
 		code := Main(context.Background(), strings.Fields(line), Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}, "test")

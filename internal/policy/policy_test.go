@@ -41,8 +41,8 @@ var tiers = [][]string{
 	},
 	{"config", "internal/draft", "internal/fetch", "internal/worlds"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
-	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
-	{"internal/wiring", "internal/lab/bench", "internal/report", "internal/rescore", "internal/ask"},
+	{"internal/train", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
+	{"internal/wiring", "internal/report", "internal/rescore", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
 	{"internal/server"},
 	{"internal/commands"},
@@ -104,7 +104,7 @@ func sources(t *testing.T, tests bool) []source {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 || d.Name() == "testdata" || d.Name() == "tools" || d.Name() == "examples") {
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 || d.Name() == "testdata" || d.Name() == "tools" || d.Name() == "lab" || d.Name() == "examples") {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") || !tests && strings.HasSuffix(path, "_test.go") {

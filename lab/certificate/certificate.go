@@ -1,4 +1,4 @@
-package lab
+package certificate
 
 import (
 	"context"
@@ -169,9 +169,9 @@ func (d *drawnSplit) pairs(r *rand.Rand, skill []float64) []gate.Pair {
 	return out
 }
 
-// Certificates is an experiment: how often the certificate at the end of a run errs, and
+// Study is an experiment: how often the certificate at the end of a run errs, and
 // how often it finds what is there.
-type Certificates struct {
+type Study struct {
 	Runs    int   // for each row; 20000
 	Seed    int64 // of all that is drawn
 	Sizes   []int // test tasks
@@ -180,11 +180,11 @@ type Certificates struct {
 	level func(alpha float64, reading int) float64 // nil: gate.LevelOf
 }
 
-// DefaultCertificateRuns give standard errors of .0015 at 5 %.
-const DefaultCertificateRuns = 20_000
+// DefaultRuns give standard errors of .0015 at 5 %.
+const DefaultRuns = 20_000
 
-// CertificateRow is what certificates came to on one kind of test split.
-type CertificateRow struct {
+// Row is what certificates came to on one kind of test split.
+type Row struct {
 	TestSplit
 	Test gate.LookTest `json:"test"`
 
@@ -198,19 +198,19 @@ type CertificateRow struct {
 	Exact    *float64 `json:"exact"`    // computed: McNemar's exact test at the level of a first reading; null where there is none
 }
 
-// CertificateReport holds the results of an experiment.
-type CertificateReport struct {
-	Runs     int              `json:"runs"`
-	Seed     int64            `json:"seed"`
-	Alpha    float64          `json:"alpha"`
-	Levels   []float64        `json:"levels"` // of the readings
-	Rows     []CertificateRow `json:"rows"`
-	Findings []Finding        `json:"findings"`
+// Report holds the results of an experiment.
+type Report struct {
+	Runs     int       `json:"runs"`
+	Seed     int64     `json:"seed"`
+	Alpha    float64   `json:"alpha"`
+	Levels   []float64 `json:"levels"` // of the readings
+	Rows     []Row     `json:"rows"`
+	Findings []Finding `json:"findings"`
 }
 
-func (e Certificates) withDefaults() Certificates {
+func (e Study) withDefaults() Study {
 	if e.Runs == 0 {
-		e.Runs = DefaultCertificateRuns
+		e.Runs = DefaultRuns
 	}
 	if len(e.Sizes) == 0 {
 		e.Sizes = []int{8, 20, 40, 100, 200, 400}
@@ -225,7 +225,7 @@ func (e Certificates) withDefaults() Certificates {
 }
 
 // splits lists the kinds of test splits.
-func (e Certificates) splits() []TestSplit {
+func (e Study) splits() []TestSplit {
 	var out []TestSplit
 	for _, scores := range []Scores{HardScores, SoftScores, RareLosses} {
 		for _, noisy := range []bool{false, true} {
@@ -241,10 +241,10 @@ func (e Certificates) splits() []TestSplit {
 
 // Run carries out the experiment on all cores. The context ends it early, with its
 // error.
-func (e Certificates) Run(ctx context.Context) (CertificateReport, error) {
+func (e Study) Run(ctx context.Context) (Report, error) {
 	e = e.withDefaults()
 	splits := e.splits()
-	r := CertificateReport{Runs: e.Runs, Seed: e.Seed, Alpha: alpha, Rows: make([]CertificateRow, len(splits))}
+	r := Report{Runs: e.Runs, Seed: e.Seed, Alpha: alpha, Rows: make([]Row, len(splits))}
 	for k := range siblings {
 		r.Levels = append(r.Levels, e.level(alpha, k+1))
 	}
@@ -257,22 +257,22 @@ func (e Certificates) Run(ctx context.Context) (CertificateReport, error) {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return CertificateReport{}, err
+		return Report{}, err
 	}
 	r.Findings = r.findings()
 	return r, nil
 }
 
 // row simulates one kind of test split.
-func (e Certificates) row(ctx context.Context, s TestSplit, stream uint64) (CertificateRow, error) {
+func (e Study) row(ctx context.Context, s TestSplit, stream uint64) (Row, error) {
 	var wrong, beyond, first, second, evidence int
 	for i := range e.Runs {
 		if ctx.Err() != nil {
-			return CertificateRow{}, context.Cause(ctx)
+			return Row{}, context.Cause(ctx)
 		}
 		o, err := e.once(s, rand.New(rand.NewPCG(mix(uint64(e.Seed), stream), uint64(i))))
 		if err != nil {
-			return CertificateRow{}, fmt.Errorf("lab: a certificate on %d tasks with %s scores: %w", s.Tasks, s.Scores, err)
+			return Row{}, fmt.Errorf("lab: a certificate on %d tasks with %s scores: %w", s.Tasks, s.Scores, err)
 		}
 		for _, c := range []struct {
 			count *int
@@ -283,23 +283,23 @@ func (e Certificates) row(ctx context.Context, s TestSplit, stream uint64) (Cert
 			}
 		}
 	}
-	return CertificateRow{
+	return Row{
 		TestSplit: s, Test: s.test(), Wrong: e.share(wrong), TooFar: e.share(beyond),
 		First: e.share(first), Second: e.share(second), Evidence: e.share(evidence), Exact: s.exactPower(e.level(alpha, 1)),
 	}, nil
 }
 
-func (e Certificates) share(n int) Estimate {
+func (e Study) share(n int) Estimate {
 	p := float64(n) / float64(e.Runs)
 	return Estimate{Mean: p, SE: math.Sqrt(p * (1 - p) / float64(e.Runs))}
 }
 
-// certificateRun is what came of one test split.
-type certificateRun struct{ wrong, beyond, first, second, evidence bool }
+// looks is what came of one test split.
+type looks struct{ wrong, beyond, first, second, evidence bool }
 
 // once draws a test split. Three siblings that are no better read it one after the other;
 // and, as if nobody had, one that is better.
-func (e Certificates) once(s TestSplit, r *rand.Rand) (out certificateRun, err error) {
+func (e Study) once(s TestSplit, r *rand.Rand) (out looks, err error) {
 	d := s.draw(r)
 	for k := range siblings {
 		l, err := gate.LookOnce(d.pairs(r, d.sibling(r, false)), s.test(), e.level(alpha, k+1))

@@ -1,8 +1,6 @@
-package cli
+package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -10,18 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
 	"github.com/seed-f4525e22/skillopt/internal/worlds"
+	"github.com/seed-f4525e22/skillopt/lab/bench"
 )
 
-// labBaselinesOptions are the flags of lab baselines.
-type labBaselinesOptions struct {
+// baselinesOptions are the flags of baselines.
+type baselinesOptions struct {
 	setup bench.Setup
-	files labFiles
+	files files
 }
 
-func labBaselinesCommand(a *app) *cobra.Command {
-	o := labBaselinesOptions{setup: bench.Default()}
+func baselinesCommand(a *app) *cobra.Command {
+	o := baselinesOptions{setup: bench.Default()}
 	c := &cobra.Command{
 		Use:   "baselines",
 		Short: "Compare training with what costs as much or less",
@@ -36,17 +34,14 @@ The optimizer of the simulation reads a rule off a single failure, and one-shots
 may make as many changes as they like: they are at their best here.
 
 No model is called: the figures are about methods in these worlds.
-
-` + exitHelp,
-		Example: `  skillopt lab baselines
-  skillopt lab baselines --worlds 20 --calls 600 --svg baselines.svg
-  skillopt lab baselines --rules 40 --depth 3 --harm 0.5 --json`,
-		Args: exactly(0, "no arguments"),
+`,
+		Example: `  go run . baselines
+  go run . baselines --worlds 20 --calls 600 --svg baselines.svg
+  go run . baselines --rules 40 --depth 3 --harm 0.5 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, a) },
 	}
 	addSetupFlags(c, &o.setup)
 	addFigureFlags(c, &o.files)
-	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -80,42 +75,28 @@ func addCompetitionFlags(c *cobra.Command, p *worlds.Params) {
 }
 
 // run has the baselines compete.
-func (o *labBaselinesOptions) run(cmd *cobra.Command, a *app) error {
+func (o *baselinesOptions) run(cmd *cobra.Command, a *app) error {
 	s := o.setup
 	s.Seed = s.World.Seed
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; --help lists the flags", err)
 	}
-	r, err := studied(cmd.Context(), a, o.files, baselinesCommand(cmd), func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, bench.Baselines()) })
+	r, err := bench.Run(cmd.Context(), s, bench.Baselines())
 	if err != nil {
 		return err
 	}
-	var table bytes.Buffer
-	if err := r.CSV(&table); err != nil {
+	csv, err := csvOf(r)
+	if err != nil {
 		return err
 	}
 	chart := r.Scores("Test score under one budget, by how the skill was made")
-	if err := o.files.write(a, labTexts{csv: table.String(), svg: chart.SVG()}); err != nil {
+	if err := o.files.write(texts{csv: csv, svg: chart.SVG()}); err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, r)
+		return a.printJSON(r)
 	}
-	return printStandings(a.Out, r)
-}
-
-// baselinesCommand is the command that makes the same figures again: with the flags that are
-// given and change them.
-func baselinesCommand(c *cobra.Command) string {
-	out := "skillopt lab baselines"
-	for _, name := range []string{
-		"worlds", "seed", "rules", "depth", "optimizer", "plain", "skew", "noise", "flip", "harm", "fooled", "note", "train", "selection", "test", "calls", "epochs", "batch",
-	} {
-		if f := c.Flags().Lookup(name); f.Changed {
-			out += " --" + name + " " + f.Value.String()
-		}
-	}
-	return out
+	return printStandings(a.out, r)
 }
 
 // printStandings prints the scores of the contestants.

@@ -21,8 +21,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-f4525e22/skillopt/internal/worlds"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/internal/worlds"
 )
 
 // Setup is what all contestants share.

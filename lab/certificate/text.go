@@ -1,4 +1,4 @@
-package lab
+package certificate
 
 import (
 	"encoding/csv"
@@ -14,9 +14,9 @@ const exactMargin = 0.02
 
 // findings hold the results against what is promised, with three standard errors of
 // what is promised for the luck of the simulation.
-func (r CertificateReport) findings() []Finding {
-	slack := 3 * (Certificates{Runs: r.Runs}).share(int(r.Alpha*float64(r.Runs))).SE
-	over := func(of func(CertificateRow) Estimate) Finding {
+func (r Report) findings() []Finding {
+	slack := 3 * (Study{Runs: r.Runs}).share(int(r.Alpha*float64(r.Runs))).SE
+	over := func(of func(Row) Estimate) Finding {
 		worst, at := 0.0, ""
 		for _, row := range r.Rows {
 			if e := of(row); e.Mean >= worst {
@@ -25,7 +25,7 @@ func (r CertificateReport) findings() []Finding {
 		}
 		return Finding{Holds: worst <= r.Alpha+slack, Why: fmt.Sprintf("%.4f at most, %s", worst, at)}
 	}
-	wrong, far := over(func(c CertificateRow) Estimate { return c.Wrong }), over(func(c CertificateRow) Estimate { return c.TooFar })
+	wrong, far := over(func(c Row) Estimate { return c.Wrong }), over(func(c Row) Estimate { return c.TooFar })
 	wrong.Claim = fmt.Sprintf("of %d siblings that are no better one or more is certified in at most %.4g %% of cases", siblings, 100*r.Alpha)
 	far.Claim = fmt.Sprintf("a certificate says \"at least\" more than is so in at most %.4g %% of cases", 100*r.Alpha)
 	exact := Finding{Claim: fmt.Sprintf("the power for hard scores is within %.2f of that of McNemar's exact test", exactMargin), Holds: true}
@@ -63,7 +63,7 @@ func (s TestSplit) target() string {
 }
 
 // CSV writes every row, one a line, with a header.
-func (r CertificateReport) CSV(w io.Writer) error {
+func (r Report) CSV(w io.Writer) error {
 	lines := [][]string{{"scores", "target", "tasks", "test", "wrong", "wrong_se", "beyond", "beyond_se", "first", "first_se", "second", "second_se", "evidence", "evidence_se", "exact"}}
 	for _, row := range r.Rows {
 		line := []string{string(row.Scores), row.target(), strconv.Itoa(row.Tasks), string(row.Test)}
@@ -83,7 +83,7 @@ func (r CertificateReport) CSV(w io.Writer) error {
 }
 
 // Text is the report for a terminal of 72 columns.
-func (r CertificateReport) Text() string {
+func (r Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Simulated: %d test splits a row, seed %d, levels %s.\n", r.Runs, r.Seed, r.levels())
 	last := ""
@@ -117,7 +117,7 @@ exact     computed for McNemar's exact test at the level of a first reading
 	return b.String()
 }
 
-func (r CertificateReport) levels() string {
+func (r Report) levels() string {
 	out := make([]string, len(r.Levels))
 	for i, l := range r.Levels {
 		out[i] = fmt.Sprintf("%.3g %%", 100*l)
@@ -126,10 +126,10 @@ func (r CertificateReport) levels() string {
 }
 
 // Markdown is the report as a page. command is what makes it again.
-func (r CertificateReport) Markdown(command string) string {
+func (r Report) Markdown(command string) string {
 	var b strings.Builder
-	b.WriteString(strings.ReplaceAll(certificateIntro, "{{command}}", command))
-	fmt.Fprintf(&b, certificateSplits, 100*otherwise, 100*gain, 100*lossShare, 100*smallGain, 100*largeLoss, checksEach, inCluster, 100*following, r.Runs, r.Seed, r.levels())
+	b.WriteString(strings.ReplaceAll(intro, "{{command}}", command))
+	fmt.Fprintf(&b, splitsText, 100*otherwise, 100*gain, 100*lossShare, 100*smallGain, 100*largeLoss, checksEach, inCluster, 100*following, r.Runs, r.Seed, r.levels())
 	b.WriteString("## What is to hold\n\n")
 	for _, f := range r.Findings {
 		mark := "holds"
@@ -138,7 +138,7 @@ func (r CertificateReport) Markdown(command string) string {
 		}
 		fmt.Fprintf(&b, "- %s: %s (%s).\n", f.Claim, mark, f.Why)
 	}
-	b.WriteString(certificateColumns)
+	b.WriteString(columnsText)
 	for _, row := range r.Rows {
 		exact := "-"
 		if row.Exact != nil {
@@ -152,7 +152,7 @@ func (r CertificateReport) Markdown(command string) string {
 
 func (e Estimate) tenThousandths() string { return fmt.Sprintf("%.4f (%.4f)", e.Mean, e.SE) }
 
-const certificateIntro = `# How often certificates err, and what they find
+const intro = `# How often certificates err, and what they find
 
 Simulated: no model was asked. This page is written by
 
@@ -166,7 +166,7 @@ test tasks are made up, so that the truth is known. Equal seeds give equal pages
 
 `
 
-const certificateSplits = `The seed skill has a chance of its own on each task, drawn from Beta(0.6, 0.4). Another
+const splitsText = `The seed skill has a chance of its own on each task, drawn from Beta(0.6, 0.4). Another
 skill does otherwise on %.0f %% of the tasks, drawn anew from the same distribution: it is
 no better and no worse on average over all tasks that might have been drawn. One that
 is better does a quarter of what is missing besides, which is %.0f points on average. A hard
@@ -183,7 +183,7 @@ is no better, read one and the same split at the levels %s. Standard errors are 
 
 `
 
-const certificateColumns = `
+const columnsText = `
 *Wrong*: one or more of the three siblings is certified. *Beyond*: a better skill is certified
 by a first reading to be better by at least more than it is. The others are shares of skills
 that are better by 10 points: certified by a *first* and by a *second* reading; by *evidence*

@@ -1,4 +1,4 @@
-package lab
+package certificate
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 )
 
 // quick is an experiment that takes a moment.
-func quick() Certificates { return Certificates{Runs: 400, Seed: 5, Sizes: []int{8, 100}} }
+func quick() Study { return Study{Runs: 400, Seed: 5, Sizes: []int{8, 100}} }
 
 // The certificate keeps what docs/certificate.md says of it, in short.
 func TestCertificatesKeepTheirPromises(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-f4525e22/skillopt/internal/worlds"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/worlds"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"context"
@@ -6,17 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
+	"github.com/seed-f4525e22/skillopt/lab/bench"
 )
 
-// labLoopOptions are the flags of lab loop.
-type labLoopOptions struct {
+// loopOptions are the flags of loop.
+type loopOptions struct {
 	study bench.LoopStudy
-	files labFiles
+	files files
 }
 
-func labLoopCommand(a *app) *cobra.Command {
-	o := labLoopOptions{study: bench.DefaultLoopStudy()}
+func loopCommand(a *app) *cobra.Command {
+	o := loopOptions{study: bench.DefaultLoopStudy()}
 	s := &o.study
 	c := &cobra.Command{
 		Use:   "loop",
@@ -27,15 +27,12 @@ published protocol, and with parts of the loop changed. A run may make so many c
 target and optimizer together. Its gain is the expected score of what it ships, minus that of
 the starting skill, on tasks that no decision saw. Every figure has a standard error.
 
-No model is called. The numbers in docs/loop.md are made by this command.
-
-` + exitHelp,
-		Example: `  skillopt lab loop                        minutes on two cores
-  skillopt lab loop --worlds 3 --seed 7    a quick look
-  skillopt lab loop --large --csv l.csv    with 400 selection tasks as well
-  skillopt lab loop --worlds 3 --run runs/loop-1 && skillopt serve
-  skillopt lab loop --out docs/loop.md`,
-		Args: exactly(0, "no arguments"),
+No model is called. The numbers in lab/docs/loop.md are made by this command.
+`,
+		Example: `  go run . loop                        minutes on two cores
+  go run . loop --worlds 3 --seed 7    a quick look
+  go run . loop --large --csv l.csv    with 400 selection tasks as well
+  go run . loop --out docs/loop.md`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	f := c.Flags()
@@ -43,29 +40,27 @@ No model is called. The numbers in docs/loop.md are made by this command.
 	f.IntVar(&s.Calls, "calls", s.Calls, "ceiling of a run's calls; 0: a short one and a long one, 240 and 4 for each selection task, 700 and 10")
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
 	f.BoolVar(&s.Large, "large", s.Large, "400 selection tasks as well")
-	f.StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
-	f.StringVar(&o.files.page, "out", "", "write the page to this file")
-	addRunFlag(c, &o.files)
+	addPageFlags(c, &o.files)
 	return c
 }
 
 // run measures what training gains.
-func (o *labLoopOptions) run(ctx context.Context, a *app) error {
+func (o *loopOptions) run(ctx context.Context, a *app) error {
 	s := o.study
 	if err := s.Validate(); err != nil {
-		return usagef("--%v; `skillopt lab loop --help` lists the flags", err)
+		return usagef("--%v; `lab loop --help` lists the flags", err)
 	}
-	command := loopCommand(s)
-	r, err := studied(ctx, a, o.files, command, s.Run)
+	command := loopLine(s)
+	r, err := s.Run(ctx)
 	if err != nil {
 		return err
 	}
-	return printStudy(a, r, command+" --out docs/loop.md", o.files)
+	return a.printStudy(r, command+" --out docs/loop.md", o.files)
 }
 
-// loopCommand is the command that makes the same figures again.
-func loopCommand(s bench.LoopStudy) string {
-	command := fmt.Sprintf("skillopt lab loop --worlds %d --seed %d", s.Worlds, s.Seed)
+// loopLine is the command that makes the same figures again.
+func loopLine(s bench.LoopStudy) string {
+	command := fmt.Sprintf("go run . loop --worlds %d --seed %d", s.Worlds, s.Seed)
 	if s.Calls != 0 {
 		command += fmt.Sprintf(" --calls %d", s.Calls)
 	}

@@ -1,7 +1,6 @@
-package cli
+package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -9,17 +8,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
+	"github.com/seed-f4525e22/skillopt/lab/bench"
 )
 
-// labCurriculumOptions are the flags of lab curriculum.
-type labCurriculumOptions struct {
+// curriculumOptions are the flags of curriculum.
+type curriculumOptions struct {
 	study bench.Study
-	files labFiles
+	files files
 }
 
-func labCurriculumCommand(a *app) *cobra.Command {
-	o := labCurriculumOptions{study: bench.DefaultStudy()}
+func curriculumCommand(a *app) *cobra.Command {
+	o := curriculumOptions{study: bench.DefaultStudy()}
 	s := &o.study
 	c := &cobra.Command{
 		Use:   "curriculum",
@@ -28,14 +27,12 @@ func labCurriculumCommand(a *app) *cobra.Command {
 with and without the rule that draws settled tasks less, under equal budgets of
 model calls, and print what each adds to the test score of training without.
 
-No model is called. The numbers in docs/curriculum.md are made by this command.
-
-` + exitHelp,
-		Example: `  skillopt lab curriculum                      minutes on two cores
-  skillopt lab curriculum --worlds 5 --seed 7  a quick look
-  skillopt lab curriculum --after 3 --weight 0 --csv c.csv
-  skillopt lab curriculum --out docs/curriculum.md`,
-		Args: exactly(0, "no arguments"),
+No model is called. The numbers in lab/docs/curriculum.md are made by this command.
+`,
+		Example: `  go run . curriculum                      minutes on two cores
+  go run . curriculum --worlds 5 --seed 7  a quick look
+  go run . curriculum --after 3 --weight 0 --csv c.csv
+  go run . curriculum --out docs/curriculum.md`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	c.Flags().IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind, 2 or more")
@@ -44,39 +41,38 @@ No model is called. The numbers in docs/curriculum.md are made by this command.
 	c.Flags().Float64Var(&s.Weight, "weight", s.Weight, "train.curriculum.settled_weight of the rule")
 	addFigureFlags(c, &o.files)
 	c.Flags().StringVar(&o.files.page, "out", "", "write the page to this file, and its figure beside it")
-	addRunFlag(c, &o.files)
 	return c
 }
 
 // run measures what curricula add.
-func (o *labCurriculumOptions) run(ctx context.Context, a *app) error {
+func (o *curriculumOptions) run(ctx context.Context, a *app) error {
 	s, files := o.study, o.files
 	if err := s.Validate(); err != nil {
-		return usagef("--%v; `skillopt lab curriculum --help` lists the flags", err)
+		return usagef("--%v; `lab curriculum --help` lists the flags", err)
 	}
-	command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d --after %d --weight %v", s.Worlds, s.Seed, s.After, s.Weight)
-	r, err := studied(ctx, a, files, command, s.Run)
+	command := fmt.Sprintf("go run . curriculum --worlds %d --seed %d --after %d --weight %v", s.Worlds, s.Seed, s.After, s.Weight)
+	r, err := s.Run(ctx)
 	if err != nil {
 		return err
 	}
-	var table bytes.Buffer
-	if err := r.CSV(&table); err != nil {
+	csv, err := csvOf(r)
+	if err != nil {
 		return err
 	}
-	texts := labTexts{csv: table.String(), svg: r.Chart().SVG()}
+	texts := texts{csv: csv, svg: r.Chart().SVG()}
 	if files.page != "" {
 		files.figure = strings.TrimSuffix(files.page, filepath.Ext(files.page)) + ".svg"
 		texts.page = r.Markdown(command+" --out docs/curriculum.md", filepath.Base(files.figure))
 	}
-	if err := files.write(a, texts); err != nil {
+	if err := files.write(texts); err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, r)
+		return a.printJSON(r)
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(a.Out, "%s: %s\n", f.World, f.What)
-		if err := printStandings(a.Out, f.Result); err != nil {
+		fmt.Fprintf(a.out, "%s: %s\n", f.World, f.What)
+		if err := printStandings(a.out, f.Result); err != nil {
 			return err
 		}
 	}

@@ -5,15 +5,13 @@
 // no run can: how often it is wrong. Everything is drawn from a seed, and the results do not
 // depend on how much runs at once. The package knows nothing about models, prompts, texts or
 // files.
-package lab
+package certificate
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
-
-	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Chances of items to succeed at the start: Beta(0.6, 0.4), many nearly always
@@ -76,8 +74,6 @@ func mix(parts ...uint64) uint64 {
 	}
 	return h
 }
-
-func (e Estimate) figure() *result.StudyFigure { return &result.StudyFigure{Mean: e.Mean, SE: &e.SE} }
 
 func (e Estimate) thousandths() string { return fmt.Sprintf("%.3f (%.3f)", e.Mean, e.SE) }
 
