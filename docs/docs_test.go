@@ -27,6 +27,11 @@ func pages(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	measured, err := filepath.Glob("../lab/docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths = append(paths, measured...)
 	paths = append(paths, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md")
 	out := map[string]string{}
 	for _, p := range paths {

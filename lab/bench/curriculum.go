@@ -145,7 +145,7 @@ SIMULATED: no model was asked. This page and its figure are written by
     %s
 
 in a few minutes on two cores; equal seeds give equal pages. Training is the real
-loop, with its usual settings, in worlds made by `+"`skillopt lab worlds`"+`. It
+loop, with its usual settings, in worlds made by `+"`skillopt init --world`"+`. It
 holds for these worlds: their optimizer reads a rule off a single failure.
 
 ## What is compared

@@ -189,7 +189,7 @@ SIMULATED: no model was asked. This page is written by
     {{command}}
 
 in minutes on two cores; equal seeds give equal pages. Training is the real loop with
-today's defaults, in worlds made as by ` + "`skillopt lab worlds`" + `. It holds for these worlds.
+today's defaults, in worlds made as by ` + "`skillopt init --world`" + `. It holds for these worlds.
 
 ## What is compared
 

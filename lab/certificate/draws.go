@@ -1,7 +1,7 @@
-// Package lab tries out certificates in worlds whose truth is known.
+// Package certificate tries out certificates in worlds whose truth is known.
 //
 // A world here is numbers alone: items with a chance of success each, and a skill that
-// shifts these chances. The certificate that is tried is the real one, so the lab can say what
+// shifts these chances. The certificate that is tried is the real one, so the package can say what
 // no run can: how often it is wrong. Everything is drawn from a seed, and the results do not
 // depend on how much runs at once. The package knows nothing about models, prompts, texts or
 // files.

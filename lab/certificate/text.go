@@ -159,7 +159,7 @@ Simulated: no model was asked. This page is written by
 ` + "```sh\n{{command}}\n```" + `
 
 and takes minutes on two cores. The tests and levels in it are those of the certificate
-at the end of a run ([statistics.md](statistics.md#what-a-certificate-says)); only the
+at the end of a run ([statistics.md](../../docs/statistics.md#what-a-certificate-says)); only the
 test tasks are made up, so that the truth is known. Equal seeds give equal pages.
 
 ## The test splits
