@@ -45,7 +45,6 @@ func swollenDocuments() []swollen {
 		{"comparison.json", result.Compare, into[result.Comparison], `{"verdict":"equal","by_task":[{}`, `,{}`, `]}`},
 		{result.AblationFile, result.Ablate, into[result.Ablation], `{"rules":[{}`, `,{}`, `]}`},
 		{result.PruningFile, result.Prune, into[result.Pruned], `{"rules":[{}],"steps":[{}`, `,{}`, `]}`},
-		{result.StudyFile, result.RunStudy, into[result.Study], `{"tables":[{"names":[""`, `,""`, `]}]}`},
 	}
 }
 
