@@ -160,7 +160,7 @@ func rooms(t *testing.T) []string {
 	var out []string
 	walkGo(t, func(path string) {
 		room := filepath.ToSlash(filepath.Dir(path))
-		if !slices.Contains(out, room) && room != "docs" && !strings.HasPrefix(room, "examples/") {
+		if !slices.Contains(out, room) && room != "docs" && !strings.HasPrefix(room, "examples/") && !strings.HasPrefix(room, "internal/testing/") {
 			out = append(out, room)
 		}
 	})

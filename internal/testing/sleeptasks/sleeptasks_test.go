@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The families of recorded cases are compared in internal/conformance. Here is what they do
+// The families of recorded cases are compared in internal/testing/conformance. Here is what they do
 // not hold.
 
 func numbered(n int) (tasks []Task) {

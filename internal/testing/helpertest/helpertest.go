@@ -37,7 +37,7 @@ func Quick(environ []string) (remove func()) {
 	}
 	remove = func() { _ = os.RemoveAll(dir) } // what is left is gone with the machine at the latest
 	binary := filepath.Join(dir, "helper")
-	build := exec.Command("go", "build", "-o", binary, "github.com/seed-f4525e22/skillopt/internal/sandbox/helpertest/helper") // the main of a test has no context
+	build := exec.Command("go", "build", "-o", binary, "github.com/seed-f4525e22/skillopt/internal/testing/helpertest/helper") // the main of a test has no context
 	build.Env = append(slices.Clone(environ), "CGO_ENABLED=0")
 	if build.Run() != nil || os.Setenv(quickVar, binary) != nil {
 		return remove

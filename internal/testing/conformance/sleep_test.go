@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/internal/importer/sleeptasks"
+	"github.com/seed-f4525e22/skillopt/internal/testing/sleeptasks"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 

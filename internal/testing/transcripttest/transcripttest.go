@@ -21,11 +21,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "modernc.org/sqlite" // the database driver
 
-	"github.com/seed-f4525e22/skillopt/internal/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 )
 
 // Here is what a case's files have in the place of a text: in every field that a source

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/memfolder"
+	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
 )
 
 func TestNew(t *testing.T) {
