@@ -3,7 +3,7 @@
 
 usage: bench/forecast.py [--binary B] [--configs N] [--seed S] [--json FILE]
 
-For each of N worlds (`skillopt lab worlds`, its numbers drawn at random) two
+For each of N worlds (`skillopt init --world`, its numbers drawn at random) two
 configurations are drawn: epochs, size of batches, gate, its selection of modes. The
 second is planned in an empty folder, then in one in which a run of the first has come to
 its end, and trained. Printed: in how many of the configurations the forecast is within
@@ -28,7 +28,7 @@ def world(r, seed):
     rate = lambda most: f"{r.uniform(0, most):.3f}"
     return ["--seed", str(seed), "--tasks", str(r.randint(40, 300)), "--rules", str(r.randint(4, 30)),
             "--depth", str(r.randint(1, 3)), "--plain", rate(0.6), "--skew", rate(1.5), "--noise", rate(0.1), "--flip", rate(0.2),
-            "--harm", rate(0.5), "--fooled", rate(0.5), "--note", rate(0.5), "--need", str(r.choice([1, 1, 2, 3]))]
+            "--harm", rate(0.5), "--fooled", rate(0.5), "--note", rate(0.5), "--optimizer", r.choice(["perfect", "perfect", "needs-3"])]
 
 
 def config(r):
@@ -52,7 +52,7 @@ def one(binary, seed):
     folder = tempfile.mkdtemp(prefix="forecast-")
     try:
         w = os.path.join(folder, "w")
-        call(binary, "lab", "worlds", "--out", w, *world(r, seed))
+        call(binary, "init", w, "--world", *world(r, seed))
         first, second = config(r), config(r)
         runs = os.path.join(folder, "runs")
         plan = lambda: json.loads(call(binary, "train", w, "--plan", "--json", "--set", f"run.dir={runs}", *second))["forecast"]

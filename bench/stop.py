@@ -56,7 +56,7 @@ def one(binary, flags, seed, more):
     folder = tempfile.mkdtemp(prefix="stop-")
     try:
         w = os.path.join(folder, "w")
-        make = [binary, "init", w] if flags is None else [binary, "lab", "worlds", "--out", w, "--seed", str(seed), *flags]
+        make = [binary, "init", w] if flags is None else [binary, "init", w, "--world", "--seed", str(seed), *flags]
         subprocess.run(make, check=True, capture_output=True)
         seeds = [f"train.seed={seed}", f"split.seed={seed}"] + more
         out = {"seed": seed, "full": train(binary, w, os.path.join(folder, "full"), "full", seeds + FULL)}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
 )
 
 // agentResults holds what the tests of real agents found last. With -update, what they

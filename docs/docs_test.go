@@ -27,6 +27,11 @@ func pages(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	measured, err := filepath.Glob("../lab/docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths = append(paths, measured...)
 	paths = append(paths, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md")
 	out := map[string]string{}
 	for _, p := range paths {
@@ -171,7 +176,7 @@ func rooms(t *testing.T) []string {
 	var out []string
 	walkGo(t, func(path string) {
 		room := filepath.ToSlash(filepath.Dir(path))
-		if !slices.Contains(out, room) && room != "docs" && !strings.HasPrefix(room, "examples/") {
+		if !slices.Contains(out, room) && room != "docs" && !strings.HasPrefix(room, "examples/") && !strings.HasPrefix(room, "internal/testing/") {
 			out = append(out, room)
 		}
 	})
@@ -188,7 +193,7 @@ func walkGo(t *testing.T, visit func(path string)) {
 		switch name := d.Name(); {
 		case err != nil:
 			return err
-		case d.IsDir() && (name == "tools" || name == "testdata" || strings.HasPrefix(name, ".") && name != "."):
+		case d.IsDir() && (name == "tools" || name == "lab" || name == "testdata" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case !d.IsDir() && strings.HasSuffix(name, ".go"):
 			visit(path)

@@ -23,7 +23,6 @@ const (
 	DraftTasks   Kind = "draft"
 	MineTasks    Kind = "mine"
 	ServeModel   Kind = "gateway"
-	RunStudy     Kind = "lab"
 
 	// SleepNight is no run: a list shows a night of `skillopt sleep run` beside the runs that it is made of.
 	SleepNight Kind = "night"

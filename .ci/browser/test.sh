@@ -19,7 +19,7 @@ fi
 axe="$root/internal/server/ui/node_modules/axe-core/axe.min.js"
 [ -f "$axe" ] || axe=''
 mkdir "$work/large"
-(cd "$root" && SKILLOPT_LARGE="$work/large/run-1" CGO_ENABLED=0 go test -count=1 ./internal/record/recordtest >/dev/null)
+(cd "$root" && SKILLOPT_LARGE="$work/large/run-1" CGO_ENABLED=0 go test -count=1 ./internal/testing/recordtest >/dev/null)
 cd "$root/tools"
 SKILLOPT_BINARY="$work/skillopt" SKILLOPT_CHROMIUM="$browser" SKILLOPT_AXE="$axe" SKILLOPT_EXAMPLES="$root/examples" SKILLOPT_LARGE="$work/large/run-1" \
   CGO_ENABLED=0 go test -count=1 -timeout 20m "$@" ./browser

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // run carries out a command line until ctx is done.

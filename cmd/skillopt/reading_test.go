@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/race"
+	"github.com/seed-f4525e22/skillopt/internal/testing/race"
 )
 
 // longFile writes a JSONL file of n tasks.

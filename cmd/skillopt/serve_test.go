@@ -4,7 +4,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // serves starts a server that answers as a simulated world does, and sets a

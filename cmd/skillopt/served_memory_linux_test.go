@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/record/recordtest"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/testing/recordtest"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -45,7 +45,6 @@ func swollenDocuments() []swollen {
 		{"comparison.json", result.Compare, into[result.Comparison], `{"verdict":"equal","by_task":[{}`, `,{}`, `]}`},
 		{result.AblationFile, result.Ablate, into[result.Ablation], `{"rules":[{}`, `,{}`, `]}`},
 		{result.PruningFile, result.Prune, into[result.Pruned], `{"rules":[{}],"steps":[{}`, `,{}`, `]}`},
-		{result.StudyFile, result.RunStudy, into[result.Study], `{"tables":[{"names":[""`, `,""`, `]}]}`},
 	}
 }
 

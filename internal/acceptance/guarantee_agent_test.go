@@ -11,12 +11,12 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/sandbox/helpertest"
-	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/helpertest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
+	"github.com/seed-f4525e22/skillopt/internal/testing/sandboxtest"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 	"github.com/seed-f4525e22/skillopt/internal/testset"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // Equal seeds give equal bytes, whoever is faster: in the process and over HTTP,

@@ -20,8 +20,8 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
-	"github.com/seed-f4525e22/skillopt/internal/telemetry/otlptest"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/otlptest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // odd is a key that every way of writing changes.

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // Faults of a server cost attempts, and change nothing in what is decided.

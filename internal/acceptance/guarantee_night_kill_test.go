@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/cli"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // What is decided does not depend on which answer comes first.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 

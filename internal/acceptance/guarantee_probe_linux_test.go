@@ -12,9 +12,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/race"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/race"
+	"github.com/seed-f4525e22/skillopt/internal/testing/sandboxtest"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/score"

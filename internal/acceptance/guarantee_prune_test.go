@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
+	"github.com/seed-f4525e22/skillopt/internal/worlds"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/cli"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
-	"github.com/seed-f4525e22/skillopt/internal/telemetry/otlptest"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/otlptest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // keyed writes the tasks and the skill of the guarantees into a folder, with keys in

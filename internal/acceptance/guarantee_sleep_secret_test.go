@@ -28,9 +28,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/cli"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
 	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
-	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
 
 // ofEnvironment are secrets of the process that carries out nights. None has the shape of a key, and one has a

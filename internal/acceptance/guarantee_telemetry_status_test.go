@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/telemetry/otlptest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/otlptest"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 

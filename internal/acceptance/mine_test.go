@@ -15,9 +15,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/mine/minetest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/testing/minetest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/result"

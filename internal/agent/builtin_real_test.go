@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/provider/openai"
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 

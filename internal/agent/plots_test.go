@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/agent/fakemodel"
+	"github.com/seed-f4525e22/skillopt/internal/testing/fakemodel"
 )
 
 // The plots of a fakeModel.

@@ -64,7 +64,6 @@ func TestAnswersOfCommandsAreThoseOfTheAPI(t *testing.T) {
 	command("train", quick, "--yes", "--run", "runs/t", "--set", "train.epochs=1", "--set", ledger)
 	command("eval", quick, "--yes", "--run", "runs/e", "--set", ledger)
 	command("doctor", quick, "--noise", "--yes", "--set", ledger, "--set", "run.name=n")
-	command("lab", "baselines", "--worlds", "2", "--calls", "50", "--run", "runs/lab")
 	noise, err := filepath.Glob(filepath.Join(dir, "runs", "n-noise-*"))
 	if err != nil || len(noise) != 1 {
 		t.Fatal(noise, err)
@@ -80,9 +79,8 @@ func TestAnswersOfCommandsAreThoseOfTheAPI(t *testing.T) {
 		{"Run", []string{"show", "runs/t"}},
 		{"Run", []string{"show", "runs/e"}},
 		{"Run", []string{"show", noise[0]}},
-		{"Run", []string{"show", "runs/lab"}},
 		{"Progress", []string{"watch", "runs/t", "--once"}},
-		{"Progress", []string{"watch", "runs/lab", "--once"}},
+		{"Progress", []string{"watch", noise[0], "--once"}},
 		{"Versions", []string{"skill", "runs/t", "--list"}},
 		{"SkillFiles", []string{"skill", "runs/t"}},
 		{"Difference", []string{"diff", "runs/t"}},
@@ -91,14 +89,14 @@ func TestAnswersOfCommandsAreThoseOfTheAPI(t *testing.T) {
 		{"StepDetail", []string{"step", "runs/t", "1"}},
 		{"StepDetail", []string{"step", "runs/t", "0"}},
 		{"Grid", []string{"tasks", "runs/t"}},
-		{"Grid", []string{"tasks", "runs/lab"}},
+		{"Grid", []string{"tasks", noise[0]}},
 		{"TaskAnswer", []string{"task", "runs/t", failing.Failing[0].ID}},
 		{"Failures", []string{"failures", "runs/t"}},
 		{"Stages", []string{"calls", "runs/t"}},
-		{"Stages", []string{"calls", "runs/lab"}},
+		{"Stages", []string{"calls", noise[0]}},
 		{"AskCalls", []string{"calls", "runs/t", "--failed"}},
 		{"Spending", []string{"spend", "runs/t"}},
-		{"Spending", []string{"spend", "runs/lab"}},
+		{"Spending", []string{"spend", noise[0]}},
 		{"RunsCompared", []string{"compare", "runs/t", "runs/e"}},
 		{"Notes", []string{"note", "runs/t"}},
 	} {

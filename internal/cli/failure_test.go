@@ -27,7 +27,7 @@ var broken = map[string][]string{
 	"compare":               {"a b", "a", "a b --config bad"},
 	"ablate":                {"nothing"},
 	"prune":                 {"nothing"},
-	"init":                  {"full", "a b", "x --skill nothing --generate 3 --optimizer openai/m"},
+	"init":                  {"full", "a b", "x --skill nothing --generate 3 --optimizer openai/m", "x --world --rules 0"},
 	"doctor":                {"nothing", "bad"},
 	"gateway":               {"nothing", "bad"},
 	"serve":                 {"nothing", "bad.jsonl", "--addr 1", "--addr 0.0.0.0:0", "--tls-cert bad.jsonl"},
@@ -57,14 +57,6 @@ var broken = map[string][]string{
 	"runs rm":               {"nothing", "damaged"},
 	"runs prune":            {"--keep -1"},
 	"rescore":               {"nothing --config tasks", "damaged --config tasks"},
-	"lab baselines":         {"--nope"},
-	"lab certificate":       {"--nope"},
-	"lab curriculum":        {"--nope"},
-	"lab few":               {"--nope"},
-	"lab gates":             {"--nope", "--runs x"},
-	"lab loop":              {"--nope"},
-	"lab prune":             {"--nope"},
-	"lab worlds":            {"--nope"},
 	"config explain":        {"nothing.yaml", "bad"},
 	"config schema":         {"a"},
 	"config import":         {"nothing"},
@@ -253,11 +245,10 @@ func TestHelpExplainsKeysThatThereAre(t *testing.T) {
 func TestFlagsOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"eval x --limit many":        `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
-		"eval x --yes=perhaps":       `--yes: found "perhaps", allowed: true or false`,
-		"try x --epoch two":          "--epoch",
-		"runs list --limit 9e99":     `--limit: found "9e99", allowed: a whole number`,
-		"lab certificate --runs 1.5": `--runs: found "1.5", allowed: a whole number`,
+		"eval x --limit many":    `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
+		"eval x --yes=perhaps":   `--yes: found "perhaps", allowed: true or false`,
+		"try x --epoch two":      "--epoch",
+		"runs list --limit 9e99": `--limit: found "9e99", allowed: a whole number`,
 	} {
 		var out, errs bytes.Buffer
 		code := Main(context.Background(), strings.Fields(line), Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}, "test")

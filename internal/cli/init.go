@@ -22,6 +22,7 @@ type initOptions struct {
 	generate, triggers               int
 	drafts                           bool // --triggers was given, whatever its number
 	env, sleep                       bool // which example
+	world                            initWorld
 	seed                             int64
 	yes                              bool
 }
@@ -33,6 +34,10 @@ real one.
 With --env the tasks are carried out by a program in Python instead, which asks the
 model in several turns (docs/environments.md). With --sleep it is the example of three
 nights on the sessions of an agent (docs/sleep.md).
+
+With --world it is a simulated world made from a few numbers: a task asks for one value of
+a card, and rules that nobody states say in which form it is expected. Equal numbers give
+equal files. docs/simulation.md says what such a world plays.
 
 With --skill and --generate the optimizer drafts that many tasks from the skill
 and its references instead: it writes them with expected answers and checks,
@@ -57,12 +62,13 @@ Files that exist are never overwritten, but for the schema.`
 func initCommand(a *app) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
-		Use:   "init [DIR] [--env | --sleep] | init [DIR] --skill PATH --generate N | init [DIR] --triggers N",
+		Use:   "init [DIR] [--env | --sleep | --world] | init [DIR] --skill PATH --generate N | init [DIR] --triggers N",
 		Short: "Write a working example to change, or draft tasks for a skill",
 		Long:  initHelp,
 		Example: `  skillopt init my-skill && skillopt train my-skill
   skillopt init my-env --env && skillopt train my-env
   skillopt init my-nights --sleep
+  skillopt init hard --world --rules 30 --depth 3 --noise 0.1 && skillopt train hard
   skillopt init work --skill SKILL.md --generate 30 --optimizer openai/gpt-5
   skillopt init work --skill skills/pdf --generate 30 --config models.yaml
   skillopt init work --triggers 20
@@ -74,25 +80,32 @@ func initCommand(a *app) *cobra.Command {
 				dir = args[0]
 			}
 			o.drafts = cmd.Flags().Changed("triggers")
+			if err := o.world.check(cmd); err != nil {
+				return err
+			}
+			if o.world.asked {
+				return o.runWorld(a, initFolder(a, dir), cmd)
+			}
 			return o.run(cmd.Context(), a, dir)
 		},
 	}
 	c.Flags().BoolVar(&o.env, "env", false, "the example of a task environment in Python")
 	c.Flags().BoolVar(&o.sleep, "sleep", false, "the example of three nights on the sessions of an agent (see skillopt sleep)")
+	addWorldFlags(c, &o.world)
 	c.Flags().StringVar(&o.skill, "skill", "", "the skill to draft tasks for: a folder or a SKILL.md")
 	c.Flags().IntVar(&o.generate, "generate", 0, "how many tasks to draft, up to 500")
 	c.Flags().IntVar(&o.triggers, "triggers", 0, "how many trigger tasks to draft, 2 to 500")
-	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that drafts the tasks")
+	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that drafts the tasks; of a world: "+worldOptimizers())
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL of the config; default: --optimizer")
 	c.Flags().StringVar(&o.config, "config", "", "a config whose models are used and extended")
-	c.Flags().Int64Var(&o.seed, "seed", 42, "seed of the draft")
+	c.Flags().Int64Var(&o.seed, "seed", 42, "seed of the draft; of a world: of all that is drawn, default 1")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
 	return c
 }
 
 // run writes a folder to train in: the example, or tasks drafted for a skill.
 func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
-	folder := newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt init` overwrites nothing, choose another folder"}
+	folder := initFolder(a, dir)
 	if o.env && (o.drafts || o.skill != "" || o.generate != 0) {
 		return usagef("--env writes an example, and goes with no --skill, --generate or --triggers")
 	}
@@ -119,6 +132,11 @@ func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 		return writeExample(a, folder, examples.Environment, "env-model")
 	}
 	return writeExample(a, folder, examples.Quickstart, "quickstart")
+}
+
+// initFolder is a folder in which init overwrites nothing.
+func initFolder(a *app, dir string) newFolder {
+	return newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt init` overwrites nothing, choose another folder"}
 }
 
 // writeExample writes an example.

@@ -242,8 +242,6 @@ func kindWord(kind result.Kind) string {
 		return "draft of tasks"
 	case result.MineTasks:
 		return "tasks of sessions"
-	case result.RunStudy:
-		return "study of the lab"
 	case result.Train:
 		return ""
 	}

@@ -50,8 +50,6 @@ func showRun(out printer, v ask.View) error {
 	case result.MineTasks:
 		_, err := fmt.Fprintln(out, "  the record of tasks that were found in sessions of agents; it has no steps")
 		return err
-	case result.RunStudy:
-		return showStudy(out, v)
 	case result.MeasureNoise:
 		return showNoise(out, v)
 	}

@@ -144,7 +144,7 @@ func noTasks(kind result.Kind, path string) string {
 	switch kind {
 	case result.Ablate, result.Prune:
 		return "an ablation or pruning writes no outcomes of single tasks down; `skillopt runs show " + shellWord(path) + "` has its rules"
-	case result.ServeModel, result.DraftTasks, result.MineTasks, result.RunStudy:
+	case result.ServeModel, result.DraftTasks, result.MineTasks:
 		return "such a run asks no tasks"
 	}
 	return "the run has written down no outcomes yet"

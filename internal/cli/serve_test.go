@@ -19,7 +19,7 @@ func TestServeSaysWhatFoldersHold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	manifest := `{"format": 1, "run_id": "a", "name": "a", "kind": "lab", "created_at": "2026-01-02T03:04:05Z", "status": "completed"}`
+	manifest := `{"format": 1, "run_id": "a", "name": "a", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "status": "completed"}`
 	put("runs/a/manifest.json", manifest)
 	put("sleep/runs/a/manifest.json", manifest)
 	put("sleep/nights/0123456789abcdef/20260102-030405/night.json", `{"format": 2}`)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 // TestNoSecretOfASessionGetsThrough puts a secret into every field of a store of every agent, and

@@ -5,7 +5,7 @@
 // Flatten brings its two forms (sections, and the older flat one) to one, and
 // Convert writes our YAML with a report that names every key of the source. The
 // rules of SkillOpt are kept to the letter, as the recorded cases in
-// internal/conformance show, but for one: a section env that says its name is
+// internal/testing/conformance show, but for one: a section env that says its name is
 // not lost.
 //
 // It knows nothing about files or the environment: what it reads is handed in,

@@ -33,7 +33,7 @@ func BySimilarity(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (fa
 const wideWindow = 60_000
 
 // mostSimilar is how many trajectories a minibatch takes at most. An optimizer that tires
-// reads the rest of a longer list in vain: docs/loop.md.
+// reads the rest of a longer list in vain: lab/docs/loop.md.
 const mostSimilar = 16
 
 // fewSimilar is how many trajectories a minibatch of a wide window takes however long they

@@ -225,7 +225,7 @@ func TestPlantedRules(t *testing.T) {
 
 // TestPlantedRulesInNoise: with targets that forget the skill in 5 to 20 % of their answers
 // no useful rule goes, more than half of the useless ones do, none that is unclear by itself, and it takes no more than
-// twice the evaluations that one rule after the other takes. `skillopt lab prune` measures it.
+// twice the evaluations that one rule after the other takes. `lab prune` measures it.
 func TestPlantedRulesInNoise(t *testing.T) {
 	t.Parallel()
 	var lost, gone, others, certified, worlds, before, after int

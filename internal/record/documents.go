@@ -27,7 +27,6 @@ type Documents struct {
 	Pruning    *result.Pruned         // of `skillopt prune`
 	Noise      *result.NoiseFloor     // of `skillopt doctor --noise`
 	Drafted    *result.Drafted        // of `skillopt init --generate` and `--triggers`
-	Study      *result.Study          // of `skillopt lab`
 
 	Score  result.RunScore // of the run, whatever its kind
 	Change *float64        // by how much that is better than what it is compared with
@@ -63,7 +62,7 @@ func ReadDocuments(dir, path string) (Documents, error) {
 		return d, &run.MissingError{Dir: path}
 	}
 	d.Manifest, d.Killed = m, Killed(dir, m)
-	for _, read := range []func(string) error{d.readTraining, d.readGateway, d.readEvaluation, d.readComparison, d.readPruning, d.readNoise, d.readDrafted, d.readStudy} {
+	for _, read := range []func(string) error{d.readTraining, d.readGateway, d.readEvaluation, d.readComparison, d.readPruning, d.readNoise, d.readDrafted} {
 		if err := read(dir); err != nil {
 			return d, err
 		}

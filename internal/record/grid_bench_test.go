@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/record/recordtest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/recordtest"
 )
 
 // What the tasks of a run of 300 steps, 1,000 candidates and 100,000 outcomes take to read, and

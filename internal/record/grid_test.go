@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/seed-f4525e22/skillopt/internal/record/recordtest"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/testing/recordtest"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 

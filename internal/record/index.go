@@ -241,7 +241,7 @@ func stampOf(dir string) string {
 	var b strings.Builder
 	for _, name := range []string{
 		run.ManifestFile, run.HistoryFile, run.SummaryFile, evaluationFile, comparisonFile, result.AblationFile, result.PruningFile, result.GatewayFile,
-		result.NoiseFile, result.StudyFile, draftedFile, fallenFile, candidatesFile, run.DBFile, run.DBFile + "-mark",
+		result.NoiseFile, draftedFile, fallenFile, candidatesFile, run.DBFile, run.DBFile + "-mark",
 	} {
 		info, err := os.Lstat(filepath.Join(dir, name))
 		if err != nil {

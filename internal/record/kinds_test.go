@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -32,26 +30,16 @@ func runOf(t *testing.T, dir, kind string, files map[string]string) {
 	}
 }
 
-// What a study, a noise run, a draft and a run of an unknown kind hold is read; what is damaged,
+// What a noise run, a draft and a run of an unknown kind hold is read; what is damaged,
 // too large or no figure is named, and the other runs are listed.
 func TestOtherKinds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	row := `{"names": ["a"], "figures": [null]}`
-	table := func(rows string) string {
-		return `{"study": "gates", "tables": [{"title": "t", "names": ["rule"], "columns": [{"name": "gain", "unit": "change"}], "rows": [` + rows + `]}]}`
-	}
 	for _, c := range []struct {
 		name, kind string
 		files      map[string]string
 		damaged    string // part of the reason; "": it is read
 	}{
-		{"study", "lab", map[string]string{"study.json": table(row)}, ""},
-		{"study-begun", "lab", map[string]string{}, ""},
-		{"study-cut", "lab", map[string]string{"study.json": `{"tables": [`}, "study.json is damaged: unexpected end of JSON input; run the study again"},
-		{"study-uneven", "lab", map[string]string{"study.json": table(`{"names": ["a"], "figures": []}`)}, `table "t", row 1: 1 names and 0 figures, want 1 and 1`},
-		{"study-long", "lab", map[string]string{"study.json": table(strings.Repeat(row+",", 10_000) + row)}, "more than 10000 rows"},
-		{"study-large", "lab", map[string]string{"study.json": strings.Repeat(" ", 8<<20+1)}, "the most that is read of such a file is 8 MB"},
 		{"noise", "noise", map[string]string{"noise.json": `{"items": 4, "first": 0.5, "second": 0.25, "flips": ["a"], "within": 0.35, "minimum_detectable_effect": 0.7}`, "run.db": ""}, ""},
 		{"noise-wild", "noise", map[string]string{"noise.json": `{"items": 4, "first": 1e308, "second": 1e308}`}, "1e+308 is no share"},
 		{"noise-odd", "noise", map[string]string{"noise.json": `{"items": 1, "flips": ["a", "b"]}`}, "the scores of 2 tasks have changed, of 1"},
@@ -63,15 +51,12 @@ func TestOtherKinds(t *testing.T) {
 		at := filepath.Join(dir, c.name)
 		runOf(t, at, c.kind, c.files)
 		_, err := record.ReadView(at, at)
-		if c.damaged == "" && c.name != "study-begun" {
+		if c.damaged == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		} else if c.damaged != "" && (err == nil || !strings.Contains(err.Error(), c.damaged)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.damaged)
-		}
-		if c.name == "study-large" && !errors.Is(err, userfile.ErrTooLarge) {
-			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	rows, err := new(record.Index).Rows(t.Context(), dir)
@@ -83,7 +68,7 @@ func TestOtherKinds(t *testing.T) {
 		got[r.Name] = r.Status
 	}
 	want := map[string]string{
-		"study": "completed", "study-begun": "damaged", "study-cut": "damaged", "study-uneven": "damaged", "study-long": "damaged", "study-large": "damaged", "noise": "completed", "noise-wild": "damaged", "noise-odd": "damaged",
+		"noise": "completed", "noise-wild": "damaged", "noise-odd": "damaged",
 		"draft-cut": "damaged", "draft-type": "damaged", "draft-fell": "damaged", "night": "completed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -28,7 +28,7 @@ func sleepDir(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "sleep"))); err != nil {
 		t.Fatal(err)
 	}
-	runOf(t, filepath.Join(dir, "runs", "one"), "lab", map[string]string{})
+	runOf(t, filepath.Join(dir, "runs", "one"), "dream", map[string]string{})
 	return dir
 }
 
@@ -65,7 +65,7 @@ func TestFolderOf(t *testing.T) {
 	banked := t.TempDir()
 	put(t, filepath.Join(banked, "bank.db"), "")
 	named := t.TempDir() // runs, one of which is called nights
-	runOf(t, filepath.Join(named, "nights"), "lab", map[string]string{})
+	runOf(t, filepath.Join(named, "nights"), "dream", map[string]string{})
 	for _, c := range []struct {
 		path string
 		want record.Folder

@@ -43,8 +43,6 @@ func Participants(m run.Manifest) []Participant {
 		roles = []string{m.Identity["library.gateway"]}
 	case result.Evaluate, result.MeasureNoise:
 		roles = []string{model.Target, model.Judge}
-	case result.RunStudy:
-		roles = nil
 	case result.DraftTasks, result.MineTasks:
 		roles = []string{model.Optimizer}
 	}

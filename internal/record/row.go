@@ -65,7 +65,6 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 		used(&row, v.Ablation.Usage)
 	case v.Noise != nil:
 		row.Calls, row.CostUSD = v.Noise.Calls.Total, v.Noise.CostUSD
-	case v.Study != nil: // it calls no model
 	case v.Files != nil && !recorded(dir): // of a kind that is not known, and that may keep no record
 	case v.Summary != nil:
 		used(&row, v.Summary.Usage)

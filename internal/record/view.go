@@ -39,9 +39,6 @@ type View struct {
 	// Drafted is what `skillopt init --generate` or `--triggers` has drafted.
 	Drafted *result.Drafted `json:"drafted,omitempty"`
 
-	// Study is the result of a study of `skillopt lab`.
-	Study *result.Study `json:"study,omitempty"`
-
 	// Files are those of a run of a kind that this program does not know; else missing.
 	Files []result.RunFile `json:"files,omitempty"`
 }
@@ -52,7 +49,7 @@ func ReadView(dir, path string) (View, error) {
 	d, err := ReadDocuments(dir, path)
 	v := View{
 		Dir: dir, Manifest: d.Manifest, Killed: d.Killed, History: d.History, Summary: d.Summary, Score: d.Score, Change: d.Change, Gateway: d.Gateway,
-		Evaluation: d.Evaluation, Comparison: d.Comparison, Ablation: d.Ablation, Pruning: d.Pruning, Noise: d.Noise, Drafted: d.Drafted, Study: d.Study,
+		Evaluation: d.Evaluation, Comparison: d.Comparison, Ablation: d.Ablation, Pruning: d.Pruning, Noise: d.Noise, Drafted: d.Drafted,
 	}
 	if err != nil {
 		return v, err

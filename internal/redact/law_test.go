@@ -18,7 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 )
 
 // marks are around the secret in planted texts.

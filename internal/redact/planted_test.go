@@ -3,7 +3,7 @@ package redact
 import (
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 )
 
 // harmless are texts that stay as they are.

@@ -23,7 +23,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/sandboxtest"
 )
 
 // actVar tells the test binary to be a program under test instead.

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/sandboxtest"
 )
 
 // TestProbes has a confined program try everything, in both ways, and as another user

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/record/recordtest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/recordtest"
 )
 
 // BenchmarkLargeRun asks for each view of a run of 1,000 candidates, 100,000 outcomes and 300

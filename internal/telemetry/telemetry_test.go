@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/telemetry/otlptest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/otlptest"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )

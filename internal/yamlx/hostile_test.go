@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/race"
+	"github.com/seed-f4525e22/skillopt/internal/testing/race"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 

@@ -51,15 +51,6 @@ type shown struct {
 		Low           float64 `json:"minimum_detectable_low"`
 		High          float64 `json:"minimum_detectable_high"`
 	} `json:"noise"`
-	Study *struct {
-		Tables []struct {
-			Rows []struct {
-				Figures []*struct {
-					Mean, SE float64
-				} `json:"figures"`
-			} `json:"rows"`
-		} `json:"tables"`
-	} `json:"study"`
 }
 
 type measured struct {
@@ -87,14 +78,10 @@ func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 		{"train", quick, "--run", "runs/second", "--set", "train.second_try=true", "--set", "train.seed=5"},
 		{"train", quick, "--run", "runs/plain", "--fork", "runs/refused", "--set", "tasks.threshold=0.5"},
 		{"doctor", quick, "--noise", "--set", "run.dir=" + filepath.Join(dir, "noise")},
-		{"lab", "baselines", "--worlds", "4", "--calls", "600", "--run", "runs/study"},
 		{"eval", quick, "--run", "runs/eval"},
 		{"compare", seed, best, "--config", quick, "--run", "runs/compare"},
 	} {
-		if args[0] != "lab" {
-			args = append(args, "--yes")
-		}
-		p := begin(t, dir, args...)
+		p := begin(t, dir, append(args, "--yes")...)
 		if code := p.wait(); code != 0 && code != 4 && code != 5 {
 			t.Fatalf("skillopt %s: exit code %d\n%s", strings.Join(args, " "), code, p.out)
 		}
@@ -108,7 +95,7 @@ func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 	}
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
-	for _, name := range []string{"plain", "ceiling", "strict", "folds", "no-test", "unmeasured", "second", "refused", "eval", "compare", "noise", "study"} {
+	for _, name := range []string{"plain", "ceiling", "strict", "folds", "no-test", "unmeasured", "second", "refused", "eval", "compare", "noise"} {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			var of shown
@@ -129,9 +116,6 @@ func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 				p.shows("step")
 				p.settled()
 				p.has("steps", of.steps()...)
-			}
-			if name == "study" { // it pays for nothing
-				return
 			}
 			p.goTo("#/run/runs:" + name + "/cost")
 			p.settled()
@@ -158,15 +142,6 @@ func (s shown) overview() (out []string) {
 		out = append(out, share(s.Noise.First), share(s.Noise.Second))
 		for _, v := range []float64{s.Noise.Floor, s.Noise.Low, s.Noise.High} {
 			out = append(out, inPoints(v)[1:])
-		}
-	}
-	if s.Study != nil {
-		for _, t := range s.Study.Tables {
-			for _, r := range t.Rows {
-				if f := r.Figures[0]; f != nil {
-					out = append(out, fmt.Sprintf("%.3f", f.Mean))
-				}
-			}
 		}
 	}
 	if s.Summary != nil && s.Summary.Certificate != nil && s.Summary.Certificate.Difference != nil {

@@ -40,7 +40,6 @@ func otherKinds(t *testing.T, dir, quick string) {
 			t.Fatal(err)
 		}
 	}
-	run(t, dir, "lab", "prune", "--worlds", "2", "--kind", "few tasks", "--run", "runs/lab-1")
 	run(t, dir, "ablate", "runs/quick-1", "--run", "runs/ablate-1", "--yes")
 	run(t, dir, "prune", "runs/quick-1", "--to", "pruned.md", "--run", "runs/prune-1", "--yes")
 	write(t, dir, "runs/dream-1/manifest.json", `{"format": 1, "run_id": "dream", "name": "dream-1", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
@@ -58,27 +57,17 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// Studies, noise, drafts and unknown kinds whose every text is hostile are shown as text, those
+// Noise, drafts and unknown kinds whose every text is hostile are shown as text, those
 // whose files are damaged are named, and the other runs are there.
 func TestHostileKindsAreShownAsText(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	evil := func(i int) string { return hostile[i%len(hostile)] }
-	for name, kind := range map[string]string{"lab": "lab", "noise": "noise", "draft": "draft", "odd": evil(1), "broken": "lab", "uneven": "lab", "wild": "noise"} {
+	for name, kind := range map[string]string{"noise": "noise", "draft": "draft", "odd": evil(1), "broken": "noise", "uneven": "draft", "wild": "noise"} {
 		document(t, dir, "runs/"+name+"/manifest.json", map[string]any{
 			"format": 1, "run_id": name, "name": evil(0), "kind": kind, "created_at": "2026-01-02T03:04:05Z", "version": evil(2), "status": "completed",
 		})
 	}
-	figure := map[string]any{"mean": 1e308, "se": -1e308, "low": nil, "high": nil}
-	document(t, dir, "runs/lab/study.json", map[string]any{
-		"study": evil(0), "command": evil(6), "about": strings.Join(hostile, " "), "findings": []any{map[string]any{"claim": evil(1), "holds": true, "why": evil(7)}},
-		"words": []any{map[string]any{"name": evil(2), "what": evil(3)}},
-		"tables": []any{
-			map[string]any{"title": evil(1), "names": []string{evil(2), evil(3)}, "columns": []any{map[string]any{"name": evil(4), "about": evil(5), "unit": evil(0)}}, "rows": []any{map[string]any{"names": []string{evil(8), "__proto__"}, "figures": []any{figure}}}},
-			map[string]any{"title": "", "names": []string{}, "columns": []any{}, "rows": []any{}},
-			map[string]any{"title": "nothing", "names": nil, "columns": nil, "rows": nil},
-		},
-	})
 	document(t, dir, "runs/noise/noise.json", map[string]any{"items": 40, "first": 0.1, "second": 1, "flips": hostile, "within": 1, "minimum_detectable_effect": 0.5, "between": 0, "advice": hostile, "unmeasured": hostile})
 	var lines strings.Builder
 	for i := range 40 {
@@ -91,14 +80,14 @@ func TestHostileKindsAreShownAsText(t *testing.T) {
 	write(t, dir, "runs/draft/tasks.jsonl", lines.String())
 	document(t, dir, "runs/draft/fell.json", []any{map[string]any{"reason": evil(0), "detail": evil(1), "prompt": evil(2)}})
 	write(t, dir, "runs/odd/"+`<img src=x onerror=ran=1>`, "")
-	write(t, dir, "runs/broken/study.json", `{"tables": [`)
-	write(t, dir, "runs/uneven/study.json", `{"tables": [{"names": ["a"], "rows": [{}]}]}`)
+	write(t, dir, "runs/broken/noise.json", `{"items": [`)
+	write(t, dir, "runs/uneven/tasks.jsonl", `{"id": 5}`)
 	write(t, dir, "runs/wild/noise.json", `{"items": 1, "first": 1.7e308, "second": 1.7e308}`)
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
 	p.shows("uneven", "wild", "damaged")
 	p.allow("status of 500") // of the damaged ones
-	for name, says := range map[string]string{"lab": "what was measured", "noise": "noise floor", "draft": "asked for", "odd": "does not know", "broken": "damaged", "uneven": "damaged", "wild": "damaged"} {
+	for name, says := range map[string]string{"noise": "noise floor", "draft": "asked for", "odd": "does not know", "broken": "damaged", "uneven": "damaged", "wild": "damaged"} {
 		p.goTo("#/run/runs:" + name)
 		p.shows(name, says)
 		p.settled()

@@ -75,12 +75,11 @@ func views(task string) []view {
 		{"comparison", "#/run/runs:compare-1", []string{"compare-1"}},
 		{"noise", "#/run/runs:noise-1", []string{"noise floor", "95 % interval", "80 selection tasks were asked twice"}},
 		{"draft", "#/run/runs:draft-1", []string{"asked for", "write sums with the unit", "expected"}},
-		{"lab", "#/run/runs:lab-1", []string{"what was to hold", "all cells together", "every cell", "one by one", "skillopt lab prune"}},
 		{"ablation", "#/run/runs:ablate-1", []string{"what each rule is worth"}},
 		{"pruning", "#/run/runs:prune-1", []string{"what is left"}},
 		{"unknown", "#/run/runs:dream-1", []string{"does not know runs of the kind", "dreams.json"}},
 		{"compare", "#/compare/runs:quick-1/runs:quick-2", []string{"quick-1", "quick-2"}},
-		{"compare-kinds", "#/compare/runs:quick-1/runs:lab-1", []string{"study of the lab", "needed to set skills side by side"}},
+		{"compare-kinds", "#/compare/runs:quick-1/runs:draft-1", []string{"drafts", "needed to set skills side by side"}},
 	}
 }
 

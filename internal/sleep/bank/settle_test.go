@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/seed-f4525e22/skillopt/internal/memfolder"
-	"github.com/seed-f4525e22/skillopt/internal/race"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
+	"github.com/seed-f4525e22/skillopt/internal/testing/race"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

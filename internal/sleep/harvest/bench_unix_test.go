@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 // split reads every file below dir line by line, and nothing else.

@@ -3,8 +3,8 @@ package harvest_test
 import (
 	"encoding/json"
 
-	"github.com/seed-f4525e22/skillopt/internal/agent/fakemodel"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/testing/fakemodel"
 )
 
 // realCLI is how a coding agent is driven without a terminal so that it writes down its

@@ -21,14 +21,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
-	"github.com/seed-f4525e22/skillopt/internal/agent/fakemodel"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/fakemodel"
 )
 
 // What users and models say in the sessions of TestRealSessions. The secret is made up.

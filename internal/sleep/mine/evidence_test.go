@@ -13,10 +13,10 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/outbound"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 )
 
 func ran(text string, exit int) transcript.Command {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/mine"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/mine/minetest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/testing/minetest"
 )
 
 // harvest is what planted sessions came to.

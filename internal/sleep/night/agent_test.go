@@ -13,12 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/worlds"
 )
 
 // agentHome is a user whose nights replay tasks with an agent, in the files of a commit.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
 )
 
 // insideVar names, for a test binary that is traced, the agent of its night.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/memfolder"
-	"github.com/seed-f4525e22/skillopt/internal/sandbox/helpertest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/helpertest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
 )
 
 // TestMain lets the test binary confine what it starts.

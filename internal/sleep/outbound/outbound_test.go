@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/outbound"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 )
 
 func session(text string) transcript.Transcript {

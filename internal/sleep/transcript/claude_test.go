@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 func at(text string) time.Time {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 func TestCodex(t *testing.T) {

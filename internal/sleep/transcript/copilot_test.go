@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
 	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 func failed() *bool { ok := false; return &ok }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 // claudeCalls is a session of one turn with calls and their results.

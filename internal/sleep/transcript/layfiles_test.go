@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 // readHome reads a source's stores in a home folder with these files; NAME.sql is a database.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
 	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 func TestOpenCode(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript/transcripttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
 // Sessions with outputs of tools of 20 KB beside short words, as agents write them; the

@@ -12,7 +12,6 @@ const byKind: Record<string, View[]> = {
   compare: ['overview', 'skill', 'tasks', ...paid.slice(1)],
   ablate: ['overview', 'skill', ...paid.slice(1)],
   prune: ['overview', 'skill', ...paid.slice(1)],
-  lab: ['overview'],
 }
 
 // What a view of a run of an unknown kind is read from.

@@ -25,7 +25,7 @@ export function status(code: string): Word {
 
 const kinds: Record<string, string> = {
   train: 'training', eval: 'evaluation', compare: 'comparison', ablate: 'ablation', prune: 'pruning',
-  noise: 'noise of a split', draft: 'drafts', gateway: 'gateway', lab: 'study of the lab',
+  noise: 'noise of a split', draft: 'drafts', gateway: 'gateway',
   mine: 'mining of sessions', night: 'night',
 }
 

@@ -59,7 +59,7 @@ export class OpenRun {
 
   get #ours(): boolean {
     const row = this.shown.value?.row
-    return !session.readOnly && row !== undefined && !row.copy && row.kind !== 'lab' // a study obeys nobody but its terminal
+    return !session.readOnly && row !== undefined && !row.copy
   }
 
   /** version changes whenever views should look again. */
