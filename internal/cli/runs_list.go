@@ -63,7 +63,7 @@ func listedStatuses() []string {
 	for _, s := range []result.Status{result.Running, result.Completed, result.Stopped, result.OverBudget, result.Waiting, result.Failed, result.Undecided} {
 		out = append(out, string(s))
 	}
-	return append(out, record.RowKilled, record.RowDamaged, record.RowUnreadable, record.RowNewer)
+	return append(out, record.RowKilled, record.RowDamaged, record.RowUnreadable, record.RowFormat)
 }
 
 func listedKinds() []string {
@@ -196,7 +196,7 @@ func boolRank(last bool) int {
 type listRow struct {
 	result.RunRow
 
-	State     string    `json:"state"`            // killed and newer by name
+	State     string    `json:"state"`            // killed and format by name
 	Status    string    `json:"status"`           // of the run; damaged and unreadable: it cannot be read
 	Killed    bool      `json:"killed,omitempty"` // it was at work, and no process is: the same command goes on
 	CreatedAt time.Time `json:"created_at"`
@@ -290,7 +290,7 @@ func rowOf(r result.RunRow) listRow {
 	switch r.Status {
 	case record.RowKilled:
 		out.Status = string(result.Running)
-	case record.RowNewer:
+	case record.RowFormat:
 		out.Status = record.RowDamaged
 	}
 	if unread(r) {
@@ -301,7 +301,7 @@ func rowOf(r result.RunRow) listRow {
 
 // unread reports whether a run could not be read.
 func unread(r result.RunRow) bool {
-	return slices.Contains([]string{record.RowDamaged, record.RowUnreadable, record.RowNewer}, r.Status)
+	return slices.Contains([]string{record.RowDamaged, record.RowUnreadable, record.RowFormat}, r.Status)
 }
 
 // writeRuns prints a table of runs.

@@ -72,14 +72,14 @@ func (o Options) orDefault() Options {
 	return o
 }
 
-// A VersionError says that a newer program wrote the log.
+// A VersionError says that the log has another format than this program reads.
 type VersionError struct {
 	File   string
 	Format int
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has format %d, this program knows up to %d: use the newer program that wrote it", e.File, e.Format, Format)
+	return fmt.Sprintf("%s has format %d, and this program reads format %d: use the program that wrote it", e.File, e.Format, Format)
 }
 
 // A DamagedError says that a segment does not hold what it should.

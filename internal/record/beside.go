@@ -65,7 +65,7 @@ func CompareRuns(ctx context.Context, rows []result.RunRow) (result.RunsCompared
 // settings are all keys of a manifest, and note their classes.
 func settings(m run.Manifest, older, class map[string]string) map[string]string {
 	out := map[string]string{}
-	if m.KindOf() == result.RunStudy {
+	if m.Kind == result.RunStudy {
 		older = nil // it has no configuration
 	}
 	for k, v := range older { // of a manifest without operational settings nobody knows them

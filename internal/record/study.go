@@ -18,7 +18,7 @@ const (
 
 // readStudy reads the result of a study of the lab.
 func (d *Documents) readStudy(dir string) error {
-	if d.Manifest.KindOf() != result.RunStudy {
+	if d.Manifest.Kind != result.RunStudy {
 		return nil
 	}
 	var s result.Study

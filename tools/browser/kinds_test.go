@@ -43,7 +43,7 @@ func otherKinds(t *testing.T, dir, quick string) {
 	run(t, dir, "lab", "prune", "--worlds", "2", "--kind", "few tasks", "--run", "runs/lab-1")
 	run(t, dir, "ablate", "runs/quick-1", "--run", "runs/ablate-1", "--yes")
 	run(t, dir, "prune", "runs/quick-1", "--to", "pruned.md", "--run", "runs/prune-1", "--yes")
-	write(t, dir, "runs/dream-1/manifest.json", `{"format": 1, "run_id": "dream", "name": "dream-1", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
+	write(t, dir, "runs/dream-1/manifest.json", `{"format": 2, "run_id": "dream", "name": "dream-1", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
 	write(t, dir, "runs/dream-1/dreams.json", "{}")
 }
 
@@ -66,7 +66,7 @@ func TestHostileKindsAreShownAsText(t *testing.T) {
 	evil := func(i int) string { return hostile[i%len(hostile)] }
 	for name, kind := range map[string]string{"lab": "lab", "noise": "noise", "draft": "draft", "odd": evil(1), "broken": "lab", "uneven": "lab", "wild": "noise"} {
 		document(t, dir, "runs/"+name+"/manifest.json", map[string]any{
-			"format": 1, "run_id": name, "name": evil(0), "kind": kind, "created_at": "2026-01-02T03:04:05Z", "version": evil(2), "status": "completed",
+			"format": 2, "run_id": name, "name": evil(0), "kind": kind, "created_at": "2026-01-02T03:04:05Z", "version": evil(2), "status": "completed",
 		})
 	}
 	figure := map[string]any{"mean": 1e308, "se": -1e308, "low": nil, "high": nil}

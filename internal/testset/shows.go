@@ -37,8 +37,7 @@ func (s *shownTasks) UnmarshalJSON(data []byte) error {
 }
 
 // Shows reports whether a file of outcomes, by arm or split, has one of a task of the
-// set: the ledger does not know of runs of older programs, and of those that came from
-// elsewhere. The errors are those of reading the file.
+// set: the ledger does not know of runs that came from elsewhere. The errors are those of reading the file.
 func Shows(ctx context.Context, path string, tasks []task.Task) (bool, error) {
 	data, err := userfile.Read(ctx, path, maxOutcomes)
 	if err != nil {
