@@ -191,8 +191,7 @@ func boolRank(last bool) int {
 	return 0
 }
 
-// listRow is a run as the list shows it: fields that scripts have read since before there were
-// those of a RunRow, and those.
+// listRow is a run as the list shows it: a RunRow, and what scripts read more easily.
 type listRow struct {
 	result.RunRow
 
@@ -203,26 +202,7 @@ type listRow struct {
 	Simulated bool      `json:"simulated"`
 	Replays   bool      `json:"replays,omitempty"` // its answers came from a cassette
 
-	kindFlags
-
 	Error string `json:"error,omitempty"`
-}
-
-// kindFlags say the kind in the way that scripts read it before there was one.
-type kindFlags struct {
-	Evaluates bool `json:"evaluates,omitempty"`
-	Compares  bool `json:"compares,omitempty"`
-	Serves    bool `json:"serves,omitempty"`
-	Drafts    bool `json:"drafts,omitempty"`
-	Ablates   bool `json:"ablates,omitempty"`
-	Prunes    bool `json:"prunes,omitempty"`
-}
-
-func flagsOf(kind result.Kind) kindFlags {
-	return kindFlags{
-		Evaluates: scoresOnce(kind), Compares: kind == result.Compare, Serves: kind == result.ServeModel,
-		Drafts: kind == result.DraftTasks, Ablates: kind == result.Ablate, Prunes: kind == result.Prune,
-	}
 }
 
 // kindWord is what the list calls runs of a kind; "" for training.
@@ -283,7 +263,7 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 
 // rowOf is what the list says of a run.
 func rowOf(r result.RunRow) listRow {
-	out := listRow{RunRow: r, State: r.Status, Status: r.Status, kindFlags: flagsOf(r.Kind), Killed: r.Status == record.RowKilled, Replays: r.Replays, Simulated: r.Simulated}
+	out := listRow{RunRow: r, State: r.Status, Status: r.Status, Killed: r.Status == record.RowKilled, Replays: r.Replays, Simulated: r.Simulated}
 	if r.CreatedAt != nil {
 		out.CreatedAt = *r.CreatedAt
 	}

@@ -224,7 +224,7 @@ func (c *checker) training() {
 	}
 }
 
-// candidates checks that the list of candidates can be read, which older builds did not write.
+// candidates checks that the list of candidates can be read.
 func (c *checker) candidates() {
 	if c.run == nil {
 		return

@@ -21,8 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Training is what the files of a run that trains say. What a run has not got to, or an
-// older version did not write, is absent.
+// Training is what the files of a run that trains say. What a run has not got to is absent.
 type Training struct {
 	Name     string // how the run is called: its path as the reader gave it
 	Manifest run.Manifest
