@@ -81,18 +81,5 @@
 // What is wrong with the content of a configuration comes from package config as a
 // [*config.Error], with every problem at once.
 //
-// # Compatibility promise
-//
-// This holds for the exported names of this package and of the packages config,
-// result, schedule, gate, skill, task, check, score, trajectory, model and event.
-// None is renamed, removed or given another meaning without a new major version.
-// Fields, functions, options, constants, keys of the configuration and kinds of
-// events may be added, so write struct literals with field names. Interfaces that
-// are yours to implement ([task.Env], [model.Client], [gate.Policy]) get no further
-// methods. JSON names, keys of records and file formats follow docs/format.md: runs
-// of older builds can be read and resumed, and a newer format is refused, not
-// guessed. What is internal, and the texts of errors, warnings and prompts, may
-// change at any time.
-//
-// docs/go-api.md maps the names of builds before this promise.
+// The promise of compatibility begins with the first tag.
 package skillopt

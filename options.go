@@ -271,8 +271,7 @@ func WithMargin(margin float64) Option { return func(o *session.Options) { o.Mar
 func WithOneLook(level float64) Option { return func(o *session.Options) { o.Level = level } }
 
 // WithLoaded hands on what config.LoadFile forgets: variables of the .env file and where
-// the configuration came from. It is for the command line, and no part of the
-// compatibility promise.
+// the configuration came from. It is for the command line.
 func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.Loaded = l } }
 
 // WithVersion names the program in the manifest of the run.

@@ -36,8 +36,6 @@ type JudgeRequest struct {
 	Vote int `json:"vote"`
 	// Usable says what is wrong with a reply, so that it can be asked for again.
 	Usable func(reply string) error `json:"-"`
-
-	readable func(reply string) error // of recorded replies too; nil: as Usable
 }
 
 // material is a text in a request that must not be mistaken for one.
@@ -132,7 +130,7 @@ func poll(ctx context.Context, w *subject, id string, votes int, q JudgeRequest)
 			}
 			if replies[i], errs[i] = w.by.Judge(ctx, name, q); errs[i] != nil {
 				errs[i] = fmt.Errorf("ask the judge (%s): %w", name, errs[i])
-			} else if err := q.read(replies[i]); err != nil {
+			} else if err := q.Usable(replies[i]); err != nil {
 				errs[i] = fmt.Errorf("the judge gave no usable reply (%s): %w", name, err)
 			}
 		})
@@ -144,14 +142,6 @@ func poll(ctx context.Context, w *subject, id string, votes int, q JudgeRequest)
 		}
 	}
 	return replies, nil
-}
-
-// read says why a reply cannot be read that was taken when it was asked for.
-func (q *JudgeRequest) read(reply string) error {
-	if q.readable != nil {
-		return q.readable(reply)
-	}
-	return q.Usable(reply)
 }
 
 // median returns the middle of an odd number of values.

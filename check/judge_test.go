@@ -74,8 +74,6 @@ func TestRubric(t *testing.T) {
 		{"enough", one, grade(0.5), true, 0.5, ""},
 		{"bad", one, grade(0.25), false, 0.25, "the judge gives 0.25, 0.5 is needed: because of 0.25"},
 		{"own threshold", "{type: llm-rubric, criteria: x, threshold: 0.9}", grade(0.8), false, 0.8, "0.9 is needed"},
-		{"above, in an older record", one, grade(7), true, 1, ""},
-		{"below, in an older record", one, grade(-7), false, 0, "the judge gives 0"},
 		{"median", three, grade(0.2, 0.9, 0.3), false, 0.3, "because of 0.3"},
 		{"mean", "{type: llm-rubric, criteria: x, votes: 3, combine: mean}", grade(0, 1, 0.8), true, 0.6, ""},
 		{"prose around it", one, []string{"I think:\n```json\n{\"reason\": \"ok\", \"score\": 0.75}\n```"}, true, 0.75, ""},
@@ -93,7 +91,7 @@ func TestRubric(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 			for _, q := range b.asked {
-				if err := q.Usable(tt.replies[q.Vote-1]); (err != nil) != strings.Contains(tt.name, "older record") {
+				if err := q.Usable(tt.replies[q.Vote-1]); err != nil {
 					t.Errorf("not usable: %v", err)
 				}
 				var s jsonschema.Schema
@@ -118,6 +116,8 @@ func TestUnusableJudge(t *testing.T) {
 		{"{type: llm-rubric, criteria: a}", `{"score": true}`},
 		{"{type: llm-rubric, criteria: a}", `{"score": "NaN"}`},
 		{"{type: llm-rubric, criteria: a}", `{"score": "high"}`},
+		{"{type: llm-rubric, criteria: a}", `{"score": 7}`},
+		{"{type: llm-rubric, criteria: a}", `{"score": -0.5}`},
 		{"{type: llm-rubric, criteria: a}", `{"score": [1]}`},
 		{"{type: llm-rubric, criteria: a}", `{"score": 1`},
 		{"{type: llm-rubric, criteria: a}", `{"score": 1, "score": 0}`},

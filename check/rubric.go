@@ -34,7 +34,6 @@ type rubric struct {
 // grade is one reply of a judge: a score for each criterion, and why.
 type grade struct {
 	scores  []float64 // within 0 and 1
-	given   []float64
 	reasons []string
 }
 
@@ -160,27 +159,11 @@ func (r *rubric) request(w *subject) (JudgeRequest, error) {
 	m.values["criteria"], m.values["reply"] = r.list(), r.reply()
 	return JudgeRequest{
 		System: m.render("rubric_system.md"), User: m.render("rubric_user.md"), Name: "grade", Schema: r.schema(),
-		Usable: r.usable,
-		readable: func(reply string) error {
+		Usable: func(reply string) error {
 			_, err := r.parse(reply)
 			return err
 		},
 	}, nil
-}
-
-// usable says what is wrong with a reply. A score beyond 0 and 1 is of another scale: what it would be on this one is
-// not known. Replies that older builds took are read all the same, see parse.
-func (r *rubric) usable(reply string) error {
-	g, err := r.parse(reply)
-	if err != nil {
-		return err
-	}
-	for i, f := range g.given {
-		if f < 0 || f > 1 {
-			return fmt.Errorf("the score of criterion %d is %v, and goes from 0 to 1", i+1, f)
-		}
-	}
-	return nil
 }
 
 // show is a file as a judge sees it. The error is one of the machine.
@@ -231,8 +214,8 @@ func (r *rubric) schema() json.RawMessage {
 		strings.Join(required, ",") + `],"additionalProperties":false}`)
 }
 
-// parse reads a reply. Every criterion must have a number; what is outside of 0
-// to 1, in the record of an older build, counts as the nearest bound.
+// parse reads a reply. Every criterion must have a number from 0 to 1: a score beyond is of another
+// scale, and what it would be on this one is not known.
 func (r *rubric) parse(reply string) (grade, error) {
 	object, err := jsonx.UniqueObject(reply)
 	if err != nil {
@@ -256,8 +239,11 @@ func (r *rubric) parse(reply string) (grade, error) {
 		if err != nil {
 			return grade{}, fmt.Errorf("criterion %d: %w", i+1, err)
 		}
+		if f < 0 || f > 1 {
+			return grade{}, fmt.Errorf("the score of criterion %d is %v, and goes from 0 to 1", i+1, f)
+		}
 		why, _ := entry["reason"].(string) // a grade without a reason is a grade
-		g.scores, g.given, g.reasons = append(g.scores, min(1, max(0, f))), append(g.given, f), append(g.reasons, oneLine(why))
+		g.scores, g.reasons = append(g.scores, f), append(g.reasons, oneLine(why))
 	}
 	return g, nil
 }

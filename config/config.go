@@ -12,9 +12,9 @@ import "github.com/seed-f4525e22/skillopt/model"
 // documentation of the keys, shown by `config explain` and in the JSON Schema.
 type Config struct {
 	Extends    string           `key:"extends" doc:"another config file that this one builds on; relative to this file" path:"file"`
-	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational" older:"\"\""`
+	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational"`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
-	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets beside it) or document (SKILL.md alone, as before there was a choice)" enum:"all,document" older:"\"document\""`
+	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets beside it) or document (SKILL.md alone, as before there was a choice)" enum:"all,document"`
 	Bench      Bench            `key:"bench" doc:"a benchmark, whose folder says what holds beneath this file: what is asked, how it is scored, what analysts are told"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
@@ -44,19 +44,18 @@ type Config struct {
 // Bench is a benchmark that a configuration builds on. What its folder says counts through the keys
 // that it sets, and its data through the tasks.
 type Bench struct {
-	Name    string `key:"name" doc:"a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational" older:"\"\""`
-	Data    string `key:"data" doc:"a folder that skillopt bench prepare wrote, or rows in the form of SkillOpt's own splits, which are prepared when they are needed" path:"file" class:"operational" older:"\"\""`
-	Scoring string `key:"scoring" doc:"how answers are scored: reference (as by the program whose figures are published) or robust; absent: the benchmark's default" enum:",reference,robust" class:"operational" older:"\"\""`
+	Name    string `key:"name" doc:"a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational"`
+	Data    string `key:"data" doc:"a folder that skillopt bench prepare wrote, or rows in the form of SkillOpt's own splits, which are prepared when they are needed" path:"file" class:"operational"`
+	Scoring string `key:"scoring" doc:"how answers are scored: reference (as by the program whose figures are published) or robust; absent: the benchmark's default" enum:",reference,robust" class:"operational"`
 }
 
 // Tasks says where tasks are and how they are asked and scored.
 type Tasks struct {
-	Path string `key:"path" doc:"a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/" path:"file"`
-	// Runs of programs that had no such key read every column as the field of its name.
-	Columns  map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names" older:"{}"`
+	Path     string            `key:"path" doc:"a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/" path:"file"`
+	Columns  map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names"`
 	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
 	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
-	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked" older:"\"\""`
+	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked"`
 	Pages    Pages             `key:"pages"`
 	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, boxed, choice, tag:NAME, {tag|regex|json_path: ...}, or a list of these"`
 	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
@@ -66,19 +65,16 @@ type Tasks struct {
 
 // Pages says which pages of the web a chat target is handed when its reply holds no answer.
 type Pages struct {
-	Fetch int    `key:"fetch" doc:"how many pages that a task names are fetched when a chat target's reply holds no answer by tasks.extract; the target is then handed their texts and asked once more; 0 = none, and nobody is asked twice" min:"0" max:"5" older:"0"`
-	Field string `key:"field" doc:"the field of a task that names its pages: https or http addresses, as a list or in a text" older:"\"urls\""`
+	Fetch int    `key:"fetch" doc:"how many pages that a task names are fetched when a chat target's reply holds no answer by tasks.extract; the target is then handed their texts and asked once more; 0 = none, and nobody is asked twice" min:"0" max:"5"`
+	Field string `key:"field" doc:"the field of a task that names its pages: https or http addresses, as a list or in a text"`
 }
 
 // Env is a process that carries out tasks.
 type Env struct {
 	Command []string `key:"command" doc:"argv of a process that reads one JSON line a task and writes one JSON line an outcome; relative to the config file"`
-	// Runs of programs that had no such key were all of protocol 1.
-	Protocol int      `key:"protocol" doc:"what the program of command is handed: 1 (gold is a list of texts, whatever stands in the task) or 2 (gold as it stands in the task: text, number, list, object or null)" min:"1" max:"2" older:"1"`
-	Timeout  Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
-	PassEnv  []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
-	// Runs of programs that had no such key told environments of no model.
-	Gateway bool `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name stand in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself" older:"false"`
+	Timeout Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
+	PassEnv []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
+	Gateway bool     `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name stand in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself"`
 }
 
 // Agent is a coding agent that carries out tasks in a folder of their own.
@@ -86,8 +82,8 @@ type Agent struct {
 	Name        string            `key:"name" doc:"codex, claude, copilot, cursor, opencode, gemini, qwen, pi, builtin (our own, nothing to install) or custom; absent: no agent" enum:",builtin,claude,codex,copilot,cursor,custom,gemini,opencode,pi,qwen"`
 	Command     string            `key:"command" doc:"the agent's program; absent: found on the PATH" class:"operational"`
 	Mode        string            `key:"mode" doc:"native (the agent discovers the skill by itself), read (it is told to read the skill first) or file (the trained document is file of its workspace, which it reads by itself)" enum:"native,read,file"`
-	File        string            `key:"file" older:"\"\"" doc:"mode file: where the trained document stands in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, in the place of a file of that name that the workspace brings"`
-	Beside      map[string]string `key:"beside" older:"{}" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; in the place of what the workspace brings under that name"`
+	File        string            `key:"file" doc:"mode file: where the trained document stands in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, in the place of a file of that name that the workspace brings"`
+	Beside      map[string]string `key:"beside" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; in the place of what the workspace brings under that name"`
 	SkillName   string            `key:"skill_name" doc:"the folder of the skill within the workspace; absent: the name in the skill's front matter, else skill"`
 	Workspace   string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder beside the tasks) and files (path: text) come on top" path:"file"`
 	Timeout     Duration          `key:"timeout" doc:"deadline of one task; an agent that passes it has failed at the task" min:"1ms"`
@@ -95,7 +91,7 @@ type Agent struct {
 	Sandbox     string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
 	Read        []string          `key:"read" doc:"folders that the confined agent, and commands that check its work, may read besides the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
 	Network     bool              `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
-	HostedTools []string          `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out" older:"[]"`
+	HostedTools []string          `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out"`
 	PassEnv     []string          `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
 	Slots       int               `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
 	Keep        string            `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`
@@ -116,7 +112,7 @@ type Split struct {
 	Ratio string `key:"ratio" doc:"train:selection:test, for example 2:2:1; absent: 2:2:1 up to 300 tasks, above that 2:1:7 with at most 300 for test"`
 	Seed  int64  `key:"seed" doc:"seed of the shuffle before the split"`
 
-	CrossFit Auto `key:"cross_fit" older:"0" doc:"train and selection tasks as one pool in this number of folds: a step learns from all folds but one, which judges its candidate, and the folds take turns; 1 = all of the pool teaches and judges; 0 = no pool; auto = 1 with 8 to 59 tasks that came without splits, if no ratio is set and nothing else rules folds out" min:"0" max:"20"`
+	CrossFit Auto `key:"cross_fit" doc:"train and selection tasks as one pool in this number of folds: a step learns from all folds but one, which judges its candidate, and the folds take turns; 1 = all of the pool teaches and judges; 0 = no pool; auto = 1 with 8 to 59 tasks that came without splits, if no ratio is set and nothing else rules folds out" min:"0" max:"20"`
 }
 
 // Models are the models by role.
@@ -196,15 +192,15 @@ type Train struct {
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
 	Warm         string     `key:"warm" doc:"on: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; off: it is like the others; auto = on where reflect.minibatch_size and edits.budget are auto" enum:"auto,on,off"`
 	Stop         Stop       `key:"stop" doc:"by which rules training ends before its last step; the final evaluation follows"`
-	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, parts of them are judged: those that the optimizer would keep when it sees by type of task what they won and lost, then either half of them; where edits.mode is patch and a gate scores them" older:"false"`
+	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, parts of them are judged: those that the optimizer would keep when it sees by type of task what they won and lost, then either half of them; where edits.mode is patch and a gate scores them"`
 }
 
 // Stop are the rules by which training ends before its last step.
 type Stop struct {
-	Perfect  bool    `key:"perfect" older:"false" doc:"stop when every selection task is measured with the current skill, each draw of it is at the metric's maximum, and so is a second draw of each task: nothing is left to gain; false = train on"`
-	Score    float64 `key:"score" older:"0" doc:"stop when the current skill has this selection score, by the gate's metric; 0 = no such rule" min:"0" max:"1"`
-	Patience int     `key:"patience" older:"0" doc:"stop when so many steps in a row have not changed the best skill, where a gate scores them; 0 = no such rule" min:"0" max:"10000"`
-	Evidence bool    `key:"evidence" older:"false" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their clusters) below the maximum, or less than changing answers let them tell from chance"`
+	Perfect  bool    `key:"perfect" doc:"stop when every selection task is measured with the current skill, each draw of it is at the metric's maximum, and so is a second draw of each task: nothing is left to gain; false = train on"`
+	Score    float64 `key:"score" doc:"stop when the current skill has this selection score, by the gate's metric; 0 = no such rule" min:"0" max:"1"`
+	Patience int     `key:"patience" doc:"stop when so many steps in a row have not changed the best skill, where a gate scores them; 0 = no such rule" min:"0" max:"10000"`
+	Evidence bool    `key:"evidence" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their clusters) below the maximum, or less than changing answers let them tell from chance"`
 }
 
 // Curriculum chooses the tasks of a train batch.
@@ -219,11 +215,11 @@ type Curriculum struct {
 type Reflect struct {
 	Mode          string `key:"mode" doc:"deep (minibatches, systemic patterns) or shallow (each trajectory by itself)" enum:"deep,shallow"`
 	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, at most 16 and no more than fit into reflect.window" min:"1"`
-	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000" older:"\"auto\""`
-	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task" older:"\"task\""`
-	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file" older:"\"\""`
-	Guide         string `key:"guide" older:"\"\"" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they stand in the prompts of analysts alone"`
-	Rollouts      int    `key:"rollouts" older:"1" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best beside the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
+	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000"`
+	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task"`
+	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file"`
+	Guide         string `key:"guide" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they stand in the prompts of analysts alone"`
+	Rollouts      int    `key:"rollouts" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best beside the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
 	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
 }
@@ -240,25 +236,25 @@ type Edits struct {
 	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
 	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
 
-	Files       []string `key:"files" doc:"the files of the skill that edits may change, or the optimizer may write anew: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone" older:"[]"`
-	NewFiles    int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64" older:"0"`
-	Description bool     `key:"description" older:"false" doc:"edits may replace the description in the front matter, which alone decides whether an agent loads the skill; it needs trigger tasks (docs/tasks.md): a candidate whose description loads the skill on fewer prompts that should load it, or on more that should not, is not accepted with it; with trigger tasks alone their balanced rate is the metric"`
-	Tidy        bool     `key:"tidy" older:"false" doc:"edits are fitted into Markdown: list items join their list, blocks are parted by one blank line, an insert goes behind the whole paragraph or item, and what is taken out leaves no second blank line; false: edits are put where they say, between blank lines, as before there was a choice"`
-	Region      string   `key:"region" older:"\"\"" doc:"learned: what stands between the lines <!-- SKILLOPT-SLEEP:LEARNED START --> and <!-- SKILLOPT-SLEEP:LEARNED END --> is all of the document that may change, in every mode; guidance and notes go there too; absent: the whole document" enum:",learned"`
+	Files       []string `key:"files" doc:"the files of the skill that edits may change, or the optimizer may write anew: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone"`
+	NewFiles    int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64"`
+	Description bool     `key:"description" doc:"edits may replace the description in the front matter, which alone decides whether an agent loads the skill; it needs trigger tasks (docs/tasks.md): a candidate whose description loads the skill on fewer prompts that should load it, or on more that should not, is not accepted with it; with trigger tasks alone their balanced rate is the metric"`
+	Tidy        bool     `key:"tidy" doc:"edits are fitted into Markdown: list items join their list, blocks are parted by one blank line, an insert goes behind the whole paragraph or item, and what is taken out leaves no second blank line; false: edits are put where they say, between blank lines, as before there was a choice"`
+	Region      string   `key:"region" doc:"learned: what stands between the lines <!-- SKILLOPT-SLEEP:LEARNED START --> and <!-- SKILLOPT-SLEEP:LEARNED END --> is all of the document that may change, in every mode; guidance and notes go there too; absent: the whole document" enum:",learned"`
 	Verify      Verify   `key:"verify" doc:"a command that each candidate has to pass before it is judged"`
 }
 
 // Verify is a command that tells whether a skill can be used at all.
 type Verify struct {
-	Command []string `key:"command" doc:"argv of a program that is run in a copy of the candidate's folder, confined as the commands of checks are; the candidate is refused unless it ends with exit code 0; absent: none" older:"[]"`
-	Timeout Duration `key:"timeout" doc:"deadline of the command; a candidate that passes it is refused" min:"1ms" max:"1h" older:"\"1m0s\""`
+	Command []string `key:"command" doc:"argv of a program that is run in a copy of the candidate's folder, confined as the commands of checks are; the candidate is refused unless it ends with exit code 0; absent: none"`
+	Timeout Duration `key:"timeout" doc:"deadline of the command; a candidate that passes it is refused" min:"1ms" max:"1h"`
 }
 
 // Gate is how candidates are judged.
 type Gate struct {
 	Mode          string  `key:"mode" doc:"strict (one pass over the selection split, any higher mean is accepted), observe (scores, accepts all) or off (no scoring)" enum:"strict,observe,off"`
-	Fresh         bool    `key:"fresh" older:"false" doc:"score the skill that is shipped again on the selection split, since the luck of its first pass has chosen it too, and ask some tasks of the seed skill twice to see how far answers vary"`
-	Keep          bool    `key:"keep" older:"false" doc:"of strict: a candidate that would be accepted is rejected if it loses a selection task that the current skill wins, once 6 to 10 fresh answers of each confirm it; false: only means count"`
+	Fresh         bool    `key:"fresh" doc:"score the skill that is shipped again on the selection split, since the luck of its first pass has chosen it too, and ask some tasks of the seed skill twice to see how far answers vary"`
+	Keep          bool    `key:"keep" doc:"of strict: a candidate that would be accepted is rejected if it loses a selection task that the current skill wins, once 6 to 10 fresh answers of each confirm it; false: only means count"`
 	Alpha         float64 `key:"alpha" doc:"of all claims on the same test tasks that the best skill is better than the seed skill, this share may be wrong: the certificate of a first reading spends 0.8 of it, that of the 2nd 0.1, of the 3rd 0.05, and so on" min:"0.0001" max:"0.5"`
 	Cluster       string  `key:"cluster" doc:"field of the tasks; those with the same value (one document, one template) count as one in gate and certificate"`
 	Metric        string  `key:"metric" doc:"hard, soft or mixed" enum:"hard,soft,mixed"`
@@ -289,7 +285,7 @@ type Eval struct {
 // Record is how the record is used within a run.
 type Record struct {
 	Reuse    string `key:"reuse" doc:"auto (equal requests at temperature 0 are answered once, also across the runs below run.dir) or never" enum:"auto,never"`
-	Episodes string `key:"episodes" doc:"what is kept of the model calls inside episodes of agents and environments: full (what was sent and answered, without secrets) or usage (that they were made, with tokens and costs); nothing depends on it" enum:"full,usage" class:"operational" older:"\"usage\""`
+	Episodes string `key:"episodes" doc:"what is kept of the model calls inside episodes of agents and environments: full (what was sent and answered, without secrets) or usage (that they were made, with tokens and costs); nothing depends on it" enum:"full,usage" class:"operational"`
 }
 
 // What is kept of the model calls inside episodes.
@@ -356,26 +352,26 @@ type Run struct {
 
 // Sleep is what the profile of the sleep commands says. Nothing of it concerns a run.
 type Sleep struct {
-	Projects []string          `key:"projects" doc:"folders whose sessions may be read, with all below them; absolute, from ~, or relative to the profile; empty: no session is read" class:"operational" older:"[]"`
-	Sources  []string          `key:"sources" doc:"the agents whose sessions are read, such as claude and codex; empty: all that are known" class:"operational" older:"[]"`
-	Stores   map[string]string `key:"stores" doc:"where an agent keeps its sessions, by source, if not in its usual place; jsonl, the format of ours, has no usual place" class:"operational" older:"{}"`
-	Headless bool              `key:"headless" doc:"sessions that a script drove are read and listed too; no task is made of them" class:"operational" older:"false"`
-	Dir      string            `key:"dir" doc:"the folder of what is kept; absolute, from ~, or relative to the profile; absent: the system's folder for state" class:"operational" older:"\"\""`
-	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational" older:"\"90d\""`
-	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational" older:"\"5000000000B\""`
+	Projects []string          `key:"projects" doc:"folders whose sessions may be read, with all below them; absolute, from ~, or relative to the profile; empty: no session is read" class:"operational"`
+	Sources  []string          `key:"sources" doc:"the agents whose sessions are read, such as claude and codex; empty: all that are known" class:"operational"`
+	Stores   map[string]string `key:"stores" doc:"where an agent keeps its sessions, by source, if not in its usual place; jsonl, the format of ours, has no usual place" class:"operational"`
+	Headless bool              `key:"headless" doc:"sessions that a script drove are read and listed too; no task is made of them" class:"operational"`
+	Dir      string            `key:"dir" doc:"the folder of what is kept; absolute, from ~, or relative to the profile; absent: the system's folder for state" class:"operational"`
+	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational"`
+	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational"`
 
-	Targets      []string `key:"targets" doc:"what nights train: skills, by the tasks in which they were at work; memory, the project's file for agents such as AGENTS.md, by tasks without a skill" class:"operational" older:"[\"skills\",\"memory\"]"`
-	DefaultSkill string   `key:"default_skill" doc:"the skill that tasks without one train; absent: they train the memory file" class:"operational" older:"\"\""`
-	Memory       string   `key:"memory" doc:"the project's memory file: AGENTS.md, CLAUDE.md, GEMINI.md, QWEN.md, .github/copilot-instructions.md, or a rule that is there, such as .cursor/rules/style.mdc; absent: that of the agent, in a chat the only one that there is" class:"operational" older:"\"\""`
-	Roots        []string `key:"roots" doc:"further folders of skills, besides those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational" older:"[]"`
-	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational" older:"[]"`
-	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most" min:"1" max:"300" class:"operational" older:"40"`
-	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones" min:"0" max:"300" class:"operational" older:"20"`
-	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational" older:"\"3d\""`
-	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational" older:"\"30d\""`
-	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational" older:"\"\""`
-	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational" older:"\"off\""`
-	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
-	OnBattery    bool     `key:"on_battery" doc:"nights that a timer starts are carried out on battery too; false: skipped, and said" class:"operational" older:"false"`
-	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
+	Targets      []string `key:"targets" doc:"what nights train: skills, by the tasks in which they were at work; memory, the project's file for agents such as AGENTS.md, by tasks without a skill" class:"operational"`
+	DefaultSkill string   `key:"default_skill" doc:"the skill that tasks without one train; absent: they train the memory file" class:"operational"`
+	Memory       string   `key:"memory" doc:"the project's memory file: AGENTS.md, CLAUDE.md, GEMINI.md, QWEN.md, .github/copilot-instructions.md, or a rule that is there, such as .cursor/rules/style.mdc; absent: that of the agent, in a chat the only one that there is" class:"operational"`
+	Roots        []string `key:"roots" doc:"further folders of skills, besides those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational"`
+	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational"`
+	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most" min:"1" max:"300" class:"operational"`
+	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones" min:"0" max:"300" class:"operational"`
+	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational"`
+	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational"`
+	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational"`
+	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational"`
+	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational"`
+	OnBattery    bool     `key:"on_battery" doc:"nights that a timer starts are carried out on battery too; false: skipped, and said" class:"operational"`
+	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational"`
 }

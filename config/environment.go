@@ -8,7 +8,7 @@ import (
 
 // SetEnvironment gives the process variables in the place of its own: what a timer has started sees
 // what the shell did in which the timer was set. It is for the beginning of a program.
-// It is for this program, and no part of the compatibility promise.
+// It is for this program alone.
 func SetEnvironment(vars map[string]string) error {
 	var names []string
 	for name := range vars {
@@ -24,5 +24,5 @@ func SetEnvironment(vars map[string]string) error {
 }
 
 // Environment reads a variable of the process.
-// It is for this program, and no part of the compatibility promise.
+// It is for this program alone.
 func Environment(name string) (string, bool) { return os.LookupEnv(name) }

@@ -160,7 +160,7 @@ func secretsIn(value string) []string {
 // Redactor knows the secrets of a configuration: what came from variables, and
 // what stands under the name of a secret. The names of models, files and runs
 // are none.
-// It is for this program, and no part of the compatibility promise.
+// It is for this program alone.
 func (l *Loaded) Redactor() *redact.Redactor { return redact.New(l.Secrets()...) }
 
 // Secrets are the values that Redactor looks for.

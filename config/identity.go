@@ -30,7 +30,6 @@ type Key struct {
 	Type    string   // what its value is, in words
 	Allowed string   // what of that type is allowed, "" if all of it
 	Values  []string // the values that there are, if they are a few names
-	Older   string   // JSON of the value that runs had before there was the key; "" = it was always there
 }
 
 // Keys lists all leaves in the order of the struct.
@@ -53,7 +52,7 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 			leaves(v.Field(i), key, cl, out)
 			continue
 		}
-		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), Values: namesOf(tag), File: tag.Get("path") != "", Older: tag.Get("older")})
+		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), Values: namesOf(tag), File: tag.Get("path") != ""})
 	}
 }
 
@@ -143,23 +142,21 @@ func plain(v any) any {
 
 // Fingerprint returns the identity of a run as key -> value. contents replaces
 // the paths of files by what is in them (key -> digest). A value in which r finds
-// a secret is replaced by its digest. A key that older programs did not have counts
-// where it says something else than what they did. r may be nil: nothing is secret.
+// a secret is replaced by its digest. r may be nil: nothing is secret.
 func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[string]string {
 	out, shown := map[string]string{}, c.Keys()
 	if r != nil {
 		shown = c.Redacted(r).Keys()
 	}
 	for i, k := range c.Keys() {
-		if k.Class == Operational || k.Older != "" && k.Value == k.Older {
+		if k.Class == Operational {
 			continue
 		}
 		v := k.Value
-		if k.File {
-			if v = jsonText(contents[k.Path]); v == k.Older { // what it holds says as much as its absence
-				continue
-			}
-		} else if shown[i].Value != v {
+		switch {
+		case k.File:
+			v = jsonText(contents[k.Path])
+		case shown[i].Value != v:
 			v = digestOf(v)
 		}
 		out[k.Path] = v
@@ -172,7 +169,7 @@ func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[
 func (c Config) Settings(r *redact.Redactor) map[string]string {
 	out := map[string]string{}
 	for _, k := range c.Redacted(r).Keys() {
-		if k.Class == Operational && !(k.Older != "" && k.Value == k.Older) {
+		if k.Class == Operational {
 			out[k.Path] = k.Value
 		}
 	}
@@ -196,8 +193,7 @@ func digestOf(value string) string {
 }
 
 // SameValue reports whether two values of fingerprints say the same: what was a secret in one
-// of them may have been no variable in the other. It is for this program, and no part of the
-// compatibility promise.
+// of them may have been no variable in the other.
 func SameValue(a, b string) bool { return same(a, b) }
 
 // same reports whether two values of fingerprints are equal: what was a secret

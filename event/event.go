@@ -140,8 +140,7 @@ type Certificate struct {
 	High       *float64 `json:"high"`       //
 	AtLeast    *float64 `json:"at_least"`   // null unless certified
 
-	// Missing in runs that older builds began.
-	Test    string   `json:"test,omitempty"`      // exact or bound
+	Test    string   `json:"test"`                // exact or bound
 	Reading int      `json:"reading,omitempty"`   // of the test tasks, 1 is the first; missing: not known
 	Level   *float64 `json:"level,omitempty"`     // of this reading
 	P       *float64 `json:"p_greater,omitempty"` // of the exact test

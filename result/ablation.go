@@ -44,8 +44,8 @@ type Ablation struct {
 	Deterministic bool `json:"alike"`
 	// TestRead: tasks of the test split were read.
 	TestRead bool `json:"test_read,omitempty"`
-	// TestReadBefore says who had read them before; null: they were not read, or an older
-	// program began the run.
+	// TestReadBefore says who had read them before; null: they were not read, or
+	// it is a replay.
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 
 	Rules []RuleWorth `json:"rules"` // in the order of the document

@@ -32,14 +32,12 @@ type TestComparison struct {
 type Certificate struct {
 	TestComparison
 
-	Test    gate.LookTest `json:"test,omitempty"`    // that it rests on; missing: e_mean, in runs that older builds began
+	Test    gate.LookTest `json:"test"`              // that it rests on
 	Reading int           `json:"reading,omitempty"` // of these tasks, 1 is the first; missing: not known, or not counted
 	Alpha   float64       `json:"alpha"`             // of all such claims of these tasks, at most this share is wrong
 	Level   *float64      `json:"level,omitempty"`   // of this reading: the part of alpha that it spends
 
 	EValue    *float64 `json:"e_value,omitempty"` // of the bound: certified at 1/level, which it does not pass
-	Wealth    *float64 `json:"e_mean,omitempty"`  // evidence for a higher mean: certified from 1/alpha on
-	SignE     *float64 `json:"e_sign,omitempty"`  // the same for more wins than losses
 	Certified bool     `json:"certified"`         // the best skill is better
 	AtLeast   *float64 `json:"at_least"`          // lower bound of the mean difference, at the same level; null unless certified
 

@@ -68,8 +68,8 @@ type Comparison struct {
 
 	Usage
 
-	// TestReadBefore says who had read the test set before; null: it was not read, or an
-	// older program began the run.
+	// TestReadBefore says who had read the test set before; null: it was not read, or
+	// it is a replay.
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 }
 

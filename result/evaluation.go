@@ -23,8 +23,8 @@ type Evaluation struct {
 	Usage
 	// LeftOut is what of agents' requests did not reach the model, each thing once.
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
-	// TestReadBefore says who had read the test set before; null: it was not read, or an
-	// older program began the run.
+	// TestReadBefore says who had read the test set before; null: it was not read, or
+	// it is a replay.
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 }
 

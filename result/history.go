@@ -164,9 +164,8 @@ type FinalRecord struct {
 	// description may change.
 	Loads map[string]map[string]TriggerRates `json:"loads,omitempty"`
 
-	Reported    *Reported       `json:"best_reported,omitempty"` // the best skill's selection score
-	Comparison  *TestComparison `json:"comparison,omitempty"`    // best against seed on the test split
-	Certificate *Certificate    `json:"certificate,omitempty"`   // the same in runs that older builds began
+	Reported   *Reported       `json:"best_reported,omitempty"` // the best skill's selection score
+	Comparison *TestComparison `json:"comparison,omitempty"`    // best against seed on the test split
 
 	// The test split is opened once a run.
 	TestOpenings int  `json:"test_openings,omitempty"` // 0: not at all, or once

@@ -8,7 +8,7 @@ import (
 )
 
 // NightFormat is that of the documents of a night.
-const NightFormat = 2
+const NightFormat = 3
 
 // Files of a night's folder.
 const (

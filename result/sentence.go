@@ -124,10 +124,10 @@ func (s *Summary) certified() string {
 		return "not certified: no task was measured with both skills"
 	case *c.Difference <= 0:
 		return "not certified: it is not ahead"
-	case c.Test != "" && c.Level == nil:
+	case c.Level == nil:
 		return "not certified: nobody knows how often these tasks were read before"
 	}
-	if c.Reading > 1 && c.Level != nil {
+	if c.Reading > 1 {
 		return fmt.Sprintf("not certified at the %.3g %% level that is left to this reading", 100**c.Level)
 	}
 	return "not certified: it may be chance"

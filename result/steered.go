@@ -24,6 +24,5 @@ const (
 	SteerRefused    SteerState = "refused"    // the run has refused it
 	SteerKept       SteerState = "kept"       // no process works on the run; its next session begins with it
 	SteerIdle       SteerState = "idle"       // no process works on the run: there is nothing to stop
-	SteerUnheard    SteerState = "unheard"    // the program that works on the run is older and does not listen
 	SteerUnanswered SteerState = "unanswered" // no answer came, and the request was taken back
 )

@@ -96,7 +96,7 @@ type Test struct {
 	// The test split is opened once a run: 0 (not, or once) is how it should be.
 	Openings int  `json:"openings,omitempty"`
 	Refused  bool `json:"refused,omitempty"` // opened before, for other skills or scored otherwise: it stayed closed
-	// ReadBefore says who had read its tasks before; null: an older program began the
-	// run, it is a replay, or the split was not opened.
+	// ReadBefore says who had read its tasks before; null: it is a replay, or the
+	// split was not opened.
 	ReadBefore *TestReads `json:"read_before,omitempty"`
 }

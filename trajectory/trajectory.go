@@ -65,8 +65,7 @@ type Outcome struct {
 	Extracted  string       `json:"extracted,omitempty"`   // the rule that found it, such as "tag:answer", or "nothing found"; "": there is no rule, or it is not known
 	FailReason string       `json:"fail_reason,omitempty"` // "class: detail", empty on success
 	Feedback   string       `json:"feedback,omitempty"`    // for analysts only
-	// Checks are the verdicts of the checks, in their order; nil: none was run, or the run
-	// is of a build that did not write them down.
+	// Checks are the verdicts of the checks, in their order; nil: none was run.
 	Checks     []CheckVerdict `json:"checks,omitempty"`
 	Question   string         `json:"question,omitempty"`   // the task's prompt, as the target saw it
 	Reference  string         `json:"reference,omitempty"`  // gold or hidden text, for analysts only

@@ -37,7 +37,7 @@ func swollenDocuments() []swollen {
 		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{"losses":[{}`, `,{}`, `]}]}`},
 		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{"unmeasured":[""`, `,""`, `]}]}`},
 		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{"curriculum":{"":0`, `,"%x":0`, `}}]}`},
-		{run.ManifestFile, result.Train, into[run.Manifest], `{"format":1,"run_id":"r","status":"completed","identity":{"":""`, `,"%x":""`, `}}`},
+		{run.ManifestFile, result.Train, into[run.Manifest], `{"format": 2, "kind": "train","run_id":"r","status":"completed","identity":{"":""`, `,"%x":""`, `}}`},
 		{run.SummaryFile, result.Train, into[result.Summary], `{"status":"completed","stages":[{}`, `,{}`, `]}`},
 		{"candidates.json", result.Train, into[result.Candidates], `{"candidates":[{}`, `,{}`, `]}`},
 		{"candidates.json", result.Train, into[result.Candidates], `{"items":[""`, `,""`, `]}`},

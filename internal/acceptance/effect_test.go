@@ -115,7 +115,6 @@ func taskEffects() map[string]effect {
 		"extras":          {base: []string{"tasks.system={{extras.tone}} {{skill}}", "extras={tone: calm}"}, to: "{tone: loud}", see: systemTexts},
 		"env.command":     {to: strings.TrimPrefix(shell[0], "env.command="), see: func(s sight) any { return s.from(model.Target) }},
 		"env.timeout":     {test: environmentTimesOut},
-		"env.protocol":    {base: []string{`env.command=[sh, -c, 'while read -r l; do case "$l" in *"\"gold\":\"1"*) h=1;; *) h=0;; esac; echo "{\"hard\": $h}"; done']`}, to: "2", see: testOfSeed},
 		"env.gateway":     {base: []string{`env.command=[sh, -c, 'while read -r l; do case "$l" in *"\"model\":{"*) h=1;; *) h=0;; esac; echo "{\"hard\": $h}"; done']`}, to: "false", see: testOfSeed},
 		"env.pass_env": {base: shell, to: "[KEY_ONE]", see: func(s sight) any {
 			data, err := os.ReadFile(filepath.Join(s.sum.RunDir, "test_outcomes.json"))

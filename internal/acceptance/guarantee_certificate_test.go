@@ -1,10 +1,8 @@
 package acceptance_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -71,54 +69,5 @@ func TestSoftScoresHaveABound(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 	if err != nil || !strings.Contains(string(text), `"mcnemar_p": null`) {
 		t.Errorf("%v: %s", err, text)
-	}
-}
-
-// A run that an older build began ends with the certificate of that build.
-func TestAnUnfinishedRunKeepsItsCertificate(t *testing.T) {
-	t.Parallel()
-	dir, cfg := filepath.Join(t.TempDir(), "run"), worldConfig("http://in.process/v1")
-	cut, calls := cfg, int64(60)
-	cut.Limits.Calls = &calls
-	if _, err := skillopt.Train(t.Context(), cut, append(inProcess(t), skillopt.WithRunDir(dir), skillopt.WithKeepOpen())...); kind(err) != skillopt.OverBudget {
-		t.Fatalf("the ceiling of %d calls was not met: %v", calls, err)
-	}
-	path := filepath.Join(dir, "manifest.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	older := regexp.MustCompile(`"rules": \d+`).ReplaceAllString(string(text), `"rules": 2`)
-	if older == string(text) {
-		t.Fatalf("no rules in %s", text)
-	}
-	if err := os.WriteFile(path, []byte(older), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := trained(t, cfg, dir, inProcess(t)...).Certificate
-	if c.Test != "" || c.Level != nil || c.Reading != 0 || c.Wealth == nil || c.SignE == nil || c.P == nil || !strings.Contains(c.Words, "certified at the 5 % level: ") {
-		t.Errorf("%+v", c)
-	}
-	var history struct {
-		Final struct {
-			Certificate map[string]any `json:"certificate"`
-			Comparison  map[string]any `json:"comparison"`
-		} `json:"final"`
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "history.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &history); err != nil {
-		t.Fatal(err)
-	}
-	var keys []string
-	for _, key := range []string{"metric", "n", "tasks", "difference", "low", "high", "wins", "losses", "ties", "mcnemar_p", "alpha", "e_mean", "e_sign", "certified", "at_least", "words"} {
-		if _, ok := history.Final.Certificate[key]; ok {
-			keys = append(keys, key)
-		}
-	}
-	if len(keys) != 16 || len(history.Final.Certificate) != 16 || history.Final.Comparison != nil {
-		t.Errorf("%v of %v, and %v", keys, history.Final.Certificate, history.Final.Comparison)
 	}
 }

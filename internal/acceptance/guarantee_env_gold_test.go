@@ -41,7 +41,7 @@ func newGolden(t *testing.T) golden {
 	return g
 }
 
-func (g golden) train(t *testing.T, form string, protocol int, opts ...skillopt.Option) (*result.Summary, error) {
+func (g golden) train(t *testing.T, form string, opts ...skillopt.Option) (*result.Summary, error) {
 	t.Helper()
 	var tasks strings.Builder
 	for i := range 40 {
@@ -51,7 +51,7 @@ func (g golden) train(t *testing.T, form string, protocol int, opts ...skillopt.
 	cfg := worldConfig("http://unused.invalid/v1")
 	cfg.Tasks.Path = filepath.Join(g.dir, "tasks.jsonl")
 	cfg.Train.Epochs = 1
-	cfg.Env.Command, cfg.Env.Protocol = []string{"python3", filepath.Join(g.dir, "env.py")}, protocol
+	cfg.Env.Command = []string{"python3", filepath.Join(g.dir, "env.py")}
 	return skillopt.Train(t.Context(), cfg, append(opts, skillopt.WithClient(model.Optimizer, "world", sim.New(simulated(t))))...)
 }
 
@@ -69,74 +69,52 @@ func (g golden) asked(t *testing.T) []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// A program that compares its answer with gold as it stands in the task scores right
-// answers under protocol 2; under 1, where gold is a list, a run says what would help.
+// A program that compares its answer with gold as it stands in the task scores right answers. One
+// that takes gold for a text where it is a list fails, and the run says so.
 func TestGoldIsHandedOverAsItStands(t *testing.T) {
 	t.Parallel()
-	for form, tt := range map[string]struct {
-		protocol int
-		asked    string // gold of the first task; "" = the run is refused
-	}{
-		"%d":   {2, "100"},
-		"[%d]": {2, "[100]"},
-		" %d":  {1, ""},
-	} {
+	for form, first := range map[string]string{"%d": "100", "[%d]": "[100]"} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			g := newGolden(t)
-			sum, err := g.train(t, form, tt.protocol, skillopt.WithRunDir(filepath.Join(g.dir, "run")))
+			sum, err := g.train(t, form, skillopt.WithRunDir(filepath.Join(g.dir, "run")))
 			asked := g.asked(t)
-			switch tt.asked {
-			case "":
-				if kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "with env.protocol: 2 as it stands in the task") {
-					t.Errorf("%v", err)
-				}
-			case "100":
-				if err != nil || sum.Test.Seed == nil || sum.Test.Seed.Hard == 0 || !slices.Contains(asked, "100") || slices.ContainsFunc(asked, func(a string) bool { return strings.HasPrefix(a, "[") }) {
-					t.Errorf("%v, gold came as %q", err, asked)
-				}
-			default:
-				if kind(err) != skillopt.BadInput || strings.Contains(err.Error(), "env.protocol") || !slices.Contains(asked, tt.asked) {
-					t.Errorf("%v, gold came as %q", err, asked)
-				}
+			if !slices.Contains(asked, first) {
+				t.Errorf("gold came as %q", asked)
+			}
+			if right := form == "%d"; right && (err != nil || sum.Test.Seed == nil || sum.Test.Seed.Hard == 0) || !right && kind(err) != skillopt.BadInput {
+				t.Errorf("%v", err)
 			}
 		})
 	}
 }
 
-// What a program sees is part of what a run is: under protocol 2 the form of gold, under 1,
-// which makes all of them alike, only the answers.
-func TestTheFormOfGoldIsPartOfTheRunUnderProtocol2(t *testing.T) {
+// What a program sees is part of what a run is: the form of gold, too.
+func TestTheFormOfGoldIsPartOfTheRun(t *testing.T) {
 	t.Parallel()
 	g := newGolden(t)
-	for _, protocol := range []int{1, 2} {
-		dir := filepath.Join(g.dir, fmt.Sprint("run", protocol))
-		train := func(form string, protocol int, opts ...skillopt.Option) error {
-			_, err := g.train(t, form, protocol, append(opts, skillopt.WithRunDir(dir), skillopt.WithAcceptedSeed())...)
-			return err
-		}
-		if err := train("%d", protocol); err != nil {
+	dir := filepath.Join(g.dir, "run")
+	train := func(form string, opts ...skillopt.Option) error {
+		_, err := g.train(t, form, append(opts, skillopt.WithRunDir(dir), skillopt.WithAcceptedSeed())...)
+		return err
+	}
+	if err := train("%d"); err != nil {
+		t.Fatal(err)
+	}
+	g.asked(t)
+	if err := train(`"%d"`); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "tasks.path: was") {
+		t.Errorf("the form changed: %v", err)
+	}
+	if asked := g.asked(t); len(asked) > 0 {
+		t.Errorf("asked again for %q", asked)
+	}
+	for form, again := range map[string]bool{"%d": false, `"%d"`: true} {
+		to := filepath.Join(g.dir, fmt.Sprint("fork", again))
+		if err := train(form, skillopt.WithFork(to)); err != nil && kind(err) != skillopt.BadInput {
 			t.Fatal(err)
 		}
-		g.asked(t)
-		err := train(`"%d"`, protocol)
-		if same := protocol == 1; same != (err == nil) || !same && !strings.Contains(err.Error(), "tasks.path: was") {
-			t.Errorf("protocol %d, the form changed: %v", protocol, err)
-		}
-		if err := train("%d", 3-protocol); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "env.protocol: was") {
-			t.Errorf("protocol %d, then the other: %v", protocol, err)
-		}
-		if asked := g.asked(t); len(asked) > 0 {
-			t.Errorf("protocol %d: asked again for %q", protocol, asked)
-		}
-		for form, anew := range map[string]bool{"%d": false, `"%d"`: protocol == 2} {
-			to := filepath.Join(g.dir, fmt.Sprint("fork", protocol, anew))
-			if err := train(form, protocol, skillopt.WithFork(to)); err != nil && kind(err) != skillopt.BadInput {
-				t.Fatal(err)
-			}
-			if asked := g.asked(t); (len(asked) > 0) != anew {
-				t.Errorf("protocol %d, a fork with %s asked for %d tasks", protocol, form, len(asked))
-			}
+		if asked := g.asked(t); (len(asked) > 0) != again {
+			t.Errorf("a fork with %s asked for %d tasks", form, len(asked))
 		}
 	}
 }

@@ -140,7 +140,7 @@ func TestALedgerOfAProgramIsThatOfTheServer(t *testing.T) {
 }
 
 // A program that asks nothing costs nothing. Without a target, or with env.gateway false,
-// it is told of no model; a run that an older build began is such a run.
+// it is told of no model.
 func TestAProgramThatAsksNothingIsAsBefore(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -324,7 +324,7 @@ func withTests(lines []map[string]any) []map[string]any {
 	return append(append(append([]map[string]any{}, lines[:2]...), append([]map[string]any{run(1, 1)}, lines[2:4]...)...), append([]map[string]any{wrote, run(2, 0)}, lines[4:]...)...)
 }
 
-// Stores that a newer program has written are named, by explain too.
+// Stores of another format are named, by explain too.
 func TestStoresOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	t.Run("an agent's", func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestStoresOfAnotherVersion(t *testing.T) {
 		for _, args := range [][]string{{"run"}, {"explain"}, {"show"}} {
 			code, _, errs := d.sleep(args...)
 			first, _, _ := strings.Cut(errs, "\n")
-			if code != 2 || !strings.Contains(first, "bank.db: it has format 99, and this program knows formats up to") {
+			if code != 2 || !strings.Contains(first, "bank.db: it has format 99, and this program reads format 3") {
 				t.Errorf("%v: exit code %d: %s", args, code, errs)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -199,14 +198,6 @@ func TestWhatCannotBeTrusted(t *testing.T) {
 				return err
 			}
 			return os.WriteFile(filepath.Join(dir, "run.db"), []byte(strings.Replace(string(data), "an answer", "no answer", 1)), 0o600)
-		},
-		"older rules": func(dir string) error {
-			path := filepath.Join(dir, "manifest.json")
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(path, regexp.MustCompile(`"rules": \d+`).ReplaceAll(data, []byte(`"rules": 3`)), 0o600)
 		},
 	} {
 		for _, before := range []bool{false, true} { // indexed before

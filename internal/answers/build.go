@@ -164,7 +164,7 @@ func (p *part) take(c candidate, said sessions, a journal.Asked) {
 	if a.Code == "" {
 		p.last[asking{endpoint, a.Model}] = a
 	}
-	if _, may := Place(c.manifest.KindOf(), a.Key, a.Role); may && caller.FirstAttempt(a.Key) && !readsTest(c.manifest) {
+	if _, may := Place(c.manifest.Kind, a.Key, a.Role); may && caller.FirstAttempt(a.Key) && !readsTest(c.manifest) {
 		p.answers = append(p.answers, answer{hashOf(endpoint, a.Digest), a.Seq})
 	}
 }

@@ -18,7 +18,7 @@ import (
 // File is the name of the index in a folder of runs.
 const File = "answers.db"
 
-// version is that of the file, its user_version. A newer one is left alone.
+// version is that of the file, its user_version. A file of another one is left alone.
 const version = 1
 
 // A run is number in the index; seq is the last of its entries that is in it.
@@ -78,13 +78,14 @@ func prepared(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(2) // one that looks up, one that adds
-	if err := migrate(ctx, db); err != nil {
+	if err := create(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-func migrate(ctx context.Context, db *sql.DB) error {
+// create makes the tables of an index that has none.
+func create(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -94,11 +95,11 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
 		return err
 	}
-	if found > version {
-		return fmt.Errorf("it has format %d, and this program knows formats up to %d", found, version)
-	}
-	if found == version {
+	switch {
+	case found == version:
 		return nil
+	case found != 0:
+		return fmt.Errorf("it has format %d, and this program reads format %d", found, version)
 	}
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return err

@@ -232,7 +232,7 @@ func (s *source) close() error {
 
 // answers reports whether an entry of the run is the answer to a question.
 func (s *source) answers(rec *journal.Record, q *Question, endpoint string) bool {
-	at, may := Place(s.manifest.KindOf(), rec.Key, rec.Role)
+	at, may := Place(s.manifest.Kind, rec.Key, rec.Role)
 	switch {
 	case !may || rec.Kind != journal.Call || !caller.FirstAttempt(rec.Key) || readsTest(s.manifest):
 		return false

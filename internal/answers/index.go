@@ -216,7 +216,7 @@ func candidateOf(dir string) (c candidate, ok bool, err error) {
 }
 
 func asCandidate(dir string, m run.Manifest) (candidate, bool) {
-	if m.Rules < run.ReuseRule || m.Replays() != "" || m.RunID == "" {
+	if m.Replays() != "" || m.RunID == "" {
 		return candidate{}, false
 	}
 	path := filepath.Join(dir, run.DBFile)

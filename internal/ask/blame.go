@@ -20,7 +20,7 @@ func Training(dir, path string) (*record.Training, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Manifest.KindOf() != result.Train {
+	if r.Manifest.Kind != result.Train {
 		return nil, missing("run %s trains no skill; `skillopt runs show %s` explains it", path, path)
 	}
 	return r, nil

@@ -179,8 +179,8 @@ func preparedIn(ctx context.Context, dir string) (*benchmark.Source, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, usagef("%s: %s is damaged: %v; remove the folder, or name another with --out", dir, benchmark.FileSource, err)
 	}
-	if s.Format > benchmark.SourceFormat {
-		return nil, usagef("%s was prepared by a newer version (format %d, this one knows %d): prepare it anew in another folder with --out, or use that version", dir, s.Format, benchmark.SourceFormat)
+	if s.Format != benchmark.SourceFormat {
+		return nil, usagef("%s: %s has format %d, and this program reads format %d: prepare it in another folder with --out", dir, benchmark.FileSource, s.Format, benchmark.SourceFormat)
 	}
 	return &s, nil
 }

@@ -116,7 +116,7 @@ func TestThePlanIsBrokenBetweenWords(t *testing.T) {
 func TestADamagedProjection(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"manifest.json": `{"format": 1, "status": "completed"}`, "history.json": "{"} {
+	for name, text := range map[string]string{"manifest.json": `{"format": 2, "kind": "train", "status": "completed"}`, "history.json": "{"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestADamagedProjection(t *testing.T) {
 func TestARunWithoutAStep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"format": 1, "status": "running"}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"format": 2, "kind": "train", "status": "running"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer

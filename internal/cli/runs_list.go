@@ -63,7 +63,7 @@ func listedStatuses() []string {
 	for _, s := range []result.Status{result.Running, result.Completed, result.Stopped, result.OverBudget, result.Waiting, result.Failed, result.Undecided} {
 		out = append(out, string(s))
 	}
-	return append(out, record.RowKilled, record.RowDamaged, record.RowUnreadable, record.RowNewer)
+	return append(out, record.RowKilled, record.RowDamaged, record.RowUnreadable, record.RowFormat)
 }
 
 func listedKinds() []string {
@@ -191,38 +191,18 @@ func boolRank(last bool) int {
 	return 0
 }
 
-// listRow is a run as the list shows it: fields that scripts have read since before there were
-// those of a RunRow, and those.
+// listRow is a run as the list shows it: a RunRow, and what scripts read more easily.
 type listRow struct {
 	result.RunRow
 
-	State     string    `json:"state"`            // killed and newer by name
+	State     string    `json:"state"`            // killed and format by name
 	Status    string    `json:"status"`           // of the run; damaged and unreadable: it cannot be read
 	Killed    bool      `json:"killed,omitempty"` // it was at work, and no process is: the same command goes on
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Replays   bool      `json:"replays,omitempty"` // its answers came from a cassette
 
-	kindFlags
-
 	Error string `json:"error,omitempty"`
-}
-
-// kindFlags say the kind in the way that scripts read it before there was one.
-type kindFlags struct {
-	Evaluates bool `json:"evaluates,omitempty"`
-	Compares  bool `json:"compares,omitempty"`
-	Serves    bool `json:"serves,omitempty"`
-	Drafts    bool `json:"drafts,omitempty"`
-	Ablates   bool `json:"ablates,omitempty"`
-	Prunes    bool `json:"prunes,omitempty"`
-}
-
-func flagsOf(kind result.Kind) kindFlags {
-	return kindFlags{
-		Evaluates: scoresOnce(kind), Compares: kind == result.Compare, Serves: kind == result.ServeModel,
-		Drafts: kind == result.DraftTasks, Ablates: kind == result.Ablate, Prunes: kind == result.Prune,
-	}
 }
 
 // kindWord is what the list calls runs of a kind; "" for training.
@@ -281,14 +261,14 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 
 // rowOf is what the list says of a run.
 func rowOf(r result.RunRow) listRow {
-	out := listRow{RunRow: r, State: r.Status, Status: r.Status, kindFlags: flagsOf(r.Kind), Killed: r.Status == record.RowKilled, Replays: r.Replays, Simulated: r.Simulated}
+	out := listRow{RunRow: r, State: r.Status, Status: r.Status, Killed: r.Status == record.RowKilled, Replays: r.Replays, Simulated: r.Simulated}
 	if r.CreatedAt != nil {
 		out.CreatedAt = *r.CreatedAt
 	}
 	switch r.Status {
 	case record.RowKilled:
 		out.Status = string(result.Running)
-	case record.RowNewer:
+	case record.RowFormat:
 		out.Status = record.RowDamaged
 	}
 	if unread(r) {
@@ -299,7 +279,7 @@ func rowOf(r result.RunRow) listRow {
 
 // unread reports whether a run could not be read.
 func unread(r result.RunRow) bool {
-	return slices.Contains([]string{record.RowDamaged, record.RowUnreadable, record.RowNewer}, r.Status)
+	return slices.Contains([]string{record.RowDamaged, record.RowUnreadable, record.RowFormat}, r.Status)
 }
 
 // writeRuns prints a table of runs.

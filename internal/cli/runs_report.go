@@ -26,8 +26,8 @@ func runsReportCommand(a *app) *cobra.Command {
 items by step, what fails with the best skill and what was sent and answered there, the skill and who wrote its lines, baselines, cost, what was lost and
 how to do it again. Without RUN it is the newest one in the folder runs.
 
-A run writes both at its end. This command writes them for a run that has not ended,
-or that an older version trained. The page loads nothing and runs nothing.`,
+A run writes both at its end. This command writes them for a run that has not ended.
+The page loads nothing and runs nothing.`,
 		Example: `  skillopt runs report runs/quickstart-1
   skillopt runs report runs/quickstart-1 --to out     in another folder`,
 		Args: atMost(1, "at most one run directory"),

@@ -220,7 +220,7 @@ func (r *removal) remove(ctx context.Context, purge bool) (err error) {
 }
 
 // unnoted are the files of a run that alone tell of what it has read of a test set: where
-// the ledger does not know the run, as of older builds and of copies.
+// the ledger does not know the run, as of copies.
 func unnoted(ctx context.Context, dir, id string) ([]string, error) {
 	folder := filepath.Dir(dir)
 	if run.InTrash(dir) {

@@ -42,7 +42,7 @@ func showRun(out printer, v ask.View) error {
 	if err := showHead(out, v); err != nil {
 		return err
 	}
-	switch v.Manifest.KindOf() {
+	switch v.Manifest.Kind {
 	case result.ServeModel:
 		return showGateway(out, v)
 	case result.DraftTasks:
@@ -59,7 +59,7 @@ func showRun(out printer, v ask.View) error {
 	if v.Summary == nil && v.Evaluation == nil && v.Comparison == nil && v.Exploratory() {
 		fmt.Fprintln(out, "  "+exploratory(0))
 	}
-	switch v.Manifest.KindOf() {
+	switch v.Manifest.Kind {
 	case result.Evaluate:
 		return showEvaluation(out, v)
 	case result.Compare:

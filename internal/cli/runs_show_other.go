@@ -78,7 +78,7 @@ func showDrafted(out printer, t result.DraftedTask) {
 
 // showFiles lists the files of a run of a kind that this program does not know.
 func showFiles(out printer, v ask.View) error {
-	fmt.Fprintf(out, "\nthis version does not know runs of the kind %q; a newer one shows what came of it. Files:\n", oneLine(string(v.Manifest.KindOf())))
+	fmt.Fprintf(out, "\nthis version does not know runs of the kind %q; a newer one shows what came of it. Files:\n", oneLine(string(v.Manifest.Kind)))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range v.Files {
 		size := fmt.Sprintf("%d bytes", f.Bytes)

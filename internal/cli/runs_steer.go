@@ -31,7 +31,7 @@ run at work in the folder runs.
 
 It waits up to 5 seconds for the run to obey, which is not its end: skillopt runs watch
 shows that. A run that nobody works on is no error: there is nothing to stop. Exit code
-6: the process that works on the run is of an older program, or has not answered.`,
+6: the process that works on the run has not answered.`,
 		Example: `  skillopt runs stop
   skillopt runs stop runs/my-skill-3
   skillopt runs stop runs/my-skill-3 --now`,
@@ -70,7 +70,7 @@ The ceilings of roles (limits.roles) cannot be changed so: stop the run, change 
 its configuration, and start it again.
 
 Exit code 2: the run has refused it, as a ceiling of money without prices. Exit code 6:
-the process that works on the run is of an older program, or has not answered.`,
+the process that works on the run has not answered.`,
 		Example: `  skillopt runs limit usd=30
   skillopt runs limit runs/my-skill-3 usd=12.50 tokens=2M calls=500
   skillopt runs limit runs/my-skill-3 time=2h usd=none`,
@@ -141,7 +141,7 @@ func unheeded(a *app, path string, got result.Steered) error {
 	switch got.State {
 	case result.SteerRefused:
 		err = usagef("%s: %s", path, got.Text)
-	case result.SteerUnheard, result.SteerUnanswered:
+	case result.SteerUnanswered:
 		err = &unheededError{path + ": " + got.Text}
 	default:
 		return nil

@@ -96,7 +96,7 @@ func (o *runsTasksOptions) run(ctx context.Context, a *app, path string) error {
 	if a.json {
 		return printAnswer(a.Out, g)
 	}
-	return o.print(a.paged(), g, path, r.Manifest.KindOf())
+	return o.print(a.paged(), g, path, r.Manifest.Kind)
 }
 
 // print prints the tasks that the flags let through, by split.

@@ -41,7 +41,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	history := `{"steps": [{"step": 0, "action": "seed"}, {"step": 1, "action": "reject", "reason": "a\u001b[2Jb", "unmeasured": ["t\u001b]0;x\u0007\nstep 9: accept"],
 		"edits": [{"status": "applied", "content": "x\u001b[31m\u009b2J\r"}]}], "epochs": [{"epoch": 2, "meta_skill": "m\u001b[1m"}]}`
-	for name, text := range map[string]string{"manifest.json": `{"format": 1, "status": "stopped"}`, "history.json": history, "best_skill.md": hostile} {
+	for name, text := range map[string]string{"manifest.json": `{"format": 2, "kind": "train", "status": "stopped"}`, "history.json": history, "best_skill.md": hostile} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,7 @@ func foundBy(o *trajectory.Outcome) string {
 	return " (found by " + oneLine(o.Extracted) + ")"
 }
 
-// printChecks prints what each check said of an outcome. What an older build did not write
-// down is not there.
+// printChecks prints what each check said of an outcome.
 func printChecks(out printer, o *trajectory.Outcome) {
 	if len(o.Checks) == 0 {
 		return

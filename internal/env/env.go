@@ -40,9 +40,6 @@ type Options struct {
 	Timeout time.Duration
 	// Slots is the largest number of processes at a time, at least 1.
 	Slots int
-	// Protocol is the version that the program speaks: with 2 it gets gold as it stands
-	// in the task, with 1, or 0, as a list of texts.
-	Protocol int
 	// Extras are handed to the program with every task. Nil hands over none.
 	Extras map[string]any
 	// Hide takes what the program was handed in secret out of all that it writes,

@@ -386,12 +386,12 @@ func TestRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"id":"a<1>","type":"k","prompt":"echo","gold":["g"],"hidden":"h\nh","data":{"list":["x"],"n":1.5},"skill":"S & T","seed":77,"extras":{"level":"hard"}}`
+	want := `{"id":"a<1>","type":"k","prompt":"echo","gold":"g","hidden":"h\nh","data":{"list":["x"],"n":1.5},"skill":"S & T","seed":77,"extras":{"level":"hard"}}`
 	if got := compactJSON(t, out.Answer); got != compactJSON(t, want) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	line, err := encodeRequest(t.Context(), task.Task{ID: "x"}, skill.Skill{}, Options{Protocol: 1}, nil)
-	if err != nil || !strings.HasPrefix(string(line), `{"id":"x","type":"","prompt":"","gold":[],"hidden":"","data":{},"skill":"","seed":`) {
+	line, err := encodeRequest(t.Context(), task.Task{ID: "x"}, skill.Skill{}, Options{}, nil)
+	if err != nil || !strings.HasPrefix(string(line), `{"id":"x","type":"","prompt":"","gold":null,"hidden":"","data":{},"skill":"","seed":`) {
 		t.Errorf("got %s, %v", line, err)
 	}
 	if strings.Count(string(line), "\n") != 1 {
@@ -405,31 +405,25 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Protocol 1 is what programs always got, to the byte; under 2 gold is what stands in the
-// task.
-func TestGoldByProtocol(t *testing.T) {
+// Gold is what stands in the task.
+func TestGoldAsItStands(t *testing.T) {
 	t.Parallel()
-	const rest = `,"hidden":"","data":{},"skill":"","seed":5}`
 	for name, tt := range map[string]struct {
-		task     task.Task
-		one, two string
+		task task.Task
+		want string
 	}{
-		"none":    {task.Task{}, `[]`, `null`},
-		"text":    {task.Task{Gold: []string{"<x>"}}, `["<x>"]`, `"<x>"`},
-		"number":  {task.Task{Gold: []string{"42"}, RawGold: json.RawMessage("42")}, `["42"]`, `42`},
-		"one":     {task.Task{Gold: []string{"x"}, RawGold: json.RawMessage(`["x"]`)}, `["x"]`, `["x"]`},
-		"several": {task.Task{Gold: []string{"x", "y"}}, `["x","y"]`, `["x","y"]`},
-		"object":  {task.Task{Gold: []string{`{"a":1}`}, RawGold: json.RawMessage(`{"a":1}`)}, `["{\"a\":1}"]`, `{"a":1}`},
+		"none":    {task.Task{}, `null`},
+		"text":    {task.Task{Gold: []string{"<x>"}}, `"<x>"`},
+		"number":  {task.Task{Gold: []string{"42"}, RawGold: json.RawMessage("42")}, `42`},
+		"one":     {task.Task{Gold: []string{"x"}, RawGold: json.RawMessage(`["x"]`)}, `["x"]`},
+		"several": {task.Task{Gold: []string{"x", "y"}}, `["x","y"]`},
+		"object":  {task.Task{Gold: []string{`{"a":1}`}, RawGold: json.RawMessage(`{"a":1}`)}, `{"a":1}`},
 	} {
-		for protocol, want := range []string{
-			`{"id":"i","type":"","prompt":"p","gold":` + tt.one + rest, `{"id":"i","type":"","prompt":"p","gold":` + tt.one + rest,
-			`{"protocol":2,"id":"i","type":"","prompt":"p","gold":` + tt.two + rest,
-		} {
-			tt.task.ID, tt.task.Prompt = "i", "p"
-			line, err := encodeRequest(task.WithSeed(t.Context(), 5), tt.task, skill.Skill{}, Options{Protocol: protocol}, nil)
-			if diff := cmp.Diff(want+"\n", string(line)); err != nil || diff != "" {
-				t.Errorf("%s, protocol %d: %v\n%s", name, protocol, err, diff)
-			}
+		tt.task.ID, tt.task.Prompt = "i", "p"
+		line, err := encodeRequest(task.WithSeed(t.Context(), 5), tt.task, skill.Skill{}, Options{}, nil)
+		want := `{"id":"i","type":"","prompt":"p","gold":` + tt.want + `,"hidden":"","data":{},"skill":"","seed":5}`
+		if diff := cmp.Diff(want+"\n", string(line)); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 }

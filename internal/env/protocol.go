@@ -18,23 +18,16 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// AsItStands is the version of the protocol from which on gold is handed over as it
-// stands in the task. A program of an older one gets a list of texts, whatever stands
-// there, in the very bytes that it always got.
-const AsItStands = 2
-
 // filesRoom is how many bytes of texts beside SKILL.md a request holds.
 const filesRoom = 1 << 20
 
 // request is the line that a process gets for a task. All of the task is in it:
 // the program is the user's own and may score by gold and hidden text.
 type request struct {
-	Protocol int `json:"protocol,omitempty"` // from AsItStands on
-
 	ID     string          `json:"id"`
 	Type   string          `json:"type"`
 	Prompt string          `json:"prompt"`
-	Gold   any             `json:"gold"`
+	Gold   json.RawMessage `json:"gold"` // as it stands in the task
 	Hidden string          `json:"hidden"`
 	Data   map[string]any  `json:"data"`
 	Skill  string          `json:"skill"`
@@ -45,7 +38,7 @@ type request struct {
 }
 
 // Seen is a task whose JSON says how its gold stands in the file too, for what depends
-// on all that a program sees of it from AsItStands on.
+// on all that a program sees of it.
 func Seen(t task.Task) any {
 	return struct {
 		task.Task
@@ -65,11 +58,8 @@ func seedOf(ctx context.Context, id string) int64 {
 
 func encodeRequest(ctx context.Context, t task.Task, s skill.Skill, o Options, m *Model) ([]byte, error) {
 	r := request{
-		ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: append([]string{}, t.Gold...), Hidden: t.Hidden,
+		ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: t.GoldJSON(), Hidden: t.Hidden,
 		Data: t.Data, Skill: s.Text(), Files: s.Contents(filesRoom), Seed: seedOf(ctx, t.ID), Extras: o.Extras, Model: m,
-	}
-	if o.Protocol >= AsItStands {
-		r.Protocol, r.Gold = o.Protocol, t.GoldJSON()
 	}
 	if r.Data == nil {
 		r.Data = map[string]any{}

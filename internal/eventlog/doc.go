@@ -2,8 +2,7 @@
 // run from outside: files events/events-000001.jsonl and so on in the run directory, one
 // line an event, numbered from 1 without a gap over all sessions of the run.
 //
-// The log is a projection: nothing is decided by it, a run that cannot write it goes on,
-// and a run of an older program has none. A [Writer] belongs to the process that has the
+// The log is a projection: nothing is decided by it, a run that cannot write it goes on. A [Writer] belongs to the process that has the
 // run open; any number of a [Reader] read beside it, without a lock. An event that an
 // earlier session logged and that a resumed run sends again, as it answers itself from
 // its record, is not logged twice.
@@ -72,14 +71,14 @@ func (o Options) orDefault() Options {
 	return o
 }
 
-// A VersionError says that a newer program wrote the log.
+// A VersionError says that the log has another format than this program reads.
 type VersionError struct {
 	File   string
 	Format int
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has format %d, this program knows up to %d: use the newer program that wrote it", e.File, e.Format, Format)
+	return fmt.Sprintf("%s has format %d, and this program reads format %d: use the program that wrote it", e.File, e.Format, Format)
 }
 
 // A DamagedError says that a segment does not hold what it should.

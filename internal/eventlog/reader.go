@@ -66,8 +66,8 @@ func Read(dir string) *Reader { return &Reader{dir: dir} }
 // After returns lines with numbers above n in order, at most so many and about 8 MB. None
 // means that there is nothing yet: a last line that is not whole is left for later. In the
 // place of events whose lines are damaged or gone stands one line with the number of the last of
-// them, an event "damaged" that names file and line. It returns a *VersionError for the log of a
-// newer program, and a *DamagedError where nothing but damaged lines follows: they may yet be
+// them, an event "damaged" that names file and line. It returns a *VersionError for a log of
+// another format, and a *DamagedError where nothing but damaged lines follows: they may yet be
 // cut off.
 func (r *Reader) After(ctx context.Context, n int64, most int) ([]Line, error) {
 	if most <= 0 {

@@ -161,7 +161,7 @@ func readHeader(f io.ReaderAt, name string) (h header, size int64, err error) {
 	}
 	err = json.Unmarshal(line, &h)
 	switch {
-	case whole && err == nil && h.Format > Format:
+	case whole && err == nil && h.Format > 0 && h.Format != Format:
 		return h, 0, &VersionError{File: Folder + "/" + name, Format: h.Format}
 	case !whole || err != nil || h.Format < 1 || h.First < 1 || h.Log == "":
 		return h, 0, &DamagedError{File: Folder + "/" + name, What: "its first line says neither format nor number"}

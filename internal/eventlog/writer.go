@@ -40,7 +40,7 @@ type held struct {
 
 // Open opens the log of the run in dir for writing, and makes it if there is none. What a
 // killed process left of its last line is cut off; numbers go on behind the last whole
-// one. It returns a *VersionError for a log of a newer program.
+// one. It returns a *VersionError for a log of another format.
 func Open(dir string, o Options) (*Writer, error) {
 	o = o.orDefault()
 	l, err := openLog(dir, o)

@@ -216,8 +216,8 @@ func (s *beside) mark(seq int64, m uint32) error {
 	return s.flush()
 }
 
-// begin writes the blocks that are missing when the journal is opened: those of an older
-// format, and those that were damaged.
+// begin writes the blocks that are missing when the journal is opened, since they were
+// damaged.
 func (s *beside) begin() error {
 	if len(s.marks) < blockEntries {
 		return nil
@@ -335,9 +335,6 @@ func (v *View) Said(ctx context.Context, of []Record) ([]Said, error) {
 	texts := make(map[int64]string)
 	for i, r := range of {
 		out[i].Record = r
-		if v.version < 2 {
-			continue
-		}
 		if err := v.said(ctx, &out[i], texts); err != nil {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)

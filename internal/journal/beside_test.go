@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,12 +44,6 @@ func count(t testing.TB, path, query string) (n int) {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// firstFormat makes a file what a build of the first format would have written.
-func firstFormat(t testing.TB, path string) {
-	t.Helper()
-	alter(t, path, "DROP TABLE items; DROP TABLE texts; DROP TABLE exchanges; PRAGMA user_version = 1")
 }
 
 func said(t testing.TB, v *journal.View, q journal.Query) []journal.Said {
@@ -166,7 +159,7 @@ func TestTheIndexFindsWhatAWalkFinds(t *testing.T) {
 		}
 		how := rapid.SampledFrom([]string{
 			"", "DELETE FROM items WHERE block = 1", "DELETE FROM items WHERE block > 1", "UPDATE items SET marks = zeroblob(4000) WHERE block % 2 = 1",
-			"UPDATE items SET marks = x'00'", "DROP TABLE items", "DROP TABLE items; DROP TABLE texts; DROP TABLE exchanges; PRAGMA user_version = 1",
+			"UPDATE items SET marks = x'00'", "DROP TABLE items",
 		}).Draw(rt, "damage")
 		alter(t, path, how)
 		ask := func(when string) {
@@ -195,64 +188,6 @@ func TestTheIndexFindsWhatAWalkFinds(t *testing.T) {
 		}
 		ask("gone on from")
 	})
-}
-
-// A file of the first format is read and copied as it is; opened for writing it becomes one
-// of this format, with its index, and its entries stay.
-func TestTheFirstFormat(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "run.db")
-	j := open(t, path)
-	var batch []journal.Record
-	for i := range 2500 {
-		batch = append(batch, journal.Record{Kind: journal.Call, Key: fmt.Sprintf("a/t%d/sample0", i), Result: []byte("r")})
-	}
-	appendAll(t, j, batch...)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	firstFormat(t, path)
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := viewOf(t, path)
-	if diff := cmp.Diff([]string{"a/t77/sample0"}, keysOf(t, v, journal.Query{Item: "t77"})); diff != "" {
-		t.Error(diff)
-	}
-	for _, s := range said(t, v, journal.Query{Item: "t77"}) {
-		if s.Form != nil || s.Damage != nil {
-			t.Errorf("%+v", s)
-		}
-	}
-	to := ""
-	for _, o := range []journal.Options{{ReadOnly: true}, {Existing: true, AsIs: true}} {
-		j, err := journal.Open(t.Context(), path, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		to = filepath.Join(t.TempDir(), "copy.db")
-		if err := errors.Join(j.CopyTo(t.Context(), to, j.HighWater()), j.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if n := count(t, to, "PRAGMA user_version"); n != 2 {
-			t.Errorf("a copy has the format %d", n)
-		}
-	}
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-		t.Errorf("reading changed the file (%v)", err)
-	}
-	j = open(t, path)
-	charge(t, j, inner("a/t77/sample0", 0, "{}", "text"))
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if format, blocks := count(t, path, "PRAGMA user_version"), count(t, path, "SELECT count(*) FROM items"); format != 2 || blocks != 2 {
-		t.Errorf("format %d with %d blocks of the index", format, blocks)
-	}
-	if n := len(keysOf(t, viewOf(t, path), journal.Query{Item: "t77"})); n != 2 {
-		t.Errorf("%d entries of the task", n)
-	}
 }
 
 // Damage beside the entries is named where it is, stops no session and changes no entry.

@@ -53,16 +53,14 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// VersionError says that a journal was written by a newer program.
+// VersionError says that a journal has another format than this program reads.
 type VersionError struct {
 	Path  string
 	Found int
-	Known int
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the journal %s has format version %d, this program knows versions up to %d: use the newer program that wrote it",
-		e.Path, e.Found, e.Known)
+	return fmt.Sprintf("the journal %s has format %d, and this program reads format %d: use the program that wrote it", e.Path, e.Found, version)
 }
 
 // MismatchError says that a journal is not the one that its run's manifest

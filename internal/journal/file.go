@@ -54,14 +54,14 @@ const mostTables = 64
 
 // fewTables refuses a file with more tables and indexes than any journal has, before SQLite reads
 // them: that takes as long as the square of their number. Those of a journal fit on its first page.
-// What is no database, or of a newer format, others name.
+// What is no database, or of another format, others name.
 func fewTables(path string, file io.ReaderAt) error {
 	const leaf = 13 // the kind of a page that holds all rows of its table
 	var page [108]byte
 	if _, err := file.ReadAt(page[:], 0); err != nil || !bytes.HasPrefix(page[:], []byte("SQLite format 3\x00")) {
 		return nil
 	}
-	if int(binary.BigEndian.Uint32(page[60:])) > len(migrations()) {
+	if v := binary.BigEndian.Uint32(page[60:]); v != 0 && v != version {
 		return nil
 	}
 	if page[100] == leaf && binary.BigEndian.Uint16(page[103:]) <= mostTables {

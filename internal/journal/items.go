@@ -70,7 +70,7 @@ type span struct{ first, last int64 }
 // spans are where entries of an item may be. Without an index that is everywhere.
 func (v *View) spans(ctx context.Context, q Query) []span {
 	const end = 1<<63 - 1
-	if q.Item == "" || v.version < 2 {
+	if q.Item == "" {
 		return []span{{1, end}}
 	}
 	want := itemMark(q.Item)

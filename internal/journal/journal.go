@@ -21,9 +21,6 @@ type Options struct {
 	// ReadOnly opens without a right to write, for instance beside a running
 	// process. It implies Existing.
 	ReadOnly bool
-	// AsIs leaves a file of an older format in that format. Nothing can be recorded in it
-	// then.
-	AsIs bool
 	// Warn is told by Close of a *FoldError, after which nothing is lost, and of a
 	// *BesideError. Nil: Close returns it.
 	Warn func(error)
@@ -71,7 +68,7 @@ func newState() state {
 }
 
 // Open opens the journal at path, or creates it. The file is checked before
-// anything in it is changed: its format (a *VersionError names a newer one),
+// anything in it is changed: its format (a *VersionError names another one),
 // its length, the checksum and the number of every entry, and after a crash
 // every byte. A *CorruptError says what is wrong. ctx bounds the opening only.
 //
@@ -96,7 +93,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 		j.rows = newReader(path, j.db)
 		return j, nil
 	}
-	if err := j.openWriter(ctx, opts); err != nil {
+	if err := j.openWriter(ctx); err != nil {
 		return nil, err
 	}
 	return j, nil
@@ -111,7 +108,7 @@ func (j *Journal) examine(ctx context.Context, files files, opts Options) error 
 		return err
 	}
 	files.open = m.known && m.Open
-	if err := j.check(ctx, files, opts.ReadOnly || opts.AsIs, 0); err != nil {
+	if err := j.check(ctx, files, opts.ReadOnly, 0); err != nil {
 		return err
 	}
 	// A mark that says what the journal has makes a look at its log superfluous,
@@ -161,16 +158,14 @@ func (j *Journal) check(ctx context.Context, files files, forReading bool, longe
 }
 
 // openWriter opens the connection that writes, and starts its goroutine.
-func (j *Journal) openWriter(ctx context.Context, opts Options) error {
+func (j *Journal) openWriter(ctx context.Context) error {
 	db := openDB(sqliteuri.Of(j.path, string(readWrite)))
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return errors.Join(j.writeError(err), db.Close())
 	}
-	if !opts.AsIs {
-		if err := migrate(ctx, conn, j.path); err != nil {
-			return errors.Join(j.writeError(err), conn.Close(), db.Close())
-		}
+	if err := create(ctx, conn, j.path); err != nil {
+		return errors.Join(j.writeError(err), conn.Close(), db.Close())
 	}
 	marker, err := newMarker(j.path)
 	if err != nil {

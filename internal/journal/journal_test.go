@@ -306,7 +306,8 @@ func TestOpenRefuses(t *testing.T) {
 		opts    journal.Options
 		want    string
 	}{
-		{"newer", script("PRAGMA user_version = 99"), journal.Options{}, "format version 99, this program knows versions up to 2"},
+		{"newer", script("PRAGMA user_version = 99"), journal.Options{}, "has format 99, and this program reads format 3: use the program that wrote it"},
+		{"older", script("PRAGMA user_version = 2"), journal.Options{}, "has format 2, and this program reads format 3"},
 		{"foreign", script("CREATE TABLE cats (id)"), journal.Options{}, "another program's database"},
 		{"no database", write("", strings.Repeat("text ", 1000)), journal.Options{}, "cannot be read"},
 		{"only a log", write("-wal", "frames"), journal.Options{}, "its write-ahead log is not"},

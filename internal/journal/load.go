@@ -49,25 +49,23 @@ func (l *loader) load(ctx context.Context, f files) error {
 	return nil
 }
 
-// version refuses newer formats and foreign files. A file without a version and
+// version refuses other formats and foreign files. A file without a version and
 // without tables was left by a process that died while it created it.
 func (l *loader) version(ctx context.Context) (empty bool, err error) {
-	version, err := userVersion(ctx, l.conn)
+	found, err := userVersion(ctx, l.conn)
 	if err != nil {
 		return false, readError(l.path, "open", err)
 	}
-	if version <= len(migrations()) { // of a newer format nothing is known
-		if err := tablesAlone(ctx, l.conn, l.path); err != nil {
-			return false, err
+	if found != 0 && found != version {
+		return false, &VersionError{Path: l.path, Found: found}
+	}
+	if err := tablesAlone(ctx, l.conn, l.path); err != nil {
+		return false, err
+	}
+	if found == version {
+		if l.marking {
+			l.covered = l.indexed(ctx) * blockEntries
 		}
-	}
-	if l.marking && version > 1 {
-		l.covered = l.indexed(ctx) * blockEntries
-	}
-	if known := len(migrations()); version > known {
-		return false, &VersionError{Path: l.path, Found: version, Known: known}
-	}
-	if version > 0 {
 		return false, nil
 	}
 	var tables int

@@ -45,7 +45,7 @@ func (j *Journal) Lost() *LostEnd { return j.lost }
 func (j *Journal) isMine(m marked) bool { return m.known && m.RunID == j.meta[MetaRunID] }
 
 // loss compares a journal that was read with its mark and its log. A mark of
-// another run, or one that an earlier program has left behind, proves nothing.
+// another run, or one that knows of less than the journal, proves nothing.
 func (j *Journal) loss(m marked, log *logScan) *LostEnd {
 	found := &LostEnd{Path: j.path, Last: j.seq, Key: j.lastKey}
 	mine := j.isMine(m)

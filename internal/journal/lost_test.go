@@ -61,7 +61,7 @@ func TestALostEndIsTold(t *testing.T) {
 	}
 }
 
-// Without a mark, as earlier programs left it, the log itself shows what was there.
+// Without a mark the log itself shows what was there.
 func TestADamagedLogShowsALostEnd(t *testing.T) {
 	t.Parallel()
 	f := fill(t, false)
@@ -143,8 +143,7 @@ func TestALossIsToldUntilItIsGoneOnFrom(t *testing.T) {
 	}
 }
 
-// A mark of another journal, or one that an earlier program has left behind, says
-// nothing.
+// A mark of another journal, or one that knows of less, says nothing.
 func TestAMarkOfAnotherJournalSaysNothing(t *testing.T) {
 	t.Parallel()
 	f := fill(t, true)
@@ -163,7 +162,7 @@ func TestAMarkOfAnotherJournalSaysNothing(t *testing.T) {
 }
 
 // A killed process loses nothing that was acknowledged, and no alarm is raised:
-// with its mark or, as after an earlier program, without one. The log is one that
+// with its mark or without one. The log is one that
 // has begun anew several times.
 func TestAKillIsNoLoss(t *testing.T) {
 	t.Parallel()

@@ -75,7 +75,8 @@ type marked struct {
 // maxMark is more bytes than any mark has.
 const maxMark = 4 << 10
 
-// readMark reads the mark of the journal at path. Earlier programs left none.
+// readMark reads the mark of the journal at path. There may be
+// none: a copy of the record alone has none.
 func readMark(path string) (marked, error) {
 	text, err := userfile.Read(context.Background(), path+markSuffix, maxMark)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {

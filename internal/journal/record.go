@@ -72,8 +72,8 @@ func cutOrigin(stored string) (code string, o Origin) {
 // is the cause for which it was refused.
 const CodeCut = "length"
 
-// estimateMark ends the code of an entry whose usage is an estimate, in the file. It
-// is part of the code there so that files of earlier versions are what they were.
+// estimateMark ends the code of an entry whose usage is an estimate, in the file,
+// where it is part of the code.
 const estimateMark = "~"
 
 // stored is the code as the file has it.

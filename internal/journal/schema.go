@@ -7,18 +7,15 @@ import (
 	"fmt"
 )
 
-// migrations returns the steps that lead from an empty file to the format of
-// this program, in order. Step i makes version i+1. A released step is never
-// changed; a new format is a new step.
-//
+// version is that of the file, its user_version. A file of another one is refused.
+const version = 3
+
 // Neither entries nor blobs have an index beside their row number: memory knows the
 // row of each key, and an insert that only appends is the fastest there is. The
 // columns that Open reads stand before the long ones, so that it does not have
-// to walk through inputs. Of version 2 are the tables of what stands beside the
-// entries, on which no result rests: an index by item (items.go), and what was said
-// in calls inside episodes (beside.go).
-func migrations() []string {
-	return []string{`
+// to walk through inputs. No result rests on the last three tables: an index by item
+// (items.go), and what was said in calls inside episodes (beside.go).
+const schema = `
 CREATE TABLE meta (
 	key   TEXT PRIMARY KEY,
 	value TEXT NOT NULL
@@ -51,7 +48,7 @@ CREATE TABLE entries (
 	result           BLOB,
 	shared           BLOB,
 	own              BLOB
-);`, `
+);
 CREATE TABLE items (
 	block    INTEGER PRIMARY KEY,
 	checksum INTEGER NOT NULL,
@@ -71,34 +68,30 @@ CREATE TABLE exchanges (
 	size     INTEGER NOT NULL,
 	form     BLOB NOT NULL
 );
-INSERT INTO meta SELECT 'began_as', '1' WHERE EXISTS (SELECT 1 FROM entries);`}
-}
+`
 
-// migrate brings the file to the format of this program.
-func migrate(ctx context.Context, conn *sql.Conn, path string) error {
-	steps := migrations()
-	version, err := userVersion(ctx, conn)
-	if err != nil {
+// create makes the tables in a file that has none.
+func create(ctx context.Context, conn *sql.Conn, path string) error {
+	found, err := userVersion(ctx, conn)
+	switch {
+	case err != nil || found == version:
 		return err
+	case found != 0:
+		return &VersionError{Path: path, Found: found}
 	}
-	if version > len(steps) {
-		return &VersionError{Path: path, Found: version, Known: len(steps)}
-	}
-	for ; version < len(steps); version++ {
-		script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT", steps[version], version+1)
-		if _, err := conn.ExecContext(ctx, script); err != nil {
-			return fmt.Errorf("migrate journal to version %d: %w", version+1, err)
-		}
+	script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT", schema, version)
+	if _, err := conn.ExecContext(ctx, script); err != nil {
+		return fmt.Errorf("create the journal: %w", err)
 	}
 	return nil
 }
 
 func userVersion(ctx context.Context, conn *sql.Conn) (int, error) {
-	var version int
-	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	var found int
+	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
 		return 0, fmt.Errorf("read journal version: %w", err)
 	}
-	return version, nil
+	return found, nil
 }
 
 // tablesAlone refuses a file in which something else stands in the place of tables, or beside them:

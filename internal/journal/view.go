@@ -16,12 +16,11 @@ import (
 type View struct {
 	path    string
 	db      *sql.DB
-	version int // of the format
 	longest int // bytes of a value, 0: there is no bound
 	answers answers
 }
 
-// OpenView opens the journal at path. A newer format is a *VersionError; that there is no
+// OpenView opens the journal at path. Another format is a *VersionError; that there is no
 // journal is ErrMissing. A value that is longer than any that is written is damage.
 func OpenView(ctx context.Context, path string) (*View, error) { return openView(ctx, path, longest) }
 
@@ -40,20 +39,19 @@ func openView(ctx context.Context, path string, longest int) (*View, error) {
 	return v, nil
 }
 
-// known refuses newer formats, and files that are no journal.
+// known refuses other formats, and files that are no journal.
 func (v *View) known(ctx context.Context) (err error) {
 	conn, err := v.conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	version, err := userVersion(ctx, conn)
+	found, err := userVersion(ctx, conn)
 	if err != nil {
 		return readError(v.path, "open", err)
 	}
-	v.version = version
-	if version < 1 || version > len(migrations()) {
-		return &VersionError{Path: v.path, Found: version, Known: len(migrations())}
+	if found != version {
+		return &VersionError{Path: v.path, Found: found}
 	}
 	return tablesAlone(ctx, conn, v.path)
 }

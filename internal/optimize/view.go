@@ -17,7 +17,7 @@ import (
 type View struct {
 	// Whole shows all that the agent was told, did and got, each text between fences,
 	// cut only where it does not fit into Window. Without it a task and what was said
-	// are shown, cut to lengths that are always the same: as before there was a choice.
+	// are shown, cut to lengths that are always the same.
 	Whole bool
 
 	// Window is how many tokens of four bytes one prompt holds of rollouts; less than

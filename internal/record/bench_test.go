@@ -111,7 +111,7 @@ func writeEvaluation(b *testing.B, dir string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, data := range map[string][]byte{run.ManifestFile: []byte(`{"format":1,"run_id":"r","name":"n","status":"completed"}`), "outcomes.json": data} {
+	for name, data := range map[string][]byte{run.ManifestFile: []byte(`{"format": 2, "kind": "train","run_id":"r","name":"n","status":"completed"}`), "outcomes.json": data} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			b.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func writeLarge(b *testing.B, dir string, inner int) {
 		b.Fatal(err)
 	}
 	for name, data := range map[string][]byte{
-		run.ManifestFile: []byte(`{"format":1,"run_id":"r","name":"n","status":"completed"}`), run.HistoryFile: data,
+		run.ManifestFile: []byte(`{"format": 2, "kind": "train","run_id":"r","name":"n","status":"completed"}`), run.HistoryFile: data,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			b.Fatal(err)

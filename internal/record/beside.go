@@ -19,8 +19,7 @@ const (
 
 // CompareRuns sets runs beside each other: their rows, and the keys of their configurations on
 // which they differ, as the manifests keep them, in which secrets are masked. A key that a
-// manifest lacks has the value that programs had which did not know it; one that stands for
-// nothing there is null. A run whose manifest cannot be read is an error.
+// manifest lacks is null. A run whose manifest cannot be read is an error.
 func CompareRuns(ctx context.Context, rows []result.RunRow) (result.RunsCompared, error) {
 	out := result.RunsCompared{Runs: rows, Config: []result.ConfigDiff{}}
 	if n := len(rows); n < LeastCompared || n > MostCompared {
@@ -28,12 +27,8 @@ func CompareRuns(ctx context.Context, rows []result.RunRow) (result.RunsCompared
 	}
 	of := make([]map[string]string, len(rows))
 	class := map[string]string{}
-	older := map[string]string{}
 	for _, k := range config.Default().Keys() {
 		class[k.Path] = string(k.Class)
-		if k.Older != "" {
-			older[k.Path] = k.Older
-		}
 	}
 	for i, row := range rows {
 		if ctx.Err() != nil {
@@ -46,7 +41,7 @@ func CompareRuns(ctx context.Context, rows []result.RunRow) (result.RunsCompared
 		case !found:
 			return out, &run.MissingError{Dir: row.Dir}
 		}
-		of[i] = settings(m, older, class)
+		of[i] = settings(m, class)
 	}
 	keys := map[string]bool{}
 	for _, s := range of {
@@ -63,13 +58,8 @@ func CompareRuns(ctx context.Context, rows []result.RunRow) (result.RunsCompared
 }
 
 // settings are all keys of a manifest, and note their classes.
-func settings(m run.Manifest, older, class map[string]string) map[string]string {
+func settings(m run.Manifest, class map[string]string) map[string]string {
 	out := map[string]string{}
-	for k, v := range older { // of a manifest without operational settings nobody knows them
-		if m.Operational != nil || class[k] != string(config.Operational) {
-			out[k] = v
-		}
-	}
 	for k, v := range m.Operational {
 		out[k] = v
 		if class[k] == "" {

@@ -187,7 +187,7 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		"no manifest":      {remove("manifest.json"), "is no run directory: it has no manifest.json"},
 		"damaged manifest": {write("manifest.json", "{"), "manifest.json is damaged"},
-		"a newer format":   {write("manifest.json", `{"format": 2}`), "manifest.json has format 2, this program knows up to 1"},
+		"another format":   {write("manifest.json", `{"format": 99}`), "manifest.json has format 99, and this program reads format 2"},
 		"damaged history":  {write("history.json", "{"), "history.json is damaged"},
 	} {
 		dir := fixture(t)

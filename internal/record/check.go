@@ -120,14 +120,14 @@ func (c *checker) add(file string, state State, note, help string) {
 // record checks run.db and its mark.
 func (c *checker) record(ctx context.Context, m run.Manifest) (whole bool) {
 	e, err := journal.Examine(ctx, filepath.Join(c.dir, run.DBFile))
-	var newer *journal.VersionError
+	var other *journal.VersionError
 	var corrupt *journal.CorruptError
 	switch {
 	case errors.Is(err, journal.ErrMissing):
 		c.add(run.DBFile, Missing, "", helpRestore)
 		return false
-	case errors.As(err, &newer):
-		c.add(run.DBFile, Damaged, err.Error(), "use the newer program that wrote it")
+	case errors.As(err, &other):
+		c.add(run.DBFile, Damaged, err.Error(), "use the program that wrote it")
 		return false
 	case errors.As(err, &corrupt):
 		c.add(run.DBFile, Damaged, err.Error(), helpRestore)
@@ -172,7 +172,7 @@ func (c *checker) derived(ctx context.Context, whole bool) {
 		}
 	}
 	c.config()
-	if d.Manifest.KindOf() == result.Train {
+	if d.Manifest.Kind == result.Train {
 		c.training()
 		c.report(d)
 		c.summary(ctx, d, whole)
@@ -187,7 +187,7 @@ func (c *checker) config() {
 	if c.run == nil || c.run.has(run.ConfigFile) {
 		return
 	}
-	switch c.run.Manifest.KindOf() {
+	switch c.run.Manifest.Kind {
 	case result.ServeModel, result.DraftTasks, result.MineTasks: // those have none
 	default:
 		c.add(run.ConfigFile, Missing, "", helpAnew)
@@ -224,7 +224,7 @@ func (c *checker) training() {
 	}
 }
 
-// candidates checks that the list of candidates can be read, which older builds did not write.
+// candidates checks that the list of candidates can be read.
 func (c *checker) candidates() {
 	if c.run == nil {
 		return

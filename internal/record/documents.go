@@ -99,7 +99,7 @@ func (d *Documents) readTraining(dir string) error {
 
 // readGateway reads the result of a gateway.
 func (d *Documents) readGateway(dir string) error {
-	if d.Manifest.KindOf() != result.ServeModel {
+	if d.Manifest.Kind != result.ServeModel {
 		return nil
 	}
 	d.Gateway = new(result.GatewaySummary)
@@ -112,7 +112,7 @@ func (d *Documents) readGateway(dir string) error {
 
 // readEvaluation reads the result of an evaluation.
 func (d *Documents) readEvaluation(dir string) error {
-	if kind := d.Manifest.KindOf(); kind != result.Evaluate && kind != result.MeasureNoise {
+	if kind := d.Manifest.Kind; kind != result.Evaluate && kind != result.MeasureNoise {
 		return nil
 	}
 	var e result.Evaluation
@@ -128,7 +128,7 @@ func (d *Documents) readEvaluation(dir string) error {
 
 // readComparison reads the result of a comparison.
 func (d *Documents) readComparison(dir string) error {
-	if d.Manifest.KindOf() != result.Compare {
+	if d.Manifest.Kind != result.Compare {
 		return nil
 	}
 	var c result.Comparison
@@ -144,7 +144,7 @@ func (d *Documents) readComparison(dir string) error {
 
 // readPruning reads the result of an ablation or a pruning.
 func (d *Documents) readPruning(dir string) error {
-	if kind := d.Manifest.KindOf(); kind != result.Ablate && kind != result.Prune {
+	if kind := d.Manifest.Kind; kind != result.Ablate && kind != result.Prune {
 		return nil
 	}
 	var a result.Ablation

@@ -28,7 +28,7 @@ const (
 
 // readDrafted reads what was drafted.
 func (d *Documents) readDrafted(dir string) error {
-	if d.Manifest.KindOf() != result.DraftTasks {
+	if d.Manifest.Kind != result.DraftTasks {
 		return nil
 	}
 	out, found, err := readDraft(dir)

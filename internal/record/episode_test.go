@@ -23,7 +23,7 @@ const episodeKey = "e1/s3/gate/cand/t-1/sample0"
 func atWork(t *testing.T) (dir string, j *journal.Journal, c *caller.Caller) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format":1,"run_id":"r","name":"n","status":"running"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format": 2, "kind": "train","run_id":"r","name":"n","status":"running"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	j, err := journal.Open(t.Context(), filepath.Join(dir, run.DBFile), journal.Options{})

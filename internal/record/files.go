@@ -26,7 +26,7 @@ func Kinds() []result.Kind {
 // this program does not know there is nothing else to show. More than some hundred are not
 // listed.
 func filesOf(dir string, m run.Manifest) ([]result.RunFile, error) {
-	if slices.Contains(Kinds(), m.KindOf()) {
+	if slices.Contains(Kinds(), m.Kind) {
 		return nil, nil
 	}
 	folder, err := os.Open(dir)

@@ -28,7 +28,7 @@ const IndexFile = ".runs_index.json"
 
 // indexFormat changes whenever a row says more, or something else: rows of another format are
 // read anew.
-const indexFormat = 3
+const indexFormat = 4
 
 // maxIndex bounds the index, in bytes; a larger one is made again.
 const maxIndex = 16 << 20

@@ -62,7 +62,7 @@ func TestRowsOfRunsThatCannotBeRead(t *testing.T) {
 		"whole":   func(string) {},
 		"history": func(dir string) { putFile(t, filepath.Join(dir, run.HistoryFile), "{") },
 		"cut":     func(dir string) { putFile(t, filepath.Join(dir, run.ManifestFile), "{") },
-		"newer":   func(dir string) { putFile(t, filepath.Join(dir, run.ManifestFile), `{"format": 99}`) },
+		"other":   func(dir string) { putFile(t, filepath.Join(dir, run.ManifestFile), `{"format": 99}`) },
 		"killed": func(dir string) {
 			setStatus(t, dir, result.Running)
 			_ = os.Remove(filepath.Join(dir, run.SummaryFile))
@@ -72,7 +72,7 @@ func TestRowsOfRunsThatCannotBeRead(t *testing.T) {
 	})
 	rows := rowsOf(t, folder)
 	for name, want := range map[string][2]string{
-		"whole": {"completed", ""}, "history": {RowDamaged, "history.json"}, "cut": {RowDamaged, "manifest.json"}, "newer": {RowNewer, "use the newer program"},
+		"whole": {"completed", ""}, "history": {RowDamaged, "history.json"}, "cut": {RowDamaged, "manifest.json"}, "other": {RowFormat, "use the program that wrote it"},
 		"killed": {RowKilled, ""}, "stopped": {"stopped", ""},
 	} {
 		if r := rows[name]; r.Status != want[0] || !strings.Contains(r.Reason, want[1]) {

@@ -19,7 +19,7 @@ func runOf(t *testing.T, dir, kind string, files map[string]string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	manifest := fmt.Sprintf(`{"format": 1, "run_id": %q, "name": %q, "kind": %q, "created_at": "2026-01-02T03:04:05Z", "status": "completed", "identity": {"library.draft": "7"}}`, filepath.Base(dir), filepath.Base(dir), kind)
+	manifest := fmt.Sprintf(`{"format": 2, "run_id": %q, "name": %q, "kind": %q, "created_at": "2026-01-02T03:04:05Z", "status": "completed", "identity": {"library.draft": "7"}}`, filepath.Base(dir), filepath.Base(dir), kind)
 	for name, text := range map[string]string{"manifest.json": manifest} {
 		files[name] = text
 	}

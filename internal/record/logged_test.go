@@ -21,7 +21,7 @@ import (
 func TestOldOutcomesAreReadBack(t *testing.T) {
 	t.Parallel()
 	dir, began := t.TempDir(), time.Unix(1_700_000_000, 0)
-	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format":1,"run_id":"r","name":"n","status":"completed"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format": 2, "kind": "train","run_id":"r","name":"n","status":"completed"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	j, err := journal.Open(t.Context(), filepath.Join(dir, run.DBFile), journal.Options{})

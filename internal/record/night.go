@@ -33,12 +33,12 @@ type NightError struct {
 	Path string
 	Err  error
 
-	newer bool
+	format bool // it has another format than this program reads
 }
 
 func (e *NightError) Error() string {
-	if e.newer {
-		return fmt.Sprintf("%s: %v; use the newer program that wrote it", e.Path, e.Err)
+	if e.format {
+		return fmt.Sprintf("%s: %v", e.Path, e.Err)
 	}
 	return fmt.Sprintf("%s is damaged: %v; `skillopt sleep show` shows the night from sleep's bank", e.Path, e.Err)
 }
@@ -162,8 +162,8 @@ func (n NightAt) read(root *os.Root, name string, v any) (found bool, err error)
 		return false, &NightError{Path: shown, Err: err}
 	}
 	if format.Format != result.NightFormat {
-		err := fmt.Errorf("it has format %d, and this program knows format %d", format.Format, result.NightFormat)
-		return false, &NightError{Path: shown, Err: err, newer: format.Format > result.NightFormat}
+		err := fmt.Errorf("it has format %d, and this program reads format %d: use the program that wrote it", format.Format, result.NightFormat)
+		return false, &NightError{Path: shown, Err: err, format: true}
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return false, &NightError{Path: shown, Err: err}
@@ -196,8 +196,8 @@ func (n NightAt) Row(ctx context.Context) result.RunRow {
 	if err != nil {
 		row = unreadable(row, err)
 		var known *NightError
-		if errors.As(err, &known) && known.newer {
-			row.Status = RowNewer
+		if errors.As(err, &known) && known.format {
+			row.Status = RowFormat
 		}
 		return row
 	}

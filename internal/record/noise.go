@@ -21,7 +21,7 @@ const (
 
 // readNoise reads how much chance changes the scores of a split.
 func (d *Documents) readNoise(dir string) error {
-	if d.Manifest.KindOf() != result.MeasureNoise {
+	if d.Manifest.Kind != result.MeasureNoise {
 		return nil
 	}
 	var n result.Noise

@@ -58,7 +58,7 @@ func NotesPath(dir string) string { return run.NotesPath(dir) }
 
 // ReadNotes reads the notes on the run in dir; none are there until somebody writes some. Those
 // of a run that had the directory's name before are not its own. Of a run that was removed and
-// moved back they lie within it. A file that is damaged, too large, of a newer program or a link
+// moved back they lie within it. A file that is damaged, too large, of another version or a link
 // is a *NotesError.
 func ReadNotes(dir string) (result.Notes, error) {
 	for _, path := range []string{NotesPath(dir), filepath.Join(dir, run.InnerNotes)} {
@@ -73,8 +73,8 @@ func ReadNotes(dir string) (result.Notes, error) {
 		if err := run.Decode(filepath.Base(path), data, &kept); err != nil {
 			return result.Notes{}, &NotesError{path, fmt.Sprintf("damaged: %v; `skillopt runs note RUN --clear` removes them", err)}
 		}
-		if kept.Version > notesFile {
-			return result.Notes{}, &NotesError{path, fmt.Sprintf("version %d, this program knows up to %d: use the newer program that wrote them", kept.Version, notesFile)}
+		if kept.Version != notesFile {
+			return result.Notes{}, &NotesError{path, fmt.Sprintf("it has version %d, and this program reads version %d: use the program that wrote it", kept.Version, notesFile)}
 		}
 		if m, _, err := run.ReadManifest(dir); err == nil && kept.RunID != "" && m.RunID != "" && m.RunID != kept.RunID {
 			continue

@@ -72,7 +72,7 @@ func TestNotesThatAreNotItsOwn(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	for text, want := range map[string]string{`{`: "damaged", `{"version":9}`: "newer program", strings.Repeat(" ", maxNotes+1): "larger than"} {
+	for text, want := range map[string]string{`{`: "damaged", `{"version":9}`: "this program reads version 1", strings.Repeat(" ", maxNotes+1): "larger than"} {
 		putFile(t, NotesPath(dir), text)
 		if _, err := ReadNotes(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20s: %v", text, err)

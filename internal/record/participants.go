@@ -37,7 +37,7 @@ func (p Participant) String() string {
 // them: of the models only those that a run of its kind calls.
 func Participants(m run.Manifest) []Participant {
 	roles := []string{model.Target, model.Optimizer, model.Judge}
-	kind := m.KindOf()
+	kind := m.Kind
 	switch kind {
 	case result.ServeModel:
 		roles = []string{m.Identity["library.gateway"]}

@@ -22,7 +22,7 @@ type Progress struct {
 
 	Epoch int       `json:"epoch,omitempty"` // of the work that is done
 	Step  int       `json:"step"`            // so too; 0: before the first step, or outside of training
-	Plan  *run.Plan `json:"plan"`            // null in runs of older builds
+	Plan  *run.Plan `json:"plan"`            // null before that is known
 
 	Work []Work `json:"work"` // what was answered last, the latest first; empty once it has ended
 

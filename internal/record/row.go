@@ -24,7 +24,7 @@ const (
 	RowKilled     = "killed"     // it says that it is at work, and no process is
 	RowDamaged    = "damaged"    // a file that it needs cannot be used
 	RowUnreadable = "unreadable" // a file may not be read
-	RowNewer      = "newer"      // a newer program wrote it
+	RowFormat     = "format"     // it has a format that this program does not read
 )
 
 // Row is the run in dir as a list shows it. What its files say counts: nothing is scored
@@ -83,7 +83,7 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 func known(row *result.RunRow, v View) {
 	m := v.Manifest
 	row.Named, row.Replays, row.RunScore, row.Change = m.Name, m.Replays() != "", v.Score, v.Change
-	row.RunID, row.Kind, row.Simulated, row.Unreviewed = m.RunID, m.KindOf(), m.Simulated, v.Exploratory()
+	row.RunID, row.Kind, row.Simulated, row.Unreviewed = m.RunID, m.Kind, m.Simulated, v.Exploratory()
 	row.Status, row.EndedAt, row.Copy = string(m.Status), m.EndedAt, run.Copied(row.Dir, m)
 	if !m.CreatedAt.IsZero() {
 		row.CreatedAt = &m.CreatedAt
@@ -112,8 +112,8 @@ func unreadable(row result.RunRow, err error) result.RunRow {
 	row.Status, row.Reason, row.Resumable = RowDamaged, err.Error(), false
 	var none *run.MissingError
 	switch {
-	case run.Newer(err):
-		row.Status = RowNewer
+	case run.OtherFormat(err):
+		row.Status = RowFormat
 	case errors.As(err, &none):
 		row.Reason = fmt.Sprintf("%s is gone: it was deleted or moved; `skillopt runs list` shows runs", row.Dir)
 	case errors.Is(err, fs.ErrPermission):
@@ -176,7 +176,7 @@ func skillName(dir string, m run.Manifest) string {
 			return doc.Name
 		}
 	}
-	switch m.KindOf() {
+	switch m.Kind {
 	case result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.ServeModel:
 		return numbered.ReplaceAllString(m.Name, "")
 	case result.MeasureNoise:

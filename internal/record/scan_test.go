@@ -25,7 +25,7 @@ import (
 func emptyRun(t *testing.T) (*Run, string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format":1,"run_id":"r","name":"n","status":"completed"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format": 2, "kind": "train","run_id":"r","name":"n","status":"completed"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	j, err := journal.Open(t.Context(), filepath.Join(dir, run.DBFile), journal.Options{})

@@ -21,8 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Training is what the files of a run that trains say. What a run has not got to, or an
-// older version did not write, is absent.
+// Training is what the files of a run that trains say. What a run has not got to is absent.
 type Training struct {
 	Name     string // how the run is called: its path as the reader gave it
 	Manifest run.Manifest
@@ -118,8 +117,8 @@ func (r *reader) required() error {
 	} else if !found {
 		return &NoRunError{r.run.Name, "is no run directory: it has no " + run.ManifestFile}
 	}
-	if f := r.run.Manifest.Format; f > run.FormatVersion {
-		return &NoRunError{r.run.Name, fmt.Sprintf("%s has format %d, this program knows up to %d: use the newer program that wrote it", run.ManifestFile, f, run.FormatVersion)}
+	if f := r.run.Manifest.Format; f != run.FormatVersion {
+		return &NoRunError{r.run.Name, run.FormatText(run.ManifestFile, f)}
 	}
 	if _, err := r.decode(run.HistoryFile, &r.run.History); err != nil {
 		return &NoRunError{r.run.Name, err.Error()}

@@ -145,7 +145,7 @@ func openVersions(dir string) (*reader, error) {
 }
 
 func (r *reader) version(dir, version string) (s skill.Skill, err error) {
-	file, allowed := documentOf(r.run.Manifest.KindOf(), version)
+	file, allowed := documentOf(r.run.Manifest.Kind, version)
 	found := false
 	switch {
 	case file == run.BestFile:
@@ -196,7 +196,7 @@ func Versions(dir string) (result.Versions, error) {
 		return out, err
 	}
 	defer r.root.Close()
-	kind := r.run.Manifest.KindOf()
+	kind := r.run.Manifest.Kind
 	if kind != result.Train {
 		return out, r.otherVersions(dir, kind, &out)
 	}

@@ -283,7 +283,7 @@ func (w *Watcher) lastMinute() int {
 func (w *Watcher) progress(killed bool) Progress {
 	m, now := w.manifest, w.now()
 	p := Progress{
-		RunDir: w.dir, RunID: m.RunID, At: now.UTC(), Kind: m.KindOf(), Status: m.Status, Killed: killed, Simulated: m.Simulated, Begun: m.CreatedAt,
+		RunDir: w.dir, RunID: m.RunID, At: now.UTC(), Kind: m.Kind, Status: m.Status, Killed: killed, Simulated: m.Simulated, Begun: m.CreatedAt,
 		Plan: m.Plan, Work: []Work{}, Ceilings: ceilingsOf(m), Decisions: w.decided(), Faults: append([]Faulted{}, w.faults...),
 		Spending: w.spending(), Pulse: Pulse{Entries: w.seq + w.unread, Unread: w.unread, StageOf: w.last.Stage},
 	}

@@ -19,7 +19,7 @@ func BenchmarkLookAt1000000Entries(b *testing.B) {
 	if testing.Short() {
 		n = 10_000
 	}
-	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format":1,"run_id":"r","name":"n","status":"completed"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), []byte(`{"format": 2, "kind": "train","run_id":"r","name":"n","status":"completed"}`), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	j, err := journal.Open(b.Context(), filepath.Join(dir, run.DBFile), journal.Options{})

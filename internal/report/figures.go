@@ -122,7 +122,7 @@ func certificateTile(s *result.Summary) tile {
 	return t
 }
 
-// levelOf is the level at which a certificate is given.
+// levelOf is the level at which a certificate is given; the file of a run may be without one.
 func levelOf(c *result.Certificate) float64 {
 	if c.Level != nil {
 		return *c.Level
@@ -132,9 +132,6 @@ func levelOf(c *result.Certificate) float64 {
 
 // basis says what a certificate rests on.
 func basis(c *result.Certificate) string {
-	if c.Test == "" {
-		return evidence(c)
-	}
 	text := c.Basis()
 	if c.Reading > 0 {
 		text += fmt.Sprintf("; reading %d of these tasks", c.Reading)
@@ -143,20 +140,6 @@ func basis(c *result.Certificate) string {
 		text += "; taken for granted: " + line(c.Assumes, reasonLength)
 	}
 	return text
-}
-
-// evidence is that of the mean, by which the certificate is given, beside what it
-// needs. The larger of several kinds of evidence would not be evidence at that level.
-func evidence(c *result.Certificate) string {
-	if c.Wealth == nil {
-		return "its evidence is missing"
-	}
-	e := *c.Wealth
-	text := fmt.Sprintf("%.3g", e)
-	if e >= 1000 && e < 1e9 {
-		text = count(int64(e))
-	}
-	return fmt.Sprintf("evidence %s, needed %.3g", text, 1/c.Alpha)
 }
 
 func costTile(s *result.Summary) tile {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -251,9 +252,9 @@ func TestOddRuns(t *testing.T) {
 		{
 			"certified", Of(&record.Training{Summary: &result.Summary{Status: "completed", Test: result.Test{Seed: &result.Score{Hard: 0.25, N: 40}, Best: &result.Score{Hard: 0.75, N: 40}}, Certificate: &result.Certificate{
 				TestComparison: result.TestComparison{N: 40, Difference: number(0.5), Low: number(0.3), High: number(0.7), Wins: 22, Losses: 2, Ties: 16},
-				Alpha:          0.05, Wealth: number(41), SignE: number(355), Certified: true, AtLeast: number(0.2499), Words: "certified better than the seed skill",
+				Test:           gate.LookBound, Reading: 1, Alpha: 0.05, Level: number(0.04), Certified: true, AtLeast: number(0.2499), Words: "certified better than the seed skill",
 			}}}),
-			[]string{"better by at least 0.249", "certified at the 5 % level on 40 test items; evidence 41, needed 20", "&#43;0.500", "&#43;0.300 to &#43;0.700", "22 items better, 2 worse, 16 alike"},
+			[]string{"better by at least 0.249", "certified at the 4 % level on 40 test items; bound for one look; reading 1 of these tasks", "&#43;0.500", "&#43;0.300 to &#43;0.700", "22 items better, 2 worse, 16 alike"},
 			[]string{"not certified"},
 		},
 		{

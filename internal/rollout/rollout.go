@@ -56,9 +56,6 @@ type Runner struct {
 	Episode Episode
 	// Extra is how often what is missing after a pass is measured again.
 	Extra int
-	// Undetailed leaves out of outcomes what each check said and how the answer was found,
-	// as builds before them did: their runs go on to the same bytes.
-	Undetailed bool
 	// Heard is told of each outcome as it comes, also of one that is not measured,
 	// concurrently. It must not change it. Nil: nobody is.
 	Heard func(p Place, t *task.Task, out *trajectory.Outcome)
@@ -67,9 +64,6 @@ type Runner struct {
 // One rolls out one task. An outcome that could not be measured has the status
 // Unmeasured and a reason; an error ends the run.
 func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (out trajectory.Outcome, err error) {
-	if r.Undetailed {
-		defer func() { out.Checks, out.Extracted = nil, "" }()
-	}
 	if out, err = r.Episode.Run(ctx, p, t, s); err != nil {
 		checks := out.Checks
 		out, err = unmeasured(ctx, &t, err)

@@ -39,7 +39,7 @@ func TestCopied(t *testing.T) {
 		t.Errorf("moved: %v, copied: %v", copied(moved), copied(other))
 	}
 	if Copied(other, Manifest{}) {
-		t.Error("a run of an older program is taken for a copy")
+		t.Error("a run that knows no directory is taken for a copy")
 	}
 	closed(t, opened(t, options(other)))
 	if copied(other) {

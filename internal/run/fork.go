@@ -75,7 +75,7 @@ func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (lo
 		defer func() { err = errors.Join(err, lock.Unlock()) }()
 	}
 	leave := func(error) {} // a log that stays beside the record does the fork no harm
-	j, err := journal.Open(ctx, filepath.Join(from, DBFile), journal.Options{Existing: true, AsIs: true, Warn: leave})
+	j, err := journal.Open(ctx, filepath.Join(from, DBFile), journal.Options{Existing: true, Warn: leave})
 	if err != nil {
 		return nil, Unreadable(from, err)
 	}

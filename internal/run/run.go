@@ -46,7 +46,7 @@ const (
 )
 
 // FormatVersion is the version of the layout of a run directory.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Manifest names a run and says how far its record had got when it was last
 // written, so that a record cut off or swapped is noticed.
@@ -54,7 +54,7 @@ type Manifest struct {
 	Format    int               `json:"format"`
 	RunID     string            `json:"run_id"`
 	Name      string            `json:"name"`
-	Kind      result.Kind       `json:"kind,omitempty"` // of the command; see KindOf for runs that older programs began
+	Kind      result.Kind       `json:"kind"` // of the command
 	CreatedAt time.Time         `json:"created_at"`
 	Version   string            `json:"version"` // of the program that began it
 	Status    result.Status     `json:"status"`
@@ -63,23 +63,18 @@ type Manifest struct {
 	Simulated bool              `json:"simulated"` // a model of the run is a simulation
 	ForkedOf  string            `json:"forked_of,omitempty"`
 
-	// Rules is the number of the last rule of runs that the program knew which began it: a
-	// rule that came later does not hold for the run, to its end. See the constants.
-	Rules int `json:"rules,omitempty"`
-
 	// Directory is the device and inode of the run directory in its last session, as
-	// "DEVICE:INODE"; "" in runs of older programs and where the system gives none. See Copied.
+	// "DEVICE:INODE"; "" where the system gives none. See Copied.
 	Directory string `json:"directory,omitempty"`
 
 	// Ledgers are the folders, absolute, whose ledgers of test sets know what the run has read.
 	Ledgers []string `json:"ledgers,omitempty"`
 
-	// EndedAt is when the last session ended; nil while one is at work, after a kill, and in
-	// runs of older programs.
+	// EndedAt is when the last session ended; nil while one is at work and after a kill.
 	EndedAt *time.Time `json:"ended_at,omitempty"`
 
-	// Plan is what the run has before it, from its last session; nil in runs of older
-	// programs.
+	// Plan is what the run has before it, from its last session; nil before that is
+	// known.
 	Plan *Plan `json:"plan,omitempty"`
 
 	// Operational are the settings of the last session that may change between
@@ -89,15 +84,6 @@ type Manifest struct {
 	// Steering is what others have asked of the run. Of an open run, Run.Steering tells it.
 	Steering *Steering `json:"steering,omitempty"`
 }
-
-// Rules of runs, in the order in which they came.
-const (
-	FruitlessRule = 1 // a run ends whose analysts give nothing that can be used
-	LedgerRule    = 2 // a run notes in the ledger of its folder when it reads a test set
-	LookRule      = 3 // the certificate is a test that looks once, at a level by the ledger
-	ReuseRule     = 4 // a run may be answered from other runs, and answer others
-	VerdictRule   = 5 // outcomes hold what each check said
-)
 
 // Run is an open run directory. One process has it open at a time.
 type Run struct {
@@ -175,11 +161,12 @@ func Unreadable(dir string, err error) error {
 	return fmt.Errorf("open the record of run %s: %w", dir, err)
 }
 
-// Newer reports whether an error says that a run is of a newer program.
-func Newer(err error) bool {
+// OtherFormat reports whether an error says that a run has a format that this program does not
+// read.
+func OtherFormat(err error) bool {
 	var version *journal.VersionError
 	var manifest *manifestError
-	return errors.As(err, &version) || errors.As(err, &manifest) && manifest.newer > 0
+	return errors.As(err, &version) || errors.As(err, &manifest) && manifest.err == nil
 }
 
 // advises reports whether an error says itself what helps.
@@ -190,20 +177,25 @@ func advises(err error) bool {
 		version  *journal.VersionError
 		manifest *manifestError
 	)
-	return errors.As(err, &corrupt) || errors.As(err, &mismatch) || errors.As(err, &version) || (errors.As(err, &manifest) && manifest.newer > 0)
+	return errors.As(err, &corrupt) || errors.As(err, &mismatch) || errors.As(err, &version) || (errors.As(err, &manifest) && manifest.err == nil)
 }
 
 // manifestError says that a manifest cannot be used.
 type manifestError struct {
-	newer int   // its format, if that is one of a newer program
-	err   error // else
+	format int   // that it has, where err is nil: this program does not read it
+	err    error // it cannot be read
 }
 
 func (e *manifestError) Error() string {
-	if e.newer > 0 {
-		return fmt.Sprintf("%s has format %d, this program knows up to %d: use the newer program that wrote it", ManifestFile, e.newer, FormatVersion)
+	if e.err == nil {
+		return FormatText(ManifestFile, e.format)
 	}
 	return fmt.Sprintf("read %s: %v", ManifestFile, e.err)
+}
+
+// FormatText says that the file of a run has a format that this program does not read.
+func FormatText(file string, format int) string {
+	return fmt.Sprintf("%s has format %d, and this program reads format %d: use the program that wrote it", file, format, FormatVersion)
 }
 
 func (e *manifestError) Unwrap() error { return e.err }
@@ -310,8 +302,8 @@ func ReadManifest(dir string) (m Manifest, found bool, err error) {
 	if err := Decode(ManifestFile, data, &m); err != nil {
 		return m, false, &manifestError{err: err}
 	}
-	if m.Format > FormatVersion {
-		return m, false, &manifestError{newer: m.Format}
+	if m.Format != FormatVersion {
+		return m, false, &manifestError{format: m.Format}
 	}
 	return m, true, nil
 }
@@ -351,7 +343,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 }
 
 // settings notes the operational settings of this session and what differs from
-// the last one. A manifest of a program that kept none says nothing.
+// the last one.
 func (r *Run) settings(o OpenOptions) {
 	if o.Operational == nil {
 		return
@@ -378,7 +370,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	r.Journal = j
 	r.Manifest = Manifest{
 		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, Kind: o.Kind, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Ledgers: o.Ledgers, Rules: VerdictRule,
+		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Ledgers: o.Ledgers,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)

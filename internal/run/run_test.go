@@ -164,11 +164,12 @@ func TestOpenRefusesADamagedRun(t *testing.T) {
 		}
 	}
 	for name, damage := range map[string]func(*testing.T, string){
-		"manifest of a newer program": write(ManifestFile, `{"format": 99}`),
-		"manifest cut":                write(ManifestFile, `{"format": 1, "run_`),
-		"manifest empty":              write(ManifestFile, ""),
-		"record empty":                write(DBFile, ""),
-		"record of something else":    write(DBFile, strings.Repeat("no database ", 1000)),
+		"manifest of another format": write(ManifestFile, `{"format": 99}`),
+		"manifest of an old format":  write(ManifestFile, `{"format": 1}`),
+		"manifest cut":               write(ManifestFile, `{"format": 2, "run_`),
+		"manifest empty":             write(ManifestFile, ""),
+		"record empty":               write(DBFile, ""),
+		"record of something else":   write(DBFile, strings.Repeat("no database ", 1000)),
 		"record missing": func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, DBFile)); err != nil {
 				t.Fatal(err)

@@ -39,7 +39,7 @@ func Removable(dir string) (Manifest, error) {
 	m, found, err := ReadManifest(dir)
 	var manifest *manifestError
 	switch {
-	case errors.As(err, &manifest) && manifest.newer == 0: // damaged: a folder with a record of ours is a run all the same
+	case errors.As(err, &manifest) && manifest.err != nil: // damaged: a folder with a record of ours is a run all the same
 		if _, err := os.Lstat(filepath.Join(dir, DBFile)); err != nil {
 			return m, &NoDirError{dir, fmt.Sprintf("its %s is damaged, and it has no %s", ManifestFile, DBFile)}
 		}

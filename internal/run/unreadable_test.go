@@ -54,10 +54,10 @@ func TestADamagedRunIsAdvisedOnce(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		&journal.CorruptError{Path: "run.db", Reason: "r"}, &journal.MismatchError{Path: "run.db"}, &journal.VersionError{Path: "run.db"},
-		&manifestError{newer: 9}, &manifestError{err: errors.New("no JSON")}, journal.ErrMissing,
+		&manifestError{format: 9}, &manifestError{err: errors.New("no JSON")}, journal.ErrMissing,
 	} {
 		text := (&DamagedError{Dir: "runs/a", Err: err}).Error()
-		advice := strings.Count(text, "put back") + strings.Count(text, "restore") + strings.Count(text, "newer program")
+		advice := strings.Count(text, "put back") + strings.Count(text, "restore") + strings.Count(text, "program that wrote it")
 		if advice != 1 || !strings.Contains(text, "runs/a") {
 			t.Errorf("%s", text)
 		}

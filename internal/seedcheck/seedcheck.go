@@ -141,21 +141,10 @@ func (l *Scores) blame() string {
 	switch {
 	case l.in.RawGold():
 		return "the environment compares with something else than gold as it stands in the task"
-	case listedGold(l.in):
-		return "the environment compares with something else; " + listed
 	case l.in.OwnEnv():
 		return "the environment compares with something else; gold comes to it as a list of accepted answers"
 	}
 	return "tasks.extract takes another part of the reply, or tasks.checks ask for something else"
-}
-
-// listed says what a program compares with that takes gold for one text.
-const listed = "gold comes to it as a list of accepted answers, and with env.protocol: 2 as it stands in the task"
-
-// listedGold reports whether a program is handed gold as a list whatever stands in the
-// task.
-func listedGold(s *session.Inputs) bool {
-	return s.Env == nil && len(s.Config.Env.Command) > 0 && !s.RawGold()
 }
 
 // scoredElsewhere reports whether a task is scored by more than the words of its answer.
@@ -189,11 +178,7 @@ func (l *Scores) Doubt() string {
 		return ""
 	}
 	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return !l.nothing(o) }) {
-		text := fmt.Sprintf("each of %d replies of the seed skill scores 0. Training goes on: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
-		if listedGold(l.in) {
-			text += "; if env.command compares with gold, " + listed
-		}
-		return text
+		return fmt.Sprintf("each of %d replies of the seed skill scores 0. Training goes on: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
 	}
 	answer := l.measured[0].Answer
 	if answer != "" && !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return o.Answer != answer }) {

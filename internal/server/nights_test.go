@@ -131,13 +131,13 @@ func TestNothingButNightsIsShown(t *testing.T) {
 	}
 }
 
-// A damaged night says so where it is asked for, and so does one of a newer program.
+// A damaged night says so where it is asked for, and so does one of another format.
 func TestNightThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := slept(t)
 	path := filepath.Join(dir, "nights", filepath.FromSlash(sleptNight), "night.json")
 	s := serve(t, nil, dir)
-	for text, says := range map[string]string{`{"format": 2, "targets": [`: "is damaged", `{"format": 7}`: "use the newer program"} {
+	for text, says := range map[string]string{`{"format": 3, "targets": [`: "is damaged", `{"format": 7}`: "use the program that wrote it"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// A damaged run, one of a newer program and one that may not be read are named, and the others
+// A damaged run, one of another format and one that may not be read are named, and the others
 // are shown; what cannot be said of them is refused with a sentence.
 func TestBadRuns(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestBadRuns(t *testing.T) {
 		"damaged": func(at string) error {
 			return os.WriteFile(filepath.Join(at, "manifest.json"), []byte("{"), 0o644)
 		},
-		"newer": func(at string) error {
+		"other": func(at string) error {
 			own(t, at, func(m map[string]any) { m["format"] = 99 })
 			return nil
 		},
@@ -51,18 +51,18 @@ func TestBadRuns(t *testing.T) {
 	got := map[string]string{}
 	for _, r := range list.Runs {
 		got[r.ID] = r.Status
-		if (r.Status == "damaged" || r.Status == "newer") && r.Reason == "" {
+		if (r.Status == "damaged" || r.Status == "format") && r.Reason == "" {
 			t.Errorf("%s: no reason", r.ID)
 		}
 	}
 	want := map[string]string{
-		"runs:small-1": "completed", "runs-2:small-1": "completed", "runs:damaged": "damaged", "runs:newer": "newer", "runs:halved": "damaged", "runs:recordless": "completed", "runs:garbled": "completed",
+		"runs:small-1": "completed", "runs-2:small-1": "completed", "runs:damaged": "damaged", "runs:other": "format", "runs:halved": "damaged", "runs:recordless": "completed", "runs:garbled": "completed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	for run, routes := range map[string][]string{
-		"damaged": {"", "/progress", "/grid", "/skill", "/blame"}, "newer": {"", "/progress", "/skill"}, "halved": {"", "/blame"},
+		"damaged": {"", "/progress", "/grid", "/skill", "/blame"}, "other": {"", "/progress", "/skill"}, "halved": {"", "/blame"},
 		"recordless": {"/grid", "/calls", "/progress"}, "garbled": {"/tasks/x", "/spend"},
 	} {
 		for _, route := range routes {

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -48,7 +47,7 @@ func (s *Session) Connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Runner = &rollout.Runner{Episode: episode, Extra: 2, Undetailed: s.Run.Manifest.Rules < run.VerdictRule, Heard: heard(s)}
+	s.Runner = &rollout.Runner{Episode: episode, Extra: 2, Heard: heard(s)}
 	s.watch()
 	return nil
 }

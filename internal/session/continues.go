@@ -110,8 +110,8 @@ func finished(dir string) (run.Manifest, error) {
 		return m, run.Unreadable(dir, err)
 	case !found:
 		return m, fmt.Errorf("--continue: %w", &run.MissingError{Dir: dir})
-	case m.KindOf() != result.Train:
-		return m, fault.Input(fmt.Errorf("--continue: run %s is one of `skillopt %s`; only training goes on", dir, m.KindOf()))
+	case m.Kind != result.Train:
+		return m, fault.Input(fmt.Errorf("--continue: run %s is one of `skillopt %s`; only training goes on", dir, m.Kind))
 	case m.Replays() != "":
 		return m, fault.Input(fmt.Errorf("--continue: run %s was answered from a cassette: no model can go on with it", dir))
 	case run.Unfinished(m.Status):

@@ -89,7 +89,7 @@ func (s *Inputs) Environment() (env.Options, error) {
 	}
 	o := env.Options{
 		Command: s.Config.Env.Command, Dir: s.Loaded.Dir, Environ: environ, Slots: s.Config.Limits.Concurrency,
-		Timeout: s.Config.Env.Timeout.Std(), Protocol: s.Config.Env.Protocol, Extras: s.Config.Extras, Hide: s.Hidden(),
+		Timeout: s.Config.Env.Timeout.Std(), Extras: s.Config.Extras, Hide: s.Hidden(),
 	}
 	p, err := env.New(o) // which starts nothing
 	if err != nil {

@@ -153,7 +153,7 @@ const ReplayKey = "library.replay"
 const BatchKey = "train/batch"
 
 // StartKey is the key of the recorded decisions of a run's beginning, beside the size of
-// its batches. A run without them, as older builds began them, has none.
+// its batches.
 const StartKey = "train/start"
 
 // kept reports whether a fork takes a decision over: that the test split was opened, how

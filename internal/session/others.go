@@ -12,7 +12,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/answers"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -35,9 +34,9 @@ type others struct {
 var _ caller.Others = (*others)(nil)
 
 // sharesAnswers reports whether the run may be answered from others, and answer others: not
-// one that an older program began, nor a replay, nor where equal requests are all sent.
+// a replay, nor one in which equal requests are all sent.
 func sharesAnswers(s *Session) bool {
-	return s.Run.Manifest.Rules >= run.ReuseRule && s.Replay == nil && s.Config.Record.Reuse != caller.ReuseNever
+	return s.Replay == nil && s.Config.Record.Reuse != caller.ReuseNever
 }
 
 // newOthers is nil for a run that shares no answers.

@@ -76,7 +76,7 @@ func (s *loader) fieldsRead() []string {
 // RawGold reports whether gold is handed over as it stands in a task, which is then a
 // part of what is measured.
 func (s *Inputs) RawGold() bool {
-	return s.Env == nil && len(s.Config.Env.Command) > 0 && s.Config.Env.Protocol >= env.AsItStands
+	return s.Env == nil && len(s.Config.Env.Command) > 0
 }
 
 // DigestTasks sums up the JSON of a list of tasks, of which only one at a time is in

@@ -29,10 +29,10 @@ type TestReads struct {
 	warn func(text string)
 }
 
-// TestReads returns nil for a run that notes nothing: one that an older program began, and
-// a replay, which shows what another run has shown.
+// TestReads returns nil for a run that notes nothing: a replay, which shows what another run
+// has shown, and one without test tasks.
 func (s *Session) TestReads(sets ...[]task.Task) *TestReads {
-	if s.Run.Manifest.Rules < run.LedgerRule || s.Replay != nil || len(slices.Concat(sets...)) == 0 {
+	if s.Replay != nil || len(slices.Concat(sets...)) == 0 {
 		return nil
 	}
 	return &TestReads{in: s.Inputs, run: s.Run, sets: sets, warn: func(text string) { s.Emit(event.Warning{Text: text}) }}
@@ -159,8 +159,8 @@ type readings struct {
 // know.
 func (h *readings) add(ctx context.Context, dir string, found []testset.Reading, err error) error {
 	h.doubt(err)
-	older, err := h.unnoted(ctx, dir)
-	for _, o := range slices.Concat(found, older) {
+	unnoted, err := h.unnoted(ctx, dir)
+	for _, o := range slices.Concat(found, unnoted) {
 		if !slices.ContainsFunc(h.all, func(other testset.Reading) bool { return o.RunID == other.RunID && o.Number == other.Number }) {
 			h.all = append(h.all, o)
 		}
@@ -186,7 +186,7 @@ func (h *readings) sum() result.TestReads {
 }
 
 // unnoted finds runs in a folder that have read tasks of the sets, and that its ledger
-// does not know: those of older programs, and those that came from elsewhere. The error
+// does not know: those that came from elsewhere, and those that could not note it. The error
 // is that of ctx.
 func (h *readings) unnoted(ctx context.Context, dir string) ([]testset.Reading, error) {
 	known, err := testset.Runs(ctx, dir)
@@ -230,7 +230,7 @@ func testOutcomes(m run.Manifest) (command, file string) {
 		return "", ""
 	}
 	reads := func(key string) bool { return slices.Contains([]string{string(task.Test), "all"}, m.About(key)) }
-	switch kind := m.KindOf(); {
+	switch kind := m.Kind; {
 	case kind == result.Train:
 		return string(kind), "test_outcomes.json"
 	case kind == result.Evaluate && reads("evaluate"), kind == result.Compare && reads("compare"):
@@ -244,12 +244,8 @@ func testOutcomes(m run.Manifest) (command, file string) {
 var scoredBy = [...]string{"agent.", "env.", "extras", "gate.metric", "gate.mixed_weight", "models.judge.", "models.target.", "tasks.checks", "tasks.extract", "tasks.prompt", "tasks.system", "tasks.threshold"}
 
 // Measure names all that the scores of the test split depend on besides the skill, as
-// the manifest has it, so that a later program names it alike. It is "" for a run that
-// an older program began.
+// the manifest has it, so that a later program names it alike.
 func (s *Inputs) Measure(r *run.Run) (string, error) {
-	if r.Manifest.Rules < run.LedgerRule {
-		return "", nil
-	}
 	tasks, err := DigestTasks(s.Data.Test, s.RawGold())
 	if err != nil {
 		return "", err
@@ -257,9 +253,6 @@ func (s *Inputs) Measure(r *run.Run) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, tasks)
 	for _, key := range slices.Sorted(maps.Keys(r.Manifest.Identity)) {
-		if key == "env.gateway" && (len(s.Config.Env.Command) == 0 || r.Manifest.Identity[key] != "true") {
-			continue // as in manifests that do not know it
-		}
 		if slices.ContainsFunc(scoredBy[:], func(part string) bool { return strings.HasPrefix(key, part) }) {
 			fmt.Fprintf(h, "%q=%q\n", key, r.Manifest.Identity[key])
 		}

@@ -50,7 +50,7 @@ func (s *Session) TrainedOn(ctx context.Context, sk skill.Skill, tasks []task.Ta
 // chosenBy returns by how many of some tasks a run has judged a skill that it made.
 func chosenBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
 	const file = "candidates.json"
-	if e.Err != nil || e.Manifest.KindOf() != result.Train {
+	if e.Err != nil || e.Manifest.Kind != result.Train {
 		return 0
 	}
 	var all result.Candidates

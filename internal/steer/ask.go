@@ -65,9 +65,6 @@ func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 	}
 	out.Status = m.Status
 	switch {
-	case works && m.Steering == nil:
-		out.State = result.SteerUnheard
-		return out, nil
 	case !works && a.What != Limit:
 		out.State = result.SteerIdle
 		return out, nil

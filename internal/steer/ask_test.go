@@ -3,7 +3,6 @@ package steer
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -101,21 +100,6 @@ func TestNobodyAnswers(t *testing.T) {
 	cancel()
 	if got, err := Ask(ctx, r.Dir, asking(Stop, nil)); err != nil || got.State != result.SteerUnanswered {
 		t.Errorf("nobody waits: %v, %+v", err, got)
-	}
-	noRequests(t, r.Dir)
-
-	// An older program writes no such field.
-	path := filepath.Join(r.Dir, run.ManifestFile)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Replace(string(data), `"steering"`, `"unknown"`, 1)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil || text == string(data) {
-		t.Fatal(err, text)
-	}
-	if got, err = Ask(t.Context(), r.Dir, asking(Stop, nil)); err != nil || got.State != result.SteerUnheard || got.Request != "" {
-		t.Errorf("an older program: %v, %+v", err, got)
 	}
 	noRequests(t, r.Dir)
 }

@@ -104,7 +104,7 @@ func TestFilesThatAreNoRequests(t *testing.T) {
 		"two":             {good + good, "something stands behind it"},
 		"junk":            {"\x00\xff\x1b[31m", "no request"},
 		"unknown field":   {strings.Replace(good, `"from"`, `"run":"rm -rf","from"`, 1), "unknown field"},
-		"newer":           {`{"format":2,"kind":"x"}`, "newer program"},
+		"another format":  {`{"format":2,"kind":"x"}`, "this program reads format 1"},
 		"no format":       {strings.Replace(good, `"format":1,`, "", 1), "no format"},
 		"other id":        {strings.Replace(good, id, newID(t), 1), "its id is not its name"},
 		"what":            {strings.Replace(good, `"stop"`, `"rm"`, 1), "unknown; allowed: stop, stop_now, limit"},

@@ -59,10 +59,10 @@ func newRequest(what string, l Limits, from string, at time.Time) (Request, erro
 // check reports what keeps a request from being one.
 func (r Request) check() error {
 	switch {
-	case r.Format > Format:
-		return fmt.Errorf("it has format %d, of a newer program; this one knows up to %d", r.Format, Format)
-	case r.Format < 1:
+	case r.Format == 0:
 		return errors.New("it has no format")
+	case r.Format != Format:
+		return fmt.Errorf("it has format %d, and this program reads format %d", r.Format, Format)
 	case r.What != Stop && r.What != StopNow && r.What != Limit:
 		return fmt.Errorf("it asks for something unknown; allowed: %s, %s, %s", Stop, StopNow, Limit)
 	case r.What != Limit && r.Limits != nil:
@@ -101,9 +101,9 @@ func decode(id string, data []byte) (Request, error) {
 	d.DisallowUnknownFields()
 	var r Request
 	if err := d.Decode(&r); err != nil {
-		var newer struct{ Format int }
-		if json.Unmarshal(data, &newer) == nil && newer.Format > Format {
-			return r, Request{Format: newer.Format}.check()
+		var other struct{ Format int }
+		if json.Unmarshal(data, &other) == nil && other.Format != 0 && other.Format != Format {
+			return r, Request{Format: other.Format}.check()
 		}
 		return r, errors.New("it is no request: " + oneOf(err))
 	}

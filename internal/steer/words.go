@@ -19,8 +19,6 @@ func words(s result.Steered) string {
 		return fmt.Sprintf("no process works on the run (%s): its next session begins with %s", statusWords(s.Status), limitWords(s.Limits, " "))
 	case result.SteerIdle:
 		return idleWords(s.Status)
-	case result.SteerUnheard:
-		return "the program that works on the run is an older one and does not listen, so nothing was asked: press Ctrl-C in its terminal, or send its process an interrupt"
 	case result.SteerUnanswered:
 		return "a process works on the run and has not answered: it is just beginning, waits for its user, or hangs; the request was taken back, ask again"
 	}

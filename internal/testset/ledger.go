@@ -199,7 +199,7 @@ func within(ctx context.Context, dir string, how access, do func(*sql.Tx) error)
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, tx, how); err != nil {
+	if err := create(ctx, tx, how); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	if err := do(tx); err != nil {
@@ -227,7 +227,8 @@ func prepare(path string, how access) error {
 	return nil
 }
 
-func migrate(ctx context.Context, tx *sql.Tx, how access) error {
+// create makes the tables of a ledger that has none.
+func create(ctx context.Context, tx *sql.Tx, how access) error {
 	var found int
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
 		return err

@@ -23,23 +23,12 @@ const assumes = "the test tasks are drawn at random, each by itself or with its 
 // certify compares the best skill with the seed skill. A test that was opened before
 // certifies nothing. same says that both are one text.
 func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
-	metric, level := string(s.opts.Projection.Metric), r.opened.level
-	var c *result.Certificate
-	if level != nil {
-		c = lookOnce(metric, pairs, *level, s.opts.Seed, same)
-	} else {
-		c = byEvidence(metric, pairs, s.opts.Alpha, s.opts.Seed, same)
-	}
-	if n := len(r.opened.openings); n > 1 && (level == nil || !r.opened.sealed()) {
+	c := lookOnce(string(s.opts.Projection.Metric), pairs, *r.opened.level, s.opts.Seed, same)
+	if n := len(r.opened.openings); n > 1 && !r.opened.sealed() {
 		c.Certified, c.AtLeast = false, nil
 		c.Words = fmt.Sprintf("not certified: the test split was opened for the %s time, so its scores could have been chosen by", ordinal(n))
 	}
-	switch {
-	case level != nil:
-		r.compared = &c.TestComparison
-	default:
-		r.recorded = c
-	}
+	r.compared = &c.TestComparison
 	c = withReads(c, r.opened.before)
 	c.Shared, c.Near = s.shared, s.near
 	if len(s.shared) > 0 {
@@ -64,11 +53,8 @@ func withReads(c *result.Certificate, before *result.TestReads) *result.Certific
 	}
 	told := *c
 	told.Words += "; the test set was " + words
-	switch {
-	case c.Reading > 1 && c.Level != nil:
+	if c.Reading > 1 && c.Level != nil {
 		told.Words += fmt.Sprintf(": this %s reading spends %s of the %s that all readings may err", ordinal(c.Reading), percent(*c.Level), percent(c.Alpha))
-	case c.Test == "" && c.Certified:
-		told.Words += "; the level is that of a first reading"
 	}
 	return &told
 }
@@ -123,30 +109,6 @@ func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) 
 	return c
 }
 
-// byEvidence computes the certificate of runs that older builds began, by evidence that
-// could be looked at any number of times.
-func byEvidence(metric string, pairs []gate.Pair, alpha float64, seed int64, same bool) *result.Certificate {
-	c := &result.Certificate{TestComparison: result.TestComparison{Metric: metric}, Alpha: alpha}
-	g, err := gate.Certify(pairs, alpha)
-	if err != nil {
-		c.Wealth, c.SignE = new(float64), new(float64)
-		c.Words = "not certified: " + err.Error()
-		return c
-	}
-	c.N, c.Tasks, c.Wins, c.Losses, c.Ties = g.N, len(pairs), g.Wins, g.Losses, g.Ties
-	c.Wealth, c.SignE, c.Certified = &g.Wealth, &g.SignE, g.Certified && !same
-	measured(&c.TestComparison, g.Differences, seed)
-	if c.Wins+c.Losses > 0 {
-		p := stats.McNemarExact(c.Wins, c.Losses).TwoSided
-		c.P = &p
-	}
-	if c.Certified {
-		c.AtLeast = g.Low
-	}
-	c.Words = sentence(c, same)
-	return c
-}
-
 // measured sets the mean of the differences and its interval.
 func measured(c *result.TestComparison, diffs []float64, seed int64) {
 	if len(diffs) > 0 {
@@ -182,7 +144,7 @@ func sentence(c *result.Certificate, same bool) string {
 		}
 		return fmt.Sprintf("certified at the %s: %s; measured %s", levelWords(c), better, found)
 	}
-	if c.Test != "" && c.Level == nil {
+	if c.Level == nil {
 		return fmt.Sprintf("not certified: the level depends on how often the test set was read before, and that is not known; measured %s%s", found, c.Figure(", "))
 	}
 	why := "too little to tell it from chance: more test tasks would help"
@@ -197,9 +159,6 @@ func sentence(c *result.Certificate, same bool) string {
 
 // levelWords names the level, and what the certificate rests on: "4 % level (exact McNemar test, p 0.02)".
 func levelWords(c *result.Certificate) string {
-	if c.Level == nil {
-		return percent(c.Alpha) + " level"
-	}
 	return fmt.Sprintf("%s level (%s)", percent(*c.Level), c.Basis())
 }
 

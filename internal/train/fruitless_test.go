@@ -25,14 +25,14 @@ func TestFruitlessStepsInARow(t *testing.T) {
 		want     []int // the steps that are named; nil: it goes on
 		recorded map[string][]byte
 	}{
-		"three":                   {steps: []string{lost, lost, lost}, want: []int{1, 2, 3}},
-		"two":                     {steps: []string{lost, lost, some, lost, lost}},
-		"later":                   {steps: []string{some, lost, some, lost, lost, lost, some}, want: []int{4, 5, 6}},
-		"nobody asked between":    {steps: []string{lost, nobody, lost, nobody, lost}, want: []int{1, 3, 5}},
-		"of another run":          {steps: []string{inherited, inherited, inherited, inherited}},
-		"of another run before":   {steps: []string{inherited, lost, inherited, lost, lost}, want: []int{2, 4, 5}},
-		"begun by an older build": {steps: []string{lost, lost, lost, lost}, change: func(d *Deps, _ *Options) { d.Fruitless = false }},
-		"only to be finished":     {steps: []string{lost, lost, lost, lost}, change: func(_ *Deps, o *Options) { o.EndAfter = new(int) }},
+		"three":                 {steps: []string{lost, lost, lost}, want: []int{1, 2, 3}},
+		"two":                   {steps: []string{lost, lost, some, lost, lost}},
+		"later":                 {steps: []string{some, lost, some, lost, lost, lost, some}, want: []int{4, 5, 6}},
+		"nobody asked between":  {steps: []string{lost, nobody, lost, nobody, lost}, want: []int{1, 3, 5}},
+		"of another run":        {steps: []string{inherited, inherited, inherited, inherited}},
+		"of another run before": {steps: []string{inherited, lost, inherited, lost, lost}, want: []int{2, 4, 5}},
+		"a replay":              {steps: []string{lost, lost, lost, lost}, change: func(d *Deps, _ *Options) { d.Fruitless = false }},
+		"only to be finished":   {steps: []string{lost, lost, lost, lost}, change: func(_ *Deps, o *Options) { o.EndAfter = new(int) }},
 		"ended before, the same optimizer": {
 			steps: []string{lost, lost, lost}, want: []int{1, 2, 3}, recorded: map[string][]byte{"e1/s3/fruitless": []byte(`{"optimizer":"a"}`)},
 		},

@@ -116,28 +116,28 @@ func TestTheTestIsSealed(t *testing.T) {
 	if f := first.must(t, o).History.Final; f.TestOpenings != 0 || f.TestRefused || f.Test == nil {
 		t.Fatalf("first opening: %+v", f)
 	}
-	again := func(line string, reopen bool) (*world, *result.FinalRecord) {
+	again := func(line string, reopen bool) (*world, *Result) {
 		w := newWorld(8, 20, 20)
-		w.propose[1], w.recorded = []string{line}, first.recorded
+		w.propose[1], w.recorded, w.before = []string{line}, first.recorded, read(0)
 		o := o
 		o.Reopen = reopen
-		return w, w.must(t, o).History.Final
+		return w, w.must(t, o)
 	}
-	if _, f := again("rule a", false); f.TestOpenings != 0 || f.TestRefused || !f.Certificate.Certified && f.Certificate.N != 20 {
-		t.Errorf("the same opening once more: %+v", f)
+	if _, r := again("rule a", false); r.History.Final.TestOpenings != 0 || r.History.Final.TestRefused || r.Certificate.N != 20 {
+		t.Errorf("the same opening once more: %+v", r.History.Final)
 	}
-	if w, f := again("rule b", false); !f.TestRefused || f.Test != nil || w.rolled("final/test") != 0 || !w.warned("--reopen-test") {
-		t.Errorf("other skills: %+v after %d rollouts", f, w.rolled("final/test"))
+	if w, r := again("rule b", false); !r.History.Final.TestRefused || r.History.Final.Test != nil || w.rolled("final/test") != 0 || !w.warned("--reopen-test") {
+		t.Errorf("other skills: %+v after %d rollouts", r.History.Final, w.rolled("final/test"))
 	}
-	w, f := again("rule b", true)
-	if f.TestOpenings != 2 || f.Test == nil || f.Certificate.Certified || !strings.Contains(f.Certificate.Words, "2nd time") {
-		t.Errorf("opened again: %+v, %+v", f, f.Certificate)
+	w, r := again("rule b", true)
+	if r.History.Final.TestOpenings != 2 || r.History.Final.Test == nil || r.Certificate.Certified || !strings.Contains(r.Certificate.Words, "2nd time") {
+		t.Errorf("opened again: %+v, %+v", r.History.Final, r.Certificate)
 	}
 	if w.rolled("final/test/seed/") != 20 || w.rolled("final/test/open2/best/") != 20 {
 		t.Error("an arm that was tested before is tested at another place")
 	}
-	if _, f := again("rule b", false); f.TestOpenings != 2 || f.TestRefused {
-		t.Errorf("a resumed run after that: %+v", f)
+	if _, r := again("rule b", false); r.History.Final.TestOpenings != 2 || r.History.Final.TestRefused {
+		t.Errorf("a resumed run after that: %+v", r.History.Final)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestNothingIsSeldomCertified(t *testing.T) {
 	certified, changed := 0, 0
 	for seed := range 100 {
 		w := newWorld(16, 20, 40)
-		w.seed = "# Skill\nrule a\nrule b\n"
+		w.seed, w.before = "# Skill\nrule a\nrule b\n", read(0)
 		w.propose = map[int][]string{1: {fmt.Sprintf("nothing %d", seed)}, 2: {"nothing more"}}
 		w.forgets = func(key string) bool { return noisy(0.3)(fmt.Sprintf("%d %s", seed, key)) }
 		o := fresh()

@@ -178,15 +178,11 @@ type Deps struct {
 	// who has read tasks of it before. taken says that an opening in the record may be
 	// that of the run that this one is a fork of. Nil: it is not kept track of.
 	Before func(ctx context.Context, n int, taken bool) (result.TestReads, error)
-	// LooksOnce says that the certificate is a test that looks once. Runs that older builds
-	// began go on with theirs, by evidence: false. In a replay the record says which.
-	LooksOnce bool
 	// Measure names all that scores of the test split depend on besides the skill: by
-	// another one it is another test. "": any.
+	// another one it is another test.
 	Measure string
 	// Fruitless ends a run whose analysts give nothing that can be used for several
-	// steps in a row, with a *FruitlessError. Runs that older builds began go on as
-	// they did: false.
+	// steps in a row, with a *FruitlessError. A replay does not.
 	Fruitless bool
 	// Optimizer stands for what may change of the optimizer from session to session.
 	Optimizer string

@@ -17,7 +17,7 @@ import (
 type Opening struct {
 	Number int               `json:"number"` // 1 is the one that counts
 	Skills map[string]string `json:"skills"` // hash of each arm's skill
-	// Measure says by what they were scored; "" in records of older programs.
+	// Measure says by what they were scored.
 	Measure string `json:"measure,omitempty"`
 	// Raisable says that a ceiling had ended the loop: if it is raised, the split is opened
 	// once more, as one more reading.
@@ -27,7 +27,7 @@ type Opening struct {
 // is reports whether an opening shows what another one showed: the same skills, scored
 // in the same way.
 func (o Opening) is(other Opening) bool {
-	return sameSkills(o.Skills, other.Skills) && (o.Measure == "" || other.Measure == "" || o.Measure == other.Measure)
+	return sameSkills(o.Skills, other.Skills) && o.Measure == other.Measure
 }
 
 // openings is the key of the recorded decisions.
@@ -85,7 +85,7 @@ type testAccess struct {
 	refused  bool
 	places   map[string]rollout.Place // of each skill's rollouts, by hash
 	before   *result.TestReads        // nil: it is not kept track of
-	level    *Level                   // of the certificate; nil: one by evidence, or none
+	level    *Level                   // of the certificate; nil: there is none
 }
 
 // continued reports whether each opening so far was that of a loop that a ceiling had ended.

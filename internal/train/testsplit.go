@@ -21,16 +21,15 @@ import (
 // testSplit scores skills on the test split and gives the certificate. It runs after the
 // last decision and nothing is decided by it.
 type testSplit struct {
-	opts      Options
-	tasks     []task.Task
-	partial   bool // hard scores between 0 and 1 were seen of the seed skill
-	rollouts  *rollouts
-	record    Recorder
-	emit      event.Sink
-	measure   string // what scores depend on besides the skill
-	before    func(ctx context.Context, n int, taken bool) (result.TestReads, error)
-	looksOnce bool
-	lastStep  int
+	opts     Options
+	tasks    []task.Task
+	partial  bool // hard scores between 0 and 1 were seen of the seed skill
+	rollouts *rollouts
+	record   Recorder
+	emit     event.Sink
+	measure  string // what scores depend on besides the skill
+	before   func(ctx context.Context, n int, taken bool) (result.TestReads, error)
+	lastStep int
 
 	shared, near []task.Pair // test tasks that train or selection have, too
 }
@@ -38,7 +37,7 @@ type testSplit struct {
 func newTestSplit(o Options, d Deps, r *rollouts) *testSplit {
 	same, near := task.Shared(d.Data.Test, slices.Concat(d.Data.Train, d.Data.Selection))
 	return &testSplit{
-		shared: same, near: near, opts: o, tasks: d.Data.Test, rollouts: r, record: d.Record, emit: d.Events, measure: d.Measure, before: d.Before, looksOnce: d.LooksOnce,
+		shared: same, near: near, opts: o, tasks: d.Data.Test, rollouts: r, record: d.Record, emit: d.Events, measure: d.Measure, before: d.Before,
 	}
 }
 
@@ -49,7 +48,6 @@ type tested struct {
 	outcomes    trajectory.Named       // of each text once
 	compared    *result.TestComparison // of best against seed; what the history holds of the certificate
 	certificate *result.Certificate    // with words on who has read the split before; nil: none is given
-	recorded    *result.Certificate    // without them, in runs that older builds began
 }
 
 // run scores the arms on the test split, equal arms once. The first is the seed skill, the
@@ -114,7 +112,7 @@ func (r tested) addTo(final *result.FinalRecord) {
 	if r.opened == nil {
 		return
 	}
-	final.Test, final.Comparison, final.Certificate = r.scores, r.compared, r.recorded
+	final.Test, final.Comparison = r.scores, r.compared
 	if n := len(r.opened.openings); n > 1 && !r.opened.sealed() || r.opened.refused {
 		final.TestOpenings, final.TestRefused = n, r.opened.refused
 	}

@@ -52,7 +52,6 @@ type world struct {
 	askErr    func(stage string) error  // what asking says
 	decideErr error
 	pace      func(Unit) (int, error)
-	looks     bool              // the certificate is one look
 	before    *result.TestReads // what the ledger says; nil: there is none
 	overlap   bool              // begin rollouts of the next part while answers of this one are out
 	used      usedRollouts
@@ -127,7 +126,7 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 	d := Deps{
 		Data: w.data, Skill: seed, Scope: scope, Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: w.healthy,
-		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: overlaps(w.overlap), LooksOnce: w.looks, Pace: w.pace, Ahead: w.used.ahead,
+		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: overlaps(w.overlap), Pace: w.pace, Ahead: w.used.ahead,
 	}
 	if w.before != nil {
 		d.Before = func(context.Context, int, bool) (result.TestReads, error) { return *w.before, nil }

@@ -42,7 +42,7 @@ func otherKinds(t *testing.T, dir, quick string) {
 	}
 	run(t, dir, "ablate", "runs/quick-1", "--run", "runs/ablate-1", "--yes")
 	run(t, dir, "prune", "runs/quick-1", "--to", "pruned.md", "--run", "runs/prune-1", "--yes")
-	write(t, dir, "runs/dream-1/manifest.json", `{"format": 1, "run_id": "dream", "name": "dream-1", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
+	write(t, dir, "runs/dream-1/manifest.json", `{"format": 2, "run_id": "dream", "name": "dream-1", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
 	write(t, dir, "runs/dream-1/dreams.json", "{}")
 }
 
@@ -65,7 +65,7 @@ func TestHostileKindsAreShownAsText(t *testing.T) {
 	evil := func(i int) string { return hostile[i%len(hostile)] }
 	for name, kind := range map[string]string{"noise": "noise", "draft": "draft", "odd": evil(1), "broken": "noise", "uneven": "draft", "wild": "noise"} {
 		document(t, dir, "runs/"+name+"/manifest.json", map[string]any{
-			"format": 1, "run_id": name, "name": evil(0), "kind": kind, "created_at": "2026-01-02T03:04:05Z", "version": evil(2), "status": "completed",
+			"format": 2, "run_id": name, "name": evil(0), "kind": kind, "created_at": "2026-01-02T03:04:05Z", "version": evil(2), "status": "completed",
 		})
 	}
 	document(t, dir, "runs/noise/noise.json", map[string]any{"items": 40, "first": 0.1, "second": 1, "flips": hostile, "within": 1, "minimum_detectable_effect": 0.5, "between": 0, "advice": hostile, "unmeasured": hostile})

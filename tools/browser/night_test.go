@@ -195,7 +195,7 @@ func numbersIn(v any) (out []float64) {
 	return out
 }
 
-// Nights whose every text is hostile are shown as text; one that is damaged, and one that a newer program wrote, are named
+// Nights whose every text is hostile are shown as text; one that is damaged, and one of another format, are named
 // and hide no other.
 func TestHostileNightIsShownAsText(t *testing.T) {
 	t.Parallel()
@@ -205,15 +205,15 @@ func TestHostileNightIsShownAsText(t *testing.T) {
 	for _, name := range []string{"night.json", "diagnostics.json", "proposal.json"} {
 		spoilDocument(t, filepath.Join(found[2], name))
 	}
-	write(t, found[0], "night.json", `{"format": 2, "targets": [`)
+	write(t, found[0], "night.json", `{"format": 3, "targets": [`)
 	write(t, found[1], "night.json", `{"format": 99, "targets": "of another kind"}`)
-	write(t, filepath.Dir(found[0]), `<img src=x onerror=ran=1>/night.json`, `{"format": 2, "targets": null, "mined": {"runs": null}}`)
+	write(t, filepath.Dir(found[0]), `<img src=x onerror=ran=1>/night.json`, `{"format": 3, "targets": null, "mined": {"runs": null}}`)
 	s := serve(t, state, ".", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
-	p.shows("4 nights", "damaged", "newer format", "use the newer program", `<img src=x onerror=ran=1>`)
+	p.shows("4 nights", "damaged", "another format", "use the program that wrote it", `<img src=x onerror=ran=1>`)
 	p.allow("status of 500") // of the damaged ones
 	odd := filepath.Join(filepath.Dir(found[0]), `<img src=x onerror=ran=1>`)
-	for at, says := range map[string]string{found[0]: "cannot be read", found[1]: "use the newer program", found[2]: "What was answered", odd: "no new session"} {
+	for at, says := range map[string]string{found[0]: "cannot be read", found[1]: "use the program that wrote it", found[2]: "What was answered", odd: "no new session"} {
 		p.goTo(nightHash("state", at))
 		p.shows(says)
 		p.settled()

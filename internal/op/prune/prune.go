@@ -160,7 +160,7 @@ func (p *pruning) readAblation(ctx context.Context) error {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if e.Err == nil && e.Manifest.KindOf() == result.Ablate && e.Manifest.Identity["skill"] == id["skill"] {
+		if e.Err == nil && e.Manifest.Kind == result.Ablate && e.Manifest.Identity["skill"] == id["skill"] {
 			return p.session.ReadKnown(ctx, e.Dir)
 		}
 	}

@@ -53,7 +53,7 @@ func Run(ctx context.Context, cfg config.Config, dir string, f Filter, o session
 	if err := w.sheets(ctx); err != nil {
 		return nil, err
 	}
-	if r.Manifest.KindOf() == result.Train {
+	if r.Manifest.Kind == result.Train {
 		if err := w.decide(ctx); err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ type work struct {
 // prepare refuses what cannot be rescored, and finds the replies of the run.
 func (w *work) prepare(ctx context.Context) error {
 	m := w.run.Manifest
-	if kind := m.KindOf(); !slices.Contains([]result.Kind{result.Train, result.Evaluate, result.Compare}, kind) {
+	if kind := m.Kind; !slices.Contains([]result.Kind{result.Train, result.Evaluate, result.Compare}, kind) {
 		return fault.Input(fmt.Errorf("a run of %s has written down no outcomes to rescore; `skillopt runs list` shows runs of train, eval and compare", kind))
 	}
 	if w.in.Scorer != nil {

@@ -230,8 +230,7 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: func() bool { return !limited(session.InForce(s)) }, Ahead: s.Caller.Ahead,
 		Look: seedcheck.AtStart(s), Measure: measure, Optimizer: changeable(s.Inputs, "models.optimizer."),
 		// A replay gives what was recorded, to its end.
-		Fruitless: s.Run.Manifest.Rules >= run.FruitlessRule && s.Replay == nil,
-		LooksOnce: s.Run.Manifest.Rules >= run.LookRule && s.Replay == nil,
+		Fruitless: s.Replay == nil,
 	}
 	if len(s.Config.Edits.Verify.Command) > 0 {
 		d.Verify = s.Verify

@@ -234,7 +234,7 @@ func FuzzRecords(f *testing.F) {
 // signed is a record of number 1 under the user's HMAC, with one of its documents elsewhere.
 func signed(t *testing.T, w world, root, path, before, after, id, project, outside string) []byte {
 	t.Helper()
-	r := adopt.Record{Format: 1, N: 1, Kind: adopt.Adopted, Project: w.project, Night: "n1", Files: []adopt.Changed{{Target: "memory:CLAUDE.md", Root: w.project, Path: "CLAUDE.md"}}}
+	r := adopt.Record{Format: adopt.Format, N: 1, Kind: adopt.Adopted, Project: w.project, Night: "n1", Files: []adopt.Changed{{Target: "memory:CLAUDE.md", Root: w.project, Path: "CLAUDE.md"}}}
 	c := &r.Files[0]
 	switch root {
 	case "":

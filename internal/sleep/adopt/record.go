@@ -19,11 +19,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// Format is that of a Record. One of a branch has the next one: programs that do not know branches cannot take it back.
-const (
-	Format       = 1
-	formatBranch = 2
-)
+// Format is that of a Record.
+const Format = 3
 
 // Kind says what a transaction did.
 type Kind string
@@ -51,13 +48,6 @@ type Record struct {
 	Undone []string `json:"undone,omitempty"`
 
 	HMAC string `json:"hmac"` // over all of the above
-}
-
-func formatOf(r Record) int {
-	if r.Branch != nil {
-		return formatBranch
-	}
-	return Format
 }
 
 // branch is that which the transaction was committed to; "": none.
@@ -160,8 +150,8 @@ func (s *ledger) read(n int, name string) (Record, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Record{}, &Damaged{File: full, Reason: "it cannot be read: " + err.Error()}
 	}
-	if r.Format != formatOf(r) {
-		return Record{}, &Damaged{File: full, Reason: fmt.Sprintf("it has format %d, and this program knows formats %d and %d", r.Format, Format, formatBranch)}
+	if r.Format != Format {
+		return Record{}, &Damaged{File: full, Reason: fmt.Sprintf("it has format %d, and this program reads format %d", r.Format, Format)}
 	}
 	want, err := s.sign(r)
 	if err != nil {
@@ -314,6 +304,6 @@ func (s *ledger) begin(r Record) (Record, error) {
 		}
 		r.N++
 	}
-	r.Format, r.Version, r.Began = formatOf(r), s.version, s.now().UTC()
+	r.Format, r.Version, r.Began = Format, s.version, s.now().UTC()
 	return r, nil
 }

@@ -9,9 +9,6 @@ import (
 
 // Since lists the evidence for what was adopted of a target, in order: of an adoption the last row is the one that goes on.
 func Since(ctx context.Context, b *Bank, project, target string) ([]Candidate, error) {
-	if b.older {
-		return nil, nil
-	}
 	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target, true)
 	return out, b.failed("list what was adopted", err)
 }

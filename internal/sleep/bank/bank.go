@@ -25,9 +25,8 @@ const (
 	tempDir  = "tmp" // private copies; whatever is in it when the bank is opened is left over
 )
 
-// version is that of the file, its user_version. A newer one is refused, an older one is
-// brought up to it when it is opened for writing.
-const version = 2
+// version is that of the file, its user_version. A file of another one is refused.
+const version = 3
 
 const schema = `
 CREATE TABLE stores (
@@ -83,8 +82,7 @@ CREATE TABLE forgotten (
 	PRIMARY KEY (kind, name)
 ) WITHOUT ROWID;
 CREATE TABLE state (settled INTEGER NOT NULL); -- 0: turns or sessions have come or gone since the last Settle
-INSERT INTO state VALUES (1);
-PRAGMA user_version = 1;`
+INSERT INTO state VALUES (1);`
 
 // access says how a bank is opened: what is deleted is overwritten with zeros.
 const access = "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=secure_delete(1)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)&_pragma=temp_store(2)"
@@ -94,8 +92,6 @@ type Bank struct {
 	db   *sql.DB
 	dir  string
 	lock *flock.Flock // nil: opened for reading
-
-	older bool // opened for reading, and without the tables of nights: there was none yet
 }
 
 // LockedError says that another process writes the bank.
@@ -115,7 +111,7 @@ func (e *LockedError) Error() string {
 // ErrorKind says whose business the error is.
 func (*LockedError) ErrorKind() string { return string(fault.Locked) }
 
-// Error is a bank that cannot be used: damaged, of a newer program, or another program's.
+// Error is a bank that cannot be used: damaged, of another format, or another program's.
 type Error struct{ Path, Reason, Help string }
 
 func (e *Error) Error() string { return e.Path + ": " + e.Reason + "\n" + e.Help }
@@ -204,13 +200,13 @@ func Look(ctx context.Context, dir string) (*Bank, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	found, err := formatOf(ctx, db)
-	if err == nil && (found < 1 || found > version) {
+	if err == nil && found != version {
 		err = wrongFormat(path, found)
 	}
 	if err != nil {
 		return nil, errors.Join(told(path, err), db.Close())
 	}
-	return &Bank{db: db, dir: dir, older: found < 2}, nil
+	return &Bank{db: db, dir: dir}, nil
 }
 
 // private refuses a folder that others can read.
@@ -264,7 +260,7 @@ func connect(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
-	if err := migrate(ctx, db, path); err != nil {
+	if err := create(ctx, db, path); err != nil {
 		return nil, errors.Join(told(path, err), db.Close())
 	}
 	return db, nil
@@ -285,13 +281,14 @@ func formatOf(ctx context.Context, db *sql.DB) (found int, err error) {
 }
 
 func wrongFormat(path string, found int) error {
-	if found > version {
-		return &Error{Path: path, Reason: fmt.Sprintf("it has format %d, and this program knows formats up to %d", found, version), Help: "use the newer program; or move the file away, and what was harvested is read again"}
+	if found != 0 {
+		return &Error{Path: path, Reason: fmt.Sprintf("it has format %d, and this program reads format %d", found, version), Help: "use the program that wrote it; or move the file away, and what was harvested is read again"}
 	}
 	return &Error{Path: path, Reason: "it is not what sleep keeps", Help: "move it away, or choose another folder by sleep.dir"}
 }
 
-func migrate(ctx context.Context, db *sql.DB, path string) error {
+// create makes the tables of a bank that has none.
+func create(ctx context.Context, db *sql.DB, path string) error {
 	found, err := formatOf(ctx, db)
 	if err != nil {
 		return err
@@ -303,14 +300,7 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return err
 	}
-	steps := []string{schema, schemaOfNights}
-	switch {
-	case found == 1:
-		if err := checked(ctx, db, path); err != nil {
-			return err
-		}
-		steps = steps[1:]
-	case found != 0 || tables > 0:
+	if found != 0 || tables > 0 {
 		return wrongFormat(path, found)
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -318,10 +308,8 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	for _, step := range steps {
-		if _, err := tx.ExecContext(ctx, step); err != nil {
-			return err
-		}
+	if _, err := tx.ExecContext(ctx, schema+schemaOfNights+fmt.Sprintf("PRAGMA user_version = %d;", version)); err != nil {
+		return err
 	}
 	return tx.Commit()
 }

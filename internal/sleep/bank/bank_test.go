@@ -234,7 +234,8 @@ func TestBanksThatCannotBeUsed(t *testing.T) {
 		make func(t *testing.T, dir string)
 		want string
 	}{
-		"newer":             {execute("PRAGMA user_version = 99"), "format 99"},
+		"another format":    {execute("PRAGMA user_version = 99"), "it has format 99, and this program reads format 3"},
+		"an old format":     {execute("PRAGMA user_version = 2"), "it has format 2, and this program reads format 3"},
 		"another program's": {execute("CREATE TABLE x (y); PRAGMA user_version = 0"), "not what sleep keeps"},
 		"no database": {func(t *testing.T, dir string) {
 			t.Helper()

@@ -32,9 +32,6 @@ func (b *Bank) PutNight(ctx context.Context, n Night) error {
 // Nights lists the nights of a project, or of all if it is empty, the newest first.
 func (b *Bank) Nights(ctx context.Context, project string) ([]Night, error) {
 	out := []Night{}
-	if b.older {
-		return out, nil
-	}
 	rows, err := b.db.QueryContext(ctx, "SELECT id, project, started, ended, data FROM nights WHERE ? = '' OR project = ? ORDER BY started DESC, id DESC", project, project)
 	if err != nil {
 		return nil, b.failed("list nights", err)
@@ -68,9 +65,6 @@ func MarkOf(s *Session, way string) string {
 // Mined returns the marks of the sessions that were mined, by source and id.
 func (b *Bank) Mined(ctx context.Context) (map[[2]string]string, error) {
 	out := map[[2]string]string{}
-	if b.older {
-		return out, nil
-	}
 	rows, err := b.db.QueryContext(ctx, "SELECT source, session, mark FROM mined")
 	if err != nil {
 		return nil, b.failed("list mined sessions", err)
@@ -211,9 +205,6 @@ func putPairs(ctx context.Context, tx *sql.Tx, c *Candidate) error {
 
 // Candidates lists all candidates that a target ever had, in order.
 func (b *Bank) Candidates(ctx context.Context, project, target string) ([]Candidate, error) {
-	if b.older {
-		return nil, nil
-	}
 	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target, false)
 	return out, b.failed("list candidates", err)
 }

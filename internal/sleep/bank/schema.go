@@ -1,6 +1,6 @@
 package bank
 
-// schemaOfNights is what format 2 has beside the sessions: what nights made of them.
+// schemaOfNights is the part of the schema that is about what nights made of the sessions.
 const schemaOfNights = `
 CREATE TABLE clusters (
 	number  INTEGER PRIMARY KEY,   -- in the order in which they came
@@ -61,4 +61,4 @@ CREATE TABLE pairs (
 	staged    REAL NOT NULL,
 	PRIMARY KEY (candidate, cluster)
 ) WITHOUT ROWID;
-PRAGMA user_version = 2;`
+`

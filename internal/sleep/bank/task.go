@@ -300,9 +300,6 @@ type querier interface {
 
 // Clusters returns the clusters of a skill in a project, in the order in which they came.
 func (b *Bank) Clusters(ctx context.Context, project, skill string) ([]Cluster, error) {
-	if b.older {
-		return nil, nil
-	}
 	out, err := clustersOf(ctx, b.db, filepath.Join(b.dir, File), project, skill)
 	return out, b.failed("list tasks", err)
 }
@@ -364,9 +361,6 @@ type Group struct {
 // Groups lists the skills of projects that there are tasks of, by name.
 func (b *Bank) Groups(ctx context.Context) ([]Group, error) {
 	out := []Group{}
-	if b.older {
-		return out, nil
-	}
 	rows, err := b.db.QueryContext(ctx, `SELECT project, skill, sum(side = 'open'), sum(side = 'test'), sum(side = '') FROM clusters GROUP BY project, skill ORDER BY project, skill`)
 	if err != nil {
 		return nil, b.failed("list tasks", err)

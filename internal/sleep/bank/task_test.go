@@ -1,9 +1,7 @@
 package bank_test
 
 import (
-	"database/sql"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -268,50 +266,5 @@ func TestCandidates(t *testing.T) {
 	want := []bank.Pair{{Cluster: 7, Night: "n2", Live: 0, Staged: 1}, {Cluster: 8, Night: "n3", Live: 1, Staged: 1}}
 	if d := cmp.Diff(want, got[0].Pairs); d != "" || got[0].State != bank.Dropped || got[0].Reason != "another text was staged" || got[1].State != bank.Carried || got[1].Level != 0.003 {
 		t.Errorf("%s %+v", d, got)
-	}
-}
-
-// A bank of the format before nights is brought up to date, and can be looked at before.
-func TestFormat1GoesOn(t *testing.T) {
-	dir := t.TempDir()
-	b, err := bank.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keep(t, b, "/store", session("s1", "/srv/shop", "/store", "u1"))
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", filepath.Join(dir, bank.File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range []string{"pairs", "tasks", "clusters", "groups", "mined", "nights", "candidates"} {
-		if _, err := db.ExecContext(t.Context(), "DROP TABLE "+table); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = 1"); err != nil {
-		t.Fatal(err)
-	}
-	_ = db.Close()
-	old, err := bank.Look(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nights, err := old.Nights(t.Context(), "")
-	if err != nil || len(nights) != 0 {
-		t.Errorf("%v %v", nights, err)
-	}
-	_ = old.Close()
-	if b, err = bank.Open(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if got := take(t, b, "n1", wished("a", 0, 5)); got.Test != 1 {
-		t.Errorf("%+v", got)
-	}
-	if total, err := b.Totals(t.Context()); err != nil || total.Sessions != 1 {
-		t.Errorf("%+v %v", total, err)
 	}
 }

@@ -115,14 +115,10 @@ type harvest struct {
 	report Report
 }
 
-// format is the number of what is read of a store. It changes where more is: stores that an
-// earlier build has read are read anew, once. 2: files that were read, commands.
-const format = 2
-
 // digest names what is wanted, but for Since: stores that were read under other terms are read
 // anew.
 func (t Terms) digest() string {
-	data, err := json.Marshal([]any{format, t.Projects.Allowed(), t.Headless})
+	data, err := json.Marshal([]any{t.Projects.Allowed(), t.Headless})
 	if err != nil {
 		panic("harvest: digest: " + err.Error()) // texts and a bool
 	}

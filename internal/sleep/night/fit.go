@@ -185,7 +185,7 @@ func (f *fitting) byAgent(ctx context.Context, t *wish.Task) (commit, unfit stri
 	case s.Commit == "":
 		return "", "it needs files, and no commit of the project is known", nil
 	case from < 0:
-		return "", "an older build mined it, which did not note with which turn of its session it begins", nil
+		return "", "it is not known with which turn of its session it begins", nil
 	}
 	tree, err := f.tree(ctx, s.Project, s.Commit)
 	if unfit, err = reasonOf(err); unfit != "" || err != nil {

@@ -78,7 +78,7 @@ func TestWhereTasksAreCarriedOut(t *testing.T) {
 		"a server of tools": {session: func(_ *agentHome, s *bank.Session) {
 			s.Turns[0].Tools = []transcript.Tool{{Name: "mcp__jira__get", OK: &yes}}
 		}, unfit: "the tool mcp__jira__get needs another program's tools"},
-		"an older build": {task: func(w *wish.Task) { w.Place.From = "" }, unfit: "an older build mined it, which did not note with which turn of its session it begins"},
+		"a first turn that is not known": {task: func(w *wish.Task) { w.Place.From = "" }, unfit: "it is not known with which turn of its session it begins"},
 		"a turn that is gone": {
 			task:  func(w *wish.Task) { w.Seen[0].Turn = "gone" },
 			unfit: "its session does not have the turn any more in which it was done",

@@ -140,7 +140,7 @@ func Open(dir, project, id string) (*Proposal, error) {
 		return nil, fmt.Errorf("%s: it cannot be read: %w", filepath.Join(folder, result.NightProposalFile), err)
 	}
 	if p.Format != Format {
-		return nil, fmt.Errorf("%s: it has format %d, and this program knows format %d", filepath.Join(folder, result.NightProposalFile), p.Format, Format)
+		return nil, fmt.Errorf("%s: it has format %d, and this program reads format %d", filepath.Join(folder, result.NightProposalFile), p.Format, Format)
 	}
 	if p.Night != id || p.Project != project {
 		return nil, fmt.Errorf("%s: it is of another night or project", filepath.Join(folder, result.NightProposalFile))

@@ -217,7 +217,7 @@ func (d *openCodeDB) table(ctx context.Context, table string, each func(openCode
 	})
 }
 
-// ownAgent is the name of an agent under which earlier programs of this kind replayed tasks.
+// ownAgent is the name of an agent under which other programs of this kind replay tasks.
 var ownAgent = regexp.MustCompile(`^skillopt-sleep-[0-9a-f]{32}$`)
 
 func (s openCodeSession) origin() Origin {

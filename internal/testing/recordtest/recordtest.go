@@ -287,7 +287,7 @@ func (w *writer) end() {
 	w.json(run.SummaryFile, summary)
 	w.json(run.ManifestFile, run.Manifest{
 		Format: run.FormatVersion, RunID: "large", Name: filepath.Base(w.dir), Kind: result.Train, CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Version: "test",
-		Status: result.Completed, HighWater: int64(len(w.calls)), Identity: map[string]string{"gate.metric": `"hard"`}, Simulated: true, Rules: run.VerdictRule,
+		Status: result.Completed, HighWater: int64(len(w.calls)), Identity: map[string]string{"gate.metric": `"hard"`}, Simulated: true,
 		Plan: &run.Plan{Train: w.size.Train, Selection: w.size.Selection, Test: w.size.Test, Steps: w.size.Steps},
 	})
 }

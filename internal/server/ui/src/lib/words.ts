@@ -16,7 +16,7 @@ const statuses: Record<string, Word> = {
   killed: { text: 'killed', tone: 'bad', title: 'Its process is gone without a word. The same command goes on with it.' },
   damaged: { text: 'damaged', tone: 'bad', title: 'Its files cannot be read.' },
   unreadable: { text: 'unreadable', tone: 'bad', title: 'Its files cannot be opened.' },
-  newer: { text: 'newer format', tone: 'bad', title: 'A newer version of skillopt wrote it.' },
+  format: { text: 'another format', tone: 'bad', title: 'Another version of skillopt wrote it.' },
 }
 
 export function status(code: string): Word {
