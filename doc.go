@@ -15,7 +15,7 @@
 // operations carry it out:
 //
 //   - [Train] trains a skill, [Plan] forecasts what that takes.
-//   - [Evaluate] scores a skill, [Compare] tells which of two is better,
+//   - [Evaluate] scores a skill, [Compare] reports which of two is better,
 //     [Ablate] and [Prune] measure and remove rules.
 //   - [CheckTasks], [Examine] and [MeasureNoise] look for what would spoil a run.
 //   - [Draft] has tasks written for a skill that has none.
@@ -30,7 +30,7 @@
 //
 // Every model call is recorded in the run directory before its result is used.
 // The same operation with the same configuration finds the newest unfinished
-// run below run.dir and goes on with it; what is recorded is not paid for again.
+// run below run.dir and continues with it; what is recorded is not paid for again.
 // [WithRunDir] names the directory. A configuration that would make it
 // another run is refused with what differs; [WithFork] begins a new run with
 // what another has paid for. After a ceiling of limits, raise it and call again, or end
@@ -51,12 +51,12 @@
 //     A program that runs agents or commands of checks calls [RunHelper] first
 //     in its main function.
 //
-// The names handed in with such values are part of what a run is: change the name
+// The names passed in with such values are part of what a run is: change the name
 // when the value changes.
 //
 // # Concurrency
 //
-// Operations may run beside each other, each in a run directory of its own: a
+// Operations may run next to each other, each in a run directory of its own: a
 // second one in the same directory fails with the kind [Locked]. As many requests
 // are in flight as limits.concurrency allows, so clients, environments
 // and scorers of your own are called concurrently and must end when their

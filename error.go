@@ -17,7 +17,7 @@ const (
 	Waiting      ErrorKind = "waiting"      // questions are written; train again when their answers are there
 	Locked       ErrorKind = "locked"       // another process has the run open
 	Environment  ErrorKind = "environment"  // disk, permissions
-	Stopped      ErrorKind = "stopped"      // the user stopped the run; train again to go on
+	Stopped      ErrorKind = "stopped"      // the user stopped the run; train again to continue
 	Internal     ErrorKind = "internal"     // everything else
 )
 

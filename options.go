@@ -37,7 +37,7 @@ type RescoreOptions struct {
 	Step string   // a step, or "best"; "": all
 	IDs  []string // of tasks; none: all
 	Type string   // of tasks; "": all
-	Test bool     // answers to test tasks as well: whoever looks at them has read the test set
+	Test bool     // answers to test tasks as well: the one who looks at them has read the test set
 }
 
 // PruneOptions say how Ablate and Prune work. The zero value is usable.
@@ -90,7 +90,7 @@ type GatewayOptions struct {
 	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
 	Key  string // what agents must send; "" = a random one
 
-	// Observe is told of each exchange once it is over. It is not called
+	// Observe is shown each exchange once it is over. It is not called
 	// concurrently. Nil is normal.
 	Observe func(result.Exchange)
 }
@@ -110,7 +110,7 @@ func WithTasks(tasks []task.Task) Option { return func(o *session.Options) { o.T
 // which each task names one that its workspace starts with. It holds for tasks of
 // [WithTasks] as for those of tasks.path. What is in the folders that tasks name is part of
 // the identity of the run, where they lie is not; they are read as long as the run is at work,
-// and again by each session that goes on with it. A folder with links is refused.
+// and again by each session that continues with it. A folder with links is refused.
 func WithWorkspaces(dir string) Option { return func(o *session.Options) { o.Folders = dir } }
 
 // WithAnswers has Evaluate score answers that are there already, by the ids of their tasks: no
@@ -142,21 +142,21 @@ type Memory = result.Memory
 // memory beyond the bounds (200 entries, 64 edits of one, 16 KB a text) is an *Error.
 func WithMemory(m Memory) Option { return func(o *session.Options) { o.Memory = &m } }
 
-// WithEnv carries out tasks in an environment of your own. name stands for it
+// WithEnv carries out tasks in an environment of your own. name means it
 // in the identity of the run: change it when the environment changes.
 func WithEnv(name string, env task.Env) Option {
 	return func(o *session.Options) { o.Env = env; o.Identify("env", name) }
 }
 
 // WithScorer scores answers by a function of your own instead of tasks.checks.
-// It must be pure and may be called concurrently. name stands for it in the
+// It must be pure and may be called concurrently. name means it in the
 // identity of the run.
 func WithScorer(name string, score func(answer string, t task.Task) score.Score) Option {
 	return func(o *session.Options) { o.Scorer = score; o.Identify("scorer", name) }
 }
 
 // WithClient answers the calls of a role (target, optimizer) by a client of your
-// own. name stands for it in the identity of the run.
+// own. name means it in the identity of the run.
 func WithClient(role, name string, c model.Client) Option {
 	return func(o *session.Options) {
 		clients := maps.Clone(o.Clients)
@@ -187,7 +187,7 @@ func WithRunDir(dir string) Option { return func(o *session.Options) { o.RunDir 
 func WithFork(dir string) Option { return func(o *session.Options) { o.Fork = dir } }
 
 // WithContinue begins a new run that trains on from the finished run in dir, until it has so
-// many epochs in all, or with more so many in addition to those that run has carried out. What
+// many epochs in all, or with more that many in addition to those that run has carried out. What
 // that run has paid for is taken over. The new run is kept in the directory of WithRunDir, or in
 // the next free one. The configuration may differ from that of the finished run in train.stop
 // and in what may change when a run is resumed.
@@ -213,7 +213,7 @@ func WithReopenTest(reopen bool) Option { return func(o *session.Options) { o.Re
 // WithReplay answers the run from what another one recorded, instead of calling
 // models and running environments and checks. No key is needed. A step that the
 // cassette does not have ends the run. The run is one of its own: it does not go
-// on with models, nor does one that was begun with them go on with a cassette.
+// on with models, nor does one that was begun with them continue with a cassette.
 func WithReplay(c *Cassette) Option {
 	return func(o *session.Options) {
 		if c != nil {
@@ -232,7 +232,7 @@ func WithConfirm(confirm func(result.Plan) error) Option {
 }
 
 // WithTestLedger has a run note what it reads of a test set in the ledger of this folder
-// too, besides that of the folder in which it lies, and count what stands there. It may
+// too, apart from that of the folder in which it lies, and count what is there. It may
 // be given more than once.
 func WithTestLedger(dir string) Option {
 	return func(o *session.Options) { o.TestLedgers = append(o.TestLedgers, dir) }
@@ -242,7 +242,7 @@ func WithTestLedger(dir string) Option {
 func WithSplit(split string) Option { return func(o *session.Options) { o.Split = split } }
 
 // WithPasses is how often Evaluate goes over the tasks (default 1), and how often
-// Compare does at most (default 10). More passes go on with the same run.
+// Compare does at most (default 10). More passes continue with the same run.
 func WithPasses(n int) Option { return func(o *session.Options) { o.Passes = n } }
 
 // Only says which tasks of a split Evaluate scores: with an id among IDs, of a Type, and of
@@ -263,14 +263,14 @@ func WithOnly(only Only) Option {
 // points of the score from 0 to 1. Default 0.05.
 func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }
 
-// WithOneLook has Compare read all of the split, so many passes as [WithPasses] says (1 if it is
+// WithOneLook has Compare read all of the split, that many passes as [WithPasses] says (1 if it is
 // not given), and look at what came out once, at the end: at level, between 0 and 1, by an
-// exact test where scores are hard, tasks stand on their own and there is one pass. With equal
+// exact test where scores are hard, tasks are on their own and there is one pass. With equal
 // numbers of tasks that finds more than looking all the time; what is read never depends on
 // what was read. The level is part of the identity of the run. 0: it looks as it goes.
 func WithOneLook(level float64) Option { return func(o *session.Options) { o.Level = level } }
 
-// WithLoaded hands on what config.LoadFile forgets: variables of the .env file and where
+// WithLoaded passes on what config.LoadFile forgets: variables of the .env file and where
 // the configuration came from. It is for the command line.
 func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.Loaded = l } }
 
@@ -278,11 +278,11 @@ func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.L
 func WithVersion(v string) Option { return func(o *session.Options) { o.Version = v } }
 
 // WithAgain has Train begin another run of a configuration that has a complete run in run.dir, or
-// one that went on from the same run for as long: else Train returns the summary of that run, and
+// one that continued from the same run for as long: else Train returns the summary of that run, and
 // nothing is asked. A run that is named with WithRunDir, a fork and a replay are not looked at.
 func WithAgain() Option { return func(o *session.Options) { o.Start.Again = true } }
 
-// WithAcceptedSeed goes on though the seed skill's first scores look as if the
+// WithAcceptedSeed continues though the seed skill's first scores look as if the
 // measurement were broken, or a provider refuses many requests.
 func WithAcceptedSeed() Option { return func(o *session.Options) { o.Start.AcceptSeed = true } }
 

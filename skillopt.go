@@ -25,7 +25,7 @@ import (
 
 // Train trains a skill, or resumes its training. Where it is complete, nothing is asked and the
 // summary is that of the complete run (WithAgain begins another). The error is an *Error. The
-// summary is there whenever a run was begun, also beside an error.
+// summary is there whenever a run was begun, also next to an error.
 func Train(ctx context.Context, cfg config.Config, opts ...Option) (*result.Summary, error) {
 	sum, err := train.Run(ctx, cfg, chosen(opts))
 	return sum, classify(err)
@@ -46,12 +46,12 @@ func Evaluate(ctx context.Context, cfg config.Config, split string, opts ...Opti
 	return e, classify(err)
 }
 
-// Compare tells whether skill b is better than skill a. Both carry out the same
+// Compare reports whether skill b is better than skill a. Both carry out the same
 // tasks of a split (WithSplit; default selection) with the same seeds, in turns, until
 // the difference is certain, or certainly no larger than a margin (WithMargin), or
 // the passes (WithPasses) or limits are used up. The skill of the configuration is
-// not used. It is recorded as training is; a comparison without a verdict goes on
-// when it is called again with more passes. The error is an *Error; beside one
+// not used. It is recorded as training is; a comparison without a verdict continues
+// when it is called again with more passes. The error is an *Error; next to one
 // that says that a budget is used up there is what was measured before.
 func Compare(ctx context.Context, cfg config.Config, a, b skill.Skill, opts ...Option) (*result.Comparison, error) {
 	c, err := compare.Run(ctx, cfg, a, b, chosen(opts))
@@ -77,7 +77,7 @@ func Prune(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Optio
 }
 
 // Rescore scores the recorded answers of the run in dir by the checks, the extraction and
-// the tasks of a configuration, and tells which decisions of its gate would have been other
+// the tasks of a configuration, and reports which decisions of its gate would have been other
 // ones. No model is asked, and nothing of the run is changed. The error is an *Error.
 func Rescore(ctx context.Context, cfg config.Config, dir string, o RescoreOptions, opts ...Option) (*result.Rescore, error) {
 	r, err := rescore.Run(ctx, cfg, dir, rescore.Filter(o), chosen(opts))
@@ -87,7 +87,7 @@ func Rescore(ctx context.Context, cfg config.Config, dir string, o RescoreOption
 // MemoryOf gathers what runs that train leave to the optimizer of a new one, for WithMemory:
 // what their gates rejected with the difference that was measured, newest first and each once,
 // and the newest meta skill. The runs may be finished or killed, of one skill or of several;
-// files of them that are damaged are passed over. It asks nobody. The error is an *Error.
+// files of them that are damaged are passed over. It asks no one. The error is an *Error.
 func MemoryOf(dirs ...string) (Memory, error) {
 	var runs []ask.RunName
 	for _, dir := range dirs {
@@ -125,7 +125,7 @@ func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Opt
 // Mine has the optimizer of a configuration find tasks in sessions of agents: what users
 // corrected, and work that did not pass at first. What is sent of a session is what
 // `skillopt sleep harvest --show-outbound` prints of it, about sessions alone that show an
-// outcome; whoever calls it has asked whether it may be sent. Of cfg it uses
+// outcome; the one who calls it has asked whether it may be sent. Of cfg it uses
 // models.optimizer, limits, prices, cache and record. Every call is recorded in the directory of
 // WithRunDir: the same request again pays for nothing twice. The error is an *Error.
 func Mine(ctx context.Context, cfg config.Config, req MineRequest, opts ...Option) (*result.Mine, error) {
@@ -141,7 +141,7 @@ func CheckTasks(ctx context.Context, cfg config.Config, opts ...Option) (result.
 }
 
 // Examine checks whether a configuration can run: what it names, what runs its
-// tasks, and the models, with one real call to each server of a role. Nobody who
+// tasks, and the models, with one real call to each server of a role. No one who
 // answers by hand is asked. A coding agent works once against a scripted model, see
 // WithProofs. What it found wrong has an *Error.
 func Examine(ctx context.Context, cfg config.Config, opts ...Option) result.Examination {
@@ -164,7 +164,7 @@ func classified(e result.Examination) result.Examination {
 
 // Gateway serves the model of a configuration to any agent on this machine, in
 // the protocols of OpenAI, Anthropic and Gemini. It sends what it is asked once
-// and hands on what the server says: agents retry by themselves. Every call goes
+// and passes on what the server says: agents retry by themselves. Every call goes
 // into the ledger of a run directory, and limits.calls, limits.tokens, limits.usd
 // and limits.time hold.
 type Gateway struct {
@@ -178,7 +178,7 @@ type Gateway struct {
 }
 
 // OpenGateway begins to serve. Of cfg it uses the model of the role, limits,
-// prices and run. Whoever opens a gateway closes it. The error is an *Error.
+// prices and run. The one who opens a gateway closes it. The error is an *Error.
 func OpenGateway(ctx context.Context, cfg config.Config, o GatewayOptions, opts ...Option) (*Gateway, error) {
 	g, err := gateway.Open(ctx, cfg, gateway.Options(o), chosen(opts))
 	if err != nil {
@@ -232,7 +232,7 @@ func ExportCassette(ctx context.Context, dir, path string, secrets ...string) (r
 // ExportInspect writes the answers of the run in dir as a log of inspect_ai to the file at
 // path, as a whole or not at all: those of an arm (seed, best, ...) on a split, or, where
 // either is "", what judged the best skill. What has the shape of a key is taken out, and
-// so are the given secrets. What was not measured has an error there in place of a score.
+// so are the given secrets. What was not measured has an error there instead of a score.
 // The run is not changed. The error is an *Error.
 func ExportInspect(ctx context.Context, dir, path, split, arm string, secrets ...string) (result.ExportedLog, error) {
 	sum, err := export.Inspect(ctx, dir, path, export.Which{Split: split, Arm: arm}, secrets...)

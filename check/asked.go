@@ -10,7 +10,7 @@ import (
 )
 
 // asked is the task as a judge is shown it: what the target was asked and, where the task
-// has choices that do not stand there, the choices. Of a task without a prompt, whose
+// has choices that do not be there, the choices. Of a task without a prompt, whose
 // question a template puts together, it is the field question, or all fields of text.
 func asked(w *subject, choices []mcq.Choice) string {
 	text := w.Question

@@ -1,6 +1,6 @@
 // Package check scores answers by rules that are data: lists of checks such as
 // "equals the gold answer" or "is JSON of this schema", written in YAML or JSON
-// beside the tasks. It also finds the answer within a longer reply.
+// next to the tasks. It also finds the answer within a longer reply.
 //
 // Most checks are pure: the same answer and task always give the same score, by
 // Score. Those about what an agent leaves behind, files, changes, calls of tools,
@@ -32,7 +32,7 @@ const MatchTimeout = time.Second
 
 // Options are about a whole suite.
 type Options struct {
-	// Threshold is the soft score that an answer needs, besides passing every
+	// Threshold is the soft score that an answer needs, apart from passing every
 	// required check, for a hard score of 1. 0 asks for none.
 	Threshold float64
 	// MatchTimeout replaces the default for regular expressions. 0 keeps it.
@@ -66,7 +66,7 @@ type compiled struct {
 var _ task.Checker = (*Suite)(nil)
 
 // Compile reads the checks of a task set: a list, or a single check, as a YAML
-// or JSON decoder returns them. Nil stands for Default. Errors name the check,
+// or JSON decoder returns them. Nil means Default. Errors name the check,
 // the key and what is allowed; all of them are joined.
 func Compile(specs any, o Options) (*Suite, error) {
 	if o.Threshold < 0 || o.Threshold > 1 {
@@ -190,7 +190,7 @@ func andFolder(n Needs) string {
 // Score scores an answer to t by the checks of t, or by those of the set if t
 // has none. Checks of t that cannot be read score 0 with the reason, and so do
 // those that need Assess, and a pattern that runs out of time; Check and Needs tell
-// of the first two beforehand. Assess has an error in place of such a score.
+// of the first two beforehand. Assess has an error instead of such a score.
 func (s *Suite) Score(answer string, t task.Task) score.Score {
 	p, err := s.programOf(t)
 	if err != nil {

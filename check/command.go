@@ -47,8 +47,8 @@ type Command struct {
 	// Execute runs before the command, see Carry. Nil: nothing does.
 	Execute *Execution `json:"execute,omitempty"`
 
-	// What Carry tells run of the step that it hands to it: Untrusted of an Execute,
-	// which must be told nothing whatever it names; Executed, how that ended, of the
+	// What Carry tells run of the step that it passes to it: Untrusted of an Execute,
+	// which must be given nothing whatever it names; Executed, how that ended, of the
 	// command behind it.
 	Untrusted bool           `json:"-"`
 	Executed  *CommandResult `json:"-"`
@@ -71,7 +71,7 @@ const (
 	EndDeadline End = "deadline" // it took longer than its timeout
 	EndFlood    End = "flood"    // it wrote more than it may
 	EndLimit    End = "limit"    // it used more memory, disk, processors or processes than it may; see Detail
-	EndBlocked  End = "blocked"  // Carry did not run it: what the agent left in place of the reward file cannot be removed
+	EndBlocked  End = "blocked"  // Carry did not run it: what the agent left instead of the reward file cannot be removed
 )
 
 // CommandResult is how a command ended. It can be recorded as JSON: with it, the
@@ -115,8 +115,8 @@ type CommandResult struct {
 //		...
 //	}
 //
-// An Execute is handed to run first, as a command that is Untrusted. What it left
-// in place of the reward file is removed as well.
+// An Execute is passed to run first, as a command that is Untrusted. What it left
+// instead of the reward file is removed as well.
 //
 // An error means that there is no result.
 func Carry(ctx context.Context, dir string, c Command, run Runner) (CommandResult, error) {

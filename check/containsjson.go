@@ -14,7 +14,7 @@ import (
 // brace may begin some: what lies behind is not found.
 const maxJSONWork = 4 << 20
 
-// buildContainsJSON compiles contains-json: an object or a list of JSON stands somewhere
+// buildContainsJSON compiles contains-json: an object or a list of JSON is somewhere
 // in the answer, of the schema if there is one.
 func buildContainsJSON(s *spec, n *node) {
 	raw, given := s.get("schema")
@@ -231,7 +231,7 @@ func commentIn(line string) int {
 
 func isASCIILetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// buildLevenshtein compiles levenshtein: the answer is so many edits from a value at most,
+// buildLevenshtein compiles levenshtein: the answer is that many edits from a value at most,
 // or so much of it is the same. The score is the share that is the same.
 func buildLevenshtein(s *spec, n *node) {
 	form := normalizerOf(s.choice("normalize", slices.DeleteFunc(normalizers("trim"), func(name string) bool { return name == "number" })...))

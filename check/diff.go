@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/glob"
 )
 
-// change is what became of one file.
+// change is what happened to one file.
 type change struct {
 	path           string
 	added, removed int // lines
@@ -157,7 +157,7 @@ func matchAny(globs []string, file string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool { return matchGlob(g, file) })
 }
 
-// matchGlob reports whether a pattern covers a file. In a pattern * stands for
+// matchGlob reports whether a pattern covers a file. In a pattern * means
 // any part of a name and ** for any number of folders. A pattern that names a
 // folder covers all in it. One without a slash covers the name wherever it is;
 // one with a slash is from the workspace.

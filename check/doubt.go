@@ -15,19 +15,19 @@ var _ task.Doubter = (*Suite)(nil)
 
 // Doubts reports what can be scored but would measure nothing: an accepted answer of
 // t that the checks of t do not pass, and in checks of its own a value that was meant
-// as a reference and is text. Several are joined. The accepted answer stands where the
+// as a reference and is text. Several are joined. The accepted answer is where the
 // set's extraction would find it. Checks that need a model, a command or what an agent
-// leaves are not asked, nor, beside them or beside a check that looks for gold within
+// leaves are not asked, nor, next to them or next to a check that looks for gold within
 // an answer, those about the rest of the answer.
 func (s *Suite) Doubts(t task.Task) error {
 	all, err := s.allOf(t)
 	if err != nil {
-		return nil // Check tells of it
+		return nil // Check reports it
 	}
 	p := all.of(t)
 	if len(p.doubts) > 0 {
 		if len(t.Checks) == 0 {
-			return nil // SetDoubts tells of it, once
+			return nil // SetDoubts reports it, once
 		}
 		return joined(p.doubts)
 	}
@@ -43,7 +43,7 @@ func (s *Suite) Doubts(t task.Task) error {
 }
 
 // maxLate is after how many tasks whose patterns run out of time no gold is tried any more:
-// each costs seconds, and a set may have thousands. What is late is told when it is scored.
+// each costs seconds, and a set may have thousands. What is late is reported when it is scored.
 const maxLate = 3
 
 // SetDoubts reports values in the checks of the set that were meant as references and
@@ -103,7 +103,7 @@ func (n *node) goldDoubt(t task.Task, o Options) (doubts []string, err error) {
 			return doubts, err
 		}
 		if v.pass || gold == "" {
-			continue // empty gold is told of elsewhere
+			continue // empty gold is shown elsewhere
 		}
 		text := fmt.Sprintf("its own gold %s does not pass %s: %s; a right answer would score 0: mend the check or the gold", quote(gold), n.name, v.reason)
 		if answer != strings.TrimSpace(gold) {
@@ -147,7 +147,7 @@ func (e *Extractor) placed(answer string) string {
 	return found
 }
 
-// reference is a value that looks as if something else stood for it: $ and a name, or a
+// reference is a value that looks as if something else meant it: $ and a name, or a
 // name in braces. $5, ^\d+$ and $$name are text.
 var reference = regexp.MustCompile(`^(?:\$[\p{L}_]+|\{\{\s*[\p{L}_][\p{L}\p{N}_.]*\s*\}\})$`)
 

@@ -12,13 +12,13 @@ import (
 const MaxHead = 1 << 20
 
 // Execution is what a command check runs before its command: a program that may
-// be the agent's, and that is told nothing. It never uses the network.
+// be the agent's, and that is given nothing. It never uses the network.
 type Execution struct {
 	Argv    []string      `json:"argv"`    // program and arguments; run in the workspace
 	Timeout time.Duration `json:"timeout"` // above 0
 }
 
-// command is what Carry hands to run for it.
+// command is what Carry passes to run for it.
 func (e *Execution) command(missingFails bool) Command {
 	return Command{Argv: e.Argv, Timeout: e.Timeout, MissingFails: missingFails, Untrusted: true}
 }

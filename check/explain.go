@@ -59,7 +59,7 @@ func closestCause(found []score.Cause) score.Cause {
 	return append(found, "")[0]
 }
 
-// strictProperty is property for what is counted: an analyst sees both texts and can tell that
+// strictProperty is property for what is counted: an analyst sees both texts and can report that
 // 112 is not 12 in a longer answer, and that "not" holds no "no". Of equal texts it returns
 // ScoredElsewhere.
 func strictProperty(answer, want string) score.Cause {

@@ -100,11 +100,11 @@ func (e *Extractor) Answer(reply string) (string, error) {
 	return answer, err
 }
 
-// NothingFound is what Extract says in place of a rule when none has found an answer.
+// NothingFound is what Extract says instead of a rule when none has found an answer.
 const NothingFound = "nothing found"
 
 // Extract is Answer, and says by which rule the answer was found, such as "tag:answer";
-// NothingFound if none found one, so that the whole reply stands for it, or, after the
+// NothingFound if none found one, so that the whole reply means it, or, after the
 // fallback none, nothing; "" where there are no rules.
 func (e *Extractor) Extract(reply string) (answer, by string, err error) {
 	for _, r := range e.rules {
@@ -242,7 +242,7 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 	return always(func(reply string) (string, bool) { return reply, true })
 }
 
-// tagged returns what stands between a tag and the nearest closing tag after
+// tagged returns what is between a tag and the nearest closing tag after
 // it. Tags without a closing one do not count.
 func tagged(reply, name string, first bool) (answer string, found bool) {
 	low := asciiLower(reply)

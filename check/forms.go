@@ -6,7 +6,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
-// formNames are the normal forms of benchmarks, beside those that answers of any kind need.
+// formNames are the normal forms of benchmarks, next to those that answers of any kind need.
 func formNames() []string { return []string{"docvqa", "mathtext", "sealqa", "plain"} }
 
 // benchmarkForm returns a normal form by its name, nil if it is none of formNames.
@@ -24,7 +24,7 @@ func benchmarkForm(name string) normalizer {
 	return nil
 }
 
-// squeeze puts one space in place of white space, as Python's split and join do.
+// squeeze puts one space instead of white space, as Python's split and join do.
 func squeeze(s string) string { return strings.Join(split(s), " ") }
 
 // docvqaForm is that of the ANLS of DocVQA: case and white space do not matter, punctuation does.

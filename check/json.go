@@ -17,7 +17,7 @@ import (
 )
 
 // decodeJSON reads exactly one JSON value, with numbers as json.Number. Of a key
-// that stands twice in one object the last value counts.
+// that is twice in one object the last value counts.
 func decodeJSON(text string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()

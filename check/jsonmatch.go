@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// align orders got so that elements equal to those of want stand in their
+// align orders got so that elements equal to those of want are in their
 // places, as many as can; the others fill the gaps in their order.
 func (r jsonRule) align(got, want []any) []any {
 	places := r.match(got, want)
@@ -49,7 +49,7 @@ func (r jsonRule) match(got, want []any) []int {
 		owner[j] = -1
 	}
 	// Pairs that are the same value cost the others nothing, whatever else is
-	// allowed beside: who would match one of the two matches the other as well.
+	// allowed next to: who would match one of the two matches the other as well.
 	same := map[[sha256.Size]byte][]int{}
 	for j, g := range got {
 		key := r.sum(g)
@@ -69,7 +69,7 @@ func (r jsonRule) match(got, want []any) []int {
 	return places
 }
 
-// matchRest pairs what is left when one element can stand for several. To give
+// matchRest pairs what is left when one element can mean several. To give
 // an element its place, others may have to move (H. W. Kuhn, "The Hungarian
 // Method for the Assignment Problem", 1955).
 func (r jsonRule) matchRest(got, want []any, places, owner []int) {
@@ -123,7 +123,7 @@ func (r jsonRule) equal(got, want any) bool {
 }
 
 // sum is the same for values that are the same, in whatever order lists are if
-// that does not matter. Nothing is allowed beside.
+// that does not matter. Nothing is allowed next to.
 func (r jsonRule) sum(v any) [sha256.Size]byte {
 	h := sha256.New()
 	text := func(kind byte, s string) {

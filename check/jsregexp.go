@@ -72,7 +72,7 @@ type jsParser struct {
 	out    strings.Builder
 	groups int      // that capture
 	names  []string // of groups, "" for one without; the first is that of group 1
-	open   []bool   // of the groups that are open: a quantifier may stand behind them
+	open   []bool   // of the groups that are open: a quantifier may be behind them
 	depth  int
 	atom   bool // what was written last can be repeated
 }
@@ -114,7 +114,7 @@ func isJSName(name string) bool {
 	return name != ""
 }
 
-// at reports whether text stands at a place.
+// at reports whether text is at a place.
 func (p *jsParser) at(i int, text string) bool {
 	for _, r := range text {
 		if i >= len(p.in) || p.in[i] != r {
@@ -125,7 +125,7 @@ func (p *jsParser) at(i int, text string) bool {
 	return true
 }
 
-// term rewrites one term, with its quantifier if it stands next.
+// term rewrites one term, with its quantifier if it is next.
 func (p *jsParser) term() error {
 	c := p.in[p.pos]
 	p.pos++
@@ -279,7 +279,7 @@ func shorthand(c rune) ([]unitRange, bool) {
 	return nil, false
 }
 
-// set rewrites what stands between brackets.
+// set rewrites what is between brackets.
 func (p *jsParser) set() error {
 	negated := p.at(p.pos, "^")
 	if negated {
@@ -404,7 +404,7 @@ func (p *jsParser) reference(n int) {
 	p.atom = true
 }
 
-// character reads the character that an escape stands for. inSet says that it stands
+// character reads the character that an escape means. inSet says that it is
 // between brackets, where control characters have more names.
 func (p *jsParser) character(inSet bool) rune {
 	c := p.in[p.pos]

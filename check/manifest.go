@@ -74,7 +74,7 @@ func manifestOf(root *os.Root) (Manifest, error) {
 	return m, nil
 }
 
-// unreadable says that a path cannot be read. Why stands there only if it is our
+// unreadable says that a path cannot be read. Why is there only if it is our
 // own fault.
 func unreadable(path string, err error) error {
 	if ours(err) {

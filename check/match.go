@@ -17,7 +17,7 @@ import (
 
 // operandSet is what a check compares with: fixed texts, or the task's gold.
 type operandSet struct {
-	fixed []string // as given; nil stands for gold
+	fixed []string // as given; nil means gold
 	forms []string // of fixed
 	form  normalizer
 }
@@ -111,7 +111,7 @@ func buildEquals(s *spec, n *node) {
 	}
 }
 
-// stands reports whether a value stands in an answer, both in their form: as whole words and
+// stands reports whether a value is in an answer, both in their form: as whole words and
 // whole numbers, or, either, one in the other as any part of it.
 func stands(inside, answer, value string) bool {
 	if strings.TrimSpace(answer) == "" || strings.TrimSpace(value) == "" {

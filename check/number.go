@@ -208,7 +208,7 @@ func startsNumber(s string) bool {
 	return isDigit(s[0]) || s[0] == '.' && len(s) > 1 && isDigit(s[1])
 }
 
-// signed looks at what stands before a number: a currency sign, a minus.
+// signed looks at what is before a number: a currency sign, a minus.
 func signed(before string, value float64) (v float64, currency string) {
 	for _, c := range []string{"$", "\u20ac", "\u00a3", "\u00a5"} {
 		if rest, ok := strings.CutSuffix(before, c); ok {
@@ -259,7 +259,7 @@ func parseNumber(text string) (quantity, bool) {
 	return q, true
 }
 
-// headOf reads what stands before the digits: a sign, a currency.
+// headOf reads what is before the digits: a sign, a currency.
 func headOf(s string) (unit string, negative, ok bool) {
 	s = strings.TrimSpace(s)
 	for _, minus := range []string{"-", "\u2212"} {
@@ -276,7 +276,7 @@ func isUnit(s string) bool {
 	return utf8.RuneCountInString(s) <= 24 && !strings.ContainsAny(s, "0123456789,;:!?()[]{}\"\n=<>") && len(strings.Fields(s)) <= 3
 }
 
-// tail reads what stands after the digits: percent sign, scale word, unit.
+// tail reads what is after the digits: percent sign, scale word, unit.
 func (q *quantity) tail(s, head string) bool {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "%"); ok {
@@ -319,8 +319,8 @@ func scale(word string) (float64, bool) {
 
 // scanDigits reads the number at the start of s, which starts with a digit or
 // with a point and a digit, and returns its value and length: a decimal, or a
-// fraction of two. What goes on after a fraction (1/2/2024) is a date or a path,
-// and its first part stands alone.
+// fraction of two. What continues after a fraction (1/2/2024) is a date or a path,
+// and its first part is alone.
 func scanDigits(s string) (value float64, n int) {
 	value, n = scanDecimal(s)
 	rest, ok := fractionPart(s[n:])

@@ -325,7 +325,7 @@ func promptfooHolds(s *spec, n *node) func(string) (bool, string) {
 	}
 }
 
-// promptfooWords counts what stands between white space.
+// promptfooWords counts what is between white space.
 func promptfooWords(s *spec, n *node) func(string) (bool, string) {
 	lo, hi := s.number("min", math.Inf(-1), -maxWeight, maxWeight), s.number("max", math.Inf(1), -maxWeight, maxWeight)
 	if _, hasMax := s.m["max"]; !hasMax && s.m["min"] == nil {

@@ -132,8 +132,8 @@ func (s *spec) paths(key string) []string {
 	return out
 }
 
-// request shows the judge the task, the criteria and what was handed in. What
-// is not ours stands between marks.
+// request shows the judge the task, the criteria and what was passed in. What
+// is not ours is between marks.
 func (r *rubric) request(w *subject) (JudgeRequest, error) {
 	values := map[string]string{"task": shown(asked(w, choicesShown(w.task, "choices"))), "answer": shown(w.Answer)}
 	gold := ""

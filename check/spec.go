@@ -43,7 +43,7 @@ func (s *spec) get(key string) (any, bool) {
 	return v, ok && v != nil
 }
 
-// done reports the keys that nobody asked for, and all faults.
+// done reports the keys that no one asked for, and all faults.
 func (s *spec) done() error {
 	for _, key := range slices.Sorted(maps.Keys(s.m)) {
 		if slices.Contains(s.asked, key) {
@@ -167,7 +167,7 @@ func (s *spec) operandList(key string, list []any) []string {
 	return texts
 }
 
-// goldRef stands for the accepted answers of the task.
+// goldRef means the accepted answers of the task.
 const goldRef = "$gold"
 
 func scalar(v any) (string, bool) {

@@ -61,7 +61,7 @@ func shallowBoxes(reply string) (found []string) {
 	return found
 }
 
-// markedBoxes stand between the marks that some models are trained to write; lines says that
+// markedBoxes are between the marks that some models are trained to write; lines says that
 // one may have several lines.
 func markedBoxes(reply string, lines bool) (found []string) {
 	const begin, end = "<|begin_of_box|>", "<|end_of_box|>"
@@ -82,8 +82,8 @@ func markedBoxes(reply string, lines bool) (found []string) {
 	}
 }
 
-// outerTags takes what stands between the last tag and the last closing tag of a reply,
-// nothing where they stand the other way round.
+// outerTags takes what is between the last tag and the last closing tag of a reply,
+// nothing where they are the other way round.
 func outerTags(reply, name string) (string, bool) {
 	text, low := []rune(reply), []rune(lower(reply))
 	begin, end := []rune("<"+lower(name)+">"), []rune("</"+lower(name)+">")

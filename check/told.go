@@ -71,7 +71,7 @@ func foreign(argv []string) (found []string) {
 	return found
 }
 
-// lintAlone warns of a script that looks beside itself, where it can read nothing.
+// lintAlone warns of a script that looks next to itself, where it can read nothing.
 func (c *Command) lintAlone(scripts []string) []string {
 	for _, s := range scripts {
 		if m := beside.FindString(s); m != "" {
@@ -156,7 +156,7 @@ func runsWork(argv []string) string {
 func bareStar(arg string) bool { return arg == "*" }
 
 // selfServing lists programs that run, load or obey what lies in the folder in
-// which they are started, without being told its name.
+// which they are started, without being given its name.
 func selfServing() []string {
 	return []string{
 		"make", "gmake", "ninja", "cmake", "ctest", "just", "rake", "bundle", "pytest", "py.test", "tox", "nox", "npm", "npx", "yarn", "pnpm", "bun", "bunx", "deno",

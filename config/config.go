@@ -1,5 +1,5 @@
 // Package config is the Config tree: what a run is made of. It loads YAML in
-// layers, checks it strictly, says where each value came from, and tells which
+// layers, checks it strictly, says where each value came from, and reports which
 // keys make up the identity of a run.
 //
 // It is the only package that reads the environment. It knows nothing about
@@ -244,7 +244,7 @@ type Edits struct {
 	Verify      Verify   `key:"verify" doc:"a command that each candidate has to pass before it is judged"`
 }
 
-// Verify is a command that tells whether a skill can be used at all.
+// Verify is a command that reports whether a skill can be used at all.
 type Verify struct {
 	Command []string `key:"command" doc:"argv of a program that is run in a copy of the candidate's folder, confined as the commands of checks are; the candidate is refused unless it ends with exit code 0; absent: none"`
 	Timeout Duration `key:"timeout" doc:"deadline of the command; a candidate that passes it is refused" min:"1ms" max:"1h"`
@@ -275,7 +275,7 @@ type MetaSkill struct {
 	Enabled bool `key:"enabled" doc:"distil what worked between epochs, from epoch 2 on"`
 }
 
-// Eval is what is scored besides the steps.
+// Eval is what is scored apart from the steps.
 type Eval struct {
 	Selection string `key:"selection" doc:"the split that the gate uses; absent: selection" enum:",selection,train"`
 	Test      bool   `key:"test" doc:"score seed, best and final skill on the test split at the end"`

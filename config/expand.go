@@ -18,7 +18,7 @@ var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 type spot struct {
 	key    string
 	holds  reflect.Type // nil: anything
-	public bool         // what stands here is the name of a thing, and never a secret
+	public bool         // what is here is the name of a thing, and never a secret
 }
 
 // below returns the spot of a named value in s.
@@ -114,7 +114,7 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 	return s.Value
 }
 
-// tooLong says once that the variables of a config stand for too much.
+// tooLong says once that the variables of a config mean too much.
 func (l *loader) tooLong(d *decoder, key string) {
 	if !l.overlong {
 		d.fail(key, "variables that stand for more than "+userfile.Size(maxExpanded)+" in all", "shorter values, or fewer of them", "")
@@ -158,7 +158,7 @@ func secretsIn(value string) []string {
 }
 
 // Redactor knows the secrets of a configuration: what came from variables, and
-// what stands under the name of a secret. The names of models, files and runs
+// what is under the name of a secret. The names of models, files and runs
 // are none.
 // It is for this program alone.
 func (l *Loaded) Redactor() *redact.Redactor { return redact.New(l.Secrets()...) }

@@ -45,7 +45,7 @@ type Loaded struct {
 }
 
 // Lookup reads an environment variable, from the process or from the .env file
-// beside the config.
+// next to the config.
 func (l *Loaded) Lookup(name string) (string, bool) { return l.lookup(name) }
 
 // Load is LoadContext that nothing ends.
@@ -89,7 +89,7 @@ type loader struct {
 	read    []string // files
 	runDir  string   // that the files name
 
-	expanded int  // bytes that variables have stood for
+	expanded int  // bytes that variables have meant
 	overlong bool // that was too much, and has been said
 }
 

@@ -39,7 +39,7 @@ func (c Config) PriceTable(ctx context.Context) (price.Table, error) {
 
 // priced checks that a ceiling of cost or tokens sees all calls before they are sent:
 // of a model without a price nothing would be counted, and of one whose replies have
-// no known limit nobody can say what a call takes.
+// no known limit no one can say what a call takes.
 func (d *decoder) priced(c *Config) {
 	run, roles := Ceilings{USD: c.Limits.USD, Tokens: c.Limits.Tokens}, c.Limits.Roles
 	table, err := c.PriceTable(context.Background())

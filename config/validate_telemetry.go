@@ -13,7 +13,7 @@ const (
 )
 
 // telemetry checks where traces and metrics go. An address is not repeated when it
-// holds a user: the password may stand beside it.
+// holds a user: the password may be next to it.
 func (d *decoder) telemetry(t Telemetry) {
 	if t.Endpoint != "" {
 		u, err := url.Parse(t.Endpoint)

@@ -34,7 +34,7 @@ type RunStarted struct {
 	Folds     int    `json:"folds,omitempty"` // in which Train and Selection are the same tasks; 0: they are two splits
 	Steps     int    `json:"steps"`           // of the whole run
 	MaxCalls  int    `json:"max_calls"`
-	Continues string `json:"continues,omitempty"` // from which finished run it goes on, in words
+	Continues string `json:"continues,omitempty"` // from which finished run it continues, in words
 }
 
 // StageStarted says that a stage of a step begins. Total is how many rollouts
@@ -99,7 +99,7 @@ type EpochDone struct {
 	MetaSkill  bool   `json:"meta_skill"`
 }
 
-// Stopped says which rule ended the loop before its last step, by what figures. The final
+// Stopped says which rule ended the loop before its last step, according to what figures. The final
 // evaluation follows.
 type Stopped struct {
 	Rule      string   `json:"rule"` // perfect, score, patience, evidence
@@ -167,7 +167,7 @@ type Warning struct {
 }
 
 // Waiting says that a model's endpoint has given nothing but failures for a few
-// seconds. The run goes on when it answers, and stops when its patience is over.
+// seconds. The run continues when it answers, and stops when its patience is over.
 type Waiting struct {
 	Endpoint  string  `json:"endpoint"`
 	Model     string  `json:"model"`
@@ -183,7 +183,7 @@ type RunDone struct {
 	WallS  float64 `json:"wall_s"`
 }
 
-// StoreRead says what became of a store of an agent's sessions in a harvest.
+// StoreRead says what happened to a store of an agent's sessions in a harvest.
 type StoreRead struct {
 	Source   string `json:"source"` // the agent, such as claude
 	State    string `json:"state"`  // new, changed, unchanged, failed

@@ -31,7 +31,7 @@ type Pair struct {
 // the candidate is no better, the probability that one ever reaches 1/Alpha is
 // at most Alpha.
 //
-// A Certificate with Test and Alpha set is the start; Add goes on from any state,
+// A Certificate with Test and Alpha set is the start; Add continues from any state,
 // also one that was written down as JSON.
 type Certificate struct {
 	Test  Test    `json:"test"`
@@ -53,7 +53,7 @@ type Certificate struct {
 
 	Certified bool `json:"certified"`
 
-	// Differences are those that were added, a cluster as one: what Add goes on
+	// Differences are those that were added, a cluster as one: what Add continues
 	// from.
 	Differences []float64 `json:"differences,omitempty"`
 }

@@ -8,7 +8,7 @@ import (
 // Foresight follows a strict comparison while its answers come in, in any order,
 // and knows from when on those that are still missing cannot change whether the
 // candidate is accepted, whatever they turn out to be, and however many of them
-// are never measured. Whoever works with the skill that comes out need not wait
+// are never measured. The one who works with the skill that comes out need not wait
 // for the last of them.
 //
 // It says nothing about the rest of the verdict: scores, reason, and whether the
@@ -24,7 +24,7 @@ type Foresight struct {
 	whole      bool    // all scores so far are 0 or 1: the sums are exact
 }
 
-// rounding is how much a sum may be off beside the mean that a verdict is made
+// rounding is how much a sum may be off next to the mean that a verdict is made
 // of, in points of an item. Scores of 0 and 1 are summed without rounding.
 const rounding = 1e-6
 

@@ -2,7 +2,7 @@
 //
 // A decision is made over a stream of outcomes. A Policy names the draws (item,
 // arm, sample) that it wants to see, in the order in which it reads them; Run
-// makes them concurrently through a Measure function and hands over the longest
+// makes them concurrently through a Measure function and passes on the longest
 // prefix that is complete, one reading at a time, until the policy knows. What
 // arrives out of order waits, so that a verdict depends on outcomes and never on
 // who was faster. Strict, Observe and Off are such policies.
@@ -11,7 +11,7 @@
 // stays away both arms are compared on what both have. It is never a score.
 //
 // The package does no I/O and knows nothing about skills' texts, models, tasks'
-// content, prices or records: whoever supplies Measure limits how much runs at
+// content, prices or records: the one who supplies Measure limits how much runs at
 // once, retries, and writes down.
 package gate
 

@@ -34,7 +34,7 @@ const (
 // to be the truth (Trial.Deterministic).
 //
 // An answer that could not be measured is neither pass nor failure. A loss that is neither
-// confirmed nor dropped for want of answers rejects nobody; the verdict says so.
+// confirmed nor dropped for want of answers rejects no one; the verdict says so.
 //
 // The fresh answers are not pooled with others: they are asked only where the candidate has
 // lost, so that they would make it look better than it is.
@@ -44,7 +44,7 @@ type Keep struct {
 
 var _ Policy = Keep{}
 
-// LossState says what became of a loss.
+// LossState says what happened to a loss.
 type LossState string
 
 const (
@@ -94,17 +94,17 @@ type keeping struct {
 // KeepMost is how many fresh answers Keep asks for at most with n items, both arms together.
 func KeepMost(n int) int { return 2 * n * freshAnswers(n) }
 
-// LossAnswers is how many fresh answers of each arm the rule of [Keep] asks for at most, about each of so many losses.
+// LossAnswers is how many fresh answers of each arm the rule of [Keep] asks for at most, about each of that many losses.
 func LossAnswers(losses int) int { return freshAnswers(losses) }
 
-// LossShown reports whether fresh answers show a loss, one of so many of a candidate, by the rule of [Keep]: Fisher's
+// LossShown reports whether fresh answers show a loss, one of that many of a candidate, by the rule of [Keep]: Fisher's
 // exact test at 5 %, shared by all of them.
 func LossShown(candidate, current Passed, losses int) bool {
 	p := stats.FisherExact(current.Passed, current.Of, candidate.Passed, candidate.Of).Greater
 	return p <= keepLevel/float64(max(1, losses))
 }
 
-// freshAnswers is how many answers of each arm it takes to confirm one of so many losses
+// freshAnswers is how many answers of each arm it takes to confirm one of that many losses
 // though one answer of each speaks against it.
 func freshAnswers(losses int) int {
 	m := 2
@@ -310,13 +310,13 @@ func (c *keeping) unmeasured(e *Evidence) []string {
 	return slices.DeleteFunc(slices.Clone(e.Trial.Items), func(id string) bool { return !gone[id] })
 }
 
-// outlooking is a policy that says how a trial stands.
+// outlooking is a policy that says how a trial is.
 type outlooking interface {
 	Reached(e *Evidence) (phase Phase, units, of int, ok bool)
 	Outlook(e *Evidence) Outlook
 }
 
-// Reached tells how far the other policy has read, and then how many losses are closed.
+// Reached reports how far the other policy has read, and then how many losses are closed.
 func (k Keep) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
 	c := e.keeping
 	if c == nil || c.upTo == 0 {

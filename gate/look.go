@@ -50,7 +50,7 @@ type Look struct {
 	Losses int
 	Ties   int
 
-	P         *float64 // of LookExact: that of so many wins and more, were the candidate no better
+	P         *float64 // of LookExact: that of that many wins and more, were the candidate no better
 	Wealth    *float64 // of LookBound: certified at 1/Level, which it does not pass
 	Certified bool
 	// Low is a lower bound of the mean difference, nil unless certified. It may be 0.
@@ -122,7 +122,7 @@ func (l *Look) bound() error {
 	return err
 }
 
-// low sets Low. "Above 0" has been tested; the bound goes on from there at the same level.
+// low sets Low. "Above 0" has been tested; the bound continues from there at the same level.
 func (l *Look) low() error {
 	if !l.Certified {
 		return nil

@@ -7,7 +7,7 @@ import (
 // PhasePass is the only phase of a policy that reads every item once.
 const PhasePass Phase = "pass"
 
-// Outlook is how far a trial is and how the candidate stands, by what the policy itself
+// Outlook is how far a trial is and how the candidate is, according to what the policy itself
 // goes by. Differences are in gate-score points of the candidate minus the incumbent, nil
 // where there is none. It decides nothing.
 type Outlook struct {
@@ -44,13 +44,13 @@ func (c *Outlook) counted(differences []float64) {
 	}
 }
 
-// Reached tells how many items were drawn of the candidate.
+// Reached reports how many items were drawn of the candidate.
 func (Strict) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
 	n := len(e.Trial.Items)
 	return PhasePass, n - e.Open(Candidate), n, true
 }
 
-// Outlook is how a strict comparison stands.
+// Outlook is how a strict comparison is.
 func (s Strict) Outlook(e *Evidence) Outlook {
 	out := passed(e)
 	f := NewForesight(e.Trial, s)
@@ -74,13 +74,13 @@ func (s Strict) Outlook(e *Evidence) Outlook {
 	return out
 }
 
-// Reached tells how many items were drawn.
+// Reached reports how many items were drawn.
 func (Observe) Reached(e *Evidence) (phase Phase, units, of int, ok bool) { return Strict{}.Reached(e) }
 
-// Outlook is how the candidate stands; nothing follows from it.
+// Outlook is how the candidate is; nothing follows from it.
 func (Observe) Outlook(e *Evidence) Outlook { return passed(e) }
 
-// passed compares what one pass has come to so far.
+// passed compares the result of one pass has so far.
 func passed(e *Evidence) Outlook {
 	phase, m, of, _ := Strict{}.Reached(e)
 	out := Outlook{Phase: phase, Units: m, Of: of}

@@ -70,7 +70,7 @@ type Sampling struct {
 // answers: the temperature is set, and zero.
 func (s Sampling) Deterministic() bool { return s.Temperature != nil && *s.Temperature == 0 }
 
-// Over returns base with the fields that s sets in place of its own.
+// Over returns base with the fields that s sets instead of its own.
 func (s Sampling) Over(base Sampling) Sampling {
 	if s.Temperature != nil {
 		base.Temperature = s.Temperature
@@ -156,7 +156,7 @@ func (f Finish) Refusal() string {
 type Response struct {
 	Text string `json:"text"`
 	// Parts is the whole answer in order, its text included, when it is more than
-	// text: calls of tools, reasoning. A conversation goes on with them as the
+	// text: calls of tools, reasoning. A conversation continues with them as the
 	// Parts of an assistant's message. Nil when Text is all.
 	Parts       []Part           `json:"parts,omitempty"`
 	Finish      Finish           `json:"finish"`
@@ -165,7 +165,7 @@ type Response struct {
 	Fingerprint string           `json:"fingerprint,omitempty"` // system fingerprint, if any
 
 	// StopSequence is the sequence before which an answer with FinishStop ended, as
-	// far as that is told; "" = the answer came to its own end, or nobody says.
+	// far as that is told; "" = the answer came to its own end, or no one says.
 	StopSequence string `json:"stop_sequence,omitempty"`
 	// CostUSD is what the provider says that the call cost, nil if it does not say. It
 	// is no part of the answer.

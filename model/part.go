@@ -70,7 +70,7 @@ func (r Response) Calls() []ToolCall {
 	return calls
 }
 
-// Message returns the answer as the message that a conversation goes on with.
+// Message returns the answer as the message that a conversation continues with.
 func (r Response) Message() Message {
 	if len(r.Parts) > 0 {
 		return Message{Role: Assistant, Parts: r.Parts}

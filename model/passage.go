@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Passage is a request in the words of whoever asks. An adapter whose server
-// speaks the same protocol may send it in place of the Request that it stands in,
+// Passage is a request in the words of the one who asks. An adapter whose server
+// speaks the same protocol may send it instead of the Request that it is in,
 // and hands the bytes of the answer over as they come. It still returns what they
 // mean. Any other Client leaves it alone: the Request says the same.
 type Passage struct {
@@ -26,7 +26,7 @@ type Passage struct {
 }
 
 // Write hands bytes of the answer over. It must not be called concurrently. An
-// error says that whoever asks is gone.
+// error says that the one who asks is gone.
 func (p *Passage) Write(contentType string, b []byte) (int, error) {
 	if !p.begun.Swap(true) {
 		p.to = p.Reply(contentType)
@@ -34,11 +34,11 @@ func (p *Passage) Write(contentType string, b []byte) (int, error) {
 	return p.to.Write(b)
 }
 
-// Begun reports whether a part of an answer has been handed over: from then on
-// nobody may ask again. The nil Passage has not.
+// Begun reports whether a part of an answer has been passed on: from then on
+// no one may ask again. The nil Passage has not.
 func (p *Passage) Begun() bool { return p != nil && p.begun.Load() }
 
-// Through returns a body that hands over all that is read from it. The nil Passage
+// Through returns a body that passes on all that is read from it. The nil Passage
 // returns it as it is.
 func (p *Passage) Through(body io.ReadCloser, contentType string) io.ReadCloser {
 	if p == nil {

@@ -30,7 +30,7 @@ const (
 type Ablation struct {
 	RunDir      string `json:"run_dir"`
 	Simulated   bool   `json:"simulated"`
-	Exploratory bool   `json:"exploratory,omitempty"` // tasks are drafts that nobody has reviewed
+	Exploratory bool   `json:"exploratory,omitempty"` // tasks are drafts that no one has reviewed
 
 	Skill  string  `json:"skill_hash"`
 	Split  string  `json:"split"`
@@ -70,7 +70,7 @@ type RuleWorth struct {
 	Unanswered BothUnanswered `json:"unanswered,omitzero"` // answers with the rule (old) and without it (new)
 }
 
-// Pruned is what became of a skill. It is the document that `prune --json` prints
+// Pruned is what happened to a skill. It is the document that `prune --json` prints
 // and pruning.json holds.
 type Pruned struct {
 	Ablation
@@ -164,5 +164,5 @@ type Rule struct {
 	File     string `json:"file,omitempty"` // "": SKILL.md
 	Line     int    `json:"line"`           // first line, from 1
 	LastLine int    `json:"last_line"`
-	Text     string `json:"text"` // its lines as they stand, without the last line break
+	Text     string `json:"text"` // its lines as they are, without the last line break
 }

@@ -18,10 +18,10 @@ type Candidates struct {
 type Candidate struct {
 	Hash     string            `json:"hash"`
 	Origin   string            `json:"origin"`           // "seed", "step 3", "slow update, epoch 2"
-	Step     int               `json:"step"`             // after which it stood, 0 for the seed skill
+	Step     int               `json:"step"`             // after which it was, 0 for the seed skill
 	Parent   string            `json:"parent,omitempty"` // hash of the incumbent that it was made from
 	Text     string            `json:"text"`
-	Files    map[string]string `json:"files,omitempty"` // the files beside SKILL.md that edits may change, with their texts
+	Files    map[string]string `json:"files,omitempty"` // the files next to SKILL.md that edits may change, with their texts
 	Edits    []skill.Report    `json:"edits,omitempty"`
 	Judged   []Judgement       `json:"judged,omitempty"`
 	Accepted bool              `json:"accepted"`       // it was the current skill once

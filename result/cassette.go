@@ -13,5 +13,5 @@ type ExportedLog struct {
 	Split      string `json:"split"`
 	Arm        string `json:"arm"` // whose answers they are: seed, best, ...
 	Samples    int    `json:"samples"`
-	Unmeasured int    `json:"unmeasured"` // of them: they have an error in place of a score
+	Unmeasured int    `json:"unmeasured"` // of them: they have an error instead of a score
 }

@@ -90,7 +90,7 @@ type Reported struct {
 	Folds            int     `json:"folds,omitempty"` // of the tasks, on most of which the skill was made too; 0: on none
 
 	// Fresh is of a last pass that nothing was decided by; null if there was none,
-	// because one evaluation is the truth, or nobody asked for it.
+	// because one evaluation is the truth, or no one asked for it.
 	Fresh *float64 `json:"fresh"`
 }
 
@@ -121,7 +121,7 @@ type Reader struct {
 const shown = 5
 
 // Words says how often the set was read, and by whom: "read 2 times before, by a, b".
-// It is "" for a set that nobody is known to have read, and nil.
+// It is "" for a set that no one is known to have read, and nil.
 func (b *TestReads) Words() string {
 	switch {
 	case b == nil || b.Times == 0 && b.Unknown == "":
@@ -163,7 +163,7 @@ func (c *Certificate) Basis() string {
 	return ""
 }
 
-// Figure is what the test came to, after a separator; "" if it says nothing more.
+// Figure is the result of the test, after a separator; "" if it says nothing more.
 func (c *Certificate) Figure(separator string) string {
 	switch {
 	case c.PGreater != nil:
@@ -174,7 +174,7 @@ func (c *Certificate) Figure(separator string) string {
 	return ""
 }
 
-// probability is a p-value with three figures; more would be beside the point below
+// probability is a p-value with three figures; more would be next to the point below
 // any level.
 func probability(p float64) string {
 	if p < 0.00001 {

@@ -24,7 +24,7 @@ const (
 type Comparison struct {
 	RunDir    string `json:"run_dir"`
 	Simulated bool   `json:"simulated"`
-	// Exploratory says that tasks are drafts that nobody has reviewed.
+	// Exploratory says that tasks are drafts that no one has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
 
 	Verdict string `json:"verdict"`

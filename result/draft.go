@@ -1,6 +1,6 @@
 package result
 
-// Draft is what a draft came to.
+// Draft is the result of a draft.
 type Draft struct {
 	RunDir    string    `json:"run_dir"` // its record
 	Simulated bool      `json:"simulated"`

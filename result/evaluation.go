@@ -10,7 +10,7 @@ import (
 type Evaluation struct {
 	RunDir    string `json:"run_dir"`
 	Simulated bool   `json:"simulated"`
-	// Exploratory says that tasks of the splits are drafts that nobody has reviewed.
+	// Exploratory says that tasks of the splits are drafts that no one has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
 
 	Skill  string                `json:"skill_hash"`

@@ -11,7 +11,7 @@ type TaskReport struct {
 	ByType    map[string]int `json:"by_type,omitempty"`
 	// Triggers counts trigger tasks, which are none of Tasks.
 	Triggers int `json:"triggers,omitempty"`
-	// Unreviewed counts drafts that nobody has accepted: runs on them are exploratory.
+	// Unreviewed counts drafts that no one has accepted: runs on them are exploratory.
 	Unreviewed int `json:"unreviewed,omitempty"`
 
 	// Tables are the .csv and .tsv files that were read, and what was made of their columns.

@@ -16,7 +16,7 @@ type Forecast struct {
 	TimeS  *Interval       `json:"time_s"`   // at the configured limits; null: unknown, as long as no episode was made
 	Stages []StageForecast `json:"stages"`   // sorted by role and stage
 
-	// Unknown are the roles whose tokens (of and about episodes) or prices nobody knows. What
+	// Unknown are the roles whose tokens (of and about episodes) or prices no one knows. What
 	// they take is in no sum: with one, Calls counts episodes as one call each.
 	Unknown []string `json:"unknown,omitempty"`
 	// Basis says what the figures rest on: "estimated" (prompts as they will be,
@@ -52,7 +52,7 @@ type StageForecast struct {
 	Stage    string    `json:"stage"`
 	Role     string    `json:"role"`
 	Calls    Interval  `json:"calls"`
-	Episodes bool      `json:"episodes,omitempty"` // calls are episodes, whose model calls nobody knows
+	Episodes bool      `json:"episodes,omitempty"` // calls are episodes, whose model calls no one knows
 	Input    Interval  `json:"input_tokens"`
 	Output   Interval  `json:"output_tokens"`
 	USD      *Interval `json:"cost_usd"` // null: unknown

@@ -56,7 +56,7 @@ type StepRecord struct {
 	BestOrigin          string           `json:"best_origin"`
 	SkillHash           string           `json:"skill_hash"`
 	SkillLen            int              `json:"skill_len"`
-	Unmeasured          []string         `json:"unmeasured,omitempty"` // items that a decision went on without
+	Unmeasured          []string         `json:"unmeasured,omitempty"` // items that a decision continued without
 	Refused             string           `json:"refused,omitempty"`
 	Edits               []skill.Report   `json:"edits,omitempty"`
 	Loads               *LoadsCompared   `json:"loads,omitempty"` // of a candidate with another description

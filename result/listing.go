@@ -28,10 +28,10 @@ type RunRow struct {
 	Status     string     `json:"status"`              // that of the run; killed, damaged, unreadable, newer
 	Replays    bool       `json:"replays,omitempty"`   // its answers came from a cassette
 	Reason     string     `json:"reason,omitempty"`    // why it did not complete, or cannot be read
-	Resumable  bool       `json:"resumable,omitempty"` // the same command goes on with it
+	Resumable  bool       `json:"resumable,omitempty"` // the same command continues with it
 	Copy       bool       `json:"copy,omitempty"`      // it was made elsewhere, or may not be written: nothing can be steered
 	Simulated  bool       `json:"simulated,omitempty"`
-	Unreviewed bool       `json:"exploratory,omitempty"` // its tasks are drafts that nobody has reviewed
+	Unreviewed bool       `json:"exploratory,omitempty"` // its tasks are drafts that no one has reviewed
 	Skill      string     `json:"skill,omitempty"`       // name of the skill
 	Models     []string   `json:"models,omitempty"`
 	CreatedAt  *time.Time `json:"created_at"` // null: not known
@@ -66,7 +66,7 @@ type NightCount struct {
 	N       int          `json:"n"`
 }
 
-// Notes are what people have written to a run, in NAME.notes.json beside it.
+// Notes are what people have written to a run, in NAME.notes.json next to it.
 type Notes struct {
 	Text string   `json:"text,omitempty"` // at most 64 KB
 	Tags []string `json:"tags,omitempty"` // at most 32 of 64 characters

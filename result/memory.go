@@ -31,7 +31,7 @@ type Rejected struct {
 type RejectedEdit struct {
 	Op      skill.Op `json:"op"`
 	File    string   `json:"file,omitempty"`    // "" for SKILL.md
-	Heading string   `json:"heading,omitempty"` // of the section in which Target stood; "": before the first, or not known
+	Heading string   `json:"heading,omitempty"` // of the section in which Target was; "": before the first, or not known
 	Target  string   `json:"target,omitempty"`
 	Content string   `json:"content,omitempty"`
 }

@@ -10,11 +10,11 @@ type Mine struct {
 
 	// Tasks are lines of JSON, each a task (member task, with the fields of a task file) and
 	// what is known of it: trust, project, skill, seen, at, place, input, outcome, held, unfit.
-	// Nobody has reviewed any.
+	// No one has reviewed any.
 	Tasks []byte `json:"-"`
 }
 
-// MineFunnel counts what became of sessions, and of the tasks that were proposed of them.
+// MineFunnel counts what happened to sessions, and of the tasks that were proposed of them.
 type MineFunnel struct {
 	Sessions   int         `json:"sessions"`
 	LeftOut    []MineCount `json:"left_out,omitempty"` // sessions without tasks, by reason, the most frequent first

@@ -17,7 +17,7 @@ const (
 	NightProposalFile    = "proposal.json" // the manifest of what it has staged
 )
 
-// Night is what a night came to. It is night.json, and what `sleep run --json` prints. What was not
+// Night is the result of a night. It is night.json, and what `sleep run --json` prints. What was not
 // measured is null.
 type Night struct {
 	Format  int       `json:"format"`
@@ -27,13 +27,13 @@ type Night struct {
 	Version string    `json:"version"`
 	Started time.Time `json:"started_at"`
 	Ended   time.Time `json:"ended_at,omitzero"` // absent: it is not over
-	// Simulated: a model is a simulation. Exploratory: tasks are drafts that nobody has reviewed; nothing
+	// Simulated: a model is a simulation. Exploratory: tasks are drafts that no one has reviewed; nothing
 	// is certified then.
 	Simulated   bool `json:"simulated"`
 	Exploratory bool `json:"exploratory"`
 	Explore     bool `json:"explore"` // --explore: whatever there is was trained on
 	DryRun      bool `json:"dry_run"`
-	Agreed      bool `json:"agreed"` // the user was told what the night would do, or nobody was asked
+	Agreed      bool `json:"agreed"` // the user was given what the night would do, or no one was asked
 
 	Since   time.Time      `json:"since"` // what was shown or mined since is tonight's; of the first night, how far it looks back
 	Mined   NightMined     `json:"mined"`
@@ -46,7 +46,7 @@ type Night struct {
 
 	Adopted []NightAdopted `json:"adopted"` // the evidence for what was adopted before, of the documents that the night has worked on
 
-	// Forecast is what the night was expected to take when it had mined; null: nobody was told, or nothing was to do.
+	// Forecast is what the night was expected to take when it had mined; null: no one was told, or nothing was to do.
 	Forecast *NightForecast `json:"forecast,omitempty"`
 
 	Spent NightSpent            `json:"spent"`  // of all its runs
@@ -58,10 +58,10 @@ type NightForecast struct {
 	Calls  Interval  `json:"calls"`
 	Input  Interval  `json:"input_tokens"`
 	Output Interval  `json:"output_tokens"`
-	Cached *Interval `json:"cached_tokens"` // of the input, by what servers told of earlier nights; null: there was none
+	Cached *Interval `json:"cached_tokens"` // of the input, according to what servers shown earlier nights; null: there was none
 	USD    *Interval `json:"cost_usd"`      // null: unknown
 	Basis  string    `json:"basis"`         // as that of a Forecast; "": nothing is trained
-	// Unknown says what nobody knows and is in no figure, such as the tokens of an agent that has carried out no task yet.
+	// Unknown says what no one knows and is in no figure, such as the tokens of an agent that has carried out no task yet.
 	Unknown []string `json:"unknown"`
 	// Tokens is the ceiling of a night whose limits say nothing, unless the default is lower; null: the default, since no run has told
 	// how long replies are, or something is unknown.
@@ -77,7 +77,7 @@ type NightMined struct {
 	Runs     []string    `json:"runs"`
 }
 
-// NightTaken is what came of the tasks of a night.
+// NightTaken is the result of the tasks of a night.
 type NightTaken struct {
 	New     int `json:"new"`     // clusters
 	Again   int `json:"again"`   // tasks of clusters that were known
@@ -94,7 +94,7 @@ type NightSkipped struct {
 	Reason   string `json:"reason"`
 }
 
-// NightTarget is what became of a document.
+// NightTarget is what happened to a document.
 type NightTarget struct {
 	Target  string       `json:"target"`         // its id: skill:NAME or memory:FILE
 	Hash    string       `json:"hash,omitempty"` // the same of this document alone, with --target
@@ -113,7 +113,7 @@ type NightTarget struct {
 	Noise     *float64       `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
 	Confirmed *NightLook     `json:"confirmed"`
 	Sealed    *NightLook     `json:"sealed"`
-	Carried   *NightCarried  `json:"carried"` // an earlier night's proposal that goes on
+	Carried   *NightCarried  `json:"carried"` // an earlier night's proposal that continues
 
 	Consolidation NightConsolidation `json:"consolidation"`
 	Rules         []NightRule        `json:"rules"`                // of the proposal
@@ -135,7 +135,7 @@ type NightClusters struct {
 	Waiting int `json:"waiting"` // held, or not to be carried out again
 	Tonight int `json:"tonight"` // of Open: shown since the last night
 	Recall  int `json:"recalled"`
-	// Unreviewed are those of Tonight, Recall and Fresh that nobody has reviewed.
+	// Unreviewed are those of Tonight, Recall and Fresh that no one has reviewed.
 	Unreviewed int `json:"unreviewed"`
 }
 
@@ -149,7 +149,7 @@ type NightPlaced struct {
 	Unfit  string   `json:"unfit"`  // "": it is carried out
 }
 
-// NightCan is what so many clusters can show, computed before anything is spent.
+// NightCan is what that many clusters can show, computed before anything is spent.
 type NightCan struct {
 	Does  string         `json:"does"`  // observe, train, train and the sealed look, or train without a gate
 	Level float64        `json:"level"` // of the sealed look

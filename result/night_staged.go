@@ -2,7 +2,7 @@ package result
 
 import "time"
 
-// NightOutcome is what a night came to for a target.
+// NightOutcome is the result of a night for a target.
 type NightOutcome string
 
 // The outcomes. The first four have a proposal.
@@ -15,11 +15,11 @@ const (
 	NightNoData          NightOutcome = "no_data"          // no session had a task
 	NightTooFewTasks     NightOutcome = "too_few_tasks"    // fewer than anything can be learned from
 	NightNotReplayable   NightOutcome = "not_replayable"   // there are tasks, and none can be carried out again
-	NightJudgeUnusable   NightOutcome = "judge_unusable"   // the judge cannot tell the answers apart that the sessions tell apart
+	NightJudgeUnusable   NightOutcome = "judge_unusable"   // the judge cannot distinguish the answers that the sessions tell apart
 	NightModelUnhealthy  NightOutcome = "model_unhealthy"  // a model gave nothing but failures
 	NightBudget          NightOutcome = "budget"           // a ceiling of limits was reached
 	NightWaitingForReply NightOutcome = "waiting"          // questions are written, and their answers are not there
-	NightStopped         NightOutcome = "stopped"          // by the user; the same command goes on
+	NightStopped         NightOutcome = "stopped"          // by the user; the same command continues
 	NightRefused         NightOutcome = "refused"          // the document, or what was to be written, cannot be used
 )
 
@@ -28,8 +28,8 @@ func (o NightOutcome) Staged() bool {
 	return o == NightCertified || o == NightSupported || o == NightSuggested
 }
 
-// NightProposal is what a night has staged, as it stands in the night's folder. It says nothing of where a text would be
-// written: whoever adopts it finds the documents by their names.
+// NightProposal is what a night has staged, as it is in the night's folder. It says nothing of where a text would be
+// written: the one who adopts it finds the documents by their names.
 type NightProposal struct {
 	Format  int       `json:"format"`
 	Night   string    `json:"night"`

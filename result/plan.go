@@ -8,7 +8,7 @@ type Plan struct {
 	Simulated bool         `json:"simulated"`
 
 	// Episodes is how many of Total are episodes of an agent or an environment.
-	// Each makes as many calls as it needs, which nobody knows beforehand.
+	// Each makes as many calls as it needs, which no one knows beforehand.
 	Episodes int `json:"episodes,omitempty"`
 
 	// Steps is how many steps the run has, StepsFit how many of them limits.calls is expected
@@ -40,13 +40,13 @@ type Plan struct {
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 
 	// CertificateLevel is the level that the certificate of this reading of the test
-	// split would be tested at, a share of 1; null: no test is opened, or nobody knows how
+	// split would be tested at, a share of 1; null: no test is opened, or no one knows how
 	// often it was read.
 	CertificateLevel *float64 `json:"certificate_level,omitempty"`
 	// NoCertificate says why that reading can certify nothing, whatever it shows; "": it can.
 	NoCertificate string `json:"no_certificate,omitempty"`
 
-	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
+	// Unreviewed is how many of the tasks are drafts that no one has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`
 }

@@ -18,7 +18,7 @@ type Rescore struct {
 	TestLeftOut bool           `json:"test_left_out,omitempty"` // there are answers to test tasks, which were not looked at
 }
 
-// RescoredSheet is what one skill came to on some tasks, then and now.
+// RescoredSheet is the result of one skill on some tasks, then and now.
 type RescoredSheet struct {
 	Where string `json:"where"` // for people
 	Step  int    `json:"step"`
@@ -85,6 +85,6 @@ type Rejudgement struct {
 	Now           *string  `json:"now"` // action; null: it is not known, see Unknown
 	NowReason     string   `json:"now_reason,omitempty"`
 	NowDifference *float64 `json:"now_difference,omitempty"`
-	Changed       bool     `json:"changed"` // accepted in place of rejected, or the reverse
+	Changed       bool     `json:"changed"` // accepted instead of rejected, or the reverse
 	Unknown       string   `json:"unknown,omitempty"`
 }

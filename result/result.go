@@ -1,4 +1,4 @@
-// Package result holds what commands come to and what files of a run say, as data:
+// Package result holds the result of commands and what files of a run say, as data:
 // docs/format.md in Go. The JSON of a value is what the command prints with --json and
 // what the file holds.
 //
@@ -24,7 +24,7 @@ const (
 	MineTasks    Kind = "mine"
 	ServeModel   Kind = "gateway"
 
-	// SleepNight is no run: a list shows a night of `skillopt sleep run` beside the runs that it is made of.
+	// SleepNight is no run: a list shows a night of `skillopt sleep run` next to the runs that it is made of.
 	SleepNight Kind = "night"
 )
 
@@ -32,11 +32,11 @@ const (
 type Status string
 
 const (
-	Running    Status = "running" // or killed: whoever is killed writes nothing
+	Running    Status = "running" // or killed: the one who is killed writes nothing
 	Completed  Status = "completed"
-	Stopped    Status = "stopped" // by the user; the same command goes on with it
-	OverBudget Status = "budget"  // a ceiling was reached; raised, the same command goes on
+	Stopped    Status = "stopped" // by the user; the same command continues with it
+	OverBudget Status = "budget"  // a ceiling was reached; raised, the same command continues
 	Waiting    Status = "waiting" // questions wait for their answers
 	Failed     Status = "failed"
-	Undecided  Status = "undecided" // a comparison: more passes go on with it
+	Undecided  Status = "undecided" // a comparison: more passes continue with it
 )

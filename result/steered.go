@@ -2,7 +2,7 @@ package result
 
 import "encoding/json"
 
-// Steered is what became of a request to a run: to stop, or to go on under other ceilings.
+// Steered is what happened to a request to a run: to stop, or to continue under other ceilings.
 type Steered struct {
 	RunDir  string                     `json:"run_dir"`
 	What    string                     `json:"what"`              // stop, stop_now, limit

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Summary is what a run came to. It is the document that `train --json` prints
+// Summary is the result of a run. It is the document that `train --json` prints
 // and summary.json holds. What was not measured is null.
 type Summary struct {
 	RunDir    string `json:"run_dir"`
@@ -15,7 +15,7 @@ type Summary struct {
 	Status    Status `json:"status"`
 	Reason    string `json:"reason,omitempty"`
 	Simulated bool   `json:"simulated"` // a model of the run is a simulation
-	// Exploratory says that tasks of the run are drafts that nobody has reviewed.
+	// Exploratory says that tasks of the run are drafts that no one has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
 
 	Steps int `json:"steps"`
@@ -25,7 +25,7 @@ type Summary struct {
 	// Ceiling is the key of the ceiling that ended the loop there, "" if none did: a higher
 	// one continues it.
 	Ceiling string `json:"ceiling,omitempty"`
-	// Continues says from which finished run this one went on; null: from none.
+	// Continues says from which finished run this one continued; null: from none.
 	Continues *Continues `json:"continues,omitempty"`
 	// Stop is the rule that ended the loop before its last step; null if none did.
 	Stop     *Stop `json:"stop,omitempty"`
@@ -56,7 +56,7 @@ type Summary struct {
 	Drift []Drift `json:"drift,omitempty"`
 }
 
-// Continues is the finished run that another one went on from.
+// Continues is the finished run that another one continued from.
 type Continues struct {
 	RunID  string `json:"run_id"`
 	Name   string `json:"name"`

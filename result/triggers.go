@@ -11,7 +11,7 @@ type TriggerRates struct {
 	Should     *LoadRate `json:"should"`               // over prompts that should load the skill: 1 is best
 	ShouldNot  *LoadRate `json:"should_not"`           // over prompts that should not: 0 is best
 	Unmeasured []string  `json:"unmeasured,omitempty"` // tasks, in one of the passes
-	Reason     string    `json:"reason,omitempty"`     // why nothing can be told of any task; no agent was asked then
+	Reason     string    `json:"reason,omitempty"`     // why nothing can be shown any task; no agent was asked then
 }
 
 // TrainTriggers is how often an agent loads the skill before training and after it, by split.
@@ -42,6 +42,6 @@ type LoadRate struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// SE is the standard error of the rate over tasks like these; null: one task tells none;
-	// 0 where all came out alike, which the interval does not take for certain.
+	// 0 where all were alike, which the interval does not take for certain.
 	SE *float64 `json:"se"`
 }

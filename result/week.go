@@ -15,7 +15,7 @@ type Week struct {
 	Simulated bool           `json:"simulated"` // a model of some night is a simulation
 	Nights    []WeekNight    `json:"nights"`    // that began in these days, the newest first
 	Waits     WeekWaits      `json:"waits"`
-	Adoptions []WeekAdoption `json:"adoptions"` // that stand, and what was adopted or taken back in these days; the newest first
+	Adoptions []WeekAdoption `json:"adoptions"` // that are, and what was adopted or taken back in these days; the newest first
 	Spent     WeekSpent      `json:"spent"`     // by these nights
 	Scheduled *time.Time     `json:"scheduled"` // when the next night comes by itself; null: not known, or none is scheduled
 	Next      []WeekStep     `json:"next"`      // what to do, the most urgent first
@@ -38,7 +38,7 @@ type WeekNight struct {
 	Spent       NightSpent   `json:"spent"`
 }
 
-// WeekTarget is what a night came to for a document.
+// WeekTarget is the result of a night for a document.
 type WeekTarget struct {
 	Target   string       `json:"target"` // "": the night as a whole
 	Outcome  NightOutcome `json:"outcome"`
@@ -55,7 +55,7 @@ type WeekRule struct {
 	Won   *int   `json:"won"`   // of these, won on fresh answers; null: not measured
 }
 
-// WeekProposed says what has become of a proposal.
+// WeekProposed says what happened to a proposal.
 type WeekProposed string
 
 // What may have become of a proposal.
@@ -71,7 +71,7 @@ const (
 
 // WeekWaits is what waits for somebody.
 type WeekWaits struct {
-	Review    int            `json:"review"` // tasks that nobody has reviewed
+	Review    int            `json:"review"` // tasks that no one has reviewed
 	Held      int            `json:"held"`   // of these, nothing is used before somebody has looked
 	Proposals []WeekProposal `json:"proposals"`
 	Intents   []WeekIntent   `json:"intents"`

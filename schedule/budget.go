@@ -4,7 +4,7 @@
 //
 // It deals in numbers, indices and keys, and knows nothing about what the tasks
 // ask, about skills, models or scores' origin. It does no I/O; all chance comes
-// from seeds or generators handed in.
+// from seeds or generators passed in.
 package schedule
 
 import (
@@ -23,7 +23,7 @@ const (
 	Unlimited Mode = "unlimited" // no limit
 )
 
-// NoLimit is the budget of an Unlimited schedule. It stands for "all of them":
+// NoLimit is the budget of an Unlimited schedule. It means "all of them":
 // a caller does not cut at it.
 const NoLimit = 999
 

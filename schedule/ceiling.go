@@ -27,7 +27,7 @@ func (c Ceiling) forSteps() float64 {
 }
 
 // Batch is a batch of at most wide tasks with which the ceiling allows for two steps
-// beside what is measured before and after them: one may be rejected. Where two would be
+// next to what is measured before and after them: one may be rejected. Where two would be
 // small, it is that of one.
 func (c Ceiling) Batch(wide int) int {
 	fits := 0.0
@@ -37,7 +37,7 @@ func (c Ceiling) Batch(wide int) int {
 	return min(wide, max(int(fits), min(wide, fewTasks)))
 }
 
-// A run has as many epochs as make autoSteps steps, where nobody says how many: later ones
+// A run has as many epochs as make autoSteps steps, where no one says how many: later ones
 // find little that earlier ones have not. One that trains on many tasks has seen each of them
 // LeastEpochs times.
 const (
@@ -45,15 +45,15 @@ const (
 	LeastEpochs = 4
 )
 
-// Epochs returns how many epochs a run has, of so many steps each.
+// Epochs returns how many epochs a run has, of that many steps each.
 func Epochs(steps int) int { return max(LeastEpochs, (autoSteps+steps-1)/max(1, steps)) }
 
-// mostWarm is the most tasks of a warm start for which nobody set a ceiling: what more of
+// mostWarm is the most tasks of a warm start for which no one set a ceiling: what more of
 // them would show has been seen by then.
 const mostWarm = 400
 
 // MostEpisodes is the most tasks of a warm start where a task is carried out by an agent or an
-// environment, of which nobody knows what it takes.
+// environment, of which no one knows what it takes.
 const MostEpisodes = 120
 
 // WarmBatch is how many of n train tasks a warm start rolls out.

@@ -75,7 +75,7 @@ func NewCurriculum(cfg CurriculumConfig) (*Curriculum, error) {
 }
 
 // Update takes in one score of a task; a higher one means an easier task. Only
-// what was measured may be handed in.
+// what was measured may be passed in.
 func (c *Curriculum) Update(key string, score float64) {
 	t, known := c.scores[key]
 	if known {

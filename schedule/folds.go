@@ -64,7 +64,7 @@ const (
 	autoFolds    = 1
 )
 
-// DefaultFolds returns the number of folds of n tasks that nobody has split, 0 for none.
+// DefaultFolds returns the number of folds of n tasks that no one has split, 0 for none.
 func DefaultFolds(n int) int {
 	if n < fewestFolded || n > mostFolded {
 		return 0

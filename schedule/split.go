@@ -149,7 +149,7 @@ const (
 	largestTest = 300 // tasks that a default test split holds at most
 )
 
-// DefaultCounts returns the sizes of the splits of n tasks for which nobody
+// DefaultCounts returns the sizes of the splits of n tasks for which no one
 // chose a ratio: 2:2:1 up to 300 tasks, so that the gate of a small set is not
 // starved; above that 2:1:7 with at most 300 test tasks, the surplus to train.
 // Every split holds a task whenever there are three.
@@ -165,10 +165,10 @@ func DefaultCounts(n int) Counts {
 }
 
 // DefaultBatch returns the batch size for a train split of n tasks for which
-// nobody chose one: a third of them, at least 1 and at most 40.
+// no one chose one: a third of them, at least 1 and at most 40.
 func DefaultBatch(n int) int { return max(1, min(40, n/3)) }
 
-// wideBatch is the most tasks of a batch for which nobody chose a size, and which
+// wideBatch is the most tasks of a batch for which no one chose a size, and which
 // analysts read as a whole.
 const wideBatch = 30
 

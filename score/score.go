@@ -30,7 +30,7 @@ type Component struct {
 	Weight   float64 `json:"weight"`             // >= 0; 0 = reported, not counted
 	Required bool    `json:"required,omitempty"` // if it fails, hard is 0
 	Pass     bool    `json:"pass"`               // after negation
-	Saw      string  `json:"saw,omitempty"`      // what it judged, where that is not the answer as it stands
+	Saw      string  `json:"saw,omitempty"`      // what it judged, where that is not the answer as it is
 	Reason   string  `json:"reason,omitempty"`   // why it failed, one line
 	NotRun   bool    `json:"not_run,omitempty"`  // nothing was decided: it has no score, and Reason says why
 }
@@ -46,5 +46,5 @@ type Score struct {
 }
 
 // MaxFeedback is the most feedback, in bytes, that a check or an environment
-// may hand to the analysts.
+// may pass to the analysts.
 const MaxFeedback = 4 << 10

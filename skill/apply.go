@@ -24,7 +24,7 @@ type ApplyOptions struct {
 }
 
 // Apply applies edits to s in their order, each to the outcome of those before
-// it, and reports what became of every one. An edit that cannot be applied is
+// it, and reports what happened to every one. An edit that cannot be applied is
 // left out and changes nothing.
 //
 // Content is trimmed, freed of characters that steer or hide (see Plain) and of
@@ -70,7 +70,7 @@ func (c Change) to(s Skill) Skill {
 	return s
 }
 
-// Trace is Apply that also tells where: it returns one Change for each edit, nil
+// Trace is Apply that also reports where: it returns one Change for each edit, nil
 // for those that were not applied.
 func Trace(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report, []*Change) {
 	if opts.MaxBytes == 0 {
@@ -110,7 +110,7 @@ type applier struct {
 }
 
 // clean returns e with its content as it may go into a file, and SKILL.md named by no
-// name. Only then are markers looked for: what is left out may have stood in the middle
+// name. Only then are markers looked for: what is left out may have was in the middle
 // of one.
 func (a *applier) clean(e Edit) Edit {
 	content := Plain(e.Content)

@@ -39,7 +39,7 @@ func (s Scope) Protected(text string) [][2]int {
 	return append(out, [2]int{l.inner.to, len(text)})
 }
 
-// Confine returns the text that a SKILL.md may become of one that was written anew: after,
+// Confine returns the text that a SKILL.md may become of one that was written again: after,
 // or before with what the region of the scope holds in after. Outside of the region both have
 // to be equal but for line ends and white space at ends of lines, which stay as before has
 // them. The error says what is not equal, or why no region can be told.
@@ -114,7 +114,7 @@ func (s Scope) within(sk Skill, change func(Skill) Skill) Skill {
 	return sk.WithText(next)
 }
 
-// outOfRegion returns where in text a marker of kind k stands outside of what l holds, -1 if
+// outOfRegion returns where in text a marker of kind k is outside of what l holds, -1 if
 // none does.
 func (k kind) outOfRegion(text string, l learnedSpan) int {
 	for _, marker := range []string{k.start, k.end} {
@@ -180,7 +180,7 @@ func (a *applier) confined(e Edit) (Change, ApplyStatus, string) {
 	return c, status, ""
 }
 
-// states reports whether the lines of rules stand in text already, one behind the other, but for blank lines, white
+// states reports whether the lines of rules are in text already, one behind the other, but for blank lines, white
 // space and the sign of a bullet. Nights would say the same again and again otherwise.
 func states(text, rules string) bool {
 	have, want := plainLines(text), plainLines(rules)

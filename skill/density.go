@@ -35,7 +35,7 @@ func isWordByte(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// blankRegions puts a space in the place of the front matter and of every
+// blankRegions puts a space instead of the front matter and of every
 // region or unclosed start marker. Lone end markers stay: SkillOpt counts their
 // words.
 func blankRegions(text string) string {

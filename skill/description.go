@@ -20,7 +20,7 @@ const MaxDescription = 1024
 
 const descriptionKey = "description"
 
-// Why a text cannot become the description of a skill, besides a *FrontMatterError.
+// Why a text cannot become the description of a skill, apart from a *FrontMatterError.
 var (
 	ErrNoFrontMatter  = errors.New("the skill has no front matter")
 	ErrNoDescription  = errors.New("a description needs text")
@@ -94,7 +94,7 @@ func replaces(before, after, description string) bool {
 	return a != nil && b != nil && reflect.DeepEqual(a, b)
 }
 
-// descriptionValue is where the description stands in a SKILL.md, and what has to stand
+// descriptionValue is where the description is in a SKILL.md, and what has to be
 // around a new one.
 type descriptionValue struct {
 	at            span
@@ -118,10 +118,10 @@ func (v descriptionValue) writings(text string) []string {
 	return ways
 }
 
-// plainText is text that nobody takes for a number, a truth value or a list.
+// plainText is text that no one takes for a number, a truth value or a list.
 var plainText = regexp.MustCompile(`^\pL[^"'\\]* [^"'\\]*$`)
 
-// findDescription finds the value of the description in a head, or where it would stand.
+// findDescription finds the value of the description in a head, or where it would be.
 func findDescription(head string) (descriptionValue, error) {
 	_, inner := lineAt(head, 0)
 	yaml := frontMatterYAML(head)

@@ -123,7 +123,7 @@ func frontMatterEnd(text string) int {
 	return 0
 }
 
-// frontMatterYAML returns what stands between the two fences of head.
+// frontMatterYAML returns what is between the two fences of head.
 func frontMatterYAML(head string) string {
 	_, from := lineAt(head, 0)
 	inner := strings.TrimRight(head[from:], "\r\n")

@@ -28,7 +28,7 @@ type Edit struct {
 	File         string `json:"file,omitempty"` // slash-separated, within the skill directory; empty = SKILL.md
 	Target       string `json:"target,omitempty"`
 	Content      string `json:"content,omitempty"`
-	SupportCount int    `json:"support_count,omitempty"` // trajectories that stand behind it
+	SupportCount int    `json:"support_count,omitempty"` // trajectories that are behind it
 	Source       Source `json:"source_type,omitempty"`
 	MergeLevel   int    `json:"merge_level,omitempty"`
 }
@@ -53,7 +53,7 @@ type Patch struct {
 	Edits     []Edit `json:"edits"`
 }
 
-// Report is what became of one edit. Index is 1-based; Target and Content are
+// Report is what happened to one edit. Index is 1-based; Target and Content are
 // cut to 200 code points.
 type Report struct {
 	Index   int         `json:"index"`

@@ -15,7 +15,7 @@ import (
 // agentskills.io/specification.
 func StandardFolders() []string { return []string{"assets", "references", "scripts"} }
 
-// reader reads the files beside SKILL.md.
+// reader reads the files next to SKILL.md.
 type reader struct {
 	fsys  fs.FS
 	dir   string
@@ -114,7 +114,7 @@ func (r *reader) add(name string) error {
 // errTotal is an ErrTooLarge of all files.
 var errTotal = fmt.Errorf("with it the files of the skill are %w", ErrTooLarge)
 
-// Content is a file beside SKILL.md, as a model without tools or a program is told of it.
+// Content is a file next to SKILL.md, as a model without tools or a program is shown it.
 type Content struct {
 	Path       string  `json:"path"`
 	Bytes      int     `json:"bytes"`
@@ -122,7 +122,7 @@ type Content struct {
 	Text       *string `json:"text,omitempty"` // nil: no text, or there was no room for it
 }
 
-// Contents returns the files beside SKILL.md, sorted by path: those that are text with
+// Contents returns the files next to SKILL.md, sorted by path: those that are text with
 // their texts, as long as these come to no more than room bytes in all. One that does
 // not fit is left without its text, and a shorter one behind it may fit.
 func (s Skill) Contents(room int) []Content {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Markers of the learned region, the same that SkillOpt-Sleep writes. Each stands alone on
+// Markers of the learned region, the same that SkillOpt-Sleep writes. Each is alone on
 // its line. What is between these lines is what was learned; all else is its author's.
 const (
 	LearnedStart = "<!-- SKILLOPT-SLEEP:LEARNED START -->"
@@ -21,14 +21,14 @@ type Region string
 // LearnedRegion is the part between the markers of the learned region.
 const LearnedRegion Region = "learned"
 
-// learned is what stands between its two lines. It is no protected region: it is in kinds
+// learned is what is between its two lines. It is no protected region: it is in kinds
 // of no function that protects.
 var learned = kind{start: LearnedStart, end: LearnedEnd}
 
 // ErrNoRegion says that a document has no learned region, and no marker of one.
 var ErrNoRegion = errors.New("there is no learned region")
 
-// RegionError says why the learned region of a document cannot be told for certain. Nothing
+// RegionError says why the learned region of a document cannot be reported for certain. Nothing
 // is changed then.
 type RegionError struct {
 	Line   int    // 1-based
@@ -41,7 +41,7 @@ func (e *RegionError) Error() string { return fmt.Sprintf("line %d: %s", e.Line,
 // as one.
 var likeMarker = regexp.MustCompile(`(?i)<!--[ \t]*SKILLOPT-SLEEP:[ \t]*LEARNED[ \t]+(?:START|END)[ \t]*-->`)
 
-// learnedSpan is where the learned region stands in a text.
+// learnedSpan is where the learned region is in a text.
 type learnedSpan struct {
 	outer span // its two lines and what is between
 	inner span // what is between: whole lines
@@ -92,7 +92,7 @@ func InjectLearned(text string) (string, error) {
 // ReplaceLearned returns text whose learned region holds content. All bytes outside of the
 // region stay. Content goes in as it is, and gets the line end of text at its end if it has
 // none; it may hold other regions as a whole. The error is one of LearnedRange, or says
-// which line of content may not stand there: a marker, or what would make code of one.
+// which line of content may not be there: a marker, or what would make code of one.
 func ReplaceLearned(text, content string) (string, error) {
 	l, err := learnedIn(text)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // This file reads Markdown line by line, as far as edits have to know it to join what
-// stands there: lists, fences, paragraphs. It is no parser of CommonMark: where it is not
+// is there: lists, fences, paragraphs. It is no parser of CommonMark: where it is not
 // sure it says code, which nothing tidies.
 
 // lineKind says what a line is.
@@ -165,7 +165,7 @@ func (r *mdReader) beginsList(rest string) bool {
 }
 
 // underlines reports whether a line of dashes makes a heading of the paragraph before it: not of one that
-// goes on an item from the margin, behind which it is a rule.
+// continues an item from the margin, behind which it is a rule.
 func (r *mdReader) underlines(l mdLine) bool {
 	return r.last() == textLine && r.lines[len(r.lines)-1].owner == l.owner
 }
@@ -189,7 +189,7 @@ func (r *mdReader) item(l *mdLine, rest string) {
 	l.body = l.indent + len(m[1]) + width
 }
 
-// opens reports whether a line begins a code block that goes on.
+// opens reports whether a line begins a code block that continues.
 func (r *mdReader) opens(rest string) bool {
 	lower := strings.ToLower(rest)
 	switch m := rawStart.FindStringSubmatch(rest); {
@@ -359,7 +359,7 @@ func (m mdText) siblings(a, b int) bool {
 	return x.kind == itemLine && y.kind == itemLine && x.owner == y.owner && x.marker == y.marker
 }
 
-// loose reports whether a blank line stands between an item and the one after it in its
+// loose reports whether a blank line is between an item and the one after it in its
 // list or, if it is the last, the one before it.
 func (m mdText) loose(k int) bool {
 	end := m.itemEnd(k)

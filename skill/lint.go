@@ -60,7 +60,7 @@ const (
 // Lint checks a skill against the Agent Skills standard, and for what will fail when an
 // agent uses it: links to files that are not there, scripts that cannot be started,
 // secrets. folder is the name of the skill's directory, "" if it is not known. The
-// findings stand in the order of files and lines.
+// findings are in the order of files and lines.
 func Lint(s Skill, folder string) []Finding {
 	l := &linter{skill: s}
 	l.frontMatter(folder)
@@ -83,7 +83,7 @@ func Lint(s Skill, folder string) []Finding {
 }
 
 // LintDocument is Lint for a Markdown document under another name than SKILL.md, such as
-// CLAUDE.md or AGENTS.md, that stands for itself: the standard says nothing of its front
+// CLAUDE.md or AGENTS.md, that means itself: the standard says nothing of its front
 // matter, and what it links to lies elsewhere. name is what findings call it.
 func LintDocument(text, name string) []Finding {
 	l := &linter{skill: New(text)}
@@ -149,7 +149,7 @@ func (l *linter) frontMatter(folder string) {
 	}
 }
 
-// field checks a field besides name and description.
+// field checks a field apart from name and description.
 func (l *linter) field(key string, value any, line int) {
 	text, isText := yamlText(value)
 	switch key {

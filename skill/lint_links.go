@@ -18,7 +18,7 @@ var (
 	scheme        = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
 )
 
-// links checks that what a Markdown file names is there. What stands in fenced code is an
+// links checks that what a Markdown file names is there. What is in fenced code is an
 // example.
 func (l *linter) links(name, text string) {
 	fence := ""

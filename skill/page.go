@@ -120,7 +120,7 @@ func (p page) inserted(content string, target span) Change {
 	return Change{From: at, To: at, Text: p.end + WithLineEnd(content, p.end) + p.end}
 }
 
-// replaced puts content in the place of a target; without any it takes the target out.
+// replaced puts content instead of a target; without any it takes the target out.
 func (p page) replaced(content string, target span) Change {
 	if p.tidy {
 		if r, ok := p.region(target); ok && content != "" {

@@ -8,7 +8,7 @@ import (
 	"path"
 )
 
-// Why a skill cannot be read, besides the errors of the file system.
+// Why a skill cannot be read, apart from the errors of the file system.
 var (
 	ErrTooLarge = errors.New("larger than a skill may be")
 	ErrNotUTF8  = errors.New("not UTF-8 text")
@@ -47,7 +47,7 @@ func (e *ReadError) Unwrap() error { return e.Err }
 // lies in it, without names that begin with a dot, __pycache__, and the evals of the
 // author, which hold what is asked. The SKILL.md of a directory, named itself, is the
 // skill with its scripts, references and assets, and without anything else that lies
-// beside it, such as tasks. Any other file is a skill of one document.
+// next to it, such as tasks. Any other file is a skill of one document.
 //
 // The document is at most MaxBytes of UTF-8, and may be a link. Other files are regular
 // ones, of any bytes: at most MaxFiles and MaxTotal bytes in all. Of their modes it is

@@ -8,7 +8,7 @@ import (
 )
 
 // Markers of the protected regions, the same that SkillOpt writes. A region is
-// a start marker, the next end marker of its kind, and what stands between.
+// a start marker, the next end marker of its kind, and what is between.
 const (
 	SlowStart     = "<!-- SLOW_UPDATE_START -->"
 	SlowEnd       = "<!-- SLOW_UPDATE_END -->"
@@ -72,12 +72,12 @@ func (k kind) regions(text string, from int) []span {
 	}
 }
 
-// present reports whether both markers stand in text, in whatever order.
+// present reports whether both markers are in text, in whatever order.
 func (k kind) present(text string) bool {
 	return strings.Contains(text, k.start) && strings.Contains(text, k.end)
 }
 
-// inner returns what stands between the first start marker and the first end
+// inner returns what is between the first start marker and the first end
 // marker, "" when they are missing or reversed.
 func (k kind) inner(text string) string {
 	start := strings.Index(text, k.start)
@@ -120,7 +120,7 @@ func (k kind) cutOut(text string) string {
 }
 
 // only returns the single region of kind k, if there is exactly one and no
-// lone marker beside it.
+// lone marker next to it.
 func (k kind) only(text string) (span, bool) {
 	found := k.regions(text, frontMatterEnd(text))
 	if len(found) != 1 || strings.Count(text, k.start) != 1 || strings.Count(text, k.end) != 1 {
@@ -148,7 +148,7 @@ func protectedFrom(text string, front int) []span {
 	return all
 }
 
-// firstMarker returns where the first start marker of any kind stands at or after from,
+// firstMarker returns where the first start marker of any kind is at or after from,
 // or -1. An unclosed one counts: text that is appended belongs before it.
 func firstMarker(text string, from int) int {
 	first := -1

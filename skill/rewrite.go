@@ -62,7 +62,7 @@ func Rewrite(s Skill, texts []FileText, scope Scope) (Skill, error) {
 }
 
 // breaks are line breaks of either sort. A carriage return before one is no part of its
-// line: a line that stands in the file stays with it, and must not bring another along.
+// line: a line that is in the file stays with it, and must not bring another along.
 var breaks = regexp.MustCompile(`\r+\n`)
 
 // rewritten returns the text that a file of s gets.
@@ -86,7 +86,7 @@ func rewritten(s Skill, t FileText) (string, error) {
 	return WithLineEnd(text, end) + end, nil
 }
 
-// taken returns s with the text of a file, which can lie beside the others.
+// taken returns s with the text of a file, which can lie next to the others.
 func taken(s Skill, t FileText) (Skill, error) {
 	if _, there := s.File(t.File); !there {
 		if detail := beside(s, t.File); detail != "" {

@@ -168,7 +168,7 @@ func (s Scope) Patterns() []string {
 // Room is how many files may still be added to sk.
 func (s Scope) Room(sk Skill) int { return max(0, s.newFiles-s.added(sk)) }
 
-// Hash names a skill by what edits may change of it: it is the Digest of Part.
+// Hash names a skill according to what edits may change of it: it is the Digest of Part.
 func (s Scope) Hash(sk Skill) string { return s.Part(sk).Digest() }
 
 // Part is SKILL.md with those other files of sk that edits may change.
@@ -204,7 +204,7 @@ func matchesOne(pattern, name string, executable bool) bool {
 	return match(strings.Split(pattern, "/"), strings.Split(name, "/"))
 }
 
-// match matches names of a path one by one; ** stands for any number of them but the last.
+// match matches names of a path one by one; ** means any number of them but the last.
 func match(pattern, names []string) bool {
 	switch {
 	case len(pattern) == 0 || len(names) == 0:

@@ -25,14 +25,14 @@ const (
 	MaxTotal = 8 << 20   // bytes of all files
 )
 
-// Skill is a skill directory: SKILL.md and, beside it, files that it refers to: texts,
+// Skill is a skill directory: SKILL.md and, next to it, files that it refers to: texts,
 // scripts, data, of any bytes. The zero value is the empty skill.
 type Skill struct {
 	main  string
 	files map[string]file // without Main; never written after construction
 }
 
-// file is one beside SKILL.md.
+// file is one next to SKILL.md.
 type file struct {
 	content    string
 	executable bool
@@ -92,7 +92,7 @@ func (s Skill) Executable(path string) bool { return s.files[path].executable }
 // Files returns the paths of all files, SKILL.md first, the others sorted.
 func (s Skill) Files() []string { return append([]string{Main}, s.Others()...) }
 
-// Others returns the paths of the files beside SKILL.md, sorted.
+// Others returns the paths of the files next to SKILL.md, sorted.
 func (s Skill) Others() []string { return slices.Sorted(maps.Keys(s.files)) }
 
 // bytes is the size of all files.

@@ -25,7 +25,7 @@ func InjectSlow(text string) string {
 func StripSlow(text string) string { return slow.strip(text) }
 
 // ReplaceSlow returns text with one slow-update region that holds content, at
-// the end of the document wherever it stood before. Content goes in as it is,
+// the end of the document wherever it was before. Content goes in as it is,
 // markers included: for content of a model use Skill.WithSlow.
 func ReplaceSlow(text, content string) string {
 	return atEnd(StripSlow(text), slowBlock(trim(content), lf), lf)
@@ -44,7 +44,7 @@ func slowBlock(content, end string) string {
 	return SlowStart + end + content + end + SlowEnd
 }
 
-// setRegion puts block in the place of the one region of kind k, or at the end
+// setRegion puts block instead of the one region of kind k, or at the end
 // of text when there is not exactly one.
 func setRegion(text string, k kind, block string) string {
 	if at, ok := k.only(text); ok {

@@ -22,7 +22,7 @@ func LineEnd(text string) string {
 	return lf
 }
 
-// WithLineEnd returns text with end, "\n" or "\r\n", in place of each line
+// WithLineEnd returns text with end, "\n" or "\r\n", instead of each line
 // break of either sort.
 func WithLineEnd(text, end string) string {
 	text = strings.ReplaceAll(text, crlf, lf)
@@ -33,7 +33,7 @@ func WithLineEnd(text, end string) string {
 }
 
 // Plain returns a text that somebody else wrote, such as a model, as it may become
-// part of a skill: without characters that steer what displays them or that nobody
+// part of a skill: without characters that steer what displays them or that no one
 // sees (control characters but line break and tab, overrides of direction, what
 // has no width). Others that end a line become line breaks. Text that is not UTF-8
 // stays as it is: Apply refuses it.
@@ -44,11 +44,11 @@ func Plain(text string) string {
 	return plain.Text(text)
 }
 
-// PlainLines is Plain for a document that was written anew: lines that stand in
+// PlainLines is Plain for a document that was written again: lines that are in
 // the document before it stay byte for byte as they are there.
 func PlainLines(before, after string) string { return newLines(before, after, Plain) }
 
-// newLines cleans those lines of after that do not stand in before.
+// newLines cleans those lines of after that do not be in before.
 func newLines(before, after string, clean func(string) string) string {
 	if clean(after) == after {
 		return after
@@ -122,7 +122,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// lineOf returns the 1-based line in which the byte at offset stands.
+// lineOf returns the 1-based line in which the byte at offset is.
 func lineOf(text string, offset int) int { return 1 + strings.Count(text[:offset], lf) }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.

@@ -114,7 +114,7 @@ func (f fitted) indented(lines []string, prefix string) string {
 	return strings.Join(out, f.end)
 }
 
-// joins reports whether the text can go on with the list of item k.
+// joins reports whether the text can continue with the list of item k.
 func (f fitted) joins(k int) bool {
 	if k < 0 || f.first().kind != itemLine {
 		return false
@@ -127,11 +127,11 @@ func (f fitted) joins(k int) bool {
 type place struct {
 	after int    // index of the line
 	text  string // as it is put there
-	blank bool   // a blank line stands before it
-	list  bool   // it goes on with the list, or the table, before it
+	blank bool   // a blank line is before it
+	list  bool   // it continues with the list, or the table, before it
 }
 
-// behind returns where the text goes that is to stand behind line i.
+// behind returns where the text goes that is to be behind line i.
 func (f fitted) behind(i int) place {
 	l, first := f.doc.lines[i], f.first().kind
 	k := f.doc.item(i)
@@ -209,7 +209,7 @@ func (f fitted) put(at place) Change {
 	return c
 }
 
-// blankBefore reports whether a blank line stands between a text that is put in and line n,
+// blankBefore reports whether a blank line is between a text that is put in and line n,
 // which gap blank lines part from the line before the text.
 func (f fitted) blankBefore(at place, n, gap int) bool {
 	next := f.doc.lines[n].kind
@@ -312,7 +312,7 @@ func (p page) fittedAtEnd(content string, shift, at int) (c Change, ok bool) {
 	return c, true
 }
 
-// alone returns the change that makes the text all that stands before the byte at, but for
+// alone returns the change that makes the text all that is before the byte at, but for
 // front matter.
 func (f fitted) alone(at int) Change {
 	kept, gap := paragraphGap(f.text[:at], at, f.end)
@@ -369,7 +369,7 @@ func (r region) cutsCode() bool {
 	return r.first > 0 && r.doc.lines[r.first-1].inside || r.doc.lines[r.last].inside
 }
 
-// replaced returns the change that puts content in the place of the region. White space
+// replaced returns the change that puts content instead of the region. White space
 // around a target is not part of what is replaced.
 func (r region) replaced(content string) Change {
 	c := Change{From: r.at.from, To: r.at.to, Text: WithLineEnd(content, r.end)}
@@ -390,7 +390,7 @@ func (r region) replaced(content string) Change {
 }
 
 // parts reports whether a line begins another block than the line i of the region did, so
-// that it has to be parted from what stands beside it.
+// that it has to be parted from what is next to it.
 func (r region) parts(i int, l mdLine) bool {
 	was := r.doc.lines[i].kind
 	if r.doc.item(i) >= 0 {
@@ -413,7 +413,7 @@ func (m mdText) isCode(i int) bool {
 }
 
 // taken returns the change that takes the region out: whole lines with their ends, and with
-// the blank lines after them where others stand before. ok is false if it is no whole lines.
+// the blank lines after them where others are before. ok is false if it is no whole lines.
 func (r region) taken() (c Change, ok bool) {
 	if !r.whole {
 		return c, false

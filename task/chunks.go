@@ -16,7 +16,7 @@ const chunkSize = 32 << 10
 
 // listChunks cuts the list of a file where entries begin, nil if the file is not
 // plainly a list in block style: comments, perhaps --- and the key tasks, then
-// entries whose dashes stand in one column, with all other lines to the right of it.
+// entries whose dashes are in one column, with all other lines to the right of it.
 func listChunks(data []byte) []yamlChunk {
 	var chunks []yamlChunk
 	dash, from, line, at := -1, 0, 0, 0
@@ -25,7 +25,7 @@ func listChunks(data []byte) []yamlChunk {
 		indent, text := indentOf(row)
 		switch {
 		case text == "" || text[0] == '#' && indent <= max(dash, 0):
-			// Nothing, wherever it stands.
+			// Nothing, wherever it is.
 		case isDash(text) && (dash < 0 || indent == dash):
 			if dash < 0 {
 				dash, from = indent, at

@@ -37,7 +37,7 @@ type Rules struct {
 	// Prompt and System are the texts of the set's templates, "" when there are
 	// none. A task without a prompt of its own needs the first.
 	Prompt, System string
-	// Values are what the templates may use besides the fields of a task.
+	// Values are what the templates may use apart from the fields of a task.
 	Values map[string]any
 	// Checker checks the checks. Without one, a task needs gold or checks of
 	// its own.
@@ -48,7 +48,7 @@ type Rules struct {
 	// Columns names, by field, the columns of a table that fields of its tasks are read from;
 	// other columns are fields of their own names.
 	Columns map[string]string
-	// Reads are fields that something reads besides the templates, such as gate.cluster.
+	// Reads are fields that something reads apart from the templates, such as gate.cluster.
 	Reads []string
 	// OwnScore says that the environment makes and scores its own tasks: they
 	// need neither prompt nor gold, and equal texts do not make equal tasks.
@@ -299,7 +299,7 @@ func (l *linter) lintPrompt(t Task, ps *problems) {
 	l.shown.add(sha256.Sum256([]byte(shown + "\x00" + system)))
 }
 
-// nothing stands for a task that shows nothing: it is like no other task, and
+// nothing means a task that shows nothing: it is like no other task, and
 // what is wrong with it has been said.
 var nothing [sha256.Size]byte
 

@@ -10,7 +10,7 @@ import (
 )
 
 // RejectedFile is where a review keeps the tasks that it took out of a file
-// beside it. Load passes over it in directories.
+// next to it. Load passes over it in directories.
 const RejectedFile = "rejected.jsonl"
 
 // schemaSuffix ends the names of schemas, which Load passes over in directories.
@@ -117,7 +117,7 @@ func splitSources(dir string, entries []os.DirEntry) ([]source, error) {
 		}
 		s, err := ParseSplit(name)
 		if err != nil {
-			continue // something else that lies beside the splits
+			continue // something else that lies next to the splits
 		}
 		if other, twice := bySplit[s]; twice {
 			return nil, bad(dir, "both %s and %s stand for the %s split: keep one", filepath.Base(other), e.Name(), s)

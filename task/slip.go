@@ -18,7 +18,7 @@ type slips struct {
 
 type slip struct {
 	n     int
-	first string // where the first of them stands
+	first string // where the first of them is
 }
 
 // meant are the fields that a slip of the hand may have been meant for. Shorter names

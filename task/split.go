@@ -45,7 +45,7 @@ func (s Set) Tasks() []Task { return s.tasks }
 // Len returns the number of tasks, without the trigger tasks.
 func (s Set) Len() int { return len(s.tasks) }
 
-// Unreviewed returns how many tasks are drafts that nobody has accepted.
+// Unreviewed returns how many tasks are drafts that no one has accepted.
 func (s Set) Unreviewed() int {
 	n := 0
 	for _, t := range s.tasks {
@@ -59,7 +59,7 @@ func (s Set) Unreviewed() int {
 // Warnings returns what is worth telling the user though it is no error.
 func (s Set) Warnings() []string { return s.warnings }
 
-// Doubts is an *Error with what a Doubter found, nil if that was nothing. Whoever begins
+// Doubts is an *Error with what a Doubter found, nil if that was nothing. The one who begins
 // to measure refuses such a set; for what was measured before it is worth a warning.
 func (s Set) Doubts() error { return s.doubts }
 

@@ -14,7 +14,7 @@ import (
 // Table is what was made of the columns of a table of tasks, a .csv or .tsv file.
 type Table struct {
 	Path      string   `json:"file"`
-	Separator string   `json:"separator"` // what stands between cells: one character
+	Separator string   `json:"separator"` // what is between cells: one character
 	Columns   []Column `json:"columns"`   // in their order
 }
 
@@ -33,7 +33,7 @@ func (s Set) Tables() []Table { return s.tables }
 func (t Table) unread() []string {
 	var out []string
 	for _, c := range t.Columns {
-		if c.Used || len(c.Fields) == 0 || slices.Contains(meant(), plainName(c.Name)) { // slips tells of these
+		if c.Used || len(c.Fields) == 0 || slices.Contains(meant(), plainName(c.Name)) { // slips reports these
 			continue
 		}
 		for _, field := range []string{"id", "type", "task_type", "gold", "split", "trigger"} {

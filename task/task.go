@@ -30,17 +30,17 @@ type Task struct {
 	Trigger Trigger        `json:"trigger,omitempty"`
 	Data    map[string]any `json:"data,omitempty"` // every other field, for templates
 
-	// Unreviewed says that a model drafted the task and nobody has accepted it
+	// Unreviewed says that a model drafted the task and no one has accepted it
 	// (reviewed: false in a file): what is measured on it is exploratory. It is no
 	// part of what the task asks, so it changes neither id nor digest.
 	Unreviewed bool `json:"-"`
 
-	// RawGold is the field that Gold was read from as it stands in the file, where
+	// RawGold is the field that Gold was read from as it is in the file, where
 	// that is not what GoldJSON makes of Gold: a number, a list with one answer. It is
-	// no part of the task's JSON. Whoever changes Gold sets it to nil.
+	// no part of the task's JSON. The one who changes Gold sets it to nil.
 	RawGold json.RawMessage `json:"-"`
 
-	// Kin is the task as it is compared with others of its set; nil: nobody has. It is no part
+	// Kin is the task as it is compared with others of its set; nil: no one has. It is no part
 	// of the task's JSON.
 	Kin *similar.Kin `json:"-"`
 
@@ -69,7 +69,7 @@ type Env interface {
 }
 
 // Cluster returns the value of a field of the task by which tasks belong together,
-// such as the document that they are about; "" for a task that stands on its own:
+// such as the document that they are about; "" for a task that is on its own:
 // it has no such field, or nothing in it.
 func (t Task) Cluster(field string) string {
 	if v := t.Fields()[field]; v != nil && field != "" {
@@ -78,7 +78,7 @@ func (t Task) Cluster(field string) string {
 	return ""
 }
 
-// GoldJSON returns the accepted answers as they stand in the file: text, a number, true
+// GoldJSON returns the accepted answers as they are in the file: text, a number, true
 // or false, an object, a list of these, or null where there are none. Of a task that
 // was made in code one answer is text, several are a list.
 func (t Task) GoldJSON() json.RawMessage {

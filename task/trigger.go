@@ -64,7 +64,7 @@ func (f fields) trigger(to *Trigger) error {
 		"trigger", text, TriggerShould, TriggerShouldNot)
 }
 
-// eachTask is eachItem of a file of tasks, in which a trigger set may also stand under
+// eachTask is eachItem of a file of tasks, in which a trigger set may also are under
 // any key of an object.
 func eachTask(data []byte, take func(Item)) error {
 	keys := []string{"tasks", "data"}

@@ -40,7 +40,7 @@ func eachYAML(ctx context.Context, data []byte, take func(Item)) error {
 	return nil
 }
 
-// chunk reads a text that stands behind others in its file.
+// chunk reads a text that is behind others in its file.
 func (r *yamlReader) chunk(p yamlChunk, take func(Item)) error {
 	file, err := yamlx.Parse(p.text)
 	var ye *yamlx.Error
@@ -75,7 +75,7 @@ func (r *yamlReader) chunk(p yamlChunk, take func(Item)) error {
 type yamlReader struct {
 	anchors map[string]any
 	nodes   int
-	aliased int // values that aliases stand for
+	aliased int // values that aliases mean
 	depth   int
 }
 
@@ -229,7 +229,7 @@ func (r *yamlReader) merge(m map[string]any, own map[string]bool, at yamlx.Node,
 }
 
 // alias returns the value of an anchor, and counts it as if it were written
-// out: that is what becomes of it in the end.
+// out: that is what happens to it in the end.
 func (r *yamlReader) alias(n yamlx.Node) (any, error) {
 	name := n.Name()
 	v, ok := r.anchors[name]

@@ -108,7 +108,7 @@ func LoadIf(loaded bool) Load {
 	return NotLoaded
 }
 
-// Told is what a model is told besides the skill and the task.
+// Told is what a model is distinguished from the skill and the task.
 type Told struct {
 	System string `json:"system,omitempty"` // its system message
 	Tools  string `json:"tools,omitempty"`  // what it can call, one a line

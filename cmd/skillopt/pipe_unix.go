@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// failWritesToBrokenPipes makes a write that nobody reads any more an error, and
+// failWritesToBrokenPipes makes a write that no one reads any more an error, and
 // not the end of the process: `--events - | head` must not end a run. The signal
 // is caught and dropped; ignored, it would be so in the processes of
 // environments as well.

@@ -22,7 +22,7 @@ func outSize() (columns, rows int) {
 	return columns, rows
 }
 
-// keys hands over what is typed, each key at once, where standard input is a terminal. The
+// keys passes on what is typed, each key at once, where standard input is a terminal. The
 // goroutine that reads it waits for a key and so ends with the program: it takes one key
 // more than is asked for.
 func keys() (<-chan byte, func()) {

@@ -26,12 +26,12 @@ const (
 )
 
 // Options say where an agent is found. The zero value finds nothing but
-// builtin: the search path is handed in, not taken from the environment.
+// builtin: the search path is passed in, not taken from the environment.
 type Options struct {
 	Path    string   // folders with programs, as in the variable PATH
 	Program string   // the agent's program, a name or an absolute path; "" = the adapter's
 	Args    []string // further arguments, after the adapter's own
-	Read    []string // folders that a confined agent may read besides its own package, absolute
+	Read    []string // folders that a confined agent may read apart from its own package, absolute
 	Files   []string // files that its variables name; it may read those that are not kept from it
 	Custom  *Custom  // for CustomName
 	Login   bool     // it works with a login of its own, and with the network: what it lacks it may fetch
@@ -53,8 +53,8 @@ type Agent struct {
 type Abilities struct {
 	Wire   string // protocol that it speaks with a model: a Wire constant, "" if that cannot be chosen
 	Skills bool   // it discovers skills in the workspace by itself
-	Images bool   // images reach the model as such; otherwise as files beside the task
-	Usage  bool   // it tells how many tokens it used
+	Images bool   // images reach the model as such; otherwise as files next to the task
+	Usage  bool   // it reports how many tokens it used
 	Chat   bool   // it can be used as a plain model, with no tools
 }
 
@@ -89,7 +89,7 @@ type adapter struct {
 	state     []string            // what it keeps of a login below the user's home
 	needs     []need              // programs that it calls and does not bring along
 	reads     []string            // documents of a workspace that it reads by itself when it begins
-	hidden    map[string][]string // by document: those beside which it does not read it
+	hidden    map[string][]string // by document: those next to which it does not read it
 	exitZero  bool                // its events do not say that it ended well, its exit code does
 	shell     shell               // how it runs commands
 	launch    func(l *launch) error

@@ -166,7 +166,7 @@ func (b *builtin) system() string {
 		b.job.SkillName, about, SkillPath(b.job.SkillName))
 }
 
-// besides tells the model of what lies beside the trained document: documents as they are,
+// besides tells the model of what lies next to the trained document: documents as they are,
 // and of skills what an agent would find in its list of them.
 func (b *builtin) besides() string {
 	var text strings.Builder

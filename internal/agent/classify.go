@@ -10,7 +10,7 @@ import (
 )
 
 // statusForm finds an HTTP status in what an agent says of an error. A bare
-// number may be anything, so one of these words must stand before it.
+// number may be anything, so one of these words must be before it.
 var statusForm = regexp.MustCompile(`(?i)(?:status(?: code)?|error|http|code|rejected|failed)["']?[\s:=(\[]+["']?([45]\d\d)\b|^\s*([45]\d\d)\b`)
 
 func statusIn(text string) int {

@@ -68,7 +68,7 @@ type Events struct {
 // into the event: keys and numbers of list elements divided by dots, * for all
 // elements, as in message.content.*.text.
 type Pattern struct {
-	// Where are paths and the texts that must stand there; * is any.
+	// Where are paths and the texts that must be there; * is any.
 	Where map[string]string `yaml:"where"`
 
 	Text      string `yaml:"text"`
@@ -129,7 +129,7 @@ func (c *Custom) adapter() (adapter, error) {
 // of an answer: the word and the status at the very beginning.
 const plainError = `^(?i:(?:(?:llm )?api|http|model|request) error|error)(?: code)?[:\s(\[]+(?:status(?: code)?[:\s]+)?(?:40[0-9]|413|429|5[0-9][0-9])\b`
 
-// inArgv are the names that may stand in arguments.
+// inArgv are the names that may be in arguments.
 func inArgv() []string {
 	return []string{"prompt_file", "workspace", "home", "model", "base_url", "skill_file"}
 }

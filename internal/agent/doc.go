@@ -1,4 +1,4 @@
-// Package agent runs coding agents on a task and says what became of it: what
+// Package agent runs coding agents on a task and says what happened to it: what
 // they answered, what they did on the way, what it cost, and whether it was the
 // agent or the ground under it that failed. Command-line agents are described by
 // adapters: how to call them, what to put into their home folder, and how to
@@ -9,5 +9,5 @@
 // some end with 0 after a wrong key, some call an error a success.
 //
 // It knows nothing about tasks, checks or scores, and nothing about the
-// environment of this process: what a program sees is handed in.
+// environment of this process: what a program sees is passed in.
 package agent

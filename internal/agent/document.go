@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Beside is what is laid beside the trained document, the same in each episode: a document
+// Beside is what is laid next to the trained document, the same in each episode: a document
 // under a path of the workspace, or a skill in its folder.
 type Beside struct {
 	Path  string      // slash-separated; "" = a skill
@@ -59,7 +59,7 @@ func (e *ReadsError) Error() string {
 }
 
 // Reads lists the documents at the root of a workspace, and below it, that the agent reads by
-// itself when it begins; nil: whatever it is told to.
+// itself when it begins; nil: whatever it is asked to.
 func (a *Agent) Reads() []string {
 	if a.adapter.name == BuiltinName || a.adapter.name == CustomName {
 		return nil
@@ -80,7 +80,7 @@ func (a *Agent) CheckReads(file string) error {
 	return &ReadsError{Agent: a.adapter.name, File: file, Reads: a.adapter.reads}
 }
 
-// Hidden is a file of a workspace beside which the named agent does not read the document
+// Hidden is a file of a workspace next to which the named agent does not read the document
 // at file, "" if there is none.
 func Hidden(workspace fs.FS, agent, file string) string {
 	for _, a := range adapters() {
@@ -96,7 +96,7 @@ func Hidden(workspace fs.FS, agent, file string) string {
 	return ""
 }
 
-// Misplaced reports why no document can stand at a path of a workspace: something other than
+// Misplaced reports why no document can be at a path of a workspace: something other than
 // a file is there or on the way, or a name that differs by upper and lower case alone.
 func Misplaced(workspace fs.FS, file string) error {
 	at := "."
@@ -125,7 +125,7 @@ func Misplaced(workspace fs.FS, file string) error {
 	return nil
 }
 
-// writeDocument puts the trained document where it stands, as it is. The empty one stands
+// writeDocument puts the trained document where it is, as it is. The empty one is
 // nowhere: a file that the workspace brings under its name is taken out, or it would be
 // measured.
 func (w *workspace) writeDocument(a adapter, j Job) error {
@@ -138,7 +138,7 @@ func (w *workspace) writeDocument(a adapter, j Job) error {
 	return w.place(j.File, j.Skill.Text())
 }
 
-// place writes a document, in the place of one that is there.
+// place writes a document, instead of one that is there.
 func (w *workspace) place(name, text string) error {
 	if err := Misplaced(w.root.FS(), name); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (w *workspace) clear(name string) error {
 	return nil
 }
 
-// writeBeside lays what goes with the trained document. It stands in the place of what the
+// writeBeside lays what goes with the trained document. It replaces what the
 // workspace brings under the same names.
 func (w *workspace) writeBeside(beside []Beside) error {
 	for _, b := range beside {
@@ -194,7 +194,7 @@ func (w *workspace) writeBeside(beside []Beside) error {
 	return nil
 }
 
-// checkFile checks the document of a job, and what lies beside it.
+// checkFile checks the document of a job, and what lies next to it.
 func (j Job) checkFile() error {
 	var faults []error
 	switch {

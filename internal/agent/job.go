@@ -37,7 +37,7 @@ type Job struct {
 
 	// Workspace is the folder that the agent works in, absolute and there
 	// already. The skill, and images that the agent cannot be given otherwise,
-	// are written into it; what it holds besides is the caller's.
+	// are written into it; what it holds apart from is the caller's.
 	Workspace string
 	// Home is an empty folder for the agent's own files, absolute, there already
 	// and not inside Workspace.
@@ -47,14 +47,14 @@ type Job struct {
 	SkillName string      // of its folder: small letters, digits and -; "" = as the skill names itself, or DefaultSkillName
 	Mode      Mode        // "" = Native
 	File      string      // of the mode File: the path of the document in the workspace; see CheckFile
-	Beside    []Beside    // what lies beside it, in this order
+	Beside    []Beside    // what lies next to it, in this order
 
 	Model    string
 	Context  int       // tokens that the model takes, for agents that can be told; 0 = as they think
 	Endpoint *Endpoint // where the model is; nil = the agent's own login
 	// LoginHome is the home folder of the user whose login the agent uses, when
 	// Endpoint is nil. What the user set up there for the agent counts as well,
-	// as far as the agent cannot be told to leave it out.
+	// as far as the agent cannot be asked to leave it out.
 	LoginHome string
 
 	Timeout   time.Duration // the task's own deadline; 0 = DefaultTimeout
@@ -69,7 +69,7 @@ type Job struct {
 	Show   sandbox.Places
 	Limits sandbox.Limits
 
-	// Hide takes what the agent was handed in secret out of what it prints, before that
+	// Hide takes what the agent was passed in secret out of what it prints, before that
 	// is read and cut; nil if it was handed nothing.
 	Hide *redact.Exact
 
@@ -91,15 +91,15 @@ type Endpoint struct {
 	Key string // sent to that server; never empty, since agents ask for one
 }
 
-// Report is what became of a job.
+// Report is what happened to a job.
 type Report struct {
 	Status score.Status // OK, AgentError or Unmeasured
 	Reason string       // "class: detail" of what is not OK
 	// Failure is why nothing was measured: set exactly if Status is Unmeasured.
 	Failure *model.Error
 	// Silent says that the deadline passed before the agent gave a sign that a model
-	// had answered it. One that prints nothing but its answer gives none: whoever
-	// knows that it was answered can tell that it failed by itself.
+	// had answered it. One that prints nothing but its answer gives none: the one who
+	// knows that it was answered can report that it failed by itself.
 	Silent bool
 	// Starved says that the deadline passed, and that for more than a fifth of it the agent
 	// waited for a processor.

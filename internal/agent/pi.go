@@ -160,7 +160,7 @@ func (m piMessage) record(r *record) {
 	case "error":
 		r.fail(0, m.Error)
 		return
-	case "aborted": // it was told to end
+	case "aborted": // it was asked to end
 		return
 	}
 	r.fault, r.own = nil, ""

@@ -76,7 +76,7 @@ func (u qwenUsage) total() trajectory.Usage {
 	return trajectory.Usage{Input: u.Input, Output: u.Output, Cached: u.Cached}
 }
 
-// apiError begins what qwen and gemini print in the place of an answer when the
+// apiError begins what qwen and gemini print instead of an answer when the
 // model server refused. No answer that starts so is worth a score.
 const apiError = "[API Error: "
 

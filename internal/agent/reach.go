@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 )
 
-// Reach returns what the agent may read when it is confined, besides the system, its
+// Reach returns what the agent may read when it is confined, apart from the system, its
 // workspace and its home: its own package, the toolchains in the search path, and
 // Options.Read. A program that is not there needs nothing. The error is a
 // *reach.ConflictError: then Run refuses as well.
@@ -50,7 +50,7 @@ func toolchains() []string {
 	return []string{"go", "node", "bun", "deno", "python3", "python", "uv", "ruby", "java", "cargo", "rustc"}
 }
 
-// ownFiles are those that the description of an agent names besides its program, such
+// ownFiles are those that the description of an agent names apart from its program, such
 // as the script of an interpreter.
 func (a *Agent) ownFiles() []string {
 	if a.opts.Custom == nil || len(a.opts.Custom.Argv) == 0 {

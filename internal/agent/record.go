@@ -12,7 +12,7 @@ import (
 )
 
 // Bounds of a report. A long text keeps its start and its end: errors of
-// commands stand at the end, what a file is at the start.
+// commands are at the end, what a file is at the start.
 const (
 	maxText   = 6000 // bytes of a message or an argument list
 	maxResult = 4000 // bytes of what a tool gave
@@ -48,7 +48,7 @@ type record struct {
 	shell     shell           // of the agent
 	commands  map[string]bool // open calls of the shell, by id
 	ran       int             // commands that were started
-	unstarted string          // what the shell gave in the place of one
+	unstarted string          // what the shell gave instead of one
 }
 
 // fault is a failure of what is under the agent, as its events tell it.

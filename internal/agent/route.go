@@ -8,7 +8,7 @@ import (
 )
 
 // An agent with a login of its own may have to go through a company's gateway. Its
-// variables are handed on by name (Job.Env); what follows is what else they need.
+// variables are passed on by name (Job.Env); what follows is what else they need.
 
 // FileVariables are those that name a file which an agent reads itself: certificates of
 // a company's own, and credentials for a cloud.
@@ -20,7 +20,7 @@ func FileVariables() []string {
 	}
 }
 
-// given returns the value of a variable that the job hands on, "" if it does not.
+// given returns the value of a variable that the job passes on, "" if it does not.
 func (l *launch) given(name string) string {
 	for _, e := range slices.Backward(l.job.Env) {
 		if value, ok := strings.CutPrefix(e, name+"="); ok {
@@ -31,7 +31,7 @@ func (l *launch) given(name string) string {
 }
 
 // codexRoute leads codex with a login of its own to the server of OPENAI_BASE_URL. The
-// user's own settings, in which a provider may stand, are left out, and codex does not
+// user's own settings, in which a provider may be, are left out, and codex does not
 // read that variable itself. With OPENAI_API_KEY it sends that key, otherwise it keeps
 // its login.
 func (l *launch) codexRoute() {
@@ -50,7 +50,7 @@ func (l *launch) codexRoute() {
 }
 
 // claudeRoute returns the variables that say where claude's model is, of those that the
-// job hands on. In its settings they are stronger than what a workspace brings.
+// job passes on. In its settings they are stronger than what a workspace brings.
 func (l *launch) claudeRoute() map[string]string {
 	if !l.login() {
 		return map[string]string{"ANTHROPIC_BASE_URL": l.job.Endpoint.base()}

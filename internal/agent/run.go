@@ -278,7 +278,7 @@ func ending(res sandbox.Result) string {
 	return fmt.Sprintf("exit code %d", res.Code)
 }
 
-// secrets are the values of a job that nobody may read in its report.
+// secrets are the values of a job that no one may read in its report.
 func secrets(j Job) []string {
 	var found []string
 	if j.Endpoint != nil {

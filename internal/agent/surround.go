@@ -57,7 +57,7 @@ var (
 // codexProvider reads from the settings of codex's user which server its model is
 // behind: settings to be given again, since all others are left out, and the
 // variables that they name. What would show a secret in arguments is left out:
-// headers and tokens that stand in the file itself. So is a setting of several
+// headers and tokens that are in the file itself. So is a setting of several
 // lines.
 func codexProvider(home string) (settings, vars []string) {
 	data, err := userfile.Read(context.Background(), filepath.Join(home, ".codex", "config.toml"), maxCodexConfig)

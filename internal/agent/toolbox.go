@@ -261,7 +261,7 @@ func (b *bothEnds) rest(p []byte) error {
 }
 
 // text is what was kept. Where something is left out in between, no part of what hide
-// knows is left beside it.
+// knows is left next to it.
 func (b *bothEnds) text(hide *redact.Exact) string {
 	start := b.start.String()
 	left := b.n - len(b.start.data) - min(len(b.end.data), b.end.max)

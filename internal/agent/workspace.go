@@ -112,7 +112,7 @@ func nameIn(workspace fs.FS, dir string) string {
 }
 
 // instructions are files and folders by which a workspace speaks to agents
-// itself. They are a task's own affair, but whoever reads a result must know.
+// itself. They are a task's own affair, but the one who reads a result must know.
 func instructions() []string {
 	return []string{
 		"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".cursorrules", ".github/copilot-instructions.md",

@@ -52,7 +52,7 @@ PRAGMA user_version = 1;`
 // the runs.
 const access = "?_txlock=immediate&_pragma=busy_timeout(2000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-1024)"
 
-// openDB opens the index of a folder, or makes it. A damaged one is made anew.
+// openDB opens the index of a folder, or makes it. A damaged one is made again.
 func openDB(ctx context.Context, dir string) (*sql.DB, error) {
 	path := filepath.Join(dir, File)
 	info, err := os.Lstat(path)

@@ -1,5 +1,5 @@
 // Package answers finds what the runs of a folder have recorded of model calls, so that no
-// command pays again for what another one has paid for. A side index beside the runs says
+// command pays again for what another one has paid for. A side index next to the runs says
 // where to look; what it says is never trusted: the entry is read from the run's own record,
 // checked, and compared with the whole request. The index may be deleted at any time, and is
 // made again from the runs.

@@ -35,7 +35,7 @@ type Index struct {
 	db   *sql.DB
 
 	mu      sync.Mutex
-	renewed bool // it was made anew once
+	renewed bool // it was made again once
 	conn    *sql.Conn
 	lookUp  *sql.Stmt
 	runs    map[int64]*source // that count, by number in the index
@@ -46,7 +46,7 @@ type Index struct {
 	failure error             // the index can no longer be used
 }
 
-// asking is what a name of a model stands for: at whose endpoint it was asked for.
+// asking is what a name of a model means: at whose endpoint it was asked for.
 type asking struct{ endpoint, model string }
 
 // Open opens the index over the runs of a folder for the run self, and takes in what was
@@ -69,7 +69,7 @@ func unusable(dir string, err error) error {
 	return fmt.Errorf("the index of answers %s: %w; it may be deleted, and is made again from the runs", filepath.Join(dir, File), err)
 }
 
-// renew makes the index anew in the place of a damaged one: it is no more than a projection.
+// renew makes the index again instead of a damaged one: it is no more than a projection.
 // Who answered last is known from this session too, and stays.
 func (x *Index) renew(ctx context.Context) error {
 	x.renewed = true
@@ -184,7 +184,7 @@ type candidate struct {
 	file     string // see fileID
 	size     int64
 	time     int64
-	live     bool // a log lies beside the record
+	live     bool // a log lies next to the record
 }
 
 // candidates lists the runs of a folder that may hold answers, the newest first. What

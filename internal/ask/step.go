@@ -26,7 +26,7 @@ func Step(dir, path string, step int) (result.StepDetail, error) {
 // Row is the run in dir as a list shows it.
 func Row(ctx context.Context, dir string) result.RunRow { return Shareable(record.Row(ctx, dir)) }
 
-// Compare sets runs beside each other; paths are what messages call them.
+// Compare sets runs next to each other; paths are what messages call them.
 func Compare(ctx context.Context, dirs, paths []string) (result.RunsCompared, error) {
 	rows := make([]result.RunRow, len(dirs))
 	for i, dir := range dirs {
@@ -45,7 +45,7 @@ func Notes(dir string) (result.Notes, error) {
 	return n, notesError(err)
 }
 
-// SetNotes keeps notes on the run in dir in place of those that are there, and returns what is
+// SetNotes keeps notes on the run in dir instead of those that are there, and returns what is
 // kept; path is what messages call the run.
 func SetNotes(dir, path string, n result.Notes) (result.Notes, error) {
 	n, err := record.WriteNotes(dir, n)

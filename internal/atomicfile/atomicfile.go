@@ -15,7 +15,7 @@ import (
 )
 
 // WriteFile replaces the file at path with data. The data goes to a temporary
-// file beside it, which is flushed to the disk before it takes the name, and
+// file next to it, which is flushed to the disk before it takes the name, and
 // the directory is flushed after. On any error, a full disk for one, the old
 // file is untouched and the temporary one removed. perm is not cut by the
 // umask.

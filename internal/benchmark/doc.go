@@ -4,7 +4,7 @@
 // A row is what somebody else has published, and is believed nothing: names become names of files
 // only after they were looked at, pictures are pictures by their first bytes, and what is wrong is
 // said with file, row and key. Nothing half made is ever at the place of the result: it is made
-// beside it and renamed.
+// next to it and renamed.
 //
 // It knows nothing about models, scores, training, downloads or what commands print.
 package benchmark

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// fileCommits keeps the commits of sources that name none, beside the files.
+// fileCommits keeps the commits of sources that name none, next to the files.
 const fileCommits = "commits.json"
 
 // Fetching says what to fetch, and how.
@@ -30,7 +30,7 @@ type Fetching struct {
 	Progress func(fetch.Event)
 }
 
-// Fetched is what came of it.
+// Fetched is the result of it.
 type Fetched struct {
 	Benchmark string   `json:"benchmark"`
 	Dir       string   `json:"dir"`

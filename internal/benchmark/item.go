@@ -25,7 +25,7 @@ type item struct {
 	row      int
 }
 
-// picture is one of a task, by its bytes or by the path of a file beside the rows.
+// picture is one of a task, by its bytes or by the path of a file next to the rows.
 type picture struct {
 	name  string // below images/; an end such as .png is added where it has none
 	field string // of the row, for messages
@@ -33,7 +33,7 @@ type picture struct {
 	path  string
 }
 
-// converter makes an item of a row; a reason in place of one says that the row is none of the
+// converter makes an item of a row; a reason instead of one says that the row is none of the
 // benchmark.
 type converter func(row dataset.Row) (it item, leftOut string, err error)
 

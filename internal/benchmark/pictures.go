@@ -155,7 +155,7 @@ func (g *gallery) one(it *item, p picture) (string, error) {
 	return name, nil
 }
 
-// find reads a file that a row names: beside the rows, in a folder images there, from the folder of
+// find reads a file that a row names: next to the rows, in a folder images there, from the folder of
 // the data, or from one above it.
 func (g *gallery) find(beside, name string) ([]byte, error) {
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))

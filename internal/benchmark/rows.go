@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// rowFile is a file with rows, and the split that its place stands for.
+// rowFile is a file with rows, and the split that its place means.
 type rowFile struct {
 	name  string
 	split task.Split

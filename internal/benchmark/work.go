@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
-// work is the folder in which a result is made, beside the place where it will be.
+// work is the folder in which a result is made, next to the place where it will be.
 type work struct {
 	out, dir string
 	root     *os.Root

@@ -80,7 +80,7 @@ func (c *Caller) cached(r *role, s *step) (rep reply, found bool, err error) {
 }
 
 // keep puts a usable answer into the cache. It is paid for and recorded: that the cache
-// cannot be written is told once, and keeps nobody from the answer.
+// cannot be written is reported once, and keeps no one from the answer.
 func (c *Caller) keep(r *role, s *step, rep reply, encoded []byte) {
 	if c.opts.Cache == nil || rep.Limit != "" || s.call.refuses(rep.Response) != nil {
 		return

@@ -40,13 +40,13 @@ type Call struct {
 }
 
 // Reask says how often an unusable reply is asked for again. The zero value
-// stands for DefaultReask; Same = -1 means not at all.
+// means DefaultReask; Same = -1 means not at all.
 type Reask struct {
 	Same      int // with the identical request
 	WithError int // after that, with the reply and what is wrong with it
 }
 
-// DefaultReask returns what the zero Reask stands for.
+// DefaultReask returns what the zero Reask means.
 func DefaultReask() Reask { return Reask{Same: 8, WithError: 1} }
 
 func (r Reask) orDefault() Reask {
@@ -71,7 +71,7 @@ func Seed(runSeed int64, item string, sample int) int64 {
 }
 
 // reply is what came back for a request, in the form in which it is recorded:
-// a response, or the limit of the task that stood in its way.
+// a response, or the limit of the task that was in its way.
 type reply struct {
 	model.Response
 	Limit   model.Code `json:"limit,omitempty"`
@@ -196,7 +196,7 @@ func stepKey(key string, attempt, turn int) string {
 
 // FirstAttempt reports whether key is that of a first attempt: only those are
 // reused, since a re-ask wants another answer to the same request.
-// What stands before the last two segments is free text.
+// What is before the last two segments is free text.
 func FirstAttempt(key string) bool {
 	slash := strings.LastIndexByte(key, '/')
 	return slash >= 0 && strings.HasPrefix(key[slash:], "/turn") && strings.HasSuffix(key[:slash], "/attempt0")

@@ -28,7 +28,7 @@ func (o Options) held() error {
 	return errors.Join(errs...)
 }
 
-// SetLimits changes the ceilings of the run, beside the calls that it makes; those of roles
+// SetLimits changes the ceilings of the run, next to the calls that it makes; those of roles
 // stay. Calls that wait for room try again. What is in flight is finished and counts: below
 // what is spent the next call fails with a *BudgetError. Holds says whether they can be held.
 func SetLimits(c *Caller, limits Limits) {

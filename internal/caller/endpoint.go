@@ -58,7 +58,7 @@ func (e *endpoint) begin() *attempts {
 	return &attempts{answers: e.answers}
 }
 
-// end forgets a call. An endpoint that nobody asks is not failing: its patience
+// end forgets a call. An endpoint that no one asks is not failing: its patience
 // must not run out while the run is busy elsewhere.
 func (e *endpoint) end(a *attempts) {
 	e.mu.Lock()
@@ -133,7 +133,7 @@ func (s *strays) answered() {
 	clear(s.row)
 }
 
-// strayed notes an item that the endpoint refuses, and reports whether it is no use to go on.
+// strayed notes an item that the endpoint refuses, and reports whether it is no use to continue.
 func (e *endpoint) strayed(item string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -23,7 +23,7 @@ type EpisodeCall struct {
 	Role  string // whose model the episode uses
 	Seed  int64  // default seed of its requests
 
-	// What the outcome depends on besides the model: parts that repeat, such as
+	// What the outcome depends on apart from the model: parts that repeat, such as
 	// the skill, and the episode's own.
 	Shared [][]byte
 	Own    []byte
@@ -47,7 +47,7 @@ type EpisodeResult struct {
 // whose calls are metered, bounded and retried like any other and go into the
 // ledger; they are never answered from it. When run succeeds its result is
 // recorded. When it fails, or when infrastructure kept an answer from it and it
-// went on regardless, nothing is recorded: what it spent stays in the ledger as
+// continued regardless, nothing is recorded: what it spent stays in the ledger as
 // lost, and the next try starts afresh. Tokens that the result reports count as
 // those of calls do, at the price of the role; where that rises with the length
 // of a prompt and their sum is beyond that length, their cost is unknown.
@@ -281,7 +281,7 @@ func (e *episodeClient) next() (int, error) {
 	return e.ordinal - 1, nil
 }
 
-// fail remembers an error, unless the episode itself ended the call: whoever stops
+// fail remembers an error, unless the episode itself ended the call: the one who stops
 // the run ends all of the episode, and what that makes of it is no result.
 func (e *episodeClient) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil && e.ctx.Err() == nil && !endsRun(err) {
@@ -306,7 +306,7 @@ func (e *episodeClient) verdict(err error) error {
 	return err
 }
 
-// reported returns what an episode spent beside its client, and the most that it
+// reported returns what an episode spent next to its client, and the most that it
 // cost when that is not known.
 func (e *episodeClient) reported(usage trajectory.Usage) (spend journal.Spend, most int64) {
 	spend = journal.Spend{Stage: e.call.Stage, Role: e.role.name, Model: e.role.Model}
@@ -323,7 +323,7 @@ func (e *episodeClient) reported(usage trajectory.Usage) (spend journal.Spend, m
 	return spend, most
 }
 
-// givenUp knows the items that decisions went on without.
+// givenUp knows the items that decisions continued without.
 type givenUp struct {
 	mu   sync.RWMutex
 	keys map[string]struct{}

@@ -17,7 +17,7 @@ var (
 )
 
 // LostError says that a model other than the target gave no usable reply after
-// all re-asks. The stage goes on with its fallback.
+// all re-asks. The stage continues with its fallback.
 type LostError struct {
 	Key     string
 	Replies int    // how many were refused
@@ -79,7 +79,7 @@ func (e *TaskLimitError) Error() string { return e.Err.Error() }
 
 func (e *TaskLimitError) Unwrap() error { return e.Err }
 
-// StoppedError says that an endpoint makes it pointless to go on: it refused a
+// StoppedError says that an endpoint makes it pointless to continue: it refused a
 // request for good, or gave nothing but failures for longer than the patience.
 // It ends the run; what was recorded is safe.
 type StoppedError struct {
@@ -125,14 +125,14 @@ func (e *StoppedError) Unwrap() error { return e.Err }
 // who takes their time. Nothing is recorded; asking again later finds the answer.
 type WaitingError struct {
 	Key string
-	Err error // says where the request stands
+	Err error // says where the request is
 }
 
 func (e *WaitingError) Error() string { return fmt.Sprintf("%s waits for an answer: %v", e.Key, e.Err) }
 
 func (e *WaitingError) Unwrap() error { return e.Err }
 
-// ComesLater marks it as an error beside which other requests are sent.
+// ComesLater marks it as an error next to which other requests are sent.
 func (e *WaitingError) ComesLater() {}
 
 // advice says what helps against a refusal that retries do not help against.
@@ -197,7 +197,7 @@ func (e *BudgetError) amount(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// UnboundedError says that a ceiling of money or tokens is set, and that nobody can
+// UnboundedError says that a ceiling of money or tokens is set, and that no one can
 // say before a call of a role is sent what it may take at most.
 type UnboundedError struct {
 	Limit string // the config key
@@ -216,7 +216,7 @@ func (e *UnboundedError) Error() string {
 }
 
 // UncountedError says that a ceiling is set for a run some of whose recorded calls
-// did not say what they used: nobody knows what is left of it.
+// did not say what they used: no one knows what is left of it.
 type UncountedError struct {
 	Limit string
 	Calls int64

@@ -43,7 +43,7 @@ type storedSchema struct {
 }
 
 // input returns what the answer to req depends on. The last message is the
-// call's own; those before it are likely to stand in other calls too: the
+// call's own; those before it are likely to be in other calls too: the
 // system message with the skill, the earlier turns of a conversation.
 func (c *Caller) input(r *role, req *model.Request) (journal.Input, error) {
 	var in journal.Input
@@ -98,7 +98,7 @@ func contentOf(m model.Message) (string, error) {
 	return string(b), nil
 }
 
-// withoutPixels has the hashes of images in their place: the record tells whether
+// withoutPixels has the hashes of images in their place: the record reports whether
 // one is another, and does not hold it again with every answer.
 func withoutPixels(parts []model.Part) []model.Part {
 	if !slices.ContainsFunc(parts, func(p model.Part) bool { return p.Image != nil }) {
@@ -241,7 +241,7 @@ func excerpts(a, b string) (string, string) {
 	return cut(x), cut(y)
 }
 
-// parts remembers the blobs of long texts, so that a text which stands in
+// parts remembers the blobs of long texts, so that a text which is in
 // thousands of calls is hashed once.
 type parts struct {
 	mu    sync.RWMutex

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// kept is a call inside an episode whose words are kept beside its ledger entry: of every
+// kept is a call inside an episode whose words are kept next to its ledger entry: of every
 // attempt, whatever became of it. The nil kept keeps nothing. What is said is taken while
 // the model is at work, and what cannot be kept is no failure of the call.
 type kept struct {
@@ -71,7 +71,7 @@ type beginning struct {
 // maxBeginning bounds it, in bytes.
 const maxBeginning = 64 << 10
 
-// follow returns the beginning of what p will hand over; nil: nobody reads it.
+// follow returns the beginning of what p will pass on; nil: no one reads it.
 func (e *episodeClient) follow(p *model.Passage) *beginning {
 	if e.keeper == nil || p == nil {
 		return nil

@@ -33,7 +33,7 @@ type trial struct {
 
 // Parameters of the limiter.
 const (
-	windowOutcomes = 32                    // a window has at least so many outcomes, and two per slot
+	windowOutcomes = 32                    // a window has at least that many outcomes, and two per slot
 	windowTime     = 50 * time.Millisecond // and lasts at least so long, and two latencies
 	troubled       = 0.3                   // share of failures that starts a trial of a lower limit
 	healthy        = 0.1                   // share below which a higher limit may be tried

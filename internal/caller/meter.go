@@ -276,7 +276,7 @@ func (m *meter) failed(s journal.Spend, h *reservation) {
 }
 
 // countable reports, as an *UncountedError, why a ceiling cannot be held: calls on
-// record used nobody knows how much.
+// record used no one knows how much.
 func (m *meter) countable(before []journal.Total) error {
 	for _, t := range before {
 		for _, a := range m.of(t.Role) {
@@ -359,7 +359,7 @@ func (a *account) next() error {
 	return nil
 }
 
-// room reports why something of this size may not begin; zero stands for
+// room reports why something of this size may not begin; zero means
 // anything at all, of calls only those that are counted. It needs the lock.
 func (a *account) room(need Amount) error {
 	if of := a.limit.Calls; of != nil && need.Calls > 0 {
@@ -449,7 +449,7 @@ func (c *Caller) ReserveShare(share float64) {
 }
 
 // Affords reports, as a *BudgetError, which ceiling has no room for what is
-// expected to be spent by each role, beside what is kept back.
+// expected to be spent by each role, next to what is kept back.
 func (c *Caller) Affords(byRole map[string]Amount) error {
 	m := c.meter
 	m.mu.Lock()

@@ -19,27 +19,27 @@ type Activity struct {
 	Request model.Request
 }
 
-// Ended says what became of an Activity.
+// Ended says what happened to an Activity.
 type Ended struct {
 	At       time.Time
 	Took     time.Duration  // of the try that was answered, or of the episode
 	Response model.Response // without an answer: the zero value
-	Usage    journal.Usage  // of an episode: what it reported beside its requests
+	Usage    journal.Usage  // of an episode: what it reported next to its requests
 	Cost     *int64         // billionths of a US dollar; nil = not known, or none
-	Limit    model.Code     // the limit of the task that stood in the way of an answer
+	Limit    model.Code     // the limit of the task that was in the way of an answer
 	Err      error          // nil = it was answered
 }
 
 // Observation follows one Activity. Its methods are called one after the other.
 type Observation interface {
-	// Failed tells that a try has failed, and is made again unless Ended follows.
+	// Failed reports that a try has failed, and is made again unless Ended follows.
 	Failed(at time.Time, code model.Code)
 	// Ended is called once, last.
 	Ended(Ended)
 }
 
-// watch follows one activity for whoever observes the Caller. All its methods do
-// nothing when nobody does; a request that is never sent is not told of.
+// watch follows one activity for the one who observes the Caller. All its methods do
+// nothing when no one does; a request that is never sent is not shown.
 type watch struct {
 	observe func(Activity) Observation
 	what    Activity
@@ -63,7 +63,7 @@ func (w *watch) failed(at time.Time, code model.Code) {
 	}
 }
 
-// answered tells how a request ended.
+// answered reports how a request ended.
 func (w *watch) answered(at time.Time, got *answer, err error) {
 	if w.seen == nil {
 		return
@@ -78,7 +78,7 @@ func (w *watch) answered(at time.Time, got *answer, err error) {
 	w.seen.Ended(e)
 }
 
-// episode tells how an episode ended.
+// episode reports how an episode ended.
 func (w *watch) episode(at time.Time, spend journal.Spend, err error) {
 	if w.seen != nil {
 		w.seen.Ended(Ended{At: at, Took: at.Sub(w.what.At), Usage: spend.Usage, Cost: spend.Cost, Err: err})

@@ -32,40 +32,40 @@ type Options struct {
 	Limits      Limits
 
 	// Forked allows that inherited inputs differ from those of this run, which
-	// continues a copy of another run's record: what differs is asked anew and
+	// continues a copy of another run's record: what differs is asked again and
 	// takes the place of the copy. What the run recorded itself must not differ.
 	Forked bool
 
 	// Lifetime is the context of the run. With it, a request under way ends only
 	// when the run is stopped hard, not when the context of its call does: what
-	// is paid for is recorded also when a call beside it has ended the phase. Nil:
+	// is paid for is recorded also when a call next to it has ended the phase. Nil:
 	// a request ends with its call.
 	Lifetime context.Context
 
 	Cache Cache // of answers across runs; nil = none
 
-	// Unkept is told once, why, when an answer could not be put into the cache. Nil:
-	// nobody wants to know.
+	// Unkept is reported once, why, when an answer could not be put into the cache. Nil:
+	// no one wants to know.
 	Unkept func(error)
 
-	// Others answers what other runs have been asked before. Nil: nobody does.
+	// Others answers what other runs have been asked before. Nil: no one does.
 	Others Others
 
 	// Replay answers every step that the journal does not: nothing is sent, no
 	// episode and no check is run. Nil: steps are carried out.
 	Replay Replay
 
-	// Waiting is told once when an endpoint has given nothing but failures for a
+	// Waiting is reported once when an endpoint has given nothing but failures for a
 	// few seconds, and again when that happens after an answer. Calls may be told
-	// concurrently. Nil: nobody wants to know.
+	// concurrently. Nil: no one wants to know.
 	Waiting func(Outage)
 
-	// Observe is told of everything that the record does not answer, when it begins,
-	// and what it returns is told how it goes on. It may be called concurrently and
-	// must not block. Nil: nobody wants to know.
+	// Observe is shown everything that the record does not answer, when it begins,
+	// and what it returns is informed how it continues. It may be called concurrently and
+	// must not block. Nil: no one wants to know.
 	Observe func(Activity) Observation
 
-	// Redact has what is said in the calls inside episodes kept in the record, beside its
+	// Redact has what is said in the calls inside episodes kept in the record, next to its
 	// entries: it takes secrets out of a text first, and may be called concurrently. Nil:
 	// the calls are counted, and nothing of what they say is kept.
 	Redact func(text string) string
@@ -110,7 +110,7 @@ type Limits struct {
 	Calls  *int64
 	Tokens *int64 // input and output
 	USD    *float64
-	Roles  map[string]Ceilings // by role, besides those of the run
+	Roles  map[string]Ceilings // by role, apart from those of the run
 }
 
 // Defaults of Options.
@@ -132,7 +132,7 @@ type Caller struct {
 	live   *liveStats
 	cuts   *cutCounts
 	given  *givenUp
-	unkept sync.Once      // it was told that the cache cannot be written
+	unkept sync.Once      // it was informed that the cache cannot be written
 	mask   *exchange.Mask // of what is said inside episodes; nil: it is not kept
 }
 
@@ -266,7 +266,7 @@ func (c *Caller) role(name string) (*role, error) {
 }
 
 // Stop lets the calls in flight finish and be recorded, and sends no new ones:
-// they get ErrStopping. Episodes that have begun may go on.
+// they get ErrStopping. Episodes that have begun may continue.
 func (c *Caller) Stop() { c.sender.stopping.set(ErrStopping) }
 
 // latch is an event that happens once, with its reason.

@@ -18,7 +18,7 @@ type Price struct {
 	Long Rates // of calls with more
 }
 
-// long reports whether so many input tokens are more than the first rates hold
+// long reports whether that many input tokens are more than the first rates hold
 // for.
 func (p *Price) long(input int64) bool { return p.UpTo > 0 && input > p.UpTo }
 
@@ -36,7 +36,7 @@ func (p *Price) nano(u journal.Usage) *int64 {
 }
 
 // sum returns what several calls cost that are known by their sum only. Where
-// that is longer than the first rates hold for, nobody knows which of the calls
+// that is longer than the first rates hold for, no one knows which of the calls
 // were: the cost is unknown, and no more than most, which a ceiling goes by.
 func (p *Price) sum(u journal.Usage) (cost *int64, most int64) {
 	if p == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 )
 
-// Replay answers steps in the place of models, environments and programs. It may
+// Replay answers steps instead of models, environments and programs. It may
 // be called concurrently.
 type Replay interface {
 	// Find returns the result that was recorded under key for the input with that
@@ -16,7 +16,7 @@ type Replay interface {
 	// role may answer: the calls are deterministic and share answers. An error
 	// ends the run.
 	Find(key string, digest journal.Digest, role string, allowEqual bool) (journal.Record, error)
-	// GivenUp returns the keys that recorded decisions went on without.
+	// GivenUp returns the keys that recorded decisions continued without.
 	GivenUp() []string
 }
 

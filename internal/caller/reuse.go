@@ -9,7 +9,7 @@ import (
 )
 
 // reuse answers equal deterministic calls once. Since equal calls have equal
-// answers it does not matter whose key stands in the record: a resumed run
+// answers it does not matter whose key is in the record: a resumed run
 // finds the answer by the digest of the input.
 type reuse struct {
 	mu       sync.Mutex
@@ -17,8 +17,8 @@ type reuse struct {
 	inFlight map[equalKey]*inFlightCall
 }
 
-// equalKey stands for what makes two calls equal: the digest of the input, and the role,
-// which stands for the endpoint, whose address may change between sessions.
+// equalKey means what makes two calls equal: the digest of the input, and the role,
+// which means the endpoint, whose address may change between sessions.
 type equalKey [16]byte
 
 func equalKeyOf(role string, digest journal.Digest) equalKey {
@@ -32,7 +32,7 @@ type inFlightCall struct {
 	reply reply
 	err   error
 
-	abandoned bool // the context of whoever led it ended
+	abandoned bool // the context of the one who led it ended
 	elsewhere bool // another run has answered it
 }
 

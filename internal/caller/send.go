@@ -23,10 +23,10 @@ type sender struct {
 
 	lifetime context.Context // of the run; nil: a request ends with its call
 	patience time.Duration
-	waiting  func(Outage)               // nil: nobody wants to know
-	observe  func(Activity) Observation // nil: nobody wants to know
+	waiting  func(Outage)               // nil: no one wants to know
+	observe  func(Activity) Observation // nil: no one wants to know
 
-	halted   latch // the run cannot go on
+	halted   latch // the run cannot continue
 	stopping latch // the user wants it to end
 }
 
@@ -58,7 +58,7 @@ type request struct {
 	begun bool // it belongs to an episode under way, which Stop lets finish
 	try   int  // of that episode
 
-	direct bool // its failure concerns nobody else, see Direct
+	direct bool // its failure concerns no one else, see Direct
 
 	// record makes an answer durable. The request keeps its slot of the run until
 	// it returns, so that a kill loses no more answers than there are slots.
@@ -139,7 +139,7 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 
 // once makes one attempt within the limits, and records its answer. A failure is
 // the attempt's; an error means that there was none, that it was cut short, or
-// that the run must end, which stands before anybody gets the slot.
+// that the run must end, which is before anybody gets the slot.
 func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*answer, *model.Error, error) {
 	if err := s.enter(ctx, r, e, again); err != nil {
 		return &answer{}, nil, err
@@ -220,7 +220,7 @@ func (s *sender) paced(ctx context.Context, r *role, begun bool) error {
 }
 
 // enter waits for the server's bucket, a slot of the endpoint and one of the
-// run. Whoever finds the bucket empty once it has its slots gives them back.
+// run. The one who finds the bucket empty once it has its slots gives them back.
 func (s *sender) enter(ctx context.Context, r *role, e *request, again bool) error {
 	for {
 		if err := s.paced(ctx, r, e.begun); err != nil {
@@ -324,7 +324,7 @@ func classified(ctx context.Context, r *role, err error) *model.Error {
 	return &model.Error{Code: code, Endpoint: r.Endpoint, Err: err}
 }
 
-// read tells whether what a client returned is a reply. A refusal of the content
+// read reports whether what a client returned is a reply. A refusal of the content
 // and an empty answer are replies too: they are recorded.
 func (a *answer) read(failure *model.Error) {
 	a.received = true

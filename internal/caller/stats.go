@@ -45,7 +45,7 @@ type Stats struct {
 func (c *Caller) Settle() error { return c.journal.Append(context.Background()) }
 
 // Stats returns the sums of everything that is durable. A stage that was only
-// reused or replayed in this session stands in the record too, so every stage
+// reused or replayed in this session is in the record too, so every stage
 // that made a call is listed.
 func (c *Caller) Stats() Stats {
 	totals := c.journal.Totals()

@@ -15,11 +15,11 @@ const (
 	// again though it wants a longer wait: a single hint proves nothing.
 	probeAfter = 5 * time.Second
 
-	// barredProves is how many calls must be told to wait beyond the patience, with
+	// barredProves is how many calls must be asked to wait beyond the patience, with
 	// no answer between them, where the endpoint has answered shortly before.
 	barredProves = 3
 
-	// barredEnough is how many such calls prove it whatever the others are told that
+	// barredEnough is how many such calls prove it whatever the others are informed that
 	// wait for their turn.
 	barredEnough = 16
 

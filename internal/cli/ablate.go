@@ -215,7 +215,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 	}
 }
 
-// ruleText is a rule, behind the file that it stands in unless that is SKILL.md.
+// ruleText is a rule, behind the file that it is in unless that is SKILL.md.
 func ruleText(r result.Rule) string {
 	if r.File == "" {
 		return r.Text

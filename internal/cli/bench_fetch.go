@@ -154,7 +154,7 @@ func sizeText(n int64) string {
 	return userfile.Size(n)
 }
 
-// writeFetched prints what came of it.
+// writeFetched prints the result of it.
 func writeFetched(out printer, r benchmark.Fetched, name, to string) {
 	out.line(fmt.Sprintf("%s: %s in %s, %d of them fetched now (%s)", r.Benchmark, plural.Of(len(r.Files), "file", "files"), out.path(r.Dir), r.New, userfile.Size(r.Bytes)))
 	for _, repo := range slices.Sorted(slices.Values(r.Fixed)) {

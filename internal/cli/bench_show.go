@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// benchView is what bench show tells of a benchmark.
+// benchView is what bench show reports a benchmark.
 type benchView struct {
 	benchRow
 	Sets      map[string]string    `json:"sets"`      // keys of the config with their values as JSON
@@ -111,7 +111,7 @@ func isJudged(ctx context.Context, a *app, f *folder.Folder) (bool, error) {
 	return suite.Needs(task.Task{}).Judge, nil
 }
 
-// specsOf are checks as they are compiled: none stands for those that a set has without any.
+// specsOf are checks as they are compiled: none means those that a set has without any.
 func specsOf(t config.Tasks) any {
 	if len(t.Checks) == 0 {
 		return nil

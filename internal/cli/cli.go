@@ -43,7 +43,7 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 		return exitOK
 	}
 	var shown *shownError
-	// Whoever read the output has gone, as head does when it has enough: nobody is to be told.
+	// Whoever read the output has gone, as head does when it has enough: no one is to be told.
 	gone := errors.Is(perr, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
 	if !errors.As(err, &shown) && !gone {
 		printError(app.printer(s.Err), err, app.json || asksForJSON(args))

@@ -15,7 +15,7 @@ import (
 // namedFailures is how many failing test tasks the end of train names.
 const namedFailures = 3
 
-// writeClosing prints what training came to: one sentence with one number, what it cost and
+// writeClosing prints the result of training: one sentence with one number, what it cost and
 // where the result is. Everything else is behind runs show.
 func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 	if s.Status != result.Completed {
@@ -43,7 +43,7 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 // endedAs says how a run ended and what it did.
 func endedAs(s *result.Summary) string { return string(s.Status) + ": " + stepsText(s) }
 
-// stepsText counts what became of the steps.
+// stepsText counts what happened to the steps.
 func stepsText(s *result.Summary) string {
 	text := fmt.Sprintf("%s, %d accepted, %d rejected, %d skipped", plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
 	if s.Lost > 0 {

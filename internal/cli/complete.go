@@ -91,7 +91,7 @@ func (a *app) completions(root *cobra.Command) {
 	}
 }
 
-// offer answers with those words that go on with what is there. Words with characters that
+// offer answers with those words that continue with what is there. Words with characters that
 // steer a terminal, or that a shell would take apart, are left out. Files are offered where
 // nothing fits.
 func (a *app) offer(words []string, begun string) ([]string, cobra.ShellCompDirective) {

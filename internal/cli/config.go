@@ -105,7 +105,7 @@ func (a *app) writeExplanations(list []config.Explanation) error {
 	return nil
 }
 
-// keyAndConfig tells a key from a config: that is a file, or a folder with config.yaml.
+// keyAndConfig distinguishes a key from a config: that is a file, or a folder with config.yaml.
 func (a *app) keyAndConfig(args []string) (key, path string, err error) {
 	for _, arg := range args {
 		full := a.absolute(arg)

@@ -206,12 +206,12 @@ type exchangeLines struct {
 
 	mu sync.Mutex
 
-	waiting sync.Mutex // of what is told when the first lines are printed
+	waiting sync.Mutex // of what is reported when the first lines are printed
 	open    bool
 	early   []event.Event
 }
 
-// event tells of what was asked of the gateway from outside, and of what its user should
+// event reports what was asked of the gateway from outside, and of what its user should
 // know: not before the first lines are printed.
 func (l *exchangeLines) event(e event.Event) {
 	l.waiting.Lock()
@@ -226,7 +226,7 @@ func (l *exchangeLines) event(e event.Event) {
 	l.tell(e)
 }
 
-// begin tells of what has happened before the first lines. It needs the lock.
+// begin reports what has happened before the first lines. It needs the lock.
 func (l *exchangeLines) begin() {
 	l.waiting.Lock()
 	defer l.waiting.Unlock()
@@ -242,7 +242,7 @@ func (l *exchangeLines) tell(e event.Event) {
 	case event.Steered:
 		if l.json {
 			if data, err := event.Marshal(e, time.Now()); err == nil {
-				_ = printLine(l.out, json.RawMessage(data)) // the gateway goes on when its standard output is closed
+				_ = printLine(l.out, json.RawMessage(data)) // the gateway continues when its standard output is closed
 			}
 			return
 		}
@@ -269,7 +269,7 @@ func (l *exchangeLines) print(e result.Exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.json {
-		// The gateway goes on when its standard output is closed.
+		// The gateway continues when its standard output is closed.
 		_ = printLine(l.out, exchangeLine{Event: "exchange", Exchange: e})
 		return
 	}

@@ -185,16 +185,16 @@ func writeSleepExample(a *app, folder newFolder) error {
 	return err
 }
 
-// workSchema is the schema of configs, beside the config of a folder. Editors find it by
+// workSchema is the schema of configs, next to the config of a folder. Editors find it by
 // the config's first line.
 const workSchema = "config.schema.json"
 
-// withSchemaLine is a config whose first line names the schema beside it.
+// withSchemaLine is a config whose first line names the schema next to it.
 func withSchemaLine(text []byte) []byte {
 	return append([]byte("# yaml-language-server: $schema="+workSchema+"\n"), text...)
 }
 
-// writeSchema writes the schema of configs into a folder, in place of an older one.
+// writeSchema writes the schema of configs into a folder, instead of an older one.
 func writeSchema(dir string) error {
 	schema, err := config.Schema()
 	if err != nil {

@@ -234,7 +234,7 @@ func writeDoubtful(out printer, d *result.Draft) {
 	fmt.Fprintln(out)
 }
 
-// writeRest prints what there is to say of any draft besides what was kept.
+// writeRest prints what there is to say of any draft apart from what was kept.
 func writeRest(out printer, d *result.Draft) {
 	fmt.Fprint(out, droppedText(d))
 	for _, s := range d.Skipped {

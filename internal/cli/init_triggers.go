@@ -195,7 +195,7 @@ func (t *triggerDraft) place(a *app, c config.Config, folder newFolder, name str
 }
 
 // apart is why the trigger tasks of a folder need a file of their own: with the config named
-// name they could not be measured beside what is there, and it would be refused.
+// name they could not be measured next to what is there, and it would be refused.
 func apart(c config.Config, name string) string {
 	switch {
 	case c.Agent.Name == "":
@@ -264,7 +264,7 @@ func (t *triggerDraft) print(a *app, dir string, d *result.Draft, added int) err
 	return t.next(a, out, shellWord(dir))
 }
 
-// next prints the commands that go on from here. The test split is left for training, which
+// next prints the commands that continue from here. The test split is left for training, which
 // counts who has read it.
 func (t *triggerDraft) next(a *app, out printer, dir string) error {
 	review, train := dir, t.with

@@ -55,7 +55,7 @@ func (a *app) stopped(ctx context.Context) (_ context.Context, release func()) {
 	return ctx, func() { cancel(nil); <-finished }
 }
 
-// stopError says what has become of work that the user stopped.
+// stopError says what happened to work that the user stopped.
 type stopError string
 
 func (e stopError) Error() string { return string(e) }

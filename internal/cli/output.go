@@ -179,7 +179,7 @@ type Streams struct {
 	Dir      string // working directory
 	Terminal bool   // Err is a terminal: progress is drawn, questions are asked
 	Shown    bool   // Out is a terminal: also documents are shown with escapes
-	Color    bool   // Out is a terminal that shows colours, and nobody has asked for none
+	Color    bool   // Out is a terminal that shows colours, and no one has asked for none
 	Width    int    // of the terminal, in columns
 	Signals  <-chan os.Signal
 	Battery  func(ctx context.Context) bool // the machine runs on battery; nil: the system is asked

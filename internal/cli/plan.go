@@ -251,7 +251,7 @@ func gateSees(p result.Plan) string {
 	return text
 }
 
-// durationText is a time of so many seconds, in words of a useful precision.
+// durationText is a time of that many seconds, in words of a useful precision.
 func durationText(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

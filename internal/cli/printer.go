@@ -145,8 +145,8 @@ func foldUnder(text string, width, column int) string {
 }
 
 // page prints text of several lines whose columns are laid out for a wide terminal. On one
-// that is narrower a line goes on under its last column, or where that stands too far
-// right, under its own beginning. Lines of running text that do not fit are filled anew.
+// that is narrower a line continues under its last column, or where that is too far
+// right, under its own beginning. Lines of running text that do not fit are filled again.
 func (p printer) page(text string) {
 	if p.columns <= 0 {
 		fmt.Fprint(p, text)
@@ -222,7 +222,7 @@ func laidOut(line string, width int) string {
 	return foldUnder(line, width, hangColumn(line, width))
 }
 
-// hangColumn is where a line that is broken goes on.
+// hangColumn is where a line that is broken continues.
 func hangColumn(line string, width int) int {
 	start := len(line) - len(strings.TrimLeft(line, " "))
 	if i := strings.LastIndex(line[start:], "  "); i >= 0 {

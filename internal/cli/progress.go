@@ -102,7 +102,7 @@ func steeredText(e event.Steered) string {
 	return "ceilings changed " + from + ": " + strings.Join(parts, ", ")
 }
 
-// ceilingText is a ceiling as it stands in an event.
+// ceilingText is a ceiling as it is in an event.
 func ceilingText(v any) string {
 	if v == nil {
 		return "none"

@@ -152,7 +152,7 @@ func placeText(c record.Call) string {
 	return oneLine(c.Key)
 }
 
-// tokenText is a count of tokens. Of an attempt that gave no result nobody knows one, but
+// tokenText is a count of tokens. Of an attempt that gave no result no one knows one, but
 // for the most that it can have been.
 func tokenText(c record.Call, n int64) string {
 	switch {

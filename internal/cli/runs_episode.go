@@ -32,7 +32,7 @@ func printTry(out io.Writer, t record.Try) {
 	}
 }
 
-// tryFate says what became of an attempt at an episode.
+// tryFate says what happened to an attempt at an episode.
 func tryFate(t record.Try) string {
 	switch {
 	case t.Counts && t.Code == "":
@@ -50,7 +50,7 @@ type tryPrinter struct {
 	out   io.Writer
 	try   *record.Try
 	shown map[int]bool // messages
-	tools string       // that were told of last
+	tools string       // that were shown last
 }
 
 // call prints what is new in a call.

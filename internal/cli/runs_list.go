@@ -197,7 +197,7 @@ type listRow struct {
 
 	State     string    `json:"state"`            // killed and format by name
 	Status    string    `json:"status"`           // of the run; damaged and unreadable: it cannot be read
-	Killed    bool      `json:"killed,omitempty"` // it was at work, and no process is: the same command goes on
+	Killed    bool      `json:"killed,omitempty"` // it was at work, and no process is: the same command continues
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Replays   bool      `json:"replays,omitempty"` // its answers came from a cassette

@@ -117,7 +117,7 @@ func removalOf(dir string) (removal, error) {
 	return removal{Dir: dir, Status: statusText(string(m.Status), record.Killed(dir, m)), Bytes: size, Forks: forksOf(dir, m.RunID), id: m.RunID}, nil
 }
 
-// forksOf are the runs beside a run that were forked of it.
+// forksOf are the runs next to a run that were forked of it.
 func forksOf(dir, id string) []string {
 	entries, err := record.List(filepath.Dir(dir))
 	if err != nil || id == "" {
@@ -132,7 +132,7 @@ func forksOf(dir, id string) []string {
 	return out
 }
 
-// ask asks before runs are removed. Without a terminal nobody can be asked: what can be
+// ask asks before runs are removed. Without a terminal no one can be asked: what can be
 // moved back is removed, what cannot is not.
 func (o *runsRmOptions) ask(a *app, list []removal) error {
 	if !a.Terminal {
@@ -166,7 +166,7 @@ func (a *app) agree(question, declined string) error {
 	return nil
 }
 
-// remove removes runs, and says what became of each. The first failure ends it.
+// remove removes runs, and says what happened to each. The first failure ends it.
 func remove(ctx context.Context, a *app, list []removal, purge bool) error {
 	var failed error
 	done := []removal{}
@@ -219,7 +219,7 @@ func (r *removal) remove(ctx context.Context, purge bool) (err error) {
 	return nil
 }
 
-// unnoted are the files of a run that alone tell of what it has read of a test set: where
+// unnoted are the files of a run that alone report what it has read of a test set: where
 // the ledger does not know the run, as of copies.
 func unnoted(ctx context.Context, dir, id string) ([]string, error) {
 	folder := filepath.Dir(dir)

@@ -110,7 +110,7 @@ func runAtWork(a *app, args []string) (string, error) {
 	return "", usagef("no process works on a run in the folder runs here; name a run that is elsewhere, `skillopt runs list` shows what there is")
 }
 
-// steerRun asks a run for something and says what became of it.
+// steerRun asks a run for something and says what happened to it.
 func steerRun(ctx context.Context, a *app, path string, asking steer.Asking) error {
 	asking.From, asking.Now = "command", time.Now
 	asking.Name = path
@@ -157,7 +157,7 @@ type unheededError struct{ text string }
 
 func (e *unheededError) Error() string { return e.text }
 
-// showCeilings shows the ceilings of a run that stand in the place of the configuration's.
+// showCeilings shows the ceilings of a run that replace the configuration's.
 func showCeilings(out printer, m run.Manifest) {
 	if m.Steering == nil {
 		return

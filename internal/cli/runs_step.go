@@ -43,7 +43,7 @@ proposed and not chosen, not applied, or rejected with their candidate are among
 	}
 }
 
-// printStep prints what a step came to, edit by edit.
+// printStep prints the result of a step, edit by edit.
 func printStep(out printer, d result.StepDetail, path string) error {
 	s := d.Record
 	fmt.Fprintf(out, "step %d  epoch %d  %s\n", s.Step, s.Epoch, s.Action)
@@ -139,7 +139,7 @@ func printEdit(out printer, e result.EditDetail) {
 	}
 }
 
-// fateOfEdit is what became of an edit, in words.
+// fateOfEdit is what happened to an edit, in words.
 func fateOfEdit(e result.EditDetail) string {
 	switch {
 	case e.Kept:

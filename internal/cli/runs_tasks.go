@@ -222,7 +222,7 @@ func (o *runsTasksOptions) printSplit(out printer, split string, g result.Grid, 
 // longID is as much of an id as is shown, in bytes.
 const longID = 48
 
-// shownID is an id as it stands in a line.
+// shownID is an id as it is in a line.
 func shownID(id string) string {
 	if id = oneLine(id); len(id) > longID {
 		return strings.ToValidUTF8(id[:longID-3], "") + "…"

@@ -58,7 +58,7 @@ type watching interface {
 // leastEvery bounds how often a run is looked at.
 const leastEvery = 100 * time.Millisecond
 
-// run watches a run until it has ended, or nobody watches any more.
+// run watches a run until it has ended, or no one watches any more.
 func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err error) {
 	if o.every != 0 && o.every < leastEvery {
 		return usagef("--every %s: want %s or more", o.every, leastEvery)

@@ -19,10 +19,10 @@ type watchText struct {
 	once bool
 }
 
-// labelWidth is the width of what stands in front of a line of the screen.
+// labelWidth is the width of what is in front of a line of the screen.
 const labelWidth = 10
 
-// reasonColumns bounds the reason why a run did not complete: some tell of all that helps,
+// reasonColumns bounds the reason why a run did not complete: some report all that helps,
 // which runs show prints.
 const reasonColumns = 240
 
@@ -92,7 +92,7 @@ func (t watchText) frame(p record.Progress, columns int) []string {
 	return out
 }
 
-// statusWords say how a run stands, with the word that `runs list` and `runs show` have for it.
+// statusWords say how a run is, with the word that `runs list` and `runs show` have for it.
 func statusWords(p record.Progress) string {
 	if p.Killed {
 		return "killed: no process works on it; the same command goes on"

@@ -60,7 +60,7 @@ func (s *screen) end() error {
 }
 
 // unfinished is the length of what text ends in that only more bytes make a
-// character, or tell a line's end from what moves a cursor.
+// character, or distinguish a line's end from what moves a cursor.
 func unfinished(text string) int {
 	if strings.HasSuffix(text, "\r") {
 		return 1

@@ -120,7 +120,7 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string)
 	if err != nil {
 		return err
 	}
-	if receipt.Branch == nil { // else the live documents are what they were, and evidence goes on
+	if receipt.Branch == nil { // else the live documents are what they were, and evidence continues
 		err = setup.noteAdopted(ctx, what)
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 const autoKey = "sleep.auto_adopt"
 
 // autoAdopt reports whether nights adopt what they have certified. Only the user may say so: in the profile itself, which lies where no agent
-// works, and which nobody else can write.
+// works, and which no one else can write.
 func (s sleepSetup) autoAdopt() (bool, error) {
 	if s.loaded.Config.Sleep.AutoAdopt != "certified" {
 		return false, nil

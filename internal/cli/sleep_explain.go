@@ -242,7 +242,7 @@ func taskStage(r *night.Report) explainStage {
 	return s
 }
 
-// checkStage says by what the tasks of the project are judged, and which wait.
+// checkStage says according to what the tasks of the project are judged, and which wait.
 func checkStage(ctx context.Context, b *bank.Bank, r *night.Report) (explainStage, error) {
 	s := explainStage{Stage: "check", Examples: []string{}}
 	groups, err := b.Groups(ctx)
@@ -371,7 +371,7 @@ func verdictStage(r *night.Report) explainStage {
 	return s
 }
 
-// causeOf says why a night came to what it came to, in one line, and what helps.
+// causeOf says why a night came to its result, in one line, and what helps.
 func causeOf(r *night.Report) (cause, help string) {
 	if len(r.Targets) > 0 {
 		t := telling(r.Targets)

@@ -88,7 +88,7 @@ func (s sleepSetup) rooms(b *bank.Bank) []forget.Room {
 	return []forget.Room{timersRoom{s}, adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, forget.Bank{B: b}}
 }
 
-// sure asks before something is deleted for good; without a terminal nobody can be asked.
+// sure asks before something is deleted for good; without a terminal no one can be asked.
 func (a *app) sure(yes bool, question, declined string) error {
 	switch {
 	case yes:
@@ -137,7 +137,7 @@ func distinct(list []bank.Name) []string {
 	return out
 }
 
-// projectOf is a folder as a subject. One that nobody knows is refused: it is probably misspelt.
+// projectOf is a folder as a subject. One that no one knows is refused: it is probably misspelt.
 func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name string) (s subject, err error) {
 	dir := a.folder(name)
 	projects := harvest.NewProjects(dir)

@@ -124,7 +124,7 @@ func harvestDone(r harvest.Report) event.HarvestDone {
 	return event.HarvestDone{Stores: len(r.Stores), Sessions: r.Sessions, Turns: r.Turns, Bytes: r.Bytes, Kept: r.Kept.Sessions, DryRun: r.DryRun}
 }
 
-// storeRead is what became of a store, as an event. It names no file and no text: the result
+// storeRead is what happened to a store, as an event. It names no file and no text: the result
 // does.
 func storeRead(s harvest.StoreReport) event.StoreRead {
 	e := event.StoreRead{Source: s.Source, State: s.State, Sessions: s.Sessions, Turns: s.Turns, Bytes: s.Bytes, Problems: len(s.Problems)}
@@ -147,7 +147,7 @@ func (o *sleepHarvestOptions) terms(setup sleepSetup, now time.Time) (harvest.Te
 	return harvest.Terms{Projects: projects, Headless: c.Headless || o.headless, Since: since, Keep: c.Keep.Std(), Disk: c.Disk.Bytes()}, nil
 }
 
-// printHarvest says what a harvest came to, and on errs what was left out of it.
+// printHarvest says the result of a harvest, and on errs what was left out of it.
 func printHarvest(out, errs printer, r harvest.Report) {
 	states, left := map[string]int{}, map[string]int{}
 	for _, s := range r.Stores {

@@ -267,7 +267,7 @@ sleep:
 #   optimizer: {provider: openai, model: gpt-5-mini}
 `
 
-// writeProfile writes a profile for the user alone, with the schema beside it.
+// writeProfile writes a profile for the user alone, with the schema next to it.
 func writeProfile(path string, projects []string) error {
 	var lines []string
 	for _, dir := range projects {

@@ -39,10 +39,10 @@ with it. It says what became of each session and of each task that was proposed.
 	return c
 }
 
-// minedProject is what mining came to for a project.
+// minedProject is the result of mining for a project.
 type minedProject struct {
 	Project  string             `json:"project"`
-	Night    string             `json:"night"` // that goes on with it
+	Night    string             `json:"night"` // that continues with it
 	Sessions int                `json:"sessions"`
 	Funnel   *result.MineFunnel `json:"funnel"` // null: there was nothing to mine
 	Taken    result.NightTaken  `json:"taken"`
@@ -106,7 +106,7 @@ func printMined(a *app, list []minedProject) error {
 	return nil
 }
 
-// printFunnel says what became of sessions and of the tasks that were proposed of them.
+// printFunnel says what happened to sessions and of the tasks that were proposed of them.
 func printFunnel(out printer, f *result.MineFunnel) {
 	out.line("  " + plural.Of(f.Sessions, "session", "sessions"))
 	printCounts(out, "sessions that", f.LeftOut)

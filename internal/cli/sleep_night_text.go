@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
-// This file lays out nights: what they would do, and what they came to.
+// This file lays out nights: what they would do, and their results.
 
 // mostLines is how many rules of a target one screen shows.
 const mostLines = 8
@@ -80,7 +80,7 @@ func doesText(r *night.Report, t *night.Target) string {
 	return text
 }
 
-// canText says what so many clusters can show.
+// canText says what that many clusters can show.
 func canText(c night.Can) string {
 	text := fmt.Sprintf("floor: %s, all won, certify at level %.3g", plural.Of(c.Floor, "fresh cluster", "fresh clusters"), c.Level)
 	if c.Floor == 0 {
@@ -127,7 +127,7 @@ func printNight(out printer, r *night.Report) {
 	out.line("next: " + nextCommand(r))
 }
 
-// printTarget says what became of a document.
+// printTarget says what happened to a document.
 func printTarget(out printer, t *night.Target) {
 	out.line("")
 	out.line(fmt.Sprintf("%s: %s", cmp.Or(oneLine(t.Target), "the night"), cmp.Or(string(t.Outcome), "not begun")))

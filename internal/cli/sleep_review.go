@@ -61,7 +61,7 @@ what they come to is exploratory then, and never certified.`,
 // minedTask is a task that waits for a review.
 type minedTask struct {
 	ID        string          `json:"id"`
-	Held      string          `json:"held"` // why nobody may use it before somebody has looked; "": it is used
+	Held      string          `json:"held"` // why no one may use it before somebody has looked; "": it is used
 	Project   string          `json:"project"`
 	Skill     string          `json:"skill"`
 	Trust     wish.Trust      `json:"trust"`
@@ -154,7 +154,7 @@ func sayTasks(ctx context.Context, setup sleepSetup, said map[string]bank.Review
 	return b.Say(ctx, "review", said)
 }
 
-// waiting are the tasks that nobody has reviewed, those first that are held.
+// waiting are the tasks that no one has reviewed, those first that are held.
 func (o *sleepReviewOptions) waiting(ctx context.Context, a *app, setup sleepSetup) (list []minedTask, err error) {
 	list = []minedTask{}
 	b, err := setup.look(ctx)

@@ -126,7 +126,7 @@ func nothingBack(a *app, err error) error {
 	return nil
 }
 
-// takenBackText says what became of a document.
+// takenBackText says what happened to a document.
 func takenBackText(t adopt.Taken) string {
 	if t.Exact {
 		return t.Target + ": it holds what it held before, byte for byte"

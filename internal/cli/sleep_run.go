@@ -178,7 +178,7 @@ func addHashes(ctx context.Context, a *app, s sleepSetup, nights []*night.Report
 	}
 }
 
-// print prints what nights have come to.
+// print prints the result of nights have.
 func (o *sleepRunOptions) print(a *app, done nightsDone) error {
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(done))
@@ -320,7 +320,7 @@ func (v *nightView) end() error {
 
 func (w *nightWork) close() error { return w.bank.Close() }
 
-// consent asks for what the user has not agreed to; without a terminal nobody can be asked.
+// consent asks for what the user has not agreed to; without a terminal no one can be asked.
 func (w *nightWork) consent(ctx context.Context, wanted []bank.Destination) error {
 	missing, err := w.bank.Missing(ctx, wanted)
 	if err != nil || len(missing) == 0 {
@@ -374,7 +374,7 @@ func (w *nightWork) options(project string) night.Options {
 	}
 }
 
-// again reads a session once more from its store; false: the store does not have it as it is kept.
+// again reads a session again from its store; false: the store does not have it as it is kept.
 func (w *nightWork) again(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error) {
 	t, err := harvest.Again(ctx, w.setup.places, w.setup.cleaner(), w.bank.Temp(), s)
 	var not *harvest.NotAgainError

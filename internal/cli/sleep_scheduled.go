@@ -46,8 +46,8 @@ type start struct {
 	night   *sleepRunOptions
 }
 
-// runScheduled carries out a night if one is due: each day once, as soon as the machine is awake, not on battery. What came of
-// it is noted beside the profile of the timer.
+// runScheduled carries out a night if one is due: each day once, as soon as the machine is awake, not on battery. The result of
+// it is noted next to the profile of the timer.
 func runScheduled(ctx context.Context, a *app, profile string, o *sleepRunOptions) (err error) {
 	t, err := timedBy(a, profile)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *start) carryOut(ctx context.Context, profile, due string) error {
 	if _, gone := os.Stat(s.profile); gone != nil {
 		return errors.Join(w.close(), s.skip("the timer was taken back while the night waited", false), errSkipped)
 	}
-	// Noted before anything is done: a night that ends the machine is not begun anew each hour.
+	// Noted before anything is done: a night that ends the machine is not begun again each hour.
 	s.state.Day, s.state.Started, s.state.Ended, s.state.Failed, s.state.Skipped = due, time.Now().UTC(), time.Time{}, "", ""
 	if err := s.state.Write(s.path); err != nil {
 		return errors.Join(err, w.close())
@@ -133,7 +133,7 @@ func (s *start) carryOut(ctx context.Context, profile, due string) error {
 	return err
 }
 
-// note notes what came of a start.
+// note notes the result of a start.
 func (s *start) note(err error) error {
 	s.state.Process, s.state.Failed = 0, ""
 	if err != nil {

@@ -86,7 +86,7 @@ func surroundings(ctx context.Context, a *app, s sleepSetup, sets []string) (map
 	places := seen.places
 	places.Env = func(name string) string { v, _ := r.lookup(name); return v }
 	for _, src := range transcript.Sources() {
-		_, _ = src.Stores(ctx, places) // what cannot be read is told by the harvest
+		_, _ = src.Stores(ctx, places) // what cannot be read is reported by the harvest
 	}
 	for _, name := range slices.Concat(forTransport(), forFolders(), seen.loaded.Config.Agent.PassEnv) {
 		r.lookup(name)
@@ -112,7 +112,7 @@ func pathIf(s sleepSetup) string {
 	return ""
 }
 
-// isSecret reports whether a variable may not stand in a file: its value is a secret of the profile or looks like one, or its
+// isSecret reports whether a variable may not be in a file: its value is a secret of the profile or looks like one, or its
 // name says so.
 func isSecret(secrets []string, name, value string) bool {
 	upper := strings.ToUpper(name)
@@ -129,7 +129,7 @@ func isSecret(secrets []string, name, value string) bool {
 	return redact.New().Text(name+"="+value) != name+"="+value
 }
 
-// keysOf fails if a night could not be carried out with what a timer has: the variables of its profile, the file .env beside
+// keysOf fails if a night could not be carried out with what a timer has: the variables of its profile, the file .env next to
 // the user's profile, and the commands that print keys. It names the variable and what helps.
 func keysOf(ctx context.Context, a *app, s sleepSetup, p *timer.Profile, flags nightFlags) error {
 	dotenv := filepath.Join(filepath.Dir(s.profile), ".env")

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
 
-// turnFacts are the lines about a turn besides what was said.
+// turnFacts are the lines about a turn apart from what was said.
 func turnFacts(t *transcript.Turn) []string {
 	var out []string
 	if len(t.Tools) > 0 {

@@ -74,7 +74,7 @@ func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now 
 	return w, nil
 }
 
-// standing are the adoptions of a project's documents that stand, for its nights.
+// standing are the adoptions of a project's documents that are, for its nights.
 func (s sleepSetup) standing(project, version string) func(target, live string) ([]night.Standing, error) {
 	return func(target, live string) ([]night.Standing, error) {
 		store, err := s.adopted(version)
@@ -109,7 +109,7 @@ func printWeek(out printer, w *result.Week) {
 		out.line("adopted:")
 	}
 	for i, a := range w.Adoptions {
-		if i == mostAdoptions { // what fares worse stands under next, however old it is
+		if i == mostAdoptions { // what fares worse is under next, however old it is
 			out.line(fmt.Sprintf("  and %d older; skillopt sleep history lists them", len(w.Adoptions)-i))
 			break
 		}

@@ -189,7 +189,7 @@ func checkEmpty(dir, name string) error {
 	return nil
 }
 
-// writeImported writes a folder as a whole or not at all: beside its place, and then there.
+// writeImported writes a folder as a whole or not at all: next to its place, and then there.
 func writeImported(dir string, from fs.FS, folder evals.Folder) (err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("make folder: %w", err)
@@ -272,7 +272,7 @@ func copyFrom(w io.Writer, from fs.FS, name string) error {
 // maxReported is how many rows of a kind the report shows.
 const maxReported = 25
 
-// print says what was written, and what became of the source.
+// print says what was written, and what happened to the source.
 func (o *tasksImportOptions) print(a *app, files int, report evals.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "wrote %s: %s from %s, %s\n", o.out, plural.Of(report.Tasks, "task", "tasks"), report.Format, plural.Of(files, "file", "files"))

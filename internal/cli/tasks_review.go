@@ -165,9 +165,9 @@ type reviewer struct {
 	total   int
 	shown   int
 
-	mined   bool                           // tasks are of sessions, in a file that is nobody's
-	edited  func(line []byte) error        // takes an edited task, in the place of the rules for drafts; an error says why not
-	decided func(id string, ok bool) error // is told each decision before it is written; nil: nobody is
+	mined   bool                           // tasks are of sessions, in a file that is no one's
+	edited  func(line []byte) error        // takes an edited task, instead of the rules for drafts; an error says why not
+	decided func(id string, ok bool) error // is told each decision before it is written; nil: no one is
 }
 
 // What ends a review before the last task, in good order.
@@ -262,7 +262,7 @@ func (w *reviewer) decide(r *draft.Review, i int) error {
 	}
 }
 
-// note tells whoever wants to know what was decided.
+// note tells the one who wants to know what was decided.
 func (w *reviewer) note(r *draft.Review, i int, ok bool) error {
 	if w.decided == nil {
 		return nil
@@ -312,7 +312,7 @@ func (w *reviewer) show(r *draft.Review, i int) {
 	}
 	place := fmt.Sprintf("%s:%d  ", w.app.relative(r.Path()), r.Number(i))
 	if w.mined {
-		place = "" // the file is nobody's
+		place = "" // the file is no one's
 	}
 	fmt.Fprintf(w.out, "\ntask %d of %d  %s%s\n", w.shown, w.total, place, oneLine(textField(fields["id"])))
 	for _, name := range fieldOrder(fields) {

@@ -21,14 +21,14 @@ type trainOptions struct {
 	sessionOptions
 	fork                     string
 	from, epochs             string           // --continue, and for how long
-	beside                   []config.Setting // of a run that goes on from another one without a config of its own
+	beside                   []config.Setting // of a run that continues from another one without a config of its own
 	sets                     []string
 	tasks, target, optimizer string // without a config
 	memory                   string // of other runs
 	plan, finish, reopen     bool
 	keepOpen                 bool
 	again                    bool
-	ui                       bool // serve a page beside it
+	ui                       bool // serve a page next to it
 
 	summary *result.Summary // what it came to, for a command that has this one train; nil: nothing yet
 }

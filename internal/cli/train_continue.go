@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-// continuing returns how a run goes on from a finished one, as the flags have it.
+// continuing returns how a run continues from a finished one, as the flags have it.
 func (o *trainOptions) continuing(a *app) ([]skillopt.Option, error) {
 	switch {
 	case o.from == "" && o.epochs == "":
@@ -37,7 +37,7 @@ func (o *trainOptions) continuing(a *app) ([]skillopt.Option, error) {
 var runNumber = regexp.MustCompile(`-\d+$`)
 
 // configOfRun names the configuration of the run that is gone on from, and has the new run
-// kept beside it, under its name.
+// kept next to it, under its name.
 func (o *trainOptions) configOfRun(a *app) ([]string, error) {
 	path := filepath.Join(o.from, run.ConfigFile)
 	if _, err := os.Stat(a.absolute(path)); err != nil {

@@ -1,7 +1,7 @@
 // Package commands runs the commands of checks, and says what confined programs may
 // see of the machine.
 //
-// A command is told what is expected or may execute what an agent left, never both. It
+// A command is given what is expected or may execute what an agent left, never both. It
 // knows configurations, checks and the sandbox. It knows nothing of models, records,
 // or how a finding becomes a score.
 package commands

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Reach is what confined programs may read besides the system: the agent, or, where
+// Reach is what confined programs may read apart from the system: the agent, or, where
 // there is none, the commands of checks.
 func (s *Commands) Reach() (reach.Plan, error) {
 	guard, err := s.Guard()
@@ -63,14 +63,14 @@ func (s *Commands) Guard() (reach.Guard, error) {
 	return g, nil
 }
 
-// holdsHome reports whether a working directory is too wide to stand for a project:
+// holdsHome reports whether a working directory is too wide to mean a project:
 // without a config file that is no more than where the program was started.
 func holdsHome(dir, home string) bool {
 	rel, err := filepath.Rel(dir, home)
 	return filepath.Dir(dir) == dir || home != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// configFiles are the files that the config was read from, and those with keys beside
+// configFiles are the files that the config was read from, and those with keys next to
 // them.
 func (s *Commands) configFiles() []reach.Path {
 	kept := []reach.Path{{Path: filepath.Join(s.Loaded.Dir, ".env"), Name: ".env"}}

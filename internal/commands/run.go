@@ -28,14 +28,14 @@ type Step struct {
 	Dir     string // the workspace
 	RunDir  string
 	Command check.Command
-	Hide    *redact.Exact // takes what nobody may read out of what the step prints, before that is cut
+	Hide    *redact.Exact // takes what no one may read out of what the step prints, before that is cut
 
 	temp string         // HOME and TMPDIR
 	show sandbox.Places // where the step sees both
 }
 
 // Run runs a step within the workspace and a folder for its temporary files. One that
-// is told what is expected executes nothing of either; any other is told nothing, and
+// is given what is expected executes nothing of either; any other is given nothing, and
 // sees nothing of the folder of the config but the scripts that it names.
 func (s *Commands) Run(ctx context.Context, st Step) (result check.CommandResult, err error) {
 	for _, path := range []*string{&st.Dir, &st.RunDir} {
@@ -80,7 +80,7 @@ func (s *Commands) bounds(st Step, output string) ([]string, *sandbox.Confine, e
 	return environ, &sandbox.Confine{Write: []string{st.Dir, st.temp}, Read: append(s.alone(st), s.Readable()...), Network: st.Command.Network}, nil
 }
 
-// Trusts reports whether a command is told what is expected.
+// Trusts reports whether a command is given what is expected.
 func (s *Commands) Trusts(c check.Command) bool {
 	if c.Untrusted || c.Execute != nil {
 		return c.Execute != nil
@@ -88,7 +88,7 @@ func (s *Commands) Trusts(c check.Command) bool {
 	return check.Told(strings.Join(c.Argv, "\n")) || slices.ContainsFunc(s.texts(c.Argv), check.Told)
 }
 
-// Refuse fails for a command that is told what is expected and is itself a program
+// Refuse fails for a command that is given what is expected and is itself a program
 // of the workspace, whether the agent has left it or not.
 func (s *Commands) Refuse(c check.Command, dir string) error {
 	if !s.Trusts(c) || !ofWorkspace(c.Argv[0], dir) {
@@ -97,7 +97,7 @@ func (s *Commands) Refuse(c check.Command, dir string) error {
 	return fmt.Errorf("run the command of a check: %s lies in the workspace, and the command names GOLD, TASK or CONFIG_DIR: with these nothing of the workspace is executed; run it by execute, and look at what it left in $OUTPUT", c.Argv[0])
 }
 
-// trusted bounds a step that is told what is expected. Where only bubblewrap
+// trusted bounds a step that is given what is expected. Where only bubblewrap
 // confines, what is in the workspace can still be executed.
 func (s *Commands) trusted(st Step, output string) ([]string, *sandbox.Confine, error) {
 	config, beside, err := s.besideConfig(st.RunDir)
@@ -139,7 +139,7 @@ func apart(environ []string, dirs ...string) []string {
 		name, value, _ := strings.Cut(v, "=")
 		switch {
 		case strings.EqualFold(name, "PATH"):
-			if list := absolute(value, dirs); list != "" { // an empty one stands for the working folder
+			if list := absolute(value, dirs); list != "" { // an empty one means the working folder
 				kept = append(kept, name+"="+list)
 			}
 		case !strings.HasPrefix(name, "PYTHON") && name != "VIRTUAL_ENV":
@@ -213,7 +213,7 @@ func (st *Step) output() (dir string, err error) {
 }
 
 // besideConfig returns the folder of the config, and what a command may read of
-// it that is told what is expected. Hidden files, such as .env with the keys, are
+// it that is given what is expected. Hidden files, such as .env with the keys, are
 // not for it, and neither are runs: agents work there, on other tasks too.
 func (s *Commands) besideConfig(run string) (dir string, visible []string, err error) {
 	if dir, err = filepath.Abs(s.Loaded.Dir); err != nil {
@@ -247,7 +247,7 @@ func holdsRuns(path, run string) bool {
 }
 
 // alone returns the scripts in the folder of the config that an untrusted step
-// names: each may be read, and nothing beside it. Tasks, with their gold, and the
+// names: each may be read, and nothing next to it. Tasks, with their gold, and the
 // config itself are none.
 func (s *Commands) alone(st Step) []string {
 	config, visible, err := s.besideConfig(st.RunDir)

@@ -155,7 +155,7 @@ func countLines(in io.Reader) (n int) {
 	}
 }
 
-// shaped hands out the rows of a document.
+// shaped gives out the rows of a document.
 func (r *reader) shaped(p *parser, sh shape) error {
 	switch sh {
 	case shapeMany:
@@ -365,7 +365,7 @@ func (p *parser) list(each func() error) error {
 	return p.close()
 }
 
-// object calls each before the value of every key, none of which may stand twice.
+// object calls each before the value of every key, none of which may be twice.
 func (p *parser) object(each func(key string) error) error {
 	if err := p.open('{', "an object"); err != nil {
 		return err

@@ -61,7 +61,7 @@ func (r *reader) parquet(head []byte) (err error) {
 	return nil
 }
 
-// group hands out the rows of a row group.
+// group gives out the rows of a row group.
 func (r *reader) group(root *node, group parquet.RowGroup) (err error) {
 	var rows parquet.Rows
 	if err := contained(func() error { rows = group.Rows(); return nil }); err != nil {

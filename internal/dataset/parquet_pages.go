@@ -181,7 +181,7 @@ func (p *page) first(in *bufio.Reader) error {
 	return encoded(in, h.Encoding, n)
 }
 
-// second goes over a page of the second version, whose levels stand before what is
+// second goes over a page of the second version, whose levels are before what is
 // compressed.
 func (p *page) second() error {
 	h := &p.header.DataPageHeaderV2.V
@@ -265,7 +265,7 @@ func (p *page) unpack(body *io.SectionReader) (in io.Reader, done func(), err er
 	return in, done, err
 }
 
-// snappy unpacks in one piece, whose size stands at its beginning.
+// snappy unpacks in one piece, whose size is at its beginning.
 func (p *page) snappy(body *io.SectionReader) (io.Reader, error) {
 	data := make([]byte, body.Size())
 	if _, err := io.ReadFull(body, data); err != nil {

@@ -29,7 +29,7 @@ import (
 //   - another name: what the first bytes say of Parquet and JSON
 //
 // A row of JSON has no key twice. The first error ends it, and is the last that comes. root
-// stays open until then. The iterator may be used again; it opens the file anew.
+// stays open until then. The iterator may be used again; it opens the file again.
 func Rows(ctx context.Context, root *os.Root, name string, b Bounds) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		r := &reader{ctx: ctx, root: root, name: name, bounds: b.filled(), yield: yield}
@@ -57,7 +57,7 @@ func AllRows(ctx context.Context, root *os.Root, pattern string, b Bounds) iter.
 	}
 }
 
-// errStop says that whoever asked wants no more rows.
+// errStop says that the one who asked wants no more rows.
 var errStop = errors.New("no more rows are wanted")
 
 // reader is one reading of one file.
@@ -159,7 +159,7 @@ func (r *reader) stream(use func(*bufio.Reader) error) (err error) {
 	return use(in)
 }
 
-// notOtherwise tells what is often found in the place of a data file.
+// notOtherwise reports what is often found instead of a data file.
 func notOtherwise(head []byte) error {
 	text := bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))
 	switch {

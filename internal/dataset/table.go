@@ -43,7 +43,7 @@ func (r *reader) table(in *bufio.Reader, tabs bool) error {
 	}
 }
 
-// columnsOf refuses names that stand twice. A column may have none: pandas writes its index
+// columnsOf refuses names that are twice. A column may have none: pandas writes its index
 // into such.
 func columnsOf(names []string, line int) error {
 	seen := map[string]int{}

@@ -58,7 +58,7 @@ type Unpacked struct {
 }
 
 // Unpack unpacks the archive name below root, a .zip, .tar, .tar.gz or .tgz file, into a new
-// folder dir below into. All of it is there, or none: it is unpacked into a folder beside, which
+// folder dir below into. All of it is there, or none: it is unpacked into a folder next to, which
 // is renamed in the end and removed on any error. What a process that was killed has left of
 // such a folder is removed by the next that unpacks there; two at a time are the caller's to
 // prevent. dir must not be there (ErrThere).
@@ -125,7 +125,7 @@ type unpacker struct {
 	members int
 	files   int
 	total   int64
-	seen    map[string]string // names as those see them who do not tell cases apart
+	seen    map[string]string // names as those see them who do not distinguish cases
 	folders map[string]bool
 	fold    cases.Caser
 }
@@ -210,7 +210,7 @@ func (u *unpacker) tgz(f *userfile.File) error {
 	if err := u.tar(in); err != nil {
 		return err
 	}
-	_, err = io.CopyN(io.Discard, in, 1<<20) // the checksum stands at the end
+	_, err = io.CopyN(io.Discard, in, 1<<20) // the checksum is at the end
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -320,7 +320,7 @@ func (u *unpacker) named(name string, mode fs.FileMode) (string, error) {
 	return name, u.unique(name, mode.IsDir())
 }
 
-// unique refuses what is there already, on systems too that do not tell cases apart.
+// unique refuses what is there already, on systems too that do not distinguish cases.
 func (u *unpacker) unique(name string, folder bool) error {
 	for at := name; at != "."; at = path.Dir(at) {
 		low := u.fold.String(norm.NFC.String(at))

@@ -73,7 +73,7 @@ func (c *column) through(text []rune) int {
 	return distance
 }
 
-// next moves to the next column, whose character stands in rows, and returns by how much
+// next moves to the next column, whose character is in rows, and returns by how much
 // the last row changes.
 func (c *column) next(rows []uint64) (change int) {
 	carryUp, carryDown := uint64(1), uint64(0) // row 0 is one more in each column

@@ -50,7 +50,7 @@ type Request struct {
 
 // Ask sends a request and returns the first reply that Accept took. It may be
 // called concurrently. When there is none after all re-asks the error is ErrLost:
-// the draft goes on without it. Any other error ends the draft.
+// the draft continues without it. Any other error ends the draft.
 type Ask func(ctx context.Context, q Request) (string, error)
 
 // ErrLost says that the model gave no usable reply.
@@ -66,12 +66,12 @@ type Options struct {
 	// Known are prompts that there are already: trigger tasks are not to be like them.
 	Known []string
 
-	// Progress, if set, is told how many of the calls of a stage are done. It may
+	// Progress, if set, is informed how many of the calls of a stage are done. It may
 	// be called concurrently.
 	Progress func(stage string, done, total int)
 }
 
-// Result is what a draft came to.
+// Result is the result of a draft.
 type Result struct {
 	Tasks []Task
 	Fell  []Fall // in the order in which they fell
@@ -133,7 +133,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return Result{Tasks: d.tasks(), Fell: d.fell}, nil
 }
 
-// ErrNothingToTest says that a skill holds no text besides headings, examples and
+// ErrNothingToTest says that a skill holds no text apart from headings, examples and
 // comments.
 var ErrNothingToTest = errors.New("the skill states nothing that a task could test: it has no text besides headings, code and comments")
 
@@ -246,7 +246,7 @@ func (d *drafter) sift(round int, list []chunk, replies [][]proposal) []candidat
 
 // each calls work for 0 to n-1 at once and waits for all. How many calls are in
 // flight is for Ask to bound. An answer that comes later does not end the others:
-// whoever gives it is to find all requests of the round.
+// the one who gives it is to find all requests of the round.
 func (o Options) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
 	group, ctx := taskgroup.WithContext(ctx)
 	finished := make(chan struct{}, n)

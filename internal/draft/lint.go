@@ -52,9 +52,9 @@ func NewRules(o check.Options) (*Rules, error) {
 	return &Rules{suite: suite}, nil
 }
 
-// Unusable returns why a task cannot tell a right answer from others, with the detail; "" if it
+// Unusable returns why a task cannot distinguish a right answer from others, with the detail; "" if it
 // can: its checks can be used, an empty answer does not pass them, every expected answer does,
-// the prompt itself does not, and none of them stands in the prompt word by word. The cheap
+// the prompt itself does not, and none of them is in the prompt word by word. The cheap
 // reasons come first. A check that needs more than an answer is read and not asked.
 func (r *Rules) Unusable(t task.Task) (Reason, string) {
 	if err := r.suite.Check(t); err != nil {
@@ -159,7 +159,7 @@ func (l *linter) place(c *candidate, file int) bool {
 }
 
 // answered returns an expected answer that is long enough to be no chance, and
-// stands in the prompt all the same.
+// is in the prompt all the same.
 func answered(prompt, gold []string) (string, bool) {
 	for _, g := range gold {
 		w := words(g)

@@ -27,7 +27,7 @@ const (
 
 // CheckTypes are the checks that a drafted task may have, each also with not-:
 // those that look at the answer alone. Checks that run a program, look at files
-// or ask a judge are not for a model to hand out.
+// or ask a judge are not for a model to give out.
 func CheckTypes() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
@@ -36,7 +36,7 @@ func CheckTypes() []string {
 }
 
 // replySchema describes a reply for servers with structured output. Every
-// property is required there: an empty one stands for none.
+// property is required there: an empty one means none.
 func replySchema() *model.Schema {
 	var types []string
 	for _, t := range CheckTypes() {
@@ -71,7 +71,7 @@ type proposal struct {
 }
 
 // readReply reads what a call brought. The error says why the reply is of no
-// use; what is wrong with a single task stands in its proposal.
+// use; what is wrong with a single task is in its proposal.
 func readReply(text string) ([]proposal, error) {
 	reply, err := jsonx.UniqueObject(text)
 	if err != nil {
@@ -251,7 +251,7 @@ func plainValue(v any) any {
 	return v
 }
 
-// isNone reports whether a value stands for a key left out.
+// isNone reports whether a value means a key left out.
 func isNone(v any) bool {
 	list, ok := v.([]any)
 	return v == nil || v == "" || ok && len(list) == 0
@@ -283,7 +283,7 @@ func tidy(kind string, c map[string]any) {
 	}
 }
 
-// encode writes compact JSON in which text stands as it is.
+// encode writes compact JSON in which text is as it is.
 func encode(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

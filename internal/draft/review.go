@@ -89,7 +89,7 @@ func (r *Review) Pending() []int {
 	return list
 }
 
-// Number is the line, from 1, on which a task stands in the file now.
+// Number is the line, from 1, on which a task is in the file now.
 func (r *Review) Number(i int) int {
 	n := 1
 	for _, l := range r.lines[:i] {
@@ -100,7 +100,7 @@ func (r *Review) Number(i int) int {
 	return n
 }
 
-// Line returns a task as it stands in the file, without the line break.
+// Line returns a task as it is in the file, without the line break.
 func (r *Review) Line(i int) []byte { return slices.Clip(bytes.TrimRight(r.lines[i].text, "\r\n")) }
 
 // Accept marks tasks as reviewed.
@@ -140,7 +140,7 @@ func (r *Review) Reject(i int) error {
 	})
 }
 
-// Replace puts another task, one JSON object, in the place of a line. It stays
+// Replace puts another task, one JSON object, instead of a line. It stays
 // unreviewed unless it says otherwise.
 func (r *Review) Replace(i int, object []byte) error {
 	var line bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Section is what stands under one heading of a file: what a task can test.
+// Section is what is under one heading of a file: what a task can test.
 type Section struct {
 	File     int    // index into Material.Files
 	Title    string // of the heading, "" before the first one

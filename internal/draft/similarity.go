@@ -14,12 +14,12 @@ const (
 	// row, when that is minQuote words or more.
 	quotedShare, minQuote = 0.5, 4
 	// answerWords and answerRunes are from when on an expected answer is too long
-	// to stand in a prompt by chance, or as a choice or a fact to be found there.
+	// to be in a prompt by chance, or as a choice or a fact to be found there.
 	answerWords, answerRunes = 3, 16
 )
 
 // words returns the words of a text: letters and digits in lower case, and what
-// stands between two of them within a number or an abbreviation ("12.50").
+// is between two of them within a number or an abbreviation ("12.50").
 func words(text string) []string {
 	text = strings.ToLower(text)
 	runes := []rune(text)
@@ -46,10 +46,10 @@ func words(text string) []string {
 }
 
 // Words returns the words of a text, in order: letters and digits in lower case, with what
-// stands between two of them within a number or an abbreviation.
+// is between two of them within a number or an abbreviation.
 func Words(text string) []string { return words(text) }
 
-// Holds reports whether the words of needle, of which there is one at least, stand in a text in
+// Holds reports whether the words of needle, of which there is one at least, are in a text in
 // a row.
 func Holds(text, needle string) bool { return holds(words(text), words(needle)) }
 
@@ -82,7 +82,7 @@ func runsOf(list []string, n int) []string {
 	return runs
 }
 
-// holds reports whether needle stands in text word by word.
+// holds reports whether needle is in text word by word.
 func holds(text, needle []string) bool {
 	if len(needle) == 0 {
 		return false

@@ -77,7 +77,7 @@ func (d *drafter) attempt(ctx context.Context, c candidate) (solution, error) {
 }
 
 // solving returns what an author is asked about a task: what the target will be
-// asked, with the reference that the task is about beside SKILL.md.
+// asked, with the reference that the task is about next to SKILL.md.
 func (d *drafter) solving(c candidate) (system, user string, err error) {
 	text := strings.Join(d.material.Files[0].Lines, "\n")
 	if file := d.parts[c.part].File; file > 0 {

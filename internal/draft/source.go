@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Bounds on what is read beside SKILL.md. A file beyond them is left out, and
+// Bounds on what is read next to SKILL.md. A file beyond them is left out, and
 // named in Material.Skipped.
 const (
 	MaxReferences     = 32        // files
@@ -84,7 +84,7 @@ func newFile(name, text string) File {
 	return f
 }
 
-// references adds the files that lie beside SKILL.md.
+// references adds the files that lie next to SKILL.md.
 func (m *Material) references(fsys fs.FS) error {
 	sum := 0
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -134,7 +134,7 @@ func isForeign(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"runs", RunDir, TriggerDir, "scripts", "node_modules", "vendor", "__pycache__", "tests", "evals"}, name)
 }
 
-// isReference tells by its name whether a file says what to do. Data beside
+// isReference tells by its name whether a file says what to do. Data next to
 // SKILL.md may be the tasks themselves; in a folder of references it is not.
 func isReference(name string) bool {
 	base := strings.ToLower(path.Base(name))

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Why trigger tasks fall, besides the reasons that they share with others.
+// Why trigger tasks fall, apart from the reasons that they share with others.
 const (
 	NamesSkill        Reason = "name the skill"
 	QuotesDescription Reason = "quote the description of the skill"

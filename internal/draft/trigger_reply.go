@@ -34,7 +34,7 @@ type triggerProposal struct {
 }
 
 // readTriggers reads what a call brought. The error says why the reply is of no use; what is
-// wrong with a single prompt stands in its proposal.
+// wrong with a single prompt is in its proposal.
 func readTriggers(text string) ([]triggerProposal, error) {
 	reply, err := jsonx.UniqueObject(text)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // Access is the model that a program may use for one task.
 type Access struct {
 	Model Model // as the line of the task names it
-	// Bind has the key of a process count for this task until Unbind, or until whoever
+	// Bind has the key of a process count for this task until Unbind, or until the one who
 	// opened the access ends it: a program may know no other key than the one of its
 	// variables. It is called before a process is handed the task.
 	Bind   func(key string) error
@@ -32,7 +32,7 @@ func (a *Access) model() *Model {
 	return &a.Model
 }
 
-// hide takes the key of the task out of what is said of it: nobody else can use it, and
+// hide takes the key of the task out of what is said of it: no one else can use it, and
 // it is another one each time.
 func (a *Access) hide() *redact.Exact {
 	if a == nil {

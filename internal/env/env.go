@@ -1,7 +1,7 @@
 // Package env runs a user's own environment as processes: a program in any
 // language that reads one JSON object a line and answers each with one.
 //
-// It knows where a program is told to find a model (Access), and nothing about how
+// It knows where a program is asked to find a model (Access), and nothing about how
 // models are called, training or how answers are scored: what a program does not score
 // itself is the caller's to score. It does not read its own environment variables; the
 // caller says which of them the processes get.
@@ -40,13 +40,13 @@ type Options struct {
 	Timeout time.Duration
 	// Slots is the largest number of processes at a time, at least 1.
 	Slots int
-	// Extras are handed to the program with every task. Nil hands over none.
+	// Extras are passed to the program with every task. Nil passes on none.
 	Extras map[string]any
-	// Hide takes what the program was handed in secret out of all that it writes,
+	// Hide takes what the program was passed in secret out of all that it writes,
 	// before any of it is cut. Nil: it was handed nothing.
 	Hide *redact.Exact
 	// Keyed makes what a process about to start finds a model by: a key of its own, and
-	// further variables that tell it. Nil: processes are told of none. It may be called
+	// further variables that tell it. Nil: processes are shown none. It may be called
 	// concurrently.
 	Keyed func() (key string, environ []string, err error)
 }

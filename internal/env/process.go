@@ -31,7 +31,7 @@ type process struct {
 	key    string        // that its variables hold, "" if it has none
 	own    *redact.Exact // of that key
 	lines  chan line     // what it writes, line by line; closed at its end
-	quit   chan struct{} // closed when nobody reads lines any more
+	quit   chan struct{} // closed when no one reads lines any more
 	done   chan struct{} // closed when it has ended; then exit is set
 	exit   error
 
@@ -53,7 +53,7 @@ func start(o Options, owner *sync.WaitGroup) (*process, error) {
 	}
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Dir = o.Dir
-	cmd.Env = append(append([]string{}, o.Environ...), environ...) // not nil, which would hand over everything
+	cmd.Env = append(append([]string{}, o.Environ...), environ...) // not nil, which would pass on everything
 	cmd.WaitDelay = grace                                          // for a grandchild that holds the standard error
 	ownGroup(cmd)
 	p := &process{cmd: cmd, hide: o.Hide, stderr: &tail{hide: o.Hide}, lines: make(chan line), quit: make(chan struct{}), done: make(chan struct{})}
@@ -105,7 +105,7 @@ func (p *process) wait() {
 	close(p.done)
 }
 
-// readLines reads the output until it ends, or nobody wants it any more.
+// readLines reads the output until it ends, or no one wants it any more.
 func (p *process) readLines() {
 	defer close(p.lines)
 	defer p.stdout.Close() // an error of closing what was read to the end says nothing

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// filesRoom is how many bytes of texts beside SKILL.md a request holds.
+// filesRoom is how many bytes of texts next to SKILL.md a request holds.
 const filesRoom = 1 << 20
 
 // request is the line that a process gets for a task. All of the task is in it:
@@ -27,17 +27,17 @@ type request struct {
 	ID     string          `json:"id"`
 	Type   string          `json:"type"`
 	Prompt string          `json:"prompt"`
-	Gold   json.RawMessage `json:"gold"` // as it stands in the task
+	Gold   json.RawMessage `json:"gold"` // as it is in the task
 	Hidden string          `json:"hidden"`
 	Data   map[string]any  `json:"data"`
 	Skill  string          `json:"skill"`
-	Files  []skill.Content `json:"skill_files,omitempty"` // those beside SKILL.md
+	Files  []skill.Content `json:"skill_files,omitempty"` // those next to SKILL.md
 	Seed   int64           `json:"seed"`
 	Extras map[string]any  `json:"extras,omitempty"`
 	Model  *Model          `json:"model,omitempty"` // that the program may use for the task
 }
 
-// Seen is a task whose JSON says how its gold stands in the file too, for what depends
+// Seen is a task whose JSON says how its gold is in the file too, for what depends
 // on all that a program sees of it.
 func Seen(t task.Task) any {
 	return struct {
@@ -107,7 +107,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// fraction is a number within 0..1; true and false stand for 1 and 0.
+// fraction is a number within 0..1; true and false mean 1 and 0.
 type fraction float64
 
 func (f *fraction) UnmarshalJSON(b []byte) error {
@@ -171,7 +171,7 @@ func decodeReply(line []byte, t task.Task) (o trajectory.Outcome, scored bool, e
 const replyDepth = 2
 
 // parseReply reads and validates a line. Unknown keys are refused: a misspelt
-// one would be a lost score. So are keys that stand twice: of two scores none is
+// one would be a lost score. So are keys that are twice: of two scores none is
 // known.
 func parseReply(line []byte, id string) (reply, error) {
 	var r reply

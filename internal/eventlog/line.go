@@ -18,14 +18,14 @@ type Line struct {
 	JSON []byte
 }
 
-// Kinds of events by what becomes of them.
+// Kinds of events according to what happens to them.
 const (
 	kindOutcome = "outcome"
 	kindStage   = "stage_started"
 	kindRunDone = "run_done"
 )
 
-// fleeting events only tell how things stand: of several that come close together the last
+// fleeting events only tell how things are: of several that come close together the last
 // one is enough.
 func fleeting(kind string) bool { return kind == "progress" || kind == "in_flight" }
 
@@ -90,7 +90,7 @@ func numberOf(line []byte) (n int64, rest []byte, ok bool) {
 }
 
 // content takes the wire form of an event apart, behind its opening brace: its kind, and
-// what it says beside the time.
+// what it says next to the time.
 func content(fields []byte) (kind string, says []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(fields, []byte(`"event":"`))
 	if !ok {
@@ -112,7 +112,7 @@ func content(fields []byte) (kind string, says []byte, ok bool) {
 	return kind, rest[end+1:], true
 }
 
-// sum is by what an event is known again, whenever it is sent.
+// sum is according to what an event is known again, whenever it is sent.
 func sum(kind string, says []byte) uint64 {
 	h := sha256.New()
 	h.Write([]byte(kind))
@@ -136,7 +136,7 @@ const (
 	statusUnmeasured = "unmeasured"
 )
 
-// shortened is a line as it stands in a segment that is no longer whole: the line itself,
+// shortened is a line as it is in a segment that is no longer whole: the line itself,
 // unless it is an outcome that was made of an entry of the record.
 func shortened(n int64, fields, line []byte) []byte {
 	kind, _, ok := content(fields)

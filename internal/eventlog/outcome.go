@@ -68,7 +68,7 @@ func appendText(b []byte, name, v string, optional bool) []byte {
 	return append(b, '"')
 }
 
-// plainText reports whether JSON has a text as it stands.
+// plainText reports whether JSON has a text as it is.
 func plainText(v string) bool {
 	for i := range len(v) {
 		switch c := v[i]; {

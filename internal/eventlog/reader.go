@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 )
 
-// Rows tells what the record of the run says of outcomes. An implementation is safe for
+// Rows reports what the record of the run says of outcomes. An implementation is safe for
 // concurrent use.
 type Rows interface {
 	// Outcomes returns what is known of the outcomes whose replies are in the given rows, by
@@ -31,7 +31,7 @@ type Known struct {
 	At time.Time // when the reply came
 }
 
-// Reader reads the log of a run beside its writer. It locks nothing, holds no file open
+// Reader reads the log of a run next to its writer. It locks nothing, holds no file open
 // between calls, and follows no link. Its methods may be called concurrently: those who
 // follow one run best share a Reader, which remembers where it was.
 type Reader struct {
@@ -45,10 +45,10 @@ type Reader struct {
 	log      string // of which the rest was learnt
 	segments []int
 	firsts   map[int]int64 // by segment
-	places   []place       // where lines stand, the last used first
+	places   []place       // where lines are, the last used first
 }
 
-// place is where a line stands.
+// place is where a line is.
 type place struct {
 	n       int64
 	segment int
@@ -63,9 +63,9 @@ const maxPlaces = 256
 // without a log has no lines.
 func Read(dir string) *Reader { return &Reader{dir: dir} }
 
-// After returns lines with numbers above n in order, at most so many and about 8 MB. None
+// After returns lines with numbers above n in order, at most that many and about 8 MB. None
 // means that there is nothing yet: a last line that is not whole is left for later. In the
-// place of events whose lines are damaged or gone stands one line with the number of the last of
+// place of events whose lines are damaged or gone is one line with the number of the last of
 // them, an event "damaged" that names file and line. It returns a *VersionError for a log of
 // another format, and a *DamagedError where nothing but damaged lines follows: they may yet be
 // cut off.
@@ -102,7 +102,7 @@ func (r *Reader) Last(context.Context) (n int64, err error) {
 	return n, err
 }
 
-// whole completes the lines that stand shortened.
+// whole completes the lines that are shortened.
 func (r *Reader) whole(ctx context.Context, lines []Line) ([]Line, error) {
 	rows := make(map[int64]int)
 	for i, l := range lines {
@@ -173,7 +173,7 @@ func (r *Reader) forget(log string) {
 // errOther says that another log has come to lie in the folder.
 var errOther = errors.New("another run is in its place")
 
-// looking carries out a reading, once more if another log has come to lie in the folder. It
+// looking carries out a reading, again if another log has come to lie in the folder. It
 // does nothing if there is none.
 func (r *Reader) looking(do func(*look) error) error {
 	for tries := 0; ; tries++ {
@@ -436,7 +436,7 @@ func (v *look) read(f *opened, n int64, most, room int) (reading, error) {
 	got, end, gap, err := readFrom(f, walk{at: at, next: next}, n, most, room)
 	if gap && err == nil {
 		// Somebody may have been at work there meanwhile. And what a line is can be told from the
-		// lines before it: one that was found by its number alone may stand where it does not belong.
+		// lines before it: one that was found by its number alone may be where it does not belong.
 		if !sure {
 			at, next, sure = f.begin, f.first, true
 		}
@@ -479,7 +479,7 @@ func readFrom(f *opened, w walk, n int64, most, room int) (got reading, end walk
 	return got, w, gap, err
 }
 
-// remember notes where a line stands, for the next call.
+// remember notes where a line is, for the next call.
 func (v *look) remember(p place) {
 	v.keep(func(r *Reader) {
 		r.places = slices.DeleteFunc(r.places, func(q place) bool { return q.n == p.n })
@@ -514,7 +514,7 @@ func (v *look) find(f *opened, n int64) (offset, number int64, sure bool, err er
 	return offset, number, offset == f.begin, err
 }
 
-// near is how much of a segment is read in one go rather than looked at once more.
+// near is how much of a segment is read in one go rather than looked at again.
 const near = 64 << 10
 
 // bisect finds a line that is not far before the one with the number n.

@@ -11,7 +11,7 @@ import (
 // made before it.
 type Form struct {
 	Body  []byte   // JSON
-	Texts []string // long texts, by their place; a text may stand in many forms
+	Texts []string // long texts, by their place; a text may be in many forms
 }
 
 // Span is a run of numbers.
@@ -92,7 +92,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// spans appends a number to runs, which stand as first, count, first, count.
+// spans appends a number to runs, which are as first, count, first, count.
 func spans(runs []int, n int) []int {
 	if last := len(runs) - 2; last >= 0 && runs[last]+runs[last+1] == n {
 		runs[last+1]++
@@ -101,5 +101,5 @@ func spans(runs []int, n int) []int {
 	return append(runs, n, 1)
 }
 
-// short is a text that stands in the form itself.
+// short is a text that is in the form itself.
 func short(s string) text { return text{short: s} }

@@ -14,7 +14,7 @@ const (
 	maxText  = 256 << 10
 	keptHead = 192 << 10
 	keptTail = 32 << 10
-	// margin is what is looked at beside what is kept, so that no secret is cut: those of
+	// margin is what is looked at next to what is kept, so that no secret is cut: those of
 	// redact are not longer.
 	margin = 64 << 10
 	// minBase64 is the length from which characters of base64 in a row are data and no text.
@@ -27,7 +27,7 @@ type Mask struct {
 	seed   maphash.Seed
 
 	mu    sync.Mutex
-	known map[rawKey]string // of texts that stand in many episodes; emptied when it is full
+	known map[rawKey]string // of texts that are in many episodes; emptied when it is full
 }
 
 // Bounds of what a Mask remembers.
@@ -43,7 +43,7 @@ func NewMask(redact func(string) string) *Mask {
 	return &Mask{redact: redact, seed: maphash.MakeSeed(), known: make(map[rawKey]string)}
 }
 
-// rawKey stands for something as it was said. Its hash has a seed that nobody knows.
+// rawKey means something as it was said. Its hash has a seed that no one knows.
 type rawKey struct {
 	sum  uint64
 	size int
@@ -91,7 +91,7 @@ func sumOf(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// withoutBase64 has length and hash stand in the place of long data in base64, in one line
+// withoutBase64 has length and hash replace long data in base64, in one line
 // or in many of equal length.
 func withoutBase64(s string) string {
 	if len(s) < minBase64 {
@@ -115,7 +115,7 @@ func withoutBase64(s string) string {
 	return b.String()
 }
 
-// lineOfBase64 is the length from which a whole line of such characters goes on in the next.
+// lineOfBase64 is the length from which a whole line of such characters continues in the next.
 const lineOfBase64 = 60
 
 // base64Run is the length of what s begins with that is base64.

@@ -89,7 +89,7 @@ type reader struct {
 	sets   []setting
 }
 
-// place is where something with a number stands.
+// place is where something with a number is.
 type place struct {
 	role string // kindTool, kindSettings, or that of a message
 	at   int
@@ -175,7 +175,7 @@ func (t text) of(texts []string) string {
 	return b.String()
 }
 
-// resolve finds what a call was sent. What the numbers of a damaged form stood for is a
+// resolve finds what a call was sent. What the numbers of a damaged form meant is a
 // message that says so.
 func (r *reader) resolve(c *Call, b *body) {
 	if b == nil {

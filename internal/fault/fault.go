@@ -22,7 +22,7 @@ const (
 	Waiting      Kind = "waiting"      // questions are written; train again when their answers are there
 	Locked       Kind = "locked"       // another process has the run open
 	Environment  Kind = "environment"  // disk, permissions
-	Stopped      Kind = "stopped"      // the user stopped the run; train again to go on
+	Stopped      Kind = "stopped"      // the user stopped the run; train again to continue
 	Internal     Kind = "internal"     // everything else
 )
 
@@ -35,7 +35,7 @@ var precedence = [...]Kind{Waiting, OverBudget, Locked, BadInput, Unmeasurable, 
 func Of(err error) Kind {
 	told := map[Kind]bool{}
 	walk(err, told)
-	// A disk that is full or read-only is told as such, whatever it kept from being
+	// A disk that is full or read-only is reported as such, whatever it kept from being
 	// written; but not where it is an input of the user that may not be read.
 	first := Internal
 	for _, kind := range precedence {

@@ -195,7 +195,7 @@ func (c *client) ask(ctx context.Context, r request, use func(*http.Response) er
 	}
 }
 
-// backoff is how long is waited after a try that failed, when nobody says: 1 s, 2 s, 4 s and
+// backoff is how long is waited after a try that failed, when no one says: 1 s, 2 s, 4 s and
 // so on.
 func backoff(try int) time.Duration { return min(time.Second<<min(try-1, 10), time.Minute) }
 
@@ -255,7 +255,7 @@ func (c *client) once(ctx context.Context, r request, use func(*http.Response) e
 const mostRedirects = 8
 
 // follow sends a request, without the token wherever it is sent on to: what a redirect names
-// is no longer the host that the token is for, whoever that host may be.
+// is no longer the host that the token is for, the one who that host may be.
 func (c *client) follow(ctx context.Context, r request) (*http.Response, error) {
 	at, seen := r.url, map[string]bool{}
 	for range mostRedirects {

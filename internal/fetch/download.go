@@ -60,7 +60,7 @@ func (f *fetcher) all(ctx context.Context, files []File) (Report, error) {
 	return report, err
 }
 
-// outcome is what became of one file.
+// outcome is what happened to one file.
 type outcome struct {
 	file    File
 	fetched bool
@@ -136,7 +136,7 @@ func (f *fetcher) fault(file File, err error) error {
 }
 
 // present returns the sums of a file that is there, nil if none is. One that is there and
-// cannot be told to be the right one is an error: it may be somebody's own.
+// cannot be asked to be the right one is an error: it may be somebody's own.
 func (f *fetcher) present(ctx context.Context, file File) (*sums, error) {
 	info, err := f.root.Lstat(file.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -291,8 +291,8 @@ func (d *download) open(ctx context.Context) error {
 	if d.sums, err = d.sum(ctx, d.file, d.part()); err != nil {
 		return errors.Join(d.fault(d.file, err), out.Close())
 	}
-	// What is more than the file, and what nobody could tell to be of the same version, is
-	// fetched anew.
+	// What is more than the file, and what no one could tell to be of the same version, is
+	// fetched again.
 	if d.sums.size > 0 && (d.file.Size >= 0 && d.sums.size > d.file.Size || d.etag == "" && d.file.Known == "") {
 		err = d.restart("")
 	}
@@ -350,7 +350,7 @@ func (d *download) fill(ctx context.Context) error {
 			urls = urls[1:]
 		case err != nil || done:
 			return err
-		default: // it was cut, and goes on after a moment
+		default: // it was cut, and continues after a moment
 			if err := d.client.o.Wait(ctx, backoff(1+d.idle)); err != nil {
 				return fmt.Errorf("fetch %s: %w", d.file.Origin, err)
 			}
@@ -426,7 +426,7 @@ func total(size int64) string {
 func (d *download) take(ctx context.Context, res *http.Response) (done bool, err error) {
 	etag := res.Header.Get("Etag")
 	if strings.HasPrefix(etag, "W/") || len(etag) > 1<<10 {
-		etag = "" // it does not tell that all bytes are the same
+		etag = "" // it does not report that all bytes are the same
 	}
 	end := int64(-1) // how long all of it is
 	switch res.StatusCode {

@@ -1,6 +1,6 @@
 // Package fetch brings the files of data sets from where they are published into a folder:
 // Hugging Face at a commit, assets of GitHub releases, single addresses with a hash. What was
-// begun goes on where it stopped, what is there is not fetched again, and every file is held
+// begun continues where it stopped, what is there is not fetched again, and every file is held
 // against a hash: the publisher's, the one that is given, or the one that bench.lock took
 // down when the file was first fetched.
 //
@@ -46,18 +46,18 @@ type File struct {
 	Size   int64  // in bytes, -1: not known
 	SHA256 string // 64 hex digits, "": not known before it is fetched
 	Git    string // SHA-1 of it as a blob of git, 40 hex digits; "": not known
-	// Known is by what it is known what the file should be: "source" (the publisher tells its
+	// Known is according to what it is known what the file should be: "source" (the publisher tells its
 	// SHA-256), "given", "lock", "git" (the publisher tells its SHA-1 as a blob of git); "" where
-	// nobody knows.
+	// no one knows.
 	Known string
 }
 
-// Report is what a fetch came to.
+// Report is the result of a fetch.
 type Report struct {
 	Files   []File // all of the sources with their hashes, by Path
 	Fetched int    // how many were not there
 	Bytes   int64  // that came over the network
-	Pinned  []File // whose hash was known to nobody and is in the lock file now
+	Pinned  []File // whose hash was known to no one and is in the lock file now
 	Lock    string // path of the lock file
 }
 
@@ -100,7 +100,7 @@ type Options struct {
 	// Proxy says by which proxy a request goes; nil: by none. Whether an address is private
 	// is the proxy's to know then.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Transport stands in for the network; nil: the real one, and whoever gives another looks
+	// Transport is in for the network; nil: the real one, and the one who gives another looks
 	// after private addresses himself.
 	Transport http.RoundTripper
 
@@ -127,7 +127,7 @@ type Bounds struct {
 	MostWait   time.Duration // that a server may ask to wait at once; 10 min
 }
 
-// What can go wrong, for those who go on by it. Errors of the file system (syscall.ENOSPC)
+// What can go wrong, for those who continue by it. Errors of the file system (syscall.ENOSPC)
 // and of the context are wrapped as they are.
 var (
 	ErrSource    = errors.New("not a source")                    // it is not written as one

@@ -69,7 +69,7 @@ func Middle(text string, room int) string {
 	return text[:from] + mark(utf8.RuneCountInString(text[from:to])) + text[to:]
 }
 
-// mark stands where characters are left out.
+// mark is where characters are left out.
 func mark(n int) string { return fmt.Sprintf(" [... %d characters left out ...] ", n) }
 
 // start is the beginning of the character that byte at belongs to.

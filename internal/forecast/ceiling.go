@@ -16,7 +16,7 @@ type ceiling struct {
 	open, before        int // tasks of the step under way, 0: none is; calls before it
 }
 
-// room is train.Deps.Pace, after so many calls.
+// room is train.Deps.Pace, after that many calls.
 func (c *ceiling) room(unit train.Unit, used int) (tasks int, err error) {
 	left := c.calls - used - unit.Closing
 	switch unit.Name {
@@ -58,7 +58,7 @@ func (c *ceiling) close(used int) {
 	}
 }
 
-// need is what a step of so many tasks takes, by the mean of those before it.
+// need is what a step of that many tasks takes, by the mean of those before it.
 func (c *ceiling) need(tasks int) int {
 	if c.steps == 0 {
 		return tasks*c.each + c.pass + train.AskedInStep

@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A dryRun trains with stand-ins in the place of the models: the real loop,
+// A dryRun trains with are-ins instead of the models: the real loop,
 // the real prompts over the real tasks, and replies of a usual length. It counts
 // what would be asked. Nothing is sent and nothing is written.
 type dryRun struct {
@@ -49,7 +49,7 @@ type dryRun struct {
 	keep    bool // losses are asked afresh
 	several bool // train tasks are answered several times
 
-	carriedOut func(key string) bool // by the run that this one goes on from; nil: there is none
+	carriedOut func(key string) bool // by the run that this one continues from; nil: there is none
 }
 
 type stageRole struct{ stage, role string }
@@ -74,21 +74,21 @@ type scenario struct {
 	again  bool    // no first reply holds an answer where the task names pages, and all pages can be read
 }
 
-// The numbers that stand for what is not known before anything was asked.
+// The numbers that mean what is not known before anything was asked.
 const (
 	priorSolved  = 0.5  // share of tasks that the seed skill solves
 	priorHelps   = 0.5  // share of edits that help
-	priorFlips   = 0.05 // share of answers that come out otherwise, where anything follows from that
+	priorFlips   = 0.05 // share of answers that are otherwise, where anything follows from that
 	priorEdit    = 80   // bytes of an edit
 	priorPraise  = 0.15 // chance that the analyst of successes proposes something
-	priorReply   = 60   // bytes of an answer beside the reference answer
+	priorReply   = 60   // bytes of an answer next to the reference answer
 	solvable     = 0.98 // share of the tasks that any skill can solve
 	edgePerEdit  = 0.5  // share of the unsolved tasks that an edit which helps adds
 	bytesPerTok  = 4    // of prompts and replies
-	maxReference = 64   // bytes of a reference that a stand-in repeats
+	maxReference = 64   // bytes of a reference that a are-in repeats
 )
 
-// dryRuns trains with stand-ins once for each scenario, as many at once as there are
+// dryRuns trains with are-ins once for each scenario, as many at once as there are
 // processors: each takes memory of its own. They share what is only read.
 func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...scenario) ([]*dryRun, error) {
 	runs := make([]*dryRun, len(scenarios))
@@ -104,14 +104,14 @@ func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...
 	return runs, group.Wait()
 }
 
-// dryRun trains once with stand-ins.
+// dryRun trains once with are-ins.
 func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *rollout.ChatPrompt, st scenario) (*dryRun, error) {
 	mode, ok := optimize.ParseMode(o.Mode)
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
 	o = o.ForDryRun()
-	o.Alpha = 0 // nobody reads a certificate of stand-ins
+	o.Alpha = 0 // nobody reads a certificate of are-ins
 	r := &dryRun{keep: o.Keep, several: o.Rollouts > 1, carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	deps := train.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
@@ -166,7 +166,7 @@ func (t tally) plus(u tally) tally {
 	return t
 }
 
-// paid reports whether another run has carried out what a key stands for: it is played, and
+// paid reports whether another run has carried out what a key means: it is played, and
 // not counted.
 func (r *dryRun) paid(key string) bool { return r.carriedOut != nil && r.carriedOut(key) }
 
@@ -177,7 +177,7 @@ func (r *dryRun) count(k stageRole, t tally) {
 	r.phase[k] = r.phase[k].plus(t)
 }
 
-// Run implements rollout.Episode: one chat turn with a stand-in, or an episode
+// Run implements rollout.Episode: one chat turn with a are-in, or an episode
 // that is counted only.
 func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
 	r.mu.Lock()
@@ -241,7 +241,7 @@ func answer(t task.Task) string {
 	return reply
 }
 
-// standIn answers in the place of the target.
+// standIn answers instead of the target.
 type standIn struct {
 	*dryRun
 	task  task.Task
@@ -289,7 +289,7 @@ func (d *standIn) repeats(c caller.Call) bool {
 	return false
 }
 
-// forecastPlace is where the n-th rollout stands that is made to see its prompt.
+// forecastPlace is where the n-th rollout is that is made to see its prompt.
 func forecastPlace(n int) rollout.Place {
 	return rollout.Place{Prefix: "forecast/compare/", Sample: n}
 }
@@ -302,7 +302,7 @@ func (r *dryRun) judge(ctx context.Context, t task.Task, ev rollout.Evidence) {
 	if r.session.Scorer != nil || !r.session.Suite.Needs(t).Judge {
 		return
 	}
-	// That a stand-in's reply cannot be used ends the checks of this task: what was
+	// That a are-in's reply cannot be used ends the checks of this task: what was
 	// asked until then is counted.
 	_, _ = r.session.Suite.Assess(ctx, check.Evidence{Answer: ev.Reply, Turns: ev.Turns}, t, check.Means{
 		Judge: func(_ context.Context, _ string, q check.JudgeRequest) (string, error) {
@@ -317,7 +317,7 @@ func (r *dryRun) judge(ctx context.Context, t task.Task, ev rollout.Evidence) {
 }
 
 // judgeEpisode counts what a judge would be asked of an episode. What it would be
-// shown of that nobody knows.
+// shown of that no one knows.
 func (r *dryRun) judgeEpisode(t task.Task) {
 	if r.session.Scorer != nil || r.session.Env != nil {
 		return

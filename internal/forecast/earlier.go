@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// measured is what a record tells of calls to come.
+// measured is what a record reports calls to come.
 type measured struct {
 	stages map[stageRole]stageMeasure
 	solved *float64 // share of the selection tasks that the seed skill solves
@@ -46,7 +46,7 @@ func (m stageMeasure) ratio(t tally) float64 {
 	return 1
 }
 
-// measure reads what a record tells. The scores of the seed skill stand in the
+// measure reads what a record tells. The scores of the seed skill are in the
 // history of its run.
 func measure(ctx context.Context, j *journal.Journal, h *result.History) (measured, error) {
 	m := measured{stages: map[stageRole]stageMeasure{}}
@@ -117,7 +117,7 @@ func (s *forecaster) earlier(ctx context.Context) (measured, error) {
 	return measured{learned: l}, err
 }
 
-// measuredIn reads the record of a run beside whoever has it open. One that cannot
+// measuredIn reads the record of a run next to the one who has it open. One that cannot
 // be read tells nothing.
 func measuredIn(ctx context.Context, dir string) (m measured, err error) {
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})

@@ -1,5 +1,5 @@
 // Package forecast says what a run will take before anything is spent: a bound, and a
-// forecast by dry runs of the real loop with stand-ins in the place of the models.
+// forecast by dry runs of the real loop with are-ins instead of the models.
 //
 // It knows sessions, the loop and what earlier runs have recorded. It sends nothing and
 // writes nothing, and knows nothing of how the real models answer.
@@ -153,7 +153,7 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	return f, runs[0].made, nil
 }
 
-// reached is the score of the skill that a run goes on with, as far as its origin tells. From
+// reached is the score of the skill that a run continues with, as far as its origin tells. From
 // there a dry run begins: its edits help nothing in the part that was carried out.
 func (s *forecaster) reached(otherwise float64) float64 {
 	h := historyIn(s.Continue.Dir)
@@ -282,7 +282,7 @@ func (s *forecaster) repeated(st result.StageForecast, m stageMeasure) result.St
 	return st
 }
 
-// forecastEpisodes goes by what episodes took before: nothing else tells how many
+// forecastEpisodes goes according to what episodes took before: nothing else reports how many
 // calls they make.
 func (s *forecaster) forecastEpisodes(k stageRole, runs []*dryRun, known measured) result.StageForecast {
 	n := of(runs, func(r *dryRun) float64 { return float64(r.tally[k].episodes) })
@@ -303,7 +303,7 @@ func (s *forecaster) forecastEpisodes(k stageRole, runs []*dryRun, known measure
 	return st
 }
 
-// priceOf is what a stage costs; nil: nobody knows. A simulation costs nothing
+// priceOf is what a stage costs; nil: no one knows. A simulation costs nothing
 // that could be known.
 func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Interval {
 	if !s.Models.Has(role) && (role != model.Judge || s.Models.Load(role) != nil) || s.Models.Of(role).Simulated {
@@ -311,7 +311,7 @@ func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Inter
 	}
 	p := s.Models.Role(role).Price
 	if p == nil || st.Episodes && p.UpTo > 0 {
-		return nil // of a sum of tokens nobody knows how many stood in long prompts
+		return nil // of a sum of tokens no one knows how many was in long prompts
 	}
 	usd := func(calls, input, output float64) float64 {
 		if calls == 0 {
@@ -332,7 +332,7 @@ func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Inter
 }
 
 // forecastTime adds up the phases of a dry run: each takes as long as its calls
-// do beside each other, and one call at least. Nil: nobody knows how long an episode
+// do next to each other, and one call at least. Nil: no one knows how long an episode
 // takes before one was made.
 func (s *forecaster) forecastTime(r *dryRun, known measured, loose bool) *result.Interval {
 	total := time.Duration(0)

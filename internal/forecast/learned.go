@@ -21,11 +21,11 @@ const (
 	enoughSeen = 4
 )
 
-// otherHelps are shares of edits that help which are played in dry runs beside the usual ones, where
+// otherHelps are shares of edits that help which are played in dry runs next to the usual ones, where
 // earlier runs say how often candidates survive.
 func otherHelps() []float64 { return []float64{0.1, 0.25, 0.75} }
 
-// learned is what finished runs of other configurations in the same folder tell of the
+// learned is what finished runs of other configurations in the same folder report the
 // models that they share with this one.
 type learned struct {
 	runs     []string                   // names of the runs that something was taken of, the newest first
@@ -34,7 +34,7 @@ type learned struct {
 	survived int
 }
 
-// learn reads the finished training runs beside this one. What a model said is taken of
+// learn reads the finished training runs next to this one. What a model said is taken of
 // runs with the same model and settings alone; how often candidates survive, of those in
 // which both are the same. A run that cannot be read tells nothing.
 func (s *forecaster) learn(ctx context.Context, dir string, identity map[string]string) (learned, error) {
@@ -85,7 +85,7 @@ func sameModels(a, b map[string]string) []string {
 	return out
 }
 
-// take adds what a run tells of some roles, and reports whether that is anything. any: a
+// take adds what a run reports some roles, and reports whether that is anything. any: a
 // run that has trained nothing tells something too.
 func (l *learned) take(ctx context.Context, dir string, roles []string, any bool) bool {
 	h := historyIn(dir)

@@ -20,14 +20,14 @@ type Measuring struct {
 	Skills   []skill.Skill // each about as often as the others
 }
 
-// askedAgain is which share of the rollouts may be asked once more.
+// askedAgain is which share of the rollouts may be asked again.
 const askedAgain = 0.02
 
 // mostPrompts is how many prompts are made to find their mean length.
 const mostPrompts = 400
 
 // Measure adds to a plan what the rollouts of an operation will take, as far as the plan
-// does not say that nobody knows. What prompts are long is found by writing them, what
+// does not say that no one knows. What prompts are long is found by writing them, what
 // replies are long by earlier runs with the same model.
 func Measure(ctx context.Context, on *session.Session, p *result.Plan, m Measuring) error {
 	s := &forecaster{Session: on, measuring: true}
@@ -52,7 +52,7 @@ func Measure(ctx context.Context, on *session.Session, p *result.Plan, m Measuri
 	return nil
 }
 
-// sampleRollouts carries out some tasks with each skill, with stand-ins, and returns what
+// sampleRollouts carries out some tasks with each skill, with are-ins, and returns what
 // they were asked and how many there were; again: with pages, each is asked twice.
 func (s *forecaster) sampleRollouts(ctx context.Context, m Measuring, again bool) (*dryRun, int, error) {
 	r := &dryRun{session: s.Session, scenario: scenario{solved: priorSolved, again: again}, question: s.ChatPrompt(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, all: true}
@@ -69,7 +69,7 @@ func (s *forecaster) sampleRollouts(ctx context.Context, m Measuring, again bool
 	return r, n, nil
 }
 
-// times is a dry run with so many times the calls.
+// times is a dry run with that many times the calls.
 func (r *dryRun) times(by float64) *dryRun {
 	out := &dryRun{session: r.session, tally: map[stageRole]tally{}}
 	n := func(v int) int { return int(math.Round(float64(v) * by)) }
@@ -106,7 +106,7 @@ func short(s *session.Session, f *result.Forecast) []string {
 	return out
 }
 
-// Between spans what dry runs came to: the middle of them, the least and the most, these
+// Between spans the result of dry runs: the middle of them, the least and the most, these
 // two further by a share.
 func Between(found []int, spread float64) result.Interval {
 	if len(found) == 0 {

@@ -60,7 +60,7 @@ func fill(schema any) any {
 }
 
 // scores is what a rollout scores. Of candidates that are held to what was won, and of several
-// answers to a train task, a few come out otherwise: what follows from that is counted too.
+// answers to a train task, a few are otherwise: what follows from that is counted too.
 func (r *dryRun) scores(p rollout.Place, t task.Task, s skill.Skill) float64 {
 	hard := r.solves(t, s)
 	varies := r.keep && p.Sample == 0 && strings.HasSuffix(p.Prefix, "/gate/cand") || r.several && strings.HasSuffix(p.Prefix, "/rollout")
@@ -80,7 +80,7 @@ func (r *dryRun) solves(t task.Task, s skill.Skill) float64 {
 	return 0
 }
 
-// chance is a number in [0, 1) that a text stands for.
+// chance is a number in [0, 1) that a text means.
 func chance(text string) float64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))
@@ -90,10 +90,10 @@ func chance(text string) float64 {
 	return float64((x^x>>33)>>11) / (1 << 53)
 }
 
-// helpful marks an edit of a stand-in that helps.
+// helpful marks an edit of a are-in that helps.
 const helpful = "(helps)"
 
-// ask returns the stand-in of the optimizer.
+// ask returns the are-in of the optimizer.
 func (r *dryRun) ask(prefix string) optimize.Ask {
 	return func(_ context.Context, q optimize.Request) (string, error) {
 		reply := r.reply(prefix+"/"+q.Key, q.Stage)
@@ -111,7 +111,7 @@ func (r *dryRun) ask(prefix string) optimize.Ask {
 	}
 }
 
-// reply is what a stand-in says in a stage.
+// reply is what a are-in says in a stage.
 func (r *dryRun) reply(key, stage string) string {
 	why := strings.Repeat("word ", 24)
 	patch := func(n int) map[string]any { return map[string]any{"reasoning": why, r.mode.Key(): r.items(key, n)} }
@@ -150,7 +150,7 @@ func (r *dryRun) reply(key, stage string) string {
 	return string(text)
 }
 
-// items are n proposals of a stand-in, in the form of the update mode.
+// items are n proposals of a are-in, in the form of the update mode.
 func (r *dryRun) items(key string, n int) []any {
 	out := make([]any, n)
 	for i := range out {

@@ -18,14 +18,14 @@ func kindOf(n node) string {
 	return kind
 }
 
-// missing stands for content that the gateway cannot pass on, so that the model
+// missing means content that the gateway cannot pass on, so that the model
 // knows of it. To refuse it would end the agent's work: it would come again with
 // every later request of the conversation.
 func missing(what string) model.Part {
 	return text("[" + what + " was left out: it cannot be shown to this model]")
 }
 
-// picture reads an image that stands in the request as base64. What is no image
+// picture reads an image that is in the request as base64. What is no image
 // is missing.
 func (r *remarks) picture(mime, data string) (model.Part, error) {
 	switch mime {
@@ -129,7 +129,7 @@ type toolset struct {
 }
 
 // add appends a tool and refuses a second one of the same name, since calls could
-// not be told apart.
+// not be distinguished.
 func (s *toolset) add(t model.Tool) error {
 	if t.Name == "" {
 		return badRequest("a tool has no name")

@@ -22,7 +22,7 @@ func chatHead(q agentRequest, h head, kind string) object {
 	return object{{"id", "chatcmpl-" + h.id}, {"object", kind}, {"created", h.at.Unix()}, {"model", q.asked}}
 }
 
-// chatRest is what stands at the end of an answer.
+// chatRest is what is at the end of an answer.
 func chatRest(r model.Response) object {
 	var o object
 	if r.Fingerprint != "" {

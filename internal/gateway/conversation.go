@@ -13,7 +13,7 @@ import (
 // some servers take no second one), the pieces of one answer are one message,
 // and so are the results of its calls.
 type conversation struct {
-	front []model.Part    // the system prompt that stands outside of the list
+	front []model.Part    // the system prompt that is outside of the list
 	done  []model.Message // nothing is added to these any more
 	role  string          // of the message to which something may be added; "" if there is none
 	parts []model.Part    // of that message
@@ -89,7 +89,7 @@ func (c *conversation) finish() []model.Message {
 	return list
 }
 
-// settle completes a request by its conversation and by what else was left out.
+// settle completes a request by its conversation and according to what else was left out.
 func (q *agentRequest) settle(c *conversation, left remarks) {
 	left.all(c.left)
 	q.req.Messages = c.finish()
@@ -104,7 +104,7 @@ func finished(role string, parts []model.Part) model.Message {
 	return model.Message{Role: role, Parts: parts}
 }
 
-// separator stands between texts that an agent sent as blocks of their own. An
+// separator is between texts that an agent sent as blocks of their own. An
 // answer is one text, in however many pieces it came.
 func separator(role string) string {
 	if role == model.Assistant {

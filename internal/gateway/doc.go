@@ -8,7 +8,7 @@
 // (model.Passage), but for what passage.go and hosted.go take out.
 //
 // One file a wire reads requests (chat.go, responses.go, messages.go,
-// gemini.go), one writes answers (…_answer.go). What all share stands in
+// gemini.go), one writes answers (…_answer.go). What all share is in
 // serve.go (the life of a request), handle.go (a session), fault.go (failures)
 // and conversation.go (messages). Requests are read by node.go.
 // docs/gateway.md has the tables of what is passed on, translated or left out.

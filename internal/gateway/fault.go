@@ -14,12 +14,12 @@ import (
 
 // fault is a failure as an agent is told about it.
 type fault struct {
-	code    model.Code // "" when nobody classified it
+	code    model.Code // "" when no one classified it
 	message string
 	after   time.Duration // the agent should wait that long, 0 = no hint
 	large   bool          // the body is beyond what is taken: status 413
 	// final says that asking again is of no use: the failure is permanent, or
-	// whoever stands behind the gateway has tried often enough.
+	// the one who is behind the gateway has tried often enough.
 	final bool
 }
 
@@ -118,7 +118,7 @@ func (f *fault) status() int {
 // opencode none but codex asks again on 402; that one stops on 400.
 const statusStop = http.StatusPaymentRequired
 
-// headers are those that the clients of vendors read beside the status.
+// headers are those that the clients of vendors read next to the status.
 func (f *fault) headers(h http.Header) {
 	if f.after > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))

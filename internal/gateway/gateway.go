@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// What Options stand at unless they say otherwise.
+// What Options are at unless they say otherwise.
 const (
 	DefaultAddr      = "127.0.0.1:0"
 	DefaultMaxBody   = 64 << 20
@@ -192,7 +192,7 @@ func (g *Gateway) id(n int) (string, error) {
 }
 
 // Drain refuses all that comes from now on with why, in the form of a budget that
-// is spent, and returns when what is in flight is answered and handed over, or
+// is spent, and returns when what is in flight is answered and passed on, or
 // when ctx is done. Only Close is of use after it.
 func (g *Gateway) Drain(ctx context.Context, why error) error {
 	g.mu.Lock()

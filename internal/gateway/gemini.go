@@ -170,7 +170,7 @@ func (d *geminiDecoder) model(content node) error {
 	return nil
 }
 
-// geminiSigned is the reasoning whose signature stands at a part. Thoughts
+// geminiSigned is the reasoning whose signature is at a part. Thoughts
 // without one go back to no model, and agents put words of their own where a
 // signature is missing; those are dropped.
 func geminiSigned(p node) []model.Part {

@@ -35,7 +35,7 @@ func geminiFinish(f model.Finish) string {
 	return "STOP"
 }
 
-// geminiUsage counts thoughts beside the answer. It is nil when nothing was
+// geminiUsage counts thoughts next to the answer. It is nil when nothing was
 // counted.
 func geminiUsage(u trajectory.Usage) object {
 	if u == (trajectory.Usage{}) {
@@ -51,7 +51,7 @@ func geminiUsage(u trajectory.Usage) object {
 }
 
 // geminiParts are the parts of an answer. What a thought needs on its way back
-// stands as a signature at the part that follows it: agents keep that, and drop
+// is as a signature at the part that follows it: agents keep that, and drop
 // thoughts.
 func geminiParts(r model.Response) []object {
 	parts := []object{}

@@ -41,12 +41,12 @@ type Session struct {
 	Hosted []string
 	// Tags are put into every request.
 	Tags model.Tags
-	// Key is what agents must send; "" makes a random one, which nobody can
+	// Key is what agents must send; "" makes a random one, which no one can
 	// guess. One that is given must have at least 8 characters, none of them a
 	// space or beyond ASCII.
 	Key string
 	// Retried says that Client has tried again what may succeed, as a caller of
-	// an episode does. Whatever fails then is told to agents as permanent (status
+	// an episode does. Whatever fails then is asked to agents as permanent (status
 	// 402), so that they stop rather than repeat for minutes what is hopeless. If
 	// it is false they get the status of the failure and the server's hints.
 	Retried bool
@@ -337,7 +337,7 @@ func (h *Handle) begin() error {
 	return limit
 }
 
-// settle keeps what came of a call.
+// settle keeps the result of a call.
 func (h *Handle) settle(ctx context.Context, resp model.Response, err error, left []LeftOut) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// object is a JSON object whose members are written as they stand.
+// object is a JSON object whose members are written as they are.
 type object []member
 
 // member is one of an object.

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// keyHash stands for a key. Keys are compared by it, so that the time it takes tells
+// keyHash means a key. Keys are compared by it, so that the time it takes tells
 // nothing.
 type keyHash [sha256.Size]byte
 
 func hashOf(key string) keyHash { return sha256.Sum256([]byte(key)) }
 
-// NewKey makes a key that nobody can guess. It is that of no session yet.
+// NewKey makes a key that no one can guess. It is that of no session yet.
 func (g *Gateway) NewKey() (string, error) {
 	id, err := g.id(32)
 	if err != nil {
@@ -103,7 +103,7 @@ func (g *Gateway) session(key string) (h *Handle, ended bool) {
 // nor was. An agent that was not answered at all has sent them, perhaps.
 func (g *Gateway) Strangers() int64 { return g.strangers.Load() }
 
-// maxPast bounds how many keys of ended sessions are told from those of nobody.
+// maxPast bounds how many keys of ended sessions are told from those of no one.
 const maxPast = 8192
 
 // past knows the keys of the sessions that ended last.

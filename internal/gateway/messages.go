@@ -72,7 +72,7 @@ func messagesEffort(body node) string {
 	return effortOf(budget)
 }
 
-// effortOf is the effort that a number of tokens to think with stands for.
+// effortOf is the effort that a number of tokens to think with means.
 func effortOf(budget int) string {
 	switch {
 	case budget <= 0:
@@ -114,7 +114,7 @@ func (d *messagesDecoder) conversation() error {
 	})
 }
 
-// message reads one message. The results of calls stand in a user's message
+// message reads one message. The results of calls are in a user's message
 // there, and are a message of their own here.
 func (d *messagesDecoder) message(role string, content node) error {
 	if content.isText() {

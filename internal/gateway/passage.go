@@ -19,7 +19,7 @@ type passing struct {
 }
 
 // passed returns the body of a request in the agent's own words, and what was left
-// out of it. A body in which a name stands twice in an object is not passed: which
+// out of it. A body in which a name is twice in an object is not passed: which
 // of the two counts is for the one who reads it to say.
 func passed(wire Wire, body node, hosted []string) (text string, left remarks, ok bool) {
 	if twice(body) {
@@ -38,7 +38,7 @@ func passed(wire Wire, body node, hosted []string) (text string, left remarks, o
 	return text, p.left, true
 }
 
-// twice reports whether a name stands twice in one object.
+// twice reports whether a name is twice in one object.
 func twice(n node) bool {
 	seen := make(map[string]bool, len(n.kids))
 	for _, k := range n.kids {
@@ -96,7 +96,7 @@ func (p *passing) list(n node, one func(node) (string, bool)) (string, int) {
 	return "[" + strings.Join(kept, ",") + "]", len(kept)
 }
 
-// member is what becomes of a member of the request.
+// member is what happens to a member of the request.
 func (p *passing) member(k node) (string, bool) {
 	switch k.key {
 	case "tools":

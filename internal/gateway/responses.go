@@ -14,7 +14,7 @@ func responsesCodec() codec {
 }
 
 // decodeResponses reads the body of POST /v1/responses. Nothing is stored: the
-// whole conversation must stand in input.
+// whole conversation must be in input.
 func decodeResponses(in inbound) (agentRequest, error) {
 	body, err := parsed(in)
 	if err != nil {
@@ -40,7 +40,7 @@ func decodeResponses(in inbound) (agentRequest, error) {
 
 type responsesDecoder struct {
 	body    node
-	brought []node // tools that items bring, beside those of the request
+	brought []node // tools that items bring, next to those of the request
 	q       agentRequest
 	req     *model.Request
 	conv    conversation

@@ -37,7 +37,7 @@ func responsesTools(t node, to *toolset) error {
 	return nil
 }
 
-// responsesTool reads a function, or what can be told to other models as one: a
+// responsesTool reads a function, or what can be asked to other models as one: a
 // tool that takes a text is a function with one text.
 func responsesTool(space string, t node, to *toolset) error {
 	own := agentTool{space: space, name: t.get("name").text()}
@@ -75,7 +75,7 @@ func grammar(format node) string {
 	return "\n\nThe input must follow this grammar (" + clipped(format.get("syntax").text()) + "):\n\n" + definition
 }
 
-// wrapped are the arguments of the function that stands for a tool which takes a
+// wrapped are the arguments of the function that means a tool which takes a
 // text, and unwrapped is the text in them. What a model wrote otherwise is the text.
 func wrapped(input string) json.RawMessage {
 	b, err := document(object{{"input", input}})

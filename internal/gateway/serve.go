@@ -204,7 +204,7 @@ func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) 
 }
 
 // over reports whether the agent has had its answer as the model's server wrote it.
-// One that broke off ends with the connection, so that nobody takes it for whole.
+// One that broke off ends with the connection, so that no one takes it for whole.
 func over(p *model.Passage, err error) bool {
 	if p.Begun() && err != nil {
 		panic(http.ErrAbortHandler)

@@ -7,7 +7,7 @@ import (
 
 // unasked hands the events of Chat Completions on, but for the one with the counts
 // alone: a server is always asked for it, since what a call costs is known by no other
-// means, and whoever did not ask for it takes the first choice of every event.
+// means, and the one who did not ask for it takes the first choice of every event.
 type unasked struct {
 	to   io.Writer
 	part []byte // of an event whose end is yet to come
@@ -16,7 +16,7 @@ type unasked struct {
 // maxHeldEvent bounds how many bytes of an event wait for its end. Counts are far smaller.
 const maxHeldEvent = 64 << 10
 
-// Write implements io.Writer. What is whole is handed on at once.
+// Write implements io.Writer. What is whole is passed on at once.
 func (u *unasked) Write(b []byte) (int, error) {
 	seen := max(0, len(u.part)-len("\n\r")) // no event ends before
 	u.part = append(u.part, b...)
@@ -43,10 +43,10 @@ func (u *unasked) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// end hands on what has no end.
+// end passes on what has no end.
 func (u *unasked) end() {
 	if len(u.part) > 0 && !countsAlone(u.part) {
-		_, _ = u.to.Write(u.part) // the stream is over: there is nobody to tell
+		_, _ = u.to.Write(u.part) // the stream is over: there is no one to tell
 	}
 	u.part = nil
 }

@@ -1,4 +1,4 @@
-// Package glob matches paths with patterns in which * stands for any part of a name, ? for
+// Package glob matches paths with patterns in which * means any part of a name, ? for
 // one character, [a-z] for one of some, and ** for any number of names, none too.
 //
 // Patterns and paths have slashes. It knows nothing of files.

@@ -73,12 +73,12 @@ func written(cfg map[string]any, flat string) string {
 	return flat
 }
 
-// converter collects what ours says and what became of each key.
+// converter collects what ours says and what happened to each key.
 type converter struct {
 	o       Options
 	in      map[string]any
 	written func(flat string) string
-	passed  []string // keys that stand in the section env
+	passed  []string // keys that are in the section env
 	redact  *redact.Redactor
 	wrong   map[string]bool // keys whose value is of another kind than the key
 
@@ -133,7 +133,7 @@ func (c *converter) yes(flat string, def bool) bool {
 	return def
 }
 
-// note says what became of a key. Nothing is said of a key that is not there.
+// note says what happened to a key. Nothing is said of a key that is not there.
 func (c *converter) note(flat string, state State, note string, to ...string) {
 	if _, there := c.in[flat]; !there {
 		return
@@ -205,7 +205,7 @@ func (c *converter) show(v any) string {
 }
 
 // hasVariable reports whether a text in v has the form of a variable. What is
-// copied must not read the environment of whoever uses it.
+// copied must not read the environment of the one who uses it.
 func hasVariable(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -231,7 +231,7 @@ func (c *converter) direct(flat, to, note string) bool {
 	return c.take(flat, to, c.in[flat], note)
 }
 
-// rest says what becomes of a key that nothing above has used.
+// rest says what happens to a key that nothing above has used.
 func (c *converter) rest(flat string) {
 	if !c.set(flat) {
 		c.note(flat, NotNeeded, "not set")
@@ -286,7 +286,7 @@ func (c *converter) extra(flat string) {
 	}
 }
 
-// lost says what becomes of a key that SkillOpt itself leaves out.
+// lost says what happens to a key that SkillOpt itself leaves out.
 func (c *converter) lost(key string, value any) {
 	section, name, dotted := strings.Cut(key, ".")
 	row := Row{Key: key, State: Unknown, Note: "SkillOpt does not read it; " + c.meant(name, sectionNames(section))}

@@ -8,7 +8,7 @@
 // internal/testing/conformance show, but for one: a section env that says its name is
 // not lost.
 //
-// It knows nothing about files or the environment: what it reads is handed in,
+// It knows nothing about files or the environment: what it reads is passed in,
 // and so is the schema of our configuration. Values are nil, bool, int64,
 // *big.Int, float64, string, []any and map[string]any. No function changes what
 // it is given, and all may be called concurrently.

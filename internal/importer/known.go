@@ -27,7 +27,7 @@ func benchmarks() []string {
 // carried are the benchmarks that there are here.
 func carried() []string { return folder.Names() }
 
-// known says what becomes of keys that are taken over nowhere, and why.
+// known says what happens to keys that are taken over nowhere, and why.
 func known(flat string, v any) (Row, bool) {
 	is := func(state State, note string) (Row, bool) { return Row{State: state, Note: note}, true }
 	switch flat {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/suggest"
 )
 
-// models converts the two roles and says what becomes of the keys of backends
+// models converts the two roles and says what happens to the keys of backends
 // that no role has.
 func (c *converter) models() {
 	optimizer, target := RoleBackends(c.text("model_backend"), c.text("optimizer_backend"), c.text("target_backend"))
@@ -251,7 +251,7 @@ func (p part) has(flat string) bool {
 	return ok
 }
 
-// unused says of the keys of backends that no role has that nobody needs them.
+// unused says of the keys of backends that no role has that no one needs them.
 func (c *converter) unused(backends ...string) {
 	families := map[string][]string{
 		"azure_": {OpenAIChat}, "openai_compatible_": {OpenAICompatible}, "qwen_chat_": {QwenChat}, "minimax_": {MiniMaxChat},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// State says what became of a key of the source.
+// State says what happened to a key of the source.
 type State string
 
 // The states, from the best to the worst.
@@ -26,7 +26,7 @@ type Row struct {
 	Note  string   `json:"note,omitempty"`
 }
 
-// Report is what became of a configuration. It names every key of the source
+// Report is what happened to a configuration. It names every key of the source
 // once, and holds no secret.
 type Report struct {
 	Rows []Row `json:"keys"` // by key

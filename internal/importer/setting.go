@@ -30,7 +30,7 @@ func isSection(name string) bool {
 	return false
 }
 
-// settings are all settings that have a section. Nobody changes the list.
+// settings are all settings that have a section. No one changes the list.
 var settings = sync.OnceValue(listSettings)
 
 // listSettings makes the list. A flat name is that of the key unless "=" says

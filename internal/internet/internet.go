@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ErrPrivate says that a name stands for an address that is none of the internet.
+// ErrPrivate says that a name means an address that is none of the internet.
 var ErrPrivate = errors.New("the address is private")
 
 // Public reports whether an address is one of the internet: none of this machine, of a

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Asked is what tells one recorded call from another. Nothing of it is checked: it is for
+// Asked is what distinguishes one recorded call from another. Nothing of it is checked: it is for
 // an index, which is not trusted either.
 type Asked struct {
 	Seq    int64
@@ -124,7 +124,7 @@ type entry struct {
 	shared, own []byte
 }
 
-// read reads entries, as far as they have room beside the first.
+// read reads entries, as far as they have room next to the first.
 func (a *answers) read(ctx context.Context, from, to int64) (err error) {
 	clear(a.ahead)
 	rows, err := a.entry.QueryContext(ctx, from, to)

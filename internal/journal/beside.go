@@ -14,12 +14,12 @@ import (
 	"sync"
 )
 
-// Exchange is what was said in a call, kept beside its ledger entry. No result rests on
+// Exchange is what was said in a call, kept next to its ledger entry. No result rests on
 // it: it is no part of a digest or a checksum of an entry, what is damaged of it damages
 // nothing else, and neither a fork nor a cassette takes it over.
 type Exchange struct {
 	Form  []byte   // whatever its owner makes of it
-	Texts []string // what is long in it and may stand in others: each is stored once
+	Texts []string // what is long in it and may be in others: each is stored once
 
 	ready []storedText
 }
@@ -151,9 +151,9 @@ func (r *recent) put(hash textHash, id int64) {
 	r.now[hash] = id
 }
 
-// beside writes what stands beside the entries: the index of items, and what was said in
+// beside writes what is next to the entries: the index of items, and what was said in
 // calls inside episodes. Where that is damaged nothing more is written of it, and the
-// entries go on. All but recent and packer is the writer's.
+// entries continue. All but recent and packer is the writer's.
 type beside struct {
 	conn   *sql.Conn
 	recent recent
@@ -167,7 +167,7 @@ type beside struct {
 	at    int64    // the entry from which on
 }
 
-// tables that hold what stands beside the entries, by the statements that write them.
+// tables that hold what is next to the entries, by the statements that write them.
 const (
 	findText    = "SELECT id FROM texts WHERE hash = ?"
 	putText     = "INSERT INTO texts (hash, size, data) VALUES (?, ?, ?)"
@@ -193,7 +193,7 @@ func (s *beside) close() error {
 	return errors.Join(errs...)
 }
 
-// take writes what stands beside an entry that was written. Its error is one of the whole
+// take writes what is next to an entry that was written. Its error is one of the whole
 // file.
 func (s *beside) take(r *Record) error {
 	if s.fault != nil {
@@ -305,7 +305,7 @@ func exchangeSum(seq int64, refs, form []byte) int64 {
 	return int64(crc32.Update(crc32.Checksum(buf, table), table, form))
 }
 
-// BesideError says that what a journal keeps beside its entries, the words of calls inside
+// BesideError says that what a journal keeps next to its entries, the words of calls inside
 // episodes and an index, is damaged. The entries are whole, and nothing rests on it.
 type BesideError struct {
 	Path string

@@ -12,7 +12,7 @@
 //
 // A result that was taken from another run says from which, and from which entry there.
 //
-// Memory holds where each result stands, and decisions as a whole; other results are
+// Memory holds where each result is, and decisions as a whole; other results are
 // read from the file when they are asked for.
 //
 // It knows keys, bytes and counters, and nothing about models, skills, prompts

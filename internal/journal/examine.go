@@ -7,7 +7,7 @@ type Examined struct {
 	RunID   string
 	Entries int64
 	Lost    *LostEnd // nil: nothing is known to be missing at its end
-	Marked  bool     // a mark beside it says how far it had got
+	Marked  bool     // a mark next to it says how far it had got
 }
 
 // Examine reads the journal at path as a whole, inputs and shared parts included, and

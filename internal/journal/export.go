@@ -41,7 +41,7 @@ func (j *Journal) Each(ctx context.Context, yield func(Record) error) (err error
 }
 
 // parts resolves references to shared parts, reading each part once as long as
-// the same cache is handed in.
+// the same cache is passed in.
 func (j *Journal) parts(ctx context.Context, refs []byte, cache map[int64]Blob) ([]Blob, error) {
 	return resolved(ctx, j.path, func(ctx context.Context, id int64, data *[]byte) error {
 		return j.db.QueryRowContext(ctx, "SELECT data FROM blobs WHERE id = ?", id).Scan(data)
@@ -82,8 +82,8 @@ const copyBatch = 500
 // a new journal at path, for a run that is forked from this one. The copies are
 // marked as inherited and cost nothing. Decisions, given-up items, the ledger
 // and the meta values stay behind: they belong to this run. The file appears at
-// path once it is whole; a process that dies before leaves one beside it, which
-// the next CopyTo to path removes. Nobody else may copy to path meanwhile.
+// path once it is whole; a process that dies before leaves one next to it, which
+// the next CopyTo to path removes. No one else may copy to path meanwhile.
 func (j *Journal) CopyTo(ctx context.Context, path string, upTo int64) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("copy journal to %s: the file exists", path)
@@ -109,7 +109,7 @@ func (j *Journal) CopyTo(ctx context.Context, path string, upTo int64) (err erro
 // partSuffix ends the name of a copy that is not whole yet.
 const partSuffix = ".part"
 
-// Remove deletes the files of the journal at path, which nobody may have open,
+// Remove deletes the files of the journal at path, which no one may have open,
 // and what a CopyTo that was killed left there. Files that are not there are no
 // error.
 func Remove(path string) error {

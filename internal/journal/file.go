@@ -19,7 +19,7 @@ type files struct {
 	size int64 // of the database, 0 if there is none
 	log  int64 // of the write-ahead log, 0 if there is none
 	open bool  // its mark knows of no clean end
-	live bool  // an index of the log lies beside it: somebody may have it open
+	live bool  // an index of the log lies next to it: somebody may have it open
 }
 
 // look sizes up the files at path without opening them.
@@ -115,7 +115,7 @@ const (
 	readImmutable access = "?mode=ro&immutable=1"
 )
 
-// readOnly chooses how to read: a file that nobody has open needs no locks and
+// readOnly chooses how to read: a file that no one has open needs no locks and
 // no index of its log, and so can be read in a directory without write access.
 func readOnly(f files) access {
 	if f.unclean() || f.live {

@@ -2,7 +2,7 @@ package journal
 
 import "crypto/sha256"
 
-// keyID stands for a key in memory. Two keys with the same one do not exist.
+// keyID means a key in memory. Two keys with the same one do not exist.
 type keyID [16]byte
 
 func idOf(key string) keyID {
@@ -10,7 +10,7 @@ func idOf(key string) keyID {
 	return keyID(sum[:])
 }
 
-// place is where a result stands: the number of its row, and what is counted of it.
+// place is where a result is: the number of its row, and what is counted of it.
 type place uint64
 
 const (

@@ -21,7 +21,7 @@ const blockEntries = 1000
 // ledgerMark is the bit in the mark of a ledger entry.
 const ledgerMark = 1 << 31
 
-// itemOf is the part of a key that names its item: what stands before the number of the
+// itemOf is the part of a key that names its item: what is before the number of the
 // sample, as it is escaped there. "": the key belongs to no item.
 func itemOf(key string) string {
 	at := strings.LastIndex(key, "/sample")
@@ -121,7 +121,7 @@ func (v *View) blocks(ctx context.Context, yield func(block int64, marks []byte,
 }
 
 // indexed is how many blocks of the index of items are written, 0 if it cannot be read:
-// then all of it is written anew.
+// then all of it is written again.
 func (l *loader) indexed(ctx context.Context) int64 {
 	var count, last int64
 	err := l.conn.QueryRowContext(ctx, "SELECT count(*), ifnull(max(block), 0) FROM items").Scan(&count, &last)

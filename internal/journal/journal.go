@@ -18,10 +18,10 @@ import (
 type Options struct {
 	// Existing refuses a missing or empty file with ErrMissing.
 	Existing bool
-	// ReadOnly opens without a right to write, for instance beside a running
+	// ReadOnly opens without a right to write, for instance next to a running
 	// process. It implies Existing.
 	ReadOnly bool
-	// Warn is told by Close of a *FoldError, after which nothing is lost, and of a
+	// Warn is reported by Close of a *FoldError, after which nothing is lost, and of a
 	// *BesideError. Nil: Close returns it.
 	Warn func(error)
 }
@@ -72,7 +72,7 @@ func newState() state {
 // its length, the checksum and the number of every entry, and after a crash
 // every byte. A *CorruptError says what is wrong. ctx bounds the opening only.
 //
-// Whoever opens a journal closes it, and sees to it that no other process
+// The one who opens a journal closes it, and sees to it that no other process
 // writes to it meanwhile.
 func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	files, err := look(path)
@@ -180,7 +180,7 @@ func (j *Journal) openWriter(ctx context.Context) error {
 	return nil
 }
 
-// Close waits until everything that was handed in is durable, folds the
+// Close waits until everything that was passed in is durable, folds the
 // write-ahead log into the file, so that the file alone is the whole journal,
 // and closes it. A journal that can no longer be written is closed as it is, and so is
 // one that somebody else reads: see Options.Warn.
@@ -208,7 +208,7 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// tells tells of what is no failure.
+// tells reports what is no failure.
 func (j *Journal) tells(what error) error {
 	if j.warn == nil {
 		return what
@@ -284,7 +284,7 @@ func (j *Journal) SetMeta(ctx context.Context, key, value string) error {
 // durable. The order of commits is that of the calls. A key that has a result
 // already is a *DuplicateError unless Replace is set; a file that cannot be
 // written is a *WriteError, and stays one. ctx is looked at before the records
-// are handed in and not after: what was paid for is recorded.
+// are passed in and not after: what was paid for is recorded.
 func (j *Journal) Append(ctx context.Context, records ...Record) error {
 	for i := range records {
 		if k := records[i].Kind; k.ledger() || !k.known() {

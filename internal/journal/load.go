@@ -169,7 +169,7 @@ func (l *loader) blobs(ctx context.Context) error {
 	})
 }
 
-// row is an entry as it stands in the file.
+// row is an entry as it is in the file.
 type row struct {
 	record      Record
 	cost        sql.NullInt64
@@ -298,7 +298,7 @@ func (s *state) take(r *Record) {
 	}
 }
 
-// tried remembers that a try of an episode left a trace. It may be told of an entry
+// tried remembers that a try of an episode left a trace. It may be shown an entry
 // more than once.
 func (s *state) tried(r *Record) {
 	if r.Kind == Inner || r.Kind == Episode {

@@ -13,7 +13,7 @@ import (
 // A write-ahead log of SQLite is a header of 32 bytes and frames: a header of 24
 // bytes with the number of a page, the size of the database after a commit (0 in
 // the frames before its last one), the two salts of the log's header and a
-// checksum of all that comes before, and the page. When the log begins anew the
+// checksum of all that comes before, and the page. When the log begins again the
 // first salt grows by one: frames of earlier rounds may follow those of this one.
 const (
 	logHeader   = 32
@@ -21,7 +21,7 @@ const (
 	logMagic    = 0x377f0682 // the lowest bit says how checksums read words
 )
 
-// logScan is what a look through a write-ahead log has found beside what SQLite
+// logScan is what a look through a write-ahead log has found next to what SQLite
 // takes out of it.
 type logScan struct {
 	path     string
@@ -66,7 +66,7 @@ func (c *logSum) is(b []byte) bool {
 	return c.s0 == binary.BigEndian.Uint32(b) && c.s1 == binary.BigEndian.Uint32(b[4:])
 }
 
-// scanLog looks through the log of the journal at path, which nobody may be
+// scanLog looks through the log of the journal at path, which no one may be
 // writing to. Nil: there is none.
 func scanLog(path string) (scan *logScan, err error) {
 	f, err := os.Open(path + "-wal")
@@ -147,7 +147,7 @@ func (s *logScan) take(frame []byte, at int64) bool {
 }
 
 // earlier reports whether the frame is of an earlier round of this log. One of no page is
-// of none: where zeros stand, the first salt may by chance be little more than theirs.
+// of none: where zeros are, the first salt may by chance be little more than theirs.
 func (s *logScan) earlier(frame []byte) bool {
 	const rounds = 1 << 24
 	back := binary.BigEndian.Uint32(s.salts[:]) - binary.BigEndian.Uint32(frame[8:])

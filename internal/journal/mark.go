@@ -13,11 +13,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// markSuffix ends the name of a file beside a journal that says how far the
+// markSuffix ends the name of a file next to a journal that says how far the
 // journal had got: what SQLite recovers after a crash is a shorter journal, and
 // looks like a whole one, when the end of its write-ahead log is gone.
 //
-// It is written after each commit and before anybody is told of it, without
+// It is written after each commit and before anybody is shown it, without
 // waiting for the disk: a killed process leaves it exact, and a loss of power can
 // only leave one that knows of less than the journal holds.
 const markSuffix = "-mark"
@@ -103,7 +103,7 @@ func newMarker(path string) (*marker, error) {
 	return &marker{file: file}, nil
 }
 
-// write puts m in the place of the mark before. That it cannot be written is no
+// write puts m instead of the mark before. That it cannot be written is no
 // failure of the journal: an old mark claims too little, never too much.
 func (k *marker) write(m mark) {
 	if text, ok := m.encode(); ok {

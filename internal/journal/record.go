@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Kind tells what an entry is.
+// Kind reports what an entry is.
 type Kind string
 
 // The kinds of results, which Lookup finds by their key.
@@ -116,7 +116,7 @@ type Record struct {
 	Input  Input
 	Digest Digest
 
-	Result []byte // the answer; nobody may change it once it was appended
+	Result []byte // the answer; no one may change it once it was appended
 
 	// Replace lets this result take the place of an earlier one with its key.
 	// Without it a second result for a key is refused.
@@ -136,7 +136,7 @@ type Spend struct {
 	Model string
 	Usage Usage
 	Cost  *int64 // billionths of a US dollar, nil when no price is known
-	// Estimate says that nobody knows what was used: Usage and Cost are the most that
+	// Estimate says that no one knows what was used: Usage and Cost are the most that
 	// it can have been, and none where there is no bound. Of a Fault they always are.
 	Estimate  bool
 	StartedAt time.Time

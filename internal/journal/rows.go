@@ -140,7 +140,7 @@ func (r *reader) close() error {
 	return err
 }
 
-// verified is record for a row that nobody has checked yet.
+// verified is record for a row that no one has checked yet.
 func (l *loader) verified(w *row) (Record, error) {
 	r := l.record(w)
 	if int64(checksum(&r)) != w.checksum {

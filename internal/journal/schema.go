@@ -10,11 +10,11 @@ import (
 // version is that of the file, its user_version. A file of another one is refused.
 const version = 3
 
-// Neither entries nor blobs have an index beside their row number: memory knows the
+// Neither entries nor blobs have an index next to their row number: memory knows the
 // row of each key, and an insert that only appends is the fastest there is. The
-// columns that Open reads stand before the long ones, so that it does not have
+// columns that Open reads are before the long ones, so that it does not have
 // to walk through inputs. No result rests on the last three tables: an index by item
-// (items.go), and what was said in calls inside episodes (beside.go).
+// (items.go), and what was said in calls inside episodes (next to.go).
 const schema = `
 CREATE TABLE meta (
 	key   TEXT PRIMARY KEY,
@@ -94,8 +94,8 @@ func userVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 	return found, nil
 }
 
-// tablesAlone refuses a file in which something else stands in the place of tables, or beside them:
-// a view may have rows without end, and a trigger does what whoever sent the file wants done.
+// tablesAlone refuses a file in which something else replaces tables, or next to them:
+// a view may have rows without end, and a trigger does what the one who sent the file wants done.
 func tablesAlone(ctx context.Context, conn *sql.Conn, path string) error {
 	var kind, name string
 	err := conn.QueryRowContext(ctx, "SELECT cast(type AS TEXT), substr(name, 1, 100) FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1").Scan(&kind, &name)

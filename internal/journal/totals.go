@@ -32,7 +32,7 @@ type Total struct {
 	Failed    Spent
 
 	// Lost is the part of the above that belongs to tries of episodes that have
-	// no result: cut off, failed, or still going on.
+	// no result: cut off, failed, or still in progress.
 	Lost Loss
 }
 

@@ -13,11 +13,11 @@ import (
 // maxGroup bounds the entries of one commit, and with it the write-ahead log.
 const maxGroup = 2000
 
-// batch is what one caller hands in: it becomes durable as a whole.
+// batch is what one caller passes in: it becomes durable as a whole.
 type batch struct {
 	records []Record
 	meta    []metaValue
-	done    chan error // receives one value; nil when nobody waits
+	done    chan error // receives one value; nil when no one waits
 }
 
 type metaValue struct {
@@ -112,8 +112,8 @@ func (w *writer) release(records []Record) {
 	}
 }
 
-// run commits groups until the journal is closed and the queue is empty. Whoever
-// could run is let run before a group is taken: what they hand in then shares the
+// run commits groups until the journal is closed and the queue is empty. The one who
+// could run is let run before a group is taken: what they pass in then shares the
 // commit, which costs more than its rows.
 func (w *writer) run() {
 	defer close(w.finished)

@@ -66,7 +66,7 @@ func Object(text string) (map[string]any, error) {
 	return asObject(v)
 }
 
-// Unique is Find for a value that decides something: one in which a key stands
+// Unique is Find for a value that decides something: one in which a key is
 // twice in an object, at whatever depth, is an *Error that names the key. Readers
 // disagree about which of the two counts.
 func Unique(text string, want Shape) (any, error) {
@@ -140,7 +140,7 @@ func Find(text string, want Shape) (any, error) {
 	return f.find(text, want)
 }
 
-// finder looks for a value, and notes a key that stands twice in an object of
+// finder looks for a value, and notes a key that is twice in an object of
 // what it has read.
 type finder struct{ repeated *string }
 
@@ -171,7 +171,7 @@ func (f *finder) find(text string, want Shape) (any, error) {
 	return nil, shift(err, whole.from)
 }
 
-// around returns the object that holds the marks of a block in its texts: what stands
+// around returns the object that holds the marks of a block in its texts: what is
 // between two of them may by chance be a text or a number of its own.
 func (f *finder) around(text string, fence span, block any, want Shape) (any, bool) {
 	switch block.(type) {

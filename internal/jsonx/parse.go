@@ -22,7 +22,7 @@ type parser struct {
 	depth  int
 	repair bool
 
-	repeated *string // the first key that stood twice in an object
+	repeated *string // the first key that was twice in an object
 }
 
 // parse reads s as one JSON value with nothing but white space around it.
@@ -66,7 +66,7 @@ func (p *parser) document() (any, error) {
 
 func (p *parser) fault(msg string) error { return &Error{Offset: p.i, Msg: msg} }
 
-// here describes what stands at the current place.
+// here describes what is at the current place.
 func (p *parser) here() string {
 	if p.i >= len(p.s) {
 		return "end of the text"

@@ -9,7 +9,7 @@ import "strings"
 // box is the command that marks a final answer.
 const box = `\boxed{`
 
-// Boxes returns what stands in the \boxed{...} of a text, in their order. Braces are balanced;
+// Boxes returns what is in the \boxed{...} of a text, in their order. Braces are balanced;
 // a box within another is part of it, and one that is never closed is none.
 func Boxes(text string) []string {
 	if !strings.Contains(text, box) {

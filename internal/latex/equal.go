@@ -135,7 +135,7 @@ func (q quantity) bare() value {
 	return v
 }
 
-// joined finds what stands between the members of a list.
+// joined finds what is between the members of a list.
 var joined = regexp.MustCompile(`(?i)\s*,?\s*(?:\\(?:text|mathrm|mbox)\{\s*(?:and|or)\s*\}|\b(?:and|or)\b|\\vee\b|\\lor\b)\s*|;\s*`)
 
 // read takes an answer apart.
@@ -288,7 +288,7 @@ func level(s string) bool {
 
 func topComma(s string) bool { return len(splitTop(s)) > 1 }
 
-// splitTop cuts at the commas that stand in no brackets.
+// splitTop cuts at the commas that are in no brackets.
 func splitTop(s string) (parts []string) {
 	depth, from := 0, 0
 	for i := range len(s) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// spoken are the signs that stand for what is written in LaTeX otherwise.
+// spoken are the signs that mean what is written in LaTeX otherwise.
 var spoken = strings.NewReplacer(
 	"\u2212", "-", "\u2013", "-", "\u2010", "-", "\u2011", "-", "×", "*", "·", "*", "⋅", "*", "∙", "*", "÷", "/", "∕", "/", "⁄", "/",
 	"√", `\sqrt `, "π", `\pi `, "∞", `\infty `, "±", `\pm `, "°", `\degree `, "º", `\degree `, "∘", `\circ `, `\%`, `\% `, "%", `\% `,
@@ -56,7 +56,7 @@ func cutName(s string) (name string, parts []string) {
 func textual(s string) string {
 	s = strings.ReplaceAll(tidy(s), `\% `, "%")
 	s = oneSign.ReplaceAllString(s, "$1$2")
-	for range 2 { // what stands between two gaps belongs to both
+	for range 2 { // what is between two gaps belongs to both
 		s = digitGaps.ReplaceAllString(s, "$1\x00$2")
 	}
 	s = wordGaps.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, " ", "\x00") })

@@ -17,7 +17,7 @@ func Forms() []string { return []string{"robust", "reference", "mathverse", "mmr
 
 // Parse reads which choice an answer names, by one of Forms. gold is the label of the right
 // choice, as Gold returns it: MMRB takes an answer for it before it looks at texts. why says
-// what is wrong with an answer that names none; the label is then what stands in its place, or "".
+// what is wrong with an answer that names none; the label is then what is in its place, or "".
 func Parse(form, answer, gold string, choices []Choice) (label, why string) {
 	switch form {
 	case "reference":
@@ -69,7 +69,7 @@ func labelIn(form string, c Choice) string {
 	return Normal(c.Label)
 }
 
-// Text returns the text of the choice that a label of a reference form stands for.
+// Text returns the text of the choice that a label of a reference form means.
 func Text(label string, choices []Choice) string {
 	c, _ := find(label, choices)
 	return trim(c.Text)

@@ -14,7 +14,7 @@ import (
 )
 
 // maxRead is how much of an answer is read, from its beginning and from its end: what names a
-// choice stands there.
+// choice is there.
 const maxRead = 8 << 10
 
 // parser finds the choice that an answer names.
@@ -67,7 +67,7 @@ func (p *parser) listed(found []int) string {
 	return strings.Join(labels[:last], ", ") + " and " + labels[last]
 }
 
-// fold puts ASCII in place of the wide letters and the many signs that mean the same.
+// fold puts ASCII instead of the wide letters and the many signs that mean the same.
 func fold(s string) string {
 	s = signs.Replace(width.Fold.String(s))
 	return strings.Map(func(r rune) rune {
@@ -121,7 +121,7 @@ func form(s string) string {
 	return strings.Trim(strings.Join(strings.Fields(strings.ToLower(s)), " "), " .,;:!\"'`")
 }
 
-// separators stand between labels of a list.
+// separators are between labels of a list.
 var separators = regexp.MustCompile(`(?i)\s*(?:[,/&;+]|\band\b|\bor\b|\s)\s*`)
 
 // whole finds an answer that is a label and nothing else, or a list of labels.
@@ -238,7 +238,7 @@ var (
 	denied = regexp.MustCompile(`(?i)(?:\b(?:not|never|no|cannot|neither|without|nor)|n't)\b[^.;\n]*$`)
 )
 
-// claimed reads the label of a claim, and those that a list goes on with.
+// claimed reads the label of a claim, and those that a list continues with.
 func (p *parser) claimed(answer string, m []int) []int {
 	before, token, after := answer[m[2]:m[3]], answer[m[4]:m[5]], answer[m[5]:]
 	i, ok := p.labels[strings.ToUpper(token)]
@@ -262,8 +262,8 @@ var (
 	spelled = regexp.MustCompile(`^(?:'\p{L}|-\p{L}|\.[\p{L}\p{N}])`)
 )
 
-// isLabel tells a label from a word, a number or a variable by what stands around it. claim
-// says that it stands where a label is expected.
+// isLabel distinguishes a label from a word, a number or a variable according to what is around it. claim
+// says that it is where a label is expected.
 func (p *parser) isLabel(i int, token string, wrapped bool, after string, claim bool) bool {
 	if after != "" {
 		if r := []rune(after[:min(len(after), 4)])[0]; unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -409,7 +409,7 @@ func (p *parser) closing(answer string) []int {
 // denying finds the words that may turn a text into its opposite.
 var denying = regexp.MustCompile(`\b(?:not|never|no|neither|nor|cannot|except|wrong|incorrect|false|unlike|without|rather|instead)\b|n't\b`)
 
-// within finds the only choice whose text stands in the answer. An answer with a word that
+// within finds the only choice whose text is in the answer. An answer with a word that
 // may deny it names none.
 func (p *parser) within(answer string) (found []int) {
 	body := form(answer)
@@ -431,7 +431,7 @@ func (p *parser) within(answer string) (found []int) {
 	return found
 }
 
-// Holds reports whether a text stands in another one as whole words and whole numbers: 7 not in
+// Holds reports whether a text is in another one as whole words and whole numbers: 7 not in
 // 17, 7.5, -7 or 7 %.
 func Holds(body, text string) bool {
 	for from := 0; text != ""; {

@@ -112,7 +112,7 @@ func (m merger) mergeAll(ctx context.Context, patches []Patch) (merged, error) {
 	return total, nil
 }
 
-// place is where in the tree of merges a call stands.
+// place is where in the tree of merges a call is.
 type place struct{ level, index int }
 
 func (m merger) mergeChunk(ctx context.Context, patches []Patch, at place) (merged, error) {

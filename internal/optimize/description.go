@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Bounds of what is told of prompts on which a skill was or was not loaded.
+// Bounds of what is shown prompts on which a skill was or was not loaded.
 const (
 	loadsWrong = 40  // of each kind, that went wrong
 	loadsRight = 12  // of each kind, that went right
@@ -37,7 +37,7 @@ type Load struct {
 	Should, Loaded bool
 }
 
-// Description writes what the optimizer is told of the description of a skill: in System
+// Description writes what the optimizer is shown the description of a skill: in System
 // how an edit replaces it, in User what it is and on which prompts agents loaded the skill
 // by it: of each kind at most 40 on which they were wrong and 12 on which they were right,
 // and the newest 8 descriptions that were tried in vain.
@@ -52,7 +52,7 @@ func Description(in DescriptionInput) (prompt.Text, error) {
 	})
 }
 
-// triedText tells of descriptions that were not taken, each with the reason.
+// triedText reports descriptions that were not taken, each with the reason.
 func triedText(tried []TriedDescription) string {
 	if len(tried) == 0 {
 		return ""
@@ -65,7 +65,7 @@ func triedText(tried []TriedDescription) string {
 	return b.String()
 }
 
-// loadsText tells of prompts in four lists: what went wrong first.
+// loadsText reports prompts in four lists: what went wrong first.
 func loadsText(loads []Load) string {
 	var b strings.Builder
 	for _, should := range []bool{true, false} {

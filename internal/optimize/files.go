@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// filesRoom is how many bytes of texts of files beside SKILL.md a prompt holds.
+// filesRoom is how many bytes of texts of files next to SKILL.md a prompt holds.
 const filesRoom = 96 << 10
 
 // FilesInput is a skill with several files, of which some may change.
@@ -26,9 +26,9 @@ type FilesInput struct {
 	Outcomes []trajectory.Outcome // what was done with the skill; may be empty
 }
 
-// Files writes what the optimizer is told of the files of a skill: in System how proposals name
+// Files writes what the optimizer is shown the files of a skill: in System how proposals name
 // them, in User all of them, with the texts of those that may be edited and of those that
-// the trajectories touched. Those stand first, as far as there is room for 96 KB; what is
+// the trajectories touched. Those are first, as far as there is room for 96 KB; what is
 // left out is named.
 func Files(in FilesInput) (prompt.Text, error) {
 	touched := Touched(in.Outcomes, in.Skill.Others())
@@ -101,7 +101,7 @@ func (in FilesInput) chosen(touched []string) (out []chosen) {
 	return out
 }
 
-// Folder is the skill as those who are told of its files may write it anew: not the files
+// Folder is the skill as those who are shown its files may write it again: not the files
 // that they are shown no text of.
 func (in FilesInput) Folder() Folder {
 	f := Folder{Skill: in.Skill, Scope: in.Scope, Unseen: in.Skill.Others()}

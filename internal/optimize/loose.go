@@ -18,7 +18,7 @@ func trimSpace(s string) string { return strings.TrimFunc(s, pytext.IsSpace) }
 func trimRightSpace(s string) string { return strings.TrimRightFunc(s, pytext.IsSpace) }
 
 // asCount reads a positive count out of a JSON value. What is absent, zero,
-// negative or no number gives 1: somebody stands behind every proposal.
+// negative or no number gives 1: somebody is behind every proposal.
 func asCount(v any) int {
 	switch v := v.(type) {
 	case int:

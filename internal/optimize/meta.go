@@ -21,7 +21,7 @@ type MetaInput struct {
 	History      string // steps of the epoch with their decisions, as StepBuffer renders them
 }
 
-// MetaResult is the optimizer's memory. It is handed to later stages and never
+// MetaResult is the optimizer's memory. It is passed to later stages and never
 // enters the skill.
 type MetaResult struct {
 	Content   string   `json:"meta_skill_content"` // "" if the reply was lost: the memory stays as it was

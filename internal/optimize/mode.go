@@ -10,14 +10,14 @@ const (
 	// ModePatch: analysts propose edits, which code applies one by one.
 	ModePatch Mode = "patch"
 	// ModeRewrite: analysts make suggestions, from which one call writes the
-	// skill anew.
+	// skill again.
 	ModeRewrite Mode = "rewrite_from_suggestions"
 	// ModeFullRewrite: each analyst writes a whole skill; the candidates are
 	// merged, with neither budget nor ranking.
 	ModeFullRewrite Mode = "full_rewrite_minibatch"
 )
 
-// ParseMode returns the mode that name stands for. The names and aliases are
+// ParseMode returns the mode that name means. The names and aliases are
 // SkillOpt's; upper case and white space around a name do not matter. The empty
 // name is ModePatch. An unknown name gives ModePatch and false.
 func ParseMode(name string) (Mode, bool) {

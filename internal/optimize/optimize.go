@@ -3,7 +3,7 @@
 // meta skill. One file each.
 //
 // It does no I/O: models are reached through the Ask function that the caller
-// hands in. It knows nothing about retries, records, gates, epochs or files.
+// passes in. It knows nothing about retries, records, gates, epochs or files.
 package optimize
 
 import (

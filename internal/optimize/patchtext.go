@@ -52,7 +52,7 @@ func itemLines(p Patch, mode Mode, files bool) string {
 }
 
 // items is ItemLines, with Whole with all of the texts as far as they fit into the
-// window. The document of a candidate stands below its line, between fences.
+// window. The document of a candidate is below its line, between fences.
 func (v View) items(p Patch, mode Mode) string {
 	if !v.Whole {
 		return itemLines(p, mode, v.Forms.Files)

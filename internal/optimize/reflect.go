@@ -37,14 +37,14 @@ type ReflectResult struct {
 	Analyses   []Analysis `json:"analyses"`            // failures first, in minibatch order; lost ones are missing
 	Failures   int        `json:"failures"`            // failed trajectories
 	Successes  int        `json:"successes"`           // successful trajectories that were read
-	Contrasts  int        `json:"contrasts,omitempty"` // tasks whose best and worst answers were read beside each other
-	Unmeasured int        `json:"unmeasured"`          // trajectories without a score, which nobody read
+	Contrasts  int        `json:"contrasts,omitempty"` // tasks whose best and worst answers were read next to each other
+	Unmeasured int        `json:"unmeasured"`          // trajectories without a score, which no one read
 	Calls      int        `json:"calls"`
 	Lost       []string   `json:"lost,omitempty"` // keys of analysts that gave no usable reply
 }
 
 // Reflect asks one analyst per minibatch, all at once. An analyst without a
-// usable reply is counted in Lost; the others stand.
+// usable reply is counted in Lost; the others are.
 func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
 	if in.Mode == ModeFullRewrite {
 		in.Budget = -1
@@ -186,7 +186,7 @@ func (in ReflectInput) noted(source skill.Source) bool {
 	return in.SkillAware && (in.View.Whole || source == skill.FromFailure)
 }
 
-// render writes outcomes for an analyst, and what the agent was told with all of them.
+// render writes outcomes for an analyst, and what the agent was reported with all of them.
 func (v View) render(outcomes []trajectory.Outcome) (told, rollouts string) {
 	if !v.Whole {
 		return "", RenderTrajectories(outcomes)

@@ -101,7 +101,7 @@ func parseGuidance(text, field string) (Guidance, error) {
 }
 
 // askGuidance asks for a text. It is stricter than the parsers: the content
-// must be a string and say something besides the markers of a region, which
+// must be a string and say something apart from the markers of a region, which
 // are taken out of it, as are characters that steer or hide.
 func askGuidance(ctx context.Context, ask Ask, q Request, field string) (Guidance, error) {
 	read := func(text string) (Guidance, error) {

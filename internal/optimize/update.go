@@ -37,7 +37,7 @@ type UpdateResult struct {
 
 	Edits   []skill.Edit   `json:"edits,omitempty"`   // ModePatch: what was tried, in order
 	Applied []skill.Edit   `json:"-"`                 // ModePatch: those of them that are in the candidate
-	Reports []skill.Report `json:"reports,omitempty"` // ModePatch: what became of each item of the patch
+	Reports []skill.Report `json:"reports,omitempty"` // ModePatch: what happened to each item of the patch
 	Summary []string       `json:"summary,omitempty"` // the rewrite modes: what was changed, one line each
 	Refused string         `json:"refused,omitempty"` // the rewrite modes: why there is no candidate
 
@@ -108,7 +108,7 @@ func (in UpdateInput) applyWithin(edits []skill.Edit) (skill.Skill, []skill.Repo
 	return in.Skill, reports
 }
 
-// rewrite has one call write the skill anew from suggestions.
+// rewrite has one call write the skill again from suggestions.
 func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, error) {
 	text, err := in.author(items)
 	if err != nil {
@@ -144,13 +144,13 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 // several reports whether more files than SKILL.md may be written.
 func (in UpdateInput) several() bool { return !in.Scope.Alone() }
 
-// files is what the author of a rewrite is told of.
+// files is what the author of a rewrite is shown.
 func (in UpdateInput) files() FilesInput {
 	return FilesInput{Prompts: in.Prompts, Mode: ModeRewrite, Author: true, Skill: in.Skill, Scope: in.Scope, Outcomes: in.Outcomes}
 }
 
 // author is what the author of a rewrite is asked: with several files in scope, all of them
-// stand behind SKILL.md.
+// are behind SKILL.md.
 func (in UpdateInput) author(items []any) (prompt.Text, error) {
 	document, rules := in.Skill.Text(), View{}
 	if in.several() {

@@ -24,7 +24,7 @@ type View struct {
 	// 1000 acts as 1000.
 	Window int
 
-	// Told returns what the agent was told with a task, by its id. Nil: that is not
+	// Told returns what the agent was reported with a task, by its id. Nil: that is not
 	// known, and what the outcomes say counts. It must not block.
 	Told func(id string) Told
 
@@ -33,12 +33,12 @@ type View struct {
 	Rules string
 	Forms Forms
 
-	// Folder is the skill whose files whole skills may be of, beside SKILL.md. Nil: they are
+	// Folder is the skill whose files whole skills may be of, next to SKILL.md. Nil: they are
 	// documents, and the one that is shown is all there is.
 	Folder *Folder
 }
 
-// Forms says which edits there are besides those of the text of SKILL.md.
+// Forms says which edits there are apart from those of the text of SKILL.md.
 type Forms struct {
 	Files       bool // edits name their file, and move text; suggestions name one, whole skills have others
 	Description bool // op describe
@@ -61,11 +61,11 @@ func (v View) folder(document string) Folder {
 	return Folder{Skill: skill.New(document)}
 }
 
-// Told is what an agent is told besides the skill and the task, with SkillMark where the
-// skill stands in its system message.
+// Told is what an agent is distinguished from the skill and the task, with SkillMark where the
+// skill is in its system message.
 type Told = trajectory.Told
 
-// SkillMark stands for the skill in a system message.
+// SkillMark means the skill in a system message.
 const SkillMark = "[the skill stands here]"
 
 const (
@@ -123,14 +123,14 @@ func escaped(text string) string {
 // A sheet is a part of a prompt that can be written with its texts cut.
 type sheet struct {
 	write func(p *pen)
-	// brief writes the same with fewer and longer texts, where there are so many that
+	// brief writes the same with fewer and longer texts, where there are that many that
 	// little is left of each. Nil: there is no other way.
 	brief func(p *pen)
 }
 
 // measure sums up the texts that a sheet writes.
 type measure struct {
-	fixed   int   // bytes besides them
+	fixed   int   // bytes apart from them
 	lengths []int // of the texts
 	ticks   int   // longest run of backticks in one
 	sum     [sha256.Size]byte

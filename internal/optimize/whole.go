@@ -107,7 +107,7 @@ func (f Folder) oneWholeSkill(items []any) error {
 }
 
 // usable returns the candidates that may take the skill's place: what their author was not
-// shown nobody else knows.
+// shown no one else knows.
 func (f Folder) usable(items []any) []any {
 	return slices.DeleteFunc(slices.Clone(items), func(item any) bool {
 		_, err := f.candidate(item)

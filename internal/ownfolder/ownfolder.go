@@ -16,7 +16,7 @@ const (
 )
 
 // Is reports whether name, the last element of a path, is that of such a folder. A name that
-// goes on otherwise than with digits is somebody else's.
+// continues otherwise than with digits is somebody else's.
 func Is(name string) bool {
 	for _, mark := range []string{Seat, Proof, Agent, Check} {
 		if rest, ok := strings.CutPrefix(name, mark); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {

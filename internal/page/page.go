@@ -1,4 +1,4 @@
-// Package page fetches pages of the web as text for a model to read. Nobody vouches for
+// Package page fetches pages of the web as text for a model to read. No one vouches for
 // what an address leads to: connections go to the internet alone, wherever a redirect
 // points, and time, size and kind of what is read are bounded. Nothing but the address is
 // sent: no cookies, no keys, no proxy.
@@ -38,18 +38,18 @@ const (
 	maxHeader    = 64 << 10
 )
 
-// Page is what came of an address, in the form in which it is recorded.
+// Page is the result of an address, in the form in which it is recorded.
 type Page struct {
 	Address string `json:"address"`
 	Text    string `json:"text,omitempty"`    // plain, in lines without white space around them
 	Omitted int    `json:"omitted,omitempty"` // characters of what was read that are behind Text
-	Cut     bool   `json:"cut,omitempty"`     // the page goes on behind what was read
+	Cut     bool   `json:"cut,omitempty"`     // the page continues behind what was read
 	Failure string `json:"failure,omitempty"` // why there is no text, in words
 }
 
 // Options are the circumstances of fetching. The zero value is the real network.
 type Options struct {
-	Trusted   []string          // hosts, each with its port, that may have addresses besides those of the internet
+	Trusted   []string          // hosts, each with its port, that may have addresses apart from those of the internet
 	Transport http.RoundTripper // stands in for the network; nil: the real one
 }
 
@@ -108,7 +108,7 @@ func allowed(u *url.URL) error {
 	return nil
 }
 
-// Get fetches a page. Whatever keeps it from being read is told in the page; the error is
+// Get fetches a page. Whatever keeps it from being read is reported in the page; the error is
 // that of ctx.
 func (c *Client) Get(ctx context.Context, address string) (Page, error) {
 	within, cancel := context.WithTimeoutCause(ctx, MaxTime, faultTime)
@@ -209,7 +209,7 @@ func unpacked(resp *http.Response) (io.Reader, error) {
 	return nil, faultPacked
 }
 
-// decoded is a body as UTF-8, by what its header or its beginning says of its characters.
+// decoded is a body as UTF-8, according to what its header or its beginning says of its characters.
 func decoded(data []byte, declared string) string {
 	if e, _, _ := charset.DetermineEncoding(data, declared); e != nil {
 		if text, err := e.NewDecoder().Bytes(data); err == nil {
@@ -238,7 +238,7 @@ func fitted(text string) (kept string, omitted int) {
 	return strings.TrimSpace(kept), omitted
 }
 
-// excerpt is the beginning of a text, of at most so many characters.
+// excerpt is the beginning of a text, of at most that many characters.
 func excerpt(text string, most int) string {
 	n := 0
 	for at := range text {

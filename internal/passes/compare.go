@@ -131,7 +131,7 @@ func (r Rule) verdict(differences []float64) (Verdict, error) {
 const mostPairs = 50_000
 
 // Needs forecasts how many times as much data would decide, if the differences
-// went on as those so far: the smallest whole number of times, at least 2. ok is
+// continued as those so far: the smallest whole number of times, at least 2. ok is
 // false when no number up to about 50,000 pairs would, and when the rule is
 // decided already.
 func (r Rule) Needs(differences []float64) (times int, ok bool, err error) {
@@ -153,7 +153,7 @@ func (r Rule) Needs(differences []float64) (times int, ok bool, err error) {
 		return 0, false, err
 	}
 	low, high := 1, 2                          // low does not suffice
-	most := max(2, mostPairs/len(differences)) // and beyond this nobody goes
+	most := max(2, mostPairs/len(differences)) // and beyond this no one goes
 	for !decided(high) {
 		if err != nil || high >= most {
 			return 0, false, err

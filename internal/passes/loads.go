@@ -65,7 +65,7 @@ func meanAndError(rates []float64) (mean float64, se *float64) {
 	return mean, &e
 }
 
-// unseen are the ids of tasks of which a pass does not tell whether the skill was loaded.
+// unseen are the ids of tasks of which a pass does not report whether the skill was loaded.
 func unseen(tasks []task.Task, passes [][]trajectory.Outcome) []string {
 	var out []string
 	for i, t := range tasks {
@@ -76,7 +76,7 @@ func unseen(tasks []task.Task, passes [][]trajectory.Outcome) []string {
 	return out
 }
 
-// tells reports whether an outcome tells whether the skill was loaded.
+// tells reports whether an outcome reports whether the skill was loaded.
 func tells(o trajectory.Outcome) bool { return o.Status.Measured() && o.Load != "" }
 
 // LoadsWorse is why a description is not to take the place of another one, "" if it may: by

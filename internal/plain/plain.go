@@ -1,6 +1,6 @@
 // Package plain makes texts of strangers plain: what models, tasks and programs
 // write can hold characters that steer what displays them (a terminal, a page, an
-// editor) or that nobody sees and a model reads.
+// editor) or that no one sees and a model reads.
 //
 // Text leaves such characters out, for texts that are kept; Shown writes them as
 // escapes, for texts that are looked at.
@@ -50,11 +50,11 @@ var hidden = &unicode.RangeTable{
 		{0xfff9, 0xfffb, 1}, // annotations between lines
 	},
 	R32: []unicode.Range32{
-		{0xe0000, 0xe007f, 1}, // tags: ASCII that nobody sees
+		{0xe0000, 0xe007f, 1}, // tags: ASCII that no one sees
 	},
 }
 
-// breaks reports whether r, which steers, stands for the end of a line.
+// breaks reports whether r, which steers, means the end of a line.
 func breaks(r rune) bool {
 	switch r {
 	case '\r', '\v', '\f', 0x85, 0x2028, 0x2029:
@@ -65,7 +65,7 @@ func breaks(r rune) bool {
 
 // Text returns s without the characters that steer. Those that end a line become
 // line feeds, so that no words run into each other; carriage return and line feed
-// together stay. A byte that is not UTF-8 becomes U+FFFD: what stood around a
+// together stay. A byte that is not UTF-8 becomes U+FFFD: what was around a
 // character that is left out must not make a new one.
 func Text(s string) string {
 	return mapped(s, func(b *strings.Builder, r rune) {
@@ -97,7 +97,7 @@ func ShownBytes(text []byte) []byte {
 	return []byte(Shown(string(text)))
 }
 
-// odd reports whether a character steers, or stands for a byte that is not UTF-8.
+// odd reports whether a character steers, or means a byte that is not UTF-8.
 func odd(r rune) bool { return Steers(r) || r == utf8.RuneError }
 
 // mapped hands the characters of s that steer to steer and bytes that are not

@@ -5,7 +5,7 @@ package plural
 
 import "strconv"
 
-// Of returns n with the word for so many: "1 reply", "0 replies".
+// Of returns n with the word for that many: "1 reply", "0 replies".
 func Of[N int | int64](n N, one, many string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + Word(n, one, many)
 }

@@ -22,7 +22,7 @@ type Skipped struct {
 	Why  string
 }
 
-// Imported is what became of somebody else's table.
+// Imported is what happened to somebody else's table.
 type Imported struct {
 	Entries []Entry
 	Bad     []Skipped // rows that should have a price and cannot be read
@@ -162,7 +162,7 @@ func limit(raw *json.RawMessage, to *int64) error {
 	return nil
 }
 
-// importTier reads the price of long prompts, whose length stands in the names of the
+// importTier reads the price of long prompts, whose length is in the names of the
 // fields: input_cost_per_token_above_200k_tokens. Several lengths have no place in a
 // row of ours.
 func (e *Entry) importTier(all map[string]json.RawMessage, f foreign) error {

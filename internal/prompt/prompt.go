@@ -47,7 +47,7 @@ type file struct {
 
 // Default returns the built-in prompts for an optimizer that is shown task and
 // conversation of rollouts. They are those that there were first: runs that began with
-// them go on with them.
+// them continue with them.
 func Default() *Set {
 	s, first := Whole(), &Set{files: map[string]file{}}
 	first.builtIn("first")
@@ -112,7 +112,7 @@ type Asked struct {
 
 // Digests returns a hash of the effective text of each prompt file, by name:
 // two sets with equal digests render equal prompts. What came later and no setting asks for
-// is left out: runs that began before it was there go on.
+// is left out: runs that began before it was there continue.
 func (s *Set) Digests(asked Asked) map[string]string {
 	digests := map[string]string{}
 	for _, sp := range specs() {
@@ -182,7 +182,7 @@ func (s *Set) loadFile(dir fs.FS, name string) error {
 }
 
 // render builds the prompt of a stage. values holds its inputs; choices says
-// which part stands in a slot.
+// which part is in a slot.
 func (s *Set) render(name string, values map[string]any, choices map[string]string) (Text, error) {
 	sp, _ := specOf(name)
 	f := s.files[name]

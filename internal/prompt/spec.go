@@ -16,7 +16,7 @@ const (
 	modeFull    = "full_rewrite_minibatch"
 )
 
-// author is the form of what is told of files to the author of a rewrite.
+// author is the form of what is shown files to the author of a rewrite.
 const author = "author"
 
 // The prompt files.
@@ -45,19 +45,19 @@ const (
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
 // of the first edition lack what came later. Besides system and user a file has
-// parts that stand in a slot of those two.
+// parts that are in a slot of those two.
 type spec struct {
 	file     string
 	inputs   []string            // names that every part may use
 	optional []string            // inputs whose part is shown only when they are set
-	choices  map[string][]string // slot to the parts of which one stands there
+	choices  map[string][]string // slot to the parts of which one is there
 	open     bool                // names are a task's fields, known only at render
 
 	// What came later is shown only where a setting asks for it: whole files, and parts that
-	// stand where another part does.
+	// are where another part does.
 	later    bool
 	folder   bool // asked only where edits may change several files of a skill
-	rewrites bool // asked only where several files of a skill may be written anew
+	rewrites bool // asked only where several files of a skill may be written again
 	fixed    bool // asked only where SKILL.md alone may change, of a skill with other files
 	contrast bool // asked only where tasks are answered several times
 	loads    bool // asked only where the description may change
@@ -185,7 +185,7 @@ func (sp spec) parse(sec section) (*template.Template, error) {
 	return t, nil
 }
 
-// section is a part of a prompt file as it stands there.
+// section is a part of a prompt file as it is there.
 type section struct {
 	name string
 	line int    // of the heading

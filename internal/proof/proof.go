@@ -1,5 +1,5 @@
 // Package proof shows that a coding agent can be measured: a model that is scripted
-// here has it load the skill, run a command and write a file, and what came of that
+// here has it load the skill, run a command and write a file, and the result of that
 // is compared with what was asked for. No model is called and nothing is paid.
 //
 // It knows the tools of no agent by name: what a tool is good for is read from the
@@ -49,16 +49,16 @@ func Skill() skill.Skill {
 }
 
 // Document is what the agent is given where the trained document is a file of its
-// workspace. Nobody asks for it: it is there when the agent begins, or is not read.
+// workspace. No one asks for it: it is there when the agent begins, or is not read.
 func Document() skill.Skill { return skill.New("# Setup\n\nSay the mark " + bodyMark + ".\n") }
 
 // Expect says how the agent of a proof works.
 type Expect struct {
 	Folder string // its workspace as it sees it; "" = it takes relative paths
 	Path   string // the folders with programs that its commands are to find
-	Skills bool   // it finds the skill by itself; otherwise the prompt tells of it
+	Skills bool   // it finds the skill by itself; otherwise the prompt reports it
 	File   string // path of the Document in the workspace; "": it is given the Skill
-	Usage  bool   // it tells how many tokens it used
+	Usage  bool   // it reports how many tokens it used
 	Own    bool   // nothing is known of it: one without tools is no fault
 }
 
@@ -71,7 +71,7 @@ type Seen struct {
 	LeftOut []string          // of its requests, on the way to the model
 }
 
-// Result is what a proof came to.
+// Result is the result of a proof.
 type Result struct {
 	OK    bool     `json:"ok"`
 	Shown []string `json:"shown,omitempty"` // what worked
@@ -157,7 +157,7 @@ func (s *Script) judgeSkill(r *Result) {
 	}
 }
 
-// judgeFolder looks whether the files beside SKILL.md could be used.
+// judgeFolder looks whether the files next to SKILL.md could be used.
 func (s *Script) judgeFolder(r *Result, seen Seen) {
 	if c, ok := s.step(refers); ok {
 		if strings.Contains(s.results[refers], referenceMark) {

@@ -20,9 +20,9 @@ type Kind string
 
 // What writes lines.
 const (
-	Seed       Kind = "seed"        // it stood in the skill before training
+	Seed       Kind = "seed"        // it was in the skill before training
 	Edit       Kind = "edit"        // an edit of a step
-	Rewrite    Kind = "rewrite"     // a step that wrote the document anew
+	Rewrite    Kind = "rewrite"     // a step that wrote the document again
 	Note       Kind = "note"        // a note on a lapse, in the appendix
 	SlowUpdate Kind = "slow_update" // guidance from the end of an epoch
 	Outside    Kind = "outside"     // no version of the run has it: somebody changed the file
@@ -71,8 +71,8 @@ type File struct {
 // no version has is Outside. A line that was moved into another file is blamed on the move.
 //
 // Where edits are given, a line is followed through the very bytes that they
-// changed, so that equal lines are told apart. What edits do not explain, such as
-// a document written anew, is compared line by line. SKILL.md stands first, the others
+// changed, so that equal lines are distinguished. What edits do not explain, such as
+// a document written again, is compared line by line. SKILL.md is first, the others
 // sorted by path.
 func Blame(seed skill.Skill, changes []Change, doc skill.Skill, edits skill.Scope) []File {
 	h := newHistory(seed, changes, edits)
@@ -171,7 +171,7 @@ func (t *tracked) untouched(c skill.Change, after string) (head, tail []line) {
 }
 
 // match gives new lines the origin of the old ones that they equal, in order, and
-// origin to the others. Blank lines follow the line that they stand behind: they
+// origin to the others. Blank lines follow the line that they are behind: they
 // are too much alike to be looked for.
 func match(old []line, texts []string, origin Origin) []line {
 	out := make([]line, len(texts))
@@ -205,7 +205,7 @@ func written(lines []line) []int {
 	return at
 }
 
-// contents returns what lines say. White space at the end is nobody's work: to
+// contents returns what lines say. White space at the end is no one's work: to
 // append drops it.
 func contents(lines []line, at []int) []string {
 	out := make([]string, len(at))

@@ -126,7 +126,7 @@ func (d *duel) cluster(item int) string {
 	return d.bench.Clusters[item]
 }
 
-// round reads every task once more, in an order of its own, with both texts, as
+// round reads every task again, in an order of its own, with both texts, as
 // long as the policy wants to.
 func (d *duel) round(ctx context.Context, policy gate.Policy) (gate.Verdict, error) {
 	d.rounds++
@@ -249,7 +249,7 @@ func (d *duel) pair(order []int, read map[int]*seen) {
 	d.unit, d.ends = append(d.unit, of...), append(d.ends, len(d.pairs))
 }
 
-// effect returns how much better the short text is by what was read so far.
+// effect returns how much better the short text is according to what was read so far.
 func (d *duel) effect(bets stats.Betting, level float64) (Effect, error) {
 	e, err := effectOf(d.pairs, bets, level)
 	e.Refused = d.refused
@@ -273,7 +273,7 @@ func (d *duel) bets(margin, variance float64) stats.Betting {
 	return stats.Betting{Stakes: stakes}
 }
 
-// head is the item that stands for the unit of an item: the first of its cluster.
+// head is the item that means the unit of an item: the first of its cluster.
 func (d *duel) head(item int) int {
 	if c := d.cluster(item); c != "" {
 		return slices.Index(d.bench.Clusters, c)
@@ -314,7 +314,7 @@ func (d *duel) discordant() []int {
 }
 
 // changes asks both texts again where they differ and reports whether a score
-// comes out otherwise.
+// are otherwise.
 func (d *duel) changes(ctx context.Context) (bool, error) {
 	var draws []gate.Draw
 	for _, i := range d.discordant() {
@@ -363,7 +363,7 @@ func (d *duel) rest() listed {
 	return l
 }
 
-// all asks for every item once more.
+// all asks for every item again.
 func (d *duel) all() listed {
 	var l listed
 	for i, n := range d.drawn {

@@ -1,6 +1,6 @@
 // Package prune finds out what each rule of a skill is worth, and which rules can
 // go. It cuts a document into rules, leaves them out one at a time, races the
-// shorter text against the longer one with the gate that training uses, goes on
+// shorter text against the longer one with the gate that training uses, continues
 // with fresh samples until an interval decides, and removes what does not pull its
 // weight.
 //

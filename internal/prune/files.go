@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Cuttable reports whether rules can be told apart in a file: whether it is a Markdown
+// Cuttable reports whether rules can be distinguished in a file: whether it is a Markdown
 // document by its name.
 func Cuttable(name string) bool {
 	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))

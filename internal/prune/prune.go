@@ -20,7 +20,7 @@ type Pruner struct {
 	Bench    *Bench      // on which rules are judged
 	Settings Settings
 	Keep     func(Rule) bool // rules that stay, whatever they are worth; nil: none
-	// Progress, which may be nil, is told what comes next.
+	// Progress, which may be nil, is given what comes next.
 	Progress func(name string)
 
 	noisy bool // an answer changed when it was asked for again
@@ -46,7 +46,7 @@ type Step struct {
 	With    []int // numbers of the rules that it was tried together with, itself among them
 }
 
-// Pruning is what became of a skill.
+// Pruning is what happened to a skill.
 type Pruning struct {
 	Findings      []Finding
 	Steps         []Step
@@ -82,7 +82,7 @@ func (p *Pruner) Ablate(ctx context.Context) (Pruning, error) {
 // Prune ablates, and then removes the rules that are not needed, one after the
 // other: the harmful ones first, then those that cost most. Each is compared with
 // what the removals before have left, and stays if that shows it to be needed now,
-// or not clearly enough that it is not. What stayed is tried once more at the end,
+// or not clearly enough that it is not. What stayed is tried again at the end,
 // if the skill has changed since.
 func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 	return p.again(func() (Pruning, error) {
@@ -139,7 +139,7 @@ func (p *Pruner) sweep(ctx context.Context, out *Pruning, rules []Finding) ([]Fi
 	return changed, nil
 }
 
-// again works once more from the beginning, with what was measured before, when
+// again works again from the beginning, with what was measured before, when
 // answers turn out to change.
 func (p *Pruner) again(work func() (Pruning, error)) (Pruning, error) {
 	if err := p.Settings.Validate(); err != nil {

@@ -16,7 +16,7 @@ type Rule struct {
 	File     string `json:"file,omitempty"` // "": SKILL.md
 	Line     int    `json:"line"`           // first line, from 1
 	LastLine int    `json:"last_line"`
-	Text     string `json:"text"` // its lines as they stand, without the last line break
+	Text     string `json:"text"` // its lines as they are, without the last line break
 
 	from, to int // bytes of the file, whole lines
 }
@@ -87,7 +87,7 @@ type cutter struct {
 	lines []line
 	at    int
 	rules []Rule
-	near  bool // only blank lines stand between here and the last rule
+	near  bool // only blank lines are between here and the last rule
 }
 
 // next takes in the block that begins at the current line.
@@ -162,7 +162,7 @@ func (c *cutter) fenced() {
 }
 
 // item takes in an item of a list: what is indented under it belongs to it, also
-// behind blank lines, and so does text that directly goes on.
+// behind blank lines, and so does text that directly continues.
 func (c *cutter) item() {
 	first := c.at
 	under := c.lines[first].indent + 1
@@ -269,7 +269,7 @@ func marker(text string) int {
 }
 
 // Without returns the document without some of its rules. Every other line stays
-// as it is; where a rule stood between two blank lines one of them goes with it,
+// as it is; where a rule was between two blank lines one of them goes with it,
 // and at the end of the document those before it.
 func Without(text string, gone ...Rule) string {
 	for _, r := range slices.Backward(slices.SortedFunc(slices.Values(gone), func(a, b Rule) int { return a.from - b.from })) {

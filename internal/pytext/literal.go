@@ -240,7 +240,7 @@ func (l *literal) quoteAhead() bool {
 	return rest != "" && (rest[0] == '\'' || rest[0] == '"')
 }
 
-// strings reads strings that stand side by side, which are one.
+// strings reads strings that are side by side, which are one.
 func (l *literal) strings() (any, error) {
 	var b strings.Builder
 	bytes := 0

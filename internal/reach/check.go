@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// spot is a path as it is written and as it is after all links, with what stands
+// spot is a path as it is written and as it is after all links, with what is
 // above it.
 type spot struct {
 	path, real string
@@ -22,7 +22,7 @@ func (s spot) String() string {
 	return s.path + " (which is " + s.real + ")"
 }
 
-// contains reports whether o is s or lies in it, by one of their names or by what
+// contains reports whether o is s or lies in it, by one of their names or according to what
 // the folders above o are: one that is mounted twice has two names.
 func (s spot) contains(o spot) bool {
 	for _, outer := range []string{s.path, s.real} {
@@ -95,7 +95,7 @@ func (c *checker) spot(path string) spot {
 	}
 }
 
-// conflict is how a path stands to one that is kept.
+// conflict is how a path is to one that is kept.
 type conflict struct {
 	detail string // "contains tasks.path (/p/tasks.jsonl)"
 	with   kept

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// Kind is what stands at a path.
+// Kind is what is at a path.
 type Kind int
 
 // The kinds. Nothing is also what cannot be looked at.
@@ -102,7 +102,7 @@ func resolve(files Files, path string) string {
 
 const separator = string(filepath.Separator)
 
-// parts splits a path at its separators. ".." is kept: it is taken off what stands
+// parts splits a path at its separators. ".." is kept: it is taken off what is
 // before it when that is resolved.
 func parts(path string) []string {
 	var out []string

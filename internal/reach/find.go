@@ -166,7 +166,7 @@ func (f *finding) shared(prefix string) bool {
 	return f.home != nil && (prefix == f.home.path || prefix == f.home.real)
 }
 
-// local reports whether a folder is ~/.local, where programs stand beside what they
+// local reports whether a folder is ~/.local, where programs are next to what they
 // have written.
 func (f *finding) local(prefix string) bool {
 	return filepath.Base(prefix) == ".local"
@@ -227,7 +227,7 @@ func (f *finding) interpreter(real string) {
 
 // shim adds what a program needs that looks another one up and becomes it: pyenv and
 // its kin, asdf, mise, volta and rustup. The home folder of a confined program is a new
-// one, so that shims have to be told where theirs is.
+// one, so that shims have to be given where theirs is.
 func (f *finding) shim(hop, real string) {
 	dir := filepath.Dir(hop)
 	root := filepath.Dir(dir)
@@ -249,7 +249,7 @@ func (f *finding) shim(hop, real string) {
 	}
 }
 
-// rustup adds the toolchains beside a folder of cargo.
+// rustup adds the toolchains next to a folder of cargo.
 func (f *finding) rustup(beside string) {
 	for _, name := range []string{".rustup", "rustup"} {
 		if root := filepath.Join(beside, name); f.there(root, "toolchains") {

@@ -1,4 +1,4 @@
-// Package reach decides what a confined program may read besides the system: the
+// Package reach decides what a confined program may read apart from the system: the
 // single file of the program, the package that it is part of, the toolchains in the
 // search path, and the folders that a config names. All of it is named: no folder is
 // opened because something that is needed happens to lie in it.
@@ -53,7 +53,7 @@ type Request struct {
 // Plan is what a program may read.
 type Plan struct {
 	Read     []string   // sorted, each once
-	Env      []string   // variables by which shims find what they stand for, "NAME=value", sorted
+	Env      []string   // variables by which shims find what they mean, "NAME=value", sorted
 	Narrowed []Narrowed // what was left out
 }
 
@@ -74,7 +74,7 @@ func (n Narrowed) String() string {
 type ConflictError struct {
 	Reader string // who asks: "agent.read", "the agent's program", "the system's programs"
 	Path   string
-	Detail string // how it stands to what is kept, with the other path
+	Detail string // how it is to what is kept, with the other path
 	Help   string
 }
 

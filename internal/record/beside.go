@@ -17,7 +17,7 @@ const (
 	MostCompared  = 8
 )
 
-// CompareRuns sets runs beside each other: their rows, and the keys of their configurations on
+// CompareRuns sets runs next to each other: their rows, and the keys of their configurations on
 // which they differ, as the manifests keep them, in which secrets are masked. A key that a
 // manifest lacks is null. A run whose manifest cannot be read is an error.
 func CompareRuns(ctx context.Context, rows []result.RunRow) (result.RunsCompared, error) {

@@ -12,7 +12,7 @@ func EachCall(ctx context.Context, r *Run, f Filter, each func(Call)) error {
 	return r.calls(ctx, f, func(c Call, _ []byte) { each(c) })
 }
 
-// Skim is EachCall for whoever counts or chooses: results are left in the file, checksums are
+// Skim is EachCall for the one who counts or chooses: results are left in the file, checksums are
 // not looked at, and origins are not told. CallAt has the whole of one.
 func Skim(ctx context.Context, r *Run, f Filter, each func(Call)) error {
 	for last := int64(0); ; {

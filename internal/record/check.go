@@ -238,7 +238,7 @@ func (c *checker) candidates() {
 	}
 }
 
-// report checks that a run that has ended has its reports. What stands in them depends on
+// report checks that a run that has ended has its reports. What is in them depends on
 // the build that wrote them.
 func (c *checker) report(d Documents) {
 	for _, name := range []string{run.ReportFile, run.PullFile} {

@@ -1,7 +1,7 @@
 // Package record answers questions about a run from its record and its files: what was
-// asked and answered where, what a task came to, which calls were made. A run may be at
-// work, killed, finished or a copy; it is read beside the process that writes it, and
-// nothing of it is changed. It also reads the folders of nights, and tells what a folder
+// asked and answered where, the result of a task, which calls were made. A run may be at
+// work, killed, finished or a copy; it is read next to the process that writes it, and
+// nothing of it is changed. It also reads the folders of nights, and reports what a folder
 // is that somebody names.
 //
 // It knows how a run directory and the folder of a night are laid out and how keys of the record are made. It knows

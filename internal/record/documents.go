@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Documents are what the files of a run of any kind say of how it stands. What it has not
+// Documents are what the files of a run of any kind say of how it is. What it has not
 // got to is absent. Its record is not needed.
 type Documents struct {
 	Manifest run.Manifest
@@ -21,7 +21,7 @@ type Documents struct {
 	Summary  *result.Summary // nil until the run has ended once
 
 	Gateway    *result.GatewaySummary // of `skillopt gateway`
-	Evaluation *result.Evaluation     // of `skillopt eval`, in place of a summary
+	Evaluation *result.Evaluation     // of `skillopt eval`, instead of a summary
 	Comparison *result.Comparison     // of `skillopt compare`
 	Ablation   *result.Ablation       // of `skillopt ablate`
 	Pruning    *result.Pruned         // of `skillopt prune`
@@ -37,7 +37,7 @@ type FileError struct {
 	Path string
 	Err  error
 
-	again string // what writes it anew; "": training
+	again string // what writes it again; "": training
 }
 
 func (e *FileError) Error() string {
@@ -51,7 +51,7 @@ func (*FileError) ErrorKind() string { return string(fault.BadInput) }
 
 // ReadDocuments reads the files of the run in dir; path is what messages call it. A
 // directory without a manifest is a *run.MissingError, a file that is damaged a *FileError.
-// What is read of it before an error stands.
+// What is read of it before an error is.
 func ReadDocuments(dir, path string) (Documents, error) {
 	var d Documents
 	m, found, err := run.ReadManifest(dir)
@@ -172,7 +172,7 @@ func document(dir, name string, v any) error {
 	return err
 }
 
-// readDocument is document for a file of at most so many bytes; found is false if there is none.
+// readDocument is document for a file of at most that many bytes; found is false if there is none.
 func readDocument(dir, name string, most int64, v any) (found bool, err error) {
 	data, found, err := run.ReadFile(dir, name, most)
 	if err != nil {

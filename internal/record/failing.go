@@ -287,7 +287,7 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 	for i, t := range list {
 		wanted[t.Outcome.ID] = i
 	}
-	at := map[int][]int64{} // calls of each: also those that were judged anew
+	at := map[int][]int64{} // calls of each: also those that were judged again
 	for seq := int64(0); ; {
 		entries, err := r.view.Follow(ctx, seq, entriesAtOnce)
 		if err != nil {

@@ -22,7 +22,7 @@ func Kinds() []result.Kind {
 	}
 }
 
-// filesOf lists what stands at the top of a run directory, by name: of a run of a kind that
+// filesOf lists what is at the top of a run directory, by name: of a run of a kind that
 // this program does not know there is nothing else to show. More than some hundred are not
 // listed.
 func filesOf(dir string, m run.Manifest) ([]result.RunFile, error) {

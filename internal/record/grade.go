@@ -39,7 +39,7 @@ type asked struct {
 	text  string
 }
 
-// wants reports whether a sheet has to tell what a task was.
+// wants reports whether a sheet has to report what a task was.
 func (q *questions) wants(key rowKey, sheet int) bool {
 	q.Lock()
 	defer q.Unlock()
@@ -102,7 +102,7 @@ func grade(r *Run, sheets []Sheet, into [][]graded, g *grader) error {
 		}
 		g.sheet, into[i] = i, nil
 		for _, o := range all {
-			if o.ID != "" { // null in the place of an outcome is none
+			if o.ID != "" { // null instead of an outcome is none
 				into[i] = append(into[i], g.of(o))
 			}
 		}

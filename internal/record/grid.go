@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// Characters of cells, beside digits and letters of scores.
+// Characters of cells, next to digits and letters of scores.
 const (
 	cellPassed     = '1'
 	cellFailed     = '0'
@@ -30,7 +30,7 @@ const (
 	taskNotAsked   = "not_asked"
 )
 
-// Grid reads what all tasks came to with all skills that were tried on them, from the files
+// Grid reads the result of all tasks with all skills that were tried on them, from the files
 // with outcomes. A file that is damaged, or gone since the run was opened, is named in Problems,
 // and its columns are missing. Of test tasks it has scores alone, neither questions nor reasons. A run that writes no outcomes of tasks down, as an ablation,
 // has no columns.
@@ -65,7 +65,7 @@ func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 	return g, nil
 }
 
-// later is where among the sheets of the end of a run one stands, so that what a skill is
+// later is where among the sheets of the end of a run one is, so that what a skill is
 // compared with comes before it.
 func (s Sheet) later() int {
 	if s.file == lastFile {
@@ -78,7 +78,7 @@ func (s Sheet) later() int {
 }
 
 // lastStep is the last step that was carried out when a sheet came to be: what the end of an
-// epoch wrote stands behind the steps of the epoch. 0: there was none, or it tells of no order.
+// epoch wrote is behind the steps of the epoch. 0: there was none, or it reports no order.
 func lastStep(h result.History, s Sheet) int {
 	if s.Epoch == 0 {
 		return s.Step
@@ -162,7 +162,7 @@ func newGridder(r *Run, sheets []Sheet) (*gridder, error) {
 	return b, err
 }
 
-// ofBest tells which sheets are of the best skill, or of the one that was evaluated.
+// ofBest reports which sheets are of the best skill, or of the one that was evaluated.
 func ofBest(r *Run, sheets []Sheet) ([]bool, error) {
 	origin, err := bestOrigin(r)
 	if err != nil {
@@ -342,7 +342,7 @@ func (t *gridRow) note(cell byte, sum *cellSum, best bool) {
 	t.last = cell
 }
 
-// cellSum is what one task came to on one sheet, in one pass or several.
+// cellSum is the result of one task on one sheet, in one pass or several.
 type cellSum struct {
 	n, errors  int
 	lost       bool // it could not be measured once
@@ -395,7 +395,7 @@ func (c *cellSum) cell() byte {
 // rounding keeps 0.3, a sum of shares, from being a bit less.
 const rounding = 1e-9
 
-// finished are the columns and rows; those of one split stand together, in the order in which
+// finished are the columns and rows; those of one split are together, in the order in which
 // the run came to the tasks.
 func (b *gridder) finished(q *questions) ([]result.GridColumn, []result.GridTask) {
 	order := make([]int, len(b.tasks))

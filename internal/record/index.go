@@ -27,7 +27,7 @@ import (
 const IndexFile = ".runs_index.json"
 
 // indexFormat changes whenever a row says more, or something else: rows of another format are
-// read anew.
+// read again.
 const indexFormat = 4
 
 // maxIndex bounds the index, in bytes; a larger one is made again.
@@ -99,7 +99,7 @@ func (x *Index) Rows(ctx context.Context, folder string) ([]result.RunRow, error
 		}
 	}
 	for i := range rows {
-		annotate(&rows[i]) // notes have files of their own, beside the runs
+		annotate(&rows[i]) // notes have files of their own, next to the runs
 	}
 	sortRows(rows)
 	x.keep(folder, known, now)
@@ -235,7 +235,7 @@ func busy(dir string) bool {
 	return err != nil || alive
 }
 
-// stampOf tells whether the files have changed that a row is read from, "" of a folder that is
+// stampOf reports whether the files have changed that a row is read from, "" of a folder that is
 // no run.
 func stampOf(dir string) string {
 	var b strings.Builder

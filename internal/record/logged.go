@@ -16,7 +16,7 @@ func EventsOf(r *Run) *eventlog.Reader {
 	return log
 }
 
-// loggedRows tells what the record says of outcomes.
+// loggedRows reports what the record says of outcomes.
 type loggedRows struct{ run *Run }
 
 // spanOfRows is how many entries are read in one go.
@@ -48,7 +48,7 @@ func (l loggedRows) Outcomes(ctx context.Context, rows []int64) (map[int64]event
 	return out, nil
 }
 
-// outcomeAt is what the key of a reply tells of the outcome that was made of it.
+// outcomeAt is what the key of a reply reports the outcome that was made of it.
 func outcomeAt(key string, took float64) event.OutcomeDone {
 	p := PlaceOf(key)
 	stage, arm := p.Stage()

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// RowUnfinished is the status of a night that is not over: it is at work, or the same command goes on with it.
+// RowUnfinished is the status of a night that is not over: it is at work, or the same command continues with it.
 const RowUnfinished = "unfinished"
 
 // maxNight bounds each document of a night, in bytes.
@@ -150,7 +150,7 @@ func (n NightAt) read(root *os.Root, name string, v any) (found bool, err error)
 	}
 	shown := filepath.Join(n.Dir(), name)
 	if errors.Is(err, userfile.ErrTooLarge) || errors.Is(err, userfile.ErrNotFile) {
-		return false, &NightError{Path: shown, Err: errors.New(userfile.Reason(err))} // which names the file once more
+		return false, &NightError{Path: shown, Err: errors.New(userfile.Reason(err))} // which names the file again
 	}
 	if err != nil {
 		return false, fmt.Errorf("read the night: %w", err)
@@ -171,7 +171,7 @@ func (n NightAt) read(root *os.Root, name string, v any) (found bool, err error)
 	return true, nil
 }
 
-// report reads what a night came to. As long as it is not over its account is that of its runs now.
+// report reads the result of a night. As long as it is not over its account is that of its runs now.
 func (n NightAt) report(ctx context.Context, root *os.Root) (result.Night, error) {
 	var r result.Night
 	found, err := n.read(root, result.NightFile, &r)

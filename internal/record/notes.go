@@ -52,7 +52,7 @@ type keptNotes struct {
 	result.Notes
 }
 
-// NotesPath is the file with the notes on the run in dir: beside the run, so that writing them
+// NotesPath is the file with the notes on the run in dir: next to the run, so that writing them
 // changes nothing of it.
 func NotesPath(dir string) string { return run.NotesPath(dir) }
 
@@ -104,9 +104,9 @@ func regular(path string, most int64) (data []byte, found bool, err error) {
 	return data, found, nil
 }
 
-// WriteNotes keeps notes on the run in dir in place of those that are there, atomically; empty
+// WriteNotes keeps notes on the run in dir instead of those that are there, atomically; empty
 // ones remove the file. It returns what is kept: tags without spaces around them, each once.
-// What is too long, or holds what is no text, is a *NotesError, as is a link in the place of the
+// What is too long, or holds what is no text, is a *NotesError, as is a link instead of the
 // file, and then nothing is changed. A directory that is no run is a *run.MissingError.
 func WriteNotes(dir string, n result.Notes) (result.Notes, error) {
 	if info, err := os.Stat(filepath.Join(dir, run.ManifestFile)); err != nil || !info.Mode().IsRegular() {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Sheet is what one skill came to on some tasks, as a file of the run holds it.
+// Sheet is the result of one skill on some tasks, as a file of the run holds it.
 type Sheet struct {
 	Step  int    `json:"step"`            // 0: before the first step, or after the last
 	Epoch int    `json:"epoch,omitempty"` // of guidance at the end of an epoch
@@ -22,7 +22,7 @@ type Sheet struct {
 	Split string `json:"split"`           // train, selection, test
 
 	file  string // of the run
-	name  string // under which it stands in the file; "": the file is a list
+	name  string // under which it is in the file; "": the file is a list
 	stage string // of its calls
 
 	again     bool   // of a step that was tried twice: the second counts
@@ -80,7 +80,7 @@ func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error)
 	return out, nil
 }
 
-// named is the sheet that stands under a name in a file of several.
+// named is the sheet that is under a name in a file of several.
 func (r *Run) named(file, name string) Sheet {
 	s := Sheet{Arm: name, Split: "test", file: file, name: name, stage: "final/test/" + name}
 	switch {

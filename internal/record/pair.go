@@ -57,7 +57,7 @@ func (s Sheet) rank(p Place) int {
 const (
 	stageRollout = "rollout"
 	stageGate    = "gate/cand"
-	driftGate    = "gate/drift/gate/cand" // judged once more, since another model answers now
+	driftGate    = "gate/drift/gate/cand" // judged again, since another model answers now
 )
 
 // otherTry is the rank of a place in the try of a step that does not count: what was answered
@@ -75,7 +75,7 @@ func (s Sheet) rankOfBatch(at string) int {
 	return otherTry + 1
 }
 
-// rankOfGate is that of a place where a candidate was judged. What was judged anew counts.
+// rankOfGate is that of a place where a candidate was judged. What was judged again counts.
 func rankOfGate(at, candidate string) int {
 	const first = otherTry + 1
 	n := first

@@ -20,7 +20,7 @@ type Place struct {
 }
 
 // PlaceOf takes a key of the record apart: [eN[/sN]/]AT[/TASK/sampleN][/attemptN][/turnN]. One that
-// no run writes, with a line break, is a place as it stands. Whoever reads a record calls it for each entry.
+// no run writes, with a line break, is a place as it is. The one who reads a record calls it for each entry.
 func PlaceOf(key string) Place {
 	if strings.ContainsRune(key, '\n') {
 		return Place{At: key}

@@ -26,7 +26,7 @@ type Replies struct {
 	at     map[string]int64   // the entry of a rollout, by the key of its place
 	places map[string][]Place // of the rollouts, by task, in the order of the record
 	judged map[string][]int64 // calls of judges, by the rollout that they judge
-	lost   map[string]bool    // rollouts that the run went on without
+	lost   map[string]bool    // rollouts that the run continued without
 
 	episodes bool // rollouts are episodes
 }
@@ -110,14 +110,14 @@ func (p *Replies) Of(s Sheet, id string, sample int) string {
 	return key
 }
 
-// Has reports whether a rollout was answered there, and Lost whether the run went on
+// Has reports whether a rollout was answered there, and Lost whether the run continued
 // without it.
 func (p *Replies) Has(key string) bool { _, ok := p.at[key]; return ok }
 
 // Episodes reports whether the run's rollouts are episodes, of agents or environments.
 func (p *Replies) Episodes() bool { return p.episodes }
 
-// Lost reports whether the run went on without a rollout.
+// Lost reports whether the run continued without a rollout.
 func (p *Replies) Lost(key string) bool { return p.lost[key] }
 
 // Begins calls f with the key, task and sample of each rollout whose place begins with a
@@ -186,7 +186,7 @@ func conversation(messages []caller.RecordedMessage) (question string, turns []t
 	return question, turns
 }
 
-// wording is the text of a message: of one with pictures, what stands beside them.
+// wording is the text of a message: of one with pictures, what is next to them.
 func wording(text string) string {
 	var parts []model.Part
 	if !strings.HasPrefix(text, "[{") || json.Unmarshal([]byte(text), &parts) != nil {
@@ -231,7 +231,7 @@ func episodeReply(in journal.Input, rec journal.Record) (Reply, error) {
 }
 
 // Judgement returns what a judge replied to a request about a rollout, however the check
-// that asked was called; ErrNoReply if nobody asked it. user and system are its messages.
+// that asked was called; ErrNoReply if no one asked it. user and system are its messages.
 func (p *Replies) Judgement(ctx context.Context, key, system, user string, vote int) (string, error) {
 	n := 0
 	for _, seq := range p.judged[key] {

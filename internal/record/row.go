@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Statuses of rows, beside those that runs write.
+// Statuses of rows, next to those that runs write.
 const (
 	RowKilled     = "killed"     // it says that it is at work, and no process is
 	RowDamaged    = "damaged"    // a file that it needs cannot be used
@@ -28,7 +28,7 @@ const (
 )
 
 // Row is the run in dir as a list shows it. What its files say counts: nothing is scored
-// anew. A run that cannot be read has a status that says so, and the reason.
+// again. A run that cannot be read has a status that says so, and the reason.
 func Row(ctx context.Context, dir string) result.RunRow {
 	row, _ := readRow(ctx, dir, Watch(dir, time.Now))
 	annotate(&row)
@@ -79,7 +79,7 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 	return row, nil
 }
 
-// known takes from a manifest what it tells of any run.
+// known takes from a manifest what it reports any run.
 func known(row *result.RunRow, v View) {
 	m := v.Manifest
 	row.Named, row.Replays, row.RunScore, row.Change = m.Name, m.Replays() != "", v.Score, v.Change
@@ -122,7 +122,7 @@ func unreadable(row result.RunRow, err error) result.RunRow {
 	return row
 }
 
-// ended says how a run stands.
+// ended says how a run is.
 func ended(row *result.RunRow, v View) {
 	if v.Killed {
 		row.Status = RowKilled
@@ -182,7 +182,7 @@ func skillName(dir string, m run.Manifest) string {
 	case result.MeasureNoise:
 		return hashed.ReplaceAllString(m.Name, "")
 	}
-	return "" // it is about no skill, or nobody knows what its name says
+	return "" // it is about no skill, or no one knows what its name says
 }
 
 var (

@@ -186,7 +186,7 @@ func closed(text []byte) int {
 }
 
 // stepwise looks for the end of a string a byte at a time, as long as there are escapes: they
-// come in swarms. It returns the end, or where to go on.
+// come in swarms. It returns the end, or where to continue.
 func stepwise(text []byte, at int) (end, on int) {
 	const swarm = 48
 	for last := at + swarm; at < min(last, len(text)); at++ {
@@ -393,7 +393,7 @@ const lineHead = `{"id":"`
 
 var lineNext = [2][]byte{[]byte(`,"type":"`), []byte(`,"status":"`)}
 
-// line is outcome for one that stands on a line of its own, as programs write them; done is
+// line is outcome for one that is on a line of its own, as programs write them; done is
 // false of another, and nothing has happened. JSON has no line breaks within strings: the next
 // one ends the outcome, and of a line with another id nothing behind that id is looked at.
 func (s *scanner) line(task string, to *[]trajectory.Outcome) (done bool, err error) {

@@ -66,7 +66,7 @@ type trained struct {
 	summary    *result.Summary
 }
 
-// ended reports whether the summary says how the run stands.
+// ended reports whether the summary says how the run is.
 func (t trained) ended() bool { return t.summary != nil && t.manifest.Status != result.Running }
 
 // best returns the score of the best skill, and by how much it is better than the seed skill.

@@ -43,7 +43,7 @@ func (r *Run) Spending(ctx context.Context) ([]Spent, error) {
 	return r.spending(ctx, func(journal.Record) bool { return true }, partsBy)
 }
 
-// What spending can be summed up by, beside the part of the run.
+// What spending can be summed up by, next to the part of the run.
 const (
 	ByPart  = "part"
 	ByStage = "stage"
@@ -53,7 +53,7 @@ const (
 )
 
 // SpendingBy is Spending summed up by something else, and what was spent without a result. Only
-// by part and step it tells what was gained. What is no step, or has no name, is "other".
+// by part and step it reports what was gained. What is no step, or has no name, is "other".
 func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, []Lost, error) {
 	name := map[string]func(journal.Record, Place) string{
 		ByPart:  partsBy,
@@ -85,7 +85,7 @@ func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, []Lost, error)
 // partsBy sums up by the part of the run.
 func partsBy(_ journal.Record, p Place) string { return partOf(p) }
 
-// LastSpending is what the latest calls were made for that cost so many dollars together.
+// LastSpending is what the latest calls were made for that cost that many dollars together.
 // An error is ErrNoPrice if of a call among them no price is known.
 func (r *Run) LastSpending(ctx context.Context, usd float64) ([]Spent, error) {
 	type cost struct {
@@ -113,7 +113,7 @@ func (r *Run) LastSpending(ctx context.Context, usd float64) ([]Spent, error) {
 	return r.spending(ctx, func(rec journal.Record) bool { return from > 0 && rec.Seq >= from }, partsBy)
 }
 
-// ErrNoPrice says that nobody knows what a call cost.
+// ErrNoPrice says that no one knows what a call cost.
 var ErrNoPrice = errors.New("of some calls of the run no price is known")
 
 // paidFor reports whether an entry is a call that this run paid for.
@@ -164,7 +164,7 @@ func partOf(p Place) string {
 	return name
 }
 
-// order is where in the run a part stands: before the epochs, in one, behind them.
+// order is where in the run a part is: before the epochs, in one, behind them.
 func (s *Spent) order() int {
 	const most = 1 << 30
 	switch {
@@ -172,7 +172,7 @@ func (s *Spent) order() int {
 		return math.MaxInt
 	case s.Epoch == 0:
 		return 0
-	case s.Step == 0: // the end of an epoch stands behind its steps, whose numbers go on from epoch to epoch
+	case s.Step == 0: // the end of an epoch is behind its steps, whose numbers continue from epoch to epoch
 		return s.Epoch*(most>>10) + most>>11
 	}
 	return s.Epoch*(most>>10) + min(s.Step, most>>11-1)

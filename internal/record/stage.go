@@ -34,7 +34,7 @@ func gateStage(last string) (stage, arm string) {
 	switch last {
 	case "again":
 		return "asked again", ""
-	case "gate": // no outcome stands there
+	case "gate": // no outcome is there
 		return "gate", ""
 	}
 	return "gate", last

@@ -125,7 +125,7 @@ func sameTried(a, b tried) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// detailed pairs edits with what became of them. A proposal that was no edit at all has a
+// detailed pairs edits with what happened to them. A proposal that was no edit at all has a
 // report alone.
 func detailed(t tried, analyses []provenance.Analysis, candidate int, taken bool) (out []result.EditDetail) {
 	at := 0
@@ -181,7 +181,7 @@ func (r *reader) notChosen(dir string, analyses []provenance.Analysis, candidate
 	return out
 }
 
-// keyOfEdit tells proposals apart, whatever a ranking has added to them.
+// keyOfEdit distinguishes proposals, whatever a ranking has added to them.
 func keyOfEdit(item any) string {
 	e, err := skill.DecodeEdit(item)
 	if err != nil {

@@ -58,7 +58,7 @@ func (r *reader) best() (skill.Skill, bool) {
 func (r *reader) filesIn(folder string) (names []string) {
 	err := fs.WalkDir(r.root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || len(names) == skill.MaxFiles {
-			return fs.SkipAll // there is none, or it cannot be read: text tells of what is needed
+			return fs.SkipAll // there is none, or it cannot be read: text reports what is needed
 		}
 		if rel := strings.TrimPrefix(name, folder+"/"); d.Type().IsRegular() && rel != skill.Main {
 			names = append(names, rel)
@@ -96,7 +96,7 @@ func (e *UnreadSkillError) Error() string {
 	return fmt.Sprintf("the skill of run %s cannot be read: %s", e.Run, e.Reason)
 }
 
-// documentOf is the file of a version's document. Those beside it lie in a folder of the same
+// documentOf is the file of a version's document. Those next to it lie in a folder of the same
 // name without .md.
 func documentOf(kind result.Kind, version string) (file, allowed string) {
 	named := map[string]string{"best": run.BestFile}
@@ -115,7 +115,7 @@ func documentOf(kind result.Kind, version string) (file, allowed string) {
 }
 
 // Version reads the skill of the run in dir after a step ("0" is the seed skill), or the
-// best one, with the files beside SKILL.md that edits may change; of a comparison the skills a
+// best one, with the files next to SKILL.md that edits may change; of a comparison the skills a
 // and b, of an ablation or pruning whole and pruned. A version that the run has not is a
 // *VersionError. Nothing outside of the directory is read.
 func Version(dir, version string) (skill.Skill, error) {

@@ -23,7 +23,7 @@ type View struct {
 	// Gateway is the result of `skillopt gateway`.
 	Gateway *result.GatewaySummary `json:"gateway,omitempty"`
 
-	// Evaluation is the result of `skillopt eval`, in place of a summary.
+	// Evaluation is the result of `skillopt eval`, instead of a summary.
 	Evaluation *result.Evaluation `json:"evaluation,omitempty"`
 
 	// Comparison is the result of `skillopt compare`.
@@ -44,7 +44,7 @@ type View struct {
 }
 
 // ReadView reads the files of the run in dir; path is what messages call it. Its errors are
-// those of ReadDocuments, and what was read before one stands.
+// those of ReadDocuments, and what was read before one is.
 func ReadView(dir, path string) (View, error) {
 	d, err := ReadDocuments(dir, path)
 	v := View{
@@ -59,7 +59,7 @@ func ReadView(dir, path string) (View, error) {
 	return v, err
 }
 
-// Exploratory reports whether tasks of the run were drafts that nobody had
+// Exploratory reports whether tasks of the run were drafts that no one had
 // reviewed: by its result, or by its settings before it has one.
 func (v View) Exploratory() bool {
 	switch {

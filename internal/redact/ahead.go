@@ -108,7 +108,7 @@ func (a *ahead) nextAny(i int, chars string) int {
 	return f.end
 }
 
-// back returns where those of chars begin that stand before end, at least at least.
+// back returns where those of chars begin that are before end, at least at least.
 func (a *ahead) back(least, end int, chars string) int {
 	k := lookFor{what: lookBack, text: chars}
 	if f, ok := a.seen[k]; ok && f.end == end && (f.ok || least >= f.from) {
@@ -165,7 +165,7 @@ func (a *ahead) bare(v int, json bool) int {
 	return f.end
 }
 
-// inEscape reports whether what stands at i may be part of an escape that begins before it.
+// inEscape reports whether what is at i may be part of an escape that begins before it.
 func inEscape(s string, i int) bool {
 	if i > 0 && s[i-1] == '\\' {
 		return true
@@ -178,7 +178,7 @@ func inEscape(s string, i int) bool {
 	return false
 }
 
-// brackets holds where each of ([{)]} stands in a line.
+// brackets holds where each of ([{)]} is in a line.
 type brackets [6][]int32
 
 func (a *ahead) bracketsOf() *brackets {

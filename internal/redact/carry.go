@@ -7,7 +7,7 @@ type promise uint8
 
 const (
 	nothing promise = iota
-	under           // "password:", whose value stands below it
+	under           // "password:", whose value is below it
 	blockOf         // "password: |", whose value surely does
 	entry           // "login me" of .netrc, before "password x"
 	beside          // "name: API_KEY", before "value: x"
@@ -59,7 +59,7 @@ func below(before string, p promise) promise {
 	return p
 }
 
-// promised masks what the line before has promised, and returns where to go on.
+// promised masks what the line before has promised, and returns where to continue.
 func (sc *scanner) promised(p promise) int {
 	s := sc.s
 	v := behindSpace(s, 0)
@@ -91,7 +91,7 @@ func (sc *scanner) promised(p promise) int {
 	return 0
 }
 
-// isBlock reports whether what stands at v says that the value of a name stands below it.
+// isBlock reports whether what is at v says that the value of a name is below it.
 func isBlock(s string, v int) bool {
 	if v >= len(s) || s[v] != '|' && s[v] != '>' {
 		return false

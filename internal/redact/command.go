@@ -64,11 +64,11 @@ var optionAt = func() (t [256]bool) {
 	return t
 }()
 
-// near is how many bytes the name of a program may stand before its option.
+// near is how many bytes the name of a program may be before its option.
 const near = 300
 
 // option masks what a program is given as a secret by the option between begin and end. It
-// returns where to go on; end where there is nothing of the kind.
+// returns where to continue; end where there is nothing of the kind.
 func (c commandLine) option(begin, end int) int {
 	s := c.s
 	flag := s[begin:end]
@@ -228,7 +228,7 @@ func wordEnd(s string, v int) int {
 	return end
 }
 
-// placeholder reports whether a value stands for a secret and is none: a variable, what a
+// placeholder reports whether a value means a secret and is none: a variable, what a
 // person is to fill in, another option, or a mask.
 func (sc *scanner) placeholder(begin, end int) bool {
 	value := sc.s[begin:end]
@@ -252,7 +252,7 @@ var sinks = []string{
 	"secrets set", "secrets import", "secret create", "secrets create", "versions add", "pass stdin", "passin stdin", "pass:stdin", "cryptsetup", "vault ", "--auth-token -",
 }
 
-// piped masks what echo or printf, which ends at i, hands to a program that reads a secret.
+// piped masks what echo or printf, which ends at i, passes to a program that reads a secret.
 func (c commandLine) piped(i int) int {
 	s := c.s
 	v := behindSpace(s, i)

@@ -22,7 +22,7 @@ const (
 // surrogates.
 const maxEscape = 12
 
-// view is a text with its escapes decoded. It knows where its bytes stood.
+// view is a text with its escapes decoded. It knows where its bytes was.
 type view struct {
 	text string
 	at   []int32 // of what is decoded: offset in text, offset in the original, both ends
@@ -110,7 +110,7 @@ func jsonEscape(text string) (char [4]byte, size, n int) {
 	return char, utf8.EncodeRune(char[:], r), n
 }
 
-// unit returns what \uXXXX at the beginning of text stands for.
+// unit returns what \uXXXX at the beginning of text means.
 func unit(text string) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -135,7 +135,7 @@ var hexDigit = func() (t [256]byte) {
 	return t
 }()
 
-// entity decodes those of HTML that stand for ASCII, as &lt; or &#39; or &#x27;.
+// entity decodes those of HTML that mean ASCII, as &lt; or &#39; or &#x27;.
 func entity(text string) (char [4]byte, size, n int) {
 	end := strings.IndexByte(text[:min(len(text), maxEscape)], ';')
 	if end < 3 {
@@ -167,7 +167,7 @@ func entity(text string) (char [4]byte, size, n int) {
 	return char, utf8.EncodeRune(char[:], r), end + 1
 }
 
-// original returns where a part of the view stood. What an escape gave belongs to
+// original returns where a part of the view was. What an escape gave belongs to
 // it whole.
 func (v view) original(s span) span {
 	return span{begin: v.locate(s.begin, false), end: v.locate(s.end, true)}

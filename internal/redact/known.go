@@ -7,7 +7,7 @@ import (
 )
 
 // minExact is the length in bytes from which Exact looks for a value. Shorter ones
-// are what people write in the place of a key that nobody asks for ("none",
+// are what people write instead of a key that no one asks for ("none",
 // "not-needed"), and would be found in ordinary text.
 const minExact = 12
 
@@ -37,7 +37,7 @@ func (e *Exact) Text(text string) string {
 }
 
 // Across returns texts that are read one after the other without the values that are
-// in all of them together: the mask stands where a value begins.
+// in all of them together: the mask is where a value begins.
 func (e *Exact) Across(texts []string) []string {
 	if e.Empty() {
 		return texts
@@ -64,7 +64,7 @@ func (e *Exact) Across(texts []string) []string {
 	return out
 }
 
-// cutOut returns text without spans; the mask stands in the place of those that begin
+// cutOut returns text without spans; the mask replaces those that begin
 // something.
 func cutOut(text string, spans []span, begins func(span) bool) string {
 	var b strings.Builder
@@ -94,7 +94,7 @@ func (e *Exact) Tail(text string, cut bool, n int) string {
 	return text[max(0, len(text)-n):]
 }
 
-// Ready returns how many bytes of the beginning of text can be handed over, without
+// Ready returns how many bytes of the beginning of text can be passed on, without
 // the values in it, before what follows is known: the rest may be the beginning of
 // one of the values.
 func (e *Exact) Ready(text string) int {

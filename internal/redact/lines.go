@@ -12,7 +12,7 @@ const maxPiece = 64 << 10
 
 // piece returns how much of the beginning of text is looked at as one: a line, or a
 // part of one that is too long. It depends on no more than the first two bounds of
-// text. Without final, text may go on; then 0 says that more of it is needed.
+// text. Without final, text may continue; then 0 says that more of it is needed.
 func piece(text string, final bool, looked *int) int {
 	window := text[:min(len(text), 2*maxPiece)]
 	if end := strings.IndexByte(window[:min(len(window), maxPiece)], '\n'); end >= 0 {
@@ -124,7 +124,7 @@ func (b *blocks) pass(text string, final bool) string {
 	return out.String()
 }
 
-// begin hands over what is before the next block, and the mask for that. It returns
+// begin passes on what is before the next block, and the mask for that. It returns
 // how much of text is done with; 0 if more of it is needed.
 func (b *blocks) begin(m *places, out *strings.Builder, text string, final bool) int {
 	for from := 0; ; {
@@ -161,14 +161,14 @@ func (b *blocks) begin(m *places, out *strings.Builder, text string, final bool)
 	return n
 }
 
-// places remembers where the next of each mark stands in a text that gets shorter from its
+// places remembers where the next of each mark is in a text that gets shorter from its
 // beginning, so that no part of it is searched twice. Places are counted from its end.
 type places struct {
 	left   map[string][2]int // from where it was searched, and where it was found
 	looked *int
 }
 
-// next returns where the next mark stands in text from i on; its length if there is none.
+// next returns where the next mark is in text from i on; its length if there is none.
 func (m *places) next(text string, i int, mark string) int {
 	if f, ok := m.left[mark]; ok && f[0] >= len(text)-i && f[1] <= len(text)-i {
 		return len(text) - f[1]

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// span is a part of a text. with stands in its place; "" is the mask.
+// span is a part of a text. with is in its place; "" is the mask.
 type span struct {
 	begin, end int
 	with       string
@@ -92,7 +92,7 @@ func echoes(s string) []string {
 }
 
 // inside returns what is sure of the base64 of a text that has s after shift bytes,
-// counted modulo 3, whatever stands around it.
+// counted modulo 3, whatever is around it.
 func inside(enc *base64.Encoding, s string, shift int) string {
 	all := enc.EncodeToString(append(make([]byte, shift), s...))
 	begin, end := (shift*8+5)/6, len(all)
@@ -196,10 +196,10 @@ func merged(all []span) []span {
 	return out
 }
 
-// text returns text with the mask in the place of all that is found.
+// text returns text with the mask instead of all that is found.
 func (m *matcher) text(text string) string { return masked(text, m.spans(text)) }
 
-// masked puts the mask, or what stands for it, in the place of spans.
+// masked puts the mask, or what means it, instead of spans.
 func masked(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
@@ -230,7 +230,7 @@ func (m *matcher) ready(text string) int {
 		at = min(at, from+len(part))
 		views(part, func(v view, original func(span) span) bool {
 			at = min(at, from+original(span{begin: m.opens(v.text)}).begin)
-			// An escape may go on behind text, and be in a value itself.
+			// An escape may continue behind text, and be in a value itself.
 			if i := unfinished(v.text); i < len(v.text) {
 				if before := part[:original(span{begin: i, end: i}).begin]; !slices.Contains(open, before) {
 					open = append(open, before)
@@ -266,7 +266,7 @@ func (m *matcher) opens(text string) int {
 	return len(text)
 }
 
-// unfinished returns where an escape begins that may go on behind text.
+// unfinished returns where an escape begins that may continue behind text.
 func unfinished(text string) int {
 	from := max(0, len(text)-2*maxEscape)
 	for i := from; i < len(text); i++ {

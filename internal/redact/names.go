@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// A kind says what a name promises of the value that stands under it.
+// A kind says what a name promises of the value that is under it.
 type kind uint8
 
 const (
@@ -34,7 +34,7 @@ var secretEndings = []string{
 // optionEndings are what options end with that are given a password.
 var optionEndings = []string{"storepass", "keypass", "userpass", "dbpass", "rootpass", "adminpass"}
 
-// weakEndings are what names end with under which a secret may stand.
+// weakEndings are what names end with under which a secret may be.
 var weakEndings = []string{"key", "auth", "pass", "signature", "session", "credential", "credentials", "hash", "salt", "code"}
 
 // harmless are names that end as those of secrets do: of tokens of a text, and of

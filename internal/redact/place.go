@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// place finds values that belong to a name by where they stand.
+// place finds values that belong to a name by where they are.
 type place struct{ *scanner }
 
 // placed masks a value that belongs to a name by its place, without a separator between them:
@@ -138,7 +138,7 @@ func (p place) typed(v int) bool {
 	return true
 }
 
-// listed masks what stands under "value" beside a "name" that is one of a secret:
+// listed masks what is under "value" next to a "name" that is one of a secret:
 // {"name": "API_KEY", "value": "x"}, <add key="ApiKey" value="x"/>. The word value ends at i.
 func (p place) listed(begin, i int) int {
 	s := p.s

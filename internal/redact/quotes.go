@@ -5,7 +5,7 @@ import "strings"
 // quotes holds where the quotes of a line open and close texts.
 type quotes struct {
 	double []int32            // double quotes without a backslash that escapes them
-	alone  map[string][]int32 // by quote: where it stands, and no backslash before it
+	alone  map[string][]int32 // by quote: where it is, and no backslash before it
 	behind map[string]int     // by quote: the end of the last one
 }
 
@@ -62,7 +62,7 @@ func (x *quotes) consume(s string, begin, end int, alone bool) {
 	}
 }
 
-// inText reports whether what stands at v is inside a text in double quotes that
+// inText reports whether what is at v is inside a text in double quotes that
 // begins before it.
 func (a *ahead) inText(v int) bool {
 	if a.quotes.double == nil {

@@ -1,6 +1,6 @@
 // Package redact takes secrets out of text and of decoded data before they are
 // shown or stored: the known values wherever they occur, what has the shape of
-// a key, and what stands under the name of a secret.
+// a key, and what is under the name of a secret.
 //
 // A scanner of our own does it, in one pass over words, separators and values. The
 // detector of gitleaks (v8.30) was measured for it: 62 modules and 11 MB more in a
@@ -18,7 +18,7 @@ package redact
 
 import "strings"
 
-// Mask stands in the place of a secret.
+// Mask replaces a secret.
 const Mask = "[redacted]"
 
 // minKnown is the length below which a known value is not searched for: it
@@ -106,7 +106,7 @@ func withoutShapes(text string, said promise, looked *int) string {
 }
 
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.
-// Whatever stands under the name of a secret is masked whole, unless it is an empty
+// Whatever is under the name of a secret is masked whole, unless it is an empty
 // text, a reference such as ${NAME}, or true or false. v itself is not changed.
 func (r *Redactor) Value(v any) any {
 	switch v := v.(type) {
@@ -144,7 +144,7 @@ func (r *Redactor) under(key string, v any) any {
 	return r.Value(v)
 }
 
-// Entry returns the text that stands under name, without secrets.
+// Entry returns the text that is under name, without secrets.
 func (r *Redactor) Entry(name, text string) string {
 	if secretName(name) && text != "" && !reference(text) && maskAt(text) != len(text) {
 		return Mask

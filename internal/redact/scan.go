@@ -46,7 +46,7 @@ func scan(line string, said promise, looked *int) []span {
 	return sc.spans
 }
 
-// behindEscape returns where text goes on behind backslashes and what they escape:
+// behindEscape returns where text continues behind backslashes and what they escape:
 // the n of \n belongs to no word.
 func behindEscape(s string, i int) int {
 	for i < len(s) && s[i] == '\\' {
@@ -85,7 +85,7 @@ func (sc *scanner) mask(begin, end int, with string) int {
 	return end
 }
 
-// word looks at the word that begins at i, and returns where to go on.
+// word looks at the word that begins at i, and returns where to continue.
 func (sc *scanner) word(i int) int {
 	s, begin := sc.s, i
 	for {
@@ -120,7 +120,7 @@ func (sc *scanner) word(i int) int {
 	return i
 }
 
-// named looks at what stands behind a name, and returns where to go on.
+// named looks at what is behind a name, and returns where to continue.
 func (sc *scanner) named(k kind, begin, end int) int {
 	s := sc.s
 	v, quote, ok := separated(s, end)
@@ -246,7 +246,7 @@ func ordinary(word string) bool {
 	return false
 }
 
-// credential reports whether what stands before a name is the beginning of an entry of .netrc,
+// credential reports whether what is before a name is the beginning of an entry of .netrc,
 // or a command that is given a password by its place.
 func (sc *scanner) credential(begin int) bool {
 	before := sc.s[max(0, begin-near):begin]
@@ -260,7 +260,7 @@ func (sc *scanner) credential(begin int) bool {
 	return strings.Contains(before, "nmcli") && commandLine{sc}.ran(nmcli, begin)
 }
 
-// sets reports whether what stands before a name is the beginning of a command that sets it.
+// sets reports whether what is before a name is the beginning of a command that sets it.
 func sets(before string) bool {
 	before = before[max(0, len(before)-near):]
 	at := strings.LastIndex(before, " set ")
@@ -289,7 +289,7 @@ func (p place) login(i int) int {
 	return p.mask(from, stop, "")
 }
 
-// colon looks at what is around a colon, and returns where to go on.
+// colon looks at what is around a colon, and returns where to continue.
 func (sc *scanner) colon(i int) int {
 	if i > 0 && i+1 < len(sc.s) && (sc.s[i+1] == '*' || alphabets[sc.s[i+1]]&digits != 0) {
 		if end := sc.passLine(i); end > i {
@@ -378,7 +378,7 @@ func fourDigits(value string) bool {
 	return len(value) >= 4 && len(value) <= 12 && run(value, 0, digits) == len(value)
 }
 
-// whose returns where "password for the database: x" goes on behind its colon, and SET PASSWORD
+// whose returns where "password for the database: x" continues behind its colon, and SET PASSWORD
 // FOR 'a' = 'x' behind its sign, of which "for" ends at i; -1 for another sentence.
 func (sc *scanner) whose(i int) int {
 	const most = 40
@@ -429,7 +429,7 @@ func (sc *scanner) looksSecret(begin, end int) bool {
 	return sc.next(begin, letters) < end && (min(number, end)-begin)*2 < end-begin
 }
 
-// credentials masks what stands behind "Bearer" or "Basic" if it looks like that.
+// credentials masks what is behind "Bearer" or "Basic" if it looks like that.
 func (sc *scanner) credentials(end int) int {
 	v := behindSpace(sc.s, end)
 	stop := run(sc.s, v, token|dots|signs)
@@ -509,7 +509,7 @@ func (sc *scanner) address(i int) int {
 }
 
 // unescaped returns where the @ is of an address name:password@host whose password has signs
-// that end a host, of which the first stands at end; 0 if it is another address.
+// that end a host, of which the first is at end; 0 if it is another address.
 func unescaped(s string, from, end int) int {
 	colon := strings.IndexByte(s[from:end], ':')
 	if colon <= 0 || end >= len(s) || strings.IndexByte("/?#", s[end]) < 0 || run(s, from+colon+1, digits) == end || s[from] == '[' {

@@ -39,7 +39,7 @@ func run(text string, i int, set alphabet) int {
 	return i
 }
 
-// shape is how a kind of key looks: a prefix, and at least so many bytes of a set.
+// shape is how a kind of key looks: a prefix, and at least that many bytes of a set.
 type shape struct {
 	prefix string
 	set    alphabet

@@ -20,7 +20,7 @@ type Stream struct {
 	err    error
 }
 
-// Stream returns one that writes to w. Close hands over what it holds back.
+// Stream returns one that writes to w. Close passes on what it holds back.
 func (r *Redactor) Stream(w io.Writer) *Stream { return &Stream{to: w, known: r.known} }
 
 // Write takes text, which may end anywhere. Once w has failed it returns that error.
@@ -35,7 +35,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close hands over the rest. It does not close w.
+// Close passes on the rest. It does not close w.
 func (s *Stream) Close() error {
 	if s.err == nil {
 		s.pass(true)

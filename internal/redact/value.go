@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// name is what stands before a value.
+// name is what is before a value.
 type name struct {
 	kind  kind
 	text  string
@@ -13,7 +13,7 @@ type name struct {
 	quote string // closes it; "" for a name without quotes
 }
 
-// quoteAt returns the quote that stands at i, as it is written there: in JSON within
+// quoteAt returns the quote that is at i, as it is written there: in JSON within
 // JSON it has backslashes before it, in HTML it is an entity.
 func quoteAt(s string, i int) string {
 	n := i
@@ -56,7 +56,7 @@ func runOf(s string, i int, c byte) int {
 	return i
 }
 
-// value masks what stands at v under a name, and returns where to go on.
+// value masks what is at v under a name, and returns where to continue.
 func (sc *scanner) value(n name, v int) int {
 	s := sc.s
 	if n.kind == scheme {
@@ -252,19 +252,19 @@ func (sc *scanner) closed(from int, q string) (end int, closed bool) {
 	return len(s), false
 }
 
-// syntax reports whether text goes on as JSON does behind a text in quotes.
+// syntax reports whether text continues as JSON does behind a text in quotes.
 func syntax(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t\r\n")
 	return rest == "" || strings.IndexByte(",}]:\\", rest[0]) >= 0
 }
 
-// doubled reports whether the quote that ends at i is written twice, which stands
+// doubled reports whether the quote that ends at i is written twice, which is
 // for one.
 func doubled(s string, i int, q string) bool {
 	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && i+2 < len(s) && inWord[s[i+2]]
 }
 
-// braced masks {value}, in which }} stands for one brace.
+// braced masks {value}, in which }} means one brace.
 func (sc *scanner) braced(n name, v int) int {
 	s := sc.s
 	for i := v + 1; i < len(s); i++ {
@@ -412,7 +412,7 @@ var connections = []string{"server=", "data source=", "uid=", "user id=", "user=
 // connected is where the last of connections begins in the part of a line before done.
 type connected struct{ done, last int }
 
-// inConnection reports whether a name that begins at i stands in the string of a connection,
+// inConnection reports whether a name that begins at i is in the string of a connection,
 // whose values go up to the next semicolon.
 func (sc *scanner) inConnection(i int) bool {
 	s := sc.s
@@ -502,13 +502,13 @@ func (sc *scanner) random(begin, end int) bool {
 	return seen&uppers != 0 && seen&lowers != 0 && seen&digits != 0 && bits >= minEntropy
 }
 
-// counts holds how often each byte stands in a part of a line.
+// counts holds how often each byte is in a part of a line.
 type counts struct {
 	begin, end int
 	of         [256]int32
 }
 
-// counted counts the bytes from begin to end. Of the same end it goes on from what it had.
+// counted counts the bytes from begin to end. Of the same end it continues from what it had.
 func (a *ahead) counted(begin, end int) *[256]int32 {
 	c := a.counts
 	if c == nil || c.end != end || begin < c.begin {

@@ -137,7 +137,7 @@ func (c chart) mark(col column, x, top float64) mark {
 	return m
 }
 
-// shape tells verdicts apart without colour.
+// shape distinguishes verdicts without colour.
 func shape(class string, x, y float64) string {
 	switch class {
 	case "accepted": // a triangle that points up

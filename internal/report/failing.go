@@ -104,7 +104,7 @@ func newTranscript(t record.Transcript, system *string) transcript {
 }
 
 // middle is clean text in which the middle is left out if it is too long: what is asked
-// and what is answered stand at the ends. Of a very long one not all is looked through for
+// and what is answered are at the ends. Of a very long one not all is looked through for
 // secrets: those that reach into what is shown begin near it.
 func middle(text string, most int) string {
 	text = clean(fit.Middle(text, 16*most), 16*most)

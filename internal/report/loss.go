@@ -97,7 +97,7 @@ func (l *lossList) step(s result.StepRecord, f record.Step) {
 	}
 }
 
-// unmeasured tells of items without a score. Their reason is that of the first of them
+// unmeasured reports items without a score. Their reason is that of the first of them
 // that outcomes give one for.
 func (l *lossList) unmeasured(where string, ids []string, followed string, outcomes ...[]record.Item) {
 	if len(ids) == 0 {
@@ -112,7 +112,7 @@ func (l *lossList) unmeasured(where string, ids []string, followed string, outco
 	l.add(where, "not measured: "+few(ids, 12), why)
 }
 
-// replies tells of n replies of the optimizer that could not be used, by the stages of
+// replies reports n replies of the optimizer that could not be used, by the stages of
 // those whose keys are known. The others are those of first.
 func (l *lossList) replies(where string, n int, keys []string, first string) {
 	if n == 0 {
@@ -137,7 +137,7 @@ func (l *lossList) replies(where string, n int, keys []string, first string) {
 	l.add(where, what, "no usable answer after all tries")
 }
 
-// faults tells of attempts that gave no result, by what was attempted.
+// faults reports attempts that gave no result, according to what was attempted.
 func (l *lossList) faults(classes map[string]int64) {
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
 		where, what, why := "model calls", class, "sent again"

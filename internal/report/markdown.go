@@ -8,7 +8,7 @@ import (
 )
 
 // Markdown returns report.md: what a pull request should say of a new skill. What
-// came from models, tasks or users is escaped, or stands in a code block that it
+// came from models, tasks or users is escaped, or is in a code block that it
 // cannot end.
 func Markdown(r *Run) []byte {
 	p := newPage(r)

@@ -148,7 +148,7 @@ func (r *Run) notices() []notice {
 	return out
 }
 
-// lead says in some sentences what the run came to.
+// lead says in some sentences the result of the run.
 func (r *Run) lead() string {
 	text := r.stepsLead()
 	if s := r.Summary; s != nil && s.Continues != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Pruned is the report on a pruned skill, for a pull request. What stands in it of
+// Pruned is the report on a pruned skill, for a pull request. What is in it of
 // the skill and of tasks is escaped.
 func Pruned(p *result.Pruned) []byte {
 	var b strings.Builder

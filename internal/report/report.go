@@ -1,4 +1,4 @@
-// Package report says what a run came to, for people: a page that stands alone
+// Package report says the result of a run, for people: a page that is alone
 // (report.html), and a text for a pull request (report.md).
 //
 // It gets what the reader of runs says, and reads and writes nothing itself. Whatever of

@@ -56,7 +56,7 @@ const (
 )
 
 // annotated shows the best skill with the origin of its lines, and what is gone of
-// the seed skill where it stood.
+// the seed skill where it was.
 func annotated(seed string, blame []provenance.Line) []hunk {
 	var all []skillLine
 	before, after := splitText(seed), make([]string, len(blame))

@@ -9,11 +9,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
-// absent stands for what was not measured or is not known.
+// absent means what was not measured or is not known.
 const absent = "–"
 
 // clean is text of a model, a task or a user as it may be shown, and passed on:
-// characters that steer what shows them, or that nobody sees, are replaced, and what
+// characters that steer what shows them, or that no one sees, are replaced, and what
 // looks like a secret is masked, before the text is cut. At most n code points are
 // kept.
 func clean(text string, n int) string {

@@ -215,7 +215,7 @@ func day(t time.Time) string { return t.Local().Format("2 January 2006") }
 
 func minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
-// weekLead says in one sentence what came of these days.
+// weekLead says in one sentence the result of these days.
 func weekLead(w *result.Week) string {
 	stands, back, worse := 0, 0, 0
 	for _, a := range w.Adoptions {
@@ -353,7 +353,7 @@ func weekNightOf(n result.WeekNight) weekNight {
 		if first, _, _ := strings.Cut(d.Words, ","); strings.HasPrefix(d.Why, first) {
 			d.Words = "" // the reason says it
 		}
-		if t.Proposal != result.ProposedAdopted && t.Proposal != result.ProposedTakenBack { // else they stand with the adoption
+		if t.Proposal != result.ProposedAdopted && t.Proposal != result.ProposedTakenBack { // else they are with the adoption
 			d.Rules, d.MoreRules = weekRules(t.Rules)
 		}
 		out.Documents = append(out.Documents, d)
@@ -387,7 +387,7 @@ func outcomeClass(o result.NightOutcome) string {
 	return "rejected"
 }
 
-// ProposedWords say what has become of what a night has proposed for a document; "": it proposed nothing.
+// ProposedWords say what happened to what a night has proposed for a document; "": it proposed nothing.
 func ProposedWords(t result.WeekTarget) string {
 	switch t.Proposal {
 	case result.ProposedWaits:

@@ -23,13 +23,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Scorer scores replies anew. It may be used concurrently.
+// Scorer scores replies again. It may be used concurrently.
 type Scorer struct {
 	Tasks   map[string]task.Task // by id
 	Suite   *check.Suite
 	Extract *check.Extractor
 	Prompt  *rollout.ChatPrompt
-	// Judged finds what a judge said to a request about the rollout with a key. What nobody
+	// Judged finds what a judge said to a request about the rollout with a key. What no one
 	// asked is record.ErrNoReply.
 	Judged func(ctx context.Context, key string, q check.JudgeRequest) (string, error)
 }
@@ -111,7 +111,7 @@ func (s *Scorer) same(t task.Task, r record.Reply, sk skill.Skill) bool {
 	return err == nil && (asked == r.Question || rollout.Seen(asked, t) == r.Question)
 }
 
-// equalJSON compares values by what JSON makes of them.
+// equalJSON compares values according to what JSON makes of them.
 func equalJSON(a, b map[string]any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

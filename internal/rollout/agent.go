@@ -36,7 +36,7 @@ type AgentJob struct {
 	Dir    string        // its workspace, absolute
 	Home   string        // a folder for its own files, outside of the workspace
 	Skill  skill.Skill
-	Marks  Marks        // of a trigger task: what tells that the body of the skill was loaded
+	Marks  Marks        // of a trigger task: what reports that the body of the skill was loaded
 	Client model.Client // what it spends is metered and recorded through it
 
 	// Given is told each key that the agent is given for this job alone.
@@ -46,7 +46,7 @@ type AgentJob struct {
 // AgentReport is what an agent did.
 type AgentReport struct {
 	Answer  string
-	Written []string        // files that were put beside the task's before the agent began, such as the skill
+	Written []string        // files that were put next to the task's before the agent began, such as the skill
 	Load    trajectory.Load // with marks: whether the body was loaded
 	Turns   []trajectory.Turn
 	Usage   trajectory.Usage // of calls that went past the client
@@ -54,7 +54,7 @@ type AgentReport struct {
 	Notes   []string         // what a reader of the outcome should know
 	LeftOut []trajectory.LeftOut
 	Starved bool            // it failed at its deadline, and waited long for a processor: its machine is to blame
-	Told    trajectory.Told // what it told its model besides the task, uncut, a tool a line, if that is known
+	Told    trajectory.Told // what it told its model apart from the task, uncut, a tool a line, if that is known
 }
 
 // Recorder makes durable steps; *caller.Caller is one.
@@ -74,11 +74,11 @@ type Agent struct {
 	Prompt     *template.Template // over the fields of the task
 	Images     *Images
 	Extras     map[string]any
-	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = nobody needs it
+	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = no one needs it
 	Assess     Assess
 	Looks      func(t task.Task) bool // whether the checks of a task look at the workspace; nil = none does
 	RunSeed    int64
-	Context    []byte // what an outcome depends on besides task and skill
+	Context    []byte // what an outcome depends on apart from task and skill
 	Slots      *Slots
 	Keep       Keep
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
@@ -88,10 +88,10 @@ type Agent struct {
 	worked atomic.Bool // it has come to an end with a task
 
 	// Tell has it recorded what an agent tells its model, for analysts. Runs that began
-	// without go on without.
+	// without continue without.
 	Tell bool
 
-	// Hide takes secrets that the agent was handed out of what it says, and out of
+	// Hide takes secrets that the agent was given out of what it says, and out of
 	// workspaces that are kept; nil if it was handed none.
 	Hide *redact.Exact
 }
@@ -309,7 +309,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 }
 
 // unmeasured is the failure of an agent as an error of its task; of the run, if the agent says that its login is no good and has
-// not worked yet: the next task would be told the same.
+// not worked yet: the next task would be given the same.
 func (a *Agent) unmeasured(t task.Task, err error) error {
 	if model.CodeOf(err) == model.Auth && !a.worked.Load() {
 		return &caller.StoppedError{Endpoint: "the agent", Useless: "has no login that its model takes", Err: err}
@@ -332,7 +332,7 @@ func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {
 
 // leave is called when the agent has ended, and moves what it left into the run: its
 // error says that this could not be done. The agent's own files hold the key of its
-// session, and nobody needs them. What a try left that measured nothing goes too,
+// session, and no one needs them. What a try left that measured nothing goes too,
 // unless somebody wants to look at it. Folders that the agent locked are opened:
 // that is no reason for a check to fail, or not to be carried out. No check can
 // depend on a key that was made for this job.

@@ -43,7 +43,7 @@ type broken struct {
 	inside int // tasks under way, each of which may yet be answered
 	row    map[string]struct{}
 	odd    map[string]struct{} // tasks that it broke off at before it answered others
-	found  error               // why it is no use to go on
+	found  error               // why it is no use to continue
 }
 
 // begin registers a task, unless the program is known to be broken.
@@ -91,7 +91,7 @@ func (b *broken) answered(id string) {
 	clear(b.row)
 }
 
-// tell keeps why it is no use to go on, for the tasks to come.
+// tell keeps why it is no use to continue, for the tasks to come.
 func (b *broken) tell(what string, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +135,7 @@ func (e *Env) endsAlone(ctx context.Context, lived time.Duration) bool {
 }
 
 // cause is what a program did, without the mark of a task that was not measured: that
-// would be one that the run goes on without.
+// would be one that the run continues without.
 func cause(err error) error {
 	var fault *env.Error
 	if errors.As(err, &fault) {

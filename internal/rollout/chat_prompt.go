@@ -121,7 +121,7 @@ func (q *ChatPrompt) asked(t task.Task, text string) (model.Message, error) {
 }
 
 // Told returns the system message of a task as a target with the skill s gets it, with
-// mark in the place of the skill; "" if it gets none, or it cannot be worded.
+// mark instead of the skill; "" if it gets none, or it cannot be worded.
 func (q *ChatPrompt) Told(t task.Task, s skill.Skill, mark string) string {
 	if q.Bare && strings.TrimSpace(skillText(s)) == "" {
 		return ""

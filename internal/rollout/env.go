@@ -27,7 +27,7 @@ type EpisodeRecorder interface {
 // Program is an environment that may leave the score to the checks; *wiring.EnvRunner is
 // one. It may be called concurrently.
 type Program interface {
-	// Answer returns what became of a task. The program may ask client, whose calls
+	// Answer returns what happened to a task. The program may ask client, whose calls
 	// are those of the episode. scored says that the task is scored, or
 	// failed within its limits; else the answer is to be scored. Errors are
 	// those of task.Env.
@@ -50,12 +50,12 @@ type Env struct {
 	// end the run, with a *caller.StoppedError; 0 = for ever. Fewer failures than two
 	// a slot, or than 20, never do: a few tasks that hang are no proof.
 	Patience time.Duration
-	// RawGold says that the program is handed gold as it stands in a task, so that the
-	// outcome depends on it beside the task.
+	// RawGold says that the program is handed gold as it is in a task, so that the
+	// outcome depends on it next to the task.
 	RawGold bool
-	Context []byte        // what an outcome depends on besides task and skill
-	Hide    *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
-	Warn    func(error)   // what a user should know, each thing once; nil: nobody is told
+	Context []byte        // what an outcome depends on apart from task and skill
+	Hide    *redact.Exact // takes secrets that the environment was given out of what it says; nil if it was handed none
+	Warn    func(error)   // what a user should know, each thing once; nil: no one is told
 
 	omissions
 	noted   sync.Map // what was told
@@ -88,7 +88,7 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 	return did.Outcome, nil
 }
 
-// note keeps and tells what of a program's requests did not reach the model.
+// note keeps and reports what of a program's requests did not reach the model.
 func (e *Env) note(left []trajectory.LeftOut) {
 	e.omit(left)
 	if len(left) == 0 || e.Warn == nil {
@@ -100,7 +100,7 @@ func (e *Env) note(left []trajectory.LeftOut) {
 	}
 }
 
-// own is what the outcome of a task depends on besides the skill, as JSON.
+// own is what the outcome of a task depends on apart from the skill, as JSON.
 func (e *Env) own(t task.Task) ([]byte, error) {
 	if !e.RawGold {
 		return json.Marshal(t)

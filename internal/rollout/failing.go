@@ -29,8 +29,8 @@ func (f *failing) begin() {
 }
 
 // end notes how a task ended, and returns the error that this is: err, or one that
-// ends the run when at least so many tasks in a row were not measured for longer
-// than the patience. Nobody runs out of patience with an environment that is not
+// ends the run when at least that many tasks in a row were not measured for longer
+// than the patience. No one runs out of patience with an environment that is not
 // asked.
 func (f *failing) end(err error, patience time.Duration, enough int) error {
 	f.mu.Lock()

@@ -37,7 +37,7 @@ func (o *omissions) LeftOut() []trajectory.LeftOut {
 }
 
 // A ToolError says that an agent worked without tools of its own: the model was not
-// told of them, so that what the agent did says nothing about the skill.
+// shown them, so that what the agent did says nothing about the skill.
 type ToolError struct {
 	Task    string
 	Tools   []trajectory.LeftOut

@@ -25,7 +25,7 @@ type Pages struct {
 	// Finds reports whether a reply holds an answer.
 	Finds func(reply string) bool
 	// Get fetches a page, or takes it from the record. It may be called concurrently. What
-	// keeps a page from being read stands in it; an error ends the run.
+	// keeps a page from being read is in it; an error ends the run.
 	Get func(ctx context.Context, address string) (page.Page, error)
 }
 
@@ -65,7 +65,7 @@ func (p *Pages) Addresses(t task.Task) []string {
 	return found[:min(len(found), p.Most)]
 }
 
-// separated takes apart addresses that stand in a row with nothing but a sign between
+// separated takes apart addresses that are in a row with nothing but a sign between
 // them, and takes off the signs of the sentence that an address ends.
 func separated(text string) []string {
 	var out []string
@@ -110,7 +110,7 @@ func (p *Pages) fetched(ctx context.Context, t task.Task) ([]page.Page, error) {
 	return pages, nil
 }
 
-// What the target is told with pages. Their texts stand between fences of three backticks,
+// What the target is reported with pages. Their texts are between fences of three backticks,
 // which none of them holds.
 const (
 	pagesBefore = "Your reply holds no answer in the form that was asked for. The pages whose addresses came with the question have been fetched. " +
@@ -119,7 +119,7 @@ const (
 	fence      = "```"
 )
 
-// pagesText words the message that hands over pages.
+// pagesText words the message that passes on pages.
 func pagesText(pages []page.Page) string {
 	var b strings.Builder
 	b.WriteString(pagesBefore)
@@ -141,8 +141,8 @@ func pagesText(pages []page.Page) string {
 	return b.String()
 }
 
-// again asks the target once more where its reply holds no answer and pages of its task
-// can be read, as the next turn of the conversation, and takes what comes of it into the
+// again asks the target again where its reply holds no answer and pages of its task
+// can be read, as the next turn of the conversation, and takes the result of it into the
 // outcome. It returns the reply that counts, and the limit that it ran into.
 func (c *Chat) again(ctx context.Context, call caller.Call, t task.Task, reply string, out *trajectory.Outcome) (counts, limit string, err error) {
 	if c.Pages == nil || c.Pages.Finds(reply) {

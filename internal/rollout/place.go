@@ -17,7 +17,7 @@ import (
 )
 
 // Agents work at a place that tells nothing: its name is as long for every episode
-// and drawn by chance, and it lies outside of the run, whose folders are named by what
+// and drawn by chance, and it lies outside of the run, whose folders are named according to what
 // is measured. What they leave is moved into the run when they have ended.
 
 // placeFile, in the run directory, holds the path of the folder of places: a later
@@ -103,7 +103,7 @@ func (w *Workspaces) claim(place string) error {
 	return nil
 }
 
-// Close deletes the folder of places, and what tells of it unless workspaces are left
+// Close deletes the folder of places, and what reports it unless workspaces are left
 // that are yet to be scored.
 func (w *Workspaces) Close() error {
 	if w.place == "" {
@@ -143,7 +143,7 @@ func (w *Workspaces) settle(key string, from workspace) error {
 	return removeAll(from.Root)
 }
 
-// seen makes the workspace of a key stand where its agent had it, so that paths that
+// seen makes the workspace of a key are where its agent had it, so that paths that
 // the agent has written into its files lead there, and returns that path. Where links
 // cannot be made it is that of the workspace itself.
 func (w *Workspaces) seen(key string) string {

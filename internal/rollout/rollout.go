@@ -24,7 +24,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Place is where in a run a rollout stands; it makes the key of its record.
+// Place is where in a run a rollout is; it makes the key of its record.
 type Place struct {
 	Prefix string // "e1/s3/rollout"
 	Sample int    // 0 for the first pass; a fresh pass is a new sample
@@ -56,8 +56,8 @@ type Runner struct {
 	Episode Episode
 	// Extra is how often what is missing after a pass is measured again.
 	Extra int
-	// Heard is told of each outcome as it comes, also of one that is not measured,
-	// concurrently. It must not change it. Nil: nobody is.
+	// Heard is shown each outcome as it comes, also of one that is not measured,
+	// concurrently. It must not change it. Nil: no one is.
 	Heard func(p Place, t *task.Task, out *trajectory.Outcome)
 }
 
@@ -119,7 +119,7 @@ type passWork struct {
 const workers = 512
 
 // A question whose answer comes later ends the pass only when all others have
-// been put: whoever answers shall find them together.
+// been put: the one who answers shall find them together.
 func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// skillRoom is how many bytes of the files beside SKILL.md a chat target is told: about
+// skillRoom is how many bytes of the files next to SKILL.md a chat target is told: about
 // 16 000 tokens.
 const skillRoom = 64 << 10
 
@@ -21,7 +21,7 @@ func skillBytes(s skill.Skill) []byte {
 }
 
 // skillText is a skill as a target without tools is told it: SKILL.md and, behind it, the
-// files beside it, those that are text in full as far as there is room. It is SKILL.md,
+// files next to it, those that are text in full as far as there is room. It is SKILL.md,
 // byte for byte, where that is alone.
 func skillText(s skill.Skill) string {
 	files := s.Contents(skillRoom)

@@ -3,7 +3,7 @@ package rollout
 import "context"
 
 // Slots bounds how many episodes are carried out at a time; nil bounds nothing. Who waits for a
-// slot has not begun: nobody who stops the run waits for it.
+// slot has not begun: no one who stops the run waits for it.
 type Slots struct {
 	free    chan struct{}
 	several chan struct{} // held by who is about to take several

@@ -20,16 +20,16 @@ import (
 
 // Bounds of what a body is recognised by.
 const (
-	minMark = 20  // characters of a line: shorter ones stand anywhere
+	minMark = 20  // characters of a line: shorter ones are anywhere
 	maxMark = 160 // bytes: agents cut long lines
-	// What is read of a workspace for lines that stand there too, in bytes.
+	// What is read of a workspace for lines that are there too, in bytes.
 	maxSameFile = 1 << 20
 	maxSameAll  = 64 << 20
 )
 
 // Marks are texts by which the body of a skill is recognised in what a model is told:
-// lines of it that stand in nothing else that the agent can come upon. There are none
-// where the body has no such line: then nobody can tell whether it was loaded.
+// lines of it that are in nothing else that the agent can come upon. There are none
+// where the body has no such line: then no one can report whether it was loaded.
 type Marks struct{ texts []string }
 
 // MarksOf are lines of the body of a skill that neither its front matter nor its other
@@ -60,7 +60,7 @@ func MarksOf(s skill.Skill) Marks {
 // Empty reports whether there is nothing to recognise the body by.
 func (m Marks) Empty() bool { return len(m.texts) == 0 }
 
-// Without are the marks that stand in none of the texts.
+// Without are the marks that are in none of the texts.
 func (m Marks) Without(texts ...string) Marks {
 	var kept Marks
 	for _, mark := range m.texts {
@@ -115,7 +115,7 @@ func (m Marks) withoutFiles(dir string) Marks {
 	return m
 }
 
-// Untellable is why nobody can tell whether an agent loaded a skill, "" if it can be told.
+// Untellable is why no one can report whether an agent loaded a skill, "" if it can be told.
 func Untellable(s skill.Skill) string {
 	if strings.TrimSpace(s.Text()) == "" {
 		return "the skill is empty: there is nothing to load"

@@ -29,7 +29,7 @@ type Workspaces struct {
 	place string // the folder in which agents work, see Open
 }
 
-// The fields of a task that say what its workspace starts with, besides the
+// The fields of a task that say what its workspace starts with, apart from the
 // template: a folder, and files by their path.
 const (
 	FieldWorkspace = "workspace"
@@ -243,7 +243,7 @@ func prune(dir string) error {
 }
 
 // unlock lets us into all folders below dir. What cannot be changed stays as it
-// is, for whoever stumbles over it to tell. Links are not followed.
+// is, for the one who stumbles over it to tell. Links are not followed.
 func unlock(dir string) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return

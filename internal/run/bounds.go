@@ -13,7 +13,7 @@ import (
 // MB is a million bytes, as computers count.
 const MB = 1 << 20
 
-// bound is what is read of a file of a run at most, by what the file is: many times what the
+// bound is what is read of a file of a run at most, according to what the file is: many times what the
 // largest runs write. A run directory may come from somebody else.
 type bound struct {
 	size int64 // bytes
@@ -74,7 +74,7 @@ func sizeOf(n int64) string {
 }
 
 // Decode decodes a JSON file of a run. One that would take much more memory than files of runs
-// do is a *SizeError, and is not begun: a few bytes may stand for an element of hundreds.
+// do is a *SizeError, and is not begun: a few bytes may mean an element of hundreds.
 func Decode(name string, data []byte, v any) error {
 	most := min(boundOf(name).room, MB+8*int64(len(data)))
 	if room := roomOf(data, reflect.TypeOf(v)); room > most {

@@ -93,7 +93,7 @@ func writeInto(dir string, s skill.Skill) error {
 	return nil
 }
 
-// replace writes a file whole or not at all, beside its place first.
+// replace writes a file whole or not at all, next to its place first.
 func replace(root *os.Root, name, content string, mode os.FileMode) (err error) {
 	temp := name + "." + rand.Text()[:8]
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

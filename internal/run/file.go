@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// Files with what people have written to a run: beside it, so that nothing of it is changed. In
+// Files with what people have written to a run: next to it, so that nothing of it is changed. In
 // the trash it lies within the run, so that it is there again when the run is moved back,
 // whatever its name is then.
 const (
@@ -18,10 +18,10 @@ const (
 	InnerNotes  = "notes.json"
 )
 
-// NotesPath is the file beside the run in dir with what people have written to it.
+// NotesPath is the file next to the run in dir with what people have written to it.
 func NotesPath(dir string) string { return filepath.Clean(dir) + notesSuffix }
 
-// takeNotes moves the notes beside a run of a folder into it; back moves them out again. What
+// takeNotes moves the notes next to a run of a folder into it; back moves them out again. What
 // is no regular file stays where it is.
 func takeNotes(root *os.Root, name string) (back func() error, err error) {
 	beside, within := name+notesSuffix, filepath.Join(name, InnerNotes)
@@ -35,7 +35,7 @@ func takeNotes(root *os.Root, name string) (back func() error, err error) {
 	return func() error { return root.Rename(within, beside) }, err
 }
 
-// ReadFile reads a regular file below a folder, at most so many bytes; found is false if there
+// ReadFile reads a regular file below a folder, at most that many bytes; found is false if there
 // is none. No link leads out of the folder. The errors are those of userfile, and of one that is
 // too large a *SizeError.
 func ReadFile(dir, name string, most int64) (data []byte, found bool, err error) {

@@ -26,7 +26,7 @@ func (e *ForkError) Error() string {
 }
 
 // Fork begins a run in the directory to, with a copy of what the run in o.Dir
-// has paid for. What differs in the new run is asked anew. A fork of that run
+// has paid for. What differs in the new run is asked again. A fork of that run
 // that exists is resumed. Errors are those of Open, *MissingError and
 // *ForkError.
 func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
@@ -59,7 +59,7 @@ func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
 	return r, err
 }
 
-// copyRecord copies the record of a run that nobody has open into a directory
+// copyRecord copies the record of a run that no one has open into a directory
 // without a manifest, which a killed fork may have left. It returns what is missing
 // at the end of the record.
 func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (lost *journal.LostEnd, err error) {
@@ -74,7 +74,7 @@ func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (lo
 		}
 		defer func() { err = errors.Join(err, lock.Unlock()) }()
 	}
-	leave := func(error) {} // a log that stays beside the record does the fork no harm
+	leave := func(error) {} // a log that stays next to the record does the fork no harm
 	j, err := journal.Open(ctx, filepath.Join(from, DBFile), journal.Options{Existing: true, Warn: leave})
 	if err != nil {
 		return nil, Unreadable(from, err)

@@ -2,7 +2,7 @@ package run
 
 import "io"
 
-// pieces are the content of a file. A long one stands in pieces, so that neither it nor
+// pieces are the content of a file. A long one is in pieces, so that neither it nor
 // its growth takes memory in one block.
 type pieces [][]byte
 

@@ -2,7 +2,7 @@ package run
 
 import "github.com/seed-f4525e22/skillopt/result"
 
-// Plan is what a run has before it: who watches it is told how much of it is done.
+// Plan is what a run has before it: who watches it is informed how much of it is done.
 type Plan struct {
 	Train     int `json:"train"` // tasks
 	Selection int `json:"selection"`
@@ -10,8 +10,8 @@ type Plan struct {
 	Folds     int `json:"folds,omitempty"` // in which Train and Selection are the same tasks; 0: they are two splits
 	Steps     int `json:"steps,omitempty"` // of training
 
-	// Expected is what the whole run was expected to take when the last session began; nil: nobody
-	// could say, or nobody was asked.
+	// Expected is what the whole run was expected to take when the last session began; nil: no one
+	// could say, or no one was asked.
 	Expected *Expected `json:"expected,omitempty"`
 }
 
@@ -22,7 +22,7 @@ type Expected struct {
 	Output  result.Interval  `json:"output_tokens"`
 	USD     *result.Interval `json:"cost_usd"`          // null: a model has no price, or is simulated
 	Basis   string           `json:"basis"`             // estimated, learned, measured
-	Without []string         `json:"without,omitempty"` // roles whose tokens or prices nobody knows: they are in no sum
+	Without []string         `json:"without,omitempty"` // roles whose tokens or prices no one knows: they are in no sum
 }
 
 // ExpectedOf takes from a forecast what is noted of it; nil of none.

@@ -1,5 +1,5 @@
 // Package run is the run directory: opened under a lock, named in a manifest,
-// with the record of paid calls (run.db) and, beside it, files for eyes. All of
+// with the record of paid calls (run.db) and, next to it, files for eyes. All of
 // those are projections of the record: they are written again when a run is
 // opened again.
 //
@@ -213,14 +213,14 @@ type OpenOptions struct {
 	// tasks and not about the run. Nil: none.
 	Keep func(key string) bool
 	Now  func() time.Time
-	// Operational are settings that a run may change when it goes on, by key. They
-	// stand in the manifest: whoever passes them has taken the secrets out. Nil
+	// Operational are settings that a run may change when it continues, by key. They
+	// are in the manifest: the one who passes them has taken the secrets out. Nil
 	// leaves those of the last session.
 	Operational map[string]string
 	// Ledgers are folders whose ledgers of test sets the run notes its readings in. Those of
 	// earlier sessions stay.
 	Ledgers []string
-	// Warn is told of what the user should know and what does the run no harm. Nil: it is
+	// Warn is shown what the user should know and what does the run no harm. Nil: it is
 	// an error.
 	Warn func(error)
 	// Compare lists the differences of two identities, or of two operational
@@ -275,7 +275,7 @@ func lockDir(dir string) (*flock.Flock, error) {
 const lockPatience = 100 * time.Millisecond
 
 // InUse reports whether a process works on the run in dir. A run whose status is Running
-// and that nobody works on was killed. Nothing is written; what cannot be told is an error.
+// and that no one works on was killed. Nothing is written; what cannot be told is an error.
 func InUse(dir string) (bool, error) {
 	path := filepath.Join(dir, lockFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -333,7 +333,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	}
 	r.Lost = j.Lost()
 	r.settings(o)
-	// They tell of an end that is no longer the end.
+	// They report an end that is no longer the end.
 	for _, name := range []string{SummaryFile, ReportFile, PullFile} {
 		if err := os.Remove(filepath.Join(o.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove %s of the last session: %w", name, err)
@@ -416,7 +416,7 @@ func (r *Run) flush(names ...string) error {
 	return nil
 }
 
-// Settle returns once every file that was handed in is written, so that they can be
+// Settle returns once every file that was passed in is written, so that they can be
 // read. The error is the first failure of any.
 func (r *Run) Settle() error { return r.writer.settle() }
 
@@ -476,7 +476,7 @@ func encoded(name string, v any) (f file, err error) {
 }
 
 // WriteFile writes a file of the run directory: atomically, in order, and
-// beside what the caller does next. It is a projection of the record and not
+// next to what the caller does next. It is a projection of the record and not
 // flushed to the disk, because opening the run again writes it again. A failure
 // is returned by a later write, or by SetStatus with a final status. name is
 // slash-separated and must stay inside.

@@ -14,12 +14,12 @@ import (
 // which of their ceilings are in force. A manifest without it is of a program that does
 // not listen.
 type Steering struct {
-	// Held are ceilings that are in force in the place of the configuration's, by key:
+	// Held are ceilings that are in force instead of the configuration's, by key:
 	// limits.usd, limits.tokens, limits.calls, limits.time.
 	Held map[string]Held `json:"held,omitempty"`
 
-	// Answers say what became of requests, of the last KeptAnswers, the oldest first. A
-	// request that stands here is not carried out again.
+	// Answers say what happened to requests, of the last KeptAnswers, the oldest first. A
+	// request that is here is not carried out again.
 	Answers []Answer `json:"answers,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type Held struct {
 	From  string          `json:"from"` // command, browser
 }
 
-// Answer says what became of a request.
+// Answer says what happened to a request.
 type Answer struct {
 	Request string                     `json:"request"` // its id
 	What    string                     `json:"what,omitempty"`
@@ -66,7 +66,7 @@ func (r *Run) Steering() Steering {
 }
 
 // Steer replaces what the manifest says of steering. It is on the disk when Steer returns
-// without an error, and not changed with one. It may be called beside the work.
+// without an error, and not changed with one. It may be called next to the work.
 func (r *Run) Steer(s Steering) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
-// TrashFolder is the folder beside runs that holds those that were removed.
+// TrashFolder is the folder next to runs that holds those that were removed.
 const TrashFolder = ".trash"
 
 // A NoDirError says that a path is no run directory that could be removed.
@@ -61,8 +61,8 @@ func Removable(dir string) (Manifest, error) {
 // InTrash reports whether a run directory lies in the trash.
 func InTrash(dir string) bool { return filepath.Base(filepath.Dir(dir)) == TrashFolder }
 
-// Trash moves the run in dir to the trash beside it with its notes, under its name and the time,
-// and returns where it is then. Nobody has it open meanwhile. The errors are those of Removable
+// Trash moves the run in dir to the trash next to it with its notes, under its name and the time,
+// and returns where it is then. No one has it open meanwhile. The errors are those of Removable
 // and of the file system; with one the run is where it was.
 func Trash(dir string, now time.Time) (to string, err error) {
 	if _, err := Removable(dir); err != nil {

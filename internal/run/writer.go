@@ -20,9 +20,9 @@ const (
 	maxWaitingBytes = 16 << 20 // of their contents; a single file may be longer
 )
 
-// writer writes the projections of a run beside training, in order. A run would
-// otherwise stand still while files are written that nobody waits for. Of a file that
-// is handed in again before it was written only the newest content is kept.
+// writer writes the projections of a run next to training, in order. A run would
+// otherwise are still while files are written that no one waits for. Of a file that
+// is passed in again before it was written only the newest content is kept.
 type writer struct {
 	dir  string
 	done chan struct{}
@@ -132,7 +132,7 @@ func (w *writer) write(f file) error {
 	return atomicfile.ReplaceWith(path, data.to, mode)
 }
 
-// add hands in a file, whose data belongs to the writer from then on. The error is that
+// add passes in a file, whose data belongs to the writer from then on. The error is that
 // of an earlier one.
 func (w *writer) add(f file) error {
 	if err := w.inside(f.name); err != nil {
@@ -151,7 +151,7 @@ func (w *writer) add(f file) error {
 	return nil
 }
 
-// room reports whether a file of so many bytes may wait.
+// room reports whether a file of that many bytes may wait.
 func (w *writer) room(size int) bool {
 	return len(w.queue) == 0 || len(w.queue) < maxWaiting && w.bytes+size <= maxWaitingBytes
 }
@@ -178,7 +178,7 @@ func (w *writer) refuse(err error) error {
 	return err
 }
 
-// settle returns once everything handed in is written, with the first failure.
+// settle returns once everything passed in is written, with the first failure.
 func (w *writer) settle() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

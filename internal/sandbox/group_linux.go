@@ -24,7 +24,7 @@ type group struct {
 	dirs    map[string]string // folder by controller: memory, pids and, in version 1, cpuacct
 }
 
-// newGroup makes a control group beside or below our own. That it cannot be had is
+// newGroup makes a control group next to or below our own. That it cannot be had is
 // no error: then processes are counted one by one.
 func newGroup(l Limits) *group {
 	own, err := os.ReadFile("/proc/self/cgroup")
@@ -58,7 +58,7 @@ func membership(text []byte) map[string]string {
 	return of
 }
 
-// make2 tries below our own group, and beside it: where processes are, groups below
+// make2 tries below our own group, and next to it: where processes are, groups below
 // have no controllers, unless it is the root.
 func (g *group) make2(own, name string) {
 	for _, parent := range []string{own, filepath.Dir(own)} {
@@ -146,7 +146,7 @@ func joinGroups(n int) {
 	}
 }
 
-// processes lists who is in the group, nil if nobody is or there is none.
+// processes lists who is in the group, nil if no one is or there is none.
 func (g *group) processes() []int {
 	folders := g.folders()
 	if len(folders) == 0 {

@@ -110,7 +110,7 @@ func (p *policy) restrict() error {
 	if err := p.seccomp(); err != nil {
 		return err
 	}
-	_ = unix.CloseRange(statusFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // all are closed by then; this is for those that nobody thought of
+	_ = unix.CloseRange(statusFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // all are closed by then; this is for those that no one thought of
 	return nil
 }
 
@@ -155,7 +155,7 @@ func dropCapabilities() error {
 	return lowerCapabilities(keep)
 }
 
-// lowerCapabilities gives up what this process has, and what it would hand on to the
+// lowerCapabilities gives up what this process has, and what it would pass on to the
 // program: we may have been started with capabilities for our children. No new ones are
 // won by running a program, so that root has no more afterwards, also where it may not
 // lower its bounding set.

@@ -16,7 +16,7 @@ import (
 // Where the system allows it, a program runs in namespaces of its own: it sees no
 // processes but its own, shares no memory, queues or semaphores with others, and
 // nothing outside of its folders can be written, whatever the right that a file
-// grants. The first process in there is our binary once more, as init: it sets all
+// grants. The first process in there is our binary again, as init: it sets all
 // this up, starts the program, buries what ends, and takes everything with it when it
 // ends itself.
 
@@ -98,10 +98,10 @@ func startIsolated(p *policy, argv []string, groups []*os.File) (*isolated, erro
 // What init says first.
 const (
 	saysReady  = 1 // followed by a port, in two bytes, for each listener
-	saysFailed = 2 // followed by what went wrong
+	saysFailed = 2 // followed according to what went wrong
 )
 
-// begin hands over the policy, which is not for the program to read among the
+// begin passes on the policy, which is not for the program to read among the
 // arguments of init, waits until init has set up its namespaces, and begins to relay.
 func (i *isolated) begin(encoded []byte) error {
 	if _, err := unix.Write(i.sock, encoded); err != nil {

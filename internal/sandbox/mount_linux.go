@@ -12,9 +12,9 @@ import (
 )
 
 // mount gives this process, in a mount namespace of its own, a root in which
-// everything stands where it stood and can only be read, but for the folders of the
+// everything is where it was and can only be read, but for the folders of the
 // policy. /proc shows the processes of the namespace, /dev/shm what the policy names. It
-// is put together as bubblewrap does: a new root beside the old one, which is then left.
+// is put together as bubblewrap does: a new root next to the old one, which is then left.
 func (p *policy) mount() error {
 	binds, err := p.binds()
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *policy) binds() ([]bind, error) {
 				return err
 			}
 			if info.Mode()&fs.ModeDevice != 0 {
-				continue // it can be written through a mount that is read-only, and looks for others beside it
+				continue // it can be written through a mount that is read-only, and looks for others next to it
 			}
 			to := real
 			if at := p.Show.Seen(path); at != path {

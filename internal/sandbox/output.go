@@ -28,7 +28,7 @@ func newMeter(limit int64) *meter {
 	return &meter{limit: limit, stop: make(chan struct{})}
 }
 
-// copy hands on what comes from r until it ends, is closed, or is too much.
+// copy passes on what comes from r until it ends, is closed, or is too much.
 func (m *meter) copy(w io.Writer, r io.Reader) {
 	buf := make([]byte, 32<<10)
 	for {

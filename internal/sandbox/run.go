@@ -297,7 +297,7 @@ func (p *process) end(reason Reason) {
 	<-p.done
 }
 
-// drain waits for the last output. A descendant that nobody could find may hold
+// drain waits for the last output. A descendant that no one could find may hold
 // the pipes, so the wait is bounded.
 func (p *process) drain() {
 	copied := make(chan struct{})

@@ -1,4 +1,4 @@
-// Package sandbox runs programs that nobody vouches for: coding agents, the
+// Package sandbox runs programs that no one vouches for: coding agents, the
 // commands that check what they leave, scripts that a model wrote. A program
 // gets a short list of variables, a deadline, a bound on what it writes, and a
 // process group that is ended as a whole. Where the system can do it, it is
@@ -17,7 +17,7 @@
 // bubblewrap takes its place if it is installed. Elsewhere Run refuses to confine,
 // with an *UnsupportedError.
 //
-// A confined program can always read and run what stands in the system folders
+// A confined program can always read and run what is in the system folders
 // (SystemFolders: /usr/bin, /usr/lib, /usr/local/bin and their like, never all of /usr
 // or /opt) and the file of Argv[0] itself; it can read the public configuration of the
 // system (certificates, names of hosts, users and services, time zone, the loader,

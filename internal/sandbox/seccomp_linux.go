@@ -31,7 +31,7 @@ func auditArch() uint32 {
 	return 0
 }
 
-// lowArg is where the lower half of an argument stands; both architectures are
+// lowArg is where the lower half of an argument is; both architectures are
 // little-endian.
 func lowArg(n int) uint32 { return uint32(offArgs + 8*n) }
 
@@ -48,7 +48,7 @@ func (p *policy) filter() []bpf.Instruction {
 	// It takes room on a disk faster than anybody can look. Libraries write instead.
 	blocks = append(blocks, onCall(unix.SYS_FALLOCATE, refuse(unix.EOPNOTSUPP))...)
 	// It can start a process in another control group, for which nothing but the mode of a
-	// file is asked, and what it is told stands where a filter cannot look. Libraries
+	// file is asked, and what it is told is where a filter cannot look. Libraries
 	// start processes by the older call instead.
 	blocks = append(blocks, onCall(unix.SYS_CLONE3, refuse(unix.ENOSYS))...)
 	if !p.Isolated {
@@ -67,7 +67,7 @@ func (p *policy) filter() []bpf.Instruction {
 			blocks = append(blocks, onCall(unix.SYS_SOCKETPAIR, connectedPairs()...)...)
 			if !p.Listen && !(p.Isolated && p.alone()) {
 				// A socket without a port is given one when it listens, which Landlock does
-				// not watch. In a network of its own nobody comes.
+				// not watch. In a network of its own no one comes.
 				blocks = append(blocks, onCall(unix.SYS_LISTEN, refuse(unix.EACCES))...)
 			}
 		}
@@ -96,7 +96,7 @@ func refused(calls ...uint32) []bpf.Instruction {
 }
 
 // attributes refuses to change those of files, by which every file of the same user
-// would hold a text for whoever comes later: Landlock does not watch them, and a mount
+// would hold a text for the one who comes later: Landlock does not watch them, and a mount
 // that is read-only is not always there. Programs that copy files do without.
 func attributes() []bpf.Instruction {
 	var blocks []bpf.Instruction

@@ -92,7 +92,7 @@ func linksOf(path string, most int) (all []link) {
 }
 
 // frames lists the folders of shared memory in which nothing but places to show things
-// at is made. They become read-only, so that nothing can be written beside these.
+// at is made. They become read-only, so that nothing can be written next to these.
 func frames(links []link, binds []bind) (all []string) {
 	for _, l := range links {
 		all = append(all, topShared(l.at))

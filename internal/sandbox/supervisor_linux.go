@@ -20,7 +20,7 @@ import (
 // end: Run has closed it, or our process is gone.
 const lifelineFD = 4
 
-// exitMark stands before what the supervisor says at last.
+// exitMark is before what the supervisor says at last.
 const exitMark = "\x00exit "
 
 // supervise starts the program as its child and stays. Whatever a program starts,

@@ -4,7 +4,7 @@ package sandbox
 
 import "time"
 
-// Wait measures how long processes wait for a processor. Here nothing tells that.
+// Wait measures how long processes wait for a processor. Here nothing reports that.
 type Wait struct{}
 
 // BeginWait begins to measure.

@@ -63,7 +63,7 @@ func (s *Server) limit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.steer(r, steer.Asking{What: steer.Limit, Limits: l})
 }
 
-// steer asks a run for something, and waits for what becomes of it.
+// steer asks a run for something, and waits for what happens to it.
 func (s *Server) steer(r *http.Request, a steer.Asking) (any, error) {
 	at, err := s.find(r.PathValue("run"))
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) steer(r *http.Request, a steer.Asking) (any, error) {
 	return answered(steer.Ask(r.Context(), at.dir, a))
 }
 
-// remove moves a run to the trash beside it.
+// remove moves a run to the trash next to it.
 func (s *Server) remove(_ http.ResponseWriter, r *http.Request) (any, error) {
 	at, err := s.find(r.PathValue("run"))
 	if err != nil {

@@ -103,7 +103,7 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, next answer) (text
 		}
 		if a.text != nil {
 			return a.text, nil
-		} // who began it has gone, or failed: it is asked once more
+		} // who began it has gone, or failed: it is asked again
 	}
 }
 

@@ -88,7 +88,7 @@ const (
 	mostCompared  = 20
 )
 
-// compare sets runs beside each other.
+// compare sets runs next to each other.
 func (s *Server) compare(_ http.ResponseWriter, r *http.Request) (any, error) {
 	ids := r.URL.Query()["run"]
 	if len(ids) < leastCompared || len(ids) > mostCompared {

@@ -26,7 +26,7 @@ type route struct {
 	openapi.Route
 	open    bool // without a token: it is how one is traded
 	changes bool // it is refused by a server that only shows
-	stream  bool // it goes on, and takes no place among the answers that are worked at
+	stream  bool // it continues, and takes no place among the answers that are worked at
 	costly  bool // it reads all of a run, and its answer is kept
 	answer  answer
 }

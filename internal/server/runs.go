@@ -142,7 +142,7 @@ func (s *Server) candidates(_ http.ResponseWriter, r *http.Request) (any, error)
 	return answered(from.Candidates())
 }
 
-// grid is what all tasks came to with all skills.
+// grid is the result of all tasks with all skills.
 func (s *Server) grid(w http.ResponseWriter, r *http.Request) (any, error) {
 	at, from, err := s.open(r)
 	if err != nil {

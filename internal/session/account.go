@@ -20,7 +20,7 @@ func (s *Session) Usage() event.Progress {
 // Account returns what the run used, over all its sessions, and the same by stage and
 // role. WallS is that of this session, from Connect on.
 func (s *Session) Account() (result.Usage, []result.Stage) {
-	_ = s.Caller.Settle() // a record that cannot be written has ended the run, or will be told when it is closed
+	_ = s.Caller.Settle() // a record that cannot be written has ended the run, or will be reported when it is closed
 	stats := s.Caller.Stats()
 	sum := stats.Sum
 	used := result.Usage{
@@ -78,7 +78,7 @@ func cost(sum caller.StageStats, simulated bool) *float64 {
 	return &usd
 }
 
-// Progress returns a function that counts finished rollouts and tells how far
+// Progress returns a function that counts finished rollouts and reports how far
 // they are about fifty times.
 func (s *Session) Progress(stage string, total int) func() {
 	var done atomic.Int64

@@ -29,7 +29,7 @@ func (a Answers) Answer(_ context.Context, t task.Task, _ skill.Skill, _ model.C
 	return trajectory.Outcome{Status: score.OK, Answer: text}, false, nil
 }
 
-// requireAnswers fails where answers cannot stand in the place of a target.
+// requireAnswers fails where answers cannot replace a target.
 func requireAnswers(s *Inputs) error {
 	if s.Answers == nil {
 		return nil

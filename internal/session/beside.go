@@ -19,8 +19,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// loadBeside reads what lies beside the trained document, and checks that this one can
-// stand where agent.file says. What is beside is part of the identity by what it holds.
+// loadBeside reads what lies next to the trained document, and checks that this one can
+// are where agent.file says. What is next to is part of the identity according to what it holds.
 func (s *loader) loadBeside(ctx context.Context) error {
 	c, sums := s.Config.Agent, map[string]string{}
 	if c.Mode == string(agent.File) {

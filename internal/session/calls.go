@@ -17,12 +17,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// unkept tells that answers are not kept for other runs.
+// unkept reports that answers are not kept for other runs.
 func (s *Session) unkept(err error) {
 	s.Emit(event.Warning{Text: fmt.Sprintf("answers are recorded in this run, but cannot be kept in cache.dir for others: %v", err)})
 }
 
-// outage tells that the run waits for an endpoint.
+// outage reports that the run waits for an endpoint.
 func (s *Session) outage(o caller.Outage) {
 	s.Emit(event.Waiting{
 		Endpoint: o.Endpoint, Model: o.Model, Reason: s.hide.Text(o.Err.Error()), FailingS: o.Failing.Seconds(), PatienceS: o.Patience.Seconds(),
@@ -138,7 +138,7 @@ func serial(sink event.Sink) event.Sink {
 	}
 }
 
-// lost tells of a reply that could not be used, and returns what of it stages may pass
+// lost reports a reply that could not be used, and returns what of it stages may pass
 // on, without what looks like a secret.
 func (s *Session) lost(key string, lost *caller.LostError) error {
 	mask := func(text string) string { return s.Loaded.Redactor().Text(s.hide.Text(text)) }

@@ -19,18 +19,18 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// ContinuesKey is the entry of the identity for the run that one goes on from, without
+// ContinuesKey is the entry of the identity for the run that one continues from, without
 // "library.".
 const ContinuesKey = "continues"
 
 // StretchesKey is the key of the recorded stretches of the loop that other runs have carried
-// out, which a run goes on from.
+// out, which a run continues from.
 const StretchesKey = "train/continues"
 
 // endKey is the key of the recorded decision to end a loop before its last step.
 const endKey = train.EndKey
 
-// Continuation says from which finished run another one goes on, and for how long.
+// Continuation says from which finished run another one continues, and for how long.
 type Continuation struct {
 	Dir    string // of the finished run; "": none
 	Epochs int    // in all, or in addition to those that it carried out
@@ -88,7 +88,7 @@ func Continue(ctx context.Context, cfg *config.Config, o *Options) ([]train.Stre
 	return append(earlier, last), nil
 }
 
-// resumed takes what a run that goes on from another one was begun with, if the run of the
+// resumed takes what a run that continues from another one was begun with, if the run of the
 // options is one.
 func resumed(cfg *config.Config, o *Options) {
 	m, found, err := run.ReadManifest(o.RunDir)
@@ -177,7 +177,7 @@ func stopOf(identity map[string]string) (s train.Stop) {
 	return s
 }
 
-// decisionOf reads a recorded decision of a run that nobody has open.
+// decisionOf reads a recorded decision of a run that no one has open.
 func decisionOf(ctx context.Context, dir, key string, to any) (found bool, err error) {
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
 	if err != nil {
@@ -210,7 +210,7 @@ func recordedStretches(ctx context.Context, dir string) (out []train.Stretch, er
 	return out, err
 }
 
-// mayDiffer reports whether a key may differ in a run that goes on from another one.
+// mayDiffer reports whether a key may differ in a run that continues from another one.
 func mayDiffer(key string) bool {
 	return key == "train.epochs" || key == "library."+ContinuesKey || strings.HasPrefix(key, "train.stop.")
 }
@@ -246,7 +246,7 @@ func likeOrigin(s *Session, id map[string]string) error {
 		s.Continue.Dir, strings.ReplaceAll(config.Describe(changes), "\n", "\n  "), s.Continue.Dir))
 }
 
-// chooseFork is where a run is that goes on from another one and for which nobody has named a
+// chooseFork is where a run is that continues from another one and for which no one has named a
 // directory.
 func chooseFork(s *Session, id map[string]string) error {
 	if s.Continue.Dir == "" || s.Fork != "" {
@@ -260,8 +260,8 @@ func chooseFork(s *Session, id map[string]string) error {
 	return err
 }
 
-// keptBy reports which decisions the fork of a session takes over. A run that goes on from
-// another one opens the test split for skills of its own, and says itself what it goes on from:
+// keptBy reports which decisions the fork of a session takes over. A run that continues from
+// another one opens the test split for skills of its own, and says itself what it continues from:
 // that the test was read before, the ledger says.
 func keptBy(s *Session) func(key string) bool {
 	goesOn := s.Continue.Dir != ""

@@ -117,7 +117,7 @@ func ofKind(tasks []task.Task, kind task.Trigger) []task.Task {
 	return out
 }
 
-// Untellable is why nobody can tell whether the agent loads the skill, "" if it can be
+// Untellable is why no one can report whether the agent loads the skill, "" if it can be
 // told.
 func Untellable(s *Inputs) string {
 	return cmp.Or(rollout.Untellable(s.Skill), wiring.UntellableAgent(s.Config.Agent.Gateway, s.Config.Agent.Name))

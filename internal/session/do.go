@@ -20,15 +20,15 @@ type Op struct {
 	// Check is what has to hold before a run is opened. Nil: nothing.
 	Check func() error
 	// Ask returns what a new run will take, before anything is spent. It is called with
-	// the run open, or without one where nothing but the plan is wanted. Nil: nobody is asked.
+	// the run open, or without one where nothing but the plan is wanted. Nil: no one is asked.
 	Ask func(ctx context.Context) (result.Plan, error)
-	// Begin writes what belongs into the run beside its configuration, before anything is
+	// Begin writes what belongs into the run next to its configuration, before anything is
 	// asked. Nil: nothing.
 	Begin func(ctx context.Context) error
 	// Steps is how many steps a run of this configuration has. Nil: none.
 	Steps func() int
-	// Work does it, with everything wired. It returns how the run ended, "" beside an
-	// error that says it, and beside nil if it has written that already.
+	// Work does it, with everything wired. It returns how the run ended, "" next to an
+	// error that says it, and next to nil if it has written that already.
 	Work func(ctx context.Context) (result.Status, error)
 	Ends bool // Work has written how the run ended, whatever it returns
 }
@@ -101,7 +101,7 @@ func (op Op) plan(s *Session, asked result.Plan) run.Plan {
 	return p
 }
 
-// ask asks before anything is paid for, and returns what the run will take. A run that nobody
+// ask asks before anything is paid for, and returns what the run will take. A run that no one
 // wants leaves nothing.
 func (s *Session) ask(ctx context.Context, op Op) (result.Plan, error) {
 	if op.Ask == nil {

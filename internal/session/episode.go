@@ -186,10 +186,10 @@ func snapshot(dir string) (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// replayAgent stands for the agent of a replay, which does not run it.
+// replayAgent means the agent of a replay, which does not run it.
 type replayAgent struct{}
 
-// replayEnv stands for the environment of a replay.
+// replayEnv means the environment of a replay.
 type replayEnv struct{}
 
 var errReplay = errors.New("a replay runs no agents and environments")

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// logged is the sink of the events of the open run: its log, and whoever was given to hear
-// of them. Both get them without secrets. A run whose log cannot be written goes on
+// logged is the sink of the events of the open run: its log, and the one who was given to hear
+// of them. Both get them without secrets. A run whose log cannot be written continues
 // without it.
 func logged(s *Session) event.Sink {
 	if s.borrowed || s.log != nil {
@@ -93,13 +93,13 @@ func seen(s *Session, o *caller.Options) (follow func()) {
 	o.Observe = s.waits.observe(o.Observe)
 	return func() {
 		s.landed = s.waits.follow(s.Emit, s.Now)
-		if s.log != nil && s.Run.Lost != nil { // whoever hears of events was told when the run was opened
+		if s.log != nil && s.Run.Lost != nil { // whoever hears of events was reported when the run was opened
 			s.log.Add(event.Warning{Text: s.Run.Lost.String()}, s.Now())
 		}
 	}
 }
 
-// unlogged tells that the log is not written any more.
+// unlogged reports that the log is not written any more.
 func unlogged(s *Session, err error) { s.Emit(notLogged(err)) }
 
 func notLogged(err error) event.Warning {

@@ -120,7 +120,7 @@ func (s *Inputs) RunName() string {
 	return name
 }
 
-// unreviewedKey stands among the settings of a session in the manifest of a run.
+// unreviewedKey is among the settings of a session in the manifest of a run.
 const unreviewedKey = "tasks.unreviewed"
 
 // Settings is what may change between the sessions of a run: the operational
@@ -135,7 +135,7 @@ func (s *Inputs) Settings() map[string]string {
 }
 
 // UnreviewedInTraining counts the drafts among the tasks, and among the trigger tasks that
-// guard the description beside them.
+// guard the description next to them.
 func (s *Inputs) UnreviewedInTraining() int {
 	n := s.Set.Unreviewed()
 	for _, tasks := range s.Data.Triggers {
@@ -151,7 +151,7 @@ func (s *Inputs) UnreviewedInTraining() int {
 // Unreviewed counts the drafts in splits.
 func (s *Inputs) Unreviewed(splits []task.Split) int { return Drafts(s.Set, splits) }
 
-// Drafts counts the tasks in splits of a set that nobody has accepted.
+// Drafts counts the tasks in splits of a set that no one has accepted.
 func Drafts(set task.Set, splits []task.Split) int {
 	n := 0
 	for _, split := range splits {

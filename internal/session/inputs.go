@@ -63,19 +63,19 @@ type Inputs struct {
 	bare         event.Sink // the sink of events as it was given; nil: there is none
 }
 
-// brought are digests of what tasks bring besides texts.
+// brought are digests of what tasks bring apart from texts.
 type brought struct {
 	triggers string            // pictures and workspaces of trigger tasks
 	folders  map[string]string // workspaces, by path
 }
 
-// Surroundings are what a run is given besides skill and tasks.
+// Surroundings are what a run is given apart from skill and tasks.
 type Surroundings struct {
-	Beside     []agent.Beside // what lies in workspaces beside the skill
+	Beside     []agent.Beside // what lies in workspaces next to the skill
 	Remembered result.Memory  // what other runs leave to the optimizer; checked, and without secrets
 }
 
-// OptimizerOnly is what of a configuration concerns commands that ask the optimizer and nobody else: what they
+// OptimizerOnly is what of a configuration concerns commands that ask the optimizer and no one else: what they
 // record fits also when the rest of it has changed.
 func OptimizerOnly(cfg config.Config) config.Config {
 	only := config.Default()
@@ -240,7 +240,7 @@ func (s *Inputs) masked(sink event.Sink) event.Sink {
 }
 
 // withoutSecrets masks the texts of an event that were made by somebody else: of events that
-// come with every answer those alone, of others each, wherever it stands.
+// come with every answer those alone, of others each, wherever it is.
 func withoutSecrets(r *redact.Redactor, e event.Event) event.Event {
 	switch e := e.(type) {
 	case event.OutcomeDone:
@@ -260,7 +260,7 @@ func withoutSecrets(r *redact.Redactor, e event.Event) event.Event {
 }
 
 // minHidden is the length in bytes from which a variable's value is masked in events:
-// shorter ones are what people write in the place of a key that nobody asks for.
+// shorter ones are what people write instead of a key that no one asks for.
 const minHidden = 12
 
 // long are the values that are long enough to be masked.

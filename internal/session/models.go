@@ -21,7 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Models are the models that the roles of a configuration have. Whoever made them
+// Models are the models that the roles of a configuration have. The one who made them
 // closes them.
 type Models struct {
 	in     *Inputs
@@ -69,7 +69,7 @@ func (m *Models) Load(role string) error {
 	return nil
 }
 
-// build builds the client of a role. In a replay nobody is called, so that it
+// build builds the client of a role. In a replay no one is called, so that it
 // needs no key.
 func (m *Models) build(role string) (wiring.Built, error) {
 	c := m.in.Config.Models.Of(role)
@@ -88,7 +88,7 @@ func (m *Models) build(role string) (wiring.Built, error) {
 	return wiring.Client(role, c, m.in.Loaded.Lookup)
 }
 
-// noModel stands for the target of an environment that calls models by itself.
+// noModel means the target of an environment that calls models by itself.
 type noModel struct{}
 
 func (noModel) Generate(context.Context, model.Request) (model.Response, error) {
@@ -182,7 +182,7 @@ func (m *Models) Role(name string) caller.Role {
 		r.MaxOutput = simulatedOutput
 		return r
 	case wiring.Simulation, wiring.Recorded:
-		r.MaxOutput, r.Price = simulatedOutput, &caller.Price{} // so that it stands in the way of no ceiling; see cost
+		r.MaxOutput, r.Price = simulatedOutput, &caller.Price{} // so that it is in the way of no ceiling; see cost
 		return r
 	}
 	if e, ok := m.price(name); ok {
@@ -193,7 +193,7 @@ func (m *Models) Role(name string) caller.Role {
 }
 
 // price returns what is known of the price of a role's model: what the user set for it,
-// and at the provider's own address also what stands in the tables.
+// and at the provider's own address also what is in the tables.
 func (m *Models) price(role string) (price.Entry, bool) {
 	name, b := m.in.Config.Models.Of(role).Model, m.built[role]
 	if _, own := m.in.Config.Prices[name]; !own && !b.AtHome {

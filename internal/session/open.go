@@ -52,7 +52,7 @@ func (s *Session) Open(ctx context.Context) error {
 	return takeUp(s)
 }
 
-// openRun opens or forks a run, and tells what it has lost.
+// openRun opens or forks a run, and reports what it has lost.
 func (s *Session) openRun(ctx context.Context, o run.OpenOptions) (r *run.Run, err error) {
 	if s.Options.Events != nil {
 		o.Warn = func(err error) { s.Options.Events(event.Warning{Text: err.Error()}) }
@@ -145,19 +145,19 @@ func (s *Inputs) ProgramVersion() string {
 }
 
 // ReplayKey is the entry in the identity of a run that answers came from a
-// cassette: such a run does not go on with models, nor any other with it.
+// cassette: such a run does not continue with models, nor any other with it.
 const ReplayKey = "library.replay"
 
 // BatchKey is the key of the recorded size of a batch. It depends on a ceiling, which may
-// change when a run goes on; the batches of a run do not.
+// change when a run continues; the batches of a run do not.
 const BatchKey = "train/batch"
 
-// StartKey is the key of the recorded decisions of a run's beginning, beside the size of
+// StartKey is the key of the recorded decisions of a run's beginning, next to the size of
 // its batches.
 const StartKey = "train/start"
 
 // kept reports whether a fork takes a decision over: that the test split was opened, how
-// large batches and steps are, how the run began and what it goes on from, and where there was
+// large batches and steps are, how the run began and what it continues from, and where there was
 // room for a second try, which its parent has paid for.
 func kept(key string) bool {
 	return key == BatchKey || key == StartKey || key == StretchesKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key)

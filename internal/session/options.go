@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Options are what a caller of the library chooses beside the configuration. The zero
+// Options are what a caller of the library chooses next to the configuration. The zero
 // value is usable.
 type Options struct {
 	// In the place of what the configuration names.
@@ -25,9 +25,9 @@ type Options struct {
 	Env     task.Env
 	Scorer  func(answer string, t task.Task) score.Score
 	Clients map[string]model.Client // by role
-	Names   map[string]string       // entries of the identity that stand for values of the caller, without "library."
+	Names   map[string]string       // entries of the identity that mean values of the caller, without "library."
 
-	// Where the run is, and how it goes on.
+	// Where the run is, and how it continues.
 	RunDir string
 	Beginning
 	Finish bool
@@ -91,9 +91,9 @@ type Beginning struct {
 	Memory   *result.Memory // what they leave to the optimizer; nil: what the configuration names
 }
 
-// Planning is what becomes of the plan of an operation before anything is spent.
+// Planning is what happens to the plan of an operation before anything is spent.
 type Planning struct {
-	Confirm func(result.Plan) error // asked whether to go on; nil: nobody is
+	Confirm func(result.Plan) error // asked whether to continue; nil: no one is
 	Plan    *result.Plan            // takes the plan of an operation, which ends there; nil: it is carried out
 }
 
@@ -101,7 +101,7 @@ type Planning struct {
 type Only struct {
 	IDs   []string
 	Type  string // of the tasks
-	Limit int    // the first so many of those that the others let through; 0: all
+	Limit int    // the first that many of those that the others let through; 0: all
 }
 
 // Proofs says where what was proven of an agent is kept. The zero value keeps nothing.

@@ -26,7 +26,7 @@ type others struct {
 	warn      func(text string)
 
 	index *answers.Index // nil: nothing is looked up
-	once  sync.Once      // that the index failed is told once
+	once  sync.Once      // that the index failed is reported once
 	mu    sync.Mutex
 	taken map[string]int // answers taken, by the model that was asked for
 }
@@ -59,8 +59,8 @@ func newOthers(s *Session) *others {
 	return o
 }
 
-// endpointOf names all that an answer depends on beside the request: where the model of a role
-// is asked, and how. ok is false where nobody can tell whether it is the same.
+// endpointOf names all that an answer depends on next to the request: where the model of a role
+// is asked, and how. ok is false where no one can report whether it is the same.
 func endpointOf(s *Session, role string) (name string, ok bool) {
 	b := s.Models.Of(role)
 	switch {

@@ -43,7 +43,7 @@ func namedPages(s *Inputs) *rollout.Pages {
 // mostHosts is how many hosts of pages are named before a run.
 const mostHosts = 8
 
-// requirePages fails when pages are asked for that nobody could be handed. It warns of
+// requirePages fails when pages are asked for that no one could be handed. It warns of
 // what may be fetched.
 func requirePages(s *Inputs) error {
 	switch {
@@ -127,8 +127,8 @@ func hostsTold(hosts map[string]int) string {
 const mostFetches = 8
 
 // pages fetches pages for the rollouts of a run. Each address is fetched once a run and
-// stands in its record from then on: whatever is compared with one another was handed
-// the same, and a run that goes on fetches nothing again.
+// is in its record from then on: whatever is compared with one another was handed
+// the same, and a run that continues fetches nothing again.
 type pages struct {
 	*Session
 	get   PageGetter
@@ -152,7 +152,7 @@ func pagesOf(s *Session) *rollout.Pages {
 	return out
 }
 
-// turn waits until nobody else is at an address. done must be called.
+// turn waits until no one else is at an address. done must be called.
 func (p *pages) turn(ctx context.Context, address string) (done func(), err error) {
 	p.mu.Lock()
 	turn, ok := p.turns[address]

@@ -17,11 +17,11 @@ import (
 // maxPrompt is the size of the largest prompt file, in bytes.
 const maxPrompt = 1 << 20
 
-// texts are the prompts of both views, of which a run goes on with those that it began
+// texts are the prompts of both views, of which a run continues with those that it began
 // with; nil for a command that asks no optimizer.
 type texts struct{ agent, first *prompt.Set }
 
-// loadPrompts reads the texts of both views: a run that began with the first ones goes on
+// loadPrompts reads the texts of both views: a run that began with the first ones continues
 // with them.
 func (s *loader) loadPrompts(ctx context.Context) (err error) {
 	if s.texts.agent, err = s.promptsOver(ctx, prompt.Whole()); err != nil {

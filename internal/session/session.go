@@ -52,13 +52,13 @@ type Session struct {
 	telemetry telemetryOf
 	log       *eventlog.Writer // of events; nil: there is none
 	logging   *logging         // into it; nil as it is
-	waits     *waits           // what is being waited for; nil: nobody asks
+	waits     *waits           // what is being waited for; nil: no one asks
 	landed    func()           // tells the last of it; nil: nothing is told
 	hide      *redact.Exact
 	began     time.Time
 	noticed   noticed
 	stopWatch func()
-	steering  *steering               // what is asked of the run from outside; nil: nobody listens
+	steering  *steering               // what is asked of the run from outside; nil: no one listens
 	hard      context.CancelCauseFunc // ends the work at once
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
@@ -179,7 +179,7 @@ func (s *Session) requireAgent(ctx context.Context) error {
 }
 
 // Doubt refuses tasks and checks that would measure nothing, with an error that names
-// them. What was measured before goes on, and they are warnings.
+// them. What was measured before continues, and they are warnings.
 func (s *Inputs) Doubt(before bool) error {
 	err := s.Doubts()
 	if err != nil && before {
@@ -225,7 +225,7 @@ func (s *Session) Close() error {
 }
 
 // tell makes the failure to close something a warning, where there is somebody to take
-// it: what was measured stands.
+// it: what was measured is.
 func (s *Session) tell(err error) error {
 	if err == nil || s.Emit == nil {
 		return err

@@ -195,7 +195,7 @@ func (s *loader) skillNotIn(workspace string) error {
 	return nil
 }
 
-// FileEntries are the entries of an identity for the files of a skill beside SKILL.md:
+// FileEntries are the entries of an identity for the files of a skill next to SKILL.md:
 // one each, so that a change names the file.
 func FileEntries(under string, sk skill.Skill) map[string]string {
 	out := map[string]string{}

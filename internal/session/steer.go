@@ -20,7 +20,7 @@ import (
 // becomes of requests. But for limits it belongs to the goroutine of Listen.
 type steering struct {
 	desk    *steer.Desk
-	before  map[string]bool // requests that were there before this session; nil: nobody has looked yet
+	before  map[string]bool // requests that were there before this session; nil: no one has looked yet
 	notes   []string        // told once there is somebody to take them
 	refused int             // files that were no requests
 	failing bool            // that answers cannot be recorded was told
@@ -41,7 +41,7 @@ func InForce(s *Session) config.Limits {
 	return s.steering.limits
 }
 
-// takeUp begins to listen for the open run. Ceilings that were set in earlier sessions go on
+// takeUp begins to listen for the open run. Ceilings that were set in earlier sessions continue
 // to hold, unless the configuration says otherwise by now. What was asked before this
 // session is told from what will be: it is what is there now, whatever clocks say.
 func takeUp(s *Session) error {
@@ -180,7 +180,7 @@ func limitsOf(l config.Limits) steer.Limits {
 // More are removed without a word.
 const mostRefused = 100
 
-// look reads what is pending, records what becomes of it, carries it out and tells of it, in
+// look reads what is pending, records what happens to it, carries it out and reports it, in
 // this order: what is recorded is never carried out twice.
 func (st *steering) look(s *Session, l Listener) {
 	look, err := st.desk.Look()
@@ -280,7 +280,7 @@ func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (st
 	return changed, nil
 }
 
-// pastWords tells which of the changed ceilings the run is past already.
+// pastWords reports which of the changed ceilings the run is past already.
 func pastWords(s *Session, l config.Limits, changed steer.Limits) string {
 	used := caller.Used(s.Caller)
 	for name, v := range changed {
@@ -309,7 +309,7 @@ func pastWords(s *Session, l config.Limits, changed steer.Limits) string {
 	return ""
 }
 
-// carryOut records answers, does what they say and tells of it. Without a record ceilings
+// carryOut records answers, does what they say and reports it. Without a record ceilings
 // stay as they are and it is tried again; a stop needs none.
 func (st *steering) carryOut(s *Session, l Listener, list []run.Answer, next config.Limits, kept run.Steering) {
 	err := s.Run.Steer(kept)

@@ -61,7 +61,7 @@ func (s *loader) loadTasks(ctx context.Context) (err error) {
 	return err
 }
 
-// fieldsRead are the fields that something reads besides templates and task.
+// fieldsRead are the fields that something reads apart from templates and task.
 func (s *loader) fieldsRead() []string {
 	var names []string
 	if s.Config.Gate.Cluster != "" {
@@ -73,14 +73,14 @@ func (s *loader) fieldsRead() []string {
 	return names
 }
 
-// RawGold reports whether gold is handed over as it stands in a task, which is then a
+// RawGold reports whether gold is passed on as it is in a task, which is then a
 // part of what is measured.
 func (s *Inputs) RawGold() bool {
 	return s.Env == nil && len(s.Config.Env.Command) > 0
 }
 
 // DigestTasks sums up the JSON of a list of tasks, of which only one at a time is in
-// memory. raw adds how their gold stands in the file.
+// memory. raw adds how their gold is in the file.
 func DigestTasks(tasks []task.Task, raw bool) (string, error) {
 	if len(tasks) == 0 {
 		return Digest([]byte("null")), nil // as the JSON of no tasks was
@@ -105,7 +105,7 @@ func DigestTasks(tasks []task.Task, raw bool) (string, error) {
 }
 
 // fileError says which key names a file that cannot be used, and where the key
-// stands.
+// is.
 func (s *Inputs) fileError(key, path, allowed string, err error) error {
 	at := where(s.Loaded, key)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -59,7 +59,7 @@ func (f telemetryOf) sink(next event.Sink) event.Sink {
 }
 
 // close ends telemetry. status is that of the run, which counts if no event has
-// told of its end. Only the first call warns.
+// shown its end. Only the first call warns.
 func (f telemetryOf) close(next event.Sink, status string) {
 	if f.Telemetry == nil {
 		return
@@ -71,7 +71,7 @@ func (f telemetryOf) close(next event.Sink, status string) {
 	}
 }
 
-// closeTelemetry tells how the run ended by its manifest: whoever leaves it running has
+// closeTelemetry reports how the run ended by its manifest: the one who leaves it running has
 // met an error before the end was written.
 func (s *Session) closeTelemetry() {
 	if s.Run == nil {

@@ -42,9 +42,9 @@ func (s *Session) TestReads(sets ...[]task.Task) *TestReads {
 const readBefore = "test/before"
 
 // ReadTest is for commands that show scores of splits and train nothing: it notes that
-// the test split is read, if it is among them, with all that is shown beside it, and
+// the test split is read, if it is among them, with all that is shown next to it, and
 // returns who had read it before; nil if it is not read, or nothing is noted. It is
-// recorded: a command that goes on says what it said.
+// recorded: a command that continues says what it said.
 func (s *Session) ReadTest(ctx context.Context, splits []task.Split) (*result.TestReads, error) {
 	if !slices.Contains(splits, task.Test) {
 		return nil, nil
@@ -76,7 +76,7 @@ func (s *Session) ReadTest(ctx context.Context, splits []task.Split) (*result.Te
 	return &before, nil
 }
 
-// Note notes that the run reads the sets for the nth time and tells who did before. A
+// Note notes that the run reads the sets for the nth time and reports who did before. A
 // ledger that cannot be used is no reason to lose a run: then it is not known. One that
 // cannot be written is such a ledger too, since it does not know who could not write before.
 func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestReads, error) {
@@ -131,7 +131,7 @@ func (s *Inputs) ledgers(dir string) ([]string, error) {
 	return out, nil
 }
 
-// ReadBefore tells who has read the test split so far, and notes nothing.
+// ReadBefore reports who has read the test split so far, and notes nothing.
 func (s *Inputs) ReadBefore(ctx context.Context) (result.TestReads, error) {
 	folders, err := s.ledgers(s.RunDir)
 	if err != nil {
@@ -240,10 +240,10 @@ func testOutcomes(m run.Manifest) (command, file string) {
 }
 
 // scoredBy are the keys of an identity, or their beginnings, that decide how an answer
-// to a task comes about and what it scores, besides the skill and the tasks.
+// to a task comes about and what it scores, apart from the skill and the tasks.
 var scoredBy = [...]string{"agent.", "env.", "extras", "gate.metric", "gate.mixed_weight", "models.judge.", "models.target.", "tasks.checks", "tasks.extract", "tasks.prompt", "tasks.system", "tasks.threshold"}
 
-// Measure names all that the scores of the test split depend on besides the skill, as
+// Measure names all that the scores of the test split depend on apart from the skill, as
 // the manifest has it, so that a later program names it alike.
 func (s *Inputs) Measure(r *run.Run) (string, error) {
 	tasks, err := DigestTasks(s.Data.Test, s.RawGold())

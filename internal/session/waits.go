@@ -14,13 +14,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// How often it is told what is in flight, and what was refused.
+// How often it is given what is in flight, and what was refused.
 const (
 	waitsEvery   = 500 * time.Millisecond
 	refusedEvery = time.Second
 )
 
-// waits knows what is being waited for. It is told of every request of the run, and tells
+// waits knows what is being waited for. It is shown every request of the run, and tells
 // now and then what there is.
 type waits struct {
 	limit     int
@@ -71,7 +71,7 @@ func newWaits(s *Session) *waits {
 	return f
 }
 
-// hostOf is the host of a server, or what stands there in its place.
+// hostOf is the host of a server, or what is there in its place.
 func hostOf(endpoint string) string {
 	address, _, _ := strings.Cut(endpoint, " ")
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -129,7 +129,7 @@ func (b *waitedFor) Failed(_ time.Time, code model.Code) {
 	r.Key = b.key
 }
 
-// maxTook bounds how many answers are remembered that nobody has asked about.
+// maxTook bounds how many answers are remembered that no one has asked about.
 const maxTook = 4096
 
 // Ended implements caller.Observation.
@@ -158,7 +158,7 @@ func (b *waitedFor) Ended(e caller.Ended) {
 	f.took[b.key] = e.Took
 }
 
-// seconds tells how long the answer under a key took, 0 if that is not known. It is told
+// seconds reports how long the answer under a key took, 0 if that is not known. It is told
 // once.
 func (f *waits) seconds(key string) float64 {
 	f.mu.Lock()
@@ -223,8 +223,8 @@ func (b both) Ended(e caller.Ended) {
 	b.other.Ended(e)
 }
 
-// follow tells what is in flight and what was refused until the returned function is
-// called, which tells what is left.
+// follow reports what is in flight and what was refused until the returned function is
+// called, which reports what is left.
 func (f *waits) follow(emit event.Sink, now func() time.Time) (stop func()) {
 	ended := make(chan struct{})
 	var telling sync.WaitGroup

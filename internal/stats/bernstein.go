@@ -58,7 +58,7 @@ func bernsteinInput(name string, sd float64, n int, width, delta float64) error 
 // StandardError is that of the mean of m observations with a deviation, taken
 // without replacement from total; total 0 means from infinitely many. The factor
 // sqrt(1 - m/total) is the finite population correction (W. G. Cochran,
-// "Sampling Techniques", section 2.6): whoever has seen everything has no error
+// "Sampling Techniques", section 2.6): the one who has seen everything has no error
 // left. m < 1 gives [ErrTooFew].
 func StandardError(sd float64, m, total int) (float64, error) {
 	const name = "standard error"

@@ -19,7 +19,7 @@ import (
 //
 // with a stake lambda between 0 and 1/2 that depends on earlier observations
 // alone. For differences between -1 and 1 and m = 0 that is 1 + lambda*d. If the
-// true mean is at most m nobody can expect to gain, and the probability that the
+// true mean is at most m no one can expect to gain, and the probability that the
 // wealth ever reaches 1/alpha is at most alpha (Ville). So it may be looked at
 // after every observation, stopped at will, carried on another night, and
 // multiplied with that of other observations.
@@ -28,7 +28,7 @@ import (
 // evenly over 32 players who each always bet the same, from 1/64 to 1/2 (a
 // discrete universal portfolio: T. Cover, Math. Finance 1, 1991; F. Orabona and
 // K.-S. Jun, IEEE Trans. Inf. Theory 70, 2024). What they own together is the
-// wealth of one player whose stake is their mean weighted by what each has, which
+// wealth of one player whose stake is their mean weighted according to what each has, which
 // is predictable and within [0, 1/2]. There is nothing to tune, and with
 // replacement the wealth does not depend on the order. The half that plays high
 // is for the small samples that are usual here: it finds large effects in 40
@@ -36,12 +36,12 @@ import (
 //
 // The zero value is for differences between -1 and 1, with replacement.
 type Betting struct {
-	// Low and High bound one observation. Both 0 stand for -1 and 1.
+	// Low and High bound one observation. Both 0 mean -1 and 1.
 	Low, High float64
 	// Total is the number of observations there are, when they are read without
 	// replacement in an order drawn at random, and the mean meant is that of these
 	// Total numbers: m is then what is left of it for the ones that were not read
-	// yet. It applies to values that would come out the same when read again. When
+	// yet. It applies to values that would are the same when read again. When
 	// each evaluation is subject to chance leave it 0. 0: with replacement.
 	Total int
 	// Stakes are what all of the money plays, by observation, more than 0 and less than 1,
@@ -273,7 +273,7 @@ func (t *table) impossible() bool {
 }
 
 // Interval is the confidence sequence at a two-sided level such as 0.95, as it
-// stands after all observations: the means against which neither those who bet
+// is after all observations: the means against which neither those who bet
 // on more nor those who bet on less have reached 2/(1-level). With probability
 // level the true mean is in the interval at every n at once, so it may be looked
 // at as often as one likes. Without observations it is [Low, High]; without

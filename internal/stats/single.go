@@ -9,12 +9,12 @@ import (
 // Single tests the mean of a sample whose size was fixed beforehand, once: is it above
 // m, though each observation may be any number between -1 and 1? It is to
 // [Betting] what McNemar's test is to [DiscordantE]: nothing is paid for looks that
-// nobody takes.
+// no one takes.
 //
 // Somebody bets on each observation x in turn against a mean of at most m. The wealth
 // begins at 1 and is multiplied by 1 + lambda * (x-m)/(1+m), with a stake lambda
 // from 0 to 1 that depends on earlier observations alone. If the mean is at most m
-// nobody can expect to gain, so the wealth reaches 1/Level with a probability of at
+// no one can expect to gain, so the wealth reaches 1/Level with a probability of at
 // most Level (Markov), at any sample size and for any distribution of independent
 // observations. The stake aims at just 1/Level and not beyond,
 //
@@ -24,14 +24,14 @@ import (
 // its aim or is lost leaves nothing of the bound unused (V. Voráček and F. Orabona,
 // "STaR-Bets", NeurIPS 2025).
 //
-// The order is drawn from the size of the sample alone. Whoever sorts a sample by what
+// The order is drawn from the size of the sample alone. The one who sorts a sample according to what
 // was observed breaks the promise.
 type Single struct {
 	// Level is the probability of a wrong success, between 0 and 1.
 	Level float64
 }
 
-// What v begins with: so many observations with such a mean square.
+// What v begins with: that many observations with such a mean square.
 const (
 	singlePrior  = 10
 	singleSquare = 0.2

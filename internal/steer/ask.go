@@ -36,11 +36,11 @@ const DefaultWait = 5 * time.Second
 // lookEvery is how often it is looked whether there is an answer.
 const lookEvery = 50 * time.Millisecond
 
-// Ask asks a run for something and waits for what becomes of it. A run that no process
+// Ask asks a run for something and waits for what happens to it. A run that no process
 // works on is not asked to stop, and keeps other ceilings for its next session; one that has
 // come to its end takes none. The errors are *run.MissingError, those of run.ReadManifest, an
 // error of kind BadInput for what cannot be asked, and one of the file system where the
-// directory may not be written. A request that nobody answers is taken back. It may be
+// directory may not be written. A request that no one answers is taken back. It may be
 // called concurrently.
 func Ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 	out, err := ask(ctx, dir, a)
@@ -82,7 +82,7 @@ func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 	return await(ctx, dir, a, out)
 }
 
-// Put puts a request to a run and waits for nothing. What becomes of it is told by Answered.
+// Put puts a request to a run and waits for nothing. What becomes of it is reported by Answered.
 // The errors are those of Ask.
 func Put(dir, what string, l Limits, from string, at time.Time) (id string, err error) {
 	r, err := newRequest(what, l, from, at)
@@ -120,7 +120,7 @@ func puts(dir, name string, r Request) error {
 	return nil
 }
 
-// pending counts what is named as a request. What cannot be read is told when one is put.
+// pending counts what is named as a request. What cannot be read is reported when one is put.
 func pending(dir string) (n int) {
 	f, err := os.Open(filepath.Join(dir, Folder))
 	if err != nil {
@@ -136,7 +136,7 @@ func pending(dir string) (n int) {
 	return n
 }
 
-// await waits until a request is answered, nobody works on the run any more, or it was long
+// await waits until a request is answered, no one works on the run any more, or it was long
 // enough.
 func await(ctx context.Context, dir string, a Asking, out result.Steered) (result.Steered, error) {
 	wait := a.Wait
@@ -175,7 +175,7 @@ func await(ctx context.Context, dir string, a Asking, out result.Steered) (resul
 	}
 }
 
-// withdrawn ends what nobody has answered.
+// withdrawn ends what no one has answered.
 func withdrawn(dir string, out result.Steered) (result.Steered, error) {
 	m, works, err := look(dir)
 	if err != nil {
@@ -206,7 +206,7 @@ func answered(out result.Steered, a run.Answer) result.Steered {
 	return out
 }
 
-// Answered finds what became of a request.
+// Answered finds what happened to a request.
 func Answered(dir, id string) (a run.Answer, found bool, err error) {
 	m, _, err := run.ReadManifest(dir)
 	if err != nil {
@@ -216,7 +216,7 @@ func Answered(dir, id string) (a run.Answer, found bool, err error) {
 	return a, found, nil
 }
 
-// Withdraw takes a request back that nobody has answered. One that is not there is none.
+// Withdraw takes a request back that no one has answered. One that is not there is none.
 func Withdraw(dir, id string) (err error) {
 	if _, ok := idOf(id + suffix); !ok {
 		return fault.Input(fmt.Errorf("%q is the id of no request", strings.ToValidUTF8(id, "?")))

@@ -1,9 +1,9 @@
-// Package steer is how a run at work is asked to stop, or to go on under other ceilings, by
-// whoever may write its directory: a request is a file of its folder control, which the
+// Package steer is how a run at work is asked to stop, or to continue under other ceilings, by
+// the one who may write its directory: a request is a file of its folder control, which the
 // process that works on the run finds within half a second. It works on every system, over
-// shared disks too, and whoever started the run.
+// shared disks too, and the one who started the run.
 //
-// Ask puts a request and waits for what becomes of it. A Desk is the other side: it reads
+// Ask puts a request and waits for what happens to it. A Desk is the other side: it reads
 // what was put there as what it is, files that somebody else has written. It follows no
 // link, waits for nothing, reads no more than it needs, and removes what is no request.
 //

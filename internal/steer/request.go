@@ -122,7 +122,7 @@ func oneOf(err error) string {
 	return string(text[:min(len(text), 160)])
 }
 
-// put writes a request beside its place and renames it: whoever looks finds all of it or
+// put writes a request next to its place and renames it: the one who looks finds all of it or
 // nothing. Links are not followed out of the run directory, and control itself is none.
 func put(dir string, r Request) (err error) {
 	root, err := os.OpenRoot(dir)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// words say what became of a request.
+// words say what happened to a request.
 func words(s result.Steered) string {
 	switch s.State {
 	case result.SteerDone:

@@ -1,7 +1,7 @@
 // Package suggest finds the name that was probably meant by one that is unknown,
 // for messages.
 //
-// It knows nothing about what the names stand for.
+// It knows nothing about what the names mean.
 package suggest
 
 import (

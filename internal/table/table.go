@@ -48,10 +48,10 @@ func NewReader(in *bufio.Reader, tabs bool, limit int) *Reader {
 	return &Reader{rows: rows, csv: r, limit: limit}
 }
 
-// Separator is what stands between cells: one character.
+// Separator is what is between cells: one character.
 func (t *Reader) Separator() string { return string(t.csv.Comma) }
 
-// Header returns the names of the columns and the line that they stand in; io.EOF where the
+// Header returns the names of the columns and the line that they are in; io.EOF where the
 // text is empty. It is called once, before Row. Errors are *Error, or those of the text's
 // reader.
 func (t *Reader) Header() (names []string, line int, err error) {

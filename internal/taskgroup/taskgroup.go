@@ -1,6 +1,6 @@
-// Package taskgroup runs functions beside each other and waits for all of them.
+// Package taskgroup runs functions next to each other and waits for all of them.
 // The first failure ends the others, as in errgroup, with one exception: an error
-// that only says that an answer comes later does not. Whoever gives the answers
+// that only says that an answer comes later does not. The one who gives the answers
 // is to find all questions at once.
 //
 // It knows nothing about who is asked, or what for.
@@ -15,7 +15,7 @@ import (
 )
 
 // Later is an error of a function that waits for somebody who takes their time.
-// What runs beside it goes on.
+// What runs next to it continues.
 type Later interface {
 	error
 	ComesLater()

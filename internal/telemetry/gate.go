@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
-// health counts what became of what was told.
+// health counts what happened to what was told.
 type health struct {
 	mu     sync.Mutex
 	ended  int // spans
@@ -74,7 +74,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// counting counts the spans that are handed to a processor, which drops some
+// counting counts the spans that are passed to a processor, which drops some
 // without a word when its queue is full.
 type counting struct {
 	sdktrace.SpanProcessor
@@ -86,7 +86,7 @@ func (c counting) OnEnd(s sdktrace.ReadOnlySpan) {
 	c.SpanProcessor.OnEnd(s)
 }
 
-// spanGate stands before the exporter of spans. It ends requests when life does,
+// spanGate is before the exporter of spans. It ends requests when life does,
 // keeps failures, which the SDK would write to the terminal, and undoes what
 // variables of the environment add to the resource.
 type spanGate struct {

@@ -79,7 +79,7 @@ func (t *Telemetry) Event(e event.Event) {
 
 func (t *Telemetry) stageStarted(e event.StageStarted, at time.Time) {
 	t.stage.shut(at)
-	// Not every epoch tells of its end: the first has none to be compared with.
+	// Not every epoch reports its end: the first has none to be compared with.
 	if t.epoch.Span != nil && e.Epoch > t.number {
 		t.step.shut(at)
 		t.epoch.shut(at)

@@ -43,7 +43,7 @@ type Options struct {
 
 	Command   string            // what runs: train, eval, compare, ablate, prune, noise, draft, gateway
 	RunID     string            // names the run directory
-	Resumed   bool              // the run goes on
+	Resumed   bool              // the run continues
 	Recorded  int               // results that the record holds already
 	Providers map[string]string // by role: models.ROLE.provider
 	Agent     string            // the agent that carries out tasks, "" = none
@@ -82,7 +82,7 @@ type Telemetry struct {
 }
 
 // New begins to follow a run; nothing is sent before there is something to tell.
-// Whoever calls it calls Close.
+// The one who calls it calls Close.
 func New(o Options) (*Telemetry, error) {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -16,7 +16,7 @@ import (
 // forgotten begins the names of runs that were forgotten.
 const forgotten = "forgotten-"
 
-// Forget puts digests in the place of the names of runs in the ledger of dir: a name may say what a
+// Forget puts digests instead of the names of runs in the ledger of dir: a name may say what a
 // run was about. That sets were read stays. What was written is overwritten. Done twice it does
 // nothing more; without a ledger nothing.
 func Forget(ctx context.Context, dir string, of func(run string) bool) error {
@@ -63,7 +63,7 @@ func runNames(ctx context.Context, tx *sql.Tx) (names []string, err error) {
 	return names, rows.Err()
 }
 
-// renewed writes the file anew, without what is left of texts in its free places.
+// renewed writes the file again, without what is left of texts in its free places.
 func renewed(ctx context.Context, path string) (err error) {
 	db, err := sql.Open("sqlite", sqliteuri.Of(path, string(noting)+"&_pragma=secure_delete(1)"))
 	if err != nil {

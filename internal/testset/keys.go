@@ -20,12 +20,12 @@ func sorted(keys map[Key]bool) []Key {
 	return slices.SortedFunc(maps.Keys(keys), func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// addKeys adds what the tasks of a set are known by. A task is known by what it asks: its prompt
+// addKeys adds what the tasks of a set are known by. A task is known according to what it asks: its prompt
 // without regard to white space and case, and its prompt with its other fields; either only if
 // no other task of the set has it too. A task that asks what another one of the set
 // asks is known by that and its id. What does not change the question is no part of a
 // key: id, type, split, gold, hidden text and checks. So a set that was renamed,
-// dealt anew or corrected is still the one that was read.
+// dealt again or corrected is still the one that was read.
 func addKeys(keys map[Key]bool, tasks []task.Task) error {
 	prompts, whole := make([]Key, len(tasks)), make([]Key, len(tasks))
 	count := map[Key]int{}

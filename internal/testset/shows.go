@@ -14,7 +14,7 @@ import (
 // maxOutcomes bounds a file of outcomes that is looked through, in bytes.
 const maxOutcomes = 512 << 20
 
-// opened is how much of a prompt has to stand in what a task asked, in characters:
+// opened is how much of a prompt has to be in what a task asked, in characters:
 // outcomes may hold long ones cut.
 const opened = 200
 

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// With several answers to each train task (Reflection.Rollouts) a task stands for itself by
+// With several answers to each train task (Reflection.Rollouts) a task means itself by
 // one outcome: its first answer that could be measured, with the mean scores of all of them.
 // That is what scores of training, the curriculum and the memory of earlier steps go by. An
 // answer that infrastructure kept from being measured is left out; a task without any is
@@ -44,7 +44,7 @@ func answeredBy(samples [][]trajectory.Outcome) answered {
 	return out
 }
 
-// standIn is the outcome that a task stands for itself by.
+// standIn is the outcome that a task means itself by.
 func standIn(answers []trajectory.Outcome) trajectory.Outcome {
 	out := answers[0]
 	var pairs []score.Pair
@@ -123,7 +123,7 @@ func firstMeasured(answers []trajectory.Outcome) trajectory.Outcome {
 	return answers[0]
 }
 
-// samples rolls out tasks with the current skill, each sample beside the others. first is
+// samples rolls out tasks with the current skill, each sample next to the others. first is
 // what is known of the first sample; open are the tasks of which nothing is.
 func (r *batcher) samples(ctx context.Context, place rollout.Place, tasks []task.Task, first []trajectory.Outcome, open []int) ([][]trajectory.Outcome, error) {
 	sets, out := r.sampleSets(place, tasks, open), make([][]trajectory.Outcome, r.opts.answersEach())
@@ -169,7 +169,7 @@ func samplesOf(set rolloutSet, n int) []rolloutSet {
 	return out
 }
 
-// coverSamples records that a step goes on without the answers that could not be measured,
+// coverSamples records that a step continues without the answers that could not be measured,
 // and notes the tasks of which there is none.
 func (r *batcher) coverSamples(ctx context.Context, b *batch, place rollout.Place, tasks []task.Task, a answered) error {
 	for k := range a.all[0] {

@@ -13,7 +13,7 @@ import (
 )
 
 // BaselineFile is the projection of a run with the outcomes of the seed skill. Where it
-// stands they have been looked at.
+// is they have been looked at.
 const BaselineFile = "steps/step_0000/selection.json"
 
 // baseliner scores the seed skill on the selection split: step 0.
@@ -23,10 +23,10 @@ type baseliner struct {
 	skills   *skills
 	prefetch *prefetcher
 	emit     event.Sink
-	look     func([]trajectory.Outcome) error // at the outcomes before anything rests on them; nil: nobody does
+	look     func([]trajectory.Outcome) error // at the outcomes before anything rests on them; nil: no one does
 }
 
-// baseline is what the seed skill came to.
+// baseline is the result of the seed skill.
 type baseline struct {
 	seed    incumbent
 	arm     *result.Arm       // nil: it was not measured

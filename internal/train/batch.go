@@ -36,11 +36,11 @@ type batch struct {
 	outcomes   []trajectory.Outcome     // one a task
 	answered   answered                 // the same, with all answers to each task
 	reflected  []optimize.ReflectResult // by microbatch
-	unmeasured []string                 // tasks that it goes on without
+	unmeasured []string                 // tasks that it continues without
 	lost       *lostReplies             // of analysts
 }
 
-// batchPlace is where the rollouts of a microbatch stand.
+// batchPlace is where the rollouts of a microbatch are.
 func batchPlace(prefix string, microbatch int) rollout.Place {
 	return rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/rollout", prefix, microbatch)}
 }
@@ -69,13 +69,13 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 	return b, g.Wait()
 }
 
-// analystPrefix is where the requests about a microbatch stand.
+// analystPrefix is where the requests about a microbatch are.
 func analystPrefix(prefix string, microbatch int) string {
 	return fmt.Sprintf("%s/mb%d", prefix, microbatch)
 }
 
 // withAnalysts joins the end of the rollouts with that of the analysts. What
-// ended both is told once.
+// ended both is reported once.
 func withAnalysts(err, analysts error) error {
 	if analysts == nil || errors.Is(err, analysts) || errors.Is(analysts, err) {
 		return err
@@ -130,7 +130,7 @@ func everyOf(tasks []task.Task) []int {
 	return out
 }
 
-// cover records that a step goes on without those tasks that could not be measured.
+// cover records that a step continues without those tasks that could not be measured.
 func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, tasks []task.Task, outcomes answered) error {
 	if outcomes.all != nil {
 		return r.coverSamples(ctx, b, place, tasks, outcomes)
@@ -140,12 +140,12 @@ func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, task
 	return err
 }
 
-// patches are those of analysts, by what they were drawn from.
+// patches are those of analysts, according to what they were drawn from.
 type patches struct{ failures, successes []optimize.Patch }
 
 func (p patches) size() int { return len(p.failures) + len(p.successes) }
 
-// patchesOf sorts the analysts' patches by what they were drawn from.
+// patchesOf sorts the analysts' patches according to what they were drawn from.
 func patchesOf(reflected []optimize.ReflectResult, mode optimize.Mode) patches {
 	var out patches
 	for _, r := range reflected {

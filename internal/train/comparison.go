@@ -16,7 +16,7 @@ const (
 )
 
 // comparison is what the end of an epoch compares: the skill with that of the epoch
-// before, on train tasks in an order of the epoch, so many at once.
+// before, on train tasks in an order of the epoch, that many at once.
 type comparison struct {
 	prefix   string
 	tasks    []task.Task
@@ -36,7 +36,7 @@ func newComparison(o Options, d Data, epoch int, previous skill.Skill) compariso
 	}
 }
 
-// endPrefix is where the end of an epoch stands in the record.
+// endPrefix is where the end of an epoch is in the record.
 func endPrefix(epoch int) string { return fmt.Sprintf("e%d/end", epoch) }
 
 // part returns the tasks that are compared at once, from 0 up.

@@ -43,7 +43,7 @@ func (s served) scattered() bool {
 	return len(s) > 1 && 4*len(s) > answers
 }
 
-// driftCheck is what tells whether the model changed under a trial.
+// driftCheck is what reports whether the model changed under a trial.
 type driftCheck struct {
 	cand     *incumbent
 	before   served // models that the incumbent was measured with before
@@ -92,7 +92,7 @@ func (j *judge) measureAgain(ctx context.Context, prefix string) error {
 }
 
 // measureFresh measures a skill by fresh samples: one that was drawn before is answered
-// from the record. What is missing is told by a warning.
+// from the record. What is missing is reported by a warning.
 func (j *judge) measureFresh(ctx context.Context, prefix string, in *incumbent) error {
 	place := rollout.Place{Prefix: prefix, Sample: slices.Max(j.skills.entry(in).Next)}
 	if _, err := j.measure(ctx, place, in); err != nil {

@@ -22,10 +22,10 @@ type finisher struct {
 	skills    *skills
 	emit      event.Sink
 	lastStep  int
-	place     string // where what it asks stands in the record
+	place     string // where what it asks is in the record
 }
 
-// finish is what these decisions came to.
+// finish is the result of these decisions.
 type finish struct {
 	promoted   bool                 // the final skill became best
 	unmeasured []string             // items that the score of the final skill goes without
@@ -57,7 +57,7 @@ func (r *finisher) record(f finish, endedEarly bool) *result.FinalRecord {
 	return final
 }
 
-// stage announces a stage of so many rollouts.
+// stage announces a stage of that many rollouts.
 func (r *finisher) stage(name string, total int) {
 	r.emit(event.StageStarted{Epoch: r.opts.Epochs, Step: r.lastStep, Stage: name, Total: total})
 }
@@ -84,7 +84,7 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 	return promoted, unmeasured, nil
 }
 
-// freshPass evaluates the skill that is shipped once more where answers change, or
+// freshPass evaluates the skill that is shipped again where answers change, or
 // may, so that its score does not rest on the evaluations that it was chosen by. Nil:
 // there is no such pass, or too little of it was measured.
 func (r *finisher) freshPass(ctx context.Context, drawn trajectory.Named) ([]trajectory.Outcome, error) {

@@ -16,7 +16,7 @@ import (
 // InFolds reports whether train and selection tasks are one pool, in one fold or several.
 func (d Data) InFolds() bool { return d.Folds != nil }
 
-// CrossFit is the data with train and selection tasks as one pool in so many folds.
+// CrossFit is the data with train and selection tasks as one pool in that many folds.
 func (d Data) CrossFit(folds int, seed int64) Data {
 	pool := slices.Concat(d.Train, d.Selection)
 	types, copies := Strata(pool, "")
@@ -25,7 +25,7 @@ func (d Data) CrossFit(folds int, seed int64) Data {
 	return d
 }
 
-// Fewer is the data with so many selection tasks, drawn by a seed; 0: with all of them.
+// Fewer is the data with that many selection tasks, drawn by a seed; 0: with all of them.
 func (d Data) Fewer(selection int, seed int64) Data {
 	if selection == 0 || selection >= len(d.Selection) {
 		return d

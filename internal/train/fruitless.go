@@ -13,7 +13,7 @@ import (
 )
 
 // fruitlessSteps is after how many steps in a row, in each of which analysts were asked
-// and not one reply could be used, a run ends: it would go on to its end and learn
+// and not one reply could be used, a run ends: it would continue to its end and learn
 // nothing.
 const fruitlessSteps = 3
 
@@ -44,7 +44,7 @@ func (e *FruitlessError) Error() string {
 func (e *FruitlessError) ChangesIdentity() bool { return true }
 
 // fruitless counts the steps in a row whose analysts said nothing that can be used. A
-// step that asked nobody, or was answered from another run's record, says nothing of
+// step that asked no one, or was answered from another run's record, says nothing of
 // the optimizer: it neither counts nor ends the row.
 type fruitless struct {
 	on        bool
@@ -89,7 +89,7 @@ func (l *lostReplies) add(lost *optimize.LostError) {
 
 // check ends the run when its analysts have given nothing that can be used for too
 // long. It follows from the replies that are recorded, so that a resumed run ends where
-// it ended before; once what may change of the optimizer has changed, it goes on from
+// it ended before; once what may change of the optimizer has changed, it continues from
 // there, whatever comes later.
 func (f *fruitless) check(ctx context.Context, id stepID, reflected []optimize.ReflectResult, replies *lostReplies) error {
 	asked, used := 0, 0
@@ -126,7 +126,7 @@ type stopped struct {
 	Optimizer string `json:"optimizer"` // what may change of it, as it was then
 }
 
-// goesOn reports whether the run goes on though it ended here before: the optimizer is
+// goesOn reports whether the run continues though it ended here before: the optimizer is
 // another since, or was in some session after.
 func (f *fruitless) goesOn(ctx context.Context, id stepID) (bool, error) {
 	key := id.key() + "/fruitless"

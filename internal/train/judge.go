@@ -26,7 +26,7 @@ const (
 	notWorse             // as much as the incumbent: text that should do no harm
 )
 
-// learner is told of an outcome of a candidate on a selection task.
+// learner is shown an outcome of a candidate on a selection task.
 type learner func(item int, o trajectory.Outcome)
 
 // judge lets the gate decide on candidates. It measures what the gate asks for, keeps it
@@ -47,7 +47,7 @@ type judge struct {
 	changed       bool // of those asked for the noise an answer has changed
 	unseen        bool // the noise was to be measured, and no skill could show it yet
 
-	// foresee returns what is to be told what was measured of a candidate; it may be nil.
+	// foresee returns what is to be given what was measured of a candidate; it may be nil.
 	foresee func(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner
 }
 
@@ -89,7 +89,7 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	return res.Verdict, j.rollouts.healthy()
 }
 
-// once lets the gate decide on a candidate by what is known, and by what it asks for.
+// once lets the gate decide on a candidate according to what is known, and according to what it asks for.
 func (j *judge) once(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
 	policy, err := j.policy(r)
 	if err != nil {
@@ -134,7 +134,7 @@ func (j *judge) nextOf(cand *incumbent) map[gate.Arm][]int {
 	return map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
 }
 
-// recordWithout records, with the decision, the items that it went on without.
+// recordWithout records, with the decision, the items that it continued without.
 // To try again, or to leave the incumbent in place, is such a decision too: a
 // resumed run that could measure them must not decide otherwise than the steps
 // which followed.

@@ -18,7 +18,7 @@ import (
 type Level struct {
 	Test    gate.LookTest `json:"test"`
 	Alpha   float64       `json:"alpha"`   // for all readings of these tasks
-	Reading int           `json:"reading"` // 1 is the first; 0: nobody knows
+	Reading int           `json:"reading"` // 1 is the first; 0: no one knows
 	Level   float64       `json:"level"`   // of this one; 0: none
 }
 

@@ -36,11 +36,11 @@ func newLoads(d Data, r *rollouts, emit event.Sink) *loads {
 	return &loads{tasks: d.Triggers, rollouts: r, emit: emit, measured: map[described][]trajectory.Outcome{}}
 }
 
-// on reports whether there are trigger tasks beside the others.
+// on reports whether there are trigger tasks next to the others.
 func (l *loads) on() bool { return l.tasks != nil }
 
 // of measures a skill on the trigger tasks of a split, unless its description was measured
-// on them before. What is recorded stands under prefix.
+// on them before. What is recorded is under prefix.
 func (l *loads) of(ctx context.Context, prefix string, split task.Split, s skill.Skill) ([]trajectory.Outcome, error) {
 	key, tasks := described{split, descriptionOf(s)}, l.tasks[split]
 	if out, known := l.measured[key]; known || len(tasks) == 0 {
@@ -101,7 +101,7 @@ func (l *loads) compare(ctx context.Context, prefix string, current, candidate s
 	return out, nil
 }
 
-// told is what the optimizer is told of the description of a skill: of trigger tasks of the
+// told is what the optimizer is shown the description of a skill: of trigger tasks of the
 // train split, and of those among what was done with it.
 func (l *loads) told(current skill.Skill, done []trajectory.Outcome, tasks map[string]*task.Task) []optimize.Load {
 	var out []optimize.Load
@@ -186,7 +186,7 @@ func withHeadOf(from, s skill.Skill) skill.Skill {
 }
 
 // rates are how often the agent loads the seed skill and the best one, by arm and split: on
-// the trigger tasks beside the others, or on those that were trained on. Nil: there are
+// the trigger tasks next to the others, or on those that were trained on. Nil: there are
 // none.
 func (t *trainer) rates(ctx context.Context) (map[string]map[string]result.TriggerRates, error) {
 	arms := map[string]skill.Skill{"seed": t.seed, "best": t.skills.best.skill}

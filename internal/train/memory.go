@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// memory is what the optimizer is told of earlier steps. It holds what steps report when
+// memory is what the optimizer is shown earlier steps. It holds what steps report when
 // they are closed, and decides nothing.
 type memory struct {
 	opts      Options
@@ -25,7 +25,7 @@ func newMemory(o Options) *memory {
 // beginEpoch empties the step buffer.
 func (m *memory) beginEpoch() { m.epoch = nil }
 
-// stepBuffer is what is told of the steps of this epoch.
+// stepBuffer is what is shown the steps of this epoch.
 func (m *memory) stepBuffer() string { return optimize.StepBuffer(m.epoch) }
 
 // remember adds a step that is closed to the step buffer.
@@ -51,7 +51,7 @@ func (m *memory) heldBack() []string {
 }
 
 // holdBack keeps the notes of a step whose candidate was not accepted for the next one:
-// that edits were rejected says nothing of what stood beside them.
+// that edits were rejected says nothing of what was next to them.
 func (m *memory) holdBack(action gate.Action, notes []string) {
 	if !m.opts.SkillAware || !m.opts.Whole {
 		return

@@ -31,13 +31,13 @@ const (
 	seenPower    = 0.8  // in this share of comparisons
 )
 
-// againKey is where the second answers of the seed skill stand in the record.
+// againKey is where the second answers of the seed skill are in the record.
 const againKey = "seed/selection/again"
 
-// NoiseMark stands in the keys of the second answers of an accepted skill, and in no others.
+// NoiseMark is in the keys of the second answers of an accepted skill, and in no others.
 const NoiseMark = "/noise/"
 
-// noisePlace is where the second answers stand of the skill that is current after a unit of
+// noisePlace is where the second answers are of the skill that is current after a unit of
 // the loop, "" for the seed skill.
 func noisePlace(at string) rollout.Place {
 	if at == "" {
@@ -46,7 +46,7 @@ func noisePlace(at string) rollout.Place {
 	return rollout.Place{Prefix: at + strings.TrimSuffix(NoiseMark, "/"), Sample: 1}
 }
 
-// measureNoise evaluates a skill once more on some items: is one evaluation the truth, and
+// measureNoise evaluates a skill again on some items: is one evaluation the truth, and
 // if not, how far from it?
 func (j *judge) measureNoise(ctx context.Context, at string, of *incumbent, strata []stratum) (*result.SeedNoise, error) {
 	e := j.skills.entry(of)
@@ -144,7 +144,7 @@ func twiceOf(strata []stratum) []int {
 	return out
 }
 
-// TwiceOf is how many of so many items are asked again, where no ceiling bounds it.
+// TwiceOf is how many of that many items are asked again, where no ceiling bounds it.
 func TwiceOf(items int, deterministic bool) int {
 	most := TwiceMost
 	if deterministic {
@@ -283,7 +283,7 @@ func assess(n *result.SeedNoise, inflation float64) error {
 	return nil
 }
 
-// askAgain evaluates some items of a skill once more and returns the ids of those
+// askAgain evaluates some items of a skill again and returns the ids of those
 // whose answer or score changed.
 func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, which []int) ([]string, error) {
 	if len(which) == 0 {

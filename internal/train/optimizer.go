@@ -15,7 +15,7 @@ import (
 )
 
 // optimizer makes proposals: it puts the stages of package optimize to the optimizer's
-// model. It knows the options and what is told of earlier steps, and nothing of gates.
+// model. It knows the options and what is shown earlier steps, and nothing of gates.
 type optimizer struct {
 	opts    Options
 	mode    optimize.Mode
@@ -106,7 +106,7 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 	return strings.Join(shown, "\n\n"), v, nil
 }
 
-// analysed is what analysts are shown of the current skill: behind it stands what other runs
+// analysed is what analysts are shown of the current skill: behind it is what other runs
 // tried in vain, if that is known, and behind all rules what the user has to say to analysts.
 func (o *optimizer) analysed(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
 	document, v, err := o.document(current, done)
@@ -134,7 +134,7 @@ func (o *optimizer) analysed(current skill.Skill, done []trajectory.Outcome) (st
 	return document, v, nil
 }
 
-// tellsFiles reports whether the optimizer is told of the files of a skill: where several may
+// tellsFiles reports whether the optimizer is shown the files of a skill: where several may
 // change, and where there are others than the one that may.
 func (o *optimizer) tellsFiles(s skill.Skill) bool {
 	return !o.scope.Alone() || len(s.Others()) > 0 && !o.scope.DescriptionAlone()
@@ -186,7 +186,7 @@ func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectRes
 	})
 }
 
-// evidence is what a step has for its proposals besides the patches.
+// evidence is what a step has for its proposals apart from the patches.
 type evidence struct {
 	step    stepID
 	current skill.Skill

@@ -48,7 +48,7 @@ type Reflection struct {
 	FailureOnly bool
 	SkillAware  bool
 	Remembered  optimize.Remembered // what other runs leave to this one; the zero value: nothing
-	Guide       string              // what analysts are told in the user's own words; "": nothing
+	Guide       string              // what analysts are reported in the user's own words; "": nothing
 }
 
 // Editing says how edits are merged, and how many a step makes.
@@ -86,14 +86,14 @@ type Ending struct {
 	Test    bool // score seed, best and final on the test split
 	NoSkill bool // and no skill at all
 
-	// EndAfter ends the loop after so many of its units (steps and ends of epochs)
-	// and goes on with the final evaluation. Nil: the loop runs to its end.
+	// EndAfter ends the loop after that many of its units (steps and ends of epochs)
+	// and continues with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
 	Raisable bool // a ceiling has ended it there: a higher one continues it
 	Reopen   bool // open the test split though it was opened before, for other skills
 
 	Stop    Stop      // by which rules the loop ends before its last step
-	Earlier []Stretch // of other runs that this one goes on from, in their order
+	Earlier []Stretch // of other runs that this one continues from, in their order
 }
 
 // Curriculum says which tasks a batch draws. Strategy "none" is one pass over
@@ -110,7 +110,7 @@ type Data struct {
 	Train, Selection, Test []task.Task
 
 	// Triggers are trigger tasks by split, where the description may change: they are
-	// measured beside the others and enter no score. Nil: there are none, or none beside
+	// measured next to the others and enter no score. Nil: there are none, or none next to
 	// others.
 	Triggers map[task.Split][]task.Task
 
@@ -126,13 +126,13 @@ type Roller interface {
 	All(ctx context.Context, p rollout.Place, tasks []task.Task, s skill.Skill, done func()) ([]trajectory.Outcome, error)
 }
 
-// Asker returns the Ask of a step: its requests stand under prefix.
+// Asker returns the Ask of a step: its requests are under prefix.
 type Asker func(prefix string) optimize.Ask
 
-// Recorder records a decision that goes on without some items, and gives those
+// Recorder records a decision that continues without some items, and gives those
 // items up, in one transaction. Decision returns the decision recorded under a
 // key, or computes and records it; an error of compute is returned as it is.
-// Decided tells whether there is one, and computes nothing.
+// Decided reports whether there is one, and computes nothing.
 type Recorder interface {
 	Decided(key string) ([]byte, bool)
 	Unmeasured(ctx context.Context, decisionKey string, decision []byte, keys []string) error
@@ -165,35 +165,35 @@ type Deps struct {
 	// AtOnce is how many rollouts a gate asks for at once, and so how many it may have asked
 	// for in vain when it has decided. 0: gate.DefaultAtOnce.
 	AtOnce int
-	// Told returns what the target is told with a task besides it and the skill, for a
+	// Told returns what the target is reported with a task apart from it and the skill, for a
 	// given skill. It may be called concurrently. Nil: that is not known.
 	Told func(t task.Task, s skill.Skill) optimize.Told
-	// Health reports why it is pointless to go on though calls succeed; it is
+	// Health reports why it is pointless to continue though calls succeed; it is
 	// asked after each batch of rollouts. Nil: nothing is.
 	Health func() error
 	// Look looks at the outcomes of the seed skill before anything rests on them; an
-	// error ends the run there. Nil: nobody does.
+	// error ends the run there. Nil: no one does.
 	Look func([]trajectory.Outcome) error
 	// Before notes that the test split is read, for the nth time in this run, and tells
 	// who has read tasks of it before. taken says that an opening in the record may be
 	// that of the run that this one is a fork of. Nil: it is not kept track of.
 	Before func(ctx context.Context, n int, taken bool) (result.TestReads, error)
-	// Measure names all that scores of the test split depend on besides the skill: by
+	// Measure names all that scores of the test split depend on apart from the skill: by
 	// another one it is another test.
 	Measure string
 	// Fruitless ends a run whose analysts give nothing that can be used for several
 	// steps in a row, with a *FruitlessError. A replay does not.
 	Fruitless bool
-	// Optimizer stands for what may change of the optimizer from session to session.
+	// Optimizer means what may change of the optimizer from session to session.
 	Optimizer string
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
-	// Pace is told of each unit of the run before it begins; an error ends the run
+	// Pace is shown each unit of the run before it begins; an error ends the run
 	// there, ErrEnded only its loop. For a step it says how many tasks there is room for, from Least to Tasks;
-	// nothing else of what the run decides may depend on it. Nil: nobody wants to know.
+	// nothing else of what the run decides may depend on it. Nil: no one wants to know.
 	Pace func(Unit) (tasks int, err error)
 	// Overlap lets the rollouts that a unit of the loop begins with be prefetched,
-	// before Pace is told of it: as soon as the skill that they are made with is certain,
+	// before Pace is shown it: as soon as the skill that they are made with is certain,
 	// while answers of the unit before are still out. It changes nothing but when
 	// they are made, and may be answered otherwise at any time. Nil: never.
 	Overlap func() bool

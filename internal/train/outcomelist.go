@@ -17,10 +17,10 @@ import (
 type outcomeList struct {
 	open   []trajectory.Outcome // nil: packed, or nothing is measured
 	packed []byte
-	shared bool // open was handed out: it does not change any more
+	shared bool // open was given out: it does not change any more
 }
 
-// all returns what is known of each item. It is shared: nobody changes it, and what is
+// all returns what is known of each item. It is shared: no one changes it, and what is
 // set later does not either.
 func (l *outcomeList) all(items []string) []trajectory.Outcome {
 	l.unpack(items)

@@ -21,7 +21,7 @@ type Unit struct {
 	// Tasks is how many train tasks a step is to roll out, Least how few it may if
 	// there is no room for all.
 	Tasks, Least int
-	Key          string // of a confirmation: where it stands in the record
+	Key          string // of a confirmation: where it is in the record
 	// Closing is how many rollouts the end of the run takes after it, at most: the last
 	// decisions, the fresh pass, and the test of the seed skill and the
 	// best one.
@@ -33,7 +33,7 @@ const (
 	UnitStep     = "step"
 	UnitEpochEnd = "epoch end"
 	UnitFinal    = "final evaluation"
-	// After a step Tasks selection tasks are asked once more, to see whether training may stop.
+	// After a step Tasks selection tasks are asked again, to see whether training may stop.
 	UnitConfirmation = "confirmation"
 	// Within a step another candidate is judged, or more tasks are rolled out. The answer
 	// is 0 tasks where there is no room for that.
@@ -137,7 +137,7 @@ func tasksOf(batches []schedule.Batch) int {
 	return n
 }
 
-// loops reports whether the loop goes on after so many units, as far as EndAfter
+// loops reports whether the loop continues after that many units, as far as EndAfter
 // has it.
 func (o Options) loops(units int) bool { return o.EndAfter == nil || units < *o.EndAfter }
 

@@ -37,7 +37,7 @@ func (n Sizes) judge() (judge, pass int) {
 // can be used and nothing has to be sent twice: re-asks and retries come on top.
 func (o Options) Plan(n Sizes) []result.StageCalls {
 	steps := o.Steps(n.Train)
-	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
+	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn again
 	candidates := steps + triesOfParts*o.secondTries(steps)
 	judge, pass := n.judge()
 	gates := 0
@@ -138,7 +138,7 @@ func (o Options) analystsOf(tasks int) int {
 	return max(single, optimize.MaxContrastBatches(tasks, size, o.Window)) + 2
 }
 
-// mergesOf is how many calls merge what so many analysts propose, at most.
+// mergesOf is how many calls merge what that many analysts propose, at most.
 func (o Options) mergesOf(analysts int) int {
 	merges := 0
 	for failures := range analysts + 1 {
@@ -194,7 +194,7 @@ func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 // triesOfParts is how many parts of a rejected candidate are judged at most.
 const triesOfParts = 3
 
-// secondTries is how many of so many steps may have one.
+// secondTries is how many of that many steps may have one.
 func (o Options) secondTries(steps int) int {
 	if !o.SecondTry || o.Mode != string(optimize.ModePatch) || o.Gate == gate.ModeOff {
 		return 0
@@ -203,7 +203,7 @@ func (o Options) secondTries(steps int) int {
 }
 
 // compared is how many train tasks an epoch's end rolls out at most. A policy
-// that looks for some kind of pairs goes on until it has enough of them.
+// that looks for some kind of pairs continues until it has enough of them.
 func (o Options) compared(train int) int {
 	if p, err := optimize.ParsePairPolicy(o.SlowPairs); err == nil && p != optimize.PairsMixed {
 		return train

@@ -21,13 +21,13 @@ type prefetch struct {
 
 	mu       sync.Mutex
 	finished int
-	tell     func() // nil: nobody asked yet
+	tell     func() // nil: no one asked yet
 }
 
 // prefetched are the sets that were started and not asked for yet. It owns their
 // goroutines and is safe for concurrent use.
 type prefetched struct {
-	ahead func(context.Context) (context.Context, func()) // see Deps.Ahead; nil: nobody asks
+	ahead func(context.Context) (context.Context, func()) // see Deps.Ahead; nil: no one asks
 
 	mu  sync.Mutex
 	all []*prefetch
@@ -53,7 +53,7 @@ func (b *prefetched) add(p *prefetch) {
 	b.all = append(b.all, p)
 }
 
-// take hands over the prefetch of a set, nil if it was not started.
+// take passes on the prefetch of a set, nil if it was not started.
 func (b *prefetched) take(set rolloutSet) *prefetch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *prefetched) take(set rolloutSet) *prefetch {
 	return p
 }
 
-// rest hands over everything.
+// rest passes on everything.
 func (b *prefetched) rest() []*prefetch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *prefetch) is(set rolloutSet) bool {
 	return p.place == set.place && p.skill.Equal(set.skill) && slices.Equal(idsOf(p.tasks), idsOf(set.tasks))
 }
 
-// wait returns the outcomes. done is told of each as if it had been there from
+// wait returns the outcomes. done is shown each as if it had been there from
 // the beginning.
 func (p *prefetch) wait(ctx context.Context, done func()) ([]trajectory.Outcome, error) {
 	defer p.stop()
@@ -116,7 +116,7 @@ func (p *prefetch) follow(done func()) {
 	}
 }
 
-// done is told of each outcome.
+// done is shown each outcome.
 func (p *prefetch) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

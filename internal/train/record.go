@@ -5,7 +5,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	// ReadBefore are the readings of the test's tasks before this run's. It depends on
 	// what else ran, so it is no part of the history. Nil: no account is kept of them, or

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Recorded is a run that its gate is to decide anew.
+// Recorded is a run that its gate is to decide again.
 type Recorded struct {
 	Data       Data // as the run had them, but for how answers are scored
 	History    result.History
@@ -43,9 +43,9 @@ type Answers interface {
 	Missing(prefix string) []string
 }
 
-// Rejudge has the gate decide once more on the candidates of a run, by its recorded answers
+// Rejudge has the gate decide again on the candidates of a run, by its recorded answers
 // as Answers scores them. The candidates are those that the run made: what analysts would
-// have proposed of other scores nobody knows. After the first decision that is another one,
+// have proposed of other scores no one knows. After the first decision that is another one,
 // or for which answers are missing, nothing is known of those that follow, since they were
 // about another skill.
 func Rejudge(ctx context.Context, o Options, r Recorded) ([]result.Rejudgement, error) {
@@ -96,7 +96,7 @@ func after(made []result.Rejudgement) string {
 	return ""
 }
 
-// judgedPlace is a decision of the run, and where it stands.
+// judgedPlace is a decision of the run, and where it is.
 type judgedPlace struct {
 	result.Judgement
 	candidate int // index in the list of candidates
@@ -380,7 +380,7 @@ func (j *rejudge) decide(ctx context.Context, p judgedPlace, cand *incumbent) (v
 	return v, "", nil
 }
 
-// unread is how many of the tasks that a verdict goes on without were never asked there.
+// unread is how many of the tasks that a verdict continues without were never asked there.
 func (j *rejudge) unread(prefix string, v gate.Verdict) int {
 	n := 0
 	for _, arm := range []gate.Arm{gate.Candidate, gate.Incumbent} {

@@ -15,7 +15,7 @@ import (
 )
 
 // rollouts makes the rollouts of all stages: it reports progress, uses what was
-// prefetched, asks after each batch whether it makes sense to go on, and records what
+// prefetched, asks after each batch whether it makes sense to continue, and records what
 // could not be measured. It knows nothing of skills beyond the one it is given. It is
 // safe for concurrent use.
 type rollouts struct {
@@ -27,7 +27,7 @@ type rollouts struct {
 	prefetched prefetched
 }
 
-// rolloutSet names rollouts: tasks with a skill, and where they stand in the run.
+// rolloutSet names rollouts: tasks with a skill, and where they are in the run.
 type rolloutSet struct {
 	place rollout.Place
 	tasks []task.Task
@@ -56,7 +56,7 @@ func (r *rollouts) one(ctx context.Context, place rollout.Place, t task.Task, s 
 	return r.roller.One(ctx, place, t, s)
 }
 
-// healthy asks whether it makes sense to go on.
+// healthy asks whether it makes sense to continue.
 func (r *rollouts) healthy() error {
 	if r.health == nil {
 		return nil
@@ -65,7 +65,7 @@ func (r *rollouts) healthy() error {
 }
 
 // counter returns a function that counts finished rollouts and now and then
-// tells how far the stage is.
+// reports how far the stage is.
 func (r *rollouts) counter(stage string, total int) func() {
 	r.emit(event.Progress{Stage: stage, Total: total})
 	if r.usage == nil {
@@ -83,7 +83,7 @@ func (r *rollouts) counter(stage string, total int) func() {
 	}
 }
 
-// giveUp records, as the named decision, items that something goes on without.
+// giveUp records, as the named decision, items that something continues without.
 func (r *rollouts) giveUp(ctx context.Context, decisionKey string, place rollout.Place, tasks []task.Task) error {
 	keys := make([]string, len(tasks))
 	for i, tk := range tasks {

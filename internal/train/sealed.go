@@ -12,15 +12,15 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Opening is one opening of the sealed test split: whoever looks twice can choose
+// Opening is one opening of the sealed test split: the one who looks twice can choose
 // by it, and then it tests nothing.
 type Opening struct {
 	Number int               `json:"number"` // 1 is the one that counts
 	Skills map[string]string `json:"skills"` // hash of each arm's skill
-	// Measure says by what they were scored.
+	// Measure says according to what they were scored.
 	Measure string `json:"measure,omitempty"`
 	// Raisable says that a ceiling had ended the loop: if it is raised, the split is opened
-	// once more, as one more reading.
+	// again, as one more reading.
 	Raisable bool `json:"raisable,omitempty"`
 }
 
@@ -43,7 +43,7 @@ const maxOpenings = 1000
 // open records that the test split is opened for these arms. The first time it
 // is, and again for the same skills scored alike: then the answers are in the record.
 // For other skills, or by another measure, it is refused unless Reopen allows it.
-// Openings for others in between count: whoever has seen both can choose.
+// Openings for others in between count: the one who has seen both can choose.
 func (s *testSplit) open(ctx context.Context, arms []testArm) (*testAccess, error) {
 	skills := map[string]string{}
 	for _, a := range arms {
@@ -172,7 +172,7 @@ func sameSkills(a, b map[string]string) bool {
 	return true
 }
 
-// place is where the rollouts of an arm stand: there where its skill was first
+// place is where the rollouts of an arm are: there where its skill was first
 // tested.
 func (s *testAccess) place(a testArm) rollout.Place { return s.places[a.hash()] }
 

@@ -43,7 +43,7 @@ func newSkills(o Options, d Data, scope skill.Scope) *skills {
 	return s
 }
 
-// hash names a skill by what edits may change of it.
+// hash names a skill according to what edits may change of it.
 func (s *skills) hash(sk skill.Skill) string { return s.scope.Hash(sk) }
 
 // densityOf is the share of directive words in a skill, if it counts at all.
@@ -110,7 +110,7 @@ func (s *skills) adopt(cand incumbent, v gate.Verdict) {
 }
 
 // refresh brings a skill up to what the store knows of it now. What the store learns
-// later does not change it: its outcomes are written beside what the run does next.
+// later does not change it: its outcomes are written next to what the run does next.
 func (s *skills) refresh(in *incumbent) {
 	e := s.entry(in)
 	if e.evaluations() == 0 {
@@ -232,7 +232,7 @@ func (s *skills) failures(cand *incumbent) (out result.CauseCounts) {
 	return out
 }
 
-// rolledOut notes that the current skill is asked so many samples of some tasks in batches, so
+// rolledOut notes that the current skill is asked that many samples of some tasks in batches, so
 // that none of them is fresh for a gate. Of one sample gates know by themselves.
 func (s *skills) rolledOut(tasks []task.Task, samples int) {
 	if samples < 2 {

@@ -18,7 +18,7 @@ import (
 // stepID says which step of a run it is.
 type stepID struct{ epoch, number, inEpoch int }
 
-// key is where what a step decides stands in the record.
+// key is where what a step decides is in the record.
 func (id stepID) key() string { return fmt.Sprintf("e%d/s%d", id.epoch, id.number) }
 
 // errIndecisive asks for one more try of a step.
@@ -42,13 +42,13 @@ type stepper struct {
 	loads     *loads
 }
 
-// stepResult is what a step came to.
+// stepResult is the result of a step.
 type stepResult struct {
 	batch *batch
 	*proposal
 }
 
-// run carries out a step; an indecisive one is tried once more from its
+// run carries out a step; an indecisive one is tried again from its
 // rollouts on, under keys of its own.
 func (s *stepper) run(ctx context.Context, id stepID, planned []schedule.Batch) (stepResult, error) {
 	r, err := s.try(ctx, id, planned, result.StepRecord{})
@@ -117,7 +117,7 @@ func (s *stepper) summarise(p *proposal, b *batch) {
 	p.files["patches.json"] = b.reflected
 }
 
-// note is what later steps are told of this one.
+// note is what later steps are shown this one.
 func (r stepResult) note() optimize.StepNote {
 	n := optimize.StepNote{Step: r.record.Step, Action: r.record.Action, Patterns: optimize.FailurePatterns(r.batch.answered.failing())}
 	for _, o := range r.batch.outcomes {
@@ -137,7 +137,7 @@ func (r stepResult) note() optimize.StepNote {
 	return n
 }
 
-// done is the event that tells of a step.
+// done is the event that reports a step.
 func (r stepResult) done() event.StepDone {
 	c := r.record
 	budget := 0

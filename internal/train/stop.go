@@ -26,7 +26,7 @@ type Stop struct {
 	Evidence bool    `json:"evidence,omitempty"` // less is left to gain than the tasks could show
 }
 
-// without is the rules but for one. Patience is left: it counts anew.
+// without is the rules but for one. Patience is left: it counts again.
 func (s Stop) without(rule string) Stop {
 	switch rule {
 	case result.StopPerfect:
@@ -93,7 +93,7 @@ func (s *stopper) sawGuidance() {
 	}
 }
 
-// check returns why the loop ends here, nil if it goes on.
+// check returns why the loop ends here, nil if it continues.
 func (s *stopper) check(ctx context.Context, at stopPlace) (*result.Stop, error) {
 	rules := s.opts.rulesAt(at.units)
 	if s.opts.begins(at.units) {
@@ -229,7 +229,7 @@ func (e *entry) left() (mean float64, open int) {
 
 // perfect is the rule of a skill to which nothing can be added: each task of the split is
 // measured, and each draw of it is at the metric's maximum. One draw of a task may be luck:
-// those that have no second one are asked once more.
+// those that have no second one are asked again.
 func (s *stopper) perfect(ctx context.Context, e *entry, at stopPlace) (*result.Stop, error) {
 	if s.opts.Projection.DensityWeight != 0 || len(e.unmeasured()) > 0 || !e.flawless() {
 		return nil, nil // a skill of more directive words would score more
@@ -316,7 +316,7 @@ func (s *stopper) confirmPart(ctx context.Context, e *entry, place rollout.Place
 }
 
 // loadsRight reports whether the agent loads the current skill where it should and nowhere
-// else, where trigger tasks are measured beside the others: a better description would be a
+// else, where trigger tasks are measured next to the others: a better description would be a
 // gain.
 func (s *stopper) loadsRight(ctx context.Context, at stopPlace) (bool, error) {
 	if !s.loads.on() {
@@ -360,13 +360,13 @@ func (s *stopper) mayBePerfect(units int, sk skill.Skill, seen []trajectory.Outc
 	return e == nil || e.flawless()
 }
 
-// stopKey is where a confirmation after a unit stands in the record.
+// stopKey is where a confirmation after a unit is in the record.
 func stopKey(unit string) string { return unit + "/stop" }
 
-// ConfirmationMark stands in the keys of the rollouts of confirmations, and in no others.
+// ConfirmationMark is in the keys of the rollouts of confirmations, and in no others.
 const ConfirmationMark = "/stop/"
 
-// remains reports whether the loop asks for anything more after so many steps of an epoch.
+// remains reports whether the loop asks for anything more after that many steps of an epoch.
 func (t *trainer) remains(epoch, inEpoch int) bool {
 	last := epoch == t.opts.Epochs
 	if inEpoch < t.sampler.stepsPerEpoch() {

@@ -64,7 +64,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 	return e
 }
 
-// forget drops what was measured. Sample numbers go on, so that what is measured
+// forget drops what was measured. Sample numbers continue, so that what is measured
 // next is fresh.
 func (e *entry) forget() {
 	n := len(e.items)
@@ -73,7 +73,7 @@ func (e *entry) forget() {
 	e.outcomes = outcomeList{}
 }
 
-// all is what is known of each item. It is shared: nobody changes it, and what the store
+// all is what is known of each item. It is shared: no one changes it, and what the store
 // learns later does not either.
 func (s *store) all(e *entry) []trajectory.Outcome {
 	s.touch(e)
@@ -99,7 +99,7 @@ func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 		e.outcomes.set(e.items, item, o)
 	}
 	if !o.Status.Measured() {
-		if o.FailReason != "" { // else nobody asked
+		if o.FailReason != "" { // else no one asked
 			e.Unscored[item]++
 		}
 		return

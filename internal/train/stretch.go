@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
-// Stretch is a part of the loop that another run has carried out, which this one goes on
+// Stretch is a part of the loop that another run has carried out, which this one continues
 // from: it is carried out again as it was, from the record.
 type Stretch struct {
 	RunID  string `json:"run_id"`
@@ -41,8 +41,8 @@ type LoopEnd struct {
 }
 
 // After is the rules of what comes after a stretch, of those that somebody asks for then: a
-// rule that ended it, or did not hold in it because it had ended one before, ends what goes on
-// from there only if it is set anew.
+// rule that ended it, or did not hold in it because it had ended one before, ends what continues
+// from there only if it is set again.
 func (s Stretch) After(asked Stop) Stop {
 	held := s.Stop.without(s.Ended)
 	if asked.Perfect == s.Asked.Perfect {
@@ -57,7 +57,7 @@ func (s Stretch) After(asked Stop) Stop {
 	return asked
 }
 
-// rulesAt is by which rules the loop may end after so many units.
+// rulesAt is by which rules the loop may end after that many units.
 func (o Options) rulesAt(units int) Stop {
 	for _, s := range o.Earlier {
 		if units < s.Units {
@@ -67,7 +67,7 @@ func (o Options) rulesAt(units int) Stop {
 	return o.Stop
 }
 
-// begins reports whether what goes on from another run begins after so many units.
+// begins reports whether what continues from another run begins after that many units.
 func (o Options) begins(units int) bool {
 	for _, s := range o.Earlier {
 		if units == s.Units {
@@ -103,7 +103,7 @@ func (o Options) epochsAt(step int) int {
 	return o.Epochs
 }
 
-// CarriedOut reports whether another run has carried out what a key of the record stands for:
+// CarriedOut reports whether another run has carried out what a key of the record means:
 // the seed skill's scores, steps, the ends of epochs, and the test of the seed skill.
 func (o Options) CarriedOut(key string) bool {
 	if len(o.Earlier) == 0 {
@@ -156,7 +156,7 @@ type budgets struct {
 }
 
 // newBudgets returns the schedules of edit budgets, nil if the optimizer chooses: a step of a
-// run that goes on from another one has the budget of a run that was planned as long.
+// run that continues from another one has the budget of a run that was planned as long.
 func newBudgets(o Options, d Data) (*budgets, error) {
 	if o.Schedule == "model" {
 		return nil, nil

@@ -27,7 +27,7 @@ type testSplit struct {
 	rollouts *rollouts
 	record   Recorder
 	emit     event.Sink
-	measure  string // what scores depend on besides the skill
+	measure  string // what scores depend on apart from the skill
 	before   func(ctx context.Context, n int, taken bool) (result.TestReads, error)
 	lastStep int
 
@@ -134,7 +134,7 @@ const noSkill = "\x00no skill"
 type testArm struct {
 	name  string
 	skill skill.Skill
-	of    string // what tells it from other arms
+	of    string // what distinguishes it from other arms
 }
 
 // testArms are the seed, the best and the final skill, and no skill at all if it is asked
@@ -153,7 +153,7 @@ func sameAs(arms []testArm, i int) int {
 	return slices.IndexFunc(arms, func(a testArm) bool { return a.of == arms[i].of })
 }
 
-// testPlace is where the rollouts of an arm stand when the test split is opened
+// testPlace is where the rollouts of an arm are when the test split is opened
 // for the nth time.
 func testPlace(n int, arm string) rollout.Place {
 	if n > 1 {

@@ -317,7 +317,7 @@ func (t *trainer) endedEarly() bool {
 	return t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable())
 }
 
-// finalPlace is where what the final evaluation asks for stands in the record. A loop that
+// finalPlace is where what the final evaluation asks for is in the record. A loop that
 // was ended early may be continued: each of its ends has a place of its own.
 func (t *trainer) finalPlace() string {
 	if t.endedEarly() {
@@ -344,7 +344,7 @@ func (t *trainer) test(ctx context.Context) (err error) {
 // lastStep is the number of the step that was closed last, 0 for the seed skill.
 func (t *trainer) lastStep() int { return len(t.history.Steps) - 1 }
 
-// soFar is the history as it stands.
+// soFar is the history as it is.
 func (t *trainer) soFar() result.History {
 	h := t.history
 	h.Drift = t.judge.drifts

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 )
 
-// outlooking is a policy that says how a trial stands.
+// outlooking is a policy that says how a trial is.
 type outlooking interface {
 	Reached(e *gate.Evidence) (phase gate.Phase, units, of int, ok bool)
 	Outlook(e *gate.Evidence) gate.Outlook
 }
 
 // reporting is a policy whose outlook is told about fifty times a phase, at the same places
-// whatever arrives first: a run that is resumed tells the same once more. Verdicts are
+// whatever arrives first: a run that is resumed tells the same again. Verdicts are
 // those of the policy.
 type reporting struct {
 	gate.Policy
@@ -28,7 +28,7 @@ type reporting struct {
 	units int // at the last telling
 }
 
-// watch has the outlook of a trial told to whoever follows the run.
+// watch has the outlook of a trial told to the one who follows the run.
 func (j *judge) watch(prefix string, p gate.Policy) gate.Policy {
 	outlook, ok := p.(outlooking)
 	if !ok || j.unwatched {

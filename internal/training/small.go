@@ -10,10 +10,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/train"
 )
 
-// small is what a run leaves out where its ceiling of calls has no room for a step beside it.
+// small is what a run leaves out where its ceiling of calls has no room for a step next to it.
 type small struct {
 	NoTest    bool `json:"no_test,omitempty"`   // the test
-	Selection int  `json:"selection,omitempty"` // selection tasks, all but so many; 0: none is left out
+	Selection int  `json:"selection,omitempty"` // selection tasks, all but that many; 0: none is left out
 }
 
 // What a step needs at least: fewer tasks teach and tell hardly anything.
@@ -21,7 +21,7 @@ const (
 	leastTasks     = 10
 	usefulTasks    = 20 // of a batch, as long as the selection split can shrink
 	leastSelection = 10
-	askedAgain     = 20 // one call in so many
+	askedAgain     = 20 // one call in that many
 )
 
 // need is what a ceiling has to have room for.

@@ -56,7 +56,7 @@ func (z *Sizes) warms() bool {
 }
 
 // warmTasks is how many train tasks a warm start has, 0 if there is none. What episodes
-// take nobody knows: there it has no more than a batch may.
+// take no one knows: there it has no more than a batch may.
 func (z *Sizes) warmTasks() int {
 	n := z.in.Data.Drawable()
 	switch c := z.ceiling(); {
@@ -81,7 +81,7 @@ func (z *Sizes) KeepsOpen() bool {
 
 // ceiling is the run's ceiling of calls where sizes are to follow it, which they do unless
 // somebody chose the size of batches. One of money or tokens says nothing of calls before
-// any was made, and what an episode takes nobody knows: nil.
+// any was made, and what an episode takes no one knows: nil.
 func (z *Sizes) ceiling() *schedule.Ceiling {
 	calls := z.in.Config.Limits.Calls
 	if calls == nil || z.KeepsOpen() || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {

@@ -2,7 +2,7 @@
 // and its ceiling of calls: sizes of batches, the warm start, how the gate confirms.
 //
 // What rests on a ceiling is decided once, at the beginning of a run, and recorded: a
-// ceiling may change when the run goes on. The package knows configurations and the
+// ceiling may change when the run continues. The package knows configurations and the
 // options of the loop. It knows nothing of how a run is carried out.
 package training
 

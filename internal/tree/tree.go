@@ -97,7 +97,7 @@ func step(dir *os.Root, at string, e fs.DirEntry, depth int, visit Visit) error 
 }
 
 // RemoveAll is os.RemoveAll for folders of any depth: that one keeps a file open for
-// each level, of which there are only so many.
+// each level, of which there are only that many.
 func RemoveAll(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return os.RemoveAll(dir)

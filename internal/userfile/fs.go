@@ -51,7 +51,7 @@ func (d folder) ReadFile(name string) ([]byte, error) {
 	return data, fault(name, err)
 }
 
-// fault names a file as whoever asked for it does.
+// fault names a file as the one who asked for it does.
 func fault(name string, err error) error {
 	var own *Error
 	if errors.As(err, &own) {

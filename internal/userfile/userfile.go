@@ -19,7 +19,7 @@ import (
 	"path/filepath"
 )
 
-// What is wrong with a file, besides the errors of the file system.
+// What is wrong with a file, apart from the errors of the file system.
 var (
 	ErrNotFile  = errors.New("not a regular file")
 	ErrTooLarge = errors.New("too large")
@@ -109,7 +109,7 @@ func ReadOwn(ctx context.Context, dir, name string, limit int64) (data []byte, e
 }
 
 // File is a regular file that is read once, from its beginning. It is for one
-// goroutine; whoever opened it closes it.
+// goroutine; the one who opened it closes it.
 type File struct {
 	ctx   context.Context // of the reading, which the caller has begun
 	file  *os.File
@@ -211,7 +211,7 @@ func (f *File) Read(p []byte) (int, error) {
 const chunk = 1 << 20
 
 // beyond tells the end of a file that has just the size of the limit from one that
-// goes on.
+// continues.
 func (f *File) beyond() error {
 	n, err := f.file.Read(make([]byte, 1))
 	if n > 0 {

@@ -71,7 +71,7 @@ func CheckAgent(ctx context.Context, c config.Agent, lookup func(string) (string
 	return info.Version, surroundings(c, lookup)
 }
 
-// surroundings reports what an agent needs besides its program.
+// surroundings reports what an agent needs apart from its program.
 func surroundings(c config.Agent, lookup func(string) (string, bool)) error {
 	if s := sandbox.Supports(); c.Sandbox == "auto" && s.Kind == "" {
 		return &AgentError{Key: "agent.sandbox", Err: fmt.Errorf("agents cannot be confined here: %s", s.Why), Help: "agent.sandbox=off runs them unconfined"}
@@ -85,8 +85,8 @@ func surroundings(c config.Agent, lookup func(string) (string, bool)) error {
 }
 
 // Agent builds the agent of a config, which CheckAgent has found fit, and starts
-// its gateway. Close ends that. guard says what the agent must not read, beside what lies
-// beside the trained document, lookup reads the environment.
+// its gateway. Close ends that. guard says what the agent must not read, next to what lies
+// next to the trained document, lookup reads the environment.
 func Agent(c config.Agent, beside []agent.Beside, guard reach.Guard, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
 	a, err := NewAgent(c, guard, lookup)
 	if err != nil {
@@ -114,7 +114,7 @@ func Agent(c config.Agent, beside []agent.Beside, guard reach.Guard, target conf
 // a program of somebody else only its requests show it.
 func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
 
-// AgentTold is what an agent tells its model besides the task: its system message and its
+// AgentTold is what an agent distinguishes its model apart from the task: its system message and its
 // tools, one a line; both "" if that is not known.
 func AgentTold(c config.Agent, beside []agent.Beside, s skill.Skill) (system, tools string) {
 	if !AgentTells(c) {
@@ -244,8 +244,8 @@ func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, er
 // name is agent.skill_name.
 func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolders(s, name) }
 
-// Misplaced reports why the document of agent.file cannot stand in a workspace: what is there
-// under its name, or beside which the agent does not read it.
+// Misplaced reports why the document of agent.file cannot be in a workspace: what is there
+// under its name, or next to which the agent does not read it.
 func Misplaced(workspace fs.FS, c config.Agent) error {
 	if over := agent.Hidden(workspace, c.Name, c.File); over != "" {
 		return fmt.Errorf("the workspace brings %s, beside which %s does not read %s: take it out of the workspace", over, c.Name, c.File)

@@ -29,7 +29,7 @@ type Destination struct {
 	Why string
 }
 
-// Destinations tells where questions of a role go, without a call and without a key. A role
+// Destinations reports where questions of a role go, without a call and without a key. A role
 // without a model sends nothing.
 func Destinations(role string, c config.Config) ([]Destination, error) {
 	m := c.Models.Of(role)

@@ -29,7 +29,7 @@ func (w *metered) look(req *model.Request) {
 	}
 }
 
-// UntellableAgent is why nobody can tell whether the agent of a config loads a skill, ""
+// UntellableAgent is why no one can report whether the agent of a config loads a skill, ""
 // if it can be told: by its requests, or by its events.
 func UntellableAgent(gateway bool, name string) string {
 	if gateway || name == agent.BuiltinName || agent.TellsReads(name) {

@@ -31,7 +31,7 @@ type metered struct {
 	answered int
 	usage    trajectory.Usage
 	over     *caller.TaskLimitError // the first limit of the task that was met
-	marks    rollout.Marks          // of the skill's body; none: nobody asks
+	marks    rollout.Marks          // of the skill's body; none: no one asks
 	loaded   bool                   // a request held one of them
 	told     trajectory.Told        // by the first request with the most tools
 	tools    int                    // of that request
@@ -59,7 +59,7 @@ func (w *metered) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
-// listen remembers what the agent tells its model besides the task. Agents also ask for
+// listen remembers what the agent distinguishes its model apart from the task. Agents also ask for
 // titles and the like: the request that offers most tools is that of the work.
 func (w *metered) listen(req *model.Request) {
 	w.mu.Lock()

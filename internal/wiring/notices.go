@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
-// notices passes on what becomes of the servers of a model: once that one is asked no
+// notices passes on what happens to the servers of a model: once that one is asked no
 // more, and once that one keeps failing. That one rests a moment happens all the
 // time and is not told.
 type notices struct {

@@ -12,9 +12,9 @@ import (
 )
 
 // pieces keeps credentials out of an answer whose text comes in pieces, one an event:
-// each alone may hold a harmless part of a key, and whoever reads them puts it
+// each alone may hold a harmless part of a key, and the one who reads them puts it
 // together. An event in which a key may have begun waits for those that tell; all that
-// is handed over before is less than minOpen bytes of one. What no key is in stays
+// is passed on before is less than minOpen bytes of one. What no key is in stays
 // byte by byte what it was.
 type pieces struct {
 	across func([]string) []string // texts without what is in all of them together
@@ -54,11 +54,11 @@ type leaf struct {
 
 // channel is what the texts under one name make together.
 type channel struct {
-	past    string // of what was handed over: the end, in which a key may have begun
+	past    string // of what was passed on: the end, in which a key may have begun
 	waiting []*leaf
 }
 
-// add takes more of an answer, and returns what can be handed over.
+// add takes more of an answer, and returns what can be passed on.
 func (p *pieces) add(b []byte) []byte {
 	p.rest = append(p.rest, b...)
 	for {
@@ -123,7 +123,7 @@ func (p *pieces) look(c *channel) {
 		texts = append(texts, l.text)
 	}
 	texts = p.across(texts)
-	if texts[0] != c.past { // the mask belongs where the key goes on
+	if texts[0] != c.past { // the mask belongs where the key continues
 		i := 0
 		for i < len(c.waiting)-1 && c.waiting[i].text == texts[i+1] {
 			i++
@@ -184,7 +184,7 @@ func (e *piecesEvent) bytes() []byte {
 	return append(out, e.raw[from:]...)
 }
 
-// eventLeaves returns where the JSON of an event stands, and the texts in it. One whose
+// eventLeaves returns where the JSON of an event is, and the texts in it. One whose
 // data are on several lines, or no JSON, has none.
 func eventLeaves(raw []byte) (data span, leaves []*leaf) {
 	for at := 0; at < len(raw); {
@@ -207,16 +207,16 @@ func eventLeaves(raw []byte) (data span, leaves []*leaf) {
 	return data, textsIn(payload)
 }
 
-// textsIn returns the texts in a JSON value. Their channel is the name that they stand
-// under, with the numbers beside it and around it that count choices, blocks and calls:
-// what one protocol calls text it goes on calling text.
+// textsIn returns the texts in a JSON value. Their channel is the name that they are
+// under, with the numbers next to it and around it that count choices, blocks and calls:
+// what one protocol calls text it continues calling text.
 func textsIn(payload []byte) []*leaf {
 	root := gjson.ParseBytes(payload)
 	root.Index = bytes.IndexAny(payload, "{[") // where there is neither there are no names
 	return textsBelow(root, "", nil)
 }
 
-// textsBelow adds the texts in an object or a list, which stands under a name.
+// textsBelow adds the texts in an object or a list, which is under a name.
 func textsBelow(in gjson.Result, name string, leaves []*leaf) []*leaf {
 	if !in.IsObject() && !in.IsArray() {
 		return leaves

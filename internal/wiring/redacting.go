@@ -164,7 +164,7 @@ func Secrets(c config.Config, lookup func(string) (string, bool)) []string {
 
 // handed returns which of the variables that a program is handed are secrets: the
 // value of one that is named so, or looks so, and the password in an address.
-// Others, such as paths, may stand in a right answer.
+// Others, such as paths, may be in a right answer.
 func handed(names []string, lookup func(string) (string, bool)) []string {
 	looks := redact.New()
 	var out []string
@@ -186,7 +186,7 @@ func secretVariable(name string) bool {
 	})
 }
 
-// credentials returns what the requests of a model carry that nobody may read.
+// credentials returns what the requests of a model carry that no one may read.
 func credentials(m config.Model, lookup func(string) (string, bool)) []string {
 	var out []string
 	for _, name := range keyVariables(m) {
@@ -266,7 +266,7 @@ func ofAddress(raw string) []string {
 }
 
 // ofGoogle returns what a file of credentials keeps secret. One that cannot be
-// read is told of by whoever needs it.
+// read is shown by the one who needs it.
 func ofGoogle(path string) []string {
 	if path == "" {
 		return nil

@@ -25,7 +25,7 @@ type server struct {
 	lookup func(string) (string, bool)
 	preset.Resolved
 	key     string
-	notices *notices // of the servers; nil: nobody hears it
+	notices *notices // of the servers; nil: no one hears it
 }
 
 // remote builds the client of a model that a preset describes.
@@ -192,7 +192,7 @@ func (s server) noTemperature() bool {
 }
 
 // elsewhere reports that provider openai is led to a server of its own kind,
-// which nobody has to ask whether it has the newer API.
+// which no one has to ask whether it has the newer API.
 func (s server) elsewhere() bool {
 	return s.Preset == "openai" && s.Warning != "" && s.config.API != openai.APIResponses
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 )
 
-// Replayed returns what is to be known of the model of a role when nobody is called:
+// Replayed returns what is to be known of the model of a role when no one is called:
 // the same as Client does, but without a client, and so without keys, folders and
 // programs. It costs nothing.
 func Replayed(role string, m config.Model) (Built, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// veil keeps credentials out of an answer that is handed over as it comes. It
+// veil keeps credentials out of an answer that is passed on as it comes. It
 // hands whole lines over, which events end with, and the rest at the end; a line
 // that may end within a credential waits for the next.
 type veil struct {
@@ -64,7 +64,7 @@ func (v *veil) Write(b []byte) (int, error) {
 	if end == 0 {
 		return len(b), nil
 	}
-	// A line break may stand in a credential: its beginning is held back.
+	// A line break may be in a credential: its beginning is held back.
 	if end = v.ready(string(v.rest[:end])); end == 0 {
 		return len(b), nil
 	}
@@ -73,7 +73,7 @@ func (v *veil) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// pass hands over what holds no credential by itself, an answer in events as soon as
+// pass passes on what holds no credential by itself, an answer in events as soon as
 // the events do not either.
 func (v *veil) pass(clean []byte, last bool) error {
 	if strings.HasPrefix(v.contentType, "text/event-stream") {
@@ -89,7 +89,7 @@ func (v *veil) pass(clean []byte, last bool) error {
 	return err
 }
 
-// end hands over what has no line break behind it.
+// end passes on what has no line break behind it.
 func (v *veil) end() error {
 	rest := v.rest
 	v.rest = nil

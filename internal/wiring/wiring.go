@@ -37,7 +37,7 @@ const (
 	Simulation Kind = "simulation" // a simulated world: answers cost nothing
 	Program    Kind = "program"    // the program of a coding agent, with its user's login
 	ByHand     Kind = "by hand"    // somebody, through files
-	Recorded   Kind = "recorded"   // a record: nobody is asked, and nothing costs
+	Recorded   Kind = "recorded"   // a record: no one is asked, and nothing costs
 	Own        Kind = "own"        // a client of the program around
 	None       Kind = "none"       // nothing: what carries out the tasks calls models by itself
 )
@@ -210,7 +210,7 @@ func loginReady(ctx context.Context, c *seat.Client, role string) (version strin
 	return info.Version, nil
 }
 
-// keyMark tells endpoints with different keys apart without showing them.
+// keyMark distinguishes endpoints with different keys without showing them.
 func keyMark(key string) string {
 	if key == "" {
 		return ""

@@ -153,7 +153,7 @@ func said(noun, word, one, other, transform string) ruleDef {
 	}
 }
 
-// card writes a document with a value of the kind and some that nobody asks for,
+// card writes a document with a value of the kind and some that no one asks for,
 // and the question.
 func card(r *rand.Rand, k kind) string {
 	lines := []string{fmt.Sprintf("- %s: %s", k.noun, k.form.value(r))}

@@ -33,7 +33,7 @@ func measureTokens(tokens token.Tokens) error {
 	return nil
 }
 
-// nesting is where in a text a token stands.
+// nesting is where in a text a token is.
 type nesting struct {
 	levels []level // of block style, by their columns
 	flow   int     // open brackets

@@ -39,7 +39,7 @@ func (f File) At(path string) (Node, bool) {
 // Node is a value, or a key, of a text. The zero Node is no value at all.
 type Node struct{ n ast.Node }
 
-// Kind is what a node is as it is written. What a scalar without quotes stands for
+// Kind is what a node is as it is written. What a scalar without quotes means
 // depends on the version of YAML: Integer and the like are those of YAML 1.2, and
 // Plain11 reads by version 1.1.
 type Kind int
@@ -93,7 +93,7 @@ func (n Node) Kind() Kind {
 	return Other
 }
 
-// token is the one that stands for a node, nil if it has none: of a mapping in block
+// token is the one that means a node, nil if it has none: of a mapping in block
 // style it is the colon of its first pair.
 func (n Node) token() *token.Token {
 	if n.n == nil {
@@ -135,7 +135,7 @@ func (n Node) Written() string {
 	return ""
 }
 
-// Text returns a scalar as text: what stands in its quotes or block, else as it is
+// Text returns a scalar as text: what is in its quotes or block, else as it is
 // written, "" for a value that is left out.
 func (n Node) Text() string {
 	switch s := n.n.(type) {
@@ -151,7 +151,7 @@ func (n Node) Text() string {
 	return n.Written()
 }
 
-// Value returns what a scalar stands for by YAML 1.2: nil, bool, string, int64, uint64
+// Value returns what a scalar means by YAML 1.2: nil, bool, string, int64, uint64
 // or float64.
 func (n Node) Value() any {
 	switch s := n.n.(type) {
@@ -165,7 +165,7 @@ func (n Node) Value() any {
 	return nil
 }
 
-// Value11 returns what a scalar stands for by YAML 1.1, as Plain11 does; text in quotes
+// Value11 returns what a scalar means by YAML 1.1, as Plain11 does; text in quotes
 // or in block style stays text.
 func (n Node) Value11() any {
 	switch s := n.n.(type) {
@@ -180,14 +180,14 @@ func (n Node) Value11() any {
 	return Plain11(n.Written())
 }
 
-// Scalar reports whether a node is one value, or stands for one: neither a list nor a
+// Scalar reports whether a node is one value, or means one: neither a list nor a
 // mapping.
 func (n Node) Scalar() bool {
 	_, ok := n.n.(ast.ScalarNode)
 	return ok
 }
 
-// Merges reports whether a key is <<, also where it stands behind ? or an anchor.
+// Merges reports whether a key is <<, also where it is behind ? or an anchor.
 func (n Node) Merges() bool {
 	key, ok := n.n.(ast.MapKeyNode)
 	return ok && key.IsMergeKey()
@@ -208,7 +208,7 @@ func (n Node) Items() iter.Seq2[int, Node] {
 	}
 }
 
-// Pairs are the keys of a mapping, as they stand there and how often they do, with
+// Pairs are the keys of a mapping, as they are there and how often they do, with
 // their values.
 func (n Node) Pairs() iter.Seq2[Node, Node] {
 	return func(yield func(key, value Node) bool) {
@@ -238,7 +238,7 @@ func (n Node) Len() int {
 	return len(pairs(n.n))
 }
 
-// Inner returns what stands behind a tag, an anchor or the ? of a key.
+// Inner returns what is behind a tag, an anchor or the ? of a key.
 func (n Node) Inner() Node {
 	switch n := n.n.(type) {
 	case *ast.TagNode:

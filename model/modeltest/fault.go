@@ -244,7 +244,7 @@ func testLimit(t *testing.T, h Harness) {
 	checkFault(t, err, Fault{Want: model.Malformed, Status: 200}, srv.Listener.Addr().String())
 }
 
-// testNobody calls a port on which nobody listens any more.
+// testNobody calls a port on which no one listens any more.
 func testNobody(t *testing.T, h Harness) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -77,11 +77,11 @@ type Lacks struct {
 
 // Seen is a request as the server understands it.
 //
-// In Messages, system messages stand first, wherever the protocol puts them. A
+// In Messages, system messages are first, wherever the protocol puts them. A
 // message of text alone has it in Content, any other has Parts. Results of tools
-// stand in messages of model.ToolRole, in as many as the protocol needs. A
+// are in messages of model.ToolRole, in as many as the protocol needs. A
 // Reasoning holds what the server got: its text, and in Opaque the string that
-// stood in the protocol's place for it, as JSON; Provider may be left empty, as
+// was in the protocol's place for it, as JSON; Provider may be left empty, as
 // may the Name of a result where the protocol does not send it.
 type Seen struct {
 	Model       string
@@ -110,10 +110,10 @@ type Reply struct {
 	Cached     int64
 	Reasoning  int64
 	CacheWrite int64
-	// Calls stand after the text. Arguments are to be written as they are, also
-	// if they are no JSON; nil stands for the protocol's form of no arguments.
+	// Calls are after the text. Arguments are to be written as they are, also
+	// if they are no JSON; nil means the protocol's form of no arguments.
 	Calls []model.ToolCall
-	// Trace stands before the text. Opaque is nil or a JSON string, to be put where
+	// Trace is before the text. Opaque is nil or a JSON string, to be put where
 	// the protocol has its signature or encrypted content.
 	Trace       *model.Reasoning
 	NoUsage     bool // leave out all counts

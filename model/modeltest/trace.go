@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// testTraces has the model think before it answers, and the conversation go on.
+// testTraces has the model think before it answers, and the conversation continue.
 func testTraces(t *testing.T, h Harness) {
 	if h.Lacks.Traces {
 		t.Skip("the protocol lacks reasoning that goes back")

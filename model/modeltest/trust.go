@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// testTrust has a server with a certificate that nobody has signed. No request
+// testTrust has a server with a certificate that no one has signed. No request
 // reaches it, and the error says what helps.
 func testTrust(t *testing.T, h Harness) {
 	t.Parallel()

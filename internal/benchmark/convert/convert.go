@@ -112,7 +112,7 @@ func first(r Row, names ...string) any {
 
 func trim(s string) string { return strings.TrimFunc(s, pytext.IsSpace) }
 
-// squeeze puts one space in place of white space.
+// squeeze puts one space instead of white space.
 func squeeze(s string) string { return strings.Join(strings.FieldsFunc(s, pytext.IsSpace), " ") }
 
 // texts are the members of a list as text, or the only one; blank ones are left out.
@@ -132,7 +132,7 @@ func texts(v any) (all []string) {
 	return all
 }
 
-// orElse is s, or another text in place of none.
+// orElse is s, or another text instead of none.
 func orElse(s, other string) string {
 	if s == "" {
 		return other

@@ -132,7 +132,7 @@ func oneGold(item any) []string {
 }
 
 // DocVQAAnswers reads a cell with answers: a list of Python, or text. In the reference any
-// other literal of Python is read too and written anew, so that 12.50 becomes 12.5 and 1,234 a
+// other literal of Python is read too and written again, so that 12.50 becomes 12.5 and 1,234 a
 // tuple.
 func DocVQAAnswers(cell string, reference bool) []string {
 	cell = trim(cell)

@@ -40,7 +40,7 @@ func SearchQA(r Row, o Options) (Task, error) {
 }
 
 // ReferenceCut shortens a context to whole documents of at most limit characters together, as
-// the reference does: the mark of the first document is lost where nothing stands before it,
+// the reference does: the mark of the first document is lost where nothing is before it,
 // and a first document that is too long is cut and more than limit with the note behind it.
 func ReferenceCut(context string, limit int) string {
 	if utf8.RuneCountInString(context) <= limit {
@@ -88,7 +88,7 @@ func CutContext(context string, limit int) string {
 	return kept.String()
 }
 
-// firstRunes returns the first n characters of s, of a negative n all but so many from the end,
+// firstRunes returns the first n characters of s, of a negative n all but that many from the end,
 // as a slice of Python does.
 func firstRunes(s string, n int) string {
 	runes := []rune(s)
@@ -99,7 +99,7 @@ func firstRunes(s string, n int) string {
 }
 
 // Sealqa makes a task of a row of SealQA. The canary of a row is not taken over: it would
-// stand in what a run records.
+// are in what a run records.
 func Sealqa(r Row, o Options) (Task, error) {
 	t := Task{ID: text(r, "question_id", "id"), Type: orElse(text(r, "topic"), "sealqa"), Gold: texts(first(r, "answer", "ground_truth"))}
 	if t.ID == "" {

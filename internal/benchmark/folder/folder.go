@@ -91,7 +91,7 @@ type Source struct {
 
 // Task says what a row becomes.
 type Task struct {
-	Convert string            `yaml:"convert"` // a converter that the program brings, in place of the rest
+	Convert string            `yaml:"convert"` // a converter that the program brings, instead of the rest
 	With    map[string]string `yaml:"with"`    // its settings
 	Rows    string            `yaml:"rows"`    // the files with rows: a pattern; absent: rows/**
 
@@ -106,7 +106,7 @@ type Task struct {
 	Where  map[string]string `yaml:"where"` // a row counts if its fields have these values
 }
 
-// Gold is where the accepted answers stand.
+// Gold is where the accepted answers are.
 type Gold struct {
 	Field   string `yaml:"field"`
 	Split   string `yaml:"split"` // how a text is several answers: json, python, lines, comma; absent: it is one
@@ -115,7 +115,7 @@ type Gold struct {
 
 // Image is a picture of a task.
 type Image struct {
-	Field string `yaml:"field"` // bytes, {bytes, path}, base64 text, or the path of a file beside the rows
+	Field string `yaml:"field"` // bytes, {bytes, path}, base64 text, or the path of a file next to the rows
 	Name  string `yaml:"name"`  // template of the file's name
 }
 

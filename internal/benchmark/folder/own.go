@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-// own is a folder of the user's own, as a file system that no link leads out of. It is opened anew
+// own is a folder of the user's own, as a file system that no link leads out of. It is opened again
 // for each look, so that nothing has to be closed.
 type own struct {
 	ctx  context.Context // of the reading that the caller has begun

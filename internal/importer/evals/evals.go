@@ -20,7 +20,7 @@ type Source struct {
 
 // Options say how.
 type Options struct {
-	Format string            // one of Formats; "" = by what the source looks like
+	Format string            // one of Formats; "" = according to what the source looks like
 	Map    map[string]string // of rows: which column is which field
 }
 
@@ -51,7 +51,7 @@ type work struct {
 type set struct {
 	name    string
 	skill   map[string]string // files of a skill in the source by their paths in it
-	system  string            // what is said besides the skill
+	system  string            // what is said apart from the skill
 	checks  []any
 	extract any
 	target  model

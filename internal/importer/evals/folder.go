@@ -74,7 +74,7 @@ func (w *work) folder(at place) (Folder, Report, error) {
 	return out, w.report, nil
 }
 
-// systems makes what the source says besides the prompt that of the whole set, where it is
+// systems makes what the source says apart from the prompt that of the whole set, where it is
 // the same everywhere.
 func (w *work) systems(at place) {
 	if len(w.items) == 0 {

@@ -155,7 +155,7 @@ func (w *inspecting) inspectLog(at place, log map[string]any) {
 			return
 		}
 		if epoch, isNumber := yamlx.Number(m["epoch"]); isNumber && epoch > 1 {
-			continue // asked once more
+			continue // asked again
 		}
 		w.sample(here, resolved(m, m["attachments"]).(map[string]any), j)
 	}
@@ -194,7 +194,7 @@ type judging struct {
 	choice bool // the letters of choices are what is asked for
 }
 
-// scorers says what becomes of the scorers of a log.
+// scorers says what happens to the scorers of a log.
 func (w *inspecting) scorers(at place, v any) judging {
 	list, _ := v.([]any)
 	var j judging
@@ -225,7 +225,7 @@ func (w *inspecting) scorers(at place, v any) judging {
 	return j
 }
 
-// scorer is the check in place of a scorer of inspect; nil if there is none.
+// scorer is the check instead of a scorer of inspect; nil if there is none.
 func scorer(name string, options map[string]any) (check map[string]any, changed string) {
 	sensitive := options["ignore_case"] == false
 	kind := func(base string) string {

@@ -61,7 +61,7 @@ func (w *registry) openai(file string) {
 	}
 }
 
-// samplesFile finds the samples of an eval as the registry does: below data beside evals.
+// samplesFile finds the samples of an eval as the registry does: below data next to evals.
 func (w *registry) samplesFile(e openaiEval) (string, bool) {
 	name, ok := e.args["samples_jsonl"].(string)
 	if !ok {

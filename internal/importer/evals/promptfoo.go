@@ -73,7 +73,7 @@ func (w *work) promptfoo(file string) {
 	}
 }
 
-// keys says what becomes of the keys of the top that are no tests.
+// keys says what happens to the keys of the top that are no tests.
 func (p *promptfoo) keys(at place) {
 	known := strings.Fields("prompts tests defaultTest scenarios providers targets description assertionTemplates")
 	idle := strings.Fields("$schema tags metadata evaluateOptions commandLineOptions outputPath sharing writeLatestResults version derivedMetrics tracing redteam")
@@ -231,7 +231,7 @@ func (p *promptfoo) promptFile(at place, name string) {
 	}
 }
 
-// test is one test, with where it stands.
+// test is one test, with where it is.
 type pfTest struct {
 	at place
 	m  map[string]any
@@ -416,7 +416,7 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 // envUse is where a template asks for a variable of the environment.
 var envUse = regexp.MustCompile(`\{\{[^{}]*\benv\.[^{}]*\}\}`)
 
-// imageMark stands in a prompt where a picture was.
+// imageMark is in a prompt where a picture was.
 const imageMark = "\x00image:"
 
 // fill reads the files that variables name, and fills the templates in variables in.
@@ -508,7 +508,7 @@ func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one
 	return withoutMarks(text), true
 }
 
-// unrendered says why a prompt cannot be filled in. It is told once.
+// unrendered says why a prompt cannot be filled in. It is reported once.
 func (p *promptfoo) unrendered(at place, err error) (string, bool) {
 	for _, told := range p.problems {
 		if strings.HasPrefix(told.Msg, at.key+": ") {
@@ -547,7 +547,7 @@ func renderAll(v any, vars map[string]any) (any, error) {
 	return v, nil
 }
 
-// withoutMarks names pictures where they stood.
+// withoutMarks names pictures where they were.
 func withoutMarks(text string) string {
 	for {
 		i := strings.Index(text, imageMark)

@@ -327,7 +327,7 @@ func (p *promptfoo) fileValue(at place, name string) (any, bool) {
 	return nil, false
 }
 
-// several converts the checks of several texts. A text stands for those between commas.
+// several converts the checks of several texts. A text means those between commas.
 func (p *promptfoo) several(at place, base string, negated bool, value any) map[string]any {
 	if text, ok := value.(string); ok && text != "" {
 		list, err := commaValues(text)
@@ -375,7 +375,7 @@ func (p *promptfoo) several(at place, base string, negated bool, value any) map[
 	return map[string]any{"type": base, "like": "promptfoo", "values": texts}
 }
 
-// commaValues reads a list from one text: fields between commas, which may stand in quotes.
+// commaValues reads a list from one text: fields between commas, which may be in quotes.
 func commaValues(text string) ([]any, error) {
 	var out []any
 	for i := 0; ; {

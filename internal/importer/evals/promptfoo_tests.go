@@ -45,7 +45,7 @@ func (p *promptfoo) loadTests(at place, v any) []pfTest {
 	return nil
 }
 
-// withVars reads variables that stand in files of their own.
+// withVars reads variables that are in files of their own.
 func (p *promptfoo) withVars(at place, test map[string]any) map[string]any {
 	name, ok := test["vars"].(string)
 	if !ok {
@@ -126,7 +126,7 @@ func (p *promptfoo) testFile(at place, file string) []pfTest {
 	return out
 }
 
-// failRow tells of a fault of a file of rows, with its row.
+// failRow reports a fault of a file of rows, with its row.
 func (w *work) failRow(file string, err error) {
 	at := place{file: file}
 	var of *rowError

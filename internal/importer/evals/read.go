@@ -32,7 +32,7 @@ type reader struct{ fsys fs.FS }
 
 var errTooLarge = errors.New("is larger than is read")
 
-// plain is an error of the file system without the path, which stands before it.
+// plain is an error of the file system without the path, which is before it.
 func plain(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -93,7 +93,7 @@ func decodeYAML(name string, data []byte) (any, error) {
 	return v, nil
 }
 
-// decodeJSON reads one value. A key that stands twice in an object is an error.
+// decodeJSON reads one value. A key that is twice in an object is an error.
 func decodeJSON(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -310,7 +310,7 @@ func resolve(base, name string) (string, error) {
 // helpOutside is what helps with a path that leads out.
 const helpOutside = "copy the file below the folder and name it there, or import the folder above"
 
-// glob lists the files that a pattern names, at most maxGlob; ** stands for any folders.
+// glob lists the files that a pattern names, at most maxGlob; ** means any folders.
 func (r reader) glob(pattern string) ([]string, error) {
 	const maxGlob = 10_000
 	if !strings.ContainsAny(pattern, "*?[{") {

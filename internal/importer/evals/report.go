@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// State says what became of a part of the source.
+// State says what happened to a part of the source.
 type State string
 
 // The states of rows.
@@ -22,7 +22,7 @@ const (
 	NoCounterpart State = "no_counterpart" // nothing here does that
 )
 
-// Row is what became of a part of the source.
+// Row is what happened to a part of the source.
 type Row struct {
 	File  string `json:"file,omitempty"`
 	Key   string `json:"key,omitempty"` // as the source has it, such as tests[3].assert[0]
@@ -31,7 +31,7 @@ type Row struct {
 	Lost  bool   `json:"lost,omitempty"` // answers are judged by less than they were
 }
 
-// Report is what became of a source.
+// Report is what happened to a source.
 type Report struct {
 	Format string `json:"format"`
 	Tasks  int    `json:"tasks"`
@@ -44,7 +44,7 @@ func (r Report) Of(s State) []Row {
 	return slices.DeleteFunc(slices.Clone(r.Rows), func(row Row) bool { return row.State != s })
 }
 
-// place is where something stands in the source.
+// place is where something is in the source.
 type place struct {
 	file string
 	row  int // from 1; 0 = the file as a whole
@@ -67,7 +67,7 @@ func (p place) origin() string {
 	return fmt.Sprintf("%s:%d", p.file, p.row)
 }
 
-// maxProblems is how many problems are told of; more are the same one, mostly.
+// maxProblems is how many problems are shown; more are the same one, mostly.
 const maxProblems = 50
 
 // fail notes what keeps the source from being imported, and what helps.

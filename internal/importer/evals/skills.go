@@ -147,7 +147,7 @@ func (w *skillEvals) criteria(at place, v any) ([]any, bool) {
 	return out, true
 }
 
-// maxAttached is how much text of a file stands in a prompt, in bytes.
+// maxAttached is how much text of a file is in a prompt, in bytes.
 const maxAttached = 64 << 10
 
 // attached adds the files that come with a task: pictures as such, texts behind the prompt.

@@ -1,4 +1,4 @@
-// Package compare is the operation that tells whether one skill is better than another.
+// Package compare is the operation that reports whether one skill is better than another.
 //
 // It knows sessions, two skills and the rule that decides. It knows nothing of training.
 package compare
@@ -30,7 +30,7 @@ const (
 	compareLevel  = 0.95
 )
 
-// Run tells whether skill b is better than skill a. Both carry out the same tasks of a
+// Run reports whether skill b is better than skill a. Both carry out the same tasks of a
 // split with the same seeds, in turns, until the difference is certain, or certainly no
 // larger than a margin, or passes or limits are used up. Beside an error that says that a
 // budget is used up there is what was measured before.
@@ -141,12 +141,12 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 	}
 	c.out = out
 	if err == nil && out.Verdict == result.VerdictNotEnoughData && out.Withheld == "" && !c.once() {
-		return result.Undecided, nil // with more passes it goes on
+		return result.Undecided, nil // with more passes it continues
 	}
 	return session.StatusOf(err), err
 }
 
-// announce tells what the user should know of the two skills before anything is
+// announce reports what the user should know of the two skills before anything is
 // spent.
 func (c *comparison) announce() {
 	for _, text := range c.session.Warnings {

@@ -96,7 +96,7 @@ type look struct {
 	out          [2][]trajectory.Outcome // by arm, in the order of which
 }
 
-// place is where the rollouts of an arm stand. Both arms have the same sample of
+// place is where the rollouts of an arm are. Both arms have the same sample of
 // a pass, and so the same seeds.
 func (l *look) place(arm int) rollout.Place {
 	return rollout.Place{Prefix: "compare/" + armNames[arm], Sample: l.pass}
@@ -162,7 +162,7 @@ func (l *look) missing() int {
 }
 
 // giveUp leaves tasks out of both arms that one of them could not measure, and
-// records that the comparison goes on without them.
+// records that the comparison continues without them.
 func (c *comparison) giveUp(ctx context.Context, l *look) error {
 	if l.missing() == 0 {
 		return nil

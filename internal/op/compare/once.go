@@ -22,7 +22,7 @@ func (c *comparison) looks(pass int) []int {
 	return passes.Blocks(len(c.units))
 }
 
-// lookOnce puts the verdict of the only look in the place of the one that holds at all
+// lookOnce puts the verdict of the only look instead of the one that holds at all
 // looks. Nothing is told before all is read.
 func (c *comparison) lookOnce(out *result.Comparison) error {
 	out.Verdict = result.VerdictNotEnoughData
@@ -51,7 +51,7 @@ func (c *comparison) lookOnce(out *result.Comparison) error {
 }
 
 // lookTest is settled before a score is known: the exact test for one pass of hard scores where
-// each task stands on its own, else the bound.
+// each task is on its own, else the bound.
 func (c *comparison) lookTest() gate.LookTest {
 	g := c.session.Config.Gate
 	if g.Metric == string(score.Hard) && c.most == 1 && !train.Clustered(c.tasks, g.Cluster) {

@@ -11,7 +11,7 @@ import (
 )
 
 // plan is what the comparison takes. When it knows enough depends on how much better a
-// skill is and how much of an answer is chance, which nobody knows before: dry runs of the
+// skill is and how much of an answer is chance, which no one knows before: dry runs of the
 // same looks and the same rule over a range of both say what may be expected.
 func (c *comparison) plan(ctx context.Context) (result.Plan, error) {
 	s := c.session
@@ -40,13 +40,13 @@ func (c *comparison) plan(ctx context.Context) (result.Plan, error) {
 	return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: between, Tasks: c.tasks, Skills: []skill.Skill{c.skill(0), c.skill(1)}})
 }
 
-// world stands for two skills: the chance that each solves a task.
+// world means two skills: the chance that each solves a task.
 type world struct {
 	solves [][2]float64 // by task
 	draw   *rand.Rand
 }
 
-// newWorld is one in which B solves so many more of the tasks, half of which A solves, and
+// newWorld is one in which B solves that many more of the tasks, half of which A solves, and
 // in which a share of the tasks is solved by chance.
 func newWorld(tasks int, difference, chance float64, seed uint64) *world {
 	w := &world{draw: rand.New(rand.NewPCG(seed, 1)), solves: make([][2]float64, tasks)}

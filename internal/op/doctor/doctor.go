@@ -70,7 +70,7 @@ func sized(in *session.Inputs, name task.Split) int {
 }
 
 // Examine checks whether a configuration can run: what it names, what runs its tasks,
-// and the models, with one real call to each server of a role. Nobody who answers by
+// and the models, with one real call to each server of a role. No one who answers by
 // hand is asked. A coding agent works once against a scripted model.
 func Examine(ctx context.Context, cfg config.Config, o session.Options) result.Examination {
 	e := &examiner{}
@@ -170,7 +170,7 @@ func writable(dir string) error {
 }
 
 // model examines the model of a role: each of its servers is asked, since a run
-// goes on as long as one of them answers and tells little of the others.
+// continues as long as one of them answers and tells little of the others.
 func (e *examiner) model(ctx context.Context, role string) {
 	row := "model " + role
 	detail, asked, err := e.reachable(ctx, role)

@@ -107,7 +107,7 @@ func (e *examiner) proofKey(info agent.Info) (string, error) {
 	})
 }
 
-// identity tells a file from what takes its place later, without reading it.
+// identity distinguishes a file from what takes its place later, without reading it.
 func identity(path string) []string {
 	if path == "" {
 		return nil

@@ -25,7 +25,7 @@ import (
 
 // tried are the tasks that are put through: a few of those that training may look at,
 // from all over the list and of as many types as there are. The test split is read by
-// nobody here.
+// no one here.
 func (e *examiner) tried() []task.Task {
 	list := e.session.Data.Train
 	if len(list) < seedcheck.ShownTasks {
@@ -35,7 +35,7 @@ func (e *examiner) tried() []task.Task {
 }
 
 // spread are n of the tasks, in steps over the list. Where the task of a step is of a type
-// that is among them already, or is itself, the next one behind it that is not stands in.
+// that is among them already, or is itself, the next one behind it that is not is in.
 func spread(list []task.Task, n int) []task.Task {
 	var out []task.Task
 	taken, types := map[int]bool{}, map[string]bool{}
@@ -96,7 +96,7 @@ func (e *examiner) try(ctx context.Context) {
 	e.programAsked(len(tasks), asked)
 }
 
-// programAsked tells what the program of env.command has asked its model. One that asks
+// programAsked reports what the program of env.command has asked its model. One that asks
 // nothing may do without: that is no failure.
 func (e *examiner) programAsked(tasks int, asked caller.StageStats) {
 	s := e.session
@@ -201,7 +201,7 @@ func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajecto
 
 // askedOf is what a role was asked.
 func askedOf(c *caller.Caller, role string) (sum caller.StageStats) {
-	_ = c.Settle() // what cannot be written is told when the run is closed
+	_ = c.Settle() // what cannot be written is reported when the run is closed
 	for _, st := range c.Stats().Stages {
 		if st.Role == role && st.Stage == model.StageRollout {
 			sum = st

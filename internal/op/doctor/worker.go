@@ -83,7 +83,7 @@ func (e *examiner) worker(ctx context.Context) {
 	e.reach()
 }
 
-// reach tells what confined programs may read besides the system, and what they lack.
+// reach reports what confined programs may read apart from the system, and what they lack.
 func (e *examiner) reach() {
 	plan, err := e.session.Commands().Reach()
 	detail := "nothing but the system and what they work on"

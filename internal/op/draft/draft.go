@@ -165,7 +165,7 @@ func (w taskWork) plan(s *session.Session) result.Plan {
 	return planned(s, write, solve)
 }
 
-// planned is the plan of a draft with at most so many calls that write, and that check.
+// planned is the plan of a draft with at most that many calls that write, and that check.
 func planned(s *session.Session, write, check int) result.Plan {
 	return result.Plan{
 		Total: write + check, Simulated: s.Simulated(),
@@ -213,7 +213,7 @@ func begun(s *session.Session, req Request, m draft.Material) *result.Draft {
 	return d
 }
 
-// finish accounts for a draft and writes what it came to into its run directory.
+// finish accounts for a draft and writes its result into its run directory.
 func finish(s *session.Session, d *result.Draft, fell []draft.Fall) error {
 	d.Usage, _ = s.Account()
 	s.Emit(event.RunDone{Status: string(result.Completed), WallS: d.WallS})

@@ -51,7 +51,7 @@ func (w triggerWork) run(ctx context.Context, s *session.Session) (*result.Draft
 }
 
 // known are the prompts that there were when the draft was begun. They are recorded: the
-// file that they stand in may change until it is resumed, and then another question would be
+// file that they are in may change until it is resumed, and then another question would be
 // asked than the one that is paid for.
 func (w triggerWork) known(ctx context.Context, s *session.Session) ([]string, error) {
 	text, err := s.Caller.Decision(ctx, "known", func() ([]byte, error) { return json.Marshal(w.req.Known) })

@@ -153,7 +153,7 @@ func (e *evaluation) score(ctx context.Context, split task.Split) (result.SplitS
 	return s, err
 }
 
-// rollOut rolls out tasks once; name tells them from others in the record.
+// rollOut rolls out tasks once; name distinguishes them from others in the record.
 func rollOut(ctx context.Context, s *session.Session, tasks []task.Task, name string, pass int) ([]trajectory.Outcome, error) {
 	stage, place := "eval "+name, rollout.Place{Prefix: "eval/" + name, Sample: pass}
 	decisionKey := place.Prefix + "/without"
@@ -172,7 +172,7 @@ func rollOut(ctx context.Context, s *session.Session, tasks []task.Task, name st
 	return out, giveUp(ctx, s, place, decisionKey, tasks, out)
 }
 
-// giveUp records that a score goes on without what could not be measured, or fails where
+// giveUp records that a score continues without what could not be measured, or fails where
 // that is too much.
 func giveUp(ctx context.Context, s *session.Session, place rollout.Place, decisionKey string, tasks []task.Task, out []trajectory.Outcome) error {
 	var keys []string

@@ -270,7 +270,7 @@ func newLog(m run.Manifest, s record.Sheet) *evalLog {
 	return log
 }
 
-// add puts the outcomes in, each with what was said, and what they come to.
+// add puts the outcomes in, each with what was said, and their results.
 func (l *evalLog) add(ctx context.Context, replies *record.Replies, s record.Sheet, outcomes []trajectory.Outcome) error {
 	passes := map[string]int{}
 	var hard, soft float64
@@ -352,11 +352,11 @@ func (l *evalLog) sample(o trajectory.Outcome, reply record.Reply, epoch int) ev
 	return out
 }
 
-// messagesOf shows a turn as messages: what was said, or what was done and what came of it.
+// messagesOf shows a turn as messages: what was said, or what was done and the result of it.
 func messagesOf(t trajectory.Turn, model string) (out []evalMessage) {
 	switch {
 	case t.Role == "user" || t.Role == "system":
-		return nil // what it was asked stands before
+		return nil // what it was asked is before
 	case t.Content != "":
 		out = append(out, evalMessage{Role: "assistant", Content: t.Content, Model: model, Source: "generate"})
 	}

@@ -33,14 +33,14 @@ type Options struct {
 	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
 	Key  string // what agents must send; "" = a random one
 
-	// Observe is told of each exchange once it is over. It is not called
+	// Observe is shown each exchange once it is over. It is not called
 	// concurrently. Nil is normal.
 	Observe func(result.Exchange)
 }
 
 // Gateway serves the model of a configuration to any agent on this machine, in
 // the protocols of OpenAI, Anthropic and Gemini. It sends what it is asked once
-// and hands on what the server says: agents retry by themselves. Every call goes
+// and passes on what the server says: agents retry by themselves. Every call goes
 // into the ledger of a run directory, and limits.calls, limits.tokens, limits.usd
 // and limits.time hold.
 type Gateway struct {
@@ -60,7 +60,7 @@ type Gateway struct {
 	stop    context.CancelFunc
 	ended   chan struct{} // closed by finish
 	finish  func()        // may be called again
-	deaf    func()        // ends that anything is asked of it; nil: nobody listens yet
+	deaf    func()        // ends that anything is asked of it; nil: no one listens yet
 	wg      sync.WaitGroup
 	key     string // of the session in the ledger
 	try     int    // of the session: one before it may have been killed
@@ -78,7 +78,7 @@ type Gateway struct {
 const stageGateway = "gateway"
 
 // Open begins to serve. Of cfg it uses the model of the role, limits, prices and run.
-// Whoever opens a gateway closes it.
+// The one who opens a gateway closes it.
 func Open(ctx context.Context, cfg config.Config, o Options, so session.Options) (*Gateway, error) {
 	g := &Gateway{role: cmp.Or(o.Role, model.Target), priced: true, ended: make(chan struct{})}
 	g.finish = sync.OnceFunc(func() { close(g.ended) })
@@ -96,7 +96,7 @@ func Open(ctx context.Context, cfg config.Config, o Options, so session.Options)
 	return g, nil
 }
 
-// prepare loads the model alone: a gateway needs no tasks, and its ledger goes on when
+// prepare loads the model alone: a gateway needs no tasks, and its ledger continues when
 // the rest of the configuration has changed.
 func prepare(ctx context.Context, cfg config.Config, role string, o session.Options) (*session.Session, error) {
 	only := config.Default()
@@ -170,7 +170,7 @@ func (g *Gateway) open(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// errStopped is what agents are told once somebody has stopped the gateway from outside.
+// errStopped is what agents are reported once somebody has stopped the gateway from outside.
 var errStopped = errors.New("the gateway was stopped")
 
 // expire ends the session softly when limits.time is reached.
@@ -204,7 +204,7 @@ func (g *Gateway) stage() string {
 }
 
 // openLedger opens the run directory. Without a given one it is new: several
-// gateways may serve side by side, and none goes on with the ledger of another.
+// gateways may serve side by side, and none continues with the ledger of another.
 func openLedger(ctx context.Context, s *session.Session) error {
 	if s.RunDir != "" {
 		return s.Open(ctx)
@@ -226,7 +226,7 @@ func openLedger(ctx context.Context, s *session.Session) error {
 	}
 }
 
-// observe adds an exchange up and tells of it.
+// observe adds an exchange up and reports it.
 func (g *Gateway) observe(e gateway.Exchange, tell func(result.Exchange)) {
 	out := result.Exchange{
 		At: e.StartedAt.UTC(), Wire: string(e.Wire), Asked: e.Asked, Model: e.Request.Model, TookS: e.Took.Seconds(), LeftOut: gateway.Whats(e.LeftOut),
@@ -235,7 +235,7 @@ func (g *Gateway) observe(e gateway.Exchange, tell func(result.Exchange)) {
 	if e.Response.Model != "" {
 		out.Model = e.Response.Model
 	}
-	if usd, known := g.price.USD(e.Response.Usage); known && e.Response.Usage.Input > 0 && e.Err == nil && !g.built.Simulated { // 0 is not what was used: nobody said
+	if usd, known := g.price.USD(e.Response.Usage); known && e.Response.Usage.Input > 0 && e.Err == nil && !g.built.Simulated { // 0 is not what was used: no one said
 		out.CostUSD = &usd
 	}
 	if e.Err != nil {
@@ -295,7 +295,7 @@ func (g *Gateway) Close() (result.GatewaySummary, error) {
 }
 
 // settle records that the session has ended, so that what it spent is no loss,
-// and adds up the ledger, in which all its calls stand from then on.
+// and adds up the ledger, in which all its calls are from then on.
 func (g *Gateway) settle(sum *result.GatewaySummary) error {
 	sum.RunDir = "." // a run directory can be moved
 	data, err := json.Marshal(map[string]any{"exchanges": sum.Exchanges, "failed": sum.Failed, "tokens": sum.Tokens, "cost_usd": sum.CostUSD})
@@ -315,7 +315,7 @@ func (g *Gateway) settle(sum *result.GatewaySummary) error {
 	if usd, all := total.USD(); all && !g.built.Simulated {
 		sum.TotalUSD = &usd
 	}
-	kept := *sum // it is written beside what follows
+	kept := *sum // it is written next to what follows
 	if err := g.session.Run.WriteJSON(result.GatewayFile, kept); err != nil {
 		return err
 	}

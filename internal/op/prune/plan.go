@@ -19,8 +19,8 @@ import (
 const mostDry = 400_000
 
 // plan is what the operation takes. How many tasks tell what a rule is worth depends on
-// the rules and on chance, which nobody knows before: dry runs of the same comparisons with
-// stand-ins for the model say what may be expected.
+// the rules and on chance, which no one knows before: dry runs of the same comparisons with
+// are-ins for the model say what may be expected.
 func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 	s := p.session
 	most := p.rollouts()
@@ -39,7 +39,7 @@ func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 	}
 	between := forecast.Between(found, drySpread)
 	between.Expected = float64(found[0])
-	if p.o.Record != "" { // which of the answers it has, nobody knows before they are asked for
+	if p.o.Record != "" { // which of the answers it has, no one knows before they are asked for
 		between.Low = 0
 	}
 	tasks := p.judge
@@ -52,7 +52,7 @@ func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 // drySpread is by which share the ends of a forecast lie beyond those of its dry runs.
 const drySpread = 0.1
 
-// world stands for a model and a skill: which rules tasks need, and how much is chance.
+// world means a model and a skill: which rules tasks need, and how much is chance.
 type world struct {
 	needed float64 // share of the rules without which tasks fail
 	chance float64 // share of the tasks that are solved by chance
@@ -70,7 +70,7 @@ func (p *pruning) worlds() []world {
 	return all
 }
 
-// standIn answers in the place of the model.
+// standIn answers instead of the model.
 type standIn struct {
 	world
 	files []string

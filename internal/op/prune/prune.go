@@ -313,7 +313,7 @@ func (p *pruning) rollouts() int {
 	if p.kind != result.Prune {
 		return len(p.rules) * comparison
 	}
-	certificate := 2 * (prune.CertifyPasses*p.o.Passes + 1) * len(p.certify) // and once more where answers differ
+	certificate := 2 * (prune.CertifyPasses*p.o.Passes + 1) * len(p.certify) // and again where answers differ
 	return 3*len(p.rules)*comparison + certificate                           // each rule by itself; together as often, and one after the other
 }
 
@@ -336,7 +336,7 @@ func (p *pruning) begin(ctx context.Context) (err error) {
 }
 
 // methodKey is the key of the recorded way in which rules are removed. Runs that an older
-// build began have none, and go on one rule after the other.
+// build began have none, and continue one rule after the other.
 const methodKey = "prune/method"
 
 const methodJoint = `"together"`

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// decide has the gate decide once more on the candidates of the run.
+// decide has the gate decide again on the candidates of the run.
 func (w *work) decide(ctx context.Context) error {
 	other, err := w.sameGate()
 	if err != nil {
@@ -92,7 +92,7 @@ func newAnswers(w *work) *answers {
 	return &answers{work: w, known: map[asked]string{}, missing: map[string]string{}, scored: map[string]trajectory.Outcome{}}
 }
 
-// One returns one recorded answer, scored anew.
+// One returns one recorded answer, scored again.
 func (a *answers) One(ctx context.Context, p rollout.Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
 	unmeasured := trajectory.Outcome{ID: t.ID, Type: t.Type, Status: score.Unmeasured}
 	key := a.find(p, t, s)

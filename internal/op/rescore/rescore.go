@@ -1,5 +1,5 @@
 // Package rescore is the operation that scores the recorded answers of a run by other
-// checks, and has its gate decide on them once more.
+// checks, and has its gate decide on them again.
 //
 // It knows sessions, the reader of runs and the gate of the loop. It knows nothing of how
 // calls are made: it opens no run for writing, and asks no model.

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// settleEarlier takes what the run goes on from out of its record, if it is there.
+// settleEarlier takes what the run continues from out of its record, if it is there.
 func (t *operation) settleEarlier() error {
 	rec, ok := t.session.Run.Journal.Decision(session.StretchesKey)
 	if !ok {
@@ -23,7 +23,7 @@ func (t *operation) settleEarlier() error {
 	return nil
 }
 
-// recordEarlier records what the run goes on from, before anything rests on it.
+// recordEarlier records what the run continues from, before anything rests on it.
 func (t *operation) recordEarlier(ctx context.Context) error {
 	j := t.session.Run.Journal
 	if _, ok := j.Decision(session.StretchesKey); len(t.earlier) == 0 || ok {
@@ -36,12 +36,12 @@ func (t *operation) recordEarlier(ctx context.Context) error {
 	return j.Append(ctx, journal.Record{Key: session.StretchesKey, Kind: journal.Decision, Result: data})
 }
 
-// testedBefore reports whether the run goes on from one that has read the test split.
+// testedBefore reports whether the run continues from one that has read the test split.
 func (t *operation) testedBefore() bool {
 	return len(t.earlier) > 0 && t.earlier[len(t.earlier)-1].Tested
 }
 
-// goingOn are the options of a loop that goes on from stretches of it.
+// goingOn are the options of a loop that continues from stretches of it.
 func goingOn(o loop.Options, earlier []loop.Stretch) loop.Options {
 	if len(earlier) == 0 {
 		return o

@@ -31,7 +31,7 @@ func limited(l config.Limits) bool {
 
 // pace keeps training within its ceilings: what the final evaluation will need is
 // left to it, and a step that there is no room for is not begun. What has begun
-// goes on until a ceiling itself is reached.
+// continues until a ceiling itself is reached.
 func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	l := session.InForce(p.session)
 	if unit.Name == loop.UnitFinal {
@@ -76,7 +76,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	return p.affords(next, unit)
 }
 
-// within is unit.Tasks if there is room within a step for so many more rollouts and requests,
+// within is unit.Tasks if there is room within a step for that many more rollouts and requests,
 // and for judging its candidate by all selection tasks, else 0.
 func (p *pacer) within(unit loop.Unit, tasks, requests int) int {
 	spent := p.spentOnSteps(func(step int) bool { return step <= unit.Step })
@@ -126,8 +126,8 @@ const (
 	spreadMargin  = 1.25 / reserveMargin
 )
 
-// measured is what so many rollouts of the final evaluation will take by what rollouts took so
-// far. Where each took one call, so many calls are exact; where some were asked again, twice as
+// measured is what that many rollouts of the final evaluation will take according to what rollouts took so
+// far. Where each took one call, that many calls are exact; where some were asked again, twice as
 // many may be.
 func (p *pacer) measured(n int) map[string]caller.Amount {
 	rolled := p.spending.rollouts
@@ -168,7 +168,7 @@ func (c *stepCost) judged(n float64) {
 	}
 }
 
-// rollouts is what so many take: those of batches tell it, or, where batches have read what
+// rollouts is what that many take: those of batches tell it, or, where batches have read what
 // was measured before, those of gates. Fewer than none count less than nothing.
 func (c *stepCost) rollouts(many float64) map[string]caller.Amount {
 	of, n := c.batch, c.tasks
@@ -184,7 +184,7 @@ func (c *stepCost) rollouts(many float64) map[string]caller.Amount {
 	return out
 }
 
-// of is what it takes with so many rollouts of train tasks.
+// of is what it takes with that many rollouts of train tasks.
 func (c *stepCost) of(tasks int) map[string]caller.Amount {
 	out := maps.Clone(c.whole)
 	for role, a := range c.rollouts(float64(tasks) - c.tasks) {
@@ -246,7 +246,7 @@ func (p *pacer) spentOnSteps(of func(step int) bool) stepCost {
 		return *need
 	}
 	need.tasks, need.reads = need.tasks/float64(need.steps), need.reads/float64(need.steps)
-	// Calls inside episodes stand in the ledger alone, under no step.
+	// Calls inside episodes are in the ledger alone, under no step.
 	for role, spent := range p.session.Caller.Spent() {
 		for _, of := range []map[string]caller.Amount{need.whole, need.batch, need.gate} {
 			of[role] = of[role].Times(1/float64(need.steps)).Scaled(spent, p.spending.all[role])

@@ -1,6 +1,6 @@
 // Package train is the operation that trains a skill: it maps a session to the loop
 // (internal/train), keeps the loop within the ceilings of the run, and sums up what came
-// of it. Plan tells what that takes before anything is spent.
+// of it. Plan reports what that takes before anything is spent.
 //
 // It knows sessions and the loop. It knows nothing of how calls are made, and of how the
 // loop decides.
@@ -32,7 +32,7 @@ import (
 )
 
 // Run trains a skill, or resumes its training. The summary is there whenever a run was
-// begun, also beside an error. Of a complete run it is what that run came to.
+// begun, also next to an error. Of a complete run it is the result of that run.
 func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Summary, error) {
 	sum, err := begun(ctx, cfg, o)
 	var complete *session.CompleteError
@@ -75,7 +75,7 @@ type operation struct {
 	plan    result.Plan
 	summary *result.Summary // nil: the run was not begun
 
-	earlier []loop.Stretch // of the runs that this one goes on from
+	earlier []loop.Stretch // of the runs that this one continues from
 	end     *loop.LoopEnd  // where the loop was ended before its last step; nil: nowhere
 
 	warnings []string // before anybody was asked
@@ -243,7 +243,7 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 	return d, nil
 }
 
-// changeable stands for the settings under a prefix that may change between sessions.
+// changeable means the settings under a prefix that may change between sessions.
 func changeable(s *session.Inputs, prefix string) string {
 	settings := s.Settings()
 	var b strings.Builder

@@ -92,7 +92,7 @@ type Options struct {
 	APIKey string
 	// Headers are added to every request: names to templates over {{stage}},
 	// {{role}} and {{run}}. They win over those of the SDK. Anthropic-Beta may
-	// stand here; Bedrock gets it in the body, where it wants it.
+	// are here; Bedrock gets it in the body, where it wants it.
 	Headers map[string]string
 	// Bedrock sends the requests to Claude on Amazon Bedrock.
 	Bedrock *Bedrock
@@ -208,7 +208,7 @@ func (o Options) withDefaults() Options {
 // Generate implements model.Client. An answer without text is returned with
 // Text ""; a refusal without words has the server's explanation in Text.
 //
-// A system message that does not stand at the beginning is sent as a user's:
+// A system message that does not be at the beginning is sent as a user's:
 // the protocol has but one place for them, and moving it there would tell the
 // model of things before they happen. An assistant's message without content is
 // left out, since the protocol refuses it. The seed is not sent: there is none.
@@ -275,7 +275,7 @@ func (c *Client) dress(e request) option.Middleware {
 }
 
 // doer is the last that sees a request: it adds the credentials and bounds the
-// response. It stands for the HTTP client so that no credentials but ours can
+// response. It means the HTTP client so that no credentials but ours can
 // be on a request, whatever the SDK found.
 type doer struct{ *Client }
 

@@ -14,7 +14,7 @@ func (c *Client) Passes(wire string) bool {
 	return wire == "messages" && c.o.Bedrock == nil && c.o.Vertex == nil
 }
 
-// pass sends a request in the words of whoever asks, with their marks for the
+// pass sends a request in the words of the one who asks, with their marks for the
 // cache.
 func (c *Client) pass(ctx context.Context, req model.Request) (model.Response, error) {
 	p := req.Passage

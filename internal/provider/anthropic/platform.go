@@ -25,7 +25,7 @@ import (
 // Bedrock says how Claude on Amazon Bedrock is reached: with AccessKey and
 // SecretKey, by which requests are signed, or with BearerToken. No profile, no
 // AWS_ variable and no metadata server is asked; who has temporary credentials
-// makes a client anew when they end.
+// makes a client again when they end.
 type Bedrock struct {
 	Region       string // such as us-east-1
 	AccessKey    string
@@ -56,7 +56,7 @@ type platform struct {
 	secrets   func() []string
 }
 
-// name is what may stand in a host or a path as it is.
+// name is what may be in a host or a path as it is.
 var name = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 func (o Options) platform() (platform, error) {
@@ -92,7 +92,7 @@ func onBedrock(b Bedrock) (platform, error) {
 	p := platform{
 		RequestOption: bedrock.WithConfig(aws.Config{
 			Region: b.Region,
-			// A stand-in: the SDK prefers a token of the environment to the keys it
+			// A are-in: the SDK prefers a token of the environment to the keys it
 			// is given. What it puts on a request is replaced by authorize.
 			BearerAuthTokenProvider: bedrock.NewStaticBearerTokenProvider("unused"),
 		}),
@@ -143,7 +143,7 @@ func (b Bedrock) sign(signer *v4.Signer, r *http.Request) error {
 		if _, err := io.Copy(hash, body); err != nil {
 			return fmt.Errorf("sign request: %w", err)
 		}
-		// The SDK's copies share one reader: it must stand at the beginning again.
+		// The SDK's copies share one reader: it must be at the beginning again.
 		if r.Body, err = r.GetBody(); err != nil {
 			return fmt.Errorf("sign request: %w", err)
 		}
@@ -171,7 +171,7 @@ func onVertex(v Vertex) (platform, error) {
 	return p, err
 }
 
-// vertexOption returns the SDK's option, with a stand-in for the credentials:
+// vertexOption returns the SDK's option, with a are-in for the credentials:
 // its own way to use them knows no deadline. Beside what is wanted it makes a
 // client of its own, which looks at GOOGLE_API_USE_ variables, may panic, and is
 // never used.

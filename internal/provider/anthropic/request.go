@@ -240,8 +240,8 @@ func freeName(wish string, tools []wireTool) string {
 // mark sets the ends of what the server shall keep, in the order in which a
 // prompt is read: the last tool, the last system text, and places in the
 // conversation. Of these the first two are the same for all tasks of a batch. A
-// chat may be asked the same once more with another last message: its last message
-// but one is marked. A loop of calls and results goes on from all that it has sent:
+// chat may be asked the same again with another last message: its last message
+// but one is marked. A loop of calls and results continues from all that it has sent:
 // its last message is marked, which the next request reads, and the one that the
 // request before this one ended with, which is found by that however many blocks
 // have come since. The protocol allows four.

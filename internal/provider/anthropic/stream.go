@@ -124,7 +124,7 @@ func (c *Client) broken(ctx context.Context, status int, err error) error {
 	return c.server.Unread(ctx, status, err)
 }
 
-// message is what came of a message so far.
+// message is the result of a message so far.
 type message struct {
 	reply  wireReply
 	blocks []*growing

@@ -2,7 +2,7 @@
 // one: requests go to them in turn, and to the next one when one fails.
 //
 // It knows nothing about protocols or vendors, and does not judge whether two
-// endpoints really answer alike: whoever lists them says so.
+// endpoints really answer alike: the one who lists them says so.
 package failover
 
 import (
@@ -47,8 +47,8 @@ type Options struct {
 	// DefaultRest.
 	Rest time.Duration
 
-	// Warn hears what becomes of endpoints. It may be called concurrently, and
-	// must not call the client. Nil: nobody hears it.
+	// Warn hears what happens to endpoints. It may be called concurrently, and
+	// must not call the client. Nil: no one hears it.
 	Warn func(Event)
 
 	// Now is the clock; nil means time.Now.
@@ -145,7 +145,7 @@ func (c *Client) Passes(wire string) bool {
 // endpoint is asked no more. Any other failure is returned at once: the next endpoint would say the
 // same.
 //
-// An answer whose beginning was handed over is asked for nowhere else.
+// An answer whose beginning was passed on is asked for nowhere else.
 //
 // When none answers, the last failure is returned, and its RetryAfter says when
 // the first endpoint will have rested. The Pause of an answer is 0 as long as
@@ -204,7 +204,7 @@ func (c *Client) pick(tried []bool) (int, bool) {
 	return 0, false
 }
 
-// answered notes an answer and returns how long nobody can be asked.
+// answered notes an answer and returns how long no one can be asked.
 func (c *Client) answered(i int, pause time.Duration) time.Duration {
 	now := c.opts.Now()
 	c.mu.Lock()

@@ -50,7 +50,7 @@ type functionResult struct {
 }
 
 // opaque is what a Reasoning keeps of the protocol. With a text it was a part of
-// its own; without one, the signature stood on the part that follows.
+// its own; without one, the signature was on the part that follows.
 type opaque struct {
 	Text      *string         `json:"text,omitempty"`
 	Thought   bool            `json:"thought,omitempty"`
@@ -82,7 +82,7 @@ func conversation(messages []model.Message) (system []*genai.Part, rest []conten
 type writer struct {
 	out     []content
 	results []part            // of calls made at once: they belong into one message
-	images  []part            // of results: the protocol has no place for them beside one
+	images  []part            // of results: the protocol has no place for them next to one
 	names   map[string]string // of tools, by the ids of calls
 }
 

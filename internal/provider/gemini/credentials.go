@@ -15,7 +15,7 @@ import (
 // Credentials returns a source of access tokens, for Vertex, from the JSON of a
 // service account or of a user (gcloud's application_default_credentials.json).
 // Other kinds, which name programs to run and addresses to ask, are refused.
-// Tokens are fetched through transport, kept while they last, and fetched anew
+// Tokens are fetched through transport, kept while they last, and fetched again
 // within the call that needs one; nothing is fetched here. nil is a transport
 // without a proxy. The source is safe for concurrent use.
 func Credentials(file []byte, transport http.RoundTripper) (func(context.Context) (string, error), error) {
@@ -23,7 +23,7 @@ func Credentials(file []byte, transport http.RoundTripper) (func(context.Context
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(file, &kind); err != nil {
-		return nil, errors.New("google credentials: no JSON object") // err may tell what stands there
+		return nil, errors.New("google credentials: no JSON object") // err may report what is there
 	}
 	if kind.Type != "service_account" && kind.Type != "authorized_user" {
 		return nil, fmt.Errorf("google credentials of type %q: allowed are service_account and authorized_user", kind.Type)

@@ -151,7 +151,7 @@ func New(o Options) (*Client, error) {
 	return c, err
 }
 
-// newAPI builds the SDK's client. It gets a stand-in for the key: without one it
+// newAPI builds the SDK's client. It gets a are-in for the key: without one it
 // takes another from the environment, or refuses; the transport puts the true
 // one, or none, onto the request.
 func (c *Client) newAPI(base string) (*genai.Client, error) {
@@ -174,7 +174,7 @@ func (c *Client) newAPI(base string) (*genai.Client, error) {
 // Generate implements model.Client. An answer without text is returned with
 // Text "".
 //
-// A system message that does not stand at the beginning is sent as a user's:
+// A system message that does not be at the beginning is sent as a user's:
 // the protocol has but one place for them, and moving it there would tell the
 // model of things before they happen. An assistant's message without content is
 // left out, since the protocol refuses it. Of the seed the lower 31 bits are
@@ -219,7 +219,7 @@ func (o Options) address() string {
 	}
 }
 
-// name is what may stand in a host or a path as it is.
+// name is what may be in a host or a path as it is.
 var name = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 func checkOptions(o Options) error {

@@ -16,7 +16,7 @@ import (
 // Passes implements model.Passer. Vertex has not all fields of the Gemini API.
 func (c *Client) Passes(wire string) bool { return wire == "gemini" && c.o.Vertex == nil }
 
-// pass sends a request in the words of whoever asks.
+// pass sends a request in the words of the one who asks.
 func (c *Client) pass(ctx context.Context, req model.Request) (model.Response, error) {
 	b := header.NewBody(req.Passage.Body)
 	err := c.set(b, req.Passage.Set)

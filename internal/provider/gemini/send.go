@@ -56,7 +56,7 @@ func (c *Client) through(ctx context.Context, r *request) error {
 	// numbers would be rounded, images copied four times, and fields lost that it
 	// does not know.
 	stand := []*genai.Content{{Role: genai.RoleUser, Parts: []*genai.Part{{Text: "-"}}}}
-	once := false // the SDK would go on by itself where a model stopped
+	once := false // the SDK would continue by itself where a model stopped
 	r.config.AutomaticContinuation = &once
 	r.config.HTTPOptions = &genai.HTTPOptions{ExtrasRequestProvider: func(body map[string]any) map[string]any {
 		body["contents"] = r.contents

@@ -39,7 +39,7 @@ func (b *Body) Drop(paths ...string) {
 	}
 }
 
-// Bytes returns what has become of it.
+// Bytes returns what happened to it.
 func (b *Body) Bytes() ([]byte, error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("set a field of the request: %w", b.err)

@@ -19,7 +19,7 @@ import (
 )
 
 // Endpoint is one server as the errors about it need it: its host, and what must
-// not stand in messages. It is safe for concurrent use.
+// not be in messages. It is safe for concurrent use.
 type Endpoint struct {
 	host  string
 	fixed []string
@@ -155,7 +155,7 @@ func (e *Endpoint) Excerpt(text string) string {
 	return strings.ToValidUTF8(whole, "?")
 }
 
-// transportCode tells a slow network from a broken one. A connection that could
+// transportCode distinguishes a slow network from a broken one. A connection that could
 // not be made in time is broken.
 func transportCode(err error) model.Code {
 	var op *net.OpError
@@ -207,7 +207,7 @@ func (u *Unsendable) Unwrap() error { return u.Err }
 
 // Dress returns the headers that a request is sent with: of h only those named,
 // by their canonical names, then the user's. A vendor's SDK puts more into h,
-// about the machine, which is nobody's business. The error is an *Unsendable.
+// about the machine, which is no one's business. The error is an *Unsendable.
 func (s *Set) Dress(h http.Header, tags model.Tags, keep ...string) (http.Header, error) {
 	kept := make(http.Header, 8)
 	for _, name := range keep {
@@ -224,7 +224,7 @@ func (s *Set) Dress(h http.Header, tags model.Tags, keep ...string) (http.Header
 
 // NewTransport returns a transport for many requests at once to one host: as
 // many connections are kept as were ever in use (how many that may be is the
-// business of the caller's limits). There are no timeouts besides those of
+// business of the caller's limits). There are no timeouts apart from those of
 // connecting: a model may think for long, and the context of each call bounds
 // it. proxy is as in http.Transport; nil uses none, not the environment's.
 func NewTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {

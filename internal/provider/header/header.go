@@ -2,7 +2,7 @@
 // user's own headers, which are templates over the tags of a request, the ways
 // in which a server says how long to wait, connections that neither follow
 // redirects nor look at the environment, streams that fall silent, where the reason
-// stands in the body of a refusal, and the classes of failures below any protocol,
+// is in the body of a refusal, and the classes of failures below any protocol,
 // told without credentials.
 //
 // It knows nothing about any vendor's protocol, about answers or about retries.
@@ -143,7 +143,7 @@ func (s *Set) Apply(h http.Header, tags model.Tags) error {
 	return nil
 }
 
-// Secrets returns the fixed values, which may be credentials and must not stand
+// Secrets returns the fixed values, which may be credentials and must not be
 // in messages. Values shorter than 8 bytes are left out: they are no
 // credentials, and blanking them would spoil messages.
 func (s *Set) Secrets() []string {
@@ -162,7 +162,7 @@ func (s *Set) Secrets() []string {
 }
 
 // Carry puts those headers onto h that go along with a request in the words of
-// whoever asks. What is there already stays; that of a list is joined. The nil
+// the one who asks. What is there already stays; that of a list is joined. The nil
 // Passage has none.
 func Carry(h http.Header, p *model.Passage) {
 	if p == nil {

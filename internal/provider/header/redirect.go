@@ -12,7 +12,7 @@ import (
 const mostRedirects = 3
 
 // StayHere has an HTTP client follow only redirects that send the same request to
-// the same server once more (307 and 308 within a host): the request carries a
+// the same server again (307 and 308 within a host): the request carries a
 // key, which belongs to one host, and a body, which 301 to 303 would drop. Any
 // other redirect becomes the response.
 func StayHere(next *http.Request, before []*http.Request) error {

@@ -9,8 +9,8 @@ import (
 )
 
 // Refusal is the class of an error whose body names, by a code, why the provider refuses the
-// request; "" if it names none. Gateways hand on the codes of one provider in the form of
-// another, so that the wire does not tell where in the body it is.
+// request; "" if it names none. Gateways pass on the codes of one provider in the form of
+// another, so that the wire does not report where in the body it is.
 func Refusal(body []byte) model.Code {
 	var whole any
 	if json.Unmarshal(body, &whole) != nil {

@@ -36,7 +36,7 @@ func (w *Watch) Body(body io.ReadCloser) io.ReadCloser {
 	return &timedBody{ReadCloser: body, timer: w.timer, limit: w.limit}
 }
 
-// Idle returns an error that tells of the silence, or nil if that is not what
+// Idle returns an error that reports the silence, or nil if that is not what
 // ended the call.
 func (w *Watch) Idle() error {
 	if errors.Is(w.cause(), errIdle) {

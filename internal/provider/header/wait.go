@@ -20,7 +20,7 @@ const longestWait = 24 * time.Hour
 //     the clocks of client and server need not agree
 //   - X-Ratelimit-Reset-Requests and -Tokens: a duration such as "6m0s" or
 //     seconds, of those whose X-Ratelimit-Remaining-… is 0; the longer one
-//   - X-Ratelimit-Reset, unless X-Ratelimit-Remaining tells that something is
+//   - X-Ratelimit-Reset, unless X-Ratelimit-Remaining reports that something is
 //     left: the same, or a moment (a date, or the seconds or milliseconds since
 //     1970)
 //

@@ -114,7 +114,7 @@ func finish(reason string) model.Finish {
 	switch reason {
 	case "length":
 		return model.FinishLength
-	case "content_filter": // of models that Ollama hands on to a provider
+	case "content_filter": // of models that Ollama passes on to a provider
 		return model.FinishFilter
 	case "refusal":
 		return model.FinishRefusal

@@ -123,7 +123,7 @@ func (c *Client) newAPI(bearer string) sdk.Client {
 }
 
 // Generate implements model.Client. An answer without text is returned with
-// Text ""; a refusal's words stand in Text.
+// Text ""; a refusal's words are in Text.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	if p := req.Passage; p != nil && c.Passes(p.Wire) {
 		resp, err := c.pass(ctx, &req)

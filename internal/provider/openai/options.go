@@ -45,7 +45,7 @@ const (
 	SchemaNone   = "none"        // not at all
 )
 
-// NoField stands for the name of a field that a server does not have.
+// NoField means the name of a field that a server does not have.
 const NoField = "-"
 
 // FormNamed is how Quirks call the choice of one tool by its name; the other
@@ -89,7 +89,7 @@ type Options struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Warn hears once when the server refuses the form in which it is asked for an
 	// answer of a schema, and another is used from then on. It may be called
-	// concurrently; nil: nobody hears it. With FixedSchema such a refusal is an error
+	// concurrently; nil: no one hears it. With FixedSchema such a refusal is an error
 	// like any other.
 	Warn        func(text string)
 	FixedSchema bool
@@ -174,7 +174,7 @@ func oneOf(what, value string, allowed ...string) error {
 	return fmt.Errorf("%s %q: allowed are %s", what, value, strings.Trim(strings.Join(allowed, ", "), ", "))
 }
 
-// checkBody refuses fields that would stand in a body twice.
+// checkBody refuses fields that would be in a body twice.
 func checkBody(body map[string]any) error {
 	own := []string{
 		"model", "messages", "input", "instructions", "temperature", "top_p", "max_tokens", "max_completion_tokens", "max_output_tokens",
@@ -190,7 +190,7 @@ func checkBody(body map[string]any) error {
 	return errors.Join(faults...)
 }
 
-// extraFields returns the fields of body as they stand in an object, each after
+// extraFields returns the fields of body as they are in an object, each after
 // a comma, in the order of their names.
 func extraFields(body map[string]any) ([]byte, error) {
 	if len(body) == 0 {

@@ -51,7 +51,7 @@ func (c *Client) elsewhere(req *model.Request, err error) bool {
 
 var errOtherAPI = errors.New("the model has the other API")
 
-// pass sends a request in the words of whoever asks.
+// pass sends a request in the words of the one who asks.
 func (c *Client) pass(ctx context.Context, req *model.Request) (model.Response, error) {
 	if _, ok := c.strange.known.Load(req.Passage.Wire + " " + req.Model); ok {
 		return model.Response{}, errOtherAPI

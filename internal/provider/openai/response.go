@@ -49,7 +49,7 @@ type wireCall struct {
 }
 
 // tally counts tokens. What is no count, or larger than any, counts nothing: it is no
-// reason to lose an answer, and nobody takes 0 for what was used.
+// reason to lose an answer, and no one takes 0 for what was used.
 type tally int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -131,7 +131,7 @@ func decode(body []byte) (*wireResponse, error) {
 	return nil, err
 }
 
-// setParts puts a content that is a list in the place of one that is a text.
+// setParts puts a content that is a list instead of one that is a text.
 func (m *wireMessage) setParts(parts []wirePart) {
 	said, thoughts := split(parts)
 	m.Content = said
@@ -291,7 +291,7 @@ func (u wireUsage) counts() trajectory.Usage {
 	}
 }
 
-// finish maps a reason to stop. Those that servers made up beside OpenAI's all
+// finish maps a reason to stop. Those that servers made up next to OpenAI's all
 // mean that the model was done.
 func finish(reason string) model.Finish {
 	switch reason {

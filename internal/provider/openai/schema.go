@@ -56,7 +56,7 @@ func (s *schemaForm) fall(refused string) (again, changed bool) {
 }
 
 // structured sends a request with a schema. When the server refuses the form in
-// which it was asked for, that is told once and the next one is used from then
+// which it was asked for, that is reported once and the next one is used from then
 // on; the request is sent again, which was not carried out before.
 func (c *Client) structured(ctx context.Context, req *model.Request) (model.Response, error) {
 	for {

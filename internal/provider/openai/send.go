@@ -19,7 +19,7 @@ import (
 // answers reads what a server says, of either API.
 type answers struct {
 	faults faults
-	cost   bool // the server tells what an answer has cost
+	cost   bool // the server reports what an answer has cost
 }
 
 // protocol reads the answers of one API. An error that is no *model.Error means
@@ -54,7 +54,7 @@ func (c *Client) send(ctx context.Context, req *model.Request, endpoint string, 
 	return c.readWhole(ctx, res, req, p)
 }
 
-// post sends a body. The response of a refused request is returned beside the
+// post sends a body. The response of a refused request is returned next to the
 // error.
 func (c *Client) post(ctx context.Context, path string, body []byte, req *model.Request) (*http.Response, error) {
 	credential, err := c.credential(ctx)
@@ -143,7 +143,7 @@ func drain(body io.Reader, watch *header.Watch) {
 
 // dress returns what gives a request its final headers and bounds its response.
 // Of the SDK's headers only those that matter are kept: the others tell about
-// the machine, which is nobody's business, and are a quarter of a small request.
+// the machine, which is no one's business, and are a quarter of a small request.
 // The SDK also hides from net/http that the body lies in memory; where that is
 // known, headers and body leave in one write.
 func (c *Client) dress(body []byte, req *model.Request, cred credential) option.Middleware {

@@ -86,7 +86,7 @@ func (t *tokenCache) forget(value string) {
 // azureKeyHeader is where Azure takes a key.
 const azureKeyHeader = "Api-Key"
 
-// credential is what a request is sent with beside the SDK's own bearer token.
+// credential is what a request is sent with next to the SDK's own bearer token.
 type credential struct{ header, prefix, value string }
 
 // authenticate prepares what requests prove themselves with, and returns the

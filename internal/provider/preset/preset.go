@@ -4,7 +4,7 @@
 // say when they were last compared with the provider's documentation.
 //
 // It knows nothing about adapters, opens no connection and reads no variable:
-// what it resolves is handed to whoever builds a client.
+// what it resolves is passed to the one who builds a client.
 package preset
 
 import (
@@ -54,7 +54,7 @@ type Preset struct {
 	Cloud    Cloud
 
 	// BaseURL is the address up to the version; "" means that the user must give
-	// one, of the form of Example. {region} stands for the region.
+	// one, of the form of Example. {region} means the region.
 	BaseURL string
 	Example string
 	// Regions are the addresses of the regions, the default first; nil when the
@@ -80,7 +80,7 @@ type Region struct {
 
 // Rule changes the quirks for some models.
 type Rule struct {
-	Models   []string // patterns in which * stands for any text, compared without case
+	Models   []string // patterns in which * means any text, compared without case
 	Protocol Protocol // "" = the preset's
 	Set      Quirks   // what is not zero replaces the preset's
 	AsOf     string
@@ -152,7 +152,7 @@ type Quirks struct {
 	// ReasoningAlways says that a call of a tool is refused without that field while
 	// the model thinks.
 	ReasoningAlways bool
-	// ReasoningSplit says that reasoning stands in the text of an answer unless a
+	// ReasoningSplit says that reasoning is in the text of an answer unless a
 	// field asks for it apart.
 	ReasoningSplit bool
 	Thinking       Switch
@@ -160,7 +160,7 @@ type Quirks struct {
 	Budget         bool // a reasoning effort becomes a number of tokens (protocols anthropic and gemini)
 }
 
-// NoField is in the place of the name of a field that a server does not have.
+// NoField is instead of the name of a field that a server does not have.
 const NoField = "-"
 
 // Forms of the choice of tools.

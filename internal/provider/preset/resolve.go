@@ -124,7 +124,7 @@ func (r Resolved) elsewhere(p Preset, c Choice) bool {
 	return !slices.ContainsFunc(known, func(base string) bool { return host(base) == host(r.BaseURL) })
 }
 
-// with returns q changed by what is set in by.
+// with returns q changed according to what is set in by.
 func (q Quirks) with(by Quirks) Quirks {
 	set(&q.TokenField, by.TokenField)
 	set(&q.SystemRole, by.SystemRole)
@@ -169,7 +169,7 @@ func (p Preset) address(c Choice) (base, region string, err error) {
 	}
 	if c.BaseURL != "" {
 		base = c.BaseURL
-		if region != c.Region { // only what the user said goes on, the default does not
+		if region != c.Region { // only what the user said continues, the default does not
 			region = ""
 		}
 	}
@@ -354,7 +354,7 @@ func host(base string) string {
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// glob matches a pattern in which * stands for any text.
+// glob matches a pattern in which * means any text.
 func glob(pattern, text string) bool {
 	head, rest, starred := strings.Cut(pattern, "*")
 	if !starred {

@@ -117,7 +117,7 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 	return parts, "", true, err
 }
 
-// told is what a conversation holds besides the task: documents of the workspace that the
+// told is what a conversation holds apart from the task: documents of the workspace that the
 // agent reads by itself, among much that is no rule of any world. Some agents put them
 // before the task, in one text.
 func told(messages []model.Message, task string) []string {

@@ -203,7 +203,7 @@ func (c *Client) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// memo remembers what was made of a text. When it is full it starts anew.
+// memo remembers what was made of a text. When it is full it starts again.
 type memo[V any] struct {
 	limit int
 

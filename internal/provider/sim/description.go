@@ -26,7 +26,7 @@ var (
 // notFor begins what a description says a skill is not for.
 const notFor = "Not for: "
 
-// tempted reports whether the target loads a skill: a keyword of what it is asked stands in
+// tempted reports whether the target loads a skill: a keyword of what it is asked is in
 // a description before notFor, and none behind it. At the rate flip it does the opposite.
 func (w *World) tempted(req model.Request, asked string, seed uint64) bool {
 	if w.loads != byDescription {
@@ -47,7 +47,7 @@ func (w *World) tempted(req model.Request, asked string, seed uint64) bool {
 }
 
 // described are the descriptions of the skills of a workspace that a request lists, in its
-// messages or in what it tells of tools.
+// messages or in what it reports tools.
 func described(req model.Request) []string {
 	system, user := texts(req.Messages)
 	told := []string{system, user}
@@ -86,7 +86,7 @@ func keywords(text string) []string {
 	return out
 }
 
-// seenLoads are the prompts of the part of a question that tells of loads.
+// seenLoads are the prompts of the part of a question that reports loads.
 type seenLoads struct{ should, shouldNot, missed, wrong [][]string } // each as its keywords
 
 const (
@@ -148,7 +148,7 @@ func (w *World) redescribed(p prompt, description string) (text string, support 
 	return is, len(seen.missed) + len(seen.wrong)
 }
 
-// telling are the words of most prompts that are not had, and that stand in fewer than half
+// telling are the words of most prompts that are not had, and that are in fewer than half
 // as many of the others.
 func telling(of, others [][]string, have []string) []string {
 	counts, against := counted(of), counted(others)
@@ -184,7 +184,7 @@ func counted(prompts [][]string) map[string]int {
 	return out
 }
 
-// descriptionLine is the description in the part of a question that tells of loads.
+// descriptionLine is the description in the part of a question that reports loads.
 var descriptionLine = regexp.MustCompile(`(?m)^The description has .*:\n(.*)$`)
 
 // describe adds the replacement of a description to what an analyst proposes.

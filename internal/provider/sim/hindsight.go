@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What the simulated optimizer makes of a rejection, by what it is told alone: an edit is to
+// What the simulated optimizer makes of a rejection, according to what it is told alone: an edit is to
 // blame when the tasks of the types that it names lost more than they won, and one that
 // names none when all together did. It errs where several edits are about one type, and
 // where an edit for all tasks is not what hurt.
@@ -61,7 +61,7 @@ func (w *World) states(line string) bool {
 	return slices.ContainsFunc(w.rules, func(r *rule) bool { return r.stated(text) })
 }
 
-// triedInVain reports whether a prompt tells of a rejected step that tried a rule and by
+// triedInVain reports whether a prompt reports a rejected step that tried a rule and by
 // which it is to blame, or that another run did worse with it.
 func (p prompt) triedInVain(r *rule) bool {
 	for _, step := range strings.Split("\n"+p.section(headRun), "\n### ") {
@@ -82,7 +82,7 @@ func (p prompt) triedInVain(r *rule) bool {
 // measuredWorse begins an entry of other runs whose edits did worse.
 var measuredWorse = regexp.MustCompile(`^\d+ changes?, difference -`)
 
-// othersInVain reports whether a prompt tells that another run tried a rule and did worse with
+// othersInVain reports whether a prompt reports that another run tried a rule and did worse with
 // it.
 func (p prompt) othersInVain(r *rule) bool {
 	for _, entry := range strings.Split("\n"+p.section(headOthers), "\n### ")[1:] {

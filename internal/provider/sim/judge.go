@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// judged is a text between marks in a request to a judge: a name, and what stands there.
+// judged is a text between marks in a request to a judge: a name, and what is there.
 var judged = regexp.MustCompile(`(?s)(\[\[[0-9a-f]{16}) begin\]\] (question|reference|answer|handed in)\n(.*?)\n\[\[[0-9a-f]{16} end\]\] (?:question|reference|answer|handed in)`)
 
 // judgedCriteria are the criteria of a request: all of them as a list, or the one.

@@ -101,7 +101,7 @@ func (p prompt) budget() int {
 	return n
 }
 
-// id stands for the prompt in draws.
+// id means the prompt in draws.
 func (p prompt) id() uint64 { return mix(digest(p.system), digest(p.user)) }
 
 // objects returns every JSON object in a text that has the key, in order. A
@@ -201,10 +201,10 @@ var (
 	referenceLabel = regexp.MustCompile(`^(Reference|Expected)`)
 )
 
-// fenceLine is a line between which and its like a text stands as it is.
+// fenceLine is a line between which and its like a text is as it is.
 var fenceLine = regexp.MustCompile("^(?:```+|=====[0-9a-f]{16})\n?$")
 
-// field returns the text behind the first label that the pattern accepts: what stands
+// field returns the text behind the first label that the pattern accepts: what is
 // between fences, or all up to the next label.
 func field(block string, label *regexp.Regexp) string {
 	var text strings.Builder
@@ -241,7 +241,7 @@ func field(block string, label *regexp.Regexp) string {
 }
 
 // question is the task of a trajectory: its own field, the first turn of the
-// conversation, or what stands before the reference.
+// conversation, or what is before the reference.
 func question(block string) string {
 	if text := field(block, taskLabel); text != "" {
 		return text

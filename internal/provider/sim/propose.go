@@ -14,7 +14,7 @@ import (
 type proposal struct {
 	rule    *rule // nil for a note
 	remove  bool
-	text    string // the line to add, or the text to remove as it stands in the skill
+	text    string // the line to add, or the text to remove as it is in the skill
 	support int    // trajectories behind it
 	count   int    // of them, those that need nothing else
 }

@@ -11,7 +11,7 @@ import (
 // statement is one thing that a document says: a list item, a heading or a
 // paragraph.
 type statement struct {
-	raw  string // as it stands in the document, without the line break at its end
+	raw  string // as it is in the document, without the line break at its end
 	text string // folded, for matching
 }
 
@@ -138,7 +138,7 @@ func (t term) holds(folded string) bool {
 }
 
 // hasPhrase reports whether the phrase occurs at the beginning of a word; the
-// last word may go on, so that "date" is also found in "dates".
+// last word may continue, so that "date" is also found in "dates".
 func hasPhrase(text, phrase string) bool {
 	first, _ := utf8.DecodeRuneInString(phrase)
 	for from := 0; ; {

@@ -120,7 +120,7 @@ func (w *World) forget(p *problem, r *reading) string {
 	return p.plain
 }
 
-// within takes what stands last in a reply template's slot out of a text.
+// within takes what is last in a reply template's slot out of a text.
 func (w *World) within(text string) (string, bool) {
 	before, after := strings.TrimSpace(lastLine(w.before)), strings.TrimSpace(firstLine(w.after))
 	i := strings.LastIndex(text, before)

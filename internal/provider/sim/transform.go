@@ -108,7 +108,7 @@ func layout(from []string, to string) transform {
 	}
 }
 
-// scale multiplies every number, and puts one unit in the place of another. An
+// scale multiplies every number, and puts one unit instead of another. An
 // answer without the unit is left alone.
 func scale(factor float64, from, to string) transform {
 	by := factorOf(factor)
@@ -157,7 +157,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // listSeparators are tried in this order to take an answer apart.
 var listSeparators = [...]string{"; ", " | ", ", ", " / ", "\n", ";", "|", ","}
 
-// parts takes a list answer apart and returns what stood between its elements,
+// parts takes a list answer apart and returns what was between its elements,
 // "" when there is one element only.
 func parts(answer string) (items []string, between string) {
 	for _, sep := range listSeparators {

@@ -15,7 +15,7 @@ type World struct {
 	name   string
 	seed   uint64
 	print  uint64 // digest of the file
-	before string // what stands before the answer in a reply
+	before string // what is before the answer in a reply
 	after  string
 	unsure string
 	loads  string // "": always; byDescription

@@ -73,7 +73,7 @@ func (d *Door) names(host string) bool {
 		return true
 	}
 	name, port, err := net.SplitHostPort(host)
-	return err == nil && d.any && port == d.port && net.ParseIP(name) != nil // an address is nobody's name
+	return err == nil && d.any && port == d.port && net.ParseIP(name) != nil // an address is no one's name
 }
 
 // Guard lets through what is addressed to the server and not too much, with the headers that
@@ -118,7 +118,7 @@ func address(r *http.Request) string {
 	return host
 }
 
-// policy lets a page load its own files and nothing else, and run no script that stands in it.
+// policy lets a page load its own files and nothing else, and run no script that is in it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -20,7 +20,7 @@ var (
 	entering = class{2, 20}     // by address, with what may be the token
 )
 
-// mostCallers is how many callers are told apart at once.
+// mostCallers is how many callers are distinguished at once.
 const mostCallers = 4096
 
 // callers counts what each asks.
@@ -40,7 +40,7 @@ func newCallers(now func() time.Time) *callers {
 	return &callers{now: now, at: map[caller]*rate.Limiter{}}
 }
 
-// lets reports whether somebody may ask once more.
+// lets reports whether somebody may ask again.
 func (c *callers) lets(who string, of class) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,7 +25,7 @@ var (
 )
 
 // of is the schema of a type as encoding/json writes its values. A pointer may be null; lists
-// and maps are not: who answers makes those that nobody has made.
+// and maps are not: who answers makes those that no one has made.
 func (s *schemas) of(t reflect.Type) *jsonschema.Schema {
 	if own := s.own[t]; own != nil {
 		return own
@@ -147,7 +147,7 @@ func structOf(t reflect.Type) reflect.Type {
 	return t
 }
 
-// present is the schema of what is left out in place of null.
+// present is the schema of what is left out instead of null.
 func present(s *jsonschema.Schema) *jsonschema.Schema {
 	if len(s.Types) == 2 && s.Types[1] == "null" {
 		out := *s

@@ -2,7 +2,7 @@
 // looked at, however many look, and what it has read as frames of server-sent events.
 //
 // It knows numbered lines and documents of progress. It knows nothing of what an event means,
-// of runs beside these, or of who may look.
+// of runs next to these, or of who may look.
 package stream
 
 import (
@@ -21,9 +21,9 @@ import (
 // Line is an event of a run as its log has it.
 type Line = eventlog.Line
 
-// Log reads the events of a run beside who writes them. It may be used concurrently.
+// Log reads the events of a run next to who writes them. It may be used concurrently.
 type Log interface {
-	// After returns events with numbers above n, in order, at most so many. There are none
+	// After returns events with numbers above n, in order, at most that many. There are none
 	// of a run without a log.
 	After(ctx context.Context, n int64, most int) ([]Line, error)
 	// Last is the highest number.
@@ -80,7 +80,7 @@ func (h *Hub) join(dir string) (*follower, error) {
 	return f, nil
 }
 
-// leave ends a follower that nobody looks at any more.
+// leave ends a follower that no one looks at any more.
 func (h *Hub) leave(dir string, f *follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +111,7 @@ func (h *Hub) Close() {
 	h.work.Wait()
 }
 
-// state is how it stands with a run that is followed.
+// state is how it is with a run that is followed.
 type state int
 
 const (
@@ -174,8 +174,8 @@ func (f *follower) change(how func()) {
 	f.changed = make(chan struct{})
 }
 
-// safely reads a run. What ends in a panic, as a file that nobody has thought of may have it
-// end, is a problem of who looks: the program may be training beside it.
+// safely reads a run. What ends in a panic, as a file that no one has thought of may have it
+// end, is a problem of who looks: the program may be training next to it.
 func (f *follower) safely(ctx context.Context, encode func(any) ([]byte, error)) {
 	defer func() {
 		if what := recover(); what != nil {
@@ -185,7 +185,7 @@ func (f *follower) safely(ctx context.Context, encode func(any) ([]byte, error))
 	f.run(ctx, encode)
 }
 
-// run reads until the run has ended or is gone, or nobody looks.
+// run reads until the run has ended or is gone, or no one looks.
 func (f *follower) run(ctx context.Context, encode func(any) ([]byte, error)) {
 	tick := time.NewTicker(readEvery)
 	defer tick.Stop()
@@ -242,7 +242,7 @@ func (f *follower) read(ctx context.Context) error {
 	}
 }
 
-// keep adds lines, and lets go of the oldest. Slices that were handed out stay as they are.
+// keep adds lines, and lets go of the oldest. Slices that were given out stay as they are.
 func (f *follower) keep(list []Line) {
 	for i := range list {
 		list[i].JSON = sound(list[i])
@@ -277,7 +277,7 @@ type looks struct {
 // mostFailed is how many looks may fail one after the other: files change while they are read.
 const mostFailed = 3
 
-// look looks once, and says how it stands with the run. A run that was killed may go on.
+// look looks once, and says how it is with the run. A run that was killed may continue.
 func (l *looks) look(ctx context.Context) state {
 	p, err := l.f.looker.Look(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ type Request struct {
 	Project string // absolute
 	Night   string // that proposed them
 	Items   []Item
-	// Branch, of the project's repository, is committed to in the place of the files; "": the files are written. One that is there is
+	// Branch, of the project's repository, is committed to instead of the files; "": the files are written. One that is there is
 	// gone on from, one that is not begins with what is checked out.
 	Branch string `json:",omitempty"`
 }
@@ -214,7 +214,7 @@ func (s *Store) commit(r Record, changes []change) (Record, error) {
 	return r, errors.Join(err, s.undo(r, "it failed: "+err.Error()))
 }
 
-// withFiles is a record with what becomes of documents.
+// withFiles is a record with what happens to documents.
 func withFiles(r Record, changes []change) Record {
 	for _, c := range changes {
 		n := c.note

@@ -18,7 +18,7 @@ type Origin struct {
 	Rule  *Rule  `json:"rule,omitempty"`
 }
 
-// Blame tells of each line of a document's learned region which adoption brought it: the last one that stands, whose
+// Blame reports each line of a document's learned region which adoption brought it: the last one that is, whose
 // text has the line where what was there before had not.
 func (s *Store) Blame(project, target, text string) ([]Origin, error) {
 	history, err := s.History()

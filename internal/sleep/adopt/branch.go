@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 
-// Branched is the branch of a repository that a transaction was committed to, in the place of the files of a working tree.
+// Branched is the branch of a repository that a transaction was committed to, instead of the files of a working tree.
 type Branched struct {
 	Repository string `json:"repository"` // its folder
 	Name       string `json:"name"`
@@ -39,7 +39,7 @@ type tip struct {
 	branch git.Branch
 }
 
-// unfit makes what a repository cannot be used for an error of whoever asked for it.
+// unfit makes what a repository cannot be used for an error of the one who asked for it.
 func unfit(file string, err error, help string) error {
 	var not *git.Unfit
 	switch {
@@ -223,7 +223,7 @@ func (s branching) move(ctx context.Context, t tip, r Record, changes []change, 
 	return r, errors.Join(err, s.settle(context.WithoutCancel(ctx), r))
 }
 
-// settle says of a transaction on a branch whether it is done: by what the branch is. Nothing is written into the repository.
+// settle says of a transaction on a branch whether it is done: according to what the branch is. Nothing is written into the repository.
 func (s branching) settle(ctx context.Context, r Record) error {
 	b := r.Branch
 	undone := func(why string) error {

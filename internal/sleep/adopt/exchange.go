@@ -22,7 +22,7 @@ func changedMeanwhile(file string) *Conflict {
 	return &Conflict{File: file, Reason: "somebody else has changed it meanwhile; it is as they left it"}
 }
 
-// temp is the name beside a document under which transaction n has the other text, and while that is written, part.
+// temp is the name next to a document under which transaction n has the other text, and while that is written, part.
 func (s spot) temp(n int) string { return fmt.Sprintf(".%s.skillopt-%d", s.name, n) }
 func (s spot) part(n int) string { return s.temp(n) + ".part" }
 
@@ -40,7 +40,7 @@ func (s *Store) put(n int, sp spot, before string, after content) error {
 	return s.exchange(n, sp, before)
 }
 
-// beside writes a text beside the document, under its name for the transaction once it is whole.
+// beside writes a text next to the document, under its name for the transaction once it is whole.
 func (s *Store) beside(n int, sp spot, after content) error {
 	if err := s.point("write beside"); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// openNow keeps opening a pipe that was put in the place of a file from waiting for its other end.
+// openNow keeps opening a pipe that was put instead of a file from waiting for its other end.
 const openNow = syscall.O_NONBLOCK
 
 func linksOf(info fs.FileInfo) uint64 {

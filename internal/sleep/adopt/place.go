@@ -29,7 +29,7 @@ func (p Place) File() string { return filepath.Join(p.Root, filepath.FromSlash(p
 // key is the document's path as file systems that ignore case and Unicode forms take it.
 func (p Place) key() string { return target.Folded(p.File()) }
 
-// Finder finds a document of a project by its id. It is asked anew before anything is written.
+// Finder finds a document of a project by its id. It is asked again before anything is written.
 type Finder func(project, id string) (Place, error)
 
 // Refused says why nothing was written. It is whose business: the user's.

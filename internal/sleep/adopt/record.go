@@ -68,7 +68,7 @@ type Changed struct {
 	Mode   fs.FileMode `json:"mode"`   // permission bits that it has afterwards; 0: those of a new file
 	Merged bool        `json:"merged"` // it had changed outside of its learned region since the text was made
 	Whole  bool        `json:"whole"`  // not the learned region alone
-	Claim  string      `json:"claim"`  // what the user was told that the text is, such as certified
+	Claim  string      `json:"claim"`  // what the user was informed that the text is, such as certified
 	Reason string      `json:"reason"`
 	Rules  []Rule      `json:"rules"`
 }
@@ -202,7 +202,7 @@ func (s *ledger) numbers() ([]int, error) {
 	return out, nil
 }
 
-// History are the receipts, in order. Records that cannot be believed are told beside those that can.
+// History are the receipts, in order. Records that cannot be believed are told next to those that can.
 func (s *Store) History() ([]Record, error) { return s.receipts() }
 
 func (s *ledger) receipts() ([]Record, error) {

@@ -76,7 +76,7 @@ func (s *Store) settle(ctx context.Context, r Record) error {
 	return s.undo(r, "it was cut short")
 }
 
-// same fails where a document is not found any more where the intent says that it lies: nothing is written by what
+// same fails where a document is not found any more where the intent says that it lies: nothing is written according to what
 // an intent says alone.
 func (s *Store) same(r Record) error {
 	for _, c := range r.Files {
@@ -91,7 +91,7 @@ func (s *Store) same(r Record) error {
 	return nil
 }
 
-// tidy removes what a transaction left beside a document, and returns the digest of what the document holds. What
+// tidy removes what a transaction left next to a document, and returns the digest of what the document holds. What
 // somebody else wrote in the moment of the exchange is put back in its place, which is a *Conflict.
 func (s *Store) tidy(n int, c Changed) (sum string, err error) {
 	sp, missing, err := at(c.place())
@@ -121,7 +121,7 @@ func (s *Store) tidy(n int, c Changed) (sum string, err error) {
 	return beside.sum(), errors.Join(changedMeanwhile(c.File()), sp.giveBack(n, live))
 }
 
-// giveBack puts what lies beside a document into its place.
+// giveBack puts what lies next to a document into its place.
 func (s spot) giveBack(n int, live content) error {
 	if !live.there {
 		return errors.Join(moveNew(s.dir, s.temp(n), s.name), s.sync())

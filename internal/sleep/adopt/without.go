@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// StandingFor are the adoptions of a document that stand, in order.
+// StandingFor are the adoptions of a document that are, in order.
 func (s *Store) StandingFor(project, id string) ([]Record, error) {
 	history, err := s.History()
 	var out []Record

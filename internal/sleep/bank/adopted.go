@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Since lists the evidence for what was adopted of a target, in order: of an adoption the last row is the one that goes on.
+// Since lists the evidence for what was adopted of a target, in order: of an adoption the last row is the one that continues.
 func Since(ctx context.Context, b *Bank, project, target string) ([]Candidate, error) {
 	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target, true)
 	return out, b.failed("list what was adopted", err)

@@ -17,13 +17,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 )
 
-// digestOf stands for the name of what was forgotten.
+// digestOf means the name of what was forgotten.
 func digestOf(kind, name string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + name))
 	return hex.EncodeToString(sum[:])
 }
 
-// Kinds of what was forgotten. A project stands for all folders below it, up to the moment in
+// Kinds of what was forgotten. A project means all folders below it, up to the moment in
 // which it was forgotten; a turn for its copies in forks and resumed sessions.
 const (
 	kindProject = "project"
@@ -318,7 +318,7 @@ func Entries() []string {
 }
 
 // Reset deletes the bank of a folder and all that belongs to it, after first has deleted the
-// rest, while nobody else can open it. It need not be readable. Other files in the folder stay;
+// rest, while no one else can open it. It need not be readable. Other files in the folder stay;
 // the folder goes if there are none.
 func Reset(dir string, first func() error) error {
 	switch info, err := os.Stat(dir); {

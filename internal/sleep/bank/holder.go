@@ -36,7 +36,7 @@ func (h Holder) String() string {
 	return text + ", since " + h.Since.Local().Format("2006-01-02 15:04")
 }
 
-// Doing tells whoever finds a bank locked what it is open for.
+// Doing tells the one who finds a bank locked what it is open for.
 func Doing(b *Bank, what string) error { return noteHolder(b.dir, what) }
 
 func noteHolder(dir, what string) error {

@@ -21,7 +21,7 @@ type Night struct {
 	Data    json.RawMessage
 }
 
-// PutNight keeps a night, or what has become of it.
+// PutNight keeps a night, or what happened to it.
 func (b *Bank) PutNight(ctx context.Context, n Night) error {
 	return b.write(ctx, "keep a night", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO nights (id, project, started, ended, data) VALUES (?, ?, ?, ?, ?)", n.ID, n.Project, nano(n.Started), nano(n.Ended), string(n.Data))
@@ -92,12 +92,12 @@ func (b *Bank) NoteMined(ctx context.Context, night string, marks map[[2]string]
 	})
 }
 
-// State says what has become of a candidate.
+// State says what happened to a candidate.
 type State string
 
 // The states of a candidate.
 const (
-	Carried   State = "carried"   // staged and not certified: nights go on comparing it
+	Carried   State = "carried"   // staged and not certified: nights continue comparing it
 	Certified State = "certified" // better than what it was made from
 	Dropped   State = "dropped"   // worse, undecided for too long, or what it is compared with has changed
 	// Adopted rows are no candidates: what was written into a document, and the document without it, on tasks that are new to both.
@@ -122,7 +122,7 @@ type Candidate struct {
 	Reason string `json:"reason"` // of its state
 	// Settled is the night that certified or dropped it; "": it is carried, or the night that staged it did so.
 	Settled string `json:"settled,omitempty"`
-	// Exploratory: tasks that nobody has reviewed are behind it, so that it is never certified.
+	// Exploratory: tasks that no one has reviewed are behind it, so that it is never certified.
 	Exploratory bool `json:"exploratory"`
 	// Served are the models that answered when it was confirmed, as their server named them; none: not known.
 	Served []string `json:"served,omitempty"`
@@ -187,13 +187,13 @@ func updateCandidate(ctx context.Context, tx *sql.Tx, number int64, c *Candidate
 	return err
 }
 
-// Update keeps what has become of a candidate: its state, reason and pairs. Its level never changes; a cluster
+// Update keeps what happened to a candidate: its state, reason and pairs. Its level never changes; a cluster
 // counts once, as it was measured first.
 func (b *Bank) Update(ctx context.Context, c Candidate) error {
 	return b.write(ctx, "keep a candidate", func(tx *sql.Tx) error { return putPairs(ctx, tx, &c) })
 }
 
-// putPairs keeps the pairs of a candidate, and what has become of it.
+// putPairs keeps the pairs of a candidate, and what happened to it.
 func putPairs(ctx context.Context, tx *sql.Tx, c *Candidate) error {
 	for _, p := range c.Pairs {
 		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO pairs (candidate, cluster, night, live, staged) VALUES (?, ?, ?, ?, ?)", c.Number, p.Cluster, p.Night, p.Live, p.Staged); err != nil {

@@ -85,7 +85,7 @@ type Kept struct {
 	Failed   bool
 }
 
-// Keep puts what was read of stores in the place of what was known of them, all or nothing.
+// Keep puts what was read of stores instead of what was known of them, all or nothing.
 // What was forgotten stays forgotten.
 func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	return b.write(ctx, "keep sessions", func(tx *sql.Tx) (err error) {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// TestEvery: every so many clusters of a skill one is put aside as test.
+	// TestEvery: every that many clusters of a skill one is put aside as test.
 	TestEvery = 5
 	// MaxClusters are kept of a skill in a project.
 	MaxClusters = 300
@@ -57,7 +57,7 @@ type Task struct {
 	Reviewed Review
 }
 
-// Usable reports whether a night may use the task: it can be carried out again, nobody rejected
+// Usable reports whether a night may use the task: it can be carried out again, no one rejected
 // it, and it is not held and runs no command, or somebody has accepted it all the same.
 func (t *Task) Usable() bool {
 	return t.Unfit == "" && t.Reviewed != Rejected && (t.Reviewed == Accepted || t.Held == "" && t.Trust != wish.ByCommand)

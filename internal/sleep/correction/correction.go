@@ -1,7 +1,7 @@
-// Package correction tells which turns of a session the user corrected, and by what it is seen.
+// Package correction reports which turns of a session the user corrected, and according to what it is seen.
 //
 // What happened counts most: the user stopped the agent, or refused a tool; the next turn wrote
-// the same files once more. What the user said in the next turn only ranks, and counts by itself
+// the same files again. What the user said in the next turn only ranks, and counts by itself
 // where nothing else is known: words of rejection at its beginning, in some languages. Words of
 // praise alone never make a correction undone.
 //
@@ -98,7 +98,7 @@ var rejecting = regexp.MustCompile(`(?i)(^|[.!?\n]\s*)\W*(` + strings.Join([]str
 }, "|") + `)`)
 
 // Rejects reports whether a message begins by rejecting what was done. Only its first 200 bytes
-// are looked at: what stands further down is as often quoted.
+// are looked at: what is further down is as often quoted.
 func Rejects(text string) bool {
 	if len(text) > 200 {
 		text = text[:200]

@@ -44,7 +44,7 @@ type Room interface {
 }
 
 // All has a subject forgotten in all rooms. The first room that fails ends it; done again it
-// goes on.
+// continues.
 func All(ctx context.Context, rooms []Room, s Subject, backups bool, at time.Time) (Gone, error) {
 	var all Gone
 	for _, r := range rooms {
@@ -70,7 +70,7 @@ func Reset(ctx context.Context, dir string, rooms []Room) error {
 	})
 }
 
-// Strange lists what lies in dir and is of no room: nobody has looked at it.
+// Strange lists what lies in dir and is of no room: no one has looked at it.
 func Strange(dir string, rooms []Room) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,14 +19,14 @@ import (
 type Branch struct {
 	Name   string
 	Commit string // that it names; "": there is no such branch
-	From   string // the commit that a new one goes on from: Commit, or what is checked out
+	From   string // the commit that a new one continues from: Commit, or what is checked out
 }
 
 // Ref is the whole name of the branch.
 func (b Branch) Ref() string { return "refs/heads/" + b.Name }
 
 // Branch looks at a branch that is to be moved, which need not be there. One that is checked out, or is another name of a branch, is an
-// *[Unfit]: moving it would make the files beside it look edited.
+// *[Unfit]: moving it would make the files next to it look edited.
 func (r *Repo) Branch(ctx context.Context, name string) (Branch, error) {
 	b, symbolic, checkedOut, err := r.look(ctx, name)
 	if err == nil {
@@ -127,7 +127,7 @@ func (r *Repo) list(ctx context.Context, tree string) ([]node, error) {
 	return list, nil
 }
 
-// Read reads a file of a commit, at most so many bytes. Links, submodules, folders in its place, and names that same takes for the
+// Read reads a file of a commit, at most that many bytes. Links, submodules, folders in its place, and names that same takes for the
 // same are an *[Unfit].
 func (r *Repo) Read(ctx context.Context, commit, path string, most int64, same func(a, b string) bool) (File, error) {
 	parts := strings.Split(path, "/")

@@ -29,7 +29,7 @@ func (e *Unfit) Error() string { return e.Reason }
 // ErrNoGit says that git is not installed.
 var ErrNoGit = errors.New("git is not installed, or not in PATH: the files of commits are read by it")
 
-// Bounds of what git is given and of what it may print besides the files.
+// Bounds of what git is given and of what it may print apart from the files.
 const (
 	gitTimeout = 2 * time.Minute
 	maxListing = 64 << 20
@@ -73,7 +73,7 @@ func New(dir string, env Env) *Repo {
 	return g
 }
 
-// Run runs a command of git. What it prints goes to out as it comes, at most so many bytes.
+// Run runs a command of git. What it prints goes to out as it comes, at most that many bytes.
 func (g *Repo) Run(ctx context.Context, in io.Reader, out io.Writer, most int64, args ...string) error {
 	argv := append(append([]string{"git", "--git-dir=" + g.Dir}, settings...), args...)
 	res, err := sandbox.Run(ctx, sandbox.Spec{Argv: argv, Dir: g.Dir, Env: g.env, Stdin: in, Stdout: out, MaxOutput: most, Timeout: gitTimeout})

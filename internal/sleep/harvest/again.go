@@ -35,7 +35,7 @@ func (e *NotAgainError) Error() string {
 	return fmt.Sprintf("read session %s of %s again: %s: %s", e.Session, e.Source, e.Store, e.Why)
 }
 
-// Again reads a session that is kept once more from its store, with [transcript.Turn.Lines], which a
+// Again reads a session that is kept again from its store, with [transcript.Turn.Lines], which a
 // harvest does not ask for. Temp is a private folder for copies of databases, such as [bank.Bank.Temp].
 //
 // The turns are those of the store, in its order, each that the session has and maybe more: turns that

@@ -37,7 +37,7 @@ type Inputs struct {
 	Workers int           // stores read at a time, at least 1
 	Temp    string        // private folder, where the bank does not give one
 	Recent  time.Duration // a survey counts sessions that ended so long before Now at most as recent; 0: none
-	// Seen is told what became of each store, in order; nil: nobody.
+	// Seen is given what happened to each store, in order; nil: no one.
 	Seen func(StoreReport)
 }
 
@@ -52,7 +52,7 @@ const (
 	TooOld     = "too_old"     // it ended before sleep.keep, or before --since
 )
 
-// StoreReport is what became of a store.
+// StoreReport is what happened to a store.
 type StoreReport struct {
 	Source   string               `json:"source"`
 	Path     string               `json:"file"`
@@ -65,7 +65,7 @@ type StoreReport struct {
 	Error    string               `json:"error,omitempty"`
 }
 
-// Report is what a harvest came to.
+// Report is the result of a harvest.
 type Report struct {
 	Stores   []StoreReport        `json:"stores"`
 	Sources  []SourceReport       `json:"sources"`
@@ -89,7 +89,7 @@ type SourceReport struct {
 }
 
 // Run reads what is new into b. Without a bank it is a dry run: nothing is kept, and what would
-// be is in Found. A store that cannot be read is told in the report and does not stop the others.
+// be is in Found. A store that cannot be read is reported in the report and does not stop the others.
 func Run(ctx context.Context, b *bank.Bank, terms Terms, in Inputs) (Report, error) {
 	h := &harvest{bank: b, terms: terms, in: in, report: Report{DryRun: b == nil, Warnings: []string{}, Stores: []StoreReport{}, Found: []bank.Session{}}, digest: terms.digest()}
 	if b != nil {
@@ -116,7 +116,7 @@ type harvest struct {
 }
 
 // digest names what is wanted, but for Since: stores that were read under other terms are read
-// anew.
+// again.
 func (t Terms) digest() string {
 	data, err := json.Marshal([]any{t.Projects.Allowed(), t.Headless})
 	if err != nil {
@@ -126,7 +126,7 @@ func (t Terms) digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// clock warns if the clock stands before what was kept earlier.
+// clock warns if the clock is before what was kept earlier.
 func (h *harvest) clock() {
 	for _, s := range h.known {
 		if s.ReadAt.After(h.in.Now.Add(time.Hour)) {
@@ -168,7 +168,7 @@ type result struct {
 	err      error
 }
 
-// read reads the stores, some at a time, and keeps what was read in their order, beside the
+// read reads the stores, some at a time, and keeps what was read in their order, next to the
 // reading. Of what is read no more waits in memory than twice as many stores as are read at a
 // time, and two lists of the keeper.
 func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {

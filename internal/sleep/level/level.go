@@ -39,7 +39,7 @@ func Next(alpha float64, certified []bool) float64 {
 func weight(i int) float64 { return 6 / (math.Pi * math.Pi * float64(i) * float64(i)) }
 
 // Half is what either of a candidate's two ways to a certificate has of its level: the one look at
-// test tasks that nobody has read, and the evidence that is carried from night to night.
+// test tasks that no one has read, and the evidence that is carried from night to night.
 func Half(level float64) float64 { return level / 2 }
 
 // most is how many tasks a floor is looked for among.
@@ -91,7 +91,7 @@ func Power(gain float64, n int, level float64) (float64, error) {
 	return min(1, sum), nil
 }
 
-// leastWins is how many wins certify beside so many losses; n+1: none do.
+// leastWins is how many wins certify next to that many losses; n+1: none do.
 func leastWins(n, losses int, level float64) (int, error) {
 	for w := losses; w <= n-losses; w++ {
 		look, err := gate.LookOnce(outcomes(w, losses), gate.LookExact, level)
@@ -116,7 +116,7 @@ func outcomes(wins, losses int) []gate.Pair {
 	return out
 }
 
-// multinomial is the probability of so many wins and losses of n.
+// multinomial is the probability of that many wins and losses of n.
 func multinomial(n, wins, losses int, won, lost float64) float64 {
 	ties := n - wins - losses
 	log := lgamma(n) - lgamma(wins) - lgamma(losses) - lgamma(ties)

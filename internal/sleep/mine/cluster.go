@@ -85,7 +85,7 @@ func root(group []int, i int) int {
 	return i
 }
 
-// relation is what a comparison came to.
+// relation is the result of a comparison.
 type relation int
 
 const (
@@ -110,7 +110,7 @@ func sortedSet(list []string) []string { return slices.Compact(slices.Sorted(sli
 // Shares of words that requests have in common, from which their words decide.
 const (
 	wordsAlone  = 0.5 // where neither input nor outcome says anything
-	wordsBeside = 0.2 // where what should come out is the same, and says little
+	wordsBeside = 0.2 // where what is expected is the same, and says little
 )
 
 // same reports whether two tasks are one wish.
@@ -134,7 +134,7 @@ func (a *profile) same(b *profile) bool {
 }
 
 // sameInput reports whether two inputs that match are the same, and not one a part of the other:
-// a figure such as a rate stands in many.
+// a figure such as a rate is in many.
 func sameInput(a, b signature) bool {
 	return a.overlap(b, facetLines) == matching || a.overlap(b, facetFiles) == matching || slices.Equal(a[facetFigures], b[facetFigures])
 }
@@ -159,7 +159,7 @@ func compareInput(a, b signature) relation {
 	return unknown
 }
 
-// compareOutcome compares what should come out.
+// compareOutcome compares what is expected.
 func compareOutcome(a, b signature) relation {
 	if a[facetCommand] != nil || b[facetCommand] != nil || a[facetFiles] != nil || b[facetFiles] != nil {
 		return compareWork(a, b)
@@ -268,7 +268,7 @@ func almostEqual(a, b *wish.Task) bool {
 	return a.Input == b.Input && a.Outcome == b.Outcome && similar.Near(similar.Words(a.Task.Prompt), similar.Words(b.Task.Prompt))
 }
 
-// merge adds to a task where it was shown once more.
+// merge adds to a task where it was shown again.
 func merge(old *wish.Task, t wish.Task) {
 	later := t.At.After(old.At)
 	for _, ref := range t.Seen {

@@ -3,7 +3,7 @@
 //
 // A model proposes them, and nothing that it writes is believed. Which turns were asked,
 // corrected and accepted has to be so by the session itself; what is to be worked on has to
-// stand in the user's words; and by what a task is judged comes from the session's record (a
+// are in the user's words; and according to what a task is judged comes from the session's record (a
 // command that failed and later passed), from files that the user accepted, from the two
 // answers that the session holds (the corrected one must fail, the accepted one must pass), or,
 // with the least trust, from the words of a correction. Sessions without any of that are not
@@ -16,7 +16,7 @@
 // The text of a session is data. A task that asks to run, fetch, disable or send something, or
 // names a URL, a command or a path, is held for a person unless the user's own words say the
 // same. Own words are what a user typed, outside of what is quoted, fenced or pasted. So is a
-// task that repeats an instruction that stands in what was pasted or answered, or takes a word
+// task that repeats an instruction that is in what was pasted or answered, or takes a word
 // from one. See [Suspicious], which holds edits to the same, but for single words.
 //
 // # One wish

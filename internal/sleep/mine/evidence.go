@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
 
-// evidence is what a session shows of how its tasks should have come out.
+// evidence is what a session shows of how its tasks is expected.
 type evidence struct {
 	t         *transcript.Transcript
 	corrected map[int]correction.Mark // by turn
@@ -109,7 +109,7 @@ func beginning(text string, n int) string {
 // declines are messages that say no to an offer, and nothing of the answer.
 var declines = lazily(`(?is)^(no|nope|nein|non|não|nee)\W+(i'?m |we'?re |it'?s |that'?s |that is |that was |das ist |das war |c'est )?(it |all |just )?(thanks?|thank you|need|worries|problem|all|it|fine|good|great|perfect|okay?|done|set|nothing|more|danke|merci|gracias|obrigad\w|grazie|alles|gut)\b.*$`)
 
-// continues are messages that want what was stopped to go on as it was.
+// continues are messages that want what was stopped to continue as it was.
 var continues = lazily(`(?i)^(please |ok(ay)?,? |yes,? |sorry,? )*(continue|go on|go ahead|carry on|proceed|resume|keep going|weiter|mach weiter|continue[rz]|contin[uú]a|sigue)( please| bitte)?[.!]*$`)
 
 // abandons are messages by which a user wants something else from now on.
@@ -237,7 +237,7 @@ func noVerdict(command string) string {
 
 const maxCommand = 2 << 10
 
-// toldNames are the names by which a check of the kind command is told what is expected.
+// toldNames are the names by which a check of the kind command is given what is expected.
 var toldNames = lazily(`\b(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
 
 // looks are programs that only look, move around or copy.

@@ -22,7 +22,7 @@ const (
 	NothingProposed draft.Reason = "hold no task, says the model"
 )
 
-// Why a task falls, besides the reasons of drafts.
+// Why a task falls, apart from the reasons of drafts.
 const (
 	NotSo       draft.Reason = "name turns that are not what they say"
 	NobodyAsked draft.Reason = "ask for something that the user did not ask"
@@ -38,7 +38,7 @@ const (
 // maxExamples is how many examples of a reason are kept.
 const maxExamples = 3
 
-// funnel counts what becomes of sessions and of tasks.
+// funnel counts what happens to sessions and of tasks.
 type funnel struct{ result.MineFunnel }
 
 func (f *funnel) leave(why draft.Reason, t *transcript.Transcript, detail string) {

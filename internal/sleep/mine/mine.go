@@ -32,7 +32,7 @@ type Options struct {
 	// Files, if set, knows what files held that a user accepted.
 	Files Files
 
-	// Progress, if set, is told how many of the calls are done. It may be called concurrently.
+	// Progress, if set, is informed how many of the calls are done. It may be called concurrently.
 	Progress func(done, total int)
 }
 
@@ -43,7 +43,7 @@ type Files interface {
 	Accepted(ctx context.Context, t transcript.Transcript, turn int) (map[string]string, error)
 }
 
-// Mined is what sessions came to.
+// Mined is the result of sessions.
 type Mined struct {
 	Tasks  []wish.Task // in the order of the sessions; each has not been reviewed
 	Funnel result.MineFunnel
@@ -156,7 +156,7 @@ func (m *miner) askAbout(ctx context.Context, e *evidence) (string, error) {
 	return text, err
 }
 
-// keyOf names the call about a session, wherever it stands among others.
+// keyOf names the call about a session, wherever it is among others.
 func keyOf(t *transcript.Transcript) string { return "mine/" + digest(t.Source, t.ID) }
 
 func digest(parts ...string) string {
@@ -183,7 +183,7 @@ func (m *miner) session(ctx context.Context, e *evidence, reply string) error {
 		m.funnel.leave(NothingProposed, e.t, "")
 		return nil
 	}
-	// What needs a workspace or a judge is read here, and refused by whoever has none.
+	// What needs a workspace or a judge is read here, and refused by the one who has none.
 	rules, err := draft.NewRules(check.Options{Workspace: true, Judge: true})
 	if err != nil {
 		return fmt.Errorf("mine: %w", err)

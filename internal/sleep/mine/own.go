@@ -11,7 +11,7 @@ import (
 )
 
 // UserWords are the words that users typed themselves in some sessions, and the instructions
-// that stand in what they pasted or were answered. The zero value has neither.
+// that are in what they pasted or were answered. The zero value has neither.
 type UserWords struct {
 	text   string          // in lower case, on one line
 	words  map[string]bool // of it
@@ -55,7 +55,7 @@ func ownText(message string) string {
 	return mine
 }
 
-// maxOwn is how much of a message is taken for typed, in bytes: nobody types more at once.
+// maxOwn is how much of a message is taken for typed, in bytes: no one types more at once.
 const maxOwn = 2000
 
 // What begins a line of pasted text, and what announces that some follows.
@@ -168,7 +168,7 @@ func unquoted(line string) (typed, quoted string) {
 		return take(q)
 	})
 	line = reports().ReplaceAllStringFunc(line, func(q string) string {
-		// What is told of the answer itself is the user's own: "it says 5, it should say 6".
+		// What is shown the answer itself is the user's own: "it says 5, it should say 6".
 		if len(findings(q)) == 0 && len(ordersIn(q, order())) == 0 {
 			return q
 		}

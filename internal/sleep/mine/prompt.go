@@ -144,7 +144,7 @@ func window(out []byte, counts map[int]bool) (string, error) {
 	return string(head), nil
 }
 
-// shortened is a line of a turn whose texts have at most so many bytes, and end where they ended.
+// shortened is a line of a turn whose texts have at most that many bytes, and end where they ended.
 func shortened(line []byte, limit int) ([]byte, error) {
 	if len(line) <= limit {
 		return line, nil
@@ -184,7 +184,7 @@ func middleOut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:half], "") + fmt.Sprintf(" [%d bytes are left out here] ", len(text)-2*half) + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
-// encode writes compact JSON in which text stands as it is.
+// encode writes compact JSON in which text is as it is.
 func encode(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

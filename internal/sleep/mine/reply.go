@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Bounds on a proposal, besides those of drafts.
+// Bounds on a proposal, apart from those of drafts.
 const (
 	maxProposals = 30 // of one reply
 	maxAsked     = 10 // turns
@@ -26,7 +26,7 @@ const (
 )
 
 // replySchema describes a reply for servers with structured output. Every property is required
-// there: an empty one stands for none.
+// there: an empty one means none.
 func replySchema() *model.Schema {
 	var types []string
 	for _, t := range draft.CheckTypes() {
@@ -62,7 +62,7 @@ type proposal struct {
 }
 
 // readReply reads what a call brought. The error says why the reply is of no use; what is wrong
-// with a single task stands in its proposal. Every text is cleaned first.
+// with a single task is in its proposal. Every text is cleaned first.
 func readReply(text string, clean transcript.Cleaner) ([]proposal, error) {
 	reply, err := objectWith(text, "tasks")
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *proposal) read(v any) (draft.Reason, error) {
 	if !ok {
 		return draft.NotWhole, errors.New("it is no object")
 	}
-	p.prompt = excerpt(textOf(m["prompt"]), 200) // for what is told of a task that falls
+	p.prompt = excerpt(textOf(m["prompt"]), 200) // for what is shown a task that falls
 	if err := p.readTurns(m); err != nil {
 		return draft.NotWhole, err
 	}

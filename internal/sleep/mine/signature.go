@@ -23,7 +23,7 @@ const (
 	facetValues  facet = 'd' // figures of the expected answer
 	facetWords   facet = 'w' // words of the expected answer
 	facetCommand facet = 'c' // that passed
-	facetSaid    facet = 'a' // words of the accepted answer, where nothing else tells what came out
+	facetSaid    facet = 'a' // words of the accepted answer, where nothing else reports what came out
 )
 
 // maxDigests is how many digests of a facet are kept: those of the lowest value, which are the
@@ -77,7 +77,7 @@ func (w *weighing) inputOf(d *draftedTask) string {
 	return s.String()
 }
 
-// outcomeOf is what should come out.
+// outcomeOf is what is expected.
 func (w *weighing) outcomeOf(d *draftedTask) string {
 	s := signature{}
 	switch d.trust {
@@ -233,8 +233,8 @@ func stem(word string) string {
 	return string(r[:min(len(r), stemLength)])
 }
 
-// grounded is the share of the words of a prompt that stand in what was asked. foreign is a
-// figure of it that stands nowhere in the user's words.
+// grounded is the share of the words of a prompt that are in what was asked. foreign is a
+// figure of it that is nowhere in the user's words.
 func grounded(prompt, asked, all string) (share float64, foreign string) {
 	have := set(stems(asked)...)
 	said := map[string]bool{}

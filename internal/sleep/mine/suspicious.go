@@ -9,9 +9,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 )
 
-// Suspicious says why nobody may use a text before a person has looked at it: it asks to run,
+// Suspicious says why no one may use a text before a person has looked at it: it asks to run,
 // fetch, disable or send something, gives a standing order, or names a URL, a command or a path,
-// and the user's own words do not; or it repeats an instruction that stands in what was pasted
+// and the user's own words do not; or it repeats an instruction that is in what was pasted
 // or answered. "" if there is no such thing.
 func Suspicious(text string, own UserWords) string {
 	for _, f := range findings(text) {
@@ -25,7 +25,7 @@ func Suspicious(text string, own UserWords) string {
 	return ""
 }
 
-// Marked says what a person who reviews a text should look at although it stands in the user's
+// Marked says what a person who reviews a text should look at although it is in the user's
 // own words: what Suspicious names otherwise. "" if there is no such thing.
 func Marked(text string, own UserWords) string {
 	mark, _ := own.mark(text)
@@ -160,7 +160,7 @@ func standsIn(text, name string, host bool) bool {
 	}
 }
 
-// How much of an instruction of others is a repetition: so many words in a row, or that share.
+// How much of an instruction of others is a repetition: that many words in a row, or that share.
 const (
 	repeatedWords = 5
 	repeatedShare = 0.6
@@ -198,7 +198,7 @@ func common(list []string, in map[string]bool) int {
 	return n
 }
 
-// takes returns a word of a text that says what it is about, and that stands in an instruction of
+// takes returns a word of a text that says what it is about, and that is in an instruction of
 // somebody else and nowhere in the user's own words: who puts an instruction in other words still
 // says what it wants.
 func (u UserWords) takes(text string) (string, bool) {
@@ -216,7 +216,7 @@ var common5 = set(stems(`answer answers reply text word words write writes writt
 	message response`)...)
 
 // echoes returns the instruction of somebody else in which a short text, such as the value of a
-// check, stands as a whole.
+// check, is as a whole.
 func (u UserWords) echoes(literal string) (string, bool) {
 	words := draft.Words(literal)
 	if len(words) == 0 || len(words) == 1 && len([]rune(words[0])) < 4 || draft.Holds(u.text, literal) {

@@ -1,4 +1,4 @@
-// Package needs tells what a session used that a replay of its task does not have: the network, a
+// Package needs reports what a session used that a replay of its task does not have: the network, a
 // login of the user's, an agent that holds keys, a container engine, a server on this machine,
 // tools of other programs. It is pure.
 //
@@ -214,7 +214,7 @@ func first(name string, args []string) string {
 	return ""
 }
 
-// unwrapped are the words without what stands before a program: variables and wrappers.
+// unwrapped are the words without what is before a program: variables and wrappers.
 func unwrapped(words []string) []string {
 	wrapped := false
 	for len(words) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-// otherSettings finds that a run which the night was to go on with was begun with other settings; nil: it was not.
+// otherSettings finds that a run which the night was to continue with was begun with other settings; nil: it was not.
 func otherSettings(err error) *run.IdentityError {
 	var e *run.IdentityError
 	if errors.As(err, &e) {
@@ -18,7 +18,7 @@ func otherSettings(err error) *run.IdentityError {
 	return nil
 }
 
-// anew ends a night that cannot go on, since the models, the world or what else its runs are have changed since it began,
+// anew ends a night that cannot continue, since the models, the world or what else its runs are have changed since it began,
 // and begins another one in its place, with a name, a ceiling and runs of its own. What was mined is in the bank and is
 // tonight's still; what was claimed stays claimed.
 func (n *night) anew(ctx context.Context, e *run.IdentityError) (*night, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// besideDir is where the documents lie, below a night's folder, that workspaces are given beside the one that is
+// besideDir is where the documents lie, below a night's folder, that workspaces are given next to the one that is
 // trained: as the night found them, and as it has staged them.
 const (
 	besideDir = "beside"
@@ -23,14 +23,14 @@ const (
 	stagedDir = "staged"
 )
 
-// beside says where the other documents of a night lie, by the names of agent.beside. It is empty for a chat: nothing
+// beside says where the other documents of a night lie, by the names of agent.next to. It is empty for a chat: nothing
 // but the document itself and the task is sent to its model, so documents do not see each other there.
 type beside struct {
 	staged map[string]string // with the texts that the night has staged before
 	live   map[string]string // all as the night found them
 }
 
-// lay writes the documents that lie beside a target: those of the night, whichever have tasks, and the project's memory
+// lay writes the documents that lie next to a target: those of the night, whichever have tasks, and the project's memory
 // file. Of the first ones, up to a number, that have something confirmed and staged it is what is staged.
 func (n workshop) lay(jobs []job, at, upTo int) error {
 	if n.Config.Agent.Name == "" {
@@ -65,7 +65,7 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 	return nil
 }
 
-// liveOf is the document at a place of what lies around: behind those of the night stands the memory file.
+// liveOf is the document at a place of what lies around: behind those of the night is the memory file.
 func liveOf(jobs []job, at int, doc target.Target) skill.Skill {
 	if at < len(jobs) {
 		return jobs[at].live()
@@ -97,7 +97,7 @@ func (n workshop) around(jobs []job) []target.Target {
 	return out
 }
 
-// besideName is the name of a document in agent.beside; "": it cannot have one there.
+// besideName is the name of a document in agent.next to; "": it cannot have one there.
 func besideName(doc target.Target) string {
 	if doc.Kind == target.Memory {
 		return doc.Name
@@ -140,7 +140,7 @@ func writeBeside(dir, name, content string, executable bool) error {
 	return os.Chmod(filepath.Join(at, path.Base(name)), 0o700)
 }
 
-// over are what the profile lays beside, and in its place the documents of the night, but for the one that is trained.
+// over are what the profile lays next to, and in its place the documents of the night, but for the one that is trained.
 func over(profile, documents map[string]string, trained target.Target) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, profile)

@@ -16,7 +16,7 @@ import (
 // maxPairs is after how many pairs a candidate that is undecided is dropped.
 const maxPairs = 60
 
-// carry goes on with an earlier night's proposal of a document: it and the live document answer the tasks that are
+// carry continues with an earlier night's proposal of a document: it and the live document answer the tasks that are
 // new to both, and the evidence is added to what there was. It holds however often it is looked at (Ville's inequality).
 func (n trainer) carry(ctx context.Context, j *job) error {
 	at := slices.IndexFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried || c.Settled == n.report.ID })
@@ -47,11 +47,11 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 	return n.weigh(ctx, j, &c)
 }
 
-// exploratory reports whether a candidate can never be certified, since tasks that nobody has reviewed are behind it. Its
+// exploratory reports whether a candidate can never be certified, since tasks that no one has reviewed are behind it. Its
 // pairs may be of such tasks too.
 func (n trainer) exploratory(c *bank.Candidate) bool { return c.Exploratory }
 
-// anew says why evidence for a candidate ends; "": it goes on.
+// anew says why evidence for a candidate ends; "": it continues.
 func anew(c *bank.Candidate, j *job) string {
 	switch {
 	case c.Live != j.doc.Digest():

@@ -71,7 +71,7 @@ func open(a config.Agent) string {
 		return "agent.workspace: " + a.Workspace
 	}
 	if !a.Gateway {
-		return "" // the user's login is handed over, which is asked for
+		return "" // the user's login is passed on, which is asked for
 	}
 	for _, name := range a.PassEnv {
 		if hands.MatchString(name) {

@@ -3,7 +3,7 @@
 // answers, and a proposal is staged. Nothing is written into a project.
 //
 // It has no loop, gate, edit logic, model layer or record of its own: it calls the front door of this program as any
-// other program would, and what it pays for is in the runs below its folder. A night that was killed goes on: each of
+// other program would, and what it pays for is in the runs below its folder. A night that was killed continues: each of
 // its parts is a run of a name that follows from the night, and is done again as its record says.
 //
 // What a night may say of a target follows from how many clusters of tasks there are, and is settled before it
@@ -16,7 +16,7 @@
 // What is staged, supported and not certified is carried: later nights have it and the live document answer the tasks
 // that are new to both, and the evidence multiplies.
 //
-// Documents that are staged in one night are confirmed once more as a whole, the bundle: each may be better by itself and all
+// Documents that are staged in one night are confirmed again as a whole, the bundle: each may be better by itself and all
 // of them worse. What is worse as a whole is staged as suggestions.
 //
 // With an agent a task is carried out in the files of the commit that its session worked on, in an empty folder, or not at

@@ -82,7 +82,7 @@ func (n *night) fitting() (*fitting, error) {
 	return &fitting{night: n, suite: suite, turns: map[string][]transcript.Turn{}, trees: map[[2]string]opened{}}, nil
 }
 
-// fit decides for tasks that were mined, before the bank takes them: a cluster gets its side by what can be used.
+// fit decides for tasks that were mined, before the bank takes them: a cluster gets its side according to what can be used.
 func (n *night) fit(ctx context.Context, tasks []wish.Task) error {
 	f, err := n.fitting()
 	if err != nil {

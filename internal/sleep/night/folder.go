@@ -24,7 +24,7 @@ func (j *job) staged() skill.Skill { return j.made.WithText(j.text) }
 // take makes a skill that was trained what is staged for the document.
 func (j *job) take(made skill.Skill) { j.text, j.made = made.Text(), made }
 
-// folderOf are the other files of a skill's folder, behind an empty SKILL.md. Where an agent carries tasks out they lie beside the document
+// folderOf are the other files of a skill's folder, behind an empty SKILL.md. Where an agent carries tasks out they lie next to the document
 // as they do in real work; in a chat they are sent only where they are trained.
 func (n *night) folderOf(doc target.Target) skill.Skill {
 	if doc.Kind != target.Skill || n.Config.Agent.Name == "" && !n.trainsFiles(doc) {

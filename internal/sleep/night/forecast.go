@@ -21,9 +21,9 @@ import (
 )
 
 // foresee says what the rest of a night is expected to take, and makes the ceiling of a night whose limits say nothing of
-// it. A night that was forecast keeps its forecast when it goes on.
+// it. A night that was forecast keeps its forecast when it continues.
 func (n trainer) foresee(ctx context.Context, jobs []job) error {
-	wanted := n.Confirm != nil || n.DryRun || n.purse.byDefault // somebody is told of it, or a ceiling is made of it
+	wanted := n.Confirm != nil || n.DryRun || n.purse.byDefault // somebody is shown it, or a ceiling is made of it
 	if n.report.Forecast == nil && !n.report.Agreed && wanted {
 		f, err := n.forecast(ctx, jobs)
 		if err != nil && outcomeOf(err) == "" {
@@ -106,7 +106,7 @@ func answersOf(j *job) int {
 	return 0
 }
 
-// cachedOf is how much of an input servers are expected to have cached, by what they told of earlier nights of the
+// cachedOf is how much of an input servers are expected to have cached, according to what they shown earlier nights of the
 // project; nil: there was none.
 func (n *night) cachedOf(ctx context.Context, input result.Interval) *result.Interval {
 	nights, err := n.Bank.Nights(ctx, n.Project)
@@ -156,8 +156,8 @@ func (p *purse) expect(f *result.NightForecast) {
 	p.limits.Tokens = f.Tokens
 }
 
-// Expect is the forecast of a first night whose sessions hold so many tasks, as nothing else is known of them. Nothing is
-// sent. The tasks stand for those of the usual length.
+// Expect is the forecast of a first night whose sessions hold that many tasks, as nothing else is known of them. Nothing is
+// sent. The tasks mean those of the usual length.
 func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast, error) {
 	o.DryRun = true
 	n := newNight(o)
@@ -194,7 +194,7 @@ func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast
 	return &f, nil
 }
 
-// Figures of tasks that nobody has seen yet, in characters, and of a call that mines a session, in tokens.
+// Figures of tasks that no one has seen yet, in characters, and of a call that mines a session, in tokens.
 const (
 	supposedPrompt = 600
 	mineLow        = 1_500
@@ -203,7 +203,7 @@ const (
 	mineReply      = 500
 )
 
-// supposed is a task that stands for one that is not mined yet.
+// supposed is a task that means one that is not mined yet.
 func supposed(i int) bank.Cluster {
 	name := "supposed-" + strconv.Itoa(i+1)
 	prompt := name + strings.Repeat(" supposed", supposedPrompt/len(" supposed"))
@@ -223,7 +223,7 @@ func newSum() *foreseenSum {
 	return &foreseenSum{out: result.NightForecast{USD: &result.Interval{}, Unknown: []string{}}}
 }
 
-// run adds a training run, and so many answers of the target besides.
+// run adds a training run, and that many answers of the target besides.
 func (s *foreseenSum) run(ctx context.Context, cfg config.Config, seed skill.Skill, tasks []task.Task, answers int, opts []skillopt.Option) error {
 	p, err := skillopt.Plan(ctx, cfg, append(slices.Clone(opts), skillopt.WithSkill(seed), skillopt.WithTasks(tasks), skillopt.WithAcceptedSeed())...)
 	if err != nil {

@@ -34,7 +34,7 @@ type job struct {
 	picked chosen
 	past   []bank.Candidate // all that the target ever had
 	level  float64          // of its next candidate
-	terms  string           // digest of what scores depend on besides the texts and the tasks
+	terms  string           // digest of what scores depend on apart from the texts and the tasks
 	folder skill.Skill      // the other files of a skill's folder, as the night has read them
 	text   string           // what is staged; "": nothing
 	made   skill.Skill      // the same with the other files of the folder
@@ -170,14 +170,14 @@ func (n settler) job(ctx context.Context, doc target.Target, clusters []bank.Clu
 	if err != nil {
 		return j, err
 	}
-	// The night's own candidate, where the night goes on, is none that came before.
+	// The night's own candidate, where the night continues, is none that came before.
 	j.past = slices.DeleteFunc(past, func(c bank.Candidate) bool { return c.Night == n.report.ID })
 	certified := []bool{}
 	for _, c := range j.past {
 		if c.Exploratory {
 			continue // it can never be certified, and spends nothing
 		}
-		// What this night finds out counts from the next one on: a night that goes on has the same level.
+		// What this night finds out counts from the next one on: a night that continues has the same level.
 		certified = append(certified, c.State == bank.Certified && c.Settled != n.report.ID)
 	}
 	j.level = level.Next(level.Alpha, certified)
@@ -213,7 +213,7 @@ func unreviewed(clusters []bank.Cluster) int {
 	return count
 }
 
-// can is what so many clusters can show at the level of the target's next candidate.
+// can is what that many clusters can show at the level of the target's next candidate.
 func can(picked chosen, next float64, explore bool) (Can, error) {
 	out := Can{Does: doesTrain, Level: gate.LevelOf(level.Half(next), 1), Power: []Powered{}}
 	floor, err := level.Floor(gate.LookExact, out.Level)
@@ -237,7 +237,7 @@ func can(picked chosen, next float64, explore bool) (Can, error) {
 	return out, nil
 }
 
-// terms digest what scores depend on besides texts and tasks: carried evidence is of one model, agent and way of
+// terms digest what scores depend on apart from texts and tasks: carried evidence is of one model, agent and way of
 // scoring alone.
 func (n settler) terms(doc target.Target, folder skill.Skill) string {
 	m, a := n.Config.Models, n.Config.Agent

@@ -23,7 +23,7 @@ import (
 // the one that the user corrected and the one that was accepted.
 const (
 	triedPairs = 12 // at most, the tasks that count most first
-	// apartShare is the share of pairs in which the accepted answer has to score higher. Whoever tosses a coin gets that far
+	// apartShare is the share of pairs in which the accepted answer has to score higher. The one who tosses a coin gets that far
 	// on 12 pairs in 7 of 100 nights, and who gives all the same score never.
 	apartShare = 0.75
 	// failedPairs is how many pairs are shown that a judge did not tell apart.
@@ -101,7 +101,7 @@ func (n settler) answersOf(t *bank.Task) (wrong, right string) {
 	return turns[corrected].Agent, turns[accepted].Agent
 }
 
-// tryJudge has the judge judge the pairs of a target. With one that cannot tell them apart the tasks that it would decide
+// tryJudge has the judge judge the pairs of a target. With one that cannot distinguish them the tasks that it would decide
 // are left out.
 func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	plan, pairs, err := settler(n).judging(j)
@@ -126,7 +126,7 @@ func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	return nil
 }
 
-// unresolvedText names pairs that were not told apart.
+// unresolvedText names pairs that were not distinguished.
 func unresolvedText(list []result.NightUnresolved) string {
 	texts := make([]string, len(list))
 	for i, a := range list {
@@ -174,7 +174,7 @@ func (n trainer) judgePairs(ctx context.Context, j *job, pairs []pair) error {
 	return nil
 }
 
-// weigh counts the pairs whose answers were told apart. What was not judged is in no pair.
+// weigh counts the pairs whose answers were distinguished. What was not judged is in no pair.
 func weigh(g *Judging, pairs []pair, outcomes []trajectory.Outcome) {
 	scores := map[string]float64{}
 	for i := range outcomes {
@@ -222,7 +222,7 @@ func (n trainer) withoutJudge(j *job, reason, help string) (err error) {
 	return err
 }
 
-// unjudgedOutcome says of a target without a usable judge what it came to: what the others came to, if there were any to
+// unjudgedOutcome says of a target without a usable judge its result: the result of the others, if there were any to
 // work on.
 func (n trainer) unjudgedOutcome(j *job) {
 	if j.unjudged == "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// partRun stands in the names of runs that measure a part of a proposal, before its number and digest.
+// partRun is in the names of runs that measure a part of a proposal, before its number and digest.
 const partRun = "-part-"
 
 // Part is what a part of a proposal came to when it was measured by itself.
@@ -29,7 +29,7 @@ type Part struct {
 }
 
 // Measure compares a live document with a part of what a night has staged for it, on the tasks by which the night has confirmed the whole, on
-// fresh answers, looked at once. It is a run of its own, which goes on where it was cut short and is paid for once. The first part of a
+// fresh answers, looked at once. It is a run of its own, which continues where it was cut short and is paid for once. The first part of a
 // night's proposal for a document has the level of a confirmation, each further one half of the one before: who tries many finds one
 // that seems better.
 func Measure(ctx context.Context, o Options, r *Report, p *Proposal, id, text string) (Part, error) {

@@ -29,7 +29,7 @@ func slug(id string) string {
 }
 
 // apart leaves out documents whose names differ by case or Unicode form alone, with that as the reason: their files would be
-// one where such names are, and nobody could tell for which of them a task was.
+// one where such names are, and no one could tell for which of them a task was.
 func (n settler) apart(jobs []job) []job {
 	counts := map[string]int{}
 	for i := range jobs {

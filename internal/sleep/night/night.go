@@ -50,13 +50,13 @@ type Options struct {
 	Stop    <-chan struct{}
 	Events  event.Sink
 	// Confirm is asked once it is known what the night would do, before anything is spent on training; an
-	// error ends the night. Nil: nobody is asked.
+	// error ends the night. Nil: no one is asked.
 	Confirm func(*Report) error
-	// Adopted are the adoptions of a document that stand, the newest last, for what it holds now. Nil: nothing was adopted.
+	// Adopted are the adoptions of a document that are, the newest last, for what it holds now. Nil: nothing was adopted.
 	Adopted func(target, live string) ([]Standing, error)
 	// With are options of every run, such as clients of models.
 	With []skillopt.Option
-	// Again reads a kept session once more from its store, with what files held. false: the store does not have it any
+	// Again reads a kept session again from its store, with what files held. false: the store does not have it any
 	// more as it is kept. Nil: no store can be read.
 	Again func(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error)
 	// Env reads the environment for git, by which the files of commits are read. Nil: it is empty.
@@ -65,7 +65,7 @@ type Options struct {
 
 // Miner makes tasks of sessions, by asking models.
 type Miner interface {
-	// Way names how sessions are mined: another name means that they are mined anew.
+	// Way names how sessions are mined: another name means that they are mined again.
 	Way() string
 	// Mine mines sessions in a run of its own. Done again it pays for nothing twice.
 	Mine(ctx context.Context, cfg config.Config, sessions []bank.Session, known []wish.Task, opts ...skillopt.Option) ([]wish.Task, *result.Mine, error)
@@ -88,13 +88,13 @@ type night struct {
 	laidOut  string                  // what the workspaces of the tasks at hand lie in; "": they have none
 	seen     map[string]bank.Session // of the project, by source and id
 	problem  error                   // of the program or the machine: it ends the night
-	before   []Target                // of the night that goes on, as they were when it was interrupted
+	before   []Target                // of the night that continues, as they were when it was interrupted
 	said     string                  // a note of how it began; "": none
 	served   []string                // models that answered in the nights before; none: not known
 }
 
-// Run carries a night out, or goes on with the one of the project that was not over. It returns what is known also
-// beside an error. A night without gain is no error.
+// Run carries a night out, or continues with the one of the project that was not over. It returns what is known also
+// next to an error. A night without gain is no error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	n := newNight(o)
 	err := confined(n.Config, n.Places.Home)
@@ -129,12 +129,12 @@ func newNight(o Options) *night {
 	return n
 }
 
-// goesOn reports whether the same command is to go on with the night.
+// goesOn reports whether the same command is to continue with the night.
 func (n *night) goesOn() bool {
 	return slices.ContainsFunc(n.report.Targets, func(t Target) bool { return ends(t.Outcome) && t.Outcome != ModelUnhealthy })
 }
 
-// begin finds the night that goes on, or begins one.
+// begin finds the night that continues, or begins one.
 func (n *night) begin(ctx context.Context) error {
 	nights, err := n.Bank.Nights(ctx, n.Project)
 	if err != nil {
@@ -208,7 +208,7 @@ func openNight(nights []bank.Night) string {
 func worked(data json.RawMessage) bool {
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
-		return true // it is told where that night is shown
+		return true // it is given where that night is shown
 	}
 	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
@@ -299,7 +299,7 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Agreed = true
 	n.holdForBundle(jobs)
 	for i := range jobs {
-		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide by what it has
+		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide according to what it has
 			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, helpFor(Budget)
 		} else {
 			workshop{n}.replay(ctx, jobs, i)
@@ -413,7 +413,7 @@ func (n *night) keep(ctx context.Context, over bool) error {
 // purse is what the night may spend.
 type purse struct {
 	limits config.Limits
-	passed func() time.Duration // since the night began, or went on; nil: no time passes
+	passed func() time.Duration // since the night began, or continued; nil: no time passes
 	chat   bool
 	held   float64 // share of the ceilings that is left for the last confirmation
 
@@ -547,7 +547,7 @@ func Last(ctx context.Context, b *bank.Bank, dir, project, id string) (*Report, 
 	return nil, false, nil
 }
 
-// ReadNight reads what a night came to. As long as it is not over its account is that of its runs now. dir is sleep.dir.
+// ReadNight reads the result of a night. As long as it is not over its account is that of its runs now. dir is sleep.dir.
 func ReadNight(ctx context.Context, dir string, row bank.Night) (*Report, error) {
 	var r Report
 	if err := json.Unmarshal(row.Data, &r); err != nil {

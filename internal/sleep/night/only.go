@@ -9,7 +9,7 @@ import (
 )
 
 // Mine does the first part of a night alone: sessions become tasks of the bank. The night stays open, and the next
-// Run goes on with it. Its report has what was mined. Where there is nothing to mine, no night is begun.
+// Run continues with it. Its report has what was mined. Where there is nothing to mine, no night is begun.
 func Mine(ctx context.Context, o Options) (*Report, error) {
 	o.DryRun = true
 	n := newNight(o)
@@ -43,7 +43,7 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 	return n.report, errors.Join(err, n.keep(context.WithoutCancel(ctx), false))
 }
 
-// Ceilings are those of a night: what the limits say, and where they say nothing of money, tokens and calls, so many
+// Ceilings are those of a night: what the limits say, and where they say nothing of money, tokens and calls, that many
 // tokens as the night is forecast to need, but never more than a night takes by default. f may be nil.
 func Ceilings(cfg config.Config, f *result.NightForecast) config.Limits {
 	p := newPurse(cfg)

@@ -71,7 +71,7 @@ func (n settler) rulesOf(ctx context.Context, doc target.Target) (map[string]gro
 	out := map[string]grounded{}
 	for _, row := range nights {
 		var r Report
-		if row.ID == n.report.ID || json.Unmarshal(row.Data, &r) != nil { // a damaged one is told where it is shown
+		if row.ID == n.report.ID || json.Unmarshal(row.Data, &r) != nil { // a damaged one is given where it is shown
 			continue
 		}
 		for _, t := range r.Targets {
@@ -162,7 +162,7 @@ func lostNights(past []bank.Candidate, staged []string, current string) []string
 	return out
 }
 
-// guide is what analysts of a document are told in words: the user's, and behind them which rules are proposed for
+// guide is what analysts of a document are reported in words: the user's, and behind them which rules are proposed for
 // removal. Whether one goes is an edit like any other, which the gate judges.
 func (n trainer) guide(cfg *config.Config, j *job) string {
 	text := cfg.NightGuide()

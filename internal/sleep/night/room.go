@@ -98,7 +98,7 @@ func (r Room) clear(project string) (n int, err error) {
 		return 0, fmt.Errorf("list the runs of nights: %w", err)
 	}
 	for _, e := range entries {
-		// The index of answers tells the names of runs, and is made anew from those that are left. The ledger of
+		// The index of answers tells the names of runs, and is made again from those that are left. The ledger of
 		// test sets stays.
 		if name := e.Name(); strings.HasPrefix(name, record.NightRuns(project)) || strings.HasPrefix(name, answers.File) {
 			doomed = append(doomed, filepath.Join(runs, name))
@@ -131,7 +131,7 @@ func (r Room) known(ctx context.Context, project string) ([]*Report, error) {
 	return out, nil
 }
 
-// forgotten is the name that stands for the runs of a night that were forgotten.
+// forgotten is the name that means the runs of a night that were forgotten.
 const forgotten = "forgotten"
 
 // blank takes out of nights all that they say but for their names, times and what they have spent.

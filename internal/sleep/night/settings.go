@@ -79,7 +79,7 @@ func (n *night) set(key string) bool {
 func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
 	cfg := n.targetSettings(j)
 	cfg.Gate.Metric = "hard"
-	if cfg.Agent.Name != "" { // of what is carried nothing is known beside texts that were never adopted
+	if cfg.Agent.Name != "" { // of what is carried nothing is known next to texts that were never adopted
 		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
 	}
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"

@@ -24,7 +24,7 @@ const sinceLevel = 0.05
 // mostSince is how many tasks a night asks for the evidence of an adoption: the newest.
 const mostSince = 24
 
-// mostStanding is how many adoptions of a document a night goes on with: the newest.
+// mostStanding is how many adoptions of a document a night continues with: the newest.
 const mostStanding = 3
 
 // Standing is an adoption of a document that was not taken back.
@@ -39,7 +39,7 @@ type Standing struct {
 // hindsight looks at what was adopted.
 type hindsight struct{ trainer }
 
-// since goes on with the evidence for what was adopted of a document: it and the document without the adoption answer the
+// since continues with the evidence for what was adopted of a document: it and the document without the adoption answer the
 // tasks that are new to both. What is worse is told, with the command that takes it back; nothing is taken back by itself.
 func (n hindsight) since(ctx context.Context, j *job) error {
 	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
@@ -63,7 +63,7 @@ func (n hindsight) since(ctx context.Context, j *job) error {
 	return nil
 }
 
-// sinceOne goes on with one adoption.
+// sinceOne continues with one adoption.
 func (n hindsight) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (err error) {
 	out := Adopted{Number: s.Number, Target: j.doc.ID(), Night: s.Night, Verdict: result.AdoptedOpen, Needs: 1 / sinceLevel}
 	switch {
@@ -126,7 +126,7 @@ func (n hindsight) sinceAnswers(ctx context.Context, j *job) int {
 }
 
 // rowOf is the row of an adoption's evidence. What was measured by another model or way of scoring, or of other rules, since
-// somebody has edited them, is left behind: the row says why it begins anew.
+// somebody has edited them, is left behind: the row says why it begins again.
 func (n hindsight) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, error) {
 	sum := sha256.Sum256([]byte(strings.Join(s.Changed, "\n")))
 	fresh := bank.Candidate{

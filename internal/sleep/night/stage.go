@@ -304,7 +304,7 @@ func writeFile(dir, name string, data []byte) error {
 	return nil
 }
 
-// readFile reads a file of a night or of a run of it. Nobody is waited for: it lies on the disk.
+// readFile reads a file of a night or of a run of it. No one is waited for: it lies on the disk.
 func readFile(dir, name string) ([]byte, error) {
 	return userfile.ReadOwn(context.Background(), dir, name, maxFile)
 }

@@ -22,7 +22,7 @@ const workspaceField = "workspace"
 // maxLaidOut bounds what the workspaces of one document's tasks take, in bytes: each commit is laid out once.
 const maxLaidOut = 4 << 30
 
-// workshop makes what tasks are carried out in: the files of commits, and the other documents of a night beside the one that is
+// workshop makes what tasks are carried out in: the files of commits, and the other documents of a night next to the one that is
 // trained.
 type workshop struct{ *night }
 
@@ -50,7 +50,7 @@ func (n workshop) replay(ctx context.Context, jobs []job, i int) {
 	n.problem = errors.Join(n.problem, fmt.Errorf("%s: workspaces: %w", j.doc.ID(), err))
 }
 
-// again calls f with the workspaces of a document's tasks laid out once more. What a commit has lost since is not settled anew: the
+// again calls f with the workspaces of a document's tasks laid out again. What a commit has lost since is not settled again: the
 // error says it.
 func (n workshop) again(ctx context.Context, j *job, f func() error) error {
 	if n.Config.Agent.Name == "" {
@@ -73,7 +73,7 @@ func (n workshop) clearOut() error {
 }
 
 // layOut lays out the commits in whose files the tasks of a document are carried out. A commit that is not there any more makes its
-// tasks unfit, and the document's work is settled anew without them.
+// tasks unfit, and the document's work is settled again without them.
 func (n workshop) layOut(ctx context.Context, j *job) error {
 	if n.Config.Agent.Name == "" {
 		return nil
@@ -90,7 +90,7 @@ func (n workshop) layOut(ctx context.Context, j *job) error {
 	}
 }
 
-// layOutOnce is layOut without settling anything anew: gone are the tasks whose commit is not there any more.
+// layOutOnce is layOut without settling anything again: gone are the tasks whose commit is not there any more.
 func (n workshop) layOutOnce(ctx context.Context, j *job) (gone map[string]bank.Fit, err error) {
 	l := layout{night: n.night, doc: j.doc, root: n.workFolder(), made: map[string]bool{}, gone: map[string]bank.Fit{}}
 	if err := os.RemoveAll(l.root); err != nil {

@@ -1,4 +1,4 @@
-// Package repo tells what was checked out in a folder at a time. It reads the log that git keeps
+// Package repo reports what was checked out in a folder at a time. It reads the log that git keeps
 // of HEAD, as a file: no process is started, so that no hook, filter or monitor of the repository
 // can run, and nothing is fetched.
 //
@@ -76,7 +76,7 @@ func head(ctx context.Context, folder string) string {
 }
 
 // gitDir finds the folder of the repository of dir: .git, or what a file .git names, as in a
-// working tree beside the main one.
+// working tree next to the main one.
 func gitDir(ctx context.Context, dir string) (string, bool) {
 	for range maxUp {
 		at := filepath.Join(dir, ".git")
@@ -117,8 +117,8 @@ type place struct {
 	told bool
 }
 
-// follow reads the log up to a time. Of the branch the last change before tells where it led
-// to; without one, the first change after tells where it came from.
+// follow reads the log up to a time. Of the branch the last change before reports where it led
+// to; without one, the first change after reports where it came from.
 func follow(r io.Reader, at time.Time) (now place, found bool, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)

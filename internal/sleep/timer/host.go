@@ -29,7 +29,7 @@ type Host struct {
 
 // Scheduler is one of them on a host.
 type Scheduler interface {
-	// Install writes an entry, or writes it anew, has the scheduler take it up, and looks whether it
+	// Install writes an entry, or writes it again, has the scheduler take it up, and looks whether it
 	// has. After an error all is as before, as far as the scheduler allows.
 	Install(ctx context.Context, e Entry) error
 	// Remove takes the entry of an ID out, with all that was left of it; false: there was nothing.

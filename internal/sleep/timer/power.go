@@ -26,5 +26,5 @@ func pmset(text string) Power {
 	return Unknown
 }
 
-// Power tells what the machine runs on now.
+// Power reports what the machine runs on now.
 func (h Host) Power(ctx context.Context) Power { return h.power(ctx) }

@@ -26,7 +26,7 @@ type Profile struct {
 	ID      string            `json:"id"`
 	Kind    Kind              `json:"kind"`
 	At      At                `json:"at"`
-	Written time.Time         `json:"written"` // what was due before is nobody's
+	Written time.Time         `json:"written"` // what was due before is no one's
 	Program string            `json:"program"`
 	Profile string            `json:"profile"` // that of the user, whose settings hold as they are when the entry is started
 	Folder  string            `json:"folder"`  // relative paths among the flags start from it
@@ -96,7 +96,7 @@ func (p *Profile) Write(path string) error {
 	return atomicfile.WriteFile(path, append(data, '\n'), 0o600)
 }
 
-// State is when an entry was last started, and what came of it.
+// State is when an entry was last started, and the result of it.
 type State struct {
 	Day     string    `json:"day"`     // the newest that was carried out, "" for none
 	Started time.Time `json:"started"` // the last time that it was
@@ -132,7 +132,7 @@ func (s State) Write(path string) error {
 	return atomicfile.WriteFile(path, append(data, '\n'), 0o600)
 }
 
-// Shorten keeps the end of a log that has grown beyond what anybody reads. Whoever adds to it goes
+// Shorten keeps the end of a log that has grown beyond what anybody reads. The one who adds to it goes
 // on adding at its end.
 func Shorten(path string, most, keep int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -53,7 +53,7 @@ func abridged(line []byte) []byte {
 	}
 }
 
-// closing is where the text that b begins with ends: at a quote that no backslash stands for.
+// closing is where the text that b begins with ends: at a quote that no backslash means.
 // -1: it does not.
 func closing(b []byte) int {
 	for from := 0; ; {
@@ -79,7 +79,7 @@ func head(text []byte) []byte {
 	for !utf8.RuneStart(text[n]) {
 		n--
 	}
-	const escape = len(`\u0000`) - 1 // the most of one that can stand before the cut
+	const escape = len(`\u0000`) - 1 // the most of one that can be before the cut
 	if i := bytes.LastIndexByte(text[n-escape:n], '\\'); i >= 0 {
 		n += i - escape
 	}

@@ -55,7 +55,7 @@ type Builder struct {
 	names   map[string]string // of a file: as a tool names it -> as it is kept
 }
 
-// draft is a turn that is still going on, raw.
+// draft is a turn that is still in progress, raw.
 type draft struct {
 	Turn
 
@@ -100,7 +100,7 @@ func (b *Builder) At(branch, commit string) {
 func (b *Builder) Origin(o Origin) { b.t.Origin = o }
 
 // User begins a turn with the user's words. Without an id, one is made of the time and the
-// words. An id that was there before is the same message once more, and is left out: the
+// words. An id that was there before is the same message again, and is left out: the
 // result is false, and what follows still belongs to the turn before.
 func (b *Builder) User(id, text string, at time.Time) bool {
 	text, masked, cut := b.text(strings.TrimSpace(text), MaxUser)
@@ -126,7 +126,7 @@ func (b *Builder) User(id, text string, at time.Time) bool {
 }
 
 // Agent is what the agent said: its last words of a turn are kept. Words after a failure say
-// that the turn went on.
+// that the turn continued.
 func (b *Builder) Agent(text string, at time.Time) {
 	if b.turn == nil || strings.TrimSpace(text) == "" {
 		return
@@ -156,7 +156,7 @@ func (b *Builder) Call(id, tool string) {
 	b.turn.Tools = append(b.turn.Tools, Tool{Name: b.name(tool)})
 }
 
-// Result says whether the call of an id succeeded. A call that nobody has heard of is left out.
+// Result says whether the call of an id succeeded. A call that no one has heard of is left out.
 func (b *Builder) Result(id string, ok bool) {
 	if b.turn == nil {
 		return
@@ -292,7 +292,7 @@ func (b *Builder) Rewind(id string) {
 }
 
 // unnamed makes the id of a message of a store that gives messages none: equal words of a
-// session are told apart by how often they were said before, so that the id stays when older
+// session are distinguished by how often they were said before, so that the id stays when older
 // messages are taken out of the store or a time is written in another way.
 func (b *Builder) unnamed(text string, said map[string]int) string {
 	text, _, _ = b.text(strings.TrimSpace(text), MaxUser)
@@ -303,7 +303,7 @@ func (b *Builder) unnamed(text string, said map[string]int) string {
 	return id
 }
 
-// complete ends the turn that is going on.
+// complete ends the turn that is in progress.
 func (b *Builder) complete() {
 	d := b.turn
 	if d == nil {

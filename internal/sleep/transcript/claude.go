@@ -17,18 +17,18 @@ import (
 //
 // Of the user are records of type user with a text that are neither isMeta (what the program
 // put in, such as the body of a skill) nor results of tools nor isSidechain (a helper's).
-// Headless sessions are told by entrypoint and promptSource. isApiErrorMessage is a failure.
+// Headless sessions are reported by entrypoint and promptSource. isApiErrorMessage is a failure.
 //
 // A person at a terminal (entrypoint cli, promptSource typed or queued, origin human) says
 // more than that, and otherwise: what is typed while the agent works is an attachment
-// queued_command; what is said with the refusal of a tool stands in that tool's result; a
+// queued_command; what is said with the refusal of a tool is in that tool's result; a
 // prompt that calls a skill or a command by /name is <command-message> with its
 // <command-args>, while the program's own commands are records of type system, or begin with
 // <command-name>. Esc writes "[Request interrupted by user]" where the agent had begun. A
 // prompt that was taken back, by Esc before there was an answer or by /rewind, stays in the
 // file: the next one has a parent before it. "No response requested." of the model
 // <synthetic>, written by a resume, is no failure. And the first records of the agent may
-// stand before the prompt that they answer: the file is begun late, and by several at once.
+// are before the prompt that they answer: the file is begun late, and by several at once.
 //
 // Tried on files of 2.1.197, of scripts and of a terminal.
 type Claude struct{}
@@ -107,7 +107,7 @@ const (
 	maxEarlyBytes = 8 << 20
 )
 
-// tooEarly reports whether a record of the agent stands before the first prompt though it comes
+// tooEarly reports whether a record of the agent is before the first prompt though it comes
 // after it. It is kept for later.
 func (x *claudeSession) tooEarly(rec gjson.Result, m claudeRecord) bool {
 	if x.begun > 0 || m.parent == "" || len(x.early) >= maxEarly || x.bytes+len(rec.Raw) > maxEarlyBytes {
@@ -162,7 +162,7 @@ func (x *claudeSession) put(m claudeRecord) {
 	}
 }
 
-// now is the turn that is going on, 0 for none.
+// now is the turn that is in progress, 0 for none.
 func (x *claudeSession) now() int32 {
 	if len(x.active) == 0 {
 		return 0
@@ -179,7 +179,7 @@ func (x *claudeSession) back(to int32) {
 	}
 }
 
-// recordKey stands for the id of a record, which is random.
+// recordKey means the id of a record, which is random.
 func recordKey(id string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(id) {
@@ -379,7 +379,7 @@ func hunks(patch gjson.Result) string {
 }
 
 // claudeExit tells with what code a command ended. One that did not fail ended with 0, unless the
-// program says how it read another code, or the command went on in the background.
+// program says how it read another code, or the command continued in the background.
 func claudeExit(b *Builder, id string, failed bool, block, about gjson.Result) {
 	if failed {
 		if code, told := codeBefore(texts(block.Get("content"), "text"), "Exit code "); told {

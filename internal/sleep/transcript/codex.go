@@ -16,7 +16,7 @@ import (
 // sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl and archived_sessions/rollout-<time>-<id>.jsonl
 // below CODEX_HOME, usually ~/.codex. Old ones are packed: their names end in .zst. A session
 // that lies at two places is read from the first of sessions and archived_sessions, and there
-// as the plain file. The databases beside them (state_5.sqlite, thread_history_1.sqlite) are
+// as the plain file. The databases next to them (state_5.sqlite, thread_history_1.sqlite) are
 // an index and are not read: the files are whole.
 //
 // A message is written up to three times: as a response_item, as an event item_completed, and
@@ -27,11 +27,11 @@ import (
 // bare items without events: there what is wrapped in the program's own tags is left out.
 //
 // A fork copies its parent's records under their own ids: the first session_meta is that of
-// the session. thread_rolled_back takes turns back; a session of history_mode paginated goes on in a
+// the session. thread_rolled_back takes turns back; a session of history_mode paginated continues in a
 // file <name>_<id>, whose history_base says up to where the records of the earlier files count. A compaction repeats what was said and is
 // not read. Headless are the sources exec and mcp and the originators codex_exec and codex_sdk;
 // a source subagent, or a thread_source other than user, is a helper. task_complete.error and
-// the event error are failures; turn_aborted is an interruption. A skill at work is told by
+// the event error are failures; turn_aborted is an interruption. A skill at work is reported by
 // its body, which the program puts in where the user names it (skills.selected_skill_…), by a
 // part of the user's input of type skill, and by reading its SKILL.md.
 //
@@ -58,11 +58,11 @@ func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
 	return withSegments(onceByName(append(live, archived...))), errors.Join(err, err2)
 }
 
-// segment is the name of a file that goes on with a session from before its end: the session's
+// segment is the name of a file that continues with a session from before its end: the session's
 // id and its own.
 var segment = regexp.MustCompile(`([0-9a-f-]{36})_[0-9a-f-]{36}\.jsonl(\.zst)?$`)
 
-// withSegments gives the files of a session that was taken back those that go on with it: they
+// withSegments gives the files of a session that was taken back those that continue with it: they
 // are written later, and say how much of the earlier ones still counts.
 func withSegments(stores []Store) []Store {
 	later := map[string][]string{}
@@ -85,7 +85,7 @@ func withSegments(stores []Store) []Store {
 }
 
 // endOf is the ordinal of the first record of a file that counts no more, -1 where all do: the
-// first record of each file that goes on with the session tells.
+// first record of each file that continues with the session tells.
 func (c Codex) endOf(ctx context.Context, s Store) (int64, error) {
 	end := int64(-1)
 	for _, name := range s.Beside {
@@ -251,7 +251,7 @@ func (x *codexSession) bareMeta(rec gjson.Result) {
 	x.b.At(rec.Get("git.branch").Str, rec.Get("git.commit_hash").Str)
 }
 
-// begin begins a turn of the agent, unless it is the one that is going on.
+// begin begins a turn of the agent, unless it is the one that is in progress.
 func (x *codexSession) begin(turn string) {
 	if turn == x.turn {
 		return
@@ -340,7 +340,7 @@ func ownWords(text string) string {
 	return text
 }
 
-// skill is a skill that the program was told to use: of the words that follow, where the turn
+// skill is a skill that the program was asked to use: of the words that follow, where the turn
 // of the agent has none yet.
 func (x *codexSession) skill(name string) {
 	if x.inTurn == 0 && x.turn != "" {
@@ -441,7 +441,7 @@ func wrapped(text string) bool {
 	return false
 }
 
-// between is what stands between two marks, "" where they are not there.
+// between is what is between two marks, "" where they are not there.
 func between(text, from, to string) string {
 	_, text, found := strings.Cut(text, from)
 	if !found {

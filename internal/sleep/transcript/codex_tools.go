@@ -55,7 +55,7 @@ func (x *codexSession) patchOf(patch, dir string) codexPatch {
 	return out
 }
 
-// runs is a call that runs a command. A patch that it applies is told by the program as a change of
+// runs is a call that runs a command. A patch that it applies is reported by the program as a change of
 // files.
 func (x *codexSession) runs(key, id string, p gjson.Result) {
 	args, member := p, "action.command"

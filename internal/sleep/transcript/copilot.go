@@ -18,7 +18,7 @@ import (
 // have no events any more. A resume appends to the events.
 //
 // Of the user are events user.message with their content (never transformedContent), unless
-// source says that a skill, an agent or the program wrote it, or autopilot went on by itself.
+// source says that a skill, an agent or the program wrote it, or autopilot continued by itself.
 // Events of helpers have an agentId or a parentToolCallId and are left out. Skills are recorded
 // (skill.invoked), failures as session.error, and session.snapshot_rewind takes turns back.
 //
@@ -86,9 +86,9 @@ type copilotEvents struct {
 	b      *Builder
 	calls  map[string]copilotCall // by toolCallId, which a model may give twice
 	turnOf map[string]string      // event -> the user's message that it came after; "" before the first
-	turn   string                 // id of the user's message that is going on
+	turn   string                 // id of the user's message that is in progress
 	typed  bool                   // a terminal wrote the events
-	helper bool                   // the session goes on for another one
+	helper bool                   // the session continues for another one
 }
 
 type copilotCall struct {
@@ -229,7 +229,7 @@ func (e *copilotEvents) complete(data gjson.Result) {
 	e.b.Wrote(call.file)
 }
 
-// told reads what a call has printed: with what code a command ended stands behind its output, in
+// told reads what a call has printed: with what code a command ended is behind its output, in
 // tags; of a file that was shown in another form nothing is known.
 func (e *copilotEvents) told(call copilotCall, result gjson.Result, ok bool) {
 	_, ran := runs(e.b, call.id)

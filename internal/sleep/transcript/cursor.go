@@ -19,7 +19,7 @@ import (
 // holds tokens too) nor store.db of the command line are read, and of a session that ran in the
 // editor alone some versions write no more than the ends of its turns.
 //
-// Of the user is what stands in <user_query>; a text of a user's record without it is the
+// Of the user is what is in <user_query>; a text of a user's record without it is the
 // program's where the session has the tag elsewhere, or where it begins with a tag that only
 // the program writes. A turn that ended with status error failed, aborted was interrupted.
 // Neither results of tools nor ids are there: whether a tool succeeded is not known. A time is
@@ -27,7 +27,7 @@ import (
 //
 // The project is that of chats/*/<session>/meta.json, or of .workspace-trusted in its folder;
 // without both the one of the paths that tools were given whose name the folder has. Helpers
-// are told by subagents/ in their path and by isSubagent in meta.json.
+// are reported by subagents/ in their path and by isSubagent in meta.json.
 //
 // Not tried on a real store: written from public descriptions of versions to 2026.10.
 type Cursor struct{}
@@ -249,7 +249,7 @@ func (x *cursorReader) user(text string) {
 	x.b.User(x.b.unnamed(text, x.said), text, at)
 }
 
-// inside is what stands between the first open and the last end behind it.
+// inside is what is between the first open and the last end behind it.
 func inside(text, open, end string) (string, bool) {
 	_, rest, ok := strings.Cut(text, open)
 	i := strings.LastIndex(rest, end)

@@ -29,14 +29,14 @@ const maxCopies = 5
 
 // database opens a private copy of a SQLite file with what its log holds, and hands it to use.
 // The copy is deleted before database returns. The store itself is read as bytes alone: a
-// connection to it, even one that only reads, would write the file of shared memory beside it,
+// connection to it, even one that only reads, would write the file of shared memory next to it,
 // and in a database without a log keep the agent from committing.
 //
 // A database without tables, as an agent has it that is just being started for the first time,
-// is not handed over: it has no sessions.
+// is not passed on: it has no sessions.
 //
 // A copy counts only if nothing was moved from the log into the file, and no log was begun
-// anew, while it was made.
+// again, while it was made.
 func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error) (err error) {
 	dir, err := os.MkdirTemp(r.Temp, "copy-")
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error
 }
 
 // noTables reports whether a database has no tables: its agent is about to make them. What
-// cannot be told of a file that is no database is told by who uses it.
+// cannot be shown a file that is no database is reported by who uses it.
 func noTables(ctx context.Context, db *sql.DB) (bool, error) {
 	var n int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
@@ -105,7 +105,7 @@ func (r *Reading) copyDatabase(ctx context.Context, s Store, dir string) error {
 
 // state is what changes whenever a copy of a database would not be whole: the header of the
 // file, which counts changes, that of its log, which is another one when the log is begun
-// anew, the time of the file, and whether a transaction is being rolled back.
+// again, the time of the file, and whether a transaction is being rolled back.
 func state(ctx context.Context, root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	if err != nil {

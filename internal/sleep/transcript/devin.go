@@ -16,7 +16,7 @@ import (
 )
 
 // Devin reads the sessions of Devin's command line: the tables sessions and message_nodes of
-// sessions.db below its folder, and of the transcripts/<session>.json beside it (Agent
+// sessions.db below its folder, and of the transcripts/<session>.json next to it (Agent
 // Trajectory Interchange Format, ATIF-v1) those whose session the database does not hold.
 // The database is the fresher one, and it alone says where a session ran.
 //
@@ -38,7 +38,7 @@ const devinKnown = "Devin CLI 3000 (schema 16 and 17)"
 // Name implements Source.
 func (Devin) Name() string { return "devin" }
 
-// Stores implements Source: all of a folder is one store, because its files tell of each other.
+// Stores implements Source: all of a folder is one store, because its files report each other.
 // Its note are the folders of Devin's editor, one a line.
 func (d Devin) Stores(ctx context.Context, p Places) ([]Store, error) {
 	roots := []string{filepath.Join(p.data(), "devin", "cli")}
@@ -121,7 +121,7 @@ type devinSession struct {
 	project string
 	tip     int64
 	origin  Origin
-	read    bool // its messages were handed over, or are not wanted
+	read    bool // its messages were passed on, or are not wanted
 }
 
 // sessions reads the sessions of a database and says in known which there are.

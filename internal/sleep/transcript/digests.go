@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// digests makes the digests of lines out of a text of JSON as it stands in a record, in one pass:
+// digests makes the digests of lines out of a text of JSON as it is in a record, in one pass:
 // most of what is read of a store is what tools printed. Its room is used again.
 type digests struct {
 	line  []byte
@@ -62,7 +62,7 @@ func (d *digests) end(f form) (all, more bool) {
 	return true, kind != lastLine
 }
 
-// escape is what an escape at the beginning of a text stands for, and its length; 0: it is another
+// escape is what an escape at the beginning of a text means, and its length; 0: it is another
 // one than those that are common.
 func escape(raw []byte) (c rune, n int) {
 	if len(raw) < 2 {

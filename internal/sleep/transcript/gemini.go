@@ -21,21 +21,21 @@ import (
 
 // Gemini reads the sessions of Gemini CLI: tmp/<project>/chats/session-<time>-<id>.jsonl below
 // ~/.gemini (GEMINI_CLI_HOME names another home folder), and the .json files of versions
-// before that, which are one object. Which folder a project is stands in .project_root beside
+// before that, which are one object. Which folder a project is is in .project_root next to
 // chats, or in projects.json; older folders are named by the digest of the project's path.
 //
 // A file is a log of operations: a message with a known id replaces it, $rewindTo takes back,
 // and $set of messages is what the model is shown from then on. That says nothing of what was
-// said: what it leaves out was said all the same, and a message of a user that stands nowhere
+// said: what it leaves out was said all the same, and a message of a user that is nowhere
 // else was made by the program, as <session_context> and summaries are.
 //
 // The log does not say whether a person was there. Messages of type info, warning and error
-// are written by the terminal alone, and so is logs.json beside chats, which names the sessions in
+// are written by the terminal alone, and so is logs.json next to chats, which names the sessions in
 // which somebody typed: of it only the ids of sessions are looked at. A session with neither
 // is headless. Files of helpers, below chats/<session>, are not read. A message of type error
 // is a failure; so is a prompt that the program takes out of what the model is shown before
 // there is an answer, which is all that a headless run leaves of one.
-// Skills are told by the tool activate_skill.
+// Skills are reported by the tool activate_skill.
 //
 // The program deletes sessions when it starts (general.sessionRetention): those that are old, and
 // those in which it finds nothing to resume. In 2 of 7 drives of 0.61.0 that was a session of two
@@ -58,7 +58,7 @@ func (g Gemini) Stores(ctx context.Context, p Places) ([]Store, error) {
 		return len(parts) == 4 && parts[2] == "chats" && strings.HasPrefix(parts[3], "session-") &&
 			(path.Ext(name) == ".jsonl" || path.Ext(name) == ".json")
 	})
-	// A resumed .json goes on as a .jsonl that holds all of it.
+	// A resumed .json continues as a .jsonl that holds all of it.
 	stores = slices.DeleteFunc(stores, func(s Store) bool {
 		return path.Ext(s.Name) == ".json" && slices.ContainsFunc(stores, func(o Store) bool { return o.Name == s.Name+"l" })
 	})
@@ -264,7 +264,7 @@ func (l *geminiLog) message(rec gjson.Result, id string) {
 }
 
 // shown is the list of messages that the model is shown from now on. What is in it for the
-// first time was made by the program. Where the program has recorded its history once more
+// first time was made by the program. Where the program has recorded its history again
 // under other ids, the messages before are those that were said.
 func (l *geminiLog) shown(list gjson.Result) {
 	if !list.IsArray() {
@@ -383,7 +383,7 @@ func (c geminiCall) build(b *Builder) {
 	b.Read(c.read)
 }
 
-// tell tells what the call has shown of a file.
+// tell reports what the call has shown of a file.
 func (c geminiCall) tell(b *Builder) {
 	b.Looked(c.looked)
 	if c.shows {
@@ -461,12 +461,12 @@ func geminiOutput(call gjson.Result) string {
 }
 
 // geminiWords are the user's words of a message: what was typed, where the program has kept
-// it beside what it made of it.
+// it next to what it made of it.
 func geminiWords(rec gjson.Result) string {
 	content, typed := rec.Get("content"), rec.Get("displayContent")
 	text := geminiText(content, false)
 	if typed.Exists() {
-		if text == "Please continue." { // the program's own, with the words before beside it
+		if text == "Please continue." { // the program's own, with the words before next to it
 			return ""
 		}
 		text = geminiText(typed, false)

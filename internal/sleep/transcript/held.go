@@ -13,20 +13,20 @@ const (
 	MaxLines = 2000 // digests of a file, in a session
 	MaxLined = 50   // files of a session of which there are any
 
-	maxHeld    = 10_000    // files of a session that are told apart
+	maxHeld    = 10_000    // files of a session that are distinguished
 	maxShown   = 256 << 10 // bytes of a file that are shown at a time
 	maxOutput  = 1 << 20   // bytes of the record in which they are
 	maxOneLine = 1900      // bytes of a line: agents cut those of 2,000 characters
 )
 
-// held is what a session tells of a file before its first write to it.
+// held is what a session reports a file before its first write to it.
 type held struct {
 	wrote   bool             // a tool has written it: what it holds from then on tells nothing
 	unknown bool             // some of what was shown is not kept
 	lines   map[uint32]int32 // digest -> the turn that has it last
 }
 
-// ledger is what a session tells of its files.
+// ledger is what a session reports its files.
 type ledger struct {
 	held  map[string]*held // by file, named as it is kept
 	lined int              // of them with lines
@@ -36,14 +36,14 @@ type ledger struct {
 // look is a call that shows what a file holds.
 type look struct {
 	file string
-	raw  string // of the id of the call, as it stands in the record of its result
+	raw  string // of the id of the call, as it is in the record of its result
 	form form
 	cut  bool // the record is too long to be read whole
 
 	early *sums // what it shows, where that was read before the record was abridged
 }
 
-// Look says that a call reads a file, and in which form it shows it. What came of it is told by
+// Look says that a call reads a file, and in which form it shows it. The result of it is reported by
 // Output, unless the call failed. raw is the id of the call as the store has it.
 func (b *Builder) Look(id, raw, file string, form form) {
 	if b.turn == nil || file == "" || id == "" {
@@ -79,7 +79,7 @@ func (b *Builder) awaits(record []byte, printed func(record []byte) (text []byte
 			continue
 		}
 		if len(b.turn.writes[id]) > 0 {
-			printed = nil // what was changed stands elsewhere
+			printed = nil // what was changed is elsewhere
 		}
 		found = append(found, l)
 	}

@@ -19,7 +19,7 @@ import (
 //
 // The first record is the session. In versions 2 and 3 of the format the others are a tree by
 // id and parentId, the last one is the active leaf: what does not lead to it is not read. In
-// version 1, or without a version, they are a list. A record that is damaged, stands twice, or
+// version 1, or without a version, they are a list. A record that is damaged, is twice, or
 // names a parent that does not come before it could move the leaf: such a session is named and
 // left out as a whole. A fork copies records with their times: a message keeps its id in it.
 //
@@ -27,7 +27,7 @@ import (
 // without the body of a skill that /skill:name put in, which tells the skill at work. Commands
 // that a person ran (bashExecution), what extensions put in (custom_message), and summaries
 // are not read. stopReason error is a failure, aborted an interruption. Nothing in a session
-// tells a script's from a person's: none counts as headless.
+// distinguishes a script's from a person's: none counts as headless.
 //
 // Tried on files of 0.74.2; other versions from their public sources.
 type Pi struct{}
@@ -133,7 +133,7 @@ type piTree struct {
 	version int
 	line    map[string]int32 // id -> index in parents
 	parents []int32          // index of the parent; -1: none
-	forked  bool             // a record does not go on from the one before it
+	forked  bool             // a record does not continue from the one before it
 }
 
 // begin reads the record of the session.
@@ -179,7 +179,7 @@ func (t *piTree) add(n int, rec gjson.Result) error {
 		return &piDamage{line: n, what: "a record without an id of its own"}
 	}
 	at, err := t.before(n, rec, "parentId")
-	if err == nil && rec.Get("type").Str == "leaf" { // the session went on from another record
+	if err == nil && rec.Get("type").Str == "leaf" { // the session continued from another record
 		at, err = t.before(n, rec, "targetId")
 	}
 	if err != nil {
@@ -282,7 +282,7 @@ func (x *piSession) user(rec, m gjson.Result) {
 	if instant(at).IsZero() {
 		at = m.Get("timestamp")
 	}
-	// The ids of records are short and made anew when pi brings an old file to its newest
+	// The ids of records are short and made again when pi brings an old file to its newest
 	// format; the times are kept, in forks too.
 	id := digest("pi", at.String(), m.Get("timestamp").Raw, strconv.Itoa(len(text)))
 	if x.times[id]++; x.times[id] > 1 {

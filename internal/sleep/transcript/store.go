@@ -19,9 +19,9 @@ type Source interface {
 	// Name is the source's name, such as claude: lower case, fixed for ever.
 	Name() string
 	// Stores finds the stores. A folder that is not there has none; one that cannot be
-	// listed is an error beside what was found elsewhere.
+	// listed is an error next to what was found elsewhere.
 	Stores(ctx context.Context, places Places) ([]Store, error)
-	// Read hands the sessions of a store to r. What is wrong with a part of it is told to r
+	// Read hands the sessions of a store to r. What is wrong with a part of it is asked to r
 	// and left out; the error is about the store as a whole.
 	Read(ctx context.Context, s Store, r *Reading) error
 }
@@ -134,9 +134,9 @@ func led(root, dir string) (string, string, error) {
 	return filepath.Dir(to), filepath.Base(to), nil
 }
 
-// Mark tells whether a store is as it was when it was read.
+// Mark reports whether a store is as it was when it was read.
 type Mark struct {
-	Size  int64  `json:"size"` // bytes, of the file and of those beside it
+	Size  int64  `json:"size"` // bytes, of the file and of those next to it
 	Inode uint64 `json:"inode"`
 	Time  int64  `json:"time"` // of the last change, in nanoseconds
 	Tail  string `json:"tail"` // digest of the last tailBytes
@@ -223,7 +223,7 @@ type Reading struct {
 	Temp string
 	// Lines asks for [Turn.Lines]. It makes a reading slower by half and more: what tools printed
 	// of files, most of what a store holds, is read then, and passed over otherwise. All else that
-	// is told of a turn is the same.
+	// is shown a turn is the same.
 	Lines bool
 
 	// What came of it.
@@ -231,7 +231,7 @@ type Reading struct {
 	Bytes    int64 // that were read
 	Problems []Problem
 	More     int // problems beyond those listed
-	Unwanted int // sessions of projects that nobody wants
+	Unwanted int // sessions of projects that no one wants
 	Nowhere  int // sessions whose store does not say where they were
 }
 
@@ -246,7 +246,7 @@ func (r *Reading) wanted(b *Builder) bool {
 	return r.Wanted == nil || b.t.Project == "" || r.Wanted(b.t.Project)
 }
 
-// Done ends a transcript and hands it over, unless nobody wants it or the user said nothing.
+// Done ends a transcript and hands it over, unless no one wants it or the user said nothing.
 func (r *Reading) Done(b *Builder) error {
 	t := b.transcript()
 	switch {

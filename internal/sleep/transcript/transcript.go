@@ -31,9 +31,9 @@ type Transcript struct {
 	Turns   []Turn    `json:"turns"`
 }
 
-// Turn is what a user said and what came of it, up to the user's next words.
+// Turn is what a user said and the result of it, up to the user's next words.
 type Turn struct {
-	// ID tells a turn from others of its source: two stores that hold a turn of the same id
+	// ID distinguishes a turn from others of its source: two stores that hold a turn of the same id
 	// hold the same turn. Never empty.
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"` // UTC
@@ -72,8 +72,8 @@ type Command struct {
 	Altered bool `json:"altered,omitempty"`
 }
 
-// LineDigest is a digest of a line of a file, of 24 bits: enough to tell that a line is not in a
-// file, too little to tell what a line was.
+// LineDigest is a digest of a line of a file, of 24 bits: enough to report that a line is not in a
+// file, too little to report what a line was.
 func LineDigest(line string) uint32 {
 	return lineDigest([]byte(strings.TrimRight(line, " \t\r\n")))
 }

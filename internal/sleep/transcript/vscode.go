@@ -79,7 +79,7 @@ func (v VSCode) below(ctx context.Context, dir string) ([]Store, error) {
 			log[s.Name] = path.Ext(s.Name) == ".jsonl"
 		}
 		for _, s := range found {
-			if s.Note = project; !log[s.Name+"l"] { // the log is what the program goes on with
+			if s.Note = project; !log[s.Name+"l"] { // the log is what the program continues with
 				out = append(out, s)
 			}
 		}
@@ -247,7 +247,7 @@ func (VSCode) tool(b *Builder, part tree) {
 }
 
 // shape says which members of a JSON value are read: an empty one takes a value that has no
-// members, "*" stands for the items of a list.
+// members, "*" means the items of a list.
 type shape map[string]shape
 
 // take copies out of a value what the shape has. A text where members are expected is taken

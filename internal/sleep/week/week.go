@@ -41,7 +41,7 @@ type gathering struct {
 	newest  map[[2]string]string
 }
 
-// Of gathers a week. Documents that cannot be read are told as problems; the rest is there.
+// Of gathers a week. Documents that cannot be read are reported as problems; the rest is there.
 func Of(ctx context.Context, in Inputs) (*result.Week, error) {
 	g := &gathering{Inputs: in, newest: map[[2]string]string{}}
 	to := in.Now.UTC()
@@ -176,7 +176,7 @@ func waiting(r *result.Night, t *result.NightTarget, p *night.Proposal) result.W
 	return out
 }
 
-// proposed says what has become of what a night has staged for a document. Nights come the newest first.
+// proposed says what happened to what a night has staged for a document. Nights come the newest first.
 func (g *gathering) proposed(ctx context.Context, r *result.Night, t *result.NightTarget, p *night.Proposal) (result.WeekProposed, int) {
 	if t.Proposal == "" {
 		return result.ProposedNothing, 0
@@ -228,7 +228,7 @@ func (g *gathering) adoptable(ctx context.Context, r *result.Night, t *result.Ni
 	return err == nil
 }
 
-// takenBack is the number of the rollback of an adoption; 0: it stands.
+// takenBack is the number of the rollback of an adoption; 0: it is.
 func (g *gathering) takenBack(n int) int {
 	for _, h := range g.history {
 		if h.Kind == adopt.RolledBack && h.Of == n {
@@ -298,7 +298,7 @@ func (g *gathering) sinceOf(project string, n int, target string) (*result.Night
 	return nil, ""
 }
 
-// review counts the tasks that nobody has reviewed.
+// review counts the tasks that no one has reviewed.
 func (g *gathering) review(ctx context.Context) error {
 	groups, err := g.Bank.Groups(ctx)
 	if err != nil {

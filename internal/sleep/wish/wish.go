@@ -1,5 +1,5 @@
 // Package wish has what is known of a task that somebody's session has shown: what was asked,
-// by what it is known what should have come out, and what its workspace is made of. A wish is
+// according to what it is known what is expected, and what its workspace is made of. A wish is
 // what a user wanted, in whatever words: the same input and the same expected outcome.
 //
 // It is data, and knows nothing about models, stores of sessions, the bank or nights.
@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Trust says by what it is known what should have come out.
+// Trust says according to what it is known what is expected.
 type Trust string
 
 // The kinds of trust, the strongest first.
@@ -48,7 +48,7 @@ type Place struct {
 	Files  []string `json:"files,omitempty"`  // that the session read or changed, relative to the project, with slashes
 	Folder string   `json:"folder,omitempty"` // of the session below the project, with slashes; "": the project's own
 	From   string   `json:"from,omitempty"`   // the turn of the session in which it was asked first; "": not known
-	// Way is how it was decided whether the task can be carried out, and where; another way decides anew. "": not
+	// Way is how it was decided whether the task can be carried out, and where; another way decides again. "": not
 	// decided.
 	Way string `json:"way,omitempty"`
 }
@@ -58,7 +58,7 @@ func (p Place) Chat() bool { return p.Commit == "" }
 
 // Task is a task that a session has shown. Its texts hold no secrets.
 type Task struct {
-	// Task is the task as the engine takes it: id, prompt, gold, checks, data. Nobody has
+	// Task is the task as the engine takes it: id, prompt, gold, checks, data. No one has
 	// reviewed it unless the bank says so.
 	Task task.Task `json:"task"`
 
@@ -70,11 +70,11 @@ type Task struct {
 	Place   Place     `json:"place"`
 
 	// Input and Outcome are what makes two tasks one wish: digests of what was to be worked on, and of
-	// what should come out, that do not depend on the words of the request.
+	// what is expected, that do not depend on the words of the request.
 	Input   string `json:"input"`
 	Outcome string `json:"outcome"`
 
-	// Held says why nobody may use the task before a person has looked at it; "": it is not held.
+	// Held says why no one may use the task before a person has looked at it; "": it is not held.
 	Held string `json:"held,omitempty"`
 	// Unfit says why it cannot be carried out again, such as "dirty tree: src/a.go"; "": it can.
 	Unfit string `json:"unfit,omitempty"`

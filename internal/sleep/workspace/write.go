@@ -86,7 +86,7 @@ func (w *writer) file(f file, data []byte) error {
 }
 
 // equal counts a name that the file system takes for another one of the commit, as it does where it
-// does not tell capital letters apart. Other errors stay.
+// does not distinguish capital letters. Other errors stay.
 func (w *writer) equal(err error) error {
 	var bad *fs.PathError
 	if errors.Is(err, fs.ErrExist) || errors.As(err, &bad) && strings.Contains(bad.Err.Error(), "not a directory") {
@@ -122,7 +122,7 @@ func (t *Tree) objects(ctx context.Context, files []file, each func(f file, data
 type batch struct {
 	files []file
 	each  func(f file, data []byte) error
-	n     int // files that were handed over
+	n     int // files that were passed on
 
 	head []byte // of a line that has not ended
 	left int64  // of the content, with its line break; 0: a line is expected
