@@ -404,7 +404,7 @@ func TestDecisionsAreThereAtOnce(t *testing.T) {
 	})
 }
 
-func TestANewerFormatIsRefused(t *testing.T) {
+func TestAnotherFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, Folder, nameOf(1)), []byte("{\"format\":2,\"first\":1,\"log\":\"x\",\"more\":\"\"}\n{\"x\":1}\n"), 0o644)); err != nil {
@@ -414,8 +414,8 @@ func TestANewerFormatIsRefused(t *testing.T) {
 	_, rerr := Read(dir).After(t.Context(), 0, 1)
 	_, lerr := Read(dir).Last(t.Context())
 	for _, err := range []error{err, rerr, lerr} {
-		var newer *VersionError
-		if !errors.As(err, &newer) || newer.Format != 2 || !strings.Contains(err.Error(), "use the newer program") {
+		var other *VersionError
+		if !errors.As(err, &other) || other.Format != 2 || !strings.Contains(err.Error(), "use the program that wrote it") {
 			t.Errorf("got %v", err)
 		}
 	}
