@@ -24,7 +24,7 @@ func pruneCommand(a *app) *cobra.Command {
 		Long: `Prune skills of which it is known which rules their tasks need, in simulated worlds
 of several kinds, with targets that forget the skill in 5, 10 and 20 % of their
 answers: how many useful, useless and harmful rules go, and how many evaluations it
-takes, against removing one rule after the other as older builds did.
+takes, against removing one rule after the other by itself.
 
 No model is called.
 `,

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -18,10 +17,6 @@ func runsCommand(a *app) *cobra.Command {
 	c.AddCommand(runsListCommand(a), runsShowCommand(a), runsWatchCommand(a), runsStopCommand(a), runsLimitCommand(a), runsTaskCommand(a), runsTasksCommand(a), runsStepCommand(a), runsFailuresCommand(a), runsCallsCommand(a), runsSpendCommand(a), runsSkillCommand(a), runsDiffCommand(a), runsBlameCommand(a), runsCompareCommand(a), runsNoteCommand(a), runsMemoryCommand(a), runsReportCommand(a), runsExportCommand(a), runsRmCommand(a), runsPruneCommand(a), runsCheckCommand(a))
 	return c
 }
-
-// scoresOnce reports whether runs of a kind score one skill, in an evaluation or for the
-// noise of the selection split.
-func scoresOnce(kind result.Kind) bool { return kind == result.Evaluate || kind == result.MeasureNoise }
 
 // readRun reads the files of the run in a folder; path is what messages call it.
 func readRun(dir, path string) (ask.View, error) {

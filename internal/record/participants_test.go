@@ -33,7 +33,8 @@ func TestParts(t *testing.T) {
 		"draft":   {result.DraftTasks, map[string]string{"library.draft": "30"}, map[string]string{"optimizer": "claude-cli/opus 2.0.1"}},
 		"gateway": {result.ServeModel, map[string]string{"library.gateway": "optimizer"}, map[string]string{"optimizer": "claude-cli/opus 2.0.1"}},
 		"the user's own, and a masked name": {
-			result.Train, map[string]string{"library.client.target": "mine", "models.target.provider": `""`, "models.target.model": `""`, "models.optimizer.model": "pbkdf2:12ab", "agent.name": `""`},
+			result.Train,
+			map[string]string{"library.client.target": "mine", "models.target.provider": `""`, "models.target.model": `""`, "models.optimizer.model": "pbkdf2:12ab", "agent.name": `""`},
 			map[string]string{"target": "mine at http://localhost:8000/v1", "optimizer": "claude-cli/pbkdf2:12ab 2.0.1"},
 		},
 	} {

@@ -233,7 +233,7 @@ type PruneMethod struct {
 // pruneMethods returns what prune did before, with which it is compared, and what it does.
 func pruneMethods() []PruneMethod {
 	return []PruneMethod{
-		{Name: "one by one", What: "each removal shown by itself, as runs of older builds do"},
+		{Name: "one by one", What: "each removal shown by itself"},
 		{Name: "together", What: "what may go shown together, as runs do", joint: true},
 	}
 }

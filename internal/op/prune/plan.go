@@ -86,7 +86,6 @@ type standIn struct {
 func (p *pruning) dryRun(ctx context.Context, w world) (int, error) {
 	in := &standIn{world: w, files: p.files, scope: p.session.Scope, rules: p.rules, asked: map[string]bool{}, has: map[string]map[int]bool{}}
 	settings := p.settings()
-	settings.Joint = p.kind == result.Prune
 	bench := func(name string, tasks []task.Task) *prune.Bench {
 		b := p.bench(name, tasks)
 		b.Skip = nil

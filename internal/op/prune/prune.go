@@ -86,8 +86,6 @@ type pruning struct {
 	certify []task.Task
 	splits  []task.Split      // that are read
 	before  *result.TestReads // who had read the test split, nil unless it is among them
-
-	joint bool // rules are tried together, and not each by itself
 }
 
 // do carries out work in a session of its own.
@@ -248,7 +246,7 @@ func (p *pruning) keep(s skill.Skill, document, folder string) error {
 }
 
 func (p *pruning) settings() prune.Settings {
-	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.session.Config.Gate.Alpha, Passes: p.o.Passes, Deterministic: p.session.Models.Deterministic(), Joint: p.joint}
+	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.session.Config.Gate.Alpha, Passes: p.o.Passes, Deterministic: p.session.Models.Deterministic(), Joint: p.kind == result.Prune}
 }
 
 // tasks finds those of the splits.
@@ -326,29 +324,7 @@ func (p *pruning) begin(ctx context.Context) (err error) {
 	if p.testRead() {
 		s.Emit(event.Warning{Text: "tasks of the test split are read: what they show of this skill afterwards is no longer a test"})
 	}
-	if p.kind == result.Prune {
-		if err := p.settleMethod(ctx); err != nil {
-			return err
-		}
-	}
 	p.before, err = s.ReadTest(ctx, p.splits)
-	return err
-}
-
-// methodKey is the key of the recorded way in which rules are removed. Runs that an older
-// build began have none, and continue one rule after the other.
-const methodKey = "prune/method"
-
-const methodJoint = `"together"`
-
-// settleMethod takes the way in which rules are removed from the record of the run, or
-// records it before anything rests on it.
-func (p *pruning) settleMethod(ctx context.Context) error {
-	if _, known := p.session.Caller.Decided(methodKey); !known && p.session.Run.Journal.HighWater() > 0 {
-		return nil
-	}
-	method, err := p.session.Caller.Decision(ctx, methodKey, func() ([]byte, error) { return []byte(methodJoint), nil })
-	p.joint = string(method) == methodJoint
 	return err
 }
 
