@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/glob"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // change is what happened to one file.
@@ -146,8 +146,8 @@ func (s *spec) globs(key string) []string {
 }
 
 func validGlob(g string) error {
-	err := glob.Valid(strings.Trim(g, "/"))
-	if errors.Is(err, glob.ErrName) {
+	err := disk.ValidPattern(strings.Trim(g, "/"))
+	if errors.Is(err, disk.ErrName) {
 		return errors.New("write it from the workspace, like src/**/*.go")
 	}
 	return err
@@ -167,5 +167,5 @@ func matchGlob(pattern, file string) bool {
 	if named {
 		pattern = "**/" + pattern
 	}
-	return glob.Match(pattern, file)
+	return disk.Match(pattern, file)
 }

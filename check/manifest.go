@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Bounds of a manifest. A workspace beyond them cannot be compared.
@@ -63,7 +63,7 @@ func Snapshot(dir string) (Manifest, error) {
 // the error is one of the machine.
 func manifestOf(root *os.Root) (Manifest, error) {
 	w := &walker{files: map[string]File{}}
-	err := tree.Walk(root, w.visit)
+	err := disk.Walk(root, w.visit)
 	m := Manifest{Files: w.files}
 	if ours(err) {
 		return m, err
@@ -91,7 +91,7 @@ type walker struct {
 }
 
 func (w *walker) visit(dir *os.Root, path string, d fs.DirEntry, err error) error {
-	if errors.Is(err, tree.ErrDeep) {
+	if errors.Is(err, disk.ErrDeep) {
 		return err
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -203,7 +203,7 @@ func describe(v any) string {
 
 // suggestion names the allowed word that was probably meant.
 func suggestion(word string, allowed []string) string {
-	near, ok := suggest.Of(word, allowed)
+	near, ok := wording.Suggest(word, allowed)
 	if !ok {
 		return ""
 	}

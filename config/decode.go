@@ -12,9 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // A Problem is one thing that is wrong with a configuration.
@@ -66,7 +65,7 @@ func (e *Error) Error() string {
 	var lines []string
 	for i, p := range e.Problems {
 		if i == maxPrinted {
-			lines = append(lines, "and "+plural.Of(len(e.Problems)-i, "more problem", "more problems"))
+			lines = append(lines, "and "+wording.Plural(len(e.Problems)-i, "more problem", "more problems"))
 			break
 		}
 		lines = append(lines, p.Error())
@@ -227,7 +226,7 @@ func (d *decoder) unknown(t reflect.Type, path, name string) {
 		d.problems = append(d.problems, Problem{Key: strings.TrimSuffix(path, name) + "(a key that is no name)", Origin: originOf(d.origins, path), Found: "an unknown key", Want: strings.Join(names, ", ")})
 		return
 	}
-	if near, ok := suggest.Of(name, names); ok {
+	if near, ok := wording.Suggest(name, names); ok {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	d.fail(path, "an unknown key", strings.Join(names, ", "), hint)

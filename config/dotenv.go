@@ -11,13 +11,13 @@ import (
 
 	"github.com/joho/godotenv"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // readDotenv reads variables from a file that may be absent. What the parser says
 // of a bad line quotes the rest of the file, and with it the keys.
 func (l *loader) readDotenv(ctx context.Context, path string) error {
-	data, err := userfile.Read(ctx, path, MaxFile)
+	data, err := disk.Read(ctx, path, MaxFile)
 	if ctx.Err() != nil {
 		return fmt.Errorf("read .env: %w", context.Cause(ctx))
 	}
@@ -25,11 +25,11 @@ func (l *loader) readDotenv(ctx context.Context, path string) error {
 		return nil
 	}
 	if err != nil {
-		return problemAt(l.show(path), "", userfile.Reason(err), "a readable file with lines of NAME=value")
+		return problemAt(l.show(path), "", disk.Reason(err), "a readable file with lines of NAME=value")
 	}
 	text := string(data)
 	if n := longestVariables(text); n > maxExpanded {
-		return problemAt(l.show(path), "", "variables that stand for more than "+userfile.Size(maxExpanded), "lines of NAME=value")
+		return problemAt(l.show(path), "", "variables that stand for more than "+disk.Size(maxExpanded), "lines of NAME=value")
 	}
 	if l.dotenv, err = godotenv.Unmarshal(text); err != nil {
 		return problemAt(fmt.Sprintf("%s:%d", l.show(path), brokenLine(text)), "", "a line that cannot be read", "lines of NAME=value")

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
@@ -117,7 +117,7 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 // tooLong says once that the variables of a config mean too much.
 func (l *loader) tooLong(d *decoder, key string) {
 	if !l.overlong {
-		d.fail(key, "variables that stand for more than "+userfile.Size(maxExpanded)+" in all", "shorter values, or fewer of them", "")
+		d.fail(key, "variables that stand for more than "+disk.Size(maxExpanded)+" in all", "shorter values, or fewer of them", "")
 	}
 	l.overlong = true
 }

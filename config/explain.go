@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -71,7 +71,7 @@ func Find(list []Explanation, key string) (found []Explanation, near string) {
 		}
 	}
 	if len(found) == 0 {
-		near, _ = suggest.Of(key, names)
+		near, _ = wording.Suggest(key, names)
 		for _, name := range names { // the last part of a key alone
 			if near == "" && strings.HasSuffix(name, "."+key) {
 				near = name

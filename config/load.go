@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -125,12 +125,12 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	if len(seen) == MaxExtends { // links to folders can make a circle of ever new names
 		return problemAt(l.show(path), "", fmt.Sprintf("more than %d files that extend each other", MaxExtends), "fewer, and no circle")
 	}
-	data, err := userfile.Read(ctx, path, MaxFile)
+	data, err := disk.Read(ctx, path, MaxFile)
 	if ctx.Err() != nil {
 		return fmt.Errorf("read config: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		return &Error{Problems: []Problem{{Origin: l.show(path), Found: userfile.Reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
+		return &Error{Problems: []Problem{{Origin: l.show(path), Found: disk.Reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
 	}
 	l.read = append(l.read, path)
 	layer, lines, err := parse(l.show(path), data)

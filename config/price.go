@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/price"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // MaxPrices is the size of the largest table of prices, in bytes.
@@ -20,7 +20,7 @@ func (c Config) PriceTable(ctx context.Context) (price.Table, error) {
 		return price.Table{}, fmt.Errorf("the table of prices that the program brings: %w", err)
 	}
 	if c.PriceFile != "" {
-		data, err := userfile.Read(ctx, c.PriceFile, MaxPrices)
+		data, err := disk.Read(ctx, c.PriceFile, MaxPrices)
 		if err != nil {
 			return price.Table{}, fmt.Errorf("price_file: %w", err)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Validate checks a configuration that a program put together the way Load
@@ -71,7 +71,7 @@ func (d *decoder) enum(got, key string, tag reflect.StructTag) {
 	}
 	allowed = slices.DeleteFunc(allowed, func(s string) bool { return s == "" })
 	hint := ""
-	if near, ok := suggest.Of(got, allowed); ok {
+	if near, ok := wording.Suggest(got, allowed); ok {
 		hint = "did you mean " + near + "?"
 	}
 	d.fail(key, strconv.Quote(got), strings.Join(allowed, ", "), hint)

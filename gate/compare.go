@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -112,7 +112,7 @@ func (c comparison) verdict() Verdict {
 }
 
 func tooFew(v Verdict, items int) string {
-	return fmt.Sprintf("only %d of %s measured", v.N, plural.Of(items, "item was", "items were")) + leftOut(v)
+	return fmt.Sprintf("only %d of %s measured", v.N, wording.Plural(items, "item was", "items were")) + leftOut(v)
 }
 
 const namedItems = 5 // ids in a reason; the verdict lists them all

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -251,7 +251,7 @@ func (c *keeping) decide(e *Evidence) Verdict {
 		return v
 	}
 	if dropped := c.in(LossDropped); len(dropped) > 0 {
-		v.Reason += fmt.Sprintf("; %s that seemed to be lost: fresh answers do not confirm it", plural.Of(len(dropped), "item", "items"))
+		v.Reason += fmt.Sprintf("; %s that seemed to be lost: fresh answers do not confirm it", wording.Plural(len(dropped), "item", "items"))
 	}
 	if unknown := c.in(LossUnknown); len(unknown) > 0 {
 		v.Reason += "; whether it loses what the current skill wins is not known where fresh answers could not be measured: " + named(unknown)

@@ -3,7 +3,7 @@ package gate
 import (
 	"fmt"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Strict is the published rule: every item once for the candidate, and the
@@ -46,7 +46,7 @@ func (s Strict) Judge(e *Evidence) (Verdict, bool) {
 	case tie:
 		relation = "no worse than"
 	}
-	v.Reason = fmt.Sprintf("%.4f is %s the current %.4f on %s", *v.Candidate, relation, *v.Current, plural.Of(v.N, "item", "items")) + leftOut(v)
+	v.Reason = fmt.Sprintf("%.4f is %s the current %.4f on %s", *v.Candidate, relation, *v.Current, wording.Plural(v.N, "item", "items")) + leftOut(v)
 	return v, true
 }
 
@@ -84,7 +84,7 @@ func (Observe) Judge(e *Evidence) (Verdict, bool) {
 	if c.beatsBest {
 		v.Action = AcceptNewBest
 	}
-	v.Reason = fmt.Sprintf("scored %.4f on %s; every candidate is accepted", *v.Candidate, plural.Of(v.N, "item", "items")) + leftOut(v)
+	v.Reason = fmt.Sprintf("scored %.4f on %s; every candidate is accepted", *v.Candidate, wording.Plural(v.N, "item", "items")) + leftOut(v)
 	return v, true
 }
 

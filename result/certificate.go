@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -129,7 +129,7 @@ func (b *TestReads) Words() string {
 	case b.Times == 0:
 		return "read before nobody knows how often: " + b.Unknown
 	}
-	text := "read " + plural.Of(b.Times, "time", "times") + " before, by " + b.names()
+	text := "read " + wording.Plural(b.Times, "time", "times") + " before, by " + b.names()
 	if b.Unknown != "" {
 		text = strings.Replace(text, "read ", "read at least ", 1) + "; there may be more: " + b.Unknown
 	}

@@ -3,7 +3,7 @@ package result
 import (
 	"fmt"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -50,7 +50,7 @@ func (s *Score) On(split string, answers int) RunScore {
 
 // Over returns on what the score was measured: "40 test tasks".
 func (r RunScore) Over() string {
-	tasks := plural.Of(r.N, r.Split+" task", r.Split+" tasks")
+	tasks := wording.Plural(r.N, r.Split+" task", r.Split+" tasks")
 	switch {
 	case r.Pass == FreshPass:
 		return "a fresh pass over " + tasks

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -96,17 +96,17 @@ func rounded(v float64) string {
 func (s *Summary) testTasks(n int) string {
 	switch before := s.Test.ReadBefore; {
 	case s.Test.Openings > 1:
-		return plural.Of(n, "test task", "test tasks")
+		return wording.Plural(n, "test task", "test tasks")
 	case before == nil || before.Times == 0 && before.Unknown != "":
-		return plural.Of(n, "test task", "test tasks")
+		return wording.Plural(n, "test task", "test tasks")
 	case before.Times == 0:
-		text := plural.Of(n, "task", "tasks")
+		text := wording.Plural(n, "task", "tasks")
 		if c := s.Certificate; c != nil && c.N < c.Tasks {
-			text += " in " + plural.Of(c.N, "cluster", "clusters")
+			text += " in " + wording.Plural(c.N, "cluster", "clusters")
 		}
 		return text + " never used before"
 	default:
-		return fmt.Sprintf("%s read %s before", plural.Of(n, "test task", "test tasks"), plural.Of(before.Times, "time", "times"))
+		return fmt.Sprintf("%s read %s before", wording.Plural(n, "test task", "test tasks"), wording.Plural(before.Times, "time", "times"))
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // The rules that end a loop before its last step.
@@ -52,21 +52,21 @@ func (s *Stop) Words() string {
 	}
 	text := fmt.Sprintf("stopped %s (train.stop.%s): %s", at, s.Rule, s.why())
 	if s.StepsLeft > 0 {
-		text += fmt.Sprintf("; %s left out", plural.Of(s.StepsLeft, "step is", "steps are"))
+		text += fmt.Sprintf("; %s left out", wording.Plural(s.StepsLeft, "step is", "steps are"))
 	}
 	return text
 }
 
 // why is the reason, with its figures.
 func (s *Stop) why() string {
-	tasks := plural.Of(s.Tasks, "selection task", "selection tasks")
+	tasks := wording.Plural(s.Tasks, "selection task", "selection tasks")
 	switch s.Rule {
 	case StopPerfect:
 		return fmt.Sprintf("each of %s was solved each time, in %d evaluations", tasks, s.Evaluations)
 	case StopScore:
 		return fmt.Sprintf("the selection score %.3f (%s) has reached %.3g", of(s.Score), s.Metric, of(s.Wanted))
 	case StopPatience:
-		return fmt.Sprintf("%s in a row gained nothing", plural.Of(s.Idle, "step", "steps"))
+		return fmt.Sprintf("%s in a row gained nothing", wording.Plural(s.Idle, "step", "steps"))
 	case StopEvidence:
 		if s.Open != nil && *s.Open < s.Least {
 			return fmt.Sprintf("only %d of %s can still gain, and a gain on fewer than %d could be chance", *s.Open, tasks, s.Least)

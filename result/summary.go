@@ -3,7 +3,7 @@ package result
 import (
 	"fmt"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -66,7 +66,7 @@ type Continues struct {
 
 // Words says it in a sentence.
 func (c Continues) Words() string {
-	text := fmt.Sprintf("goes on from run %s, after its %s", c.Name, plural.Of(c.Steps, "step", "steps"))
+	text := fmt.Sprintf("goes on from run %s, after its %s", c.Name, wording.Plural(c.Steps, "step", "steps"))
 	if c.Tested {
 		text += ", whose test tasks were read at its end: they are read again, and certify at a stricter level"
 	}

@@ -3,7 +3,7 @@ package skill
 import (
 	"fmt"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // previewLength is how many code points of target and content a Report shows.
@@ -192,7 +192,7 @@ func (a *applier) refuse(next Skill, e Edit) (status ApplyStatus, detail string)
 	case !a.opts.Unprotected && e.Op != Describe && !RegionsEqual(a.skill.main, next.main):
 		return SkippedProtectedRegion, "it would change the front matter or a protected region"
 	case a.opts.Budget > 0 && a.applied >= a.opts.Budget:
-		return SkippedOverBudget, fmt.Sprintf("the budget of %s is spent", plural.Of(a.opts.Budget, "edit", "edits"))
+		return SkippedOverBudget, fmt.Sprintf("the budget of %s is spent", wording.Plural(a.opts.Budget, "edit", "edits"))
 	}
 	for _, path := range []string{Main, e.path()} {
 		if detail := tooLong(a.skill, next, path, a.opts.MaxBytes); detail != "" {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // What Apply holds edits to, and Rewrite whole texts of files: which files may change, and
@@ -44,7 +44,7 @@ func (s Scope) tooMuch(before, next Skill) (status ApplyStatus, detail string) {
 		return "", ""
 	}
 	if s.added(next) > s.newFiles {
-		return SkippedTooManyFiles, fmt.Sprintf("%s may be added to the skill", plural.Of(s.newFiles, "file", "files"))
+		return SkippedTooManyFiles, fmt.Sprintf("%s may be added to the skill", wording.Plural(s.newFiles, "file", "files"))
 	}
 	if len(next.files)+1 > MaxFiles {
 		return SkippedTooManyFiles, fmt.Sprintf("a skill may have %d files", MaxFiles)

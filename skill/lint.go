@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -171,7 +171,7 @@ func (l *linter) field(key string, value any, line int) {
 	default:
 		known := []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 		hint := "the standard has " + strings.Join(known, ", ")
-		if near, ok := suggest.Of(key, known); ok {
+		if near, ok := wording.Suggest(key, known); ok {
 			hint = "did you mean " + near + "?"
 		}
 		l.add(Main, line, LintWarning, RuleFrontMatter, "%q is no field of the standard, and not every agent knows it: %s", cut(key, maxName), hint)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // steering is text of a model that could steer what shows it.
@@ -78,7 +78,7 @@ func TestEditsAddNothingThatSteers(t *testing.T) {
 
 func steers(text string) int {
 	return len(strings.Map(func(r rune) rune {
-		if r != '\r' && plain.Steers(r) {
+		if r != '\r' && wording.Steers(r) {
 			return 'x'
 		}
 		return -1

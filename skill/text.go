@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 const (
@@ -41,7 +41,7 @@ func Plain(text string) string {
 	if invalidUTF8(text) >= 0 {
 		return text
 	}
-	return plain.Text(text)
+	return wording.Plain(text)
 }
 
 // PlainLines is Plain for a document that was written again: lines that are in

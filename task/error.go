@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Problem is one thing that is wrong with a set of tasks.
@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 	left := len(e.Problems)
 	for _, p := range e.Problems {
 		if len(lines) == maxPrinted {
-			lines = append(lines, fmt.Sprintf("and %s", plural.Of(left, "more problem", "more problems")))
+			lines = append(lines, fmt.Sprintf("and %s", wording.Plural(left, "more problem", "more problems")))
 			break
 		}
 		more := sameKind[p.kind()] - maxSameKind

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // MinTasks is the number of tasks below which a set gets a warning: the
@@ -94,7 +94,7 @@ func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 		s.warnings = append(s.warnings, t.unread()...)
 	}
 	if len(s.tasks) < MinTasks && (len(s.tasks) > 0 || len(s.triggers) == 0) {
-		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", plural.Of(len(s.tasks), "task", "tasks"), MinTasks))
+		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", wording.Plural(len(s.tasks), "task", "tasks"), MinTasks))
 	}
 	return s, nil
 }
@@ -343,7 +343,7 @@ func (l *linter) overlap(tasks []Task, s *Set, ps *problems) {
 		s.warnings = append(s.warnings, PairWords(shared, "the same as a task of another published split")+": they count for no certificate")
 	}
 	if same > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("%s the same as another task of %s split", plural.Of(same, "task asks", "tasks ask"), plural.Word(same, "its", "their")))
+		s.warnings = append(s.warnings, fmt.Sprintf("%s the same as another task of %s split", wording.Plural(same, "task asks", "tasks ask"), wording.PluralWord(same, "its", "their")))
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/similar"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Pair names two tasks of different splits that ask the same, or almost the same.
@@ -48,5 +48,5 @@ func PairWords(pairs []Pair, what string) string {
 	if more := len(pairs) - pairsShown; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%s %s (%s)", plural.Of(len(pairs), "task is", "tasks are"), what, strings.Join(names, ", "))
+	return fmt.Sprintf("%s %s (%s)", wording.Plural(len(pairs), "task is", "tasks are"), what, strings.Join(names, ", "))
 }

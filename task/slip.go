@@ -5,8 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // slips counts fields of tasks that nothing reads and whose names are nearly those of
@@ -49,7 +48,7 @@ func (s *slips) look(t Task, used []string) {
 const maxFields = 10_000
 
 func (s *slips) near(name string, used []string) string {
-	near, ok := suggest.Of(name, meant())
+	near, ok := wording.Suggest(name, meant())
 	if !ok || near == name || slices.Contains(used, name) {
 		near = ""
 	}
@@ -85,7 +84,7 @@ func (s *slips) warnings() []string {
 		if at.first != "" {
 			where = at.first + ": "
 		}
-		out = append(out, fmt.Sprintf("%sthe field %q of %s is read by nothing; was %q meant?", where, name, plural.Of(at.n, "task", "tasks"), s.known[name]))
+		out = append(out, fmt.Sprintf("%sthe field %q of %s is read by nothing; was %q meant?", where, name, wording.Plural(at.n, "task", "tasks"), s.known[name]))
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // MaxFile is the largest task file, in bytes.
@@ -105,7 +105,7 @@ func (s source) each(ctx context.Context, l *linter, take func(Item)) error {
 
 // whole reads the file into memory.
 func (s source) whole(ctx context.Context, use func(data []byte) error) error {
-	data, err := userfile.Read(ctx, s.path, MaxFile)
+	data, err := disk.Read(ctx, s.path, MaxFile)
 	if err != nil {
 		return s.unread(err)
 	}
@@ -128,7 +128,7 @@ func (s source) stream(ctx context.Context, use func(*bufio.Reader) error) error
 }
 
 func (s source) open(ctx context.Context, use func(*bufio.Reader) error) (err error) {
-	f, err := userfile.Open(ctx, s.path, MaxFile)
+	f, err := disk.Open(ctx, s.path, MaxFile)
 	if err != nil {
 		return s.unread(err)
 	}
@@ -150,9 +150,9 @@ func (s source) open(ctx context.Context, use func(*bufio.Reader) error) (err er
 
 // unread tells a file that is none, or too large, from a fault of the system.
 func (s source) unread(err error) error {
-	var own *userfile.Error
+	var own *disk.Error
 	switch {
-	case errors.Is(err, userfile.ErrTooLarge):
+	case errors.Is(err, disk.ErrTooLarge):
 		return fmt.Errorf("the file is larger than %d MB", MaxFile>>20)
 	case errors.As(err, &own):
 		return errors.New(own.Reason())

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/similar"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // ParseSplit reads the name of a split: train, selection or test, or one of the
@@ -157,7 +157,7 @@ func (s Set) Require(names ...Split) error {
 	for _, name := range names {
 		if len(s.splits[name]) == 0 {
 			ps.add("", "", "the %s split is empty: %s in train, %d in selection, %d in test; each split in use needs at least one",
-				name, plural.Of(len(s.splits[Train]), "task is", "tasks are"), len(s.splits[Selection]), len(s.splits[Test]))
+				name, wording.Plural(len(s.splits[Train]), "task is", "tasks are"), len(s.splits[Selection]), len(s.splits[Test]))
 		}
 	}
 	return ps.err()

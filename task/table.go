@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Table is what was made of the columns of a table of tasks, a .csv or .tsv file.
@@ -156,7 +155,7 @@ func (h header) find(cols []Column, field, name string) (int, error) {
 			field, short(name), similar[0]+1, short(cols[similar[0]].Name), similar[1]+1, short(cols[similar[1]].Name))
 	}
 	hint := ""
-	if near, ok := suggest.Of(name, columnNames(cols)); ok {
+	if near, ok := wording.Suggest(name, columnNames(cols)); ok {
 		hint = fmt.Sprintf("; did you mean %q?", short(near))
 	}
 	return 0, h.fail("tasks.columns.%s is %q, and the header has no such column; there %s%s", field, short(name), listed(cols), hint)
@@ -241,7 +240,7 @@ func probable(field string, cols []Column, not string) string {
 			}
 		}
 	}
-	near, _ := suggest.Of(field, names)
+	near, _ := wording.Suggest(field, names)
 	return near
 }
 
@@ -304,7 +303,7 @@ func listed(cols []Column) string {
 	for _, n := range names[:min(len(names), maxListed)] {
 		shown = append(shown, fmt.Sprintf("%q", short(n)))
 	}
-	text := plural.Word(len(names), "is ", "are ") + strings.Join(shown, ", ")
+	text := wording.PluralWord(len(names), "is ", "are ") + strings.Join(shown, ", ")
 	if more := len(names) - len(shown); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

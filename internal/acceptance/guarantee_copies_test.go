@@ -41,13 +41,13 @@ func (r reworded) Generate(ctx context.Context, req model.Request) (model.Respon
 	return r.Client.Generate(ctx, req)
 }
 
-// wording makes another prompt of one; i is the number of the task.
-type wording func(prompt string, i int) string
+// phrased makes another prompt of one; i is the number of the task.
+type phrasing func(prompt string, i int) string
 
-func under(prefix string) wording { return func(p string, _ int) string { return prefix + p } }
+func under(prefix string) phrasing { return func(p string, _ int) string { return prefix + p } }
 
 // certified trains in dir with other test tasks: n, which are the given ones over and over.
-func certified(t testing.TB, dir string, n int, of []task.Task, word wording) *result.Certificate {
+func certified(t testing.TB, dir string, n int, of []task.Task, word phrasing) *result.Certificate {
 	t.Helper()
 	set, err := task.Load(worldConfig("").Tasks.Path, task.Rules{})
 	if err != nil {
@@ -67,7 +67,7 @@ func certified(t testing.TB, dir string, n int, of []task.Task, word wording) *r
 // Copies of a test task count once, whatever their ids, case and space, or a word of many.
 func TestCopiesCountOnce(t *testing.T) {
 	t.Parallel()
-	for name, word := range map[string]wording{
+	for name, word := range map[string]phrasing{
 		"equal":         under(""),
 		"case":          func(p string, i int) string { return strings.ToUpper(p[:i%4]) + p[i%4:] },
 		"space":         func(p string, i int) string { return p + strings.Repeat(" ", i) },
@@ -98,7 +98,7 @@ func TestNearTasksAreRead(t *testing.T) {
 	for i, c := range []struct {
 		name    string
 		test    []task.Task
-		word    wording
+		word    phrasing
 		reading int
 	}{
 		{"first", quotients(20), under(manual), 1},

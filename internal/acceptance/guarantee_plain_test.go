@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
@@ -76,7 +76,7 @@ func TestSkillsArePlain(t *testing.T) {
 					t.Fatal(err)
 				}
 				changed = changed || strings.Contains(string(data), "[2J")
-				if at := strings.IndexFunc(string(data), plain.Steers); at >= 0 {
+				if at := strings.IndexFunc(string(data), wording.Steers); at >= 0 {
 					t.Errorf("%s: %q", filepath.Base(name), data[at:min(len(data), at+30)])
 				}
 			}

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // The agents that are no program of their own.
@@ -145,7 +145,7 @@ func New(name string, o Options) (*Agent, error) {
 		}
 	}
 	hint := ""
-	if near, ok := suggest.Of(name, Names()); ok {
+	if near, ok := wording.Suggest(name, Names()); ok {
 		hint = fmt.Sprintf(": did you mean %s?", near)
 	}
 	return nil, fmt.Errorf("agent %q is not known, allowed are %s%s", name, strings.Join(Names(), ", "), hint)
@@ -209,7 +209,7 @@ func (a *Agent) lacks() *need {
 }
 
 func (a *Agent) askVersion(ctx context.Context, path string) (text string, err error) {
-	home, err := os.MkdirTemp("", ownfolder.Agent)
+	home, err := os.MkdirTemp("", disk.Agent)
 	if err != nil {
 		return "", fmt.Errorf("make a home folder: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Surroundings are variables by which a program's user, or their company, leads
@@ -60,7 +60,7 @@ var (
 // headers and tokens that are in the file itself. So is a setting of several
 // lines.
 func codexProvider(home string) (settings, vars []string) {
-	data, err := userfile.Read(context.Background(), filepath.Join(home, ".codex", "config.toml"), maxCodexConfig)
+	data, err := disk.Read(context.Background(), filepath.Join(home, ".codex", "config.toml"), maxCodexConfig)
 	if err != nil {
 		return nil, nil // there are none
 	}

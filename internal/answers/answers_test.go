@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/answers"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -137,7 +137,7 @@ func TestAnAnswerIsToItsSample(t *testing.T) {
 // forge changes the index.
 func forge(t testing.TB, folder, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", sqliteuri.Of(filepath.Join(folder, answers.File), ""))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(filepath.Join(folder, answers.File), ""))
 	if err != nil {
 		t.Fatal(err)
 	}

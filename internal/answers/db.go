@@ -12,7 +12,7 @@ import (
 	"modernc.org/sqlite" // the database driver
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // File is the name of the index in a folder of runs.
@@ -73,7 +73,7 @@ func openDB(ctx context.Context, dir string) (*sql.DB, error) {
 }
 
 func prepared(ctx context.Context, path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, access))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(path, access))
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/remember"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -150,7 +150,7 @@ func (l leaver) entry(at int) result.Rejected {
 }
 
 // cut is a text that keeps a bound: valid, and without secrets, which a cut would hide.
-func cut(text string, most int) string { return fit.Middle(redact.New().Text(text), most) }
+func cut(text string, most int) string { return wording.Middle(redact.New().Text(text), most) }
 
 // headingOf is the heading above the place that an edit was about, "" if it has none.
 func headingOf(s skill.Skill, e skill.Edit) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/convert"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/dataset"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -25,7 +25,7 @@ func converterOf(f *folder.Folder) (converter, error) {
 	}
 	c, ok := convert.Named(f.Task.Convert)
 	if !ok {
-		near, _ := suggest.Of(f.Task.Convert, convert.Names())
+		near, _ := wording.Suggest(f.Task.Convert, convert.Names())
 		return nil, fmt.Errorf("%s, %s: task.convert: there is no converter %q (did you mean %q?); there are %s", f.Where, folder.FileAbout, f.Task.Convert, near, strings.Join(convert.Names(), ", "))
 	}
 	o, err := optionsOf(f.Task.With)
@@ -60,7 +60,7 @@ func optionsOf(with map[string]string) (o convert.Options, err error) {
 		case "reference":
 			o.Reference, err = strconv.ParseBool(text)
 		default:
-			near, _ := suggest.Of(key, known)
+			near, _ := wording.Suggest(key, known)
 			return o, fmt.Errorf("unknown key %q (did you mean %q?); there are %s", key, near, strings.Join(known, ", "))
 		}
 		if err != nil {

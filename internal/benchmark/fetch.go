@@ -11,12 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/dataset"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fetch"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // fileCommits keeps the commits of sources that name none, next to the files.
@@ -97,13 +95,13 @@ func (g Fetching) sources(ctx context.Context) (sources []fetch.Source, fixed []
 	if err != nil {
 		return nil, nil, fmt.Errorf("write %s: %w", fileCommits, err)
 	}
-	return sources, fixed, atomicfile.WriteFile(filepath.Join(g.Dir, fileCommits), append(text, '\n'), 0o644)
+	return sources, fixed, disk.WriteFile(filepath.Join(g.Dir, fileCommits), append(text, '\n'), 0o644)
 }
 
 // readCommits reads which commits sources are fixed at.
 func readCommits(ctx context.Context, dir string) (map[string]string, error) {
 	commits := map[string]string{}
-	text, err := userfile.Read(ctx, filepath.Join(dir, fileCommits), 1<<20)
+	text, err := disk.Read(ctx, filepath.Join(dir, fileCommits), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return commits, nil
 	}
@@ -129,16 +127,16 @@ func (g Fetching) unpack(ctx context.Context, files []fetch.File) (err error) {
 			continue
 		}
 		dir, mark := unpacked(f.Path), f.Path+".unpacked"
-		if was, err := userfile.ReadIn(ctx, root, mark, 1<<10); err == nil && string(was) == f.SHA256 {
+		if was, err := disk.ReadIn(ctx, root, mark, 1<<10); err == nil && string(was) == f.SHA256 {
 			continue
 		}
-		if err := tree.RemoveAll(filepath.Join(g.Dir, filepath.FromSlash(dir))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.RemoveAll(filepath.Join(g.Dir, filepath.FromSlash(dir))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("unpack %s: %w", f.Path, err)
 		}
 		if _, err := dataset.Unpack(ctx, root, f.Path, root, dir, dataset.ArchiveBounds{}); err != nil {
 			return err
 		}
-		if err := atomicfile.WriteFile(filepath.Join(g.Dir, filepath.FromSlash(mark)), []byte(f.SHA256), 0o644); err != nil {
+		if err := disk.WriteFile(filepath.Join(g.Dir, filepath.FromSlash(mark)), []byte(f.SHA256), 0o644); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // dirImages is the folder of the pictures, within that of the tasks.
@@ -136,7 +136,7 @@ func (g *gallery) one(it *item, p picture) (string, error) {
 		return "", fail("the picture of task %q is neither png, jpeg, gif nor webp by its first bytes", it.id)
 	}
 	if len(data) > maxPicture {
-		return "", fail("the picture of task %q is larger than %s", it.id, userfile.Size(maxPicture))
+		return "", fail("the picture of task %q is larger than %s", it.id, disk.Size(maxPicture))
 	}
 	name := path.Join(dirImages, safeName(p.name, kind))
 	sum := sha256.Sum256(data)
@@ -163,13 +163,13 @@ func (g *gallery) find(beside, name string) ([]byte, error) {
 		return nil, errors.New("its path leads out of the folder")
 	}
 	for _, at := range []string{path.Join(beside, clean), path.Join(beside, dirImages, clean), path.Join(beside, dirImages, dirImages, clean), clean, path.Join(dirImages, clean)} {
-		data, err := userfile.ReadIn(g.ctx, g.from, at, maxPicture)
+		data, err := disk.ReadIn(g.ctx, g.from, at, maxPicture)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return data, err
 		}
 	}
 	for _, root := range g.above {
-		data, err := userfile.ReadIn(g.ctx, root, clean, maxPicture)
+		data, err := disk.ReadIn(g.ctx, root, clean, maxPicture)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return data, err
 		}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Rows name a benchmark, and where its rows or its tasks lie.
@@ -68,7 +68,7 @@ func sumOf(ctx context.Context, f *folder.Folder, data string) (sum string, err 
 		return "", fmt.Errorf("open %s: %w", data, err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	err = tree.Walk(root, func(_ *os.Root, name string, e fs.DirEntry, err error) error {
+	err = disk.Walk(root, func(_ *os.Root, name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -55,7 +55,7 @@ func readPublished(f *folder.Folder, dir string) (*published, error) {
 		}
 	}
 	if len(twice) > 0 {
-		return nil, fmt.Errorf("%s, %s: %s in more than one place: %s", f.Where, dir, plural.Of(len(twice), "id stands", "ids stand"), fewOf(twice))
+		return nil, fmt.Errorf("%s, %s: %s in more than one place: %s", f.Where, dir, wording.Plural(len(twice), "id stands", "ids stand"), fewOf(twice))
 	}
 	if len(p.of) == 0 {
 		return nil, fmt.Errorf("%s: %s holds no ids; train.txt, selection.txt and test.txt have one a line", f.Where, dir)

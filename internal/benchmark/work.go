@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // work is the folder in which a result is made, next to the place where it will be.
@@ -98,10 +98,10 @@ func (w *work) finish() error {
 func (w *work) end() error {
 	errs := []error{w.root.Close()}
 	if !w.done {
-		errs = append(errs, tree.RemoveAll(w.dir))
+		errs = append(errs, disk.RemoveAll(w.dir))
 	}
 	for _, dir := range w.extra {
-		errs = append(errs, tree.RemoveAll(dir))
+		errs = append(errs, disk.RemoveAll(dir))
 	}
 	return errors.Join(errs...)
 }

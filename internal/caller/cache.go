@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 )
 
@@ -44,7 +44,7 @@ func (d DirCache) Put(key string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write cache: %w", err)
 	}
-	if err := atomicfile.Replace(path, data, 0o644); err != nil {
+	if err := disk.Replace(path, data, 0o644); err != nil {
 		return fmt.Errorf("write cache: %w", err)
 	}
 	return nil

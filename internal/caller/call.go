@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -152,7 +152,7 @@ func (call *Call) refuses(resp model.Response) error {
 
 func (call *Call) exhausted(lost *LostError) error {
 	if call.Role == model.Target {
-		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%s in a row could not be used, last: %w", plural.Of(lost.Replies, "reply", "replies"), lost.Err)}
+		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%s in a row could not be used, last: %w", wording.Plural(lost.Replies, "reply", "replies"), lost.Err)}
 	}
 	return lost
 }

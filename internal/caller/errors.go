@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -224,7 +224,7 @@ type UncountedError struct {
 
 func (e *UncountedError) Error() string {
 	return fmt.Sprintf("%s is set, but %s of this run did not say what they used, and nothing bounds it: limit calls instead, or begin another run",
-		e.Limit, plural.Of(int(e.Calls), "recorded call", "recorded calls"))
+		e.Limit, wording.Plural(int(e.Calls), "recorded call", "recorded calls"))
 }
 
 // DivergedError says that a step is recorded with another input than it has

@@ -13,8 +13,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -203,10 +203,10 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 	}
 	out.paragraph(how)
 	if e.FromRecord > 0 {
-		out.paragraph(fmt.Sprintf("%s from the record, %s new", plural.Of(e.FromRecord, "answer", "answers"), plural.Of(int(e.Calls.Total), "answer", "answers")))
+		out.paragraph(fmt.Sprintf("%s from the record, %s new", wording.Plural(e.FromRecord, "answer", "answers"), wording.Plural(int(e.Calls.Total), "answer", "answers")))
 	}
 	if n := e.Calls.FromRuns; n > 0 {
-		out.paragraph(fmt.Sprintf("%s taken from other runs, which had paid", plural.Of(n, "answer", "answers")))
+		out.paragraph(fmt.Sprintf("%s taken from other runs, which had paid", wording.Plural(n, "answer", "answers")))
 	}
 	writeCaveats(out, e.Simulated, e.Exploratory)
 	if e.TestRead {

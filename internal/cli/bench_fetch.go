@@ -13,10 +13,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fetch"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // benchFetchOptions are the flags of bench fetch.
@@ -135,11 +135,11 @@ func asFetchInput(err error) error {
 func writeFetching(out printer, e fetch.Event) {
 	switch e.Kind {
 	case fetch.Listed:
-		out.line(fmt.Sprintf("%s, %s", plural.Of(e.Files, "file", "files"), sizeText(e.Total)))
+		out.line(fmt.Sprintf("%s, %s", wording.Plural(e.Files, "file", "files"), sizeText(e.Total)))
 	case fetch.Begun:
 		at := ""
 		if e.Done > 0 {
-			at = fmt.Sprintf(", from %s on", userfile.Size(e.Done))
+			at = fmt.Sprintf(", from %s on", disk.Size(e.Done))
 		}
 		out.line(fmt.Sprintf("fetching %s (%s%s)", e.File.Path, sizeText(e.Total), at))
 	case fetch.Waiting:
@@ -151,17 +151,17 @@ func sizeText(n int64) string {
 	if n < 0 {
 		return "of unknown size"
 	}
-	return userfile.Size(n)
+	return disk.Size(n)
 }
 
 // writeFetched prints the result of it.
 func writeFetched(out printer, r benchmark.Fetched, name, to string) {
-	out.line(fmt.Sprintf("%s: %s in %s, %d of them fetched now (%s)", r.Benchmark, plural.Of(len(r.Files), "file", "files"), out.path(r.Dir), r.New, userfile.Size(r.Bytes)))
+	out.line(fmt.Sprintf("%s: %s in %s, %d of them fetched now (%s)", r.Benchmark, wording.Plural(len(r.Files), "file", "files"), out.path(r.Dir), r.New, disk.Size(r.Bytes)))
 	for _, repo := range slices.Sorted(slices.Values(r.Fixed)) {
 		out.line("fixed from now on: " + repo)
 	}
 	if len(r.Pinned) > 0 {
-		out.paragraph(fmt.Sprintf("%s no published hash: what came now is taken down in %s, and holds from now on", plural.Of(len(r.Pinned), "file has", "files have"), fetch.LockName))
+		out.paragraph(fmt.Sprintf("%s no published hash: what came now is taken down in %s, and holds from now on", wording.Plural(len(r.Pinned), "file has", "files have"), fetch.LockName))
 	}
 	if to != "" {
 		out.line(fmt.Sprintf("next: skillopt bench prepare %s --from %s --out OUT", name, shellWord(to)))

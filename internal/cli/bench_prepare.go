@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -114,7 +114,7 @@ func preparedText(r benchmark.Report, dir string) string {
 			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", n, split)))
 		}
 	}
-	return fmt.Sprintf("%s: %s tasks, %s in %s", r.Benchmark, strings.Join(parts, ", "), plural.Of(r.Pictures, "picture", "pictures"), dir)
+	return fmt.Sprintf("%s: %s tasks, %s in %s", r.Benchmark, strings.Join(parts, ", "), wording.Plural(r.Pictures, "picture", "pictures"), dir)
 }
 
 // mostVanished is how many tasks are named at most.
@@ -129,7 +129,7 @@ func writeVanished(out printer, list []benchmark.Vanished) {
 	if list[0].EmptyPasses {
 		means = "an answer of which nothing is left either is right, as for the program whose figures are published"
 	}
-	out.line(fmt.Sprintf("  %s accepted answers of which nothing is left in the form in which they are compared; %s:", plural.Of(len(list), "task has", "tasks have"), means))
+	out.line(fmt.Sprintf("  %s accepted answers of which nothing is left in the form in which they are compared; %s:", wording.Plural(len(list), "task has", "tasks have"), means))
 	for _, v := range list[:min(len(list), mostVanished)] {
 		out.line(oneLine(fmt.Sprintf("    %s: %q", v.ID, v.Gold)))
 	}
@@ -142,7 +142,7 @@ func writeVanished(out printer, list []benchmark.Vanished) {
 func writePrepared(out printer, r benchmark.Report, dir string) {
 	out.line(preparedText(r, dir))
 	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
-		out.line(fmt.Sprintf("  left out: %s: %s", plural.Of(r.LeftOut[why], "row", "rows"), why))
+		out.line(fmt.Sprintf("  left out: %s: %s", wording.Plural(r.LeftOut[why], "row", "rows"), why))
 	}
 	writeVanished(out, r.Vanished)
 	if r.Fixture {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -168,7 +168,7 @@ func rowsText(fixture bool) string {
 
 // preparedIn reads what a folder was prepared from; nil: it is none.
 func preparedIn(ctx context.Context, dir string) (*benchmark.Source, error) {
-	text, err := userfile.Read(ctx, filepath.Join(dir, benchmark.FileSource), maxSourceFile)
+	text, err := disk.Read(ctx, filepath.Join(dir, benchmark.FileSource), maxSourceFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Main runs one command line and returns its exit code.
@@ -158,7 +158,7 @@ func group(c *cobra.Command) *cobra.Command {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("%s takes %s, got %s; `%s --help` shows examples", c.CommandPath(), what, plural.Of(len(args), "argument", "arguments"), c.CommandPath())
+			return usagef("%s takes %s, got %s; `%s --help` shows examples", c.CommandPath(), what, wording.Plural(len(args), "argument", "arguments"), c.CommandPath())
 		}
 		return nil
 	}
@@ -169,7 +169,7 @@ func atMost(n int, what string) cobra.PositionalArgs { return between(0, n, what
 func between(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usagef("%s takes %s, got %s; `%s --help` shows examples", c.CommandPath(), what, plural.Of(len(args), "argument", "arguments"), c.CommandPath())
+			return usagef("%s takes %s, got %s; `%s --help` shows examples", c.CommandPath(), what, wording.Plural(len(args), "argument", "arguments"), c.CommandPath())
 		}
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -45,9 +45,9 @@ func endedAs(s *result.Summary) string { return string(s.Status) + ": " + stepsT
 
 // stepsText counts what happened to the steps.
 func stepsText(s *result.Summary) string {
-	text := fmt.Sprintf("%s, %d accepted, %d rejected, %d skipped", plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
+	text := fmt.Sprintf("%s, %d accepted, %d rejected, %d skipped", wording.Plural(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
 	if s.Lost > 0 {
-		text += fmt.Sprintf(", %s lost", plural.Of(s.Lost, "reply", "replies"))
+		text += fmt.Sprintf(", %s lost", wording.Plural(s.Lost, "reply", "replies"))
 	}
 	return text
 }
@@ -88,7 +88,7 @@ func failing(ctx context.Context, s *result.Summary, path string) string {
 	case err != nil:
 		return "; which fail could not be read: " + err.Error()
 	case len(list) > 0:
-		text = fmt.Sprintf("; %s: %s", plural.Of(len(list), "fails", "fail"), namesOf(list, path))
+		text = fmt.Sprintf("; %s: %s", wording.Plural(len(list), "fails", "fail"), namesOf(list, path))
 	}
 	if unmeasured > 0 {
 		text += fmt.Sprintf("; %d more could not be measured", unmeasured)

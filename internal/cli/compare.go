@@ -16,9 +16,9 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -255,7 +255,7 @@ func lookText(l *result.ComparisonLook) string {
 // pairsText counts the pairs. A comparison that ended in the middle of its first pass has
 // seen a part of the tasks, so that its scores are others than those of all of them.
 func pairsText(c *result.Comparison) string {
-	text := fmt.Sprintf("split %s: %s in %s", c.Split, plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"))
+	text := fmt.Sprintf("split %s: %s in %s", c.Split, wording.Plural(c.Pairs, "pair", "pairs"), wording.Plural(c.Passes, "pass", "passes"))
 	if seen := len(c.ByTask); seen > 0 && seen < c.Tasks-len(c.Unmeasured) {
 		text += fmt.Sprintf(" over %d of %d tasks", seen, c.Tasks)
 	}

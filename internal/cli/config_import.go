@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/importer"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // configImportOptions are the flags of config import.
@@ -102,7 +102,7 @@ func (o *configImportOptions) convert(a *app, file string) ([]byte, importer.Rep
 
 // readSource reads a file. _base_ may name a device.
 func readSource(path string) ([]byte, error) {
-	return userfile.Read(context.Background(), path, config.MaxFile)
+	return disk.Read(context.Background(), path, config.MaxFile)
 }
 
 // rebased turns a path from the working directory into one from the folder of

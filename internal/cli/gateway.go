@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -120,9 +120,9 @@ func (o *gatewayOptions) key(a *app, lookup func(string) (string, bool)) (string
 		}
 		return v, nil
 	case o.keyFile != "":
-		data, err := userfile.Read(context.Background(), a.absolute(o.keyFile), maxKey)
+		data, err := disk.Read(context.Background(), a.absolute(o.keyFile), maxKey)
 		if err != nil {
-			return "", usagef("--key-file %s: %v; leave the flag out for a random key", o.keyFile, userfile.Reason(err))
+			return "", usagef("--key-file %s: %v; leave the flag out for a random key", o.keyFile, disk.Reason(err))
 		}
 		key := strings.TrimSpace(string(data))
 		if key == "" {
@@ -308,13 +308,13 @@ func printGatewayEnd(a *app, s result.GatewaySummary) error {
 		return printLine(a.Out, gatewayEnd{Event: "end", GatewaySummary: s})
 	}
 	w := a.printer(a.Out)
-	fmt.Fprintf(w, "%s", plural.Of(s.Exchanges, "exchange", "exchanges"))
+	fmt.Fprintf(w, "%s", wording.Plural(s.Exchanges, "exchange", "exchanges"))
 	if s.Failed > 0 {
 		fmt.Fprintf(w, ", %d without an answer", s.Failed)
 	}
 	fmt.Fprintf(w, "\n%s\n", tokensText(s.Tokens, s.CostUSD))
 	if s.TotalCalls > int64(s.Exchanges-s.Failed) {
-		fmt.Fprintf(w, "all sessions: %s\n%s\n", plural.Of(s.TotalCalls, "call", "calls"), tokensText(s.TotalTokens, s.TotalUSD))
+		fmt.Fprintf(w, "all sessions: %s\n%s\n", wording.Plural(s.TotalCalls, "call", "calls"), tokensText(s.TotalTokens, s.TotalUSD))
 	}
 	_, err := fmt.Fprintf(w, "ledger: %s\n", w.path(s.RunDir))
 	return err

@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/examples"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // initOptions are the flags of init.
@@ -180,7 +180,7 @@ func writeSleepExample(a *app, folder newFolder) error {
 	if a.json {
 		return printJSON(a.Out, map[string]any{"dir": folder.dir, "files": names})
 	}
-	fmt.Fprintf(a.Out, "wrote %s\n", plural.Of(len(names), "file", "files"))
+	fmt.Fprintf(a.Out, "wrote %s\n", wording.Plural(len(names), "file", "files"))
 	_, err = fmt.Fprintf(a.Out, "next: %s says which three nights there are\n", filepath.Join(folder.name, "README.md"))
 	return err
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/draft"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -219,7 +219,7 @@ func writeDrafted(out printer, dir string, d *result.Draft) error {
 	for _, name := range []string{workTasks, workConfig} {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, name))
 	}
-	fmt.Fprintf(out, "asked for %s, kept %d", plural.Of(d.Asked, "task", "tasks"), d.Kept)
+	fmt.Fprintf(out, "asked for %s, kept %d", wording.Plural(d.Asked, "task", "tasks"), d.Kept)
 	writeDoubtful(out, d)
 	writeRest(out, d)
 	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
@@ -242,7 +242,7 @@ func writeRest(out printer, d *result.Draft) {
 	}
 	writeUsage(out, &result.Summary{Usage: d.Usage, Simulated: d.Simulated})
 	if d.Recorded > 0 {
-		fmt.Fprintf(out, "%s by an earlier session and not made again\n", plural.Of(d.Recorded, "call was recorded", "calls were recorded"))
+		fmt.Fprintf(out, "%s by an earlier session and not made again\n", wording.Plural(d.Recorded, "call was recorded", "calls were recorded"))
 	}
 	if d.Simulated {
 		fmt.Fprintln(out, "simulated models: the tasks come from the world file")

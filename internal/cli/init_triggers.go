@@ -10,8 +10,8 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/draft"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -245,14 +245,14 @@ func (t *triggerDraft) print(a *app, dir string, d *result.Draft, added int) err
 	case added == 0:
 		fmt.Fprintf(out, "nothing to add: %s has the tasks of this draft already, or a review has rejected them\n", file)
 	case t.there:
-		fmt.Fprintf(out, "added %s to %s\n", plural.Of(added, "task", "tasks"), file)
+		fmt.Fprintf(out, "added %s to %s\n", wording.Plural(added, "task", "tasks"), file)
 	default:
 		fmt.Fprintf(out, "wrote %s\n", file)
 	}
 	if t.config != nil {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, workConfig))
 	}
-	fmt.Fprintf(out, "asked for %s, kept %d: %d that should load the skill, %d that should not", plural.Of(d.Asked, "trigger task", "trigger tasks"), d.Kept, d.Triggers.Should, d.Triggers.ShouldNot)
+	fmt.Fprintf(out, "asked for %s, kept %d: %d that should load the skill, %d that should not", wording.Plural(d.Asked, "trigger task", "trigger tasks"), d.Kept, d.Triggers.Should, d.Triggers.ShouldNot)
 	writeDoubtful(out, d)
 	writeRest(out, d)
 	if t.apart != "" {

@@ -12,10 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -72,7 +71,7 @@ const maxOutcomes = 1 << 30
 
 // writeJUnit writes the outcomes of an evaluation to a file, as a whole or not at all.
 func writeJUnit(ctx context.Context, a *app, path string, e *result.Evaluation) error {
-	data, err := userfile.Read(ctx, filepath.Join(e.RunDir, "outcomes.json"), maxOutcomes)
+	data, err := disk.Read(ctx, filepath.Join(e.RunDir, "outcomes.json"), maxOutcomes)
 	if err != nil {
 		return fmt.Errorf("read outcomes for --junit: %w", err)
 	}
@@ -84,7 +83,7 @@ func writeJUnit(ctx context.Context, a *app, path string, e *result.Evaluation) 
 	if err != nil {
 		return err
 	}
-	return atomicfile.Replace(a.absolute(path), report, 0o644)
+	return disk.Replace(a.absolute(path), report, 0o644)
 }
 
 // canHold refuses the file of a flag that could not be written once all is paid for: one
@@ -179,7 +178,7 @@ func junitTask(split string, passes []trajectory.Outcome) junitCase {
 	case len(failed) > 0:
 		c.Failure = junitFailed(failed[0])
 		if measured > 1 {
-			c.Failure.Message += fmt.Sprintf(" (in %d of %s)", len(failed), plural.Of(measured, "pass", "passes"))
+			c.Failure.Message += fmt.Sprintf(" (in %d of %s)", len(failed), wording.Plural(measured, "pass", "passes"))
 		}
 	}
 	return c

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -61,7 +61,7 @@ func (a *app) loadConfigOrTasks(path string, sets []string) (*config.Loaded, err
 // isList reports whether a YAML file holds a list, as tasks do, by itself or
 // under tasks, and not the mapping of a config.
 func isList(path string) bool {
-	f, err := userfile.Open(context.Background(), path, task.MaxFile)
+	f, err := disk.Open(context.Background(), path, task.MaxFile)
 	if err != nil {
 		return false
 	}

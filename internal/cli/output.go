@@ -14,11 +14,11 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -126,7 +126,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 func exploratory(n int) string {
 	who := "tasks are drafts"
 	if n > 0 {
-		who = plural.Of(n, "task is a draft", "tasks are drafts")
+		who = wording.Plural(n, "task is a draft", "tasks are drafts")
 	}
 	return "exploratory: " + who + " that nobody has reviewed (skillopt tasks review)"
 }

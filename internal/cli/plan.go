@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -78,9 +78,9 @@ func writeCeilings(out printer, p result.Plan) {
 // writeBound prints the upper bound of calls by stage, broken between words.
 func writeBound(out printer, p result.Plan) {
 	if p.Episodes > 0 {
-		fmt.Fprintf(out, "at most %s, each of as many model calls as it needs, and %s:\n", plural.Of(p.Episodes, "episode", "episodes"), plural.Of(p.Total-p.Episodes, "other model call", "other model calls"))
+		fmt.Fprintf(out, "at most %s, each of as many model calls as it needs, and %s:\n", wording.Plural(p.Episodes, "episode", "episodes"), wording.Plural(p.Total-p.Episodes, "other model call", "other model calls"))
 	} else {
-		fmt.Fprintf(out, "at most %s, not counting what is asked again:\n", plural.Of(p.Total, "model call", "model calls"))
+		fmt.Fprintf(out, "at most %s, not counting what is asked again:\n", wording.Plural(p.Total, "model call", "model calls"))
 	}
 	line, width := " ", out.room(lineWidth)
 	for _, s := range p.Stages {
@@ -234,17 +234,17 @@ func gateSees(p result.Plan) string {
 	case p.Selection == 0:
 		return ""
 	case p.Folds == 1:
-		return fmt.Sprintf("gate: %s in one pool, all of which teaches and judges", plural.Of(p.Selection, "task", "tasks"))
+		return fmt.Sprintf("gate: %s in one pool, all of which teaches and judges", wording.Plural(p.Selection, "task", "tasks"))
 	case p.Folds > 1:
 		return fmt.Sprintf("gate: %s in %d folds; each step learns from all but one, which judges it, by about %d tasks",
-			plural.Of(p.Selection, "task", "tasks"), p.Folds, p.Selection/p.Folds)
+			wording.Plural(p.Selection, "task", "tasks"), p.Folds, p.Selection/p.Folds)
 	case p.Noise == nil:
 		return fmt.Sprintf("gate: %s, each %.1f points; how much chance changes is not measured yet (skillopt doctor --noise)",
-			plural.Of(p.Selection, "selection task", "selection tasks"), 100/float64(p.Selection))
+			wording.Plural(p.Selection, "selection task", "selection tasks"), 100/float64(p.Selection))
 	case p.Noise.TooSmall || p.Noise.Detectable == nil:
 		return "gate: " + strings.Join(p.Noise.Advice, "; ")
 	}
-	text := fmt.Sprintf("gate: %s, differences from %.1f points on can be told from chance", plural.Of(p.Selection, "selection task", "selection tasks"), 100**p.Noise.Detectable)
+	text := fmt.Sprintf("gate: %s, differences from %.1f points on can be told from chance", wording.Plural(p.Selection, "selection task", "selection tasks"), 100**p.Noise.Detectable)
 	if len(p.Noise.Flips) == 0 {
 		text += " if no score changes by it, as none did when they were asked twice"
 	}

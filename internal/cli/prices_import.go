@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // pricesImportOptions are the flags of prices import.
@@ -53,7 +53,7 @@ func (o *pricesImportOptions) run(ctx context.Context, a *app, file string) erro
 	if err != nil {
 		return err
 	}
-	data, err := userfile.Read(ctx, a.absolute(file), config.MaxPrices)
+	data, err := disk.Read(ctx, a.absolute(file), config.MaxPrices)
 	if err != nil {
 		return usagef("import %s: %v", file, err)
 	}
@@ -98,12 +98,12 @@ func (o *pricesImportOptions) day(a *app, file string) (string, error) {
 
 func importReport(got price.Imported, day string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s as of %s\n", plural.Of(len(got.Entries), "price", "prices"), day)
+	fmt.Fprintf(&b, "%s as of %s\n", wording.Plural(len(got.Entries), "price", "prices"), day)
 	if got.Others > 0 {
-		fmt.Fprintf(&b, "left out: %s of other providers, or of models that write no text\n", plural.Of(got.Others, "row", "rows"))
+		fmt.Fprintf(&b, "left out: %s of other providers, or of models that write no text\n", wording.Plural(got.Others, "row", "rows"))
 	}
 	if len(got.Bad) > 0 {
-		fmt.Fprintf(&b, "skipped: %s that cannot be read\n", plural.Of(len(got.Bad), "row", "rows"))
+		fmt.Fprintf(&b, "skipped: %s that cannot be read\n", wording.Plural(len(got.Bad), "row", "rows"))
 	}
 	for i, s := range got.Bad {
 		if i == maxNamed {

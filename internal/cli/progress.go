@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -66,7 +66,7 @@ func (p *progress) handle(e event.Event) {
 	case event.NoiseFloor:
 		p.noise(e)
 	case event.Compared:
-		p.line("pass %d  %s  %s  %s", e.Pass, plural.Of(e.Pairs, "pair", "pairs"), differenceText(e.Difference, e.Low, e.High), strings.ReplaceAll(e.Verdict, "_", " "))
+		p.line("pass %d  %s  %s  %s", e.Pass, wording.Plural(e.Pairs, "pair", "pairs"), differenceText(e.Difference, e.Low, e.High), strings.ReplaceAll(e.Verdict, "_", " "))
 	case event.Warning:
 		// Indented, a text of several lines cannot pass for lines of its own.
 		p.line("warning: %s", strings.ReplaceAll(e.Text, "\n", "\n  "))
@@ -117,13 +117,13 @@ func (p *progress) started(e event.RunStarted) {
 	p.steps, p.selection, p.start = e.Steps, e.Selection, p.now()
 	verb := "run"
 	if e.Resumed {
-		verb = fmt.Sprintf("resuming (%s recorded)", plural.Of(e.Recorded, "call", "calls"))
+		verb = fmt.Sprintf("resuming (%s recorded)", wording.Plural(e.Recorded, "call", "calls"))
 	}
 	tasks := fmt.Sprintf("%d train, %d selection", e.Train, e.Selection)
 	if e.Folds > 0 {
-		tasks = fmt.Sprintf("%d train and selection in %s", e.Train, plural.Of(e.Folds, "pool", "folds"))
+		tasks = fmt.Sprintf("%d train and selection in %s", e.Train, wording.Plural(e.Folds, "pool", "folds"))
 	}
-	p.line("%s %s: %s, %d test %s, %s", verb, p.path(e.RunDir), tasks, e.Test, plural.Word(e.Test, "task", "tasks"), plural.Of(e.Steps, "step", "steps"))
+	p.line("%s %s: %s, %d test %s, %s", verb, p.path(e.RunDir), tasks, e.Test, wording.PluralWord(e.Test, "task", "tasks"), wording.Plural(e.Steps, "step", "steps"))
 	if e.Continues != "" {
 		p.line("%s", e.Continues)
 	}
@@ -178,7 +178,7 @@ func decisionText(action string, difference *float64, n int) string {
 	if difference == nil {
 		return action
 	}
-	return fmt.Sprintf("%s (%+.3f on %s)", action, *difference, plural.Of(n, "task", "tasks"))
+	return fmt.Sprintf("%s (%+.3f on %s)", action, *difference, wording.Plural(n, "task", "tasks"))
 }
 
 // noise says what asking twice has shown.
@@ -188,13 +188,13 @@ func (p *progress) noise(e event.NoiseFloor) {
 	}
 	changed := "no answer changed"
 	if e.Flips > 0 {
-		changed = plural.Of(e.Flips, "answer", "answers") + " changed"
+		changed = wording.Plural(e.Flips, "answer", "answers") + " changed"
 	}
 	seen := "how much chance changes cannot be measured with this skill"
 	if e.Detectable != nil {
 		seen = fmt.Sprintf("a difference of %.1f points can be seen", 100**e.Detectable)
 	}
-	p.line("noise %s asked twice, %s; %s", plural.Of(e.Twice, "task", "tasks"), changed, seen)
+	p.line("noise %s asked twice, %s; %s", wording.Plural(e.Twice, "task", "tasks"), changed, seen)
 }
 
 // notePace notes what the remaining time is computed from: the pace of steps that called
@@ -301,7 +301,7 @@ func (p *progress) fields() []string {
 	if p.best != nil {
 		fields = append(fields, "best "+scoreText(p.best))
 	}
-	fields = append(fields, plural.Of(p.last.Calls, "call", "calls"), fmt.Sprintf("%s tokens", count(p.last.Input+p.last.Output)))
+	fields = append(fields, wording.Plural(p.last.Calls, "call", "calls"), fmt.Sprintf("%s tokens", count(p.last.Input+p.last.Output)))
 	if p.last.Cost != nil {
 		fields = append(fields, fmt.Sprintf("$%.2f", *p.last.Cost))
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -167,9 +167,9 @@ func writePruned(out printer, p *result.Pruned) {
 			out.paragraph(keptText(s))
 		}
 	}
-	out.paragraph(fmt.Sprintf("removed (x): %d of %s, %d bytes of %d", len(p.Removed), plural.Of(len(p.Rules), "rule", "rules"), p.Bytes[0]-p.Bytes[1], p.Bytes[0]))
+	out.paragraph(fmt.Sprintf("removed (x): %d of %s, %d bytes of %d", len(p.Removed), wording.Plural(len(p.Rules), "rule", "rules"), p.Bytes[0]-p.Bytes[1], p.Bytes[0]))
 	if n := len(p.SeedRules); n > 0 {
-		out.paragraph(fmt.Sprintf("%s of the seed skill stay%s: --seed-lines judges them, too", plural.Of(n, "rule", "rules"), plural.Word(n, "s", "")))
+		out.paragraph(fmt.Sprintf("%s of the seed skill stay%s: --seed-lines judges them, too", wording.Plural(n, "rule", "rules"), wording.PluralWord(n, "s", "")))
 	}
 	out.paragraph(p.Words())
 	if c := p.Certificate; c != nil && len(c.Unmeasured) > 0 {

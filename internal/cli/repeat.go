@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -16,12 +16,12 @@ func repeatsText(r *result.Repeats) []string {
 	if r == nil {
 		return nil
 	}
-	out := []string{fmt.Sprintf("%s, %d evaluations", plural.Of(r.Passes, "pass", "passes"), r.Evaluations)}
+	out := []string{fmt.Sprintf("%s, %d evaluations", wording.Plural(r.Passes, "pass", "passes"), r.Evaluations)}
 	if r.Within != nil && r.Between != nil {
 		out = append(out, fmt.Sprintf("deviation %.3f within tasks, %.3f between", *r.Within, *r.Between))
 	}
 	if r.Detectable != nil {
-		out = append(out, fmt.Sprintf("smallest difference that %s each show: %.3f", plural.Of(r.Passes, "pass", "passes"), *r.Detectable))
+		out = append(out, fmt.Sprintf("smallest difference that %s each show: %.3f", wording.Plural(r.Passes, "pass", "passes"), *r.Detectable))
 	}
 	n := len(r.Flips)
 	if n == 0 && r.Within == nil {
@@ -34,5 +34,5 @@ func repeatsText(r *result.Repeats) []string {
 	if n > shownFlips {
 		shown += fmt.Sprintf(" and %d more", n-shownFlips)
 	}
-	return append(out, plural.Of(n, "task flips", "tasks flip")+": "+shown)
+	return append(out, wording.Plural(n, "task flips", "tasks flip")+": "+shown)
 }

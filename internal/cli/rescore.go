@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -96,11 +96,11 @@ func (o *rescoreOptions) print(out printer, path string, r *result.Rescore) erro
 	}
 	if elsewhere := changes(r.Sheets) - changes(o.listed(r.Sheets)); elsewhere > 0 {
 		fmt.Fprintln(out)
-		out.paragraph(plural.Of(elsewhere, "answer changes", "answers change") + " elsewhere: --step N lists those of a step, --task ID those to a task, --json all")
+		out.paragraph(wording.Plural(elsewhere, "answer changes", "answers change") + " elsewhere: --step N lists those of a step, --task ID those to a task, --json all")
 	}
 	printDecisions(out, r)
 	for _, reason := range slices.Sorted(maps.Keys(r.NotRescored)) {
-		out.paragraph(fmt.Sprintf("not rescored: %s: %s", plural.Of(r.NotRescored[reason], "answer", "answers"), oneLine(reason)))
+		out.paragraph(fmt.Sprintf("not rescored: %s: %s", wording.Plural(r.NotRescored[reason], "answer", "answers"), oneLine(reason)))
 	}
 	if r.TestLeftOut {
 		out.paragraph("answers to test tasks are left out: --test rescores them, which is a reading of the test set")
@@ -175,7 +175,7 @@ func printChanged(out printer, s result.RescoredSheet) {
 	if len(s.Changed) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n%s: %s\n", oneLine(s.Where), plural.Of(len(s.Changed), "answer changes", "answers change"))
+	fmt.Fprintf(out, "\n%s: %s\n", oneLine(s.Where), wording.Plural(len(s.Changed), "answer changes", "answers change"))
 	for _, t := range s.Changed[:min(maxListed, len(s.Changed))] {
 		kind := ""
 		if t.Type != "" {

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -161,7 +161,7 @@ func printSource(out printer, s record.Source) {
 		}
 		out.hang("  ", fmt.Sprintf("edit %d, %s: %s", s.Origin.Edit, what, firstLine(s.Edit.Content, s.Edit.Target)))
 	} else {
-		out.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(s.Written(), "line", "lines")))
+		out.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), wording.Plural(s.Written(), "line", "lines")))
 	}
 	for _, line := range s.Summary {
 		out.hang("    ", firstLine(line))

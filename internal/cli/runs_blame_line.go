@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -110,12 +110,12 @@ func (o *runsBlameOptions) printLine(out printer, l lineBlame, path string) erro
 	for _, key := range g.Replies {
 		fmt.Fprintf(out, "\nskillopt runs calls %s --key %s shows the reply\n", shellWord(path), shellWord(oneLine(key)))
 	}
-	fmt.Fprintf(out, "\nthey read %s of step %d:\n", plural.Of(len(g.Tasks)+l.Left, "task", "tasks"), g.Step)
+	fmt.Fprintf(out, "\nthey read %s of step %d:\n", wording.Plural(len(g.Tasks)+l.Left, "task", "tasks"), g.Step)
 	for _, t := range g.Tasks {
 		printGround(out, t)
 	}
 	if l.Left > 0 {
-		fmt.Fprintf(out, "\nand %s (--limit 0 lists all)\n", plural.Of(l.Left, "more task", "more tasks"))
+		fmt.Fprintf(out, "\nand %s (--limit 0 lists all)\n", wording.Plural(l.Left, "more task", "more tasks"))
 	}
 	if len(g.Tasks) > 0 {
 		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, g.Tasks[0].ID, fmt.Sprintf("--step %d --arm current --prompt", g.Step)))

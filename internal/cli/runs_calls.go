@@ -13,8 +13,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // runsCallsOptions are the flags of runs calls.
@@ -133,12 +133,12 @@ func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 	}
 	switch {
 	case list.Left > 0 && list.Next > 0:
-		fmt.Fprintf(out, "and %s behind them (--after %d lists the next)\n", plural.Of(list.Left, "call", "calls"), list.Next)
+		fmt.Fprintf(out, "and %s behind them (--after %d lists the next)\n", wording.Plural(list.Left, "call", "calls"), list.Next)
 	case list.Left > 0:
-		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(list.Left, "call", "calls"))
+		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", wording.Plural(list.Left, "call", "calls"))
 	}
 	if list.TestLeftOut > 0 {
-		fmt.Fprintf(out, "%s about test tasks are left out: --test lists them, which is a reading of the test set\n", plural.Of(list.TestLeftOut, "call", "calls"))
+		fmt.Fprintf(out, "%s about test tasks are left out: --test lists them, which is a reading of the test set\n", wording.Plural(list.TestLeftOut, "call", "calls"))
 	}
 	return nil
 }
@@ -215,10 +215,10 @@ func aboutText(n int64, unknown int) string {
 // notCounted says what a table of calls does not count, and what it does not know.
 func notCounted(out printer, taken, unknown int) {
 	if taken > 0 {
-		out.line(plural.Of(taken, "answer", "answers") + " taken over, paid for elsewhere: 0 calls")
+		out.line(wording.Plural(taken, "answer", "answers") + " taken over, paid for elsewhere: 0 calls")
 	}
 	if unknown > 0 {
-		out.line("usage unknown for " + plural.Of(unknown, "call", "calls"))
+		out.line("usage unknown for " + wording.Plural(unknown, "call", "calls"))
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 func runsCheckCommand(a *app) *cobra.Command {
@@ -45,7 +45,7 @@ func checkRun(ctx context.Context, a *app, path string) error {
 		err = printChecked(a.printer(a.Out), path, shareable(c))
 	}
 	if bad := c.Bad(); bad > 0 && err == nil {
-		err = usagef("run %s is not whole: %s", path, plural.Of(bad, "finding", "findings"))
+		err = usagef("run %s is not whole: %s", path, wording.Plural(bad, "finding", "findings"))
 		if a.json {
 			err = &shownError{err}
 		}

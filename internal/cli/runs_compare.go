@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -93,7 +93,7 @@ func printCompared(out printer, c result.RunsCompared) error {
 			cells := make([]string, len(d.Values))
 			for i, v := range d.Values {
 				if cells[i] = "-"; v != nil {
-					cells[i] = fit.Middle(oneLine(*v), longValue)
+					cells[i] = wording.Middle(oneLine(*v), longValue)
 				}
 			}
 			fmt.Fprintf(w, "%s\t%s\n", oneLine(d.Key), strings.Join(cells, "\t"))

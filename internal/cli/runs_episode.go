@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/exchange"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Of a conversation inside an episode so much is printed, in bytes; --json has all.
@@ -21,7 +20,7 @@ const (
 // printTry prints the calls of one attempt at an episode: each message once, where it was
 // first sent or answered.
 func printTry(out io.Writer, t record.Try) {
-	fmt.Fprintf(out, "  attempt %d of the episode%s: %s\n", t.Attempt+1, tryFate(t), plural.Of(int64(len(t.Calls)), "model call", "model calls"))
+	fmt.Fprintf(out, "  attempt %d of the episode%s: %s\n", t.Attempt+1, tryFate(t), wording.Plural(int64(len(t.Calls)), "model call", "model calls"))
 	if len(t.Calls) > 0 && !t.Kept() {
 		fmt.Fprintln(out, "    what was said in them is not kept (record.episodes: usage, or a build that kept none)")
 		return
@@ -82,14 +81,14 @@ func (p *tryPrinter) call(i int) {
 	}
 	p.asBefore(before)
 	if s.LeftOut > 0 {
-		fmt.Fprintf(p.out, "    (%s in the middle are not kept)\n", plural.Of(int64(s.LeftOut), "message", "messages"))
+		fmt.Fprintf(p.out, "    (%s in the middle are not kept)\n", wording.Plural(int64(s.LeftOut), "message", "messages"))
 	}
 	p.ended(s)
 }
 
 func (p *tryPrinter) asBefore(n int) {
 	if n > 0 {
-		fmt.Fprintf(p.out, "    (%s as before)\n", plural.Of(int64(n), "message", "messages"))
+		fmt.Fprintf(p.out, "    (%s as before)\n", wording.Plural(int64(n), "message", "messages"))
 	}
 }
 
@@ -101,7 +100,7 @@ func (p *tryPrinter) ended(s exchange.Call) {
 		}
 		p.message("reply", *s.Reply)
 	}
-	for _, b := range []struct{ head, text string }{{"limit of the task", s.Message}, {"failed", s.Fault}, {"what had come of the answer", fit.Middle(s.Begun, maxResult)}} {
+	for _, b := range []struct{ head, text string }{{"limit of the task", s.Message}, {"failed", s.Fault}, {"what had come of the answer", wording.Middle(s.Begun, maxResult)}} {
 		if b.text != "" {
 			p.block(b.head, b.text)
 		}
@@ -136,17 +135,17 @@ func (p *tryPrinter) message(head string, n int) {
 	for _, part := range m.Parts {
 		switch part.Kind {
 		case "":
-			p.block(head, fit.Middle(part.Text, maxSaid))
+			p.block(head, wording.Middle(part.Text, maxSaid))
 		case "call":
-			p.block(fmt.Sprintf("%s, call of %s", head, partName(part)), fit.Middle(part.Text, maxSaid))
+			p.block(fmt.Sprintf("%s, call of %s", head, partName(part)), wording.Middle(part.Text, maxSaid))
 		case "result":
 			failed := ""
 			if part.Failed {
 				failed = ", failed"
 			}
-			p.block(fmt.Sprintf("%s, result of %s%s", head, partName(part), failed), fit.Middle(part.Text, maxResult))
+			p.block(fmt.Sprintf("%s, result of %s%s", head, partName(part), failed), wording.Middle(part.Text, maxResult))
 		default:
-			p.block(head+", "+part.Kind, fit.Middle(cmp.Or(part.Text, part.More), maxSaid))
+			p.block(head+", "+part.Kind, wording.Middle(cmp.Or(part.Text, part.More), maxSaid))
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -102,7 +102,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 		if a.json {
 			return printJSON(a.Out, exportedSkill{Dir: a.absolute(o.to), Files: s.Files()})
 		}
-		_, err = fmt.Fprintf(a.Err, "wrote %s: %s\n", a.relative(a.absolute(o.to)), plural.Of(len(s.Files()), "file", "files"))
+		_, err = fmt.Fprintf(a.Err, "wrote %s: %s\n", a.relative(a.absolute(o.to)), wording.Plural(len(s.Files()), "file", "files"))
 		return err
 	}
 	if !a.json {
@@ -123,7 +123,7 @@ func (a *app) namesFolder(to string, s skill.Skill) bool {
 // sayOthers says that a skill has more than the SKILL.md that is written, if it has.
 func (a *app) sayOthers(s skill.Skill) {
 	if n := len(s.Others()); n > 0 {
-		fmt.Fprintf(a.Err, "the skill has %s beside %s: --to DIR/ writes all of it\n", plural.Of(n, "file", "files"), skill.Main)
+		fmt.Fprintf(a.Err, "the skill has %s beside %s: --to DIR/ writes all of it\n", wording.Plural(n, "file", "files"), skill.Main)
 	}
 }
 
@@ -237,7 +237,7 @@ func (o *runsExportOptions) exportLog(ctx context.Context, a *app, path string) 
 		return printJSON(a.Out, out)
 	}
 	_, err = fmt.Fprintf(a.Out, "wrote %s: %s of %s on %s, %d of them not measured\nopen it: inspect view --log-dir %s\n",
-		a.relative(out.File), plural.Of(out.Samples, "answer", "answers"), out.Arm, out.Split, out.Unmeasured, shellWord(a.relative(filepath.Dir(out.File))))
+		a.relative(out.File), wording.Plural(out.Samples, "answer", "answers"), out.Arm, out.Split, out.Unmeasured, shellWord(a.relative(filepath.Dir(out.File))))
 	return err
 }
 
@@ -270,7 +270,7 @@ func secretsOf(a *app, dir, conf string) ([]string, error) {
 const shownKeys = 5
 
 func writeExported(w printer, e exported) error {
-	fmt.Fprintf(w, "wrote %s: %s\n", w.path(e.File), plural.Of(e.Steps, "recorded step", "recorded steps"))
+	fmt.Fprintf(w, "wrote %s: %s\n", w.path(e.File), wording.Plural(e.Steps, "recorded step", "recorded steps"))
 	if n := len(e.Redacted); n > 0 {
 		fmt.Fprintf(w, "secrets were taken out of %d of them; what was asked with such an answer is not found in a replay:\n", n)
 		for i, key := range e.Redacted {

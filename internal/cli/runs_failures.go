@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // runsFailuresOptions are the flags of runs failures.
@@ -73,7 +72,7 @@ const longAnswer = 600
 
 // printFailures prints what fails; listed is what of it.
 func printFailures(out printer, f ask.Failures, listed, path string) error {
-	fmt.Fprintf(out, "%s: %d of %s %s%s\n", f.Where, len(f.List), plural.Of(f.Tasks, "task", "tasks"), listed, f.Over())
+	fmt.Fprintf(out, "%s: %d of %s %s%s\n", f.Where, len(f.List), wording.Plural(f.Tasks, "task", "tasks"), listed, f.Over())
 	for _, o := range f.List {
 		mark := ""
 		if slices.Contains(f.Lost, o.ID) {
@@ -91,10 +90,10 @@ func printFailures(out printer, f ask.Failures, listed, path string) error {
 			fmt.Fprintln(out, "  answer    of a later pass: runs task shows it")
 			continue
 		}
-		out.hang("  answer    ", fit.Middle(oneLine(o.Answer), longAnswer))
-		out.hang("  reference ", fit.Middle(oneLine(o.Reference), longAnswer))
+		out.hang("  answer    ", wording.Middle(oneLine(o.Answer), longAnswer))
+		out.hang("  reference ", wording.Middle(oneLine(o.Reference), longAnswer))
 		if o.FailReason != "" {
-			out.hang("  why       ", fit.Middle(oneLine(o.FailReason), longAnswer))
+			out.hang("  why       ", wording.Middle(oneLine(o.FailReason), longAnswer))
 		}
 	}
 	if len(f.Unmeasured) > 0 {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -249,7 +249,7 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 		return printJSON(a.Out, rows)
 	}
 	if len(rows) == 0 && len(all) > 0 {
-		_, err := fmt.Fprintf(a.Out, "none of the %s in %s is like that\n", plural.Of(len(all), "run", "runs"), dir)
+		_, err := fmt.Fprintf(a.Out, "none of the %s in %s is like that\n", wording.Plural(len(all), "run", "runs"), dir)
 		return err
 	}
 	if len(rows) == 0 {

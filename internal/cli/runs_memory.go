@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/remember"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 func runsMemoryCommand(a *app) *cobra.Command {
@@ -49,7 +49,7 @@ func printMemory(a *app, paths []string) error {
 		fmt.Fprintf(a.Err, "warning: %s\n", oneLine(text))
 	}
 	if m.Left > 0 {
-		fmt.Fprintf(a.Err, "the oldest %s left out: a memory has at most %d of them, and 1 MB\n", plural.Of(m.Left, "entry is", "entries are"), remember.MaxRejected)
+		fmt.Fprintf(a.Err, "the oldest %s left out: a memory has at most %d of them, and 1 MB\n", wording.Plural(m.Left, "entry is", "entries are"), remember.MaxRejected)
 	}
 	if remember.Empty(m.Memory) {
 		fmt.Fprintln(a.Err, "nothing was rejected, and no meta skill was written: the memory is empty")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -149,7 +149,7 @@ func (o *runsPruneOptions) print(a *app, list []removal, kept int) error {
 
 func (o *runsPruneOptions) table(out printer, list []removal, kept int) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintf(out, "nothing to remove: %s\n", plural.Of(kept, "run stays", "runs stay"))
+		_, err := fmt.Fprintf(out, "nothing to remove: %s\n", wording.Plural(kept, "run stays", "runs stay"))
 		return err
 	}
 	total := int64(0)
@@ -162,6 +162,6 @@ func (o *runsPruneOptions) table(out printer, list []removal, kept int) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print runs: %w", err)
 	}
-	_, err := fmt.Fprintf(out, "%s, %s; %s\n", plural.Of(len(list), "run goes", "runs go"), bytesText(total), plural.Of(kept, "run stays", "runs stay"))
+	_, err := fmt.Fprintf(out, "%s, %s; %s\n", wording.Plural(len(list), "run goes", "runs go"), bytesText(total), wording.Plural(kept, "run stays", "runs stay"))
 	return err
 }

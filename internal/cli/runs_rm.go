@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // runsRmOptions are the flags of runs rm.
@@ -145,9 +145,9 @@ func (o *runsRmOptions) ask(a *app, list []removal) error {
 	for _, r := range list {
 		fmt.Fprintf(out, "%s  %s  %s\n", oneLine(out.path(r.Dir)), r.Status, bytesText(r.Bytes))
 	}
-	question := "move " + plural.Of(len(list), "run", "runs") + " to the trash? [y/N] "
+	question := "move " + wording.Plural(len(list), "run", "runs") + " to the trash? [y/N] "
 	if o.purge {
-		question = "delete " + plural.Of(len(list), "run", "runs") + " for good? [y/N] "
+		question = "delete " + wording.Plural(len(list), "run", "runs") + " for good? [y/N] "
 	}
 	return a.agree(question, "nothing was removed")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -97,7 +97,7 @@ func showHead(out printer, v ask.View) error {
 // showGateway shows the ledger of a gateway.
 func showGateway(out printer, v ask.View) error {
 	_, err := fmt.Fprintf(out, "  the ledger of `skillopt gateway` (models.%s): %s\n  %s\n",
-		v.Manifest.Identity["library.gateway"], plural.Of(v.Gateway.TotalCalls, "call", "calls"), tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
+		v.Manifest.Identity["library.gateway"], wording.Plural(v.Gateway.TotalCalls, "call", "calls"), tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
 	return err
 }
 

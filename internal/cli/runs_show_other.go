@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -51,7 +51,7 @@ func showDraft(out printer, v ask.View) error {
 	}
 	fmt.Fprintf(out, "\ntasks asked for: %s; kept %d, of which %d are doubtful\n", asked, d.Kept, d.Doubtful)
 	for _, f := range d.Fell {
-		fmt.Fprintf(out, "  %s that %s\n", plural.Of(f.N, "draft fell", "drafts fell"), oneLine(f.Reason))
+		fmt.Fprintf(out, "  %s that %s\n", wording.Plural(f.N, "draft fell", "drafts fell"), oneLine(f.Reason))
 	}
 	for _, t := range d.Tasks[:min(len(d.Tasks), shownDrafts)] {
 		showDrafted(out, t)

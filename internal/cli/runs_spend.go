@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // runsSpendOptions are the flags of runs spend.
@@ -121,12 +121,12 @@ func lostText(l record.Lost) string {
 		usd = fmt.Sprintf(", $%.4f", *l.USD)
 	}
 	if l.What == record.LostEpisodes {
-		return fmt.Sprintf("lost: %s in %s at episodes that gave no result (%s)%s", plural.Of(l.Count, "call", "calls"), plural.Of(l.Tries, "attempt", "attempts"), oneLine(l.Code), usd)
+		return fmt.Sprintf("lost: %s in %s at episodes that gave no result (%s)%s", wording.Plural(l.Count, "call", "calls"), wording.Plural(l.Tries, "attempt", "attempts"), oneLine(l.Code), usd)
 	}
 	if usd != "" {
 		usd = ", at most" + usd[1:]
 	}
-	return fmt.Sprintf("lost: %s without a result (%s)%s", plural.Of(l.Count, "attempt", "attempts"), oneLine(l.Code), usd)
+	return fmt.Sprintf("lost: %s without a result (%s)%s", wording.Plural(l.Count, "attempt", "attempts"), oneLine(l.Code), usd)
 }
 
 // sinceGain says what was spent on training after the last gain, "" if nothing was.
@@ -147,7 +147,7 @@ func sinceGain(parts []record.Spent) string {
 	if calls == 0 {
 		return ""
 	}
-	text := plural.Of(calls, "call", "calls")
+	text := wording.Plural(calls, "call", "calls")
 	if priced && usd > 0 {
 		text += fmt.Sprintf(" ($%.4f)", usd)
 	}

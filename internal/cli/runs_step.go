@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -51,10 +51,10 @@ func printStep(out printer, d result.StepDetail, path string) error {
 		out.hang("  why        ", oneLine(s.Reason))
 	}
 	if s.RolloutN > 0 {
-		fmt.Fprintf(out, "  train      %s on %s\n", scoreText(s.RolloutHard), s.RolloutUnanswered.After(plural.Of(s.RolloutN, "task", "tasks")))
+		fmt.Fprintf(out, "  train      %s on %s\n", scoreText(s.RolloutHard), s.RolloutUnanswered.After(wording.Plural(s.RolloutN, "task", "tasks")))
 	}
 	if s.SelectionN > 0 {
-		fmt.Fprintf(out, "  candidate  %s on %s; current %s, best %s afterwards\n", scoreText(s.SelectionHard), s.SelectionUnanswered.After(plural.Of(s.SelectionN, "task", "tasks")), scoreText(s.Current), scoreText(s.Best))
+		fmt.Fprintf(out, "  candidate  %s on %s; current %s, best %s afterwards\n", scoreText(s.SelectionHard), s.SelectionUnanswered.After(wording.Plural(s.SelectionN, "task", "tasks")), scoreText(s.Current), scoreText(s.Best))
 	}
 	if len(s.Unmeasured) > 0 {
 		out.hang("  without    ", oneLine(strings.Join(s.Unmeasured, ", "))+": could not be measured")
@@ -130,7 +130,7 @@ func printEdit(out printer, e result.EditDetail) {
 		}
 		by := many
 		if e.Trajectory > 0 {
-			by = plural.Of(e.Trajectory, one, many)
+			by = wording.Plural(e.Trajectory, one, many)
 		}
 		out.hang("  asked by   ", oneLine(fmt.Sprintf("%s (%s), by analysts of %s", by, e.Link, strings.Join(e.Tasks, ", "))))
 	}

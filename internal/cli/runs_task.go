@@ -11,9 +11,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -71,7 +70,7 @@ func (o *runsTaskOptions) run(ctx context.Context, a *app, path, id string) erro
 
 // print prints evaluations one after the other.
 func (o *runsTaskOptions) print(out printer, id string, shown []ask.Evaluation) error {
-	fmt.Fprintf(out, "task %s: asked %s\n", oneLine(id), plural.Of(len(shown), "time", "times"))
+	fmt.Fprintf(out, "task %s: asked %s\n", oneLine(id), wording.Plural(len(shown), "time", "times"))
 	question, expected := "", ""
 	for _, e := range shown {
 		if e.Outcome != nil {
@@ -136,7 +135,7 @@ func printTurns(out printer, turns []trajectory.Turn) {
 			block(out, "did", t.Action)
 		}
 		if t.Observation != "" {
-			block(out, "got", fit.Middle(t.Observation, maxTurn))
+			block(out, "got", wording.Middle(t.Observation, maxTurn))
 		}
 		if t.Content != "" {
 			block(out, "said", t.Content)

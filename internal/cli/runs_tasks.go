@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -125,13 +125,13 @@ func (o *runsTasksOptions) print(out printer, g result.Grid, path string, kind r
 		}
 	}
 	if sealed > 0 {
-		out.line(plural.Of(sealed, "test task is", "test tasks are") + " left out: --split test shows them, which is a reading of the test set")
+		out.line(wording.Plural(sealed, "test task is", "test tasks are") + " left out: --split test shows them, which is a reading of the test set")
 	}
 	switch {
 	case all == 0 && sealed == 0:
-		out.line(fmt.Sprintf("none of the %s is like that", plural.Of(len(g.Tasks), "task", "tasks")))
+		out.line(fmt.Sprintf("none of the %s is like that", wording.Plural(len(g.Tasks), "task", "tasks")))
 	case len(rows) < all:
-		out.line(fmt.Sprintf("%d of %s (--limit 0 lists all)", len(rows), plural.Of(all, "task", "tasks")))
+		out.line(fmt.Sprintf("%d of %s (--limit 0 lists all)", len(rows), wording.Plural(all, "task", "tasks")))
 	}
 	if len(rows) > 0 {
 		out.line("1 solved, 0 failed, a..i partly, x failed by the agent, u not measured, . not asked; `skillopt runs task " + shellWord(path) + " ID` shows all of one")
@@ -199,7 +199,7 @@ func (o *runsTasksOptions) printSplit(out printer, split string, g result.Grid, 
 			columns = append(columns, c)
 		}
 	}
-	if _, err := fmt.Fprintf(out, "%s: %s, %s from %q to %q\n", split, plural.Of(len(of), "task", "tasks"), plural.Of(len(columns), "skill", "skills"), columns[0].Title, columns[len(columns)-1].Title); err != nil {
+	if _, err := fmt.Fprintf(out, "%s: %s, %s from %q to %q\n", split, wording.Plural(len(of), "task", "tasks"), wording.Plural(len(columns), "skill", "skills"), columns[0].Title, columns[len(columns)-1].Title); err != nil {
 		return err
 	}
 	for _, r := range of {
@@ -209,7 +209,7 @@ func (o *runsTasksOptions) printSplit(out printer, split string, g result.Grid, 
 		}
 		flips := ""
 		if r.Flips > 0 {
-			flips = fmt.Sprintf("  %s, %s", plural.Of(r.Flips, "flip", "flips"), plural.Of(r.Regressions, "regression", "regressions"))
+			flips = fmt.Sprintf("  %s, %s", wording.Plural(r.Flips, "flip", "flips"), wording.Plural(r.Regressions, "regression", "regressions"))
 		}
 		if _, err := fmt.Fprintf(out, "  %-*s %s  %s  %s%s\n", width, shownID(r.ID), solved, strip(r.Cells, out.columns, width+40), strings.ReplaceAll(r.Status, "_", " "), flips); err != nil {
 			return err

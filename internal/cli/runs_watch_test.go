@@ -11,9 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -55,7 +55,7 @@ func TestWatchFrames(t *testing.T) {
 			t.Errorf("%v: %d lines", size, len(lines))
 		}
 		for _, line := range lines {
-			if strings.ContainsFunc(line, plain.Steers) {
+			if strings.ContainsFunc(line, wording.Steers) {
 				t.Errorf("%v: %q steers the terminal", size, line)
 			}
 			// A word that is longer than a line is cut by the terminal.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -140,9 +140,9 @@ func workWords(w record.Work, p record.Progress) string {
 	case w.Of > 0:
 		return fmt.Sprintf("%s: %d of %d tasks", at, w.Answered, w.Of)
 	case w.Stage == "rollout":
-		return fmt.Sprintf("%s: %s", at, plural.Of(w.Answered, "task", "tasks"))
+		return fmt.Sprintf("%s: %s", at, wording.Plural(w.Answered, "task", "tasks"))
 	}
-	return fmt.Sprintf("%s: %s", at, plural.Of(w.Answered, "call", "calls"))
+	return fmt.Sprintf("%s: %s", at, wording.Plural(w.Answered, "call", "calls"))
 }
 
 // placeWords name a place. The first of the batches of a step is mostly the only one.
@@ -172,7 +172,7 @@ func callWords(p record.Progress) string {
 		by = append(by, fmt.Sprintf("%s %d", code, p.Failed[code]))
 	}
 	if failed > 0 {
-		text += fmt.Sprintf("; %s failed: %s", plural.Of(failed, "attempt", "attempts"), strings.Join(by, " "))
+		text += fmt.Sprintf("; %s failed: %s", wording.Plural(failed, "attempt", "attempts"), strings.Join(by, " "))
 	}
 	return text
 }
@@ -187,7 +187,7 @@ func tokenWords(p record.Progress) string {
 		text += fmt.Sprintf(", of %s", count(*p.Ceilings.Tokens))
 	}
 	if p.Unknown > 0 {
-		text += "; usage unknown for " + plural.Of(p.Unknown, "call", "calls")
+		text += "; usage unknown for " + wording.Plural(p.Unknown, "call", "calls")
 	}
 	return text
 }
@@ -313,7 +313,7 @@ func (v *watchLines) summed(p record.Progress) []string {
 	for _, w := range p.Work {
 		parts = append(parts, workWords(w, p))
 	}
-	calls := plural.Of(p.Calls, "call", "calls")
+	calls := wording.Plural(p.Calls, "call", "calls")
 	if p.Ceilings.Calls != nil {
 		calls = fmt.Sprintf("%d of %d calls", p.Calls, *p.Ceilings.Calls)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // screen is where text for people goes: standard output and standard error of every
@@ -108,7 +108,7 @@ func underlying(w io.Writer) io.Writer {
 // printable is text in which every character that steers a terminal, turns the
 // direction of text around or hides is an escape such as \u001b, so that what is
 // shown is what is there. JSON stays the same JSON.
-func printable(text string) string { return plain.Shown(text) }
+func printable(text string) string { return wording.Shown(text) }
 
 // oneLine is printable text that cannot begin a line of its own.
 func oneLine(text string) string {

@@ -12,14 +12,14 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // hostile is what a model could say to a terminal.
 const hostile = "a\x1b[2J\x1b]0;title\x07b\rc\u009b31md\u202ee\x7f\u2028f\u200bg\U000e0041"
 
 func steers(text string) bool {
-	return strings.ContainsFunc(text, plain.Steers)
+	return strings.ContainsFunc(text, wording.Steers)
 }
 
 func TestPrintable(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // serveOptions are the flags of serve.
@@ -259,10 +259,10 @@ func foldersText(out printer, dir string) string {
 	}
 	var parts []string
 	if len(list) > 0 {
-		parts = append(parts, plural.Of(len(list), "run", "runs"))
+		parts = append(parts, wording.Plural(len(list), "run", "runs"))
 	}
 	if len(nights) > 0 {
-		parts = append(parts, plural.Of(len(nights), "night", "nights"))
+		parts = append(parts, wording.Plural(len(nights), "night", "nights"))
 	}
 	return fmt.Sprintf("showing %s in %s", strings.Join(parts, " and "), shown)
 }

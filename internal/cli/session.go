@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -96,7 +96,7 @@ func (a *app) answers(o sessionOptions) ([]skillopt.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(a.Err, "replaying %s of %s: no model is called\n", plural.Of(c.Len(), "recorded step", "recorded steps"), o.replay)
+	fmt.Fprintf(a.Err, "replaying %s of %s: no model is called\n", wording.Plural(c.Len(), "recorded step", "recorded steps"), o.replay)
 	return []skillopt.Option{skillopt.WithReplay(c)}, nil
 }
 

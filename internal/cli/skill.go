@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -75,7 +75,7 @@ func (o *skillLintOptions) run(ctx context.Context, a *app, name string) error {
 		err = printFindings(a.printer(a.Out), r)
 	}
 	if err == nil && (r.Errors > 0 || o.strict && r.Warnings > 0) {
-		err = usagef("%s has %s and %s", name, plural.Of(r.Errors, "error", "errors"), plural.Of(r.Warnings, "warning", "warnings"))
+		err = usagef("%s has %s and %s", name, wording.Plural(r.Errors, "error", "errors"), wording.Plural(r.Warnings, "warning", "warnings"))
 	}
 	return err
 }
@@ -97,6 +97,6 @@ func printFindings(out printer, r skillReport) error {
 		}
 		fmt.Fprintf(out, "%s: %s: %s (%s)\n", where, f.Severity, oneLine(f.Message), f.Rule)
 	}
-	_, err := fmt.Fprintf(out, "%s, %s, %s\n", plural.Of(r.Files, "file", "files"), plural.Of(r.Errors, "error", "errors"), plural.Of(r.Warnings, "warning", "warnings"))
+	_, err := fmt.Fprintf(out, "%s, %s, %s\n", wording.Plural(r.Files, "file", "files"), wording.Plural(r.Errors, "error", "errors"), wording.Plural(r.Warnings, "warning", "warnings"))
 	return err
 }

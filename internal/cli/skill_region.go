@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -39,7 +38,7 @@ func beginRegion(ctx context.Context, a *app, name string) error {
 		return usagef("%s: want a regular file, no link and no directory", name)
 	}
 	dir, base := filepath.Split(path)
-	s, err := skill.ReadDocument(userfile.Dir(ctx, filepath.Clean(dir), math.MaxInt64), base)
+	s, err := skill.ReadDocument(disk.Dir(ctx, filepath.Clean(dir), math.MaxInt64), base)
 	if err != nil {
 		return usagef("%s: %v", name, err)
 	}
@@ -55,7 +54,7 @@ func beginRegion(ctx context.Context, a *app, name string) error {
 		_, err = fmt.Fprintf(out, "%s has a learned region already\n", oneLine(name))
 		return err
 	}
-	if err := atomicfile.WriteFile(path, []byte(text), info.Mode().Perm()); err != nil {
+	if err := disk.WriteFile(path, []byte(text), info.Mode().Perm()); err != nil {
 		return fmt.Errorf("begin the learned region: %w", err)
 	}
 	_, err = fmt.Fprintf(out, "%s has an empty learned region at its end; edits.region: learned trains it and nothing else\n", oneLine(name))

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepAdoptOptions are the flags of sleep adopt.
@@ -301,7 +301,7 @@ func (o *sleepAdoptOptions) some(item night.Item, base, text string) (string, []
 	var rules []night.Rule
 	for i, n := range o.rules {
 		if n < 1 || n > len(added) {
-			return "", nil, usagef("--rule %d: %s has %s, from 1", n, item.Target, plural.Of(len(added), "new rule", "new rules"))
+			return "", nil, usagef("--rule %d: %s has %s, from 1", n, item.Target, wording.Plural(len(added), "new rule", "new rules"))
 		}
 		if slices.Contains(o.rules[:i], n) {
 			return "", nil, usagef("--rule %d is given twice", n)
@@ -327,7 +327,7 @@ func (o *sleepAdoptOptions) agreed(a *app, what adoption) error {
 	case !a.Terminal || a.json:
 		return usagef("there is nobody to ask: --expect %s adopts what skillopt sleep diff shows", what.hash[:12])
 	}
-	return a.agree(fmt.Sprintf("write %s? [y/N] ", plural.Of(len(what.planned), "document", "documents")), "nothing was written")
+	return a.agree(fmt.Sprintf("write %s? [y/N] ", wording.Plural(len(what.planned), "document", "documents")), "nothing was written")
 }
 
 // show prints what would be written, and what it rests on.
@@ -386,7 +386,7 @@ func groundsText(rule adopt.Rule) string {
 		parts = append(parts, fmt.Sprintf("%+.3f with its step", *r.Difference))
 	}
 	if len(r.Tasks) > 0 {
-		parts = append(parts, "asked for by "+plural.Of(len(r.Tasks), "task", "tasks"))
+		parts = append(parts, "asked for by "+wording.Plural(len(r.Tasks), "task", "tasks"))
 	}
 	if len(parts) == 0 {
 		return "" // nothing is known

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -115,7 +115,7 @@ func revokeConsent(ctx context.Context, a *app, profile, host string) (err error
 	case a.json:
 		return printJSON(a.Out, map[string]any{"revoked": n})
 	}
-	a.shown().line("taken back: " + plural.Of(n, "consent", "consents") + "; nothing is sent there before you are asked again")
+	a.shown().line("taken back: " + wording.Plural(n, "consent", "consents") + "; nothing is sent there before you are asked again")
 	return nil
 }
 

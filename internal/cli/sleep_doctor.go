@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -89,7 +89,7 @@ func (x *sleepExamination) profile(s sleepSetup, bad error) {
 	}
 	x.add(result.Finding{Name: "profile", OK: true, Detail: s.profile})
 	allowed, moved := s.allowed(), s.moved()
-	row := result.Finding{Name: "projects", OK: true, Detail: plural.Of(len(allowed), "folder", "folders") + " may be read"}
+	row := result.Finding{Name: "projects", OK: true, Detail: wording.Plural(len(allowed), "folder", "folders") + " may be read"}
 	if len(allowed) == 0 {
 		row.Warning, row.Detail = true, "sleep.projects is empty: nothing is read"
 	}
@@ -128,7 +128,7 @@ func bankRow(ctx context.Context, dir string) result.Finding {
 		row.OK, row.Err = false, err
 		row.Detail, row.Fix = ask.CutHelp(err.Error())
 	default:
-		row.Detail += fmt.Sprintf(": whole, %s with %s", plural.Of(kept.Sessions, "session", "sessions"), plural.Of(kept.Turns, "turn", "turns"))
+		row.Detail += fmt.Sprintf(": whole, %s with %s", wording.Plural(kept.Sessions, "session", "sessions"), wording.Plural(kept.Turns, "turn", "turns"))
 	}
 	return row
 }
@@ -152,7 +152,7 @@ func sourceRow(f harvest.Found) result.Finding {
 		row.Skipped, row.Detail = true, "no stores found"
 		return row
 	}
-	row.Detail = fmt.Sprintf("%s, %d readable, %s", plural.Of(f.Stores, "store", "stores"), f.Readable, plural.Of(f.Sessions, "session", "sessions"))
+	row.Detail = fmt.Sprintf("%s, %d readable, %s", wording.Plural(f.Stores, "store", "stores"), f.Readable, wording.Plural(f.Sessions, "session", "sessions"))
 	if len(f.LeftOut) > 0 {
 		row.Detail += ", of them " + leftOutText(f.LeftOut)
 	}

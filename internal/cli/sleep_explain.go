@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -181,7 +181,7 @@ func storeStage(ctx context.Context, b *bank.Bank) (s explainStage, troubled str
 			troubled = st.Source + ": " + text
 		}
 	}
-	s.Says = fmt.Sprintf("%s known, %d with trouble", plural.Of(len(stores), "store", "stores"), bad)
+	s.Says = fmt.Sprintf("%s known, %d with trouble", wording.Plural(len(stores), "store", "stores"), bad)
 	if len(left) > 0 {
 		s.Says += "; left out: " + leftOutText(left)
 	}
@@ -206,11 +206,11 @@ func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions
 		}
 		return nil
 	})
-	sessions.Says = fmt.Sprintf("%s of the project kept, %d new to this night", plural.Of(kept, "session", "sessions"), r.Mined.Sessions)
+	sessions.Says = fmt.Sprintf("%s of the project kept, %d new to this night", wording.Plural(kept, "session", "sessions"), r.Mined.Sessions)
 	if driven > 0 {
 		sessions.Says += fmt.Sprintf("; %d of the kept were driven by a program (sleep.headless): no task is made of them", driven)
 	}
-	turns.Says = fmt.Sprintf("%s kept, %d corrected", plural.Of(all, "turn", "turns"), corrected)
+	turns.Says = fmt.Sprintf("%s kept, %d corrected", wording.Plural(all, "turn", "turns"), corrected)
 	if f := r.Mined.Funnel; f != nil {
 		for _, c := range f.LeftOut {
 			text := fmt.Sprintf("%d that %s", c.N, c.Reason)
@@ -238,7 +238,7 @@ func taskStage(r *night.Report) explainStage {
 		}
 		s.example("%s", text)
 	}
-	s.Says = fmt.Sprintf("%d asked about, %d proposed, %d fell, %d kept (%d held, %d not replayable), %s new", f.Asked, f.Proposed, fell, f.Kept, f.Held, f.Unfit, plural.Of(r.Mined.Taken.New, "cluster", "clusters"))
+	s.Says = fmt.Sprintf("%d asked about, %d proposed, %d fell, %d kept (%d held, %d not replayable), %s new", f.Asked, f.Proposed, fell, f.Kept, f.Held, f.Unfit, wording.Plural(r.Mined.Taken.New, "cluster", "clusters"))
 	return s
 }
 
@@ -278,7 +278,7 @@ func checkStage(ctx context.Context, b *bank.Bank, r *night.Report) (explainStag
 			}
 		}
 	}
-	s.Says = plural.Of(n, "cluster", "clusters")
+	s.Says = wording.Plural(n, "cluster", "clusters")
 	for _, trust := range slices.Sorted(maps.Keys(by)) {
 		s.Says += fmt.Sprintf(", %d by %s", by[trust], trust)
 	}
@@ -315,7 +315,7 @@ func baselineStage(r *night.Report) explainStage {
 			s.example("%s: %s", t.Target, solvedText(t.Baseline))
 		}
 	}
-	s.Says = fmt.Sprintf("%d of %s measured", n, plural.Of(len(r.Targets), "document", "documents"))
+	s.Says = fmt.Sprintf("%d of %s measured", n, wording.Plural(len(r.Targets), "document", "documents"))
 	return s
 }
 
@@ -344,7 +344,7 @@ func editStage(r *night.Report) explainStage {
 	}
 	s.Says = fmt.Sprintf("%d applied, %d rejected, %d held for a person", applied, rejected, held)
 	if removed > 0 {
-		s.Says += fmt.Sprintf(", %s proposed for removal", plural.Of(removed, "rule", "rules"))
+		s.Says += fmt.Sprintf(", %s proposed for removal", wording.Plural(removed, "rule", "rules"))
 	}
 	return s
 }
@@ -388,7 +388,7 @@ func causeOf(r *night.Report) (cause, help string) {
 		return cause, help
 	}
 	if len(r.Skipped) > 0 {
-		return fmt.Sprintf("refused: %s: %s", plural.Of(r.Skipped[0].Clusters, "cluster of tasks", "clusters of tasks"), r.Skipped[0].Reason), "skillopt sleep run, once that is mended"
+		return fmt.Sprintf("refused: %s: %s", wording.Plural(r.Skipped[0].Clusters, "cluster of tasks", "clusters of tasks"), r.Skipped[0].Reason), "skillopt sleep run, once that is mended"
 	}
 	return dryCause(r)
 }
@@ -440,13 +440,13 @@ func dryCause(r *night.Report) (cause, help string) {
 	case r.Mined.Sessions == 0:
 		return "no_data: no session of the project is new", "skillopt sleep harvest, after you have worked with an agent"
 	case f == nil:
-		return fmt.Sprintf("no_data: %s and none was mined", plural.Of(r.Mined.Sessions, "session is new", "sessions are new")), "skillopt sleep run"
+		return fmt.Sprintf("no_data: %s and none was mined", wording.Plural(r.Mined.Sessions, "session is new", "sessions are new")), "skillopt sleep run"
 	case f.Candidates == 0:
-		return fmt.Sprintf("no_data: of %s none shows an outcome%s", plural.Of(f.Sessions, "session", "sessions"), topReason("sessions that", f.LeftOut)), corrected
+		return fmt.Sprintf("no_data: of %s none shows an outcome%s", wording.Plural(f.Sessions, "session", "sessions"), topReason("sessions that", f.LeftOut)), corrected
 	case f.Proposed == 0:
-		return fmt.Sprintf("no_data: the optimizer proposed no task of %s%s", plural.Of(f.Candidates, "session", "sessions"), topReason("sessions that", f.LeftOut)), corrected
+		return fmt.Sprintf("no_data: the optimizer proposed no task of %s%s", wording.Plural(f.Candidates, "session", "sessions"), topReason("sessions that", f.LeftOut)), corrected
 	case f.Kept == 0:
-		return fmt.Sprintf("no_data: of %s none can be used%s", plural.Of(f.Proposed, "task that was proposed", "tasks that were proposed"), topReason("tasks that", f.Fell)), corrected
+		return fmt.Sprintf("no_data: of %s none can be used%s", wording.Plural(f.Proposed, "task that was proposed", "tasks that were proposed"), topReason("tasks that", f.Fell)), corrected
 	}
 	return "no_data: no document was worked on", "skillopt sleep run"
 }

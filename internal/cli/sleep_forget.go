@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepForgetOptions are the flags of sleep forget.
@@ -62,7 +62,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name stri
 	if err != nil {
 		return err
 	}
-	if err := a.sure(o.yes, fmt.Sprintf("forget %s (%s)? [y/N] ", oneLine(s.name), plural.Of(s.sessions, "session", "sessions")), "nothing was forgotten"); err != nil {
+	if err := a.sure(o.yes, fmt.Sprintf("forget %s (%s)? [y/N] ", oneLine(s.name), wording.Plural(s.sessions, "session", "sessions")), "nothing was forgotten"); err != nil {
 		return err
 	}
 	b, err := bank.Open(ctx, setup.dir)
@@ -172,7 +172,7 @@ func tellForgotten(a *app, setup sleepSetup, s subject, gone forget.Gone, strang
 		return printJSON(a.Out, map[string]any{"forgotten": s.name, "sessions": gone.Sessions, "backups": nonNil(gone.Backups), "still_allowed": listed, "not_looked_at": nonNil(strange)})
 	}
 	out, errs := a.shown(), a.printer(a.Err)
-	out.line(fmt.Sprintf("forgot %s: %s", oneLine(s.name), plural.Of(gone.Sessions, "session", "sessions")))
+	out.line(fmt.Sprintf("forgot %s: %s", oneLine(s.name), wording.Plural(gone.Sessions, "session", "sessions")))
 	for _, path := range gone.Backups {
 		out.line("backup of an adopted file: " + oneLine(path))
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepHarvestOptions are the flags of sleep harvest.
@@ -156,15 +156,15 @@ func printHarvest(out, errs printer, r harvest.Report) {
 			left[why] += n
 		}
 	}
-	out.line(fmt.Sprintf("%s with %s read from %s (%d unchanged, %s)", plural.Of(r.Sessions, "session", "sessions"), plural.Of(r.Turns, "turn", "turns"),
-		plural.Of(states["new"]+states["changed"], "store", "stores"), states["unchanged"], bytesText(r.Bytes)))
+	out.line(fmt.Sprintf("%s with %s read from %s (%d unchanged, %s)", wording.Plural(r.Sessions, "session", "sessions"), wording.Plural(r.Turns, "turn", "turns"),
+		wording.Plural(states["new"]+states["changed"], "store", "stores"), states["unchanged"], bytesText(r.Bytes)))
 	if len(left) > 0 {
 		out.line("left out: " + leftOutText(left))
 	}
 	if r.DryRun {
 		out.line("dry run: nothing was kept")
 	} else {
-		out.line(fmt.Sprintf("kept: %s with %s", plural.Of(r.Kept.Sessions, "session", "sessions"), plural.Of(r.Kept.Turns, "turn", "turns")))
+		out.line(fmt.Sprintf("kept: %s with %s", wording.Plural(r.Kept.Sessions, "session", "sessions"), wording.Plural(r.Kept.Turns, "turn", "turns")))
 	}
 	for _, s := range r.Sources {
 		if s.Untried && s.Stores > 0 {

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -123,7 +123,7 @@ func blameDocument(ctx context.Context, a *app, profile, name string) error {
 		return err
 	}
 	file := a.absolute(name)
-	data, err := userfile.Read(ctx, file, target.MaxDocument)
+	data, err := disk.Read(ctx, file, target.MaxDocument)
 	if err != nil {
 		return err
 	}
@@ -177,5 +177,5 @@ func groundTasksText(rule *adopt.Rule) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n      %s: %s", plural.Of(len(ids), "task", "tasks"), oneLine(strings.Join(ids, ", ")))
+	return fmt.Sprintf("\n      %s: %s", wording.Plural(len(ids), "task", "tasks"), oneLine(strings.Join(ids, ", ")))
 }

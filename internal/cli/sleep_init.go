@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepInitOptions are the flags of sleep init.
@@ -108,7 +108,7 @@ func newProfile(a *app, profile string) (sleepSetup, error) {
 
 // anew asks what a profile that is there does not answer.
 func (o *sleepInitOptions) anew(ctx context.Context, a *app, s sleepSetup, q *asking) error {
-	q.out.line(oneLine(s.profile) + " is there already and stays as it is; it allows " + plural.Of(len(s.allowed()), "project", "projects"))
+	q.out.line(oneLine(s.profile) + " is there already and stays as it is; it allows " + wording.Plural(len(s.allowed()), "project", "projects"))
 	for _, dir := range s.allowed() {
 		q.out.line("  " + oneLine(dir))
 	}
@@ -280,7 +280,7 @@ func writeProfile(path string, projects []string) error {
 		return usagef("%s is there already and is not replaced; move it away, or run skillopt sleep init again", path)
 	}
 	text := fmt.Sprintf(profileText, strings.Join(lines, "\n"))
-	if err := atomicfile.WriteFile(path, withSchemaLine([]byte(text)), 0o600); err != nil {
+	if err := disk.WriteFile(path, withSchemaLine([]byte(text)), 0o600); err != nil {
 		return fmt.Errorf("write the profile: %w", err)
 	}
 	return writeSchema(filepath.Dir(path))

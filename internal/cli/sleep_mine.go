@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -91,7 +91,7 @@ func printMined(a *app, list []minedProject) error {
 	mined := false
 	for i := range list {
 		m := &list[i]
-		out.line(fmt.Sprintf("%s: %s to mine", oneLine(m.Project), plural.Of(m.Sessions, "session", "sessions")))
+		out.line(fmt.Sprintf("%s: %s to mine", oneLine(m.Project), wording.Plural(m.Sessions, "session", "sessions")))
 		if m.Funnel != nil {
 			mined = true
 			printFunnel(out, m.Funnel)
@@ -108,10 +108,10 @@ func printMined(a *app, list []minedProject) error {
 
 // printFunnel says what happened to sessions and of the tasks that were proposed of them.
 func printFunnel(out printer, f *result.MineFunnel) {
-	out.line("  " + plural.Of(f.Sessions, "session", "sessions"))
+	out.line("  " + wording.Plural(f.Sessions, "session", "sessions"))
 	printCounts(out, "sessions that", f.LeftOut)
-	out.line(fmt.Sprintf("  %s with something to show, %d asked about", plural.Of(f.Candidates, "session", "sessions"), f.Asked))
-	out.line("  " + plural.Of(f.Proposed, "task was proposed", "tasks were proposed"))
+	out.line(fmt.Sprintf("  %s with something to show, %d asked about", wording.Plural(f.Candidates, "session", "sessions"), f.Asked))
+	out.line("  " + wording.Plural(f.Proposed, "task was proposed", "tasks were proposed"))
 	printCounts(out, "tasks that", f.Fell)
 	out.line(fmt.Sprintf("  %d merged, %d held, %d not replayable, %d kept", f.Merged, f.Held, f.Unfit, f.Kept))
 }
@@ -139,7 +139,7 @@ func exampleText(e result.MineExample) string {
 }
 
 func takenText(t result.NightTaken) string {
-	text := fmt.Sprintf("%s new, %d of them put aside as test, %d shown again, %d held, %d not replayable", plural.Of(t.New, "cluster", "clusters"), t.Test, t.Again, t.Held, t.Unfit)
+	text := fmt.Sprintf("%s new, %d of them put aside as test, %d shown again, %d held, %d not replayable", wording.Plural(t.New, "cluster", "clusters"), t.Test, t.Again, t.Held, t.Unfit)
 	if t.Dropped > 0 {
 		text += fmt.Sprintf(", %d dropped, since there are too many", t.Dropped)
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -75,7 +75,7 @@ func (o *sleepInitOptions) money(ctx context.Context, a *app, s sleepSetup, q *a
 		return err
 	}
 	lookback := time.Duration(c.Sleep.Lookback)
-	q.out.line(fmt.Sprintf("a first night by the sessions of the last %s: %s, if each has a task and tasks are of the usual length", hoursText(lookback), plural.Of(sessions, "session", "sessions")))
+	q.out.line(fmt.Sprintf("a first night by the sessions of the last %s: %s, if each has a task and tasks are of the usual length", hoursText(lookback), wording.Plural(sessions, "session", "sessions")))
 	if sessions > 0 {
 		nightForecast(q.out, f, onlySimulated(c))
 	} else {
@@ -126,5 +126,5 @@ func onlySimulated(c config.Config) bool {
 
 // hoursText is a length of time in whole hours.
 func hoursText(d time.Duration) string {
-	return plural.Of(int(math.Ceil(d.Hours())), "hour", "hours")
+	return wording.Plural(int(math.Ceil(d.Hours())), "hour", "hours")
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // This file lays out nights: what they would do, and their results.
@@ -22,7 +22,7 @@ func printAhead(out printer, r *night.Report) {
 		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(r, t)))
 		out.line("    " + canText(t.Can))
 		if j := t.Judge; j != nil && j.Planned > 0 && t.Clusters.Tonight > 0 {
-			out.line(fmt.Sprintf("    models.judge is tried first on %s that sessions hold (%s)", plural.Of(j.Planned, "pair of answers", "pairs of answers"), plural.Of(j.Calls, "call", "calls")))
+			out.line(fmt.Sprintf("    models.judge is tried first on %s that sessions hold (%s)", wording.Plural(j.Planned, "pair of answers", "pairs of answers"), wording.Plural(j.Calls, "call", "calls")))
 		}
 	}
 	printBundle(out, r.Bundle)
@@ -34,18 +34,18 @@ func printAhead(out printer, r *night.Report) {
 
 func printSkipped(out printer, r *night.Report) {
 	for _, s := range r.Skipped {
-		out.line(fmt.Sprintf("  skipped: %s of %s: %s", plural.Of(s.Clusters, "cluster", "clusters"), cmp.Or(oneLine(s.Skill), "no skill"), oneLine(s.Reason)))
+		out.line(fmt.Sprintf("  skipped: %s of %s: %s", wording.Plural(s.Clusters, "cluster", "clusters"), cmp.Or(oneLine(s.Skill), "no skill"), oneLine(s.Reason)))
 	}
 }
 
 // minedText says how sessions became tasks.
 func minedText(r *night.Report) string {
-	text := plural.Of(r.Mined.Sessions, "new session", "new sessions")
+	text := wording.Plural(r.Mined.Sessions, "new session", "new sessions")
 	if r.DryRun {
 		return text + " to be mined"
 	}
 	t := r.Mined.Taken
-	text += fmt.Sprintf(", %s", plural.Of(t.New, "new cluster of tasks", "new clusters of tasks"))
+	text += fmt.Sprintf(", %s", wording.Plural(t.New, "new cluster of tasks", "new clusters of tasks"))
 	for _, part := range []struct {
 		n    int
 		what string
@@ -58,7 +58,7 @@ func minedText(r *night.Report) string {
 }
 
 func clustersText(c night.Clusters) string {
-	text := fmt.Sprintf("%s open (%d tonight, %d recalled), %d fresh for the test", plural.Of(c.Open, "cluster", "clusters"), c.Tonight, c.Recall, c.Fresh)
+	text := fmt.Sprintf("%s open (%d tonight, %d recalled), %d fresh for the test", wording.Plural(c.Open, "cluster", "clusters"), c.Tonight, c.Recall, c.Fresh)
 	if c.Waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", c.Waiting)
 	}
@@ -75,14 +75,14 @@ func doesText(r *night.Report, t *night.Target) string {
 		return "nothing is trained: no task of it is new"
 	}
 	if t.Clusters.Unreviewed > 0 {
-		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", plural.Of(t.Clusters.Unreviewed, "cluster is", "clusters are"))
+		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", wording.Plural(t.Clusters.Unreviewed, "cluster is", "clusters are"))
 	}
 	return text
 }
 
 // canText says what that many clusters can show.
 func canText(c night.Can) string {
-	text := fmt.Sprintf("floor: %s, all won, certify at level %.3g", plural.Of(c.Floor, "fresh cluster", "fresh clusters"), c.Level)
+	text := fmt.Sprintf("floor: %s, all won, certify at level %.3g", wording.Plural(c.Floor, "fresh cluster", "fresh clusters"), c.Level)
 	if c.Floor == 0 {
 		text = fmt.Sprintf("floor: no number of clusters certifies at level %.3g", c.Level)
 	}
@@ -149,12 +149,12 @@ func printTarget(out printer, t *night.Target) {
 		out.line(text)
 	}
 	if j := t.Judge; j != nil && j.Pairs > 0 {
-		out.line(fmt.Sprintf("  models.judge: told the accepted answer from the corrected one in %d of %s", j.Apart, plural.Of(j.Pairs, "pair", "pairs")))
+		out.line(fmt.Sprintf("  models.judge: told the accepted answer from the corrected one in %d of %s", j.Apart, wording.Plural(j.Pairs, "pair", "pairs")))
 	}
 	printLook(out, "fresh answers", t.Confirmed)
 	printLook(out, "test", t.Sealed)
 	if c := t.Carried; c != nil {
-		text := fmt.Sprintf("  of night %s, %s: won %d and lost %d of %s", oneLine(c.Night), c.State, c.Wins, c.Losses, plural.Of(c.Pairs, "new task", "new tasks"))
+		text := fmt.Sprintf("  of night %s, %s: won %d and lost %d of %s", oneLine(c.Night), c.State, c.Wins, c.Losses, wording.Plural(c.Pairs, "new task", "new tasks"))
 		if c.Evidence != nil {
 			text += fmt.Sprintf("; evidence %.3g of %.3g", *c.Evidence, c.Needs)
 		}
@@ -178,7 +178,7 @@ func placesText(places []night.Placed) string {
 	}
 	var parts []string
 	if n := in[night.InCommit]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d in the files of %s", n, plural.Of(len(commits), "commit", "commits")))
+		parts = append(parts, fmt.Sprintf("%d in the files of %s", n, wording.Plural(len(commits), "commit", "commits")))
 	}
 	if n := in[night.InEmpty]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d in an empty folder", n))
@@ -197,7 +197,7 @@ func placesText(places []night.Placed) string {
 
 // solvedText returns a score over tasks in words, with what was refused.
 func solvedText(m *night.Measured) string {
-	return m.After(fmt.Sprintf("%.3f of %s solved", m.Hard, plural.Of(m.N, "task", "tasks")))
+	return m.After(fmt.Sprintf("%.3f of %s solved", m.Hard, wording.Plural(m.N, "task", "tasks")))
 }
 
 func printLook(out printer, what string, l *night.Look) {
@@ -229,7 +229,7 @@ func printRules(out printer, t *night.Target) {
 			text += fmt.Sprintf("  (its step: %+.3f)", *rule.Difference)
 		}
 		if len(rule.Tasks) > 0 {
-			text += "  (asked for by " + plural.Of(len(rule.Tasks), "failure", "failures")
+			text += "  (asked for by " + wording.Plural(len(rule.Tasks), "failure", "failures")
 			if len(rule.Won) > 0 {
 				text += fmt.Sprintf(", %d of them won now", len(rule.Won))
 			}
@@ -252,7 +252,7 @@ func printRules(out printer, t *night.Target) {
 // spentText says what a night took.
 func spentText(r *night.Report) string {
 	s := r.Spent
-	text := fmt.Sprintf("spent: %s, %s tokens in (%s cached), %s out", plural.Of(int(s.Calls), "call", "calls"), count(s.Input), count(s.Cached), count(s.Output))
+	text := fmt.Sprintf("spent: %s, %s tokens in (%s cached), %s out", wording.Plural(int(s.Calls), "call", "calls"), count(s.Input), count(s.Cached), count(s.Output))
 	switch {
 	case r.Simulated:
 		return text + ", no cost"

@@ -16,13 +16,13 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/draft"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepReviewOptions are the flags of sleep review.
@@ -96,7 +96,7 @@ func (o *sleepReviewOptions) run(ctx context.Context, a *app, profile string) er
 		a.shown().line("nothing to review: no task of an allowed project waits")
 		return nil
 	case !isTerminal(a.In):
-		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or look at them with --json and decide with --accept and --reject", plural.Of(len(list), "task is", "tasks are"))
+		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or look at them with --json and decide with --accept and --reject", wording.Plural(len(list), "task is", "tasks are"))
 	}
 	return o.reviewMined(ctx, a, setup, list)
 }

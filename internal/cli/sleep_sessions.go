@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepSessionsOptions are the flags of sleep sessions.
@@ -237,7 +237,7 @@ func printSession(out printer, s shownSession) {
 	if s.Commit != "" {
 		out.line(fmt.Sprintf("commit: %s (%s) %s", oneLine(s.Commit), s.CommitBy, oneLine(s.Branch)))
 	}
-	out.line(fmt.Sprintf("from %s to %s, %s, %s", s.Started.Local().Format("2006-01-02 15:04:05"), s.Ended.Local().Format("15:04:05"), plural.Of(len(s.Turns), "turn", "turns"), s.Origin))
+	out.line(fmt.Sprintf("from %s to %s, %s, %s", s.Started.Local().Format("2006-01-02 15:04:05"), s.Ended.Local().Format("15:04:05"), wording.Plural(len(s.Turns), "turn", "turns"), s.Origin))
 	for i := range s.Turns {
 		t := &s.Turns[i]
 		out.line("")

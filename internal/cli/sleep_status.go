@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -133,12 +133,12 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 		out.line("")
 	}
 	if s.Found {
-		out.line(fmt.Sprintf("profile: %s, which allows %s", oneLine(s.Profile), plural.Of(len(s.Projects), "project", "projects")))
+		out.line(fmt.Sprintf("profile: %s, which allows %s", oneLine(s.Profile), wording.Plural(len(s.Projects), "project", "projects")))
 	} else {
 		out.line("profile: none; `skillopt sleep init` writes " + oneLine(s.Profile))
 	}
 	out.line("kept in: " + oneLine(s.Dir))
-	out.line(fmt.Sprintf("kept: %s with %s, %s of %s (sleep.disk)", plural.Of(s.Kept.Sessions, "session", "sessions"), plural.Of(s.Kept.Turns, "turn", "turns"), decimalText(s.Bytes), decimalText(s.Disk)))
+	out.line(fmt.Sprintf("kept: %s with %s, %s of %s (sleep.disk)", wording.Plural(s.Kept.Sessions, "session", "sessions"), wording.Plural(s.Kept.Turns, "turn", "turns"), decimalText(s.Bytes), decimalText(s.Disk)))
 	if !s.Kept.Oldest.IsZero() {
 		out.line(fmt.Sprintf("oldest: %s; what ended more than %s ago goes with the next harvest (sleep.keep)", s.Kept.Oldest.Local().Format("2006-01-02"), s.Keep))
 	}

@@ -17,11 +17,11 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/env"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/timer"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // ownProgram is where this program is: by its name in PATH, which outlives an update, else the file itself.
@@ -210,7 +210,7 @@ func askedKeys(ctx context.Context, host timer.Host, commands map[string][]strin
 		case err != nil:
 			return usagef("the command that prints the key for %s failed: %v", name, err)
 		case value == "" || strings.ContainsAny(value, "\r\n\x00"):
-			return usagef("the command that prints the key for %s (%s) printed %s; it has to print one line", name, oneLine(strings.Join(argv, " ")), plural.Of(len(strings.Fields(value)), "word", "words"))
+			return usagef("the command that prints the key for %s (%s) printed %s; it has to print one line", name, oneLine(strings.Join(argv, " ")), wording.Plural(len(strings.Fields(value)), "word", "words"))
 		}
 		keys[name] = value
 	}

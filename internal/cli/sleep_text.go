@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // turnFacts are the lines about a turn apart from what was said.
@@ -28,7 +28,7 @@ func turnFacts(t *transcript.Turn) []string {
 		out = append(out, fmt.Sprintf("skill: %s (by %s)", oneLine(t.Skill), t.SkillBy))
 	}
 	if t.Redacted > 0 {
-		out = append(out, plural.Of(t.Redacted, "secret", "secrets")+" redacted")
+		out = append(out, wording.Plural(t.Redacted, "secret", "secrets")+" redacted")
 	}
 	return out
 }

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/week"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -99,7 +99,7 @@ func (s sleepSetup) standing(project, version string) func(target, live string) 
 
 // printWeek says on a screen what nights of some days came to.
 func printWeek(out printer, w *result.Week) {
-	out.line(fmt.Sprintf("nights of the last %s: %s", plural.Of(w.Days, "day", "days"), nightCount(w)))
+	out.line(fmt.Sprintf("nights of the last %s: %s", wording.Plural(w.Days, "day", "days"), nightCount(w)))
 	several := severalProjects(w)
 	for _, n := range w.Nights {
 		printWeekNight(out, n, several)
@@ -163,7 +163,7 @@ func printWeekNight(out printer, n result.WeekNight, several bool) {
 		out.line(line)
 	}
 	if len(n.Targets) == 0 {
-		out.line(fmt.Sprintf("    no document was worked on: %s, %s of tasks", plural.Of(n.Sessions, "new session", "new sessions"), plural.Of(n.NewTasks, "new cluster", "new clusters")))
+		out.line(fmt.Sprintf("    no document was worked on: %s, %s of tasks", wording.Plural(n.Sessions, "new session", "new sessions"), wording.Plural(n.NewTasks, "new cluster", "new clusters")))
 	}
 }
 
@@ -189,7 +189,7 @@ func printWeekAdoption(out printer, a result.WeekAdoption, several bool) {
 		out.line(text + fmt.Sprintf("%s: number %d was taken back", oneLine(a.Target), a.Of))
 		return
 	}
-	text += fmt.Sprintf("%s of night %s, %s, %s", oneLine(a.Target), oneLine(a.Night), oneLine(a.Claim), plural.Of(len(a.Rules), "rule", "rules"))
+	text += fmt.Sprintf("%s of night %s, %s, %s", oneLine(a.Target), oneLine(a.Night), oneLine(a.Claim), wording.Plural(len(a.Rules), "rule", "rules"))
 	if a.BackBy > 0 {
 		text += fmt.Sprintf("; taken back by number %d", a.BackBy)
 	}
@@ -212,20 +212,20 @@ func sinceText(s *result.NightAdopted) string {
 func waitsText(w result.WeekWaits) string {
 	var parts []string
 	if n := len(w.Proposals); n > 0 {
-		parts = append(parts, plural.Of(n, "proposal", "proposals"))
+		parts = append(parts, wording.Plural(n, "proposal", "proposals"))
 	}
 	if w.Review > 0 {
-		text := plural.Of(w.Review, "task", "tasks") + " to review"
+		text := wording.Plural(w.Review, "task", "tasks") + " to review"
 		if w.Held > 0 {
 			text += fmt.Sprintf(" (%d not used before)", w.Held)
 		}
 		parts = append(parts, text)
 	}
 	if n := len(w.Nights); n > 0 {
-		parts = append(parts, plural.Of(n, "night that is not over", "nights that are not over"))
+		parts = append(parts, wording.Plural(n, "night that is not over", "nights that are not over"))
 	}
 	if n := len(w.Intents); n > 0 {
-		parts = append(parts, plural.Of(n, "adoption that has not ended", "adoptions that have not ended"))
+		parts = append(parts, wording.Plural(n, "adoption that has not ended", "adoptions that have not ended"))
 	}
 	if len(parts) == 0 {
 		return "nothing"
@@ -235,12 +235,12 @@ func waitsText(w result.WeekWaits) string {
 
 func weekSpentText(w *result.Week) string {
 	s := w.Spent
-	text := fmt.Sprintf("%s, %s tokens", plural.Of(int(s.Calls), "call", "calls"), count(s.Input+s.Output))
+	text := fmt.Sprintf("%s, %s tokens", wording.Plural(int(s.Calls), "call", "calls"), count(s.Input+s.Output))
 	switch {
 	case s.CostUSD != nil:
 		text += fmt.Sprintf(", $%.2f", *s.CostUSD)
 	case s.KnownUSD > 0:
-		text += fmt.Sprintf(", $%.2f and what %s cost, which is not known (no price known)", s.KnownUSD, plural.Of(s.Unknown, "night", "nights"))
+		text += fmt.Sprintf(", $%.2f and what %s cost, which is not known (no price known)", s.KnownUSD, wording.Plural(s.Unknown, "night", "nights"))
 	case report.OnlySimulated(w):
 		text += ", no cost"
 	default:

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -29,7 +29,7 @@ func TestWeekOnAScreen(t *testing.T) {
 	if n := strings.Count(text, "\n"); n > 60 {
 		t.Errorf("%d lines", n)
 	}
-	if at := strings.IndexFunc(text, plain.Steers); at >= 0 {
+	if at := strings.IndexFunc(text, wording.Steers); at >= 0 {
 		t.Errorf("%q steers a terminal", text[max(0, at-20):at+1])
 	}
 	for _, want := range []string{"nights of the last 7 days: 2", "and 355 older; skillopt sleep history lists them", "next: skillopt sleep rollback 3", "no document was worked on", "(not over)"} {

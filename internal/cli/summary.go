@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -169,7 +169,7 @@ func writeUsage(out printer, s *result.Summary) {
 	if s.Tokens.Cached > 0 {
 		input += fmt.Sprintf(" (%.0f %% from the provider's cache)", 100*float64(s.Tokens.Cached)/float64(s.Tokens.Input))
 	}
-	out.line(fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, about+count(s.Tokens.Output), costText(s), s.WallS))
+	out.line(fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", wording.Plural(s.Calls.Total, "model call", "model calls"), input, about+count(s.Tokens.Output), costText(s), s.WallS))
 	writeUnknown(out, s.Unknown)
 	writeLeftOut(out, s.LeftOut)
 	writeTakenOver(out, s.Calls)
@@ -178,7 +178,7 @@ func writeUsage(out printer, s *result.Summary) {
 		faults += n
 	}
 	if faults > 0 {
-		text := plural.Of(faults, "attempt", "attempts") + " failed:"
+		text := wording.Plural(faults, "attempt", "attempts") + " failed:"
 		for _, code := range slices.Sorted(maps.Keys(s.Calls.Faults)) {
 			text += fmt.Sprintf(" %s %d", code, s.Calls.Faults[code])
 		}
@@ -189,10 +189,10 @@ func writeUsage(out printer, s *result.Summary) {
 // writeTakenOver says what of the answers others had paid for.
 func writeTakenOver(out printer, c result.Calls) {
 	if c.FromRuns > 0 {
-		out.line(fmt.Sprintf("%s taken from other runs, which had paid: 0 calls", plural.Of(c.FromRuns, "answer", "answers")))
+		out.line(fmt.Sprintf("%s taken from other runs, which had paid: 0 calls", wording.Plural(c.FromRuns, "answer", "answers")))
 	}
 	if n := c.Inherited - c.FromRuns; n > 0 {
-		out.line(fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
+		out.line(fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", wording.Plural(n, "answer", "answers")))
 	}
 }
 
@@ -213,7 +213,7 @@ func writeUnknown(out printer, u *result.UnknownUsage) {
 		return
 	}
 	if bounded := u.Calls - u.Unbounded; u.Calls > 0 {
-		text := "usage unknown for " + plural.Of(int(u.Calls), "call", "calls")
+		text := "usage unknown for " + wording.Plural(int(u.Calls), "call", "calls")
 		if bounded > 0 {
 			text += fmt.Sprintf(", %d counted as the most that can have been used (%s tokens)", bounded, count(u.Tokens))
 		}

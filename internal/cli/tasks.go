@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -98,12 +98,12 @@ func (a *app) findings(warnings []string) []result.Problem {
 // and what is odd.
 func (a *app) writeTaskReport(report result.TaskReport) error {
 	out := a.printer(a.Out)
-	out.line(fmt.Sprintf("%s: %d train, %d selection, %d test", plural.Of(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test))
+	out.line(fmt.Sprintf("%s: %d train, %d selection, %d test", wording.Plural(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test))
 	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
 		out.line(fmt.Sprintf("  %s: %d", name, report.ByType[name]))
 	}
 	if report.Triggers > 0 {
-		out.line(plural.Of(report.Triggers, "trigger task", "trigger tasks") + ", apart from these")
+		out.line(wording.Plural(report.Triggers, "trigger task", "trigger tasks") + ", apart from these")
 	}
 	if report.Unreviewed > 0 {
 		out.line(exploratory(report.Unreviewed))
@@ -130,7 +130,7 @@ const maxColumns = 20
 // table prints what was made of the columns of a table.
 func (p printer) table(t task.Table) {
 	separator := map[string]string{",": "commas", ";": "semicolons", "\t": "tabs"}[t.Separator]
-	p.line(fmt.Sprintf("%s: %s, separated by %s", p.path(t.Path), plural.Of(len(t.Columns), "column", "columns"), separator))
+	p.line(fmt.Sprintf("%s: %s, separated by %s", p.path(t.Path), wording.Plural(len(t.Columns), "column", "columns"), separator))
 	var used, unused []string
 	for i, c := range t.Columns {
 		name := shortened(oneLine(c.Name), 60)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/importer/evals"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -275,7 +275,7 @@ const maxReported = 25
 // print says what was written, and what happened to the source.
 func (o *tasksImportOptions) print(a *app, files int, report evals.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s: %s from %s, %s\n", o.out, plural.Of(report.Tasks, "task", "tasks"), report.Format, plural.Of(files, "file", "files"))
+	fmt.Fprintf(&b, "wrote %s: %s from %s, %s\n", o.out, wording.Plural(report.Tasks, "task", "tasks"), report.Format, wording.Plural(files, "file", "files"))
 	for _, section := range []struct {
 		title string
 		state evals.State

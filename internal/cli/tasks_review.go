@@ -20,7 +20,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/env"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -91,7 +91,7 @@ func (o *tasksReviewOptions) run(a *app, path string) error {
 		w.reviews = append(w.reviews, r)
 	}
 	if w.total > 0 && !o.acceptAll && !isTerminal(a.In) {
-		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or accept them unseen with --accept-all", plural.Of(w.total, "task is", "tasks are"))
+		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or accept them unseen with --accept-all", wording.Plural(w.total, "task is", "tasks are"))
 	}
 	switch err := w.all(); {
 	case errors.Is(err, errInterrupted):

@@ -13,11 +13,10 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/env"
-	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -43,10 +42,10 @@ func (s *Commands) Run(ctx context.Context, st Step) (result check.CommandResult
 			return result, fmt.Errorf("find the workspace: %w", err)
 		}
 	}
-	if st.temp, err = os.MkdirTemp("", ownfolder.Check); err != nil {
+	if st.temp, err = os.MkdirTemp("", disk.Check); err != nil {
 		return result, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
-	defer func() { err = errors.Join(err, tree.RemoveAll(st.temp)) }()
+	defer func() { err = errors.Join(err, disk.RemoveAll(st.temp)) }()
 	output, err := st.output()
 	if err != nil {
 		return result, err
@@ -193,7 +192,7 @@ func (st *Step) output() (dir string, err error) {
 	if r == nil {
 		return "", nil
 	}
-	if dir, err = os.MkdirTemp("", ownfolder.Check); err != nil {
+	if dir, err = os.MkdirTemp("", disk.Check); err != nil {
 		return "", fmt.Errorf("make a folder for what execute left: %w", err)
 	}
 	code := r.Signal

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 var (
@@ -109,7 +109,7 @@ func (s *Commands) texts(argv []string) (texts []string) {
 
 // head reads the beginning of a regular file.
 func head(path string) ([]byte, error) {
-	f, err := userfile.Open(context.Background(), path, 1<<40)
+	f, err := disk.Open(context.Background(), path, 1<<40)
 	if err != nil {
 		return nil, err
 	}

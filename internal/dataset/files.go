@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/glob"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Files returns the paths of the regular files below root that a pattern covers, sorted
@@ -19,17 +18,17 @@ import (
 // least one file is there, or the error wraps ErrNoFile.
 func Files(ctx context.Context, root *os.Root, pattern string, b Bounds) ([]string, error) {
 	b = b.filled()
-	if err := glob.Valid(pattern); err != nil {
+	if err := disk.ValidPattern(pattern); err != nil {
 		return nil, &Error{File: pattern, Msg: fmt.Sprintf("the pattern is none: %v; write it like data/**/*.json", err), Err: ErrNoFile}
 	}
-	dir, plain := glob.Fixed(pattern)
+	dir, plain := disk.FixedPart(pattern)
 	if plain {
 		if _, err := root.Stat(pattern); err != nil {
 			return nil, missing(pattern, err)
 		}
 		return []string{pattern}, nil
 	}
-	names, err := walk(ctx, root, dir, func(name string) bool { return glob.Match(pattern, name) && !hides(pattern, name) }, b.Files)
+	names, err := walk(ctx, root, dir, func(name string) bool { return disk.Match(pattern, name) && !hides(pattern, name) }, b.Files)
 	if err != nil {
 		return nil, missing(pattern, err)
 	}
@@ -62,7 +61,7 @@ func walk(ctx context.Context, root *os.Root, dir string, want func(string) bool
 		defer func() { err = errors.Join(err, at.Close()) }()
 		prefix = dir + "/"
 	}
-	err = tree.Walk(at, func(_ *os.Root, name string, e fs.DirEntry, err error) error {
+	err = disk.Walk(at, func(_ *os.Root, name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

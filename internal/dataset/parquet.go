@@ -10,7 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // parquetMark begins and ends a Parquet file.
@@ -28,7 +28,7 @@ func (r *reader) parquet(head []byte) (err error) {
 	if err := notOtherwise(head); err != nil {
 		return err
 	}
-	f, err := userfile.OpenIn(r.ctx, r.root, r.name, r.bounds.FileBytes)
+	f, err := disk.OpenIn(r.ctx, r.root, r.name, r.bounds.FileBytes)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (g *garbage) add(n int) {
 var errMixed = &Error{Err: ErrBroken, Msg: "values of its columns do not fit each other"}
 
 // soundEnds looks at the marks and at the metadata of a Parquet file.
-func soundEnds(f *userfile.File) error {
+func soundEnds(f *disk.File) error {
 	const tail = 8 // the length of the metadata, and the mark
 	size := f.Size()
 	ends := make([]byte, 4+tail)
@@ -203,7 +203,7 @@ func contained(call func() error) (err error) {
 // broken makes an error of the library one of the file.
 func broken(err error) error {
 	var own *Error
-	var file *userfile.Error
+	var file *disk.Error
 	if err == nil || errors.As(err, &own) || errors.As(err, &file) {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Rows goes over the rows of the file name below root, in their order. Its format is told
@@ -116,8 +116,8 @@ func (r *reader) fault(err error) error {
 		out.File = r.name
 		return &out
 	}
-	var size *userfile.Error
-	if errors.As(err, &size) && errors.Is(err, userfile.ErrTooLarge) {
+	var size *disk.Error
+	if errors.As(err, &size) && errors.Is(err, disk.ErrTooLarge) {
 		return &Error{File: r.name, Msg: size.Reason(), Err: ErrBound}
 	}
 	if errors.Is(err, encoding.ErrInvalidUTF8) {
@@ -126,12 +126,12 @@ func (r *reader) fault(err error) error {
 	if r.ctx.Err() != nil {
 		return fmt.Errorf("read %s: %w", r.name, context.Cause(r.ctx))
 	}
-	return &Error{File: r.name, Msg: userfile.Reason(err), Err: err}
+	return &Error{File: r.name, Msg: disk.Reason(err), Err: err}
 }
 
 // head returns the first bytes of the file.
 func (r *reader) head() ([]byte, error) {
-	f, err := userfile.OpenIn(r.ctx, r.root, r.name, r.bounds.FileBytes)
+	f, err := disk.OpenIn(r.ctx, r.root, r.name, r.bounds.FileBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ const byteOrderMark = "\ufeff"
 
 // stream opens the file as a text, which fails with the first byte that is not UTF-8.
 func (r *reader) stream(use func(*bufio.Reader) error) (err error) {
-	f, err := userfile.OpenIn(r.ctx, r.root, r.name, r.bounds.FileBytes)
+	f, err := disk.OpenIn(r.ctx, r.root, r.name, r.bounds.FileBytes)
 	if err != nil {
 		return err
 	}

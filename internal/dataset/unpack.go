@@ -19,8 +19,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/seed-f4525e22/skillopt/internal/tree"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // ArchiveBounds are what an archive may hold. What is 0 has a default.
@@ -80,7 +79,7 @@ func Unpack(ctx context.Context, root *os.Root, name string, into *os.Root, dir 
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return Unpacked{}, err
 	}
-	f, err := userfile.OpenIn(ctx, root, name, u.bounds.FileBytes)
+	f, err := disk.OpenIn(ctx, root, name, u.bounds.FileBytes)
 	if err != nil {
 		return Unpacked{}, err
 	}
@@ -88,25 +87,25 @@ func Unpack(ctx context.Context, root *os.Root, name string, into *os.Root, dir 
 	u.size = f.Size()
 	part := path.Join(path.Dir(dir), "."+path.Base(dir)+".unpacking")
 	full := filepath.Join(into.Name(), filepath.FromSlash(part))
-	if err := errors.Join(tree.RemoveAll(full), into.MkdirAll(part, 0o755)); err != nil {
+	if err := errors.Join(disk.RemoveAll(full), into.MkdirAll(part, 0o755)); err != nil {
 		return Unpacked{}, err
 	}
 	if err := u.unpack(into, part, f, open); err != nil {
-		return Unpacked{}, errors.Join(err, tree.RemoveAll(full))
+		return Unpacked{}, errors.Join(err, disk.RemoveAll(full))
 	}
 	if err := into.Rename(part, dir); err != nil {
-		return Unpacked{}, errors.Join(err, tree.RemoveAll(full))
+		return Unpacked{}, errors.Join(err, disk.RemoveAll(full))
 	}
 	return Unpacked{Files: u.files, Bytes: u.total}, nil
 }
 
 // opener returns what goes over the members of an archive.
-func opener(name string) (func(*unpacker, *userfile.File) error, error) {
+func opener(name string) (func(*unpacker, *disk.File) error, error) {
 	switch lower := strings.ToLower(name); {
 	case strings.HasSuffix(lower, ".zip"):
 		return (*unpacker).zip, nil
 	case strings.HasSuffix(lower, ".tar"):
-		return func(u *unpacker, f *userfile.File) error { return u.tar(f) }, nil
+		return func(u *unpacker, f *disk.File) error { return u.tar(f) }, nil
 	case strings.HasSuffix(lower, ".tar.gz"), strings.HasSuffix(lower, ".tgz"):
 		return (*unpacker).tgz, nil
 	}
@@ -130,7 +129,7 @@ type unpacker struct {
 	fold    cases.Caser
 }
 
-func (u *unpacker) unpack(into *os.Root, part string, f *userfile.File, open func(*unpacker, *userfile.File) error) (err error) {
+func (u *unpacker) unpack(into *os.Root, part string, f *disk.File, open func(*unpacker, *disk.File) error) (err error) {
 	if u.to, err = into.OpenRoot(part); err != nil {
 		return err
 	}
@@ -151,9 +150,9 @@ func (u *unpacker) fault(err error) error {
 	if u.ctx.Err() != nil {
 		return fmt.Errorf("unpack %s: %w", u.name, context.Cause(u.ctx))
 	}
-	out := &Error{File: u.name, Member: u.member, Msg: userfile.Reason(err), Err: err}
+	out := &Error{File: u.name, Member: u.member, Msg: disk.Reason(err), Err: err}
 	switch {
-	case errors.Is(err, userfile.ErrTooLarge):
+	case errors.Is(err, disk.ErrTooLarge):
 		out.Err = ErrBound
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum), errors.Is(err, tar.ErrHeader), errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum),
 		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), isCorrupt(err):
@@ -174,7 +173,7 @@ func (u *unpacker) bad(kind error, format string, args ...any) error {
 	return &Error{Msg: fmt.Sprintf(format, args...), Err: kind}
 }
 
-func (u *unpacker) zip(f *userfile.File) error {
+func (u *unpacker) zip(f *disk.File) error {
 	archive, err := zip.NewReader(f, f.Size())
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are looked at below
 		return err
@@ -202,7 +201,7 @@ func (u *unpacker) zip(f *userfile.File) error {
 	return nil
 }
 
-func (u *unpacker) tgz(f *userfile.File) error {
+func (u *unpacker) tgz(f *disk.File) error {
 	in, err := gzip.NewReader(bufio.NewReaderSize(f, 256<<10))
 	if err != nil {
 		return err
@@ -314,7 +313,7 @@ func (u *unpacker) named(name string, mode fs.FileMode) (string, error) {
 		return clean, nil
 	case !fs.ValidPath(name) || !filepath.IsLocal(filepath.FromSlash(name)):
 		return "", u.bad(ErrMember, "its name leads out of the archive, or is none: absolute paths, .. and empty names are not unpacked")
-	case len(name) > 1000 || strings.Count(name, "/") >= tree.MaxDepth:
+	case len(name) > 1000 || strings.Count(name, "/") >= disk.MaxDepth:
 		return "", u.bad(ErrMember, "its path is too long")
 	}
 	return name, u.unique(name, mode.IsDir())

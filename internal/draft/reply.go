@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -113,7 +113,7 @@ func (c *candidate) read(v any) (err error) {
 // hide. The error says why it is none.
 func ReadPrompt(v any) (string, error) {
 	raw := textOf(v)
-	prompt := strings.TrimSpace(plain.Text(raw))
+	prompt := strings.TrimSpace(wording.Plain(raw))
 	switch {
 	case prompt == "":
 		return "", errors.New("it has no prompt")
@@ -159,7 +159,7 @@ func ReadGold(v any) ([]string, error) {
 		if strings.ContainsRune(raw, 0) {
 			return nil, errors.New("an expected answer holds a zero byte")
 		}
-		text := strings.TrimSpace(plain.Text(raw))
+		text := strings.TrimSpace(wording.Plain(raw))
 		if text != "" && !slices.Contains(gold, text) {
 			gold = append(gold, text)
 		}
@@ -234,7 +234,7 @@ func readCheck(v any) (map[string]any, error) {
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return plain.Text(v)
+		return wording.Plain(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, one := range v {

@@ -15,8 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -51,7 +50,7 @@ func OpenReview(path string) (*Review, error) {
 	if info.Size() > task.MaxFile {
 		return nil, fmt.Errorf("open tasks: %s is larger than %d MB", path, task.MaxFile>>20)
 	}
-	data, err := userfile.Read(context.Background(), path, task.MaxFile)
+	data, err := disk.Read(context.Background(), path, task.MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
@@ -130,7 +129,7 @@ func (r *Review) Reject(i int) error {
 	}
 	// A review that was killed between the two files meets the task again.
 	if !bytes.Contains(append([]byte{'\n'}, kept...), append([]byte{'\n'}, line...)) {
-		if err := atomicfile.WriteFile(r.Rejected(), append(kept, line...), r.perm); err != nil {
+		if err := disk.WriteFile(r.Rejected(), append(kept, line...), r.perm); err != nil {
 			return err
 		}
 	}
@@ -177,7 +176,7 @@ func (r *Review) change(decide func([]reviewLine) error) error {
 			data = append(data, l.text...)
 		}
 	}
-	if err := atomicfile.WriteFile(r.path, data, r.perm); err != nil {
+	if err := disk.WriteFile(r.path, data, r.perm); err != nil {
 		return err
 	}
 	r.lines, r.disk = lines, data

@@ -11,8 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -69,7 +68,7 @@ func (f *TriggerFile) read() ([]byte, error) {
 	if real, err := filepath.EvalSymlinks(f.path); err == nil {
 		f.path = real // a link stays one
 	}
-	data, err := userfile.Read(context.Background(), f.path, task.MaxFile)
+	data, err := disk.Read(context.Background(), f.path, task.MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
@@ -133,5 +132,5 @@ func (f *TriggerFile) Add(lines []byte) (int, error) {
 	if !bytes.Equal(now, f.data) {
 		return 0, fmt.Errorf("%s: %w", f.path, ErrChanged)
 	}
-	return n, atomicfile.WriteFile(f.path, out, f.perm)
+	return n, disk.WriteFile(f.path, out, f.perm)
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // maxListed is how many of the prompts that there are already a call is told, the newest.
@@ -57,7 +57,7 @@ func (d *triggerDrafter) asked(c triggerCall, n int, known []string) (system, us
 		return "", "", err
 	}
 	user, err = d.prompts.task.Render(map[string]any{
-		"files": d.shown(c.file), "known": listed(known[max(0, len(known)-maxListed):]), "count": plural.Of(c.tasks(), "prompt", "prompts"),
+		"files": d.shown(c.file), "known": listed(known[max(0, len(known)-maxListed):]), "count": wording.Plural(c.tasks(), "prompt", "prompts"),
 		"assignment": d.assignment(c), "lean": d.lean(n),
 	})
 	return system, user, err
@@ -84,7 +84,7 @@ func (d *triggerDrafter) assignment(c triggerCall) string {
 	lines := make([]string, len(c.asked))
 	for i, s := range c.asked {
 		p := d.parts[s.part]
-		lines[i] = fmt.Sprintf("- %s of the kind %s: about lines %d-%d of %s", plural.Of(s.n, "prompt", "prompts"), s.kind, p.From, p.To, d.Material.Files[c.file].Path)
+		lines[i] = fmt.Sprintf("- %s of the kind %s: about lines %d-%d of %s", wording.Plural(s.n, "prompt", "prompts"), s.kind, p.From, p.To, d.Material.Files[c.file].Path)
 		if p.Title != "" {
 			lines[i] += fmt.Sprintf(" (%s)", excerpt(p.Title, 80))
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -62,7 +62,7 @@ func (c *triggerCandidate) read(v any) error {
 		return errors.New("it is no object")
 	}
 	raw := textOf(m["prompt"])
-	c.prompt = strings.TrimSpace(plain.Text(raw))
+	c.prompt = strings.TrimSpace(wording.Plain(raw))
 	switch {
 	case c.prompt == "":
 		return errors.New("it has no prompt")
@@ -75,8 +75,8 @@ func (c *triggerCandidate) read(v any) error {
 	}
 	kind := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(textOf(m["trigger"]))))
 	if c.kind = task.Trigger(kind); c.kind != task.TriggerShould && c.kind != task.TriggerShouldNot {
-		return fmt.Errorf("its trigger is %q, allowed: %s, %s", excerpt(plain.Text(textOf(m["trigger"])), 40), task.TriggerShould, task.TriggerShouldNot)
+		return fmt.Errorf("its trigger is %q, allowed: %s, %s", excerpt(wording.Plain(textOf(m["trigger"])), 40), task.TriggerShould, task.TriggerShouldNot)
 	}
-	c.why = excerpt(plain.Text(textOf(m["why"])), maxWhy)
+	c.why = excerpt(wording.Plain(textOf(m["why"])), maxWhy)
 	return nil
 }

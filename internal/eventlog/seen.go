@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // seen is what a log holds, according to what it is known again: a resumed run sends events of what
@@ -172,7 +172,7 @@ func loadSeen(root *os.Root, log string, last int) (s *seen, through int) {
 	if err != nil || !there.Mode().IsRegular() {
 		return nothing()
 	}
-	data, err := userfile.ReadIn(context.Background(), root, seenFile, maxSeenFile)
+	data, err := disk.ReadIn(context.Background(), root, seenFile, maxSeenFile)
 	if err != nil {
 		return nothing()
 	}

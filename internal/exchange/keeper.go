@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-f4525e22/skillopt/internal/fit"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -191,7 +191,7 @@ func (k *Keeper) item(role string, parts []raw) *item {
 const maxName = 200
 
 // name is what is kept of a name.
-func (k *Keeper) name(s string) string { return fit.Middle(k.mask.text(s), maxName) }
+func (k *Keeper) name(s string) string { return wording.Middle(k.mask.text(s), maxName) }
 
 // keyOf is the key of something that was said.
 func (k *Keeper) keyOf(role string, parts []raw) rawKey {
@@ -219,7 +219,7 @@ func (k *Keeper) keyOf(role string, parts []raw) rawKey {
 // maxReason is the length of what an attempt failed with, in bytes.
 const maxReason = 2000
 
-func (k *Keeper) reason(s string) string { return fit.Middle(k.mask.text(s), maxReason) }
+func (k *Keeper) reason(s string) string { return wording.Middle(k.mask.text(s), maxReason) }
 
 // kept is what is kept of a part.
 func (k *Keeper) kept(p raw) part {

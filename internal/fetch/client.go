@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/internet"
+	"github.com/seed-f4525e22/skillopt/internal/page"
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 )
 
@@ -124,7 +124,7 @@ func newNetwork(c *client) *network {
 		}
 	}
 	n := &network{proxy: c.o.Proxy, direct: transport(), throughP: transport()}
-	n.direct.DialContext = internet.Dialer(c.o.Bounds.Connect, slices.Collect(maps.Keys(c.trusted))...)
+	n.direct.DialContext = page.Dialer(c.o.Bounds.Connect, slices.Collect(maps.Keys(c.trusted))...)
 	n.throughP.Proxy = c.o.Proxy
 	return n
 }
@@ -304,7 +304,7 @@ func (c *client) allowed(r request, u *url.URL, sentOn bool) error {
 		return &Error{Origin: r.name(), Err: kind, Msg: fmt.Sprintf("%s %s: %s", what, why, plainURL(u.String()))}
 	}
 	ip, err := netip.ParseAddr(strings.Trim(u.Hostname(), "[]"))
-	local := err == nil && !internet.Public(ip) || strings.EqualFold(u.Hostname(), "localhost") || strings.HasSuffix(strings.ToLower(u.Hostname()), ".localhost")
+	local := err == nil && !page.Public(ip) || strings.EqualFold(u.Hostname(), "localhost") || strings.HasSuffix(strings.ToLower(u.Hostname()), ".localhost")
 	switch {
 	case u.User != nil:
 		return bad("has a user in it")
@@ -324,8 +324,8 @@ func (c *client) allowed(r request, u *url.URL, sentOn bool) error {
 func (c *client) unreached(r request, at *url.URL, err error) error {
 	var certificate *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, internet.ErrPrivate):
-		return &Error{Origin: r.name(), Err: errors.Join(ErrRedirect, internet.ErrPrivate), Msg: fmt.Sprintf("%s has an address that is private, which is not spoken to", at.Host)}
+	case errors.Is(err, page.ErrPrivate):
+		return &Error{Origin: r.name(), Err: errors.Join(ErrRedirect, page.ErrPrivate), Msg: fmt.Sprintf("%s has an address that is private, which is not spoken to", at.Host)}
 	case errors.As(err, &certificate):
 		return &Error{Origin: r.name(), Err: errors.Join(ErrTransport, err), Msg: fmt.Sprintf("the certificate of %s is not valid: %v", at.Host, certificate.Err)}
 	}

@@ -19,7 +19,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // fetcher brings files into a folder.
@@ -132,7 +132,7 @@ func (f *fetcher) pin(o *outcome) error {
 
 // fault is an error of the file system, or of the context.
 func (f *fetcher) fault(file File, err error) error {
-	return &Error{Origin: file.Origin, Path: file.Path, Msg: fmt.Sprintf("%s: %s", filepath.Join(f.dir, file.Path), userfile.Reason(err)), Err: err}
+	return &Error{Origin: file.Origin, Path: file.Path, Msg: fmt.Sprintf("%s: %s", filepath.Join(f.dir, file.Path), disk.Reason(err)), Err: err}
 }
 
 // present returns the sums of a file that is there, nil if none is. One that is there and
@@ -167,7 +167,7 @@ func (f *fetcher) other(file File, why string) error {
 
 // sum goes over a file that is there.
 func (f *fetcher) sum(ctx context.Context, file File, name string) (*sums, error) {
-	in, err := userfile.OpenIn(ctx, f.root, name, f.client.o.Bounds.FileBytes)
+	in, err := disk.OpenIn(ctx, f.root, name, f.client.o.Bounds.FileBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (d *download) open(ctx context.Context) error {
 		return d.fault(d.file, err)
 	}
 	d.out = out
-	if tag, err := userfile.ReadIn(ctx, d.root, d.tag(), 4<<10); err == nil {
+	if tag, err := disk.ReadIn(ctx, d.root, d.tag(), 4<<10); err == nil {
 		d.etag = strings.TrimSpace(string(tag))
 	}
 	if d.sums, err = d.sum(ctx, d.file, d.part()); err != nil {
@@ -526,5 +526,5 @@ func (d *download) tooMuch(most int64) error {
 
 // full is the error of a write. What is here is kept.
 func (d *download) full(err error) error {
-	return &Error{Origin: d.file.Origin, Path: d.file.Path, Err: err, Msg: fmt.Sprintf("%s after %d bytes of %s: make room in %s and fetch again; what is here is kept", userfile.Reason(err), d.sums.size, total(d.file.Size), d.dir)}
+	return &Error{Origin: d.file.Origin, Path: d.file.Path, Err: err, Msg: fmt.Sprintf("%s after %d bytes of %s: make room in %s and fetch again; what is here is kept", disk.Reason(err), d.sums.size, total(d.file.Size), d.dir)}
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/internet"
+	"github.com/seed-f4525e22/skillopt/internal/page"
 )
 
 func TestNextPage(t *testing.T) {
@@ -88,7 +88,7 @@ func TestPrivateAddressesAreNotConnectedTo(t *testing.T) {
 		body, err := io.ReadAll(res.Body)
 		return string(body), errors.Join(err, res.Body.Close())
 	}
-	if _, err := get(Options{}, server.URL); !errors.Is(err, internet.ErrPrivate) {
+	if _, err := get(Options{}, server.URL); !errors.Is(err, page.ErrPrivate) {
 		t.Errorf("connected: %v", err)
 	}
 	if got, err := get(Options{Trusted: []string{at.Host}}, server.URL+"/x"); err != nil || got != at.Host+"/x" {
@@ -99,7 +99,7 @@ func TestPrivateAddressesAreNotConnectedTo(t *testing.T) {
 		t.Errorf("by a proxy: %q, %v", got, err)
 	}
 	none := func(*http.Request) (*url.URL, error) { return nil, nil }
-	if _, err := get(Options{Proxy: none}, server.URL); !errors.Is(err, internet.ErrPrivate) {
+	if _, err := get(Options{Proxy: none}, server.URL); !errors.Is(err, page.ErrPrivate) {
 		t.Errorf("by no proxy: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/glob"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // plan lists the files of all sources, and what is known of them.
@@ -126,7 +126,7 @@ type entry struct {
 
 func (c *client) listHF(ctx context.Context, s Source) ([]File, error) {
 	base := c.hf
-	dir, _ := glob.Fixed(s.pattern())
+	dir, _ := disk.FixedPart(s.pattern())
 	next := base.JoinPath("api", "datasets", s.HF, "tree", s.Revision, escaped(dir))
 	next.RawQuery = "recursive=true"
 	var files []File
@@ -138,7 +138,7 @@ func (c *client) listHF(ctx context.Context, s Source) ([]File, error) {
 			return nil, err
 		}
 		for _, e := range page {
-			if e.Type != "file" || !glob.Match(s.pattern(), e.Path) {
+			if e.Type != "file" || !disk.Match(s.pattern(), e.Path) {
 				continue
 			}
 			f, err := c.fileHF(s, dir, e)
@@ -234,7 +234,7 @@ func (c *client) listGitHub(ctx context.Context, s Source) ([]File, error) {
 	var names []string
 	for _, a := range release.Assets {
 		names = append(names, a.Name)
-		if !glob.Match(s.Asset, a.Name) {
+		if !disk.Match(s.Asset, a.Name) {
 			continue
 		}
 		at, err := s.place(a.Name)

@@ -14,8 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // LockName is the name of the lock file in a folder.
@@ -79,7 +78,7 @@ func (l lockFile) add(pins []Pin) error {
 
 func readLock(ctx context.Context, path string) (lockFile, error) {
 	l := lockFile{}
-	data, err := userfile.Read(ctx, path, mostLock)
+	data, err := disk.Read(ctx, path, mostLock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
 	}
@@ -103,7 +102,7 @@ func (l lockFile) write(path string) error {
 	if err != nil {
 		return fmt.Errorf("fetch: write the lock file: %w", err)
 	}
-	if err := atomicfile.WriteFile(path, append(data, '\n'), 0o644); err != nil {
+	if err := disk.WriteFile(path, append(data, '\n'), 0o644); err != nil {
 		return fmt.Errorf("fetch: %w", err)
 	}
 	return nil

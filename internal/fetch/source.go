@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/glob"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Validate says what is wrong with a source as it is written, if anything. Its error is an
@@ -41,7 +41,7 @@ var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+$`)
 
 func (s Source) validHF() error {
 	pattern := s.pattern()
-	switch err := glob.Valid(pattern); {
+	switch err := disk.ValidPattern(pattern); {
 	case s.Tag != "" || s.Asset != "" || s.SHA256 != "":
 		return s.bad("hf has revision, files and to, and none of tag, asset and sha256")
 	case !named.MatchString(s.HF) || strings.Contains(s.HF, ".."):
@@ -62,7 +62,7 @@ func (s Source) pattern() string {
 }
 
 func (s Source) validGitHub() error {
-	switch err := glob.Valid(s.Asset); {
+	switch err := disk.ValidPattern(s.Asset); {
 	case s.Revision != "" || s.Files != "":
 		return s.bad("github has tag, asset, sha256 and to, and neither revision nor files")
 	case !named.MatchString(s.GitHub) || strings.Contains(s.GitHub, ".."):

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -135,7 +135,7 @@ const maxProjection = 1 << 30
 
 // historyIn is what the run in dir has decided so far, nil if nothing is known.
 func historyIn(dir string) *result.History {
-	data, err := userfile.Read(context.Background(), filepath.Join(dir, run.HistoryFile), maxProjection)
+	data, err := disk.Read(context.Background(), filepath.Join(dir, run.HistoryFile), maxProjection)
 	var h result.History
 	if err != nil || json.Unmarshal(data, &h) != nil {
 		return nil

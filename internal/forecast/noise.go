@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -43,7 +43,7 @@ func KnownNoise(s *session.Inputs) (*result.Noise, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := userfile.Read(context.Background(), filepath.Join(dir, NoiseFile), maxProjection)
+	data, err := disk.Read(context.Background(), filepath.Join(dir, NoiseFile), maxProjection)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

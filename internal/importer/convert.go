@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -256,7 +256,7 @@ func (c *converter) rest(flat string) {
 func (c *converter) extra(flat string) {
 	note := "handed to environments and templates"
 	if !slices.Contains(benchmarkKeys(), flat) {
-		if near, ok := suggest.Of(flat, append(flatNames(), benchmarkKeys()...)); ok {
+		if near, ok := wording.Suggest(flat, append(flatNames(), benchmarkKeys()...)); ok {
 			note += "; did you mean " + near + "?"
 		}
 	}
@@ -300,7 +300,7 @@ func (c *converter) lost(key string, value any) {
 }
 
 func (c *converter) meant(name string, names []string) string {
-	if near, ok := suggest.Of(name, names); ok {
+	if near, ok := wording.Suggest(name, names); ok {
 		return "did you mean " + near + "?"
 	}
 	return "no key that is known is like it"

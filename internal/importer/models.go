@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // models converts the two roles and says what happens to the keys of backends
@@ -65,7 +65,7 @@ func (p part) unknown() {
 }
 
 func (c *converter) meantBackend(name string) string {
-	if near, ok := suggest.Of(name, backends()); ok {
+	if near, ok := wording.Suggest(name, backends()); ok {
 		return "no backend that is known; did you mean " + near + "?"
 	}
 	return "no backend that is known"

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 )
 
 // Whoever closes a journal that somebody else reads is told that its log stays beside
@@ -62,7 +62,7 @@ func TestALogThatStaysIsTold(t *testing.T) {
 // reading holds a read transaction open until the function that it returns is called.
 func reading(t *testing.T, path string) (end func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, "?mode=ro"))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=ro"))
 	if err != nil {
 		t.Fatal(err)
 	}

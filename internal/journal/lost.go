@@ -3,7 +3,7 @@ package journal
 import (
 	"fmt"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // LostEnd says that entries that were recorded are gone from the end of a journal,
@@ -33,7 +33,7 @@ func (l *LostEnd) String() string {
 		gone += fmt.Sprintf(", up to %s,", l.LostKey)
 	}
 	return fmt.Sprintf("the end of the record %s is lost: %s (%s) were recorded and are gone: %s; %s; what is gone is asked for, and paid for, again",
-		l.Path, gone, plural.Of(l.Entries, "entry", "entries"), l.Reason, there)
+		l.Path, gone, wording.Plural(l.Entries, "entry", "entries"), l.Reason, there)
 }
 
 // Lost says what is missing at the end of the journal, nil if nothing is known to

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // markSuffix ends the name of a file next to a journal that says how far the
@@ -78,7 +78,7 @@ const maxMark = 4 << 10
 // readMark reads the mark of the journal at path. There may be
 // none: a copy of the record alone has none.
 func readMark(path string) (marked, error) {
-	text, err := userfile.Read(context.Background(), path+markSuffix, maxMark)
+	text, err := disk.Read(context.Background(), path+markSuffix, maxMark)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
 		return marked{}, nil
 	}

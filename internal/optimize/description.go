@@ -5,9 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/fit"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -95,9 +94,9 @@ func list(b *strings.Builder, head string, prompts []string, most int) {
 	if len(prompts) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%s (%s):\n", head, plural.Of(len(prompts), "prompt", "prompts"))
+	fmt.Fprintf(b, "%s (%s):\n", head, wording.Plural(len(prompts), "prompt", "prompts"))
 	for _, p := range prompts[:min(most, len(prompts))] {
-		fmt.Fprintf(b, "- %s\n", fit.Middle(escaped(strings.TrimSpace(p)), loadLength))
+		fmt.Fprintf(b, "- %s\n", wording.Middle(escaped(strings.TrimSpace(p)), loadLength))
 	}
 	b.WriteByte('\n')
 }

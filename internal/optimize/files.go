@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -34,10 +34,10 @@ func Files(in FilesInput) (prompt.Text, error) {
 	touched := Touched(in.Outcomes, in.Skill.Others())
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s: %s, %s, always loaded, shown above%s\n", skill.Main,
-		plural.Of(len(in.Skill.Text()), "byte", "bytes"), plural.Of(len(strings.Fields(in.Skill.Text())), "word", "words"), in.about(skill.Main, touched))
+		wording.Plural(len(in.Skill.Text()), "byte", "bytes"), wording.Plural(len(strings.Fields(in.Skill.Text())), "word", "words"), in.about(skill.Main, touched))
 	for _, name := range in.Skill.Others() {
 		text, _ := in.Skill.File(name)
-		fmt.Fprintf(&b, "- %s: %s%s\n", escaped(name), plural.Of(len(text), "byte", "bytes"), in.about(name, touched))
+		fmt.Fprintf(&b, "- %s: %s%s\n", escaped(name), wording.Plural(len(text), "byte", "bytes"), in.about(name, touched))
 	}
 	in.texts(&b, touched)
 	return in.Prompts.Files(prompt.FilesInput{

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -17,6 +17,6 @@ func Region(prompts *prompt.Set, document string) (prompt.Text, error) {
 		return prompt.Text{}, fmt.Errorf("read the learned region: %w", err)
 	}
 	return prompts.Region(prompt.RegionInput{
-		Start: skill.LearnedStart, End: skill.LearnedEnd, Lines: plural.Of(strings.Count(held, "\n"), "line", "lines"),
+		Start: skill.LearnedStart, End: skill.LearnedEnd, Lines: wording.Plural(strings.Count(held, "\n"), "line", "lines"),
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -43,7 +43,7 @@ func Remember(m result.Memory) Remembered {
 	}
 	out.Rejected = apart(strings.TrimSuffix(strings.Join(entries, "\n"), "\n"))
 	if left := len(m.Rejected) - len(entries); left > 0 {
-		out.Rejected += fmt.Sprintf("\n%s left out.", plural.Of(left, "older entry is", "older entries are"))
+		out.Rejected += fmt.Sprintf("\n%s left out.", wording.Plural(left, "older entry is", "older entries are"))
 	}
 	return out
 }
@@ -57,7 +57,7 @@ func apart(text string) string {
 // entryText is what is shown edits that were judged together.
 func entryText(r result.Rejected) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s, %s\n", plural.Of(len(r.Edits)+len(r.Changes), "change", "changes"), differenceText(r.Difference))
+	fmt.Fprintf(&b, "### %s, %s\n", wording.Plural(len(r.Edits)+len(r.Changes), "change", "changes"), differenceText(r.Difference))
 	for _, e := range r.Edits[:min(len(r.Edits), maxMade)] {
 		if e.Heading != "" {
 			fmt.Fprintf(&b, "- below the heading %s:\n", oneLine(e.Heading, maxTargetLine))
@@ -84,7 +84,7 @@ func differenceText(d *result.ScoreDifference) string {
 		text += ", interval not known"
 	}
 	if d.N > 0 {
-		text += ", on " + plural.Of(d.N, "task", "tasks")
+		text += ", on " + wording.Plural(d.N, "task", "tasks")
 	}
 	return text
 }

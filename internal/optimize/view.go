@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/fit"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -208,7 +208,7 @@ func write(sheets []sheet, room int) []string {
 	for i := range sizes {
 		sizes[i] += mostFences * (len(fence) - 3) // they were measured with the shortest fence
 	}
-	limit := fit.Limit(sizes, room)
+	limit := wording.FitLimit(sizes, room)
 	texts := make([]string, len(sheets))
 	for i, s := range sheets {
 		texts[i] = s.within(limit, fence)
@@ -223,12 +223,12 @@ const mostFences = 16
 func (s sheet) within(room int, fence string) string {
 	form := s.write
 	limit := cutTo(form, room, fence)
-	if limit < fit.Least && s.brief != nil {
+	if limit < wording.Least && s.brief != nil {
 		if brief := cutTo(s.brief, room, fence); brief >= limit {
 			form, limit = s.brief, brief
 		}
 	}
-	p := &pen{fence: fence, cut: func(text string) string { return fit.Middle(text, limit) }}
+	p := &pen{fence: fence, cut: func(text string) string { return wording.Middle(text, limit) }}
 	form(p)
 	return p.b.String()
 }
@@ -236,5 +236,5 @@ func (s sheet) within(room int, fence string) string {
 // cutTo is the length to which the texts of a form are cut.
 func cutTo(form func(p *pen), room int, fence string) int {
 	m := measured(form)
-	return fit.Limit(m.lengths, room-m.fixed-mostFences*(len(fence)-3))
+	return wording.FitLimit(m.lengths, room-m.fixed-mostFences*(len(fence)-3))
 }

@@ -25,8 +25,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
-	"github.com/seed-f4525e22/skillopt/internal/internet"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Bounds of a page.
@@ -61,7 +60,7 @@ func New(o Options) *Client {
 	transport := o.Transport
 	if transport == nil {
 		transport = &http.Transport{
-			DialContext: internet.Dialer(MaxTime, o.Trusted...), TLSHandshakeTimeout: MaxTime, ResponseHeaderTimeout: MaxTime,
+			DialContext: Dialer(MaxTime, o.Trusted...), TLSHandshakeTimeout: MaxTime, ResponseHeaderTimeout: MaxTime,
 			MaxResponseHeaderBytes: maxHeader, DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 		}
 	}
@@ -216,7 +215,7 @@ func decoded(data []byte, declared string) string {
 			data = text
 		}
 	}
-	return plain.Text(strings.ToValidUTF8(string(data), string(utf8.RuneError)))
+	return wording.Plain(strings.ToValidUTF8(string(data), string(utf8.RuneError)))
 }
 
 // fitted squeezes white space, and cuts a text to what is kept of it.
@@ -261,7 +260,7 @@ func worded(ctx context.Context, err error) fault {
 		return told
 	case ctx.Err() != nil:
 		return faultTime
-	case errors.Is(err, internet.ErrPrivate):
+	case errors.Is(err, ErrPrivate):
 		return faultPrivate
 	case errors.As(err, &name):
 		return faultHost

@@ -19,10 +19,10 @@ const module = "github.com/seed-f4525e22/skillopt"
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
 	{
-		"internal/fault", "internal/fit", "internal/glob", "internal/internet", "internal/ownfolder", "internal/suggest", "internal/plain", "internal/plural", "internal/taskgroup", "internal/reach", "internal/sqliteuri", "internal/table",
-		"internal/similar", "internal/distance", "internal/latex", "internal/tree", "internal/userfile", "internal/yamlx", "benchmarks",
+		"internal/fault", "internal/disk", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
+		"internal/similar", "internal/distance", "internal/latex", "internal/yamlx", "benchmarks",
 	},
-	{"internal/template", "internal/atomicfile", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
+	{"internal/template", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
 	{"score", "skill", "event", "internal/mcq"},
 	{"trajectory", "internal/provenance", "internal/benchmark/convert"},
 	{"model", "model/modeltest", "internal/stats"},
@@ -74,7 +74,7 @@ var sideways = map[string][]string{
 	"internal/provider/gemini":    {"internal/provider/header"},
 	"internal/provider/ollama":    {"internal/provider/header"},
 	"internal/agent":              {"internal/provider/header"},
-	"internal/reach":              {"internal/userfile"},
+	"internal/reach":              {"internal/disk"},
 	"internal/provider/seat":      {"internal/agent"},
 	"internal/provider/cassette":  {"internal/caller"},
 }

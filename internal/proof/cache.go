@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Cache keeps what was proven in a folder. The zero value keeps nothing. Only good
@@ -55,7 +55,7 @@ func (c Cache) Save(key string, r Result, at time.Time) error {
 		err = os.MkdirAll(c.Dir, 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Replace(c.file(key), append(data, '\n'), 0o600)
+		err = disk.Replace(c.file(key), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the proof of an agent: %w", err)

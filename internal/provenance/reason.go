@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -186,7 +186,7 @@ func (r Reason) String() string {
 		Verbatim: "proposed so by analysts of", Reworded: "reworded from what analysts proposed, who read", Batch: "made from what all analysts proposed, who read",
 	}[r.Link] + " " + read(r.Source)
 	if r.Support > 0 {
-		who += fmt.Sprintf(", with %s behind it", plural.Of(r.Support, "trajectory", "trajectories"))
+		who += fmt.Sprintf(", with %s behind it", wording.Plural(r.Support, "trajectory", "trajectories"))
 	}
 	return who
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Kind is what is at a path.
@@ -38,11 +38,11 @@ type Files interface {
 }
 
 // Disk returns the file system of this machine.
-func Disk() Files { return disk{} }
+func Disk() Files { return machine{} }
 
-type disk struct{}
+type machine struct{}
 
-func (disk) Look(path string) Node {
+func (machine) Look(path string) Node {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return Node{}
@@ -65,8 +65,8 @@ func (disk) Look(path string) Node {
 // maxText is enough for a first line and for a pyvenv.cfg.
 const maxText = 4 << 10
 
-func (disk) Text(path string) string {
-	f, err := userfile.Open(context.Background(), path, 1<<40)
+func (machine) Text(path string) string {
+	f, err := disk.Open(context.Background(), path, 1<<40)
 	if err != nil {
 		return ""
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -272,7 +272,7 @@ func (j *Judged) String() string {
 		s += ", not measured"
 	}
 	if j.N > 0 {
-		s += " on " + plural.Of(j.N, "item", "items")
+		s += " on " + wording.Plural(j.N, "item", "items")
 	}
 	return s
 }

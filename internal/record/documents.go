@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -181,7 +181,7 @@ func readDocument(dir, name string, most int64, v any) (found bool, err error) {
 	if !found {
 		return false, nil
 	}
-	if err := run.Decode(name, data, v); errors.Is(err, userfile.ErrTooLarge) {
+	if err := run.Decode(name, data, v); errors.Is(err, disk.ErrTooLarge) {
 		return false, fmt.Errorf("read run: %w", err)
 	} else if err != nil {
 		return false, &FileError{Path: filepath.Join(dir, name), Err: err}

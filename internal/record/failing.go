@@ -12,8 +12,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -216,10 +216,10 @@ func (r *Run) Failures(sheets []Sheet, kind string) (Failing, error) {
 func (f *Failing) Over() string {
 	text := ""
 	if f.Answers > f.Tasks {
-		text = ", over " + plural.Of(f.Answers, "answer", "answers")
+		text = ", over " + wording.Plural(f.Answers, "answer", "answers")
 	}
 	if f.Unscored > 0 {
-		text += fmt.Sprintf(", without %s that came without a score", plural.Of(f.Unscored, "draw", "draws"))
+		text += fmt.Sprintf(", without %s that came without a score", wording.Plural(f.Unscored, "draw", "draws"))
 	}
 	return text
 }

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -161,7 +161,7 @@ func (x *Index) keep(folder string, known, now map[string]kept) {
 		return
 	}
 	if data, err := json.Marshal(f); err == nil {
-		_ = atomicfile.Replace(path, data, 0o644) // nothing depends on it but the time that the next list takes
+		_ = disk.Replace(path, data, 0o644) // nothing depends on it but the time that the next list takes
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // A file that is too large is not begun: nobody has memory for what others have put there.
@@ -20,7 +20,7 @@ func TestTooLargeFilesAreNotBegun(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := Open(t.Context(), dir); !errors.Is(err, userfile.ErrTooLarge) {
+	if _, err := Open(t.Context(), dir); !errors.Is(err, disk.ErrTooLarge) {
 		t.Errorf("opened: %v", err)
 	}
 	if _, err := ReadTraining(dir, "r"); err == nil || !strings.Contains(err.Error(), "the most that is read of such a file is 16 MB") {

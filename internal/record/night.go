@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -149,8 +149,8 @@ func (n NightAt) read(root *os.Root, name string, v any) (found bool, err error)
 		return false, nil
 	}
 	shown := filepath.Join(n.Dir(), name)
-	if errors.Is(err, userfile.ErrTooLarge) || errors.Is(err, userfile.ErrNotFile) {
-		return false, &NightError{Path: shown, Err: errors.New(userfile.Reason(err))} // which names the file again
+	if errors.Is(err, disk.ErrTooLarge) || errors.Is(err, disk.ErrNotFile) {
+		return false, &NightError{Path: shown, Err: errors.New(disk.Reason(err))} // which names the file again
 	}
 	if err != nil {
 		return false, fmt.Errorf("read the night: %w", err)

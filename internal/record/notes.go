@@ -12,10 +12,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -133,7 +133,7 @@ func WriteNotes(dir string, n result.Notes) (result.Notes, error) {
 	if err != nil {
 		return n, fmt.Errorf("encode notes: %w", err)
 	}
-	if err := atomicfile.WriteFile(path, append(data, '\n'), notesPerms); err != nil {
+	if err := disk.WriteFile(path, append(data, '\n'), notesPerms); err != nil {
 		return n, err
 	}
 	return n, removed(within)
@@ -169,7 +169,7 @@ func checkedNotes(n result.Notes) (result.Notes, error) {
 		case !utf8.ValidString(t) || strings.ContainsFunc(t, func(r rune) bool { return r == ',' || !unicode.IsPrint(r) }):
 			return fail("tag %q: commas, line breaks and characters that cannot be seen are not allowed", t)
 		case utf8.RuneCountInString(t) > MaxTag:
-			return fail("tag %q has %s, at most %d are allowed", t, plural.Of(utf8.RuneCountInString(t), "character", "characters"), MaxTag)
+			return fail("tag %q has %s, at most %d are allowed", t, wording.Plural(utf8.RuneCountInString(t), "character", "characters"), MaxTag)
 		}
 		if !slices.Contains(tags, t) {
 			tags = append(tags, t)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -126,7 +126,7 @@ func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
 	if err == nil {
 		return one, nil
 	}
-	if errors.Is(err, userfile.ErrTooLarge) {
+	if errors.Is(err, disk.ErrTooLarge) {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
 	var several [][]trajectory.Outcome

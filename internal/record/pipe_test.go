@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // A pipe in the place of a file of the run is refused: nobody may ever write to it.
@@ -23,10 +23,10 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.Sheets(); !errors.Is(err, userfile.ErrNotFile) || !strings.Contains(err.Error(), "outcomes.json: it is a named pipe") {
+	if _, err := r.Sheets(); !errors.Is(err, disk.ErrNotFile) || !strings.Contains(err.Error(), "outcomes.json: it is a named pipe") {
 		t.Errorf("sheets: %v", err)
 	}
-	if _, err := Open(t.Context(), dir); !errors.Is(err, userfile.ErrNotFile) || !strings.Contains(err.Error(), "history.json: it is a named pipe") {
+	if _, err := Open(t.Context(), dir); !errors.Is(err, disk.ErrNotFile) || !strings.Contains(err.Error(), "history.json: it is a named pipe") {
 		t.Errorf("open: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, run.SummaryFile), []byte("{}"), 0o600); err != nil {

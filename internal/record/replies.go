@@ -180,14 +180,14 @@ func conversation(messages []caller.RecordedMessage) (question string, turns []t
 		case asked:
 			turns = append(turns, trajectory.Turn{Role: m.Role, Content: m.Text})
 		case m.Role == model.User:
-			question, asked = wording(m.Text), true
+			question, asked = textOnly(m.Text), true
 		}
 	}
 	return question, turns
 }
 
-// wording is the text of a message: of one with pictures, what is next to them.
-func wording(text string) string {
+// textOnly returns the text of a message: of one with pictures, what is next to them.
+func textOnly(text string) string {
 	var parts []model.Part
 	if !strings.HasPrefix(text, "[{") || json.Unmarshal([]byte(text), &parts) != nil {
 		return text

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -197,7 +197,7 @@ func head(dir, name string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	f, err := userfile.OpenIn(context.Background(), root, filepath.FromSlash(name), math.MaxInt64)
+	f, err := disk.OpenIn(context.Background(), root, filepath.FromSlash(name), math.MaxInt64)
 	if err != nil {
 		return "", err
 	}

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -79,7 +79,7 @@ func (r *Run) decode(name string, v any) (found bool, err error) {
 
 func decodeFile(name string, data []byte, v any) error {
 	err := run.Decode(name, data, v)
-	if errors.Is(err, userfile.ErrTooLarge) {
+	if errors.Is(err, disk.ErrTooLarge) {
 		return fmt.Errorf("read run: %w", err)
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func readIn(root *os.Root, name string) (data []byte, found bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	if errors.Is(err, userfile.ErrTooLarge) {
+	if errors.Is(err, disk.ErrTooLarge) {
 		return nil, false, err // which names the file
 	}
 	if err != nil {
@@ -119,13 +119,13 @@ type unreadError struct {
 	err  error
 }
 
-func (e *unreadError) Error() string { return e.name + ": " + userfile.Reason(e.err) }
+func (e *unreadError) Error() string { return e.name + ": " + disk.Reason(e.err) }
 
 func (e *unreadError) Unwrap() error { return e.err }
 
 // open opens a regular file of the run, however large it is; found is false if there is none.
-func (r *Run) open(name string) (f *userfile.File, found bool, err error) {
-	f, err = userfile.OpenIn(context.Background(), r.root, name, math.MaxInt64)
+func (r *Run) open(name string) (f *disk.File, found bool, err error) {
+	f, err = disk.OpenIn(context.Background(), r.root, name, math.MaxInt64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}

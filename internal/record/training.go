@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -305,7 +305,7 @@ func (r *reader) decode(name string, into any) (found bool, err error) {
 		return found, err
 	}
 	err = run.Decode(name, data, into)
-	if errors.Is(err, userfile.ErrTooLarge) {
+	if errors.Is(err, disk.ErrTooLarge) {
 		return true, fmt.Errorf("read %w", err)
 	}
 	if err != nil {

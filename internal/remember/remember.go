@@ -20,8 +20,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -137,7 +137,7 @@ func (c *cleaner) text(at, text string, most int) string {
 		c.fail("%s: no valid UTF-8", at)
 		return ""
 	}
-	return plain.Text(c.redactor.Text(text))
+	return wording.Plain(c.redactor.Text(text))
 }
 
 func (c *cleaner) entry(at string, e result.Rejected) result.Rejected {
@@ -197,7 +197,7 @@ func (c *cleaner) difference(at string, d *result.ScoreDifference) *result.Score
 }
 
 // clipped is the beginning of a text, for a message.
-func clipped(text string) string { return plain.Text(text[:min(len(text), 40)]) }
+func clipped(text string) string { return wording.Plain(text[:min(len(text), 40)]) }
 
 func tooLong(at string, n, most int) error {
 	return fmt.Errorf("%s: %d bytes, at most %d are allowed", at, n, most)

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/fit"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -43,7 +42,7 @@ func (r *Run) failing() *failing {
 	if f == nil {
 		return nil
 	}
-	out := &failing{Lead: fmt.Sprintf("%s: %d of %s fail%s.", f.Where, len(f.List), plural.Of(f.Tasks, "task", "tasks"), f.Over())}
+	out := &failing{Lead: fmt.Sprintf("%s: %d of %s fail%s.", f.Where, len(f.List), wording.Plural(f.Tasks, "task", "tasks"), f.Over())}
 	dir, system, size := quoted(line(r.Name, reasonLength)), "", 0
 	for i, t := range f.Transcripts {
 		shown := newTranscript(t, &system)
@@ -60,7 +59,7 @@ func (r *Run) failing() *failing {
 		out.Tasks = append(out.Tasks, shown)
 	}
 	if more := len(f.List) - len(out.Tasks); more > 0 {
-		out.More = fmt.Sprintf("%s left out here; `skillopt runs failures %s` lists all.", plural.Of(more, "more task is", "more tasks are"), dir)
+		out.More = fmt.Sprintf("%s left out here; `skillopt runs failures %s` lists all.", wording.Plural(more, "more task is", "more tasks are"), dir)
 	}
 	return out
 }
@@ -107,9 +106,9 @@ func newTranscript(t record.Transcript, system *string) transcript {
 // and what is answered are at the ends. Of a very long one not all is looked through for
 // secrets: those that reach into what is shown begin near it.
 func middle(text string, most int) string {
-	text = clean(fit.Middle(text, 16*most), 16*most)
+	text = clean(wording.Middle(text, 16*most), 16*most)
 	if len(text) <= most {
 		return text
 	}
-	return fit.Middle(text, most)
+	return wording.Middle(text, most)
 }

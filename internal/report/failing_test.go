@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -40,7 +40,7 @@ func TestHostileTranscriptsStayText(t *testing.T) {
 	t.Parallel()
 	page := rendered(t, failingRun(t, 4, hostile))
 	checkInert(t, page)
-	if at := strings.IndexFunc(page, plain.Steers); at >= 0 {
+	if at := strings.IndexFunc(page, wording.Steers); at >= 0 {
 		t.Errorf("%q steers whoever shows it", page[max(0, at-40):min(len(page), at+20)])
 	}
 	if strings.Count(page, "<details class=\"task\">") != 4 || strings.Count(page, "the same as of the first task above") != 1 {

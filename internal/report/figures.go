@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -59,7 +59,7 @@ func (r *Run) differenceTile() tile {
 	t := tile{Label: "Best minus seed", Value: absent, Note: "one of them was not measured"}
 	s := r.Summary
 	if c := s.Certificate; c != nil && c.Difference != nil {
-		t.Value, t.Note = signed(c.Difference), fmt.Sprintf("%s, %d worse, %d alike", plural.Of(c.Wins, "item", "items")+" better", c.Losses, c.Ties)
+		t.Value, t.Note = signed(c.Difference), fmt.Sprintf("%s, %d worse, %d alike", wording.Plural(c.Wins, "item", "items")+" better", c.Losses, c.Ties)
 		if c.Low != nil && c.High != nil {
 			t.Note = fmt.Sprintf("95 %% interval %s to %s; ", signed(c.Low), signed(c.High)) + t.Note
 		}
@@ -99,7 +99,7 @@ func (r *Run) paired() string {
 	if wins+losses+ties == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s better, %d worse, %d alike", plural.Of(wins, "item", "items"), losses, ties)
+	return fmt.Sprintf("%s better, %d worse, %d alike", wording.Plural(wins, "item", "items"), losses, ties)
 }
 
 func certificateTile(s *result.Summary) tile {
@@ -115,7 +115,7 @@ func certificateTile(s *result.Summary) tile {
 		if c.AtLeast != nil && *c.AtLeast > 0 {
 			t.Value = fmt.Sprintf("better by at least %.3f", math.Floor(1000**c.AtLeast)/1000) // a bound is never rounded up
 		}
-		t.Note = fmt.Sprintf("certified at the %.4g %% level on %s; %s", 100*levelOf(c), plural.Of(max(c.N, c.Tasks), "test item", "test items"), basis(c))
+		t.Note = fmt.Sprintf("certified at the %.4g %% level on %s; %s", 100*levelOf(c), wording.Plural(max(c.N, c.Tasks), "test item", "test items"), basis(c))
 		return t
 	}
 	t.Value, t.Note = "not certified", cmp.Or(line(c.Words, reasonLength), basis(c))
@@ -143,12 +143,12 @@ func basis(c *result.Certificate) string {
 }
 
 func costTile(s *result.Summary) tile {
-	t := tile{"Cost", dollars(s.CostUSD), fmt.Sprintf("%s, %s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), duration(s.WallS))}
+	t := tile{"Cost", dollars(s.CostUSD), fmt.Sprintf("%s, %s in the last session", wording.Plural(s.Calls.Total, "model call", "model calls"), duration(s.WallS))}
 	if n := s.Calls.Inherited; n > 0 {
-		t.Note += fmt.Sprintf("; the record also took over %s paid for elsewhere", plural.Of(n, "answer", "answers"))
+		t.Note += fmt.Sprintf("; the record also took over %s paid for elsewhere", wording.Plural(n, "answer", "answers"))
 	}
 	if u := s.Unknown; u != nil && u.Calls > 0 {
-		t.Note += "; usage unknown for " + plural.Of(u.Calls, "call", "calls")
+		t.Note += "; usage unknown for " + wording.Plural(u.Calls, "call", "calls")
 		if s.CostUSD != nil {
 			t.Value = "~" + t.Value
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // heatmap is the table of items by steps.
@@ -126,7 +126,7 @@ func counts(rows []heatmapRow) string {
 		what string
 	}{{pass, "passed every time"}, {fail, "failed every time"}, {other, "scored the same every time"}} {
 		if p.n > 0 {
-			parts = append(parts, plural.Of(p.n, "item", "items")+" "+p.what)
+			parts = append(parts, wording.Plural(p.n, "item", "items")+" "+p.what)
 		}
 	}
 	return strings.Join(parts, ", ")

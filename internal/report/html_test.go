@@ -13,9 +13,9 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -117,7 +117,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		t.Error("the texts are not shown")
 	}
 	for _, shown := range []string{text, string(Markdown(r))} {
-		if at := strings.IndexFunc(shown, plain.Steers); at >= 0 {
+		if at := strings.IndexFunc(shown, wording.Steers); at >= 0 {
 			t.Errorf("%q steers whoever shows it", shown[max(0, at-40):min(len(shown), at+20)])
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -130,7 +130,7 @@ func (l *lossList) replies(where string, n int, keys []string, first string) {
 	for _, stage := range slices.Sorted(maps.Keys(stages)) {
 		by = append(by, fmt.Sprintf("%s %d", stage, stages[stage]))
 	}
-	what := plural.Of(n, "reply", "replies") + " of the optimizer"
+	what := wording.Plural(n, "reply", "replies") + " of the optimizer"
 	if len(by) > 0 {
 		what += ": " + strings.Join(by, ", ")
 	}
@@ -146,7 +146,7 @@ func (l *lossList) faults(classes map[string]int64) {
 		} else if class == "episode" {
 			where, what, why = "episodes", "nothing was measured", "carried out again"
 		}
-		l.add(where, fmt.Sprintf("%s failed: %s", plural.Of(classes[class], "attempt", "attempts"), line(what, idLength)), why+"; a failed attempt is never a score")
+		l.add(where, fmt.Sprintf("%s failed: %s", wording.Plural(classes[class], "attempt", "attempts"), line(what, idLength)), why+"; a failed attempt is never a score")
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -181,7 +181,7 @@ func (r *Run) stepsLead() string {
 			rejected++
 		}
 	}
-	text := lead + fmt.Sprintf("%s: %d accepted, %d rejected, %d without a decision.", plural.Of(steps, "step", "steps"), accepted, rejected, steps-accepted-rejected)
+	text := lead + fmt.Sprintf("%s: %d accepted, %d rejected, %d without a decision.", wording.Plural(steps, "step", "steps"), accepted, rejected, steps-accepted-rejected)
 	switch step := r.bestStep(); {
 	case step == 0:
 		return text + " The best skill is the one that training began with."

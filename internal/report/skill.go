@@ -6,10 +6,10 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -139,7 +139,7 @@ func folded(all []skillLine) []hunk {
 		} else {
 			inner := run[foldKeep : len(run)-foldKeep]
 			show(run[:foldKeep])
-			out = append(out, hunk{Fold: plural.Of(len(inner), "unchanged line", "unchanged lines"), Lines: inner})
+			out = append(out, hunk{Fold: wording.Plural(len(inner), "unchanged line", "unchanged lines"), Lines: inner})
 			show(run[len(run)-foldKeep:])
 		}
 		from = to
@@ -209,7 +209,7 @@ func newWriting(s record.Source) writing {
 		}
 	}
 	if w.Content == "" {
-		w.Content = plural.Of(s.Written(), "line", "lines")
+		w.Content = wording.Plural(s.Written(), "line", "lines")
 	}
 	return w
 }

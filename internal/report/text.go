@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // absent means what was not measured or is not known.
@@ -26,7 +26,7 @@ func clean(text string, n int) string {
 
 func plainly(text string) string {
 	return strings.Map(func(r rune) rune {
-		if plain.Steers(r) {
+		if wording.Steers(r) {
 			return unicode.ReplacementChar
 		}
 		return r

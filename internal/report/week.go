@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -230,12 +230,12 @@ func weekLead(w *result.Week) string {
 			}
 		}
 	}
-	text := fmt.Sprintf("%s in %s; %s in force, %d taken back", plural.Of(len(w.Nights), "night", "nights"), plural.Of(w.Days, "day", "days"),
-		plural.Of(stands, "adopted text is", "adopted texts are"), back)
+	text := fmt.Sprintf("%s in %s; %s in force, %d taken back", wording.Plural(len(w.Nights), "night", "nights"), wording.Plural(w.Days, "day", "days"),
+		wording.Plural(stands, "adopted text is", "adopted texts are"), back)
 	if worse > 0 {
 		text += fmt.Sprintf(", %d worse than the document without it", worse)
 	}
-	return text + fmt.Sprintf("; %s.", plural.Of(len(w.Waits.Proposals), "proposal waits", "proposals wait"))
+	return text + fmt.Sprintf("; %s.", wording.Plural(len(w.Waits.Proposals), "proposal waits", "proposals wait"))
 }
 
 func weekTiles(w *result.Week) []tile {
@@ -258,7 +258,7 @@ func weekTiles(w *result.Week) []tile {
 	}
 	return []tile{
 		{"Nights", fmt.Sprint(len(w.Nights)), cmp.Or(strings.Join(found, ", "), "no proposal")},
-		{"Waiting to be adopted", fmt.Sprint(len(w.Waits.Proposals)), plural.Of(w.Waits.Review, "task", "tasks") + " to review"},
+		{"Waiting to be adopted", fmt.Sprint(len(w.Waits.Proposals)), wording.Plural(w.Waits.Review, "task", "tasks") + " to review"},
 		{"Spent", count(w.Spent.Input+w.Spent.Output) + " tokens", weekMoney(w)},
 		{"Next night", next, note},
 	}
@@ -270,7 +270,7 @@ func weekWaits(w result.WeekWaits) []string {
 		out = append(out, fmt.Sprintf("night %s proposes a text for %s of %s: %s, %s", short(p.Night, idLength), short(p.Target, idLength), short(NameOf(p.Project), idLength), short(string(p.Outcome), idLength), short(p.Reason, reasonLength)))
 	}
 	if w.Review > 0 {
-		text := plural.Of(w.Review, "task", "tasks") + " to review"
+		text := wording.Plural(w.Review, "task", "tasks") + " to review"
 		if w.Held > 0 {
 			text += fmt.Sprintf(", of which %d are not used before somebody has looked", w.Held)
 		}
@@ -320,7 +320,7 @@ func weekRules(rules []result.WeekRule) (out []string, more int) {
 		}
 		text := strings.TrimPrefix(short(r.Text, reasonLength), "- ")
 		if r.Tasks != nil {
-			text += " (asked for by the failures of " + plural.Of(*r.Tasks, "task", "tasks")
+			text += " (asked for by the failures of " + wording.Plural(*r.Tasks, "task", "tasks")
 			if r.Won != nil {
 				text += fmt.Sprintf(", of which it has won %d on fresh answers", *r.Won)
 			}
@@ -334,13 +334,13 @@ func weekRules(rules []result.WeekRule) (out []string, more int) {
 func weekNightOf(n result.WeekNight) weekNight {
 	out := weekNight{
 		When: minute(n.Started), Name: short(n.Night, idLength), Project: short(NameOf(n.Project), idLength), Notes: shorts(n.Notes),
-		From: fmt.Sprintf("%s, %s of tasks", plural.Of(n.Sessions, "new session", "new sessions"), plural.Of(n.NewTasks, "new cluster", "new clusters")),
+		From: fmt.Sprintf("%s, %s of tasks", wording.Plural(n.Sessions, "new session", "new sessions"), wording.Plural(n.NewTasks, "new cluster", "new clusters")),
 	}
 	if n.Exploratory {
 		out.From += "; tasks that nobody has reviewed, so that nothing is certified"
 	}
 	if n.Skipped > 0 {
-		out.From += "; " + plural.Of(n.Skipped, "group of tasks", "groups of tasks") + " without a document"
+		out.From += "; " + wording.Plural(n.Skipped, "group of tasks", "groups of tasks") + " without a document"
 	}
 	if n.Ended == nil {
 		out.State = ", not over"
@@ -438,7 +438,7 @@ func weekMoney(w *result.Week) string {
 	case s.CostUSD != nil:
 		return fmt.Sprintf("$%.4f", *s.CostUSD)
 	case s.KnownUSD > 0:
-		return fmt.Sprintf("$%.4f, and what %s cost, which is not known", s.KnownUSD, plural.Of(s.Unknown, "night", "nights"))
+		return fmt.Sprintf("$%.4f, and what %s cost, which is not known", s.KnownUSD, wording.Plural(s.Unknown, "night", "nights"))
 	}
 	if OnlySimulated(w) {
 		return "no cost: simulated models"

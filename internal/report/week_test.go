@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -83,7 +83,7 @@ func TestTrap59HostileWeekStaysText(t *testing.T) {
 			checkInert(t, page)
 			checkMarkdown(t, md)
 			for _, shown := range []string{page, md} {
-				if at := strings.IndexFunc(shown, plain.Steers); at >= 0 {
+				if at := strings.IndexFunc(shown, wording.Steers); at >= 0 {
 					t.Errorf("%q steers whoever shows it", shown[max(0, at-40):min(len(shown), at+20)])
 				}
 				if len(shown) > 100_000 {

@@ -9,8 +9,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // maxHidden is the size of the largest file, in bytes, that hideIn reads. What is
@@ -33,7 +33,7 @@ func hideIn(dir string, hide *redact.Exact) error {
 	defer func() { _ = root.Close() }() // what was written to it is closed
 	var faults []error                  // one file that resists must not spare those behind it
 	var named []string                  // those with a secret in their name
-	_ = tree.Walk(root, func(in *os.Root, at string, d fs.DirEntry, err error) error {
+	_ = disk.Walk(root, func(in *os.Root, at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 		case d.Type().IsRegular():

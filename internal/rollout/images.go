@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -91,7 +91,7 @@ func (i *Images) of(t task.Task) ([]model.Image, error) {
 // read reads a picture. No link leads out of the folder.
 func (i *Images) read(ctx context.Context, name string) (img model.Image, sum string, err error) {
 	fail := func(err error) (model.Image, string, error) {
-		var own *userfile.Error
+		var own *disk.Error
 		if errors.As(err, &own) {
 			err = fmt.Errorf("%s; allowed: a file of at most %d MB", own.Reason(), MaxImage>>20)
 		}
@@ -102,7 +102,7 @@ func (i *Images) read(ctx context.Context, name string) (img model.Image, sum st
 		return fail(err)
 	}
 	defer func() { _ = root.Close() }() // read only
-	data, err := userfile.ReadIn(ctx, root, filepath.FromSlash(name), MaxImage)
+	data, err := disk.ReadIn(ctx, root, filepath.FromSlash(name), MaxImage)
 	if err != nil {
 		return fail(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/page"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -134,7 +134,7 @@ func pagesText(pages []page.Page) string {
 		case p.Cut:
 			b.WriteString("\n(This is its beginning; it goes on for more than can be read.)")
 		case p.Omitted > 0:
-			fmt.Fprintf(&b, "\n(This is its beginning; %s left out.)", plural.Of(p.Omitted, "character is", "characters are"))
+			fmt.Fprintf(&b, "\n(This is its beginning; %s left out.)", wording.Plural(p.Omitted, "character is", "characters are"))
 		}
 	}
 	b.WriteString("\n\n" + pagesAfter)

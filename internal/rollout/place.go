@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Agents work at a place that tells nothing: its name is as long for every episode
@@ -40,7 +40,7 @@ func (w *Workspaces) Open() error {
 	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o755); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	text, err := userfile.Read(context.Background(), w.placeFile(), maxPlace)
+	text, err := disk.Read(context.Background(), w.placeFile(), maxPlace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("find the folder of places: %w", err)
 	}
@@ -73,7 +73,7 @@ func (w *Workspaces) ours(path string) bool {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	owner, err := userfile.Read(context.Background(), filepath.Join(path, ownerFile), maxPlace)
+	owner, err := disk.Read(context.Background(), filepath.Join(path, ownerFile), maxPlace)
 	return err == nil && string(owner) == w.Dir
 }
 

@@ -3,8 +3,8 @@ package rollout
 import (
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -20,9 +20,9 @@ const (
 func shortened(t trajectory.Told, hide *redact.Exact) *trajectory.Told {
 	tools := strings.Split(hide.Text(t.Tools), "\n")
 	for i, line := range tools {
-		tools[i] = fit.Middle(line, maxTool)
+		tools[i] = wording.Middle(line, maxTool)
 	}
 	return &trajectory.Told{
-		System: fit.Middle(hide.Text(t.System), maxSystem), Tools: fit.Middle(strings.Join(tools, "\n"), maxTools),
+		System: wording.Middle(hide.Text(t.System), maxSystem), Tools: wording.Middle(strings.Join(tools, "\n"), maxTools),
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -98,7 +98,7 @@ func (m Marks) withoutFiles(dir string) Marks {
 	}
 	defer func() { _ = root.Close() }() // it was only read
 	left := int64(maxSameAll)
-	_ = tree.Walk(root, func(in *os.Root, _ string, d fs.DirEntry, err error) error {
+	_ = disk.Walk(root, func(in *os.Root, _ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || m.Empty() {
 			return nil
 		}

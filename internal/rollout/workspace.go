@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -218,12 +218,12 @@ func (w *Workspaces) remove(key string) error {
 // removeAll deletes a folder that an agent has written to. Agents write-protect
 // folders at times.
 func removeAll(dir string) error {
-	err := tree.RemoveAll(dir)
+	err := disk.RemoveAll(dir)
 	if err == nil {
 		return nil
 	}
 	unlock(dir)
-	if again := tree.RemoveAll(dir); again != nil {
+	if again := disk.RemoveAll(dir); again != nil {
 		return errors.Join(err, again)
 	}
 	return nil
@@ -232,12 +232,12 @@ func removeAll(dir string) error {
 // prune deletes what nests deeper than anybody looks, which only an agent leaves that
 // wants to hide it or to keep us busy.
 func prune(dir string) error {
-	pruned, err := tree.Prune(dir)
+	pruned, err := disk.Prune(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && pruned {
-		err = fmt.Errorf("%w: what lay deeper was deleted", tree.ErrDeep)
+		err = fmt.Errorf("%w: what lay deeper was deleted", disk.ErrDeep)
 	}
 	return err
 }

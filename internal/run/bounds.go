@@ -6,8 +6,8 @@ import (
 	"path"
 	"reflect"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // MB is a million bytes, as computers count.
@@ -45,7 +45,7 @@ func boundOf(name string) bound {
 func Most(name string) int64 { return boundOf(name).size }
 
 // A SizeError says that a file of a run is larger than what is read of it, or takes more room
-// than its size tells. It wraps userfile.ErrTooLarge.
+// than its size tells. It wraps disk.ErrTooLarge.
 type SizeError struct {
 	File  string
 	Size  int64 // bytes
@@ -60,7 +60,7 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%s has %s, and the most that is read of such a file is %s: look at it with other programs; if it was changed, the same command, on the run, writes it anew", e.File, sizeOf(e.Size), sizeOf(e.Limit))
 }
 
-func (e *SizeError) Unwrap() error { return userfile.ErrTooLarge }
+func (e *SizeError) Unwrap() error { return disk.ErrTooLarge }
 
 // ErrorKind says whose business the error is.
 func (*SizeError) ErrorKind() string { return string(fault.BadInput) }

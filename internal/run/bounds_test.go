@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -41,7 +41,7 @@ func TestAFileThatIsTooLargeIsNamed(t *testing.T) {
 			t.Skip("the file system has no files with holes: ", err)
 		}
 		_, _, err := run.ReadFile(dir, name, run.Most(name))
-		if !errors.Is(err, userfile.ErrTooLarge) || !strings.HasPrefix(err.Error(), want) {
+		if !errors.Is(err, disk.ErrTooLarge) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

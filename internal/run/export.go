@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // WriteExport writes a file outside of a run directory: whole or not at all.
 func WriteExport(path string, data []byte) error {
-	if err := atomicfile.WriteFile(path, data, 0o644); err != nil {
+	if err := disk.WriteFile(path, data, 0o644); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Files with what people have written to a run: next to it, so that nothing of it is changed. In
@@ -52,8 +52,8 @@ func ReadFile(dir, name string, most int64) (data []byte, found bool, err error)
 
 // ReadIn is ReadFile in an open folder. That there is no such file is fs.ErrNotExist.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
-	data, err := userfile.ReadIn(context.Background(), root, name, most)
-	if !errors.Is(err, userfile.ErrTooLarge) {
+	data, err := disk.ReadIn(context.Background(), root, name, most)
+	if !errors.Is(err, disk.ErrTooLarge) {
 		return data, err
 	}
 	size := most + 1 // it has grown meanwhile

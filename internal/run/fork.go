@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // A ForkError says that a directory cannot take a fork: it holds another run.
@@ -133,7 +133,7 @@ func clearRecord(ctx context.Context, dir string) error {
 		return fmt.Errorf("close the record of run %s: %w", dir, err)
 	}
 	if mine {
-		return &DamagedError{Dir: dir, Err: fmt.Errorf("there is no %s, but %s holds %s", ManifestFile, DBFile, plural.Of(n, "recorded entry", "recorded entries"))}
+		return &DamagedError{Dir: dir, Err: fmt.Errorf("there is no %s, but %s holds %s", ManifestFile, DBFile, wording.Plural(n, "recorded entry", "recorded entries"))}
 	}
 	return journal.Remove(path)
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -313,7 +313,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 		return &IdentityError{Dir: o.Dir, Changes: changes, Begun: m.Version, This: o.Version}
 	}
 	if _, err := os.Stat(filepath.Join(o.Dir, DBFile)); err != nil {
-		return &DamagedError{Dir: o.Dir, Err: fmt.Errorf("%s is missing but %s says that %s recorded", DBFile, ManifestFile, plural.Of(m.HighWater, "entry was", "entries were"))}
+		return &DamagedError{Dir: o.Dir, Err: fmt.Errorf("%s is missing but %s says that %s recorded", DBFile, ManifestFile, wording.Plural(m.HighWater, "entry was", "entries were"))}
 	}
 	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Existing: true, Warn: o.Warn})
 	if err != nil {

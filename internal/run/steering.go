@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Steering is what others than the process that works on a run have asked of it, and
@@ -90,5 +90,5 @@ func (r *Run) writeManifest() error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", ManifestFile, err)
 	}
-	return atomicfile.WriteFile(filepath.Join(r.Dir, ManifestFile), append(data, '\n'), 0o644)
+	return disk.WriteFile(filepath.Join(r.Dir, ManifestFile), append(data, '\n'), 0o644)
 }

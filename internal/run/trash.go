@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // TrashFolder is the folder next to runs that holds those that were removed.
@@ -131,7 +131,7 @@ func Purge(dir string, keep ...string) error {
 		return &NoDirError{dir, "it is not in the trash"}
 	}
 	if len(keep) == 0 {
-		if err := tree.RemoveAll(dir); err != nil {
+		if err := disk.RemoveAll(dir); err != nil {
 			return fmt.Errorf("delete run %s: %w", dir, err)
 		}
 		return nil
@@ -143,7 +143,7 @@ func Purge(dir string, keep ...string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		if !kept[e.Name()] {
-			err = errors.Join(err, tree.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	if err != nil {
@@ -159,7 +159,7 @@ func Size(dir string) (n int64, err error) {
 		return 0, fmt.Errorf("size up run %s: %w", dir, err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	err = tree.Walk(root, func(_ *os.Root, _ string, e fs.DirEntry, err error) error {
+	err = disk.Walk(root, func(_ *os.Root, _ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}

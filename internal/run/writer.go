@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // How much may wait to be written before training waits.
@@ -129,7 +129,7 @@ func (w *writer) write(f file) error {
 	if f.run {
 		mode = 0o755
 	}
-	return atomicfile.ReplaceWith(path, data.to, mode)
+	return disk.ReplaceWith(path, data.to, mode)
 }
 
 // add passes in a file, whose data belongs to the writer from then on. The error is that

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-f4525e22/skillopt/internal/tree"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // clockTick is the unit of processor time in /proc, one for all architectures.
@@ -147,16 +147,16 @@ const fullBelow = 16 << 20
 // perFile is what a file counts at least, in bytes, however empty.
 const perFile = 4 << 10
 
-// disk knows how much the folders take that a program may write. To look through them
+// written knows how much the folders take that a program may write. To look through them
 // takes long, so that it is done only when the disks have lost enough room.
-type disk struct {
+type written struct {
 	dirs   []string
 	before map[string]unix.Statfs_t
 	memory int64 // of the machine that is shared, in bytes, before
 }
 
-func newDisk(dirs []string) *disk {
-	d := &disk{before: map[string]unix.Statfs_t{}, memory: sharedMemory()}
+func newDisk(dirs []string) *written {
+	d := &written{before: map[string]unix.Statfs_t{}, memory: sharedMemory()}
 	for _, dir := range dirs {
 		var stat unix.Statfs_t
 		if info, err := os.Stat(dir); err == nil && info.IsDir() && unix.Statfs(dir, &stat) == nil && stat.Blocks > 0 { // else it is no disk
@@ -167,13 +167,13 @@ func newDisk(dirs []string) *disk {
 }
 
 // shared is by how much the memory that is shared has grown on the machine.
-func (d *disk) shared() int64 { return max(0, sharedMemory()-d.memory) }
+func (d *written) shared() int64 { return max(0, sharedMemory()-d.memory) }
 
 func sharedMemory() int64 { return number("/proc", "meminfo", "Shmem") << 10 }
 
 // taken is how many bytes the program has taken on disks, as far as that can be more
 // than limit, and whether one of them is full.
-func (d *disk) taken(pids []int, limit int64) (n int64, full bool) {
+func (d *written) taken(pids []int, limit int64) (n int64, full bool) {
 	var lost int64
 	for _, dir := range d.dirs {
 		var now unix.Statfs_t
@@ -200,13 +200,13 @@ func room(s unix.Statfs_t) int64 {
 }
 
 // size adds up what is in the folders, until that is enough. Links are not followed.
-func (d *disk) size(enough int64) (n int64) {
+func (d *written) size(enough int64) (n int64) {
 	for _, dir := range d.dirs {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
 			continue // it is gone
 		}
-		_ = tree.Walk(root, func(_ *os.Root, _ string, e fs.DirEntry, err error) error {
+		_ = disk.Walk(root, func(_ *os.Root, _ string, e fs.DirEntry, err error) error {
 			if err != nil {
 				return nil // gone, or locked: what is in it is not seen
 			}

@@ -17,7 +17,7 @@ type watch struct {
 	root   int  // the first process that counts, or whose children do
 	init   bool // root is init, which does not count
 	group  *group
-	disk   *disk
+	disk   *written
 	kills  int64 // processes that the machine had killed for want of memory, before
 
 	done chan struct{} // closed by stop

@@ -20,9 +20,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -108,7 +108,7 @@ func (l *Scores) NotExtracted() string {
 		return ""
 	}
 	l.telling = without
-	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to stand", len(without), plural.Of(len(l.measured), "reply", "replies"))
+	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to stand", len(without), wording.Plural(len(l.measured), "reply", "replies"))
 }
 
 // Missed finds accepted answers in replies that scored nothing. Where a workspace, a
@@ -249,5 +249,5 @@ func (l *Scores) Outcome() string {
 	for i, o := range l.measured {
 		scores[i] = fmt.Sprintf("%s %v", o.ID, o.Hard)
 	}
-	return fmt.Sprintf("%s carried out with the seed skill, hard scores: %s", plural.Of(len(l.measured), "task", "tasks"), strings.Join(scores, ", "))
+	return fmt.Sprintf("%s carried out with the seed skill, hard scores: %s", wording.Plural(len(l.measured), "task", "tasks"), strings.Join(scores, ", "))
 }

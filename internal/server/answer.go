@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/stream"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // masked is an answer in which no secrets are any more, and that is large.
@@ -36,7 +36,7 @@ func document(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
-	return plain.ShownBytes(text), nil
+	return wording.ShownBytes(text), nil
 }
 
 // answer makes the answer of a request; nil is none.
@@ -190,7 +190,7 @@ func refusal(err error) *door.Refusal {
 	case errors.As(err, &tooLong):
 		return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: "the body of the request is larger than 64 KB"}
 	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &night), errors.As(err, &noRun), errors.As(err, &unread), errors.As(err, &syntax), errors.As(err, &shape),
-		errors.Is(err, userfile.ErrTooLarge), errors.Is(err, userfile.ErrNotFile):
+		errors.Is(err, disk.ErrTooLarge), errors.Is(err, disk.ErrNotFile):
 		return at(http.StatusInternalServerError, door.Damaged)
 	case errors.Is(err, fs.ErrNotExist):
 		return at(http.StatusNotFound, door.Missing)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provider/handoff"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Cause prefers the reason for which the run was stopped to what followed from
@@ -89,7 +89,7 @@ type folder struct {
 func (e *waitingError) Error() string {
 	var lines []string
 	for _, f := range e.folders {
-		what := plural.Of(f.questions, "question waits for its answer", "questions wait for answers")
+		what := wording.Plural(f.questions, "question waits for its answer", "questions wait for answers")
 		lines = append(lines, fmt.Sprintf("%s in %s, as %s there says", what, f.path, handoff.Readme))
 	}
 	return strings.Join(lines, "\n")

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -122,7 +122,7 @@ func finished(dir string) (run.Manifest, error) {
 
 // stretchOf is what a finished run has carried out of the loop.
 func stretchOf(ctx context.Context, dir string, m run.Manifest) (s train.Stretch, h result.History, err error) {
-	data, err := userfile.Read(ctx, filepath.Join(dir, run.HistoryFile), maxHistory)
+	data, err := disk.Read(ctx, filepath.Join(dir, run.HistoryFile), maxHistory)
 	if err == nil {
 		err = json.Unmarshal(data, &h)
 	}

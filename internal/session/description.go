@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -88,7 +88,7 @@ func (s describing) triggersAlone() error {
 func (s describing) balancedSplit(split task.Split) []task.Task {
 	kept, surplus := balanced(s.Triggers.Split(split))
 	if len(surplus) > 0 {
-		s.Warn(fmt.Sprintf("the %s split has more trigger tasks of the kind %s than of the other: %s left out, so that both count alike", split, surplus[0].Trigger, plural.Of(len(surplus), "task is", "tasks are")))
+		s.Warn(fmt.Sprintf("the %s split has more trigger tasks of the kind %s than of the other: %s left out, so that both count alike", split, surplus[0].Trigger, wording.Plural(len(surplus), "task is", "tasks are")))
 	}
 	return kept
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -145,7 +145,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 	}
 	s.closers = append(s.closers, places.Close)
 	if n := runtime.GOMAXPROCS(0); c.Slots > n && s.Replay == nil {
-		s.Emit(event.Warning{Text: fmt.Sprintf("agent.slots is %d and this machine has %s: agents that wait for a processor are not done in time", c.Slots, plural.Of(n, "processor", "processors"))})
+		s.Emit(event.Warning{Text: fmt.Sprintf("agent.slots is %d and this machine has %s: agents that wait for a processor are not done in time", c.Slots, wording.Plural(n, "processor", "processors"))})
 	}
 	a := &rollout.Agent{
 		Agent: runner, Record: s.Caller, Prompt: s.user, Images: s.Images, Extras: s.Config.Extras, RunSeed: s.Config.Train.Seed, Context: outcomeContext,

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -80,7 +80,7 @@ func digestFiles(dir string, argv []string) (string, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
-		data, err := userfile.Read(context.Background(), path, maxProgram)
+		data, err := disk.Read(context.Background(), path, maxProgram)
 		switch {
 		case err == nil:
 			fmt.Fprintf(h, "%q %d\n", arg, len(data))
@@ -96,7 +96,7 @@ func digestFiles(dir string, argv []string) (string, error) {
 // command need not be one.
 func isAbsent(err error) bool {
 	pe, ok := err.(*fs.PathError)
-	return ok && !os.IsPermission(pe) || errors.Is(err, userfile.ErrNotFile)
+	return ok && !os.IsPermission(pe) || errors.Is(err, disk.ErrNotFile)
 }
 
 // Digest is the beginning of the SHA-256 sum of data, in hexadecimal.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/remember"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // rememberedKey is the key of what other runs leave to the optimizer. What it says is part
@@ -24,7 +24,7 @@ func (s *loader) loadMemory(ctx context.Context) (err error) {
 	case path == "":
 		return nil
 	default:
-		data, err := userfile.Read(ctx, path, remember.MaxFile)
+		data, err := disk.Read(ctx, path, remember.MaxFile)
 		if err != nil {
 			return s.fileError(rememberedKey, path, "a memory that `skillopt runs memory RUN` wrote", err)
 		}

@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -60,7 +60,7 @@ func (m *Models) Load(role string) error {
 	m.built[role] = built
 	in.Warnings = append(in.Warnings, built.Warnings...)
 	if c.World != "" {
-		data, err := userfile.Read(context.Background(), c.World, sim.MaxBytes) // small, and never waited for
+		data, err := disk.Read(context.Background(), c.World, sim.MaxBytes) // small, and never waited for
 		if err != nil {
 			return fmt.Errorf("read world: %w", err)
 		}

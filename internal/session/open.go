@@ -9,9 +9,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -165,5 +165,5 @@ func kept(key string) bool {
 
 // Replayed says which cassette it is.
 func (s *Inputs) Replayed() string {
-	return "a cassette of " + plural.Of(s.Replay.Len(), "step", "steps")
+	return "a cassette of " + wording.Plural(s.Replay.Len(), "step", "steps")
 }

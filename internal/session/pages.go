@@ -15,9 +15,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/page"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -87,7 +86,7 @@ func PagesNotice(s *Inputs) string {
 		}
 	}
 	return fmt.Sprintf("tasks.pages: where a reply holds no answer, up to %s of its task may be fetched from the internet: of %s of %d, from %s",
-		plural.Of(p.Most, "page", "pages"), plural.Of(naming, "task", "tasks"), s.Set.Len(), hostsTold(hosts))
+		wording.Plural(p.Most, "page", "pages"), wording.Plural(naming, "task", "tasks"), s.Set.Len(), hostsTold(hosts))
 }
 
 // WarnOfPages says it as a run begins, for operations that tell no other warnings.
@@ -107,7 +106,7 @@ func noPages(s *Inputs, tasks []task.Task) error {
 		}
 	}
 	meant := ""
-	if name, ok := suggest.Of(field, slices.Sorted(maps.Keys(names))); ok && name != field {
+	if name, ok := wording.Suggest(field, slices.Sorted(maps.Keys(names))); ok && name != field {
 		meant = fmt.Sprintf("; is %q meant?", name)
 	}
 	return fmt.Errorf("%s: no task has an https or http address in its field %q%s", where(s.Loaded, "tasks.pages.field"), field, meant)

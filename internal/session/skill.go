@@ -15,9 +15,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -107,7 +107,7 @@ func ReadSkill(ctx context.Context, path string, cfg config.Config, configFile s
 		}
 	}
 	dir, name := filepath.Split(path)
-	return read(userfile.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
+	return read(disk.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
 }
 
 // documentOf is the SKILL.md of a directory that is a project too, else path.

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // steering is what others than this process want of the run: which ceilings hold, and what
@@ -96,7 +96,7 @@ func (st *steering) opened(look steer.Look) {
 func (st *steering) removed(n int) {
 	if n > 0 && st.refused == 0 {
 		st.refused++
-		st.notes = append(st.notes, plural.Of(n, "file was", "files were")+" removed from "+steer.Folder+" that held no request to this run")
+		st.notes = append(st.notes, wording.Plural(n, "file was", "files were")+" removed from "+steer.Folder+" that held no request to this run")
 	}
 }
 
@@ -294,10 +294,10 @@ func pastWords(s *Session, l config.Limits, changed steer.Limits) string {
 			words = fmt.Sprintf("$%.4f", spent)
 		case steer.Tokens:
 			spent = float64(used.Tokens)
-			words = plural.Of(int(used.Tokens), "token", "tokens")
+			words = wording.Plural(int(used.Tokens), "token", "tokens")
 		case steer.Calls:
 			spent = float64(used.Calls)
-			words = plural.Of(int(used.Calls), "call", "calls")
+			words = wording.Plural(int(used.Calls), "call", "calls")
 		case steer.Time:
 			took := s.Now().Sub(s.began)
 			spent, words = took.Seconds(), took.Round(time.Second).String()

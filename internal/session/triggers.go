@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -90,6 +90,6 @@ func (s *Inputs) RequireScored() error {
 	if s.Set.Len() > 0 || s.Triggers.Len() == 0 {
 		return nil
 	}
-	return fault.Input(errors.New("tasks.path: " + plural.Of(s.Triggers.Len(), "task is", "tasks are") +
+	return fault.Input(errors.New("tasks.path: " + wording.Plural(s.Triggers.Len(), "task is", "tasks are") +
 		" there, each a trigger task (the field trigger): whether an agent loads the skill is measured by `skillopt eval`, and trained with edits.description=true; nothing is compared or pruned by it; add tasks with gold or checks"))
 }

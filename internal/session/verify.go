@@ -11,8 +11,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/commands"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -50,7 +50,7 @@ func (s *Session) tryOut(ctx context.Context, c check.Command, sk skill.Skill) (
 	if err != nil {
 		return result, fmt.Errorf("make a copy of the skill: %w", err)
 	}
-	defer func() { err = errors.Join(err, tree.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, disk.RemoveAll(dir)) }()
 	if err := run.ExportFolder(dir, sk); err != nil {
 		return result, err
 	}

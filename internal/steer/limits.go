@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -72,7 +72,7 @@ func unknown(name string) error {
 			name, strings.Trim(role+"."+key, "."), strings.Join(Names(), ", "))
 	}
 	hint := ""
-	if meant, ok := suggest.Of(name, Names()); ok {
+	if meant, ok := wording.Suggest(name, Names()); ok {
 		hint = fmt.Sprintf(", did you mean %s", meant)
 	}
 	return fmt.Errorf("%q is no ceiling that can be changed while a run is at work%s; allowed: %s", name, hint, strings.Join(Names(), ", "))

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // health counts what happened to what was told.
@@ -52,9 +52,9 @@ func (h *health) warnings(o Options, closing error) []string {
 	if h.failed == 0 && lost == 0 && closing == nil {
 		return nil
 	}
-	text := fmt.Sprintf("telemetry.endpoint %s: %s of telemetry failed", o.Endpoint, plural.Of(h.failed, "request", "requests"))
+	text := fmt.Sprintf("telemetry.endpoint %s: %s of telemetry failed", o.Endpoint, wording.Plural(h.failed, "request", "requests"))
 	if lost > 0 {
-		text += fmt.Sprintf(", %d of %s lost", lost, plural.Of(h.ended, "span", "spans"))
+		text += fmt.Sprintf(", %d of %s lost", lost, wording.Plural(h.ended, "span", "spans"))
 	}
 	if h.last != nil {
 		text += ": " + reason(h.last)

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Template is parsed text with names to be filled in.
@@ -181,6 +181,6 @@ func (t *Template) unknown(p segment, known []string) error {
 	if len(known) > 0 && len(known) <= 20 {
 		msg += " (known: " + strings.Join(known, ", ") + ")"
 	}
-	near, _ := suggest.Of(p.name, known)
+	near, _ := wording.Suggest(p.name, known)
 	return &Error{Template: t.name, Line: p.line, Name: p.name, Suggestion: near, Msg: msg}
 }

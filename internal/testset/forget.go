@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // forgotten begins the names of runs that were forgotten.
@@ -65,7 +65,7 @@ func runNames(ctx context.Context, tx *sql.Tx) (names []string, err error) {
 
 // renewed writes the file again, without what is left of texts in its free places.
 func renewed(ctx context.Context, path string) (err error) {
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, string(noting)+"&_pragma=secure_delete(1)"))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(path, string(noting)+"&_pragma=secure_delete(1)"))
 	if err != nil {
 		return fmt.Errorf("the ledger of test sets %s: %w", path, err)
 	}

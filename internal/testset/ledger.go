@@ -19,7 +19,7 @@ import (
 
 	_ "modernc.org/sqlite" // the database driver
 
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -190,7 +190,7 @@ func within(ctx context.Context, dir string, how access, do func(*sql.Tx) error)
 	if err := prepare(path, how); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, string(how)))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(path, string(how)))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -39,7 +39,7 @@ func (s *shownTasks) UnmarshalJSON(data []byte) error {
 // Shows reports whether a file of outcomes, by arm or split, has one of a task of the
 // set: the ledger does not know of runs that came from elsewhere. The errors are those of reading the file.
 func Shows(ctx context.Context, path string, tasks []task.Task) (bool, error) {
-	data, err := userfile.Read(ctx, path, maxOutcomes)
+	data, err := disk.Read(ctx, path, maxOutcomes)
 	if err != nil {
 		return false, err
 	}

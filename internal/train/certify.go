@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -136,7 +136,7 @@ func sentence(c *result.Certificate, same bool) string {
 	if c.Low != nil {
 		found += fmt.Sprintf(" (95 %% interval %+.1f to %+.1f)", 100**c.Low, 100**c.High)
 	}
-	found += " on " + inClustersOf(plural.Of(c.Tasks, "test task", "test tasks"), c.Tasks, c.N)
+	found += " on " + inClustersOf(wording.Plural(c.Tasks, "test task", "test tasks"), c.Tasks, c.N)
 	if c.Certified {
 		better := "better than the seed skill"
 		if c.AtLeast != nil && *c.AtLeast >= 0.001 {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // fruitlessSteps is after how many steps in a row, in each of which analysts were asked
@@ -30,7 +30,7 @@ func (e *FruitlessError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the analysts gave no reply that can be used in %d steps running (%s): %d of %d were unusable\n",
 		len(e.Steps), listed(e.Steps), e.Asked, e.Asked)
-	fmt.Fprintf(&b, "one of the last, after %s: %s\n", plural.Of(e.Reply.Replies, "try", "tries"), e.Reply.Reason)
+	fmt.Fprintf(&b, "one of the last, after %s: %s\n", wording.Plural(e.Reply.Replies, "try", "tries"), e.Reply.Reason)
 	if e.Reply.Text != "" {
 		fmt.Fprintf(&b, "it begins: %q\n", e.Reply.Text)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -173,7 +173,7 @@ func (j *judge) measure(ctx context.Context, place rollout.Place, in *incumbent)
 	}
 	if len(gone) > 0 {
 		without = idsOf(gone)
-		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %s that could not be measured: %v", place.Prefix, plural.Of(len(without), "item", "items"), without)})
+		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %s that could not be measured: %v", place.Prefix, wording.Plural(len(without), "item", "items"), without)})
 	}
 	in.outcomes, in.score = out, gateScore(j.opts.Projection, in.skill, out)
 	return without, nil

@@ -10,9 +10,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/passes"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -126,7 +126,7 @@ func inClustersOf(tasks string, items, units int) string {
 	if units == items {
 		return tasks
 	}
-	return tasks + " in " + plural.Of(units, "cluster", "clusters")
+	return tasks + " in " + wording.Plural(units, "cluster", "clusters")
 }
 
 // stratum is a part of the items, and those of them that are asked twice.
@@ -252,7 +252,7 @@ func inflation(units [][]int) float64 {
 func assess(n *result.SeedNoise, inflation float64) error {
 	if n.Within == nil {
 		n.Advice = fmt.Sprintf("how much chance changes cannot be measured with this skill: of %s asked twice at most one scores otherwise than the others, at the floor or the ceiling; the gate takes it that answers change",
-			plural.Of(n.Twice, "task", "tasks"))
+			wording.Plural(n.Twice, "task", "tasks"))
 		return nil
 	}
 	items := float64(n.Items)

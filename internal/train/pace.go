@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
@@ -87,7 +87,7 @@ func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) (
 	if err != nil || n >= all {
 		return batches, err
 	}
-	p.emit(event.Warning{Text: fmt.Sprintf("step %d has %s and not %d: that is what the ceiling has room for", id.number, plural.Of(n, "task", "tasks"), all)})
+	p.emit(event.Warning{Text: fmt.Sprintf("step %d has %s and not %d: that is what the ceiling has room for", id.number, wording.Plural(n, "task", "tasks"), all)})
 	if _, err = p.record.Decision(ctx, id.sizeKey(), func() ([]byte, error) { return json.Marshal(stepSize{n}) }); err != nil {
 		return nil, err
 	}

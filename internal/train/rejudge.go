@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -372,7 +372,7 @@ func (j *rejudge) decide(ctx context.Context, p judgedPlace, cand *incumbent) (v
 		return v, "", err
 	}
 	if gone := j.unread(prefix, v); gone > 0 {
-		return v, "the gate would have read " + plural.Of(gone, "answer that the run has not asked for", "answers that the run has not asked for"), nil
+		return v, "the gate would have read " + wording.Plural(gone, "answer that the run has not asked for", "answers that the run has not asked for"), nil
 	}
 	if v.Action == gate.Indecisive && p.Action != string(gate.Indecisive) {
 		return v, "too few answers can be rescored", nil

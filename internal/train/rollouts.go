@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -116,5 +116,5 @@ func (e *NothingMeasuredError) Error() string {
 
 // tooFewMeasured says that too many items have no score.
 func tooFewMeasured(place string, all, missing int, reason string) error {
-	return &NothingMeasuredError{Place: place, Reason: fmt.Sprintf("%d of %s without a score: %s", missing, plural.Of(all, "item is", "items are"), reason)}
+	return &NothingMeasuredError{Place: place, Reason: fmt.Sprintf("%d of %s without a score: %s", missing, wording.Plural(all, "item is", "items are"), reason)}
 }

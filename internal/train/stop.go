@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -201,7 +201,7 @@ func (o Options) TooFewToShow(d Data) string {
 		return ""
 	}
 	return fmt.Sprintf("train.stop.evidence: %s can show no gain at all, since one on fewer than %d could be chance: the run would stop before its first step; add tasks, or leave the rule out",
-		inClustersOf(plural.Of(len(d.Selection), "selection task", "selection tasks"), len(d.Selection), units), LeastToShow)
+		inClustersOf(wording.Plural(len(d.Selection), "selection task", "selection tasks"), len(d.Selection), units), LeastToShow)
 }
 
 // left is the most that can still be gained: the mean distance to the maximum, each unit

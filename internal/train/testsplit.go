@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -190,7 +190,7 @@ func (s *testSplit) cover(ctx context.Context, opened *testAccess, arms []testAr
 			outcomes[i][j] = trajectory.Outcome{ID: s.tasks[j].ID, Type: s.tasks[j].Type, Status: score.Unmeasured, FailReason: missing[j]}
 		}
 	}
-	s.emit(event.Warning{Text: fmt.Sprintf("the test goes without %s that could not be measured: %v", plural.Of(len(out), "item", "items"), idsOf(pick(s.tasks, out)))})
+	s.emit(event.Warning{Text: fmt.Sprintf("the test goes without %s that could not be measured: %v", wording.Plural(len(out), "item", "items"), idsOf(pick(s.tasks, out)))})
 	return nil
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // small is what a run leaves out where its ceiling of calls has no room for a step next to it.
@@ -62,7 +62,7 @@ func (z *Sizes) decideSmall() (s small) {
 	}
 	room := int(*calls)
 	if _, chosen := in.Loaded.Origins["eval.test"]; z.calls(n) > room && n.test > 0 && !chosen {
-		z.leftOut = append(z.leftOut, fmt.Sprintf("limits.calls is %d: no step has room next to the test, which takes up to %s; it is left out, unless eval.test=true asks for it", room, plural.Of(n.test, "call", "calls")))
+		z.leftOut = append(z.leftOut, fmt.Sprintf("limits.calls is %d: no step has room next to the test, which takes up to %s; it is left out, unless eval.test=true asks for it", room, wording.Plural(n.test, "call", "calls")))
 		s.NoTest, n.test, useful.test = true, 0, 0
 	}
 	if z.calls(n) > room && !in.Data.InFolds() {

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
 	"github.com/seed-f4525e22/skillopt/internal/provider/gemini"
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -77,7 +77,7 @@ func (s server) googleToken() (func(context.Context) (string, error), error) {
 	if s.config.Google.Credentials == "" {
 		return nil, errors.New("google.credentials: found nothing, allowed: a file with credentials, such as the one that gcloud auth application-default login writes")
 	}
-	data, err := userfile.Read(context.Background(), s.config.Google.Credentials, maxCredentials)
+	data, err := disk.Read(context.Background(), s.config.Google.Credentials, maxCredentials)
 	if err != nil {
 		return nil, fmt.Errorf("google.credentials: %w", err)
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/env"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -288,7 +288,7 @@ func (e *exchange) complete(out *trajectory.Outcome, session *gateway.Handle, hi
 		return
 	}
 	key := redact.NewExact(session.Key())
-	plain := func(text string) string { return fit.Middle(key.Text(hide.Text(text)), maxToldText) }
+	plain := func(text string) string { return wording.Middle(key.Text(hide.Text(text)), maxToldText) }
 	for i := range turns {
 		turns[i].Content, turns[i].Action, turns[i].Observation = plain(turns[i].Content), plain(turns[i].Action), plain(turns[i].Observation)
 	}

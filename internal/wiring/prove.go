@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
-	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 	"github.com/seed-f4525e22/skillopt/internal/proof"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -40,7 +40,7 @@ func ProveAgent(ctx context.Context, c config.Agent, guard reach.Guard, target c
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	r.config.Timeout = config.Duration(proofTime)
-	root, err := os.MkdirTemp("", ownfolder.Proof)
+	root, err := os.MkdirTemp("", disk.Proof)
 	if err != nil {
 		return proof.Result{}, fmt.Errorf("make a folder for the proof: %w", err)
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -271,7 +271,7 @@ func ofGoogle(path string) []string {
 	if path == "" {
 		return nil
 	}
-	data, err := userfile.Read(context.Background(), path, maxCredentials)
+	data, err := disk.Read(context.Background(), path, maxCredentials)
 	if err != nil {
 		return nil
 	}

@@ -20,12 +20,12 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/provider/handoff"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/provider/seat"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -220,7 +220,7 @@ func keyMark(key string) string {
 }
 
 func worldDigest(path string) (string, error) {
-	data, err := userfile.Read(context.Background(), path, sim.MaxBytes)
+	data, err := disk.Read(context.Background(), path, sim.MaxBytes)
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // names of benchmarks become parts of paths.
@@ -87,7 +87,7 @@ func (t *Task) check(fail func(key, format string, args ...any)) {
 		fail("task.prompt", "is missing: a template over the fields of a row, such as {{question}}")
 	}
 	if !slices.Contains([]string{"", "json", "python", "lines", "comma"}, t.Gold.Split) {
-		near, _ := suggest.Of(t.Gold.Split, []string{"json", "python", "lines", "comma"})
+		near, _ := wording.Suggest(t.Gold.Split, []string{"json", "python", "lines", "comma"})
 		fail("task.gold.split", "found %q, allowed: json, python, lines, comma%s", t.Gold.Split, meant(near))
 	}
 	for i, image := range t.Images {

@@ -20,8 +20,8 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/benchmarks"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -189,7 +189,7 @@ func Open(ctx context.Context, name, dir string) (*Folder, error) {
 		}
 		f.files = sub
 	default:
-		near, _ := suggest.Of(name, Names())
+		near, _ := wording.Suggest(name, Names())
 		return nil, &UnknownError{Name: name, Near: near}
 	}
 	if err := f.about(); err != nil {
@@ -232,7 +232,7 @@ func (f *Folder) Read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: read %s: %w", f.Where, name, err)
 	}
 	if len(data) > MaxFile {
-		return nil, fmt.Errorf("%s: %s is larger than %s", f.Where, name, userfile.Size(MaxFile))
+		return nil, fmt.Errorf("%s: %s is larger than %s", f.Where, name, disk.Size(MaxFile))
 	}
 	return data, nil
 }

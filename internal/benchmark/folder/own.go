@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // own is a folder of the user's own, as a file system that no link leads out of. It is opened again
@@ -35,7 +35,7 @@ func (o own) ReadFile(name string) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	return userfile.ReadIn(o.ctx, root, name, MaxFile)
+	return disk.ReadIn(o.ctx, root, name, MaxFile)
 }
 
 // Stat implements fs.StatFS: looking opens no file.

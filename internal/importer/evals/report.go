@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -117,7 +117,7 @@ func (w *work) lose(at place, format string, args ...any) {
 }
 
 func meant(word string, known []string) string {
-	if near, ok := suggest.Of(word, known); ok {
+	if near, ok := wording.Suggest(word, known); ok {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return ""

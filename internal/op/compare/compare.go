@@ -13,9 +13,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/passes"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -157,7 +157,7 @@ func (c *comparison) announce() {
 		c.session.Emit(event.Warning{Text: "A and B are the same document: what differs is chance"})
 	}
 	if n, m := len(a.Others()), len(b.Others()); (n == 0) != (m == 0) {
-		c.session.Emit(event.Warning{Text: fmt.Sprintf("A has %s beside %s, B has %d: what is compared are the files too", plural.Of(n, "file", "files"), skill.Main, m)})
+		c.session.Emit(event.Warning{Text: fmt.Sprintf("A has %s beside %s, B has %d: what is compared are the files too", wording.Plural(n, "file", "files"), skill.Main, m)})
 	}
 }
 
@@ -242,7 +242,7 @@ func (c *comparison) withheld(verdict string) string {
 		return ""
 	}
 	return fmt.Sprintf("no verdict: %[1]s is ahead of %[2]s on %[3]s, and was chosen by %[4]d of them in %[5]s; other tasks tell whether it is better",
-		[]string{"A", "B"}[arm], []string{"A", "B"}[other], plural.Of(len(c.tasks), "task", "tasks"), t.Tasks, t.Run)
+		[]string{"A", "B"}[arm], []string{"A", "B"}[other], wording.Plural(len(c.tasks), "task", "tasks"), t.Tasks, t.Run)
 }
 
 // withhold takes a verdict back that is none.
@@ -272,7 +272,7 @@ func (c *comparison) needs(differences []float64) (*result.Needs, error) {
 
 // coverage ends a comparison that lacks too many of the tasks.
 func (c *comparison) coverage(missing int, reason string) error {
-	return &train.NothingMeasuredError{Place: "compare", Reason: fmt.Sprintf("%d of %s without a score in an arm: %s", missing, plural.Of(len(c.tasks), "task is", "tasks are"), reason)}
+	return &train.NothingMeasuredError{Place: "compare", Reason: fmt.Sprintf("%d of %s without a score in an arm: %s", missing, wording.Plural(len(c.tasks), "task is", "tasks are"), reason)}
 }
 
 // project is the score that the comparison goes by. Texts do not count, only what

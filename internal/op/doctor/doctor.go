@@ -16,10 +16,10 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/training"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -49,14 +49,14 @@ func Tasks(ctx context.Context, cfg config.Config, o session.Options) (result.Ta
 
 // aboutSkill says how large a skill is, and what it is named by.
 func aboutSkill(s skill.Skill) string {
-	text := fmt.Sprintf("%s, hash %s", plural.Of(len(s.Text()), "byte", "bytes"), s.Digest())
+	text := fmt.Sprintf("%s, hash %s", wording.Plural(len(s.Text()), "byte", "bytes"), s.Digest())
 	others, bytes := s.Others(), 0
 	for _, path := range others {
 		content, _ := s.File(path)
 		bytes += len(content)
 	}
 	if len(others) > 0 {
-		text = fmt.Sprintf("%s of %s with %s beside it of %s", text, skill.Main, plural.Of(len(others), "file", "files"), plural.Of(bytes, "byte", "bytes"))
+		text = fmt.Sprintf("%s of %s with %s beside it of %s", text, skill.Main, wording.Plural(len(others), "file", "files"), wording.Plural(bytes, "byte", "bytes"))
 	}
 	return text
 }
@@ -134,7 +134,7 @@ func (e *examiner) inputs(ctx context.Context) {
 // divided says how tasks are used.
 func (e *examiner) divided() string {
 	if n := e.session.Data.NumFolds(); n > 0 {
-		return fmt.Sprintf("%d train and selection in %s, %d test", len(e.session.Data.Train), plural.Of(n, "pool", "folds"), len(e.session.Data.Test))
+		return fmt.Sprintf("%d train and selection in %s, %d test", len(e.session.Data.Train), wording.Plural(n, "pool", "folds"), len(e.session.Data.Test))
 	}
 	return fmt.Sprintf("%d train, %d selection, %d test", len(e.session.Data.Train), len(e.session.Data.Selection), len(e.session.Data.Test))
 }
@@ -269,7 +269,7 @@ func (e *examiner) ask(ctx context.Context, role string, c model.Client) (string
 	if e.session.Models.Of(role).Simulated {
 		kind = "simulated, "
 	}
-	return fmt.Sprintf("%s%s answered in %d ms, %s", kind, resp.Model, time.Since(began).Milliseconds(), plural.Of(resp.Usage.Input+resp.Usage.Output, "token", "tokens")), nil
+	return fmt.Sprintf("%s%s answered in %d ms, %s", kind, resp.Model, time.Since(began).Milliseconds(), wording.Plural(resp.Usage.Input+resp.Usage.Output, "token", "tokens")), nil
 }
 
 // priced says what a model costs, as far as it is known.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -107,10 +107,10 @@ func (e *examiner) programAsked(tasks int, asked caller.StageStats) {
 	if asked.Calls == 0 {
 		row.Warning = true
 		row.Detail = fmt.Sprintf("models.target is set, and %s asked it nothing: a program finds it in the field model of each task, or in OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the like "+
-			"(docs/environments.md); env.gateway=false tells it of no model", plural.Of(tasks, "task", "tasks"))
+			"(docs/environments.md); env.gateway=false tells it of no model", wording.Plural(tasks, "task", "tasks"))
 	} else {
 		used := asked.Tokens()
-		row.Detail = fmt.Sprintf("%s asked models.target by %s through the gateway, %s", plural.Of(tasks, "task", "tasks"), plural.Of(asked.Calls, "call", "calls"), plural.Of(used.Input+used.Output, "token", "tokens"))
+		row.Detail = fmt.Sprintf("%s asked models.target by %s through the gateway, %s", wording.Plural(tasks, "task", "tasks"), wording.Plural(asked.Calls, "call", "calls"), wording.Plural(used.Input+used.Output, "token", "tokens"))
 	}
 	e.rows = append(e.rows, row)
 }

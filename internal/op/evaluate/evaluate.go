@@ -15,10 +15,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -187,7 +187,7 @@ func giveUp(ctx context.Context, s *session.Session, place rollout.Place, decisi
 		return nil
 	}
 	if !gate.Enough(len(out), len(keys)) {
-		return &train.NothingMeasuredError{Place: place.Prefix, Reason: fmt.Sprintf("%d of %s without a score: %s", len(keys), plural.Of(len(out), "item is", "items are"), reason)}
+		return &train.NothingMeasuredError{Place: place.Prefix, Reason: fmt.Sprintf("%d of %s without a score: %s", len(keys), wording.Plural(len(out), "item is", "items are"), reason)}
 	}
 	decision, err := json.Marshal(map[string]any{"without": keys})
 	if err != nil {

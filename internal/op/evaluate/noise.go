@@ -12,11 +12,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
 	"github.com/seed-f4525e22/skillopt/internal/passes"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -139,7 +139,7 @@ func judge(n *result.Noise, scores [][]float64, p score.Projection) error {
 	split, err := stats.VarianceSplit(scores)
 	if errors.Is(err, stats.ErrTooFew) {
 		n.TooSmall = true
-		n.Advice = []string{fmt.Sprintf("%s cannot decide anything: add tasks", plural.Of(n.Items, "selection task", "selection tasks"))}
+		n.Advice = []string{fmt.Sprintf("%s cannot decide anything: add tasks", wording.Plural(n.Items, "selection task", "selection tasks"))}
 		return nil
 	}
 	if err != nil {
@@ -148,7 +148,7 @@ func judge(n *result.Noise, scores [][]float64, p score.Projection) error {
 	n.Between = math.Sqrt(split.Between)
 	if len(n.Flips) == 0 && !passes.Room(means(scores)) {
 		n.Advice = []string{fmt.Sprintf("how much chance changes cannot be measured with this skill: at most one of %s scores otherwise than the others, at the floor or the ceiling; train measures it with the first skill that it accepts",
-			plural.Of(n.Items, "selection task", "selection tasks"))}
+			wording.Plural(n.Items, "selection task", "selection tasks"))}
 		return nil
 	}
 	within, detectable := math.Sqrt(split.Within), 1/float64(n.Items)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -64,7 +64,7 @@ func named(o session.Only, there []task.Task) error {
 }
 
 func near(id string, ids []string) string {
-	if found, ok := suggest.Of(id, ids); ok {
+	if found, ok := wording.Suggest(id, ids); ok {
 		return fmt.Sprintf(" (did you mean %q?)", found)
 	}
 	return ""

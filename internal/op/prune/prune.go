@@ -17,12 +17,12 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/prune"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -181,7 +181,7 @@ func (p *pruning) keepSeed(ctx context.Context) error {
 	if info, err := os.Stat(seed); err == nil && info.IsDir() {
 		seed = filepath.Join(seed, skill.Main)
 	}
-	text, err := userfile.Read(ctx, seed, maxSeed)
+	text, err := disk.Read(ctx, seed, maxSeed)
 	if err != nil {
 		return fault.Input(fmt.Errorf("read the seed skill: %w", err))
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -223,11 +223,11 @@ func slim(o trajectory.Outcome) trajectory.Outcome {
 const maxAnswer = 2000
 
 func changed(then, now trajectory.Outcome, sample int) result.RescoredTask {
-	return result.RescoredTask{ID: then.ID, Type: now.Type, Sample: sample, Before: scored(then), After: scored(now), Expected: fit.Middle(now.Reference, maxAnswer)}
+	return result.RescoredTask{ID: then.ID, Type: now.Type, Sample: sample, Before: scored(then), After: scored(now), Expected: wording.Middle(now.Reference, maxAnswer)}
 }
 
 func scored(o trajectory.Outcome) result.Scored {
-	return result.Scored{Hard: o.Hard, Soft: o.Soft, Answer: fit.Middle(o.Answer, maxAnswer), Extracted: o.Extracted, Why: fit.Middle(o.FailReason, maxAnswer), Checks: o.Checks}
+	return result.Scored{Hard: o.Hard, Soft: o.Soft, Answer: wording.Middle(o.Answer, maxAnswer), Extracted: o.Extracted, Why: wording.Middle(o.FailReason, maxAnswer), Checks: o.Checks}
 }
 
 // undecidable are the keys, or their beginnings, that the gate's decisions depend on besides

@@ -22,8 +22,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -77,7 +77,7 @@ type equalKey struct {
 
 // Load reads the file at path.
 func Load(path string) (c *Cassette, err error) {
-	f, err := userfile.Open(context.Background(), path, MaxFile)
+	f, err := disk.Open(context.Background(), path, MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("load cassette: %w", err)
 	}

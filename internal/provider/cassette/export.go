@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
@@ -71,7 +71,7 @@ func Export(results iter.Seq2[journal.Record, error], path string, secrets *reda
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := atomicfile.WriteFile(path, buf.Bytes(), 0o600); err != nil {
+	if err := disk.WriteFile(path, buf.Bytes(), 0o600); err != nil {
 		return Summary{}, fmt.Errorf("export cassette: %w", err)
 	}
 	return sum, nil

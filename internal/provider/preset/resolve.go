@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/suggest"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Modes of thinking. The server's default sends nothing: strict servers refuse
@@ -59,7 +59,7 @@ func (e *ChoiceError) Error() string {
 		found = fmt.Sprintf("%q", e.Found)
 	}
 	text := fmt.Sprintf("%s: found %s, allowed for %s: %s", e.Key, found, e.Preset, strings.Join(e.Allowed, ", "))
-	if best, ok := suggest.Of(e.Found, e.Allowed); ok && e.Found != "" && len(e.Allowed) > 1 {
+	if best, ok := wording.Suggest(e.Found, e.Allowed); ok && e.Found != "" && len(e.Allowed) > 1 {
 		text += fmt.Sprintf(" (did you mean %s?)", best)
 	}
 	if e.Why != "" {

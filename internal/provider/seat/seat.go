@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -94,7 +94,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	if err := c.check(req); err != nil {
 		return model.Response{}, c.fault(model.BadRequest, err)
 	}
-	dir, err := os.MkdirTemp("", ownfolder.Seat)
+	dir, err := os.MkdirTemp("", disk.Seat)
 	if err != nil {
 		return model.Response{}, c.fault(model.Server, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -117,8 +117,8 @@ func Load(path string) (*World, error) { return LoadContext(context.Background()
 
 // LoadContext reads the world file at path. A fault of its content is an *Error.
 func LoadContext(ctx context.Context, path string) (*World, error) {
-	data, err := userfile.Read(ctx, path, MaxBytes)
-	var own *userfile.Error
+	data, err := disk.Read(ctx, path, MaxBytes)
+	var own *disk.Error
 	if errors.As(err, &own) {
 		return nil, &Error{[]Problem{{File: path, Msg: own.Reason()}}}
 	}

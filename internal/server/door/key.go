@@ -10,8 +10,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // leastKey is the length of a key that is believed to be whole, in characters.
@@ -20,7 +19,7 @@ const leastKey = 40
 // Key reads the key that signs sessions, and makes one where there is none that no one else
 // can read. It is kept so that a page that is open continues when the server is started again.
 func Key(path string) ([]byte, error) {
-	text, err := userfile.Read(context.Background(), path, 1<<10)
+	text, err := disk.Read(context.Background(), path, 1<<10)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the key of sessions: %w", err)
 	}
@@ -31,7 +30,7 @@ func Key(path string) ([]byte, error) {
 		return nil, fmt.Errorf("keep the key of sessions: %w", err)
 	}
 	key := NewSecret()
-	if err := atomicfile.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
+	if err := disk.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("keep the key of sessions: %w", err)
 	}
 	return []byte(key), nil

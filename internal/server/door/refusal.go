@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Kinds of refusals.
@@ -52,7 +52,7 @@ func (r *Refusal) Write(w http.ResponseWriter) {
 	if err != nil {
 		return // it holds texts alone
 	}
-	_, _ = w.Write([]byte(plain.Shown(string(text)))) // who was refused may have gone
+	_, _ = w.Write([]byte(wording.Shown(string(text)))) // who was refused may have gone
 }
 
 func tooOften() *Refusal {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 const (
@@ -102,7 +102,7 @@ func (c *client) frame(ctx context.Context, now seen) bool {
 	}
 	if now.problem != c.problem {
 		if c.problem = now.problem; c.problem != "" {
-			text, _ := json.Marshal(map[string]string{"message": plain.Shown(c.problem)}) // of texts
+			text, _ := json.Marshal(map[string]string{"message": wording.Shown(c.problem)}) // of texts
 			fmt.Fprintf(&b, "event: problem\ndata: %s\n\n", text)
 		}
 	}
@@ -163,7 +163,7 @@ func (c *client) events(b *bytes.Buffer, list []Line) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(plain.Shown(string(bytes.ToValidUTF8(l.JSON, []byte("\ufffd")))))
+		b.WriteString(wording.Shown(string(bytes.ToValidUTF8(l.JSON, []byte("\ufffd")))))
 		c.n = l.N
 	}
 	b.WriteString("]\nid: " + strconv.FormatInt(c.n, 10) + "\n\n")

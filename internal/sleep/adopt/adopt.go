@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 
@@ -264,7 +264,7 @@ func (s *ledger) keep(n, i int, c change) error {
 		if !text.there {
 			continue
 		}
-		if err := atomicfile.WriteFile(filepath.Join(s.folder(n), name), []byte(text.text), 0o400); err != nil {
+		if err := disk.WriteFile(filepath.Join(s.folder(n), name), []byte(text.text), 0o400); err != nil {
 			return fmt.Errorf("keep what %s holds: %w", c.place.File(), err)
 		}
 	}

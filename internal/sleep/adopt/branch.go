@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Branched is the branch of a repository that a transaction was committed to, instead of the files of a working tree.
@@ -164,7 +164,7 @@ func (s branching) adopt(ctx context.Context, held locks, q Request, places []Pl
 	r := Record{Kind: Adopted, Project: q.Project, Night: q.Night}
 	said := "Adopt what night " + q.Night + " proposes\n\n"
 	for _, it := range q.Items {
-		said += plain.Text(it.Target+": "+it.Claim+": "+it.Reason) + "\n"
+		said += wording.Plain(it.Target+": "+it.Claim+": "+it.Reason) + "\n"
 	}
 	return s.commit(ctx, t, r, changes, said)
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Place is where a document lies.
@@ -77,7 +77,7 @@ func at(p Place) (s spot, missing []string, err error) {
 	}
 	dir, err := os.OpenRoot(p.Root)
 	if err != nil {
-		return spot{}, nil, &Refused{File: p.File(), Reason: "its folder cannot be opened: " + userfile.Reason(err)}
+		return spot{}, nil, &Refused{File: p.File(), Reason: "its folder cannot be opened: " + disk.Reason(err)}
 	}
 	done := ""
 	parts := strings.Split(path.Clean(p.Path), "/")
@@ -92,7 +92,7 @@ func at(p Place) (s spot, missing []string, err error) {
 		}
 		done = path.Join(done, part)
 		if err = errors.Join(err, dir.Close()); err != nil {
-			return spot{}, nil, &Refused{File: p.File(), Reason: filepath.Join(p.Root, filepath.FromSlash(done)) + " " + userfile.Reason(err)}
+			return spot{}, nil, &Refused{File: p.File(), Reason: filepath.Join(p.Root, filepath.FromSlash(done)) + " " + disk.Reason(err)}
 		}
 		dir = inner
 	}
@@ -106,7 +106,7 @@ func plainRoot(p Place) error {
 	}
 	real, err := filepath.EvalSymlinks(p.Root)
 	if err != nil {
-		return &Refused{File: p.File(), Reason: "its folder cannot be opened: " + userfile.Reason(err)}
+		return &Refused{File: p.File(), Reason: "its folder cannot be opened: " + disk.Reason(err)}
 	}
 	if real != filepath.Clean(p.Root) {
 		return &Refused{File: p.File(), Reason: p.Root + " is reached over a link: it is " + real}

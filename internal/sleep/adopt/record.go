@@ -15,8 +15,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Format is that of a Record.
@@ -136,7 +135,7 @@ func (s *ledger) note(r Record, name string) (err error) {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	return atomicfile.WriteFile(filepath.Join(s.folder(r.N), name), append(data, '\n'), 0o600)
+	return disk.WriteFile(filepath.Join(s.folder(r.N), name), append(data, '\n'), 0o600)
 }
 
 // read reads a record. fs.ErrNotExist: there is none of the name.
@@ -175,8 +174,8 @@ func (*Damaged) ErrorKind() string { return "bad_input" }
 
 // readOwn reads a file of a transaction. fs.ErrNotExist: there is none of the name.
 func readOwn(dir, name string) ([]byte, error) {
-	data, err := userfile.ReadOwn(context.Background(), dir, name, maxRecord)
-	var odd *userfile.Error
+	data, err := disk.ReadOwn(context.Background(), dir, name, maxRecord)
+	var odd *disk.Error
 	if errors.As(err, &odd) {
 		return nil, &Damaged{File: filepath.Join(dir, name), Reason: odd.Reason()}
 	}

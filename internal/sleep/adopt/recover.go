@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Recover finishes or undoes what was cut short, unless the process that began it is still at work. It is called
@@ -233,7 +233,7 @@ func (s *Store) makeFolder(n int, p Place, dir string) (err error) {
 	if err != nil {
 		return fmt.Errorf("note a folder: %w", err)
 	}
-	if err := errors.Join(s.point("folder"), atomicfile.WriteFile(filepath.Join(s.folder(n), madeFile), data, 0o600), s.point("folder noted")); err != nil {
+	if err := errors.Join(s.point("folder"), disk.WriteFile(filepath.Join(s.folder(n), madeFile), data, 0o600), s.point("folder noted")); err != nil {
 		return errors.Join(err, gone(sp.dir.Remove(sp.temp(n))))
 	}
 	err = moveNew(sp.dir, sp.temp(n), sp.name)

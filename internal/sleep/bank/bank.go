@@ -14,8 +14,8 @@ import (
 	"modernc.org/sqlite" // the database driver
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 )
 
 // Names of files in the folder of the bank.
@@ -195,7 +195,7 @@ func Look(ctx context.Context, dir string) (*Bank, error) {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, notRegular(path)
 	}
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -255,7 +255,7 @@ func connect(ctx context.Context, path string) (*sql.DB, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, access))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(path, access))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // holderFile says who has the lock. Beside the lock, since a locked file cannot be read
@@ -44,7 +43,7 @@ func noteHolder(dir, what string) error {
 	if err != nil {
 		return fmt.Errorf("note who has the lock: %w", err)
 	}
-	return atomicfile.Replace(filepath.Join(dir, holderFile), append(data, '\n'), 0o600)
+	return disk.Replace(filepath.Join(dir, holderFile), append(data, '\n'), 0o600)
 }
 
 // release deletes the note, while the lock is still held.
@@ -58,7 +57,7 @@ func release(dir string) error {
 // holderOf reads the note. What cannot be read is not known.
 func holderOf(dir string) Holder {
 	var h Holder
-	data, err := userfile.Read(context.Background(), filepath.Join(dir, holderFile), 64<<10)
+	data, err := disk.Read(context.Background(), filepath.Join(dir, holderFile), 64<<10)
 	if err != nil || json.Unmarshal(data, &h) != nil {
 		return Holder{}
 	}

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Branch is what a branch is at a moment.
@@ -36,9 +36,9 @@ func (r *Repo) Branch(ctx context.Context, name string) (Branch, error) {
 	case err != nil:
 		return b, err
 	case symbolic != "":
-		return b, &Unfit{"branch " + name + " is another name of " + plain.Text(symbolic) + "; name that"}
+		return b, &Unfit{"branch " + name + " is another name of " + wording.Plain(symbolic) + "; name that"}
 	case checkedOut != "":
-		return b, &Unfit{"branch " + name + " is checked out in " + plain.Text(checkedOut) + "; name another branch, or check out another one"}
+		return b, &Unfit{"branch " + name + " is checked out in " + wording.Plain(checkedOut) + "; name another branch, or check out another one"}
 	}
 	if b.From = cmp.Or(b.Commit, r.Head(ctx)); b.From == "" {
 		return b, &Unfit{"the repository has no commit that a branch could begin with"}
@@ -54,7 +54,7 @@ func (r *Repo) hooked(ctx context.Context) error {
 	}
 	for key := range strings.SplitSeq(out.String(), "\x00") {
 		if strings.HasPrefix(key, "hook.") {
-			return &Unfit{"the settings of the repository name hooks (" + plain.Text(key) + "), which git would run"}
+			return &Unfit{"the settings of the repository name hooks (" + wording.Plain(key) + "), which git would run"}
 		}
 	}
 	return nil
@@ -69,7 +69,7 @@ func (r *Repo) Peek(ctx context.Context, name string) (Branch, error) {
 func (r *Repo) look(ctx context.Context, name string) (b Branch, symbolic, checkedOut string, err error) {
 	b.Name = name
 	if strings.HasPrefix(name, "-") || name == "HEAD" || r.Run(ctx, nil, nil, maxLine, "check-ref-format", b.Ref()) != nil {
-		return b, "", "", cmp.Or(ctx.Err(), error(&Unfit{plain.Text(fmt.Sprintf("%q is no name of a branch", name))}))
+		return b, "", "", cmp.Or(ctx.Err(), error(&Unfit{wording.Plain(fmt.Sprintf("%q is no name of a branch", name))}))
 	}
 	var out bytes.Buffer
 	if err := r.Run(ctx, nil, &out, maxListing, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)%00%(worktreepath)", b.Ref()); err != nil {
@@ -139,7 +139,7 @@ func (r *Repo) Read(ctx context.Context, commit, path string, most int64, same f
 		}
 		at := slices.IndexFunc(list, func(n node) bool { return n.name == part })
 		if k := slices.IndexFunc(list, func(n node) bool { return n.name != part && same(n.name, part) }); k >= 0 {
-			return File{}, &Unfit{plain.Text(fmt.Sprintf("%q beside it differs by case or Unicode form alone; rename one", list[k].name))}
+			return File{}, &Unfit{wording.Plain(fmt.Sprintf("%q beside it differs by case or Unicode form alone; rename one", list[k].name))}
 		}
 		if at < 0 {
 			return File{}, nil
@@ -245,8 +245,8 @@ func (r *Repo) who(ctx context.Context) ([]string, error) {
 		switch {
 		case err != nil && !errors.As(err, &unset):
 			return nil, err
-		case err == nil && strings.TrimSpace(plain.Text(text)) != "":
-			names[i] = plain.Text(text)
+		case err == nil && strings.TrimSpace(wording.Plain(text)) != "":
+			names[i] = wording.Plain(text)
 		}
 	}
 	return []string{"GIT_AUTHOR_NAME=" + names[0], "GIT_AUTHOR_EMAIL=" + names[1], "GIT_COMMITTER_NAME=" + names[0], "GIT_COMMITTER_EMAIL=" + names[1]}, nil

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Unfit says why a repository cannot be used for what was asked: it is no failure of this program.
@@ -98,7 +98,7 @@ const Lost = "objects of the commit are not in the repository: it is a partial o
 
 // why is what a failure of git means.
 func why(command string, code int, said string) string {
-	said = plain.Text(strings.TrimSpace(said))
+	said = wording.Plain(strings.TrimSpace(said))
 	for _, lost := range []string{"promisor", "lazy fetching", "transport '", "unable to read", "could not get object info", "missing", "unable to find"} {
 		if strings.Contains(said, lost) {
 			return Lost
@@ -159,7 +159,7 @@ func repositoryAt(ctx context.Context, at string) (string, error) {
 	case err == nil && info.IsDir():
 		return dot, nil
 	case err == nil:
-		data, err := userfile.Read(ctx, dot, 4<<10)
+		data, err := disk.Read(ctx, dot, 4<<10)
 		if err != nil {
 			return "", &Unfit{"the file .git of the project cannot be read"}
 		}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Writable finds the repository of a project that may be written to: the folder that has its branches, and the project's folder
@@ -51,8 +51,8 @@ func commonOf(ctx context.Context, top, dir string) (string, error) {
 	}
 	// A file: only a working tree that its repository knows of too.
 	common := filepath.Dir(filepath.Dir(dir))
-	back, err1 := userfile.Read(ctx, filepath.Join(dir, "gitdir"), 4<<10)
-	to, err2 := userfile.Read(ctx, filepath.Join(dir, "commondir"), 4<<10)
+	back, err1 := disk.Read(ctx, filepath.Join(dir, "gitdir"), 4<<10)
+	to, err2 := disk.Read(ctx, filepath.Join(dir, "commondir"), 4<<10)
 	named := strings.TrimSpace(string(back))
 	if !filepath.IsAbs(named) {
 		named = filepath.Join(dir, named)

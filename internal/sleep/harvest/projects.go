@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Projects are the folders whose sessions may be read, with all below them. It is for one
@@ -73,7 +73,7 @@ func below(base, dir string) bool {
 // that it lies in, is a run directory, or was made for an agent that the program calls.
 func IsReplay(dir string) bool {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if ownfolder.Is(filepath.Base(at)) || isRun(at) {
+		if disk.IsOwnFolder(filepath.Base(at)) || isRun(at) {
 			return true
 		}
 		if filepath.Dir(at) == at {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 )
 
@@ -22,12 +22,12 @@ func TestTrap72OwnReplaysAreToldByTheirFolder(t *testing.T) {
 		filepath.Join(run, "workspaces", "a"): true,
 		run:                                   true,
 		filepath.Dir(run):                     false,
-		filepath.Join(os.TempDir(), ownfolder.Seat+"123", "empty"):     true,
-		filepath.Join(os.TempDir(), ownfolder.Agent+"9"):               true,
-		filepath.Join(os.TempDir(), ownfolder.Proof+"77", "work"):      true,
-		filepath.Join(os.TempDir(), ownfolder.Check+"5", "x", "y"):     true,
-		filepath.Join("/srv/src", ownfolder.Agent+"demo", "cmd"):       false,
-		filepath.Join("/srv/src", "about-"+ownfolder.Seat+"1", "docs"): false,
+		filepath.Join(os.TempDir(), disk.Seat+"123", "empty"):     true,
+		filepath.Join(os.TempDir(), disk.Agent+"9"):               true,
+		filepath.Join(os.TempDir(), disk.Proof+"77", "work"):      true,
+		filepath.Join(os.TempDir(), disk.Check+"5", "x", "y"):     true,
+		filepath.Join("/srv/src", disk.Agent+"demo", "cmd"):       false,
+		filepath.Join("/srv/src", "about-"+disk.Seat+"1", "docs"): false,
 	} {
 		if got := harvest.IsReplay(dir); got != want {
 			t.Errorf("%s: %v, want %v", dir, got, want)

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/draft"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // evidence is what a session shows of how its tasks is expected.
@@ -30,10 +30,10 @@ func (e *evidence) clean(c transcript.Cleaner) {
 	t := *e.t
 	t.Turns = slices.Clone(t.Turns)
 	for i := range t.Turns {
-		t.Turns[i].User, t.Turns[i].Agent = c.Text(plain.Text(t.Turns[i].User)), c.Text(plain.Text(t.Turns[i].Agent))
+		t.Turns[i].User, t.Turns[i].Agent = c.Text(wording.Plain(t.Turns[i].User)), c.Text(wording.Plain(t.Turns[i].Agent))
 	}
 	for i := range e.flips {
-		if f := &e.flips[i]; f.unsuitable == "" && c.Text(plain.Text(f.text)) != f.text {
+		if f := &e.flips[i]; f.unsuitable == "" && c.Text(wording.Plain(f.text)) != f.text {
 			f.unsuitable = "it holds a secret"
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/draft"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -94,7 +94,7 @@ func example(list []result.MineExample, t *wish.Task, detail string) []result.Mi
 
 // excerpt is the beginning of a text on one line.
 func excerpt(text string, limit int) string {
-	r := []rune(strings.Join(strings.Fields(plain.Text(text)), " "))
+	r := []rune(strings.Join(strings.Fields(wording.Plain(text)), " "))
 	if len(r) > limit {
 		return string(r[:limit-3]) + "..."
 	}

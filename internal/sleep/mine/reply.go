@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -188,7 +188,7 @@ func (p *proposal) read(v any) (draft.Reason, error) {
 		most int
 	}{{&p.input, "input", maxInput}, {&p.rubric, "rubric", maxRubric}, {&p.quote, "quote", maxQuote}} {
 		s, _ := m[text.name].(string) // a number or null is none
-		if *text.dst = strings.TrimSpace(plain.Text(s)); len(*text.dst) > text.most {
+		if *text.dst = strings.TrimSpace(wording.Plain(s)); len(*text.dst) > text.most {
 			return draft.NotWhole, fmt.Errorf("its %s has %d bytes, at most %d are allowed", text.name, len(*text.dst), text.most)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // confined fails where the agent of a profile cannot be kept from what a replay does not have: the network but for the
@@ -111,7 +111,7 @@ func servers(name, home string) string {
 	files, members, folders := settings(name)
 	for _, file := range files {
 		path := filepath.Join(home, filepath.FromSlash(file))
-		data, err := userfile.Read(context.Background(), path, maxSettings)
+		data, err := disk.Read(context.Background(), path, maxSettings)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(data)) == 0 {
 			continue
 		}

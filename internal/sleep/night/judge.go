@@ -10,9 +10,9 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -217,7 +217,7 @@ func (n trainer) withoutJudge(j *job, reason, help string) (err error) {
 	}
 	j.picked.tonight, j.picked.recall, j.picked.fresh = keep(j.picked.tonight), keep(j.picked.recall), keep(j.picked.fresh)
 	j.picked.open = len(j.picked.tonight) + len(j.picked.recall) // of older ones that are not recalled nothing is known
-	n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s: %s left out: %s", j.doc.ID(), plural.Of(j.out.Judge.Tasks, "task that a judge decides is", "tasks that a judge decides are"), reason))
+	n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s: %s left out: %s", j.doc.ID(), wording.Plural(j.out.Judge.Tasks, "task that a judge decides is", "tasks that a judge decides are"), reason))
 	j.out.Can, err = can(j.picked, j.level, n.Explore)
 	return err
 }

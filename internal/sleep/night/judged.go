@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -16,7 +16,7 @@ func tried(edits []Edit) []Edit {
 
 // rejection says of edits that a gate has turned down why, by the last of them.
 func rejection(edits []Edit) string {
-	text := plural.Of(len(edits), "edit was tried, and it was not better", "edits were tried, and none was better")
+	text := wording.Plural(len(edits), "edit was tried, and it was not better", "edits were tried, and none was better")
 	for i := len(edits) - 1; i >= 0; i-- {
 		if gate.Action(edits[i].Action).Rejected() && edits[i].Reason != "" {
 			return text + ": " + edits[i].Reason

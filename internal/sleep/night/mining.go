@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -38,7 +38,7 @@ func (n *night) mine(ctx context.Context) error {
 		}
 	}
 	if waiting > 0 {
-		n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s for the next nights", plural.Of(waiting, "session waits", "sessions wait")))
+		n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s for the next nights", wording.Plural(waiting, "session waits", "sessions wait")))
 	}
 	return nil
 }

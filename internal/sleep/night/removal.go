@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -120,7 +120,7 @@ func (n settler) removals(ctx context.Context, j *job, clusters []bank.Cluster) 
 		case len(lost) >= losingNights:
 			j.out.Remove, j.out.RemoveWhy = append(j.out.Remove, text), append(j.out.RemoveWhy, "texts with it lost on new tasks in nights "+strings.Join(lost, ", "))
 		case len(g.tasks) > 0 && !slices.ContainsFunc(g.tasks, func(id string) bool { return awake[id] }):
-			j.out.Remove, j.out.RemoveWhy = append(j.out.Remove, text), append(j.out.RemoveWhy, fmt.Sprintf("the %s that it rests on were not seen for long", plural.Of(len(g.tasks), "task", "tasks")))
+			j.out.Remove, j.out.RemoveWhy = append(j.out.Remove, text), append(j.out.RemoveWhy, fmt.Sprintf("the %s that it rests on were not seen for long", wording.Plural(len(g.tasks), "task", "tasks")))
 		}
 	}
 	return nil

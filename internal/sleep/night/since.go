@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -261,7 +261,7 @@ func weighSince(out *Adopted, c *bank.Candidate, night string) error {
 		out.Difference, out.Better, out.Worse = &mean, &better.Wealth, &worse
 	}
 	out.Verdict, out.Help = result.AdoptedOpen, ""
-	out.Reason = fmt.Sprintf("won %d and lost %d of %s", better.Wins, better.Losses, plural.Of(better.N, "new task", "new tasks"))
+	out.Reason = fmt.Sprintf("won %d and lost %d of %s", better.Wins, better.Losses, wording.Plural(better.N, "new task", "new tasks"))
 	switch {
 	case better.N == 0:
 		out.Reason = "no task since is new to it"

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -306,5 +306,5 @@ func writeFile(dir, name string, data []byte) error {
 
 // readFile reads a file of a night or of a run of it. No one is waited for: it lies on the disk.
 func readFile(dir, name string) ([]byte, error) {
-	return userfile.ReadOwn(context.Background(), dir, name, maxFile)
+	return disk.ReadOwn(context.Background(), dir, name, maxFile)
 }

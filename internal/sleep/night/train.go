@@ -13,9 +13,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -213,10 +213,10 @@ func (n trainer) nothing(j *job, sum *result.Summary) {
 	case len(edits) > 0:
 		j.out.Outcome, j.out.Reason = Rejected, rejection(edits)
 	case j.out.Baseline != nil && j.out.Baseline.Hard >= 1:
-		j.out.Reason = fmt.Sprintf("the live document solves all %s by which edits are judged", plural.Of(j.out.Baseline.N, "task", "tasks"))
+		j.out.Reason = fmt.Sprintf("the live document solves all %s by which edits are judged", wording.Plural(j.out.Baseline.N, "task", "tasks"))
 	case len(j.out.Consolidation.RejectedEdits) > 0:
 		edits := j.out.Consolidation.RejectedEdits
-		j.out.Reason = fmt.Sprintf("%s proposed, and none could be applied: %s", plural.Of(len(edits), "edit was", "edits were"), edits[0].Status)
+		j.out.Reason = fmt.Sprintf("%s proposed, and none could be applied: %s", wording.Plural(len(edits), "edit was", "edits were"), edits[0].Status)
 	case sum.Lost > 0:
 		j.out.Reason = fmt.Sprintf("%d replies of the optimizer could not be used", sum.Lost)
 	}

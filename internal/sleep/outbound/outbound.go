@@ -20,8 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Version is that of the form. It changes when a line gets other members.
@@ -104,7 +104,7 @@ func (d door) turn(t *transcript.Turn) turn {
 	return out
 }
 
-func (d door) text(s string) string { return d.clean.Text(plain.Text(s)) }
+func (d door) text(s string) string { return d.clean.Text(wording.Plain(s)) }
 
 // inProject reports whether a file is told relative to the project, and lies in it. A path of
 // Windows is one on every system.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Checkout is what was checked out.
@@ -53,12 +53,12 @@ func At(ctx context.Context, dir string, at time.Time) (Checkout, bool, error) {
 
 // openLog opens the log of what was checked out in the repository that dir lies in, and names its folder. nil: there is no
 // repository, or no log.
-func openLog(ctx context.Context, dir string) (folder string, f *userfile.File, err error) {
+func openLog(ctx context.Context, dir string) (folder string, f *disk.File, err error) {
 	folder, found := gitDir(ctx, dir)
 	if !found {
 		return "", nil, nil
 	}
-	f, err = userfile.Open(ctx, filepath.Join(folder, "logs", "HEAD"), maxLog)
+	f, err = disk.Open(ctx, filepath.Join(folder, "logs", "HEAD"), maxLog)
 	if errors.Is(err, fs.ErrNotExist) {
 		return folder, nil, nil
 	}
@@ -67,7 +67,7 @@ func openLog(ctx context.Context, dir string) (folder string, f *userfile.File, 
 
 // head is the branch that is checked out now, "" for none.
 func head(ctx context.Context, folder string) string {
-	data, err := userfile.Read(ctx, filepath.Join(folder, "HEAD"), 4<<10)
+	data, err := disk.Read(ctx, filepath.Join(folder, "HEAD"), 4<<10)
 	name, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: refs/heads/")
 	if err != nil || !ok {
 		return ""
@@ -85,7 +85,7 @@ func gitDir(ctx context.Context, dir string) (string, bool) {
 		case err == nil && info.IsDir():
 			return at, true
 		case err == nil:
-			data, err := userfile.Read(ctx, at, 4<<10)
+			data, err := disk.Read(ctx, at, 4<<10)
 			name, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
 			if err != nil || !ok {
 				return "", false

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
@@ -246,7 +246,7 @@ func write(files []File, id string) (undo func() error, err error) {
 				all = errors.Join(all, remove(f.Path))
 				continue
 			}
-			all = errors.Join(all, atomicfile.WriteFile(f.Path, before[i], 0o644))
+			all = errors.Join(all, disk.WriteFile(f.Path, before[i], 0o644))
 		}
 		return all
 	}
@@ -257,7 +257,7 @@ func write(files []File, id string) (undo func() error, err error) {
 		if bytes.Equal(before[i], []byte(f.Text)) {
 			continue
 		}
-		if err := atomicfile.WriteFile(f.Path, []byte(f.Text), 0o644); err != nil {
+		if err := disk.WriteFile(f.Path, []byte(f.Text), 0o644); err != nil {
 			return nil, errors.Join(err, undo())
 		}
 	}

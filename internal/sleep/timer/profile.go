@@ -12,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Format is that of a Profile.
@@ -43,7 +42,7 @@ func ReadProfile(ctx context.Context, path string) (*Profile, bool, error) {
 	if !strings.EqualFold(filepath.Ext(path), ".json") {
 		return nil, false, nil
 	}
-	data, err := userfile.Read(ctx, path, maxProfile)
+	data, err := disk.Read(ctx, path, maxProfile)
 	if err != nil {
 		return nil, false, nil // whoever reads it as another file says it
 	}
@@ -93,7 +92,7 @@ func (p *Profile) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of timers: %w", err)
 	}
-	return atomicfile.WriteFile(path, append(data, '\n'), 0o600)
+	return disk.WriteFile(path, append(data, '\n'), 0o600)
 }
 
 // State is when an entry was last started, and the result of it.
@@ -109,7 +108,7 @@ type State struct {
 // ReadState reads the file at path; none is the zero State, as is one that cannot be read: what it holds
 // is only the last day.
 func ReadState(ctx context.Context, path string) (State, error) {
-	data, err := userfile.Read(ctx, path, maxProfile)
+	data, err := disk.Read(ctx, path, maxProfile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{}, nil
 	}
@@ -129,7 +128,7 @@ func (s State) Write(path string) error {
 	if err != nil {
 		return fmt.Errorf("write when a timer was last started: %w", err)
 	}
-	return atomicfile.WriteFile(path, append(data, '\n'), 0o600)
+	return disk.WriteFile(path, append(data, '\n'), 0o600)
 }
 
 // Shorten keeps the end of a log that has grown beyond what anybody reads. The one who adds to it goes

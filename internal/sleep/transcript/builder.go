@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Bounds of what a transcript keeps, in bytes and numbers. A text is made free of secrets
@@ -386,7 +386,7 @@ func (b *Builder) text(raw string, limit int) (text string, masked int, cut bool
 	if len(raw) > window {
 		raw, cut = raw[:window], true
 	}
-	text = plain.Text(raw)
+	text = wording.Plain(raw)
 	before := strings.Count(text, redact.Mask)
 	text = b.clean.Text(text)
 	masked = max(0, strings.Count(text, redact.Mask)-before)

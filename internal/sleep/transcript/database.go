@@ -13,8 +13,7 @@ import (
 
 	_ "modernc.org/sqlite" // the database driver
 
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // BusyError says that a database was written all the time while it was copied.
@@ -46,7 +45,7 @@ func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error
 	if err := r.copyDatabase(ctx, s, dir); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", sqliteuri.Of(filepath.Join(dir, "db"), "?_pragma=query_only(1)&_pragma=trusted_schema(0)"))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(filepath.Join(dir, "db"), "?_pragma=query_only(1)&_pragma=trusted_schema(0)"))
 	if err != nil {
 		return fmt.Errorf("open the copy of %s: %w", s.Path(), err)
 	}
@@ -126,7 +125,7 @@ func state(ctx context.Context, root *os.Root, name string) ([]byte, error) {
 }
 
 func headOf(ctx context.Context, root *os.Root, name string, n int64) ([]byte, error) {
-	f, err := userfile.OpenIn(ctx, root, name, maxStore)
+	f, err := disk.OpenIn(ctx, root, name, maxStore)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +134,7 @@ func headOf(ctx context.Context, root *os.Root, name string, n int64) ([]byte, e
 }
 
 func (r *Reading) copyFile(ctx context.Context, root *os.Root, name, to string) (err error) {
-	in, err := userfile.OpenIn(ctx, root, name, maxStore)
+	in, err := disk.OpenIn(ctx, root, name, maxStore)
 	if err != nil {
 		return errors.Join(err, removeIfThere(to))
 	}

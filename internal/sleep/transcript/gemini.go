@@ -16,7 +16,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Gemini reads the sessions of Gemini CLI: tmp/<project>/chats/session-<time>-<id>.jsonl below
@@ -77,7 +77,7 @@ func geminiProjects(ctx context.Context, dir string, stores []Store) error {
 	defer func() { _ = root.Close() }() // it was only read
 	known := map[string]string{}        // folder -> project
 	var bad error
-	if data, err := userfile.ReadIn(ctx, root, "projects.json", MaxLine); err == nil {
+	if data, err := disk.ReadIn(ctx, root, "projects.json", MaxLine); err == nil {
 		gjson.GetBytes(data, "projects").ForEach(func(project, slug gjson.Result) bool {
 			sum := sha256.Sum256([]byte(project.Str))
 			known[slug.Str], known[hex.EncodeToString(sum[:])] = project.Str, project.Str
@@ -89,7 +89,7 @@ func geminiProjects(ctx context.Context, dir string, stores []Store) error {
 	for i := range stores {
 		folder := path.Base(path.Dir(path.Dir(stores[i].Name)))
 		marker := path.Join("tmp", folder, ".project_root")
-		if data, err := userfile.ReadIn(ctx, root, marker, MaxPath); err == nil {
+		if data, err := disk.ReadIn(ctx, root, marker, MaxPath); err == nil {
 			known[folder] = string(bytes.TrimSpace(data))
 		}
 		stores[i].Note = known[folder]
@@ -144,7 +144,7 @@ func typedIn(ctx context.Context, s Store, log, session string) (bool, error) {
 		return false, fmt.Errorf("open %s: %w", s.Path(), err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	data, err := userfile.ReadIn(ctx, root, log, 2*MaxLine)
+	data, err := disk.ReadIn(ctx, root, log, 2*MaxLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // MaxLine is the length of a line, in bytes, above which it is skipped and named.
@@ -66,7 +66,7 @@ func (r *Reading) lines(ctx context.Context, s Store, printed printed, each func
 }
 
 // open opens the file of a store and makes its mark.
-func (r *Reading) open(ctx context.Context, s Store) (*userfile.File, error) {
+func (r *Reading) open(ctx context.Context, s Store) (*disk.File, error) {
 	root, err := os.OpenRoot(s.Root)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.Path(), err)
@@ -75,7 +75,7 @@ func (r *Reading) open(ctx context.Context, s Store) (*userfile.File, error) {
 	if r.Mark, err = peek(ctx, root, s); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", s.Path(), err)
 	}
-	f, err := userfile.OpenIn(ctx, root, s.Name, maxStore)
+	f, err := disk.OpenIn(ctx, root, s.Name, maxStore)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.Path(), err)
 	}
@@ -110,7 +110,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("more than %s when unpacked, which is the most that is read", userfile.Size(maxUnpacked))
+		return 0, fmt.Errorf("more than %s when unpacked, which is the most that is read", disk.Size(maxUnpacked))
 	}
 	return n, err
 }
@@ -118,7 +118,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // line hands one line over, or says what is wrong with it.
 func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(int, gjson.Result) error) error {
 	if long {
-		r.problem(Problem{Path: s.Path(), Line: n, What: fmt.Sprintf("longer than %s, which is the most that is read of a line", userfile.Size(MaxLine))})
+		r.problem(Problem{Path: s.Path(), Line: n, What: fmt.Sprintf("longer than %s, which is the most that is read of a line", disk.Size(MaxLine))})
 		return nil
 	}
 	line = bytes.TrimSpace(line)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
@@ -136,7 +136,7 @@ func TestTrap41OpenCode(t *testing.T) {
 func TestTrap41OpenCodeLog(t *testing.T) {
 	t.Parallel()
 	home := layFiles(t, openCodeHome())
-	db, err := sql.Open("sqlite", sqliteuri.Of(filepath.Join(home, openCodeFile), "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)"))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(filepath.Join(home, openCodeFile), "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)"))
 	if err != nil {
 		t.Fatal(err)
 	}

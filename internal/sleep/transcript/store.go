@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"sort"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Source reads the stores of one agent. Its methods are safe for concurrent use.
@@ -182,7 +182,7 @@ func peek(ctx context.Context, root *os.Root, s Store) (Mark, error) {
 }
 
 func tailOf(ctx context.Context, root *os.Root, name string) ([]byte, error) {
-	f, err := userfile.OpenIn(ctx, root, name, maxStore)
+	f, err := disk.OpenIn(ctx, root, name, maxStore)
 	if err != nil {
 		return nil, err
 	}

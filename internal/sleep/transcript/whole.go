@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // maxDocument is the size, in bytes, above which a file that has to be read whole is left out.
@@ -30,10 +30,10 @@ func (r *Reading) whole(ctx context.Context, s Store, name string) (doc gjson.Re
 		return doc, false, fmt.Errorf("look at %s: %w", path, err)
 	}
 	if info.Size() > maxDocument {
-		r.problem(Problem{Path: path, What: fmt.Sprintf("larger than %s, which is the most that is read of a file that is one document", userfile.Size(maxDocument))})
+		r.problem(Problem{Path: path, What: fmt.Sprintf("larger than %s, which is the most that is read of a file that is one document", disk.Size(maxDocument))})
 		return doc, false, nil
 	}
-	data, err := userfile.ReadIn(ctx, root, name, maxDocument)
+	data, err := disk.ReadIn(ctx, root, name, maxDocument)
 	if err != nil {
 		return doc, false, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -77,7 +77,7 @@ func (r *Reading) mark(ctx context.Context, s Store) error {
 // small reads a small JSON file of settings below a root; without one, or where it is none,
 // the result does not exist.
 func small(ctx context.Context, root *os.Root, name string) gjson.Result {
-	data, err := userfile.ReadIn(ctx, root, name, maxDocument)
+	data, err := disk.ReadIn(ctx, root, name, maxDocument)
 	if err != nil || !validJSON(string(data)) {
 		return gjson.Result{}
 	}

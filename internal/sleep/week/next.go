@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -19,7 +19,7 @@ func (g *gathering) next() {
 		g.out.Next = append(g.out.Next, result.WeekStep{Why: why, Command: command})
 	}
 	if len(w.Intents) > 0 {
-		add(plural.Of(len(w.Intents), "adoption has", "adoptions have")+" begun and not ended: another process is at work, or the next command settles it", "skillopt sleep history")
+		add(wording.Plural(len(w.Intents), "adoption has", "adoptions have")+" begun and not ended: another process is at work, or the next command settles it", "skillopt sleep history")
 	}
 	for _, a := range g.out.Adoptions {
 		if Standing(a) && a.Since != nil && a.Since.Verdict == result.AdoptedWorse {
@@ -33,7 +33,7 @@ func (g *gathering) next() {
 	}
 	g.proposals(add)
 	if w.Review > 0 {
-		text := plural.Of(w.Review, "task is", "tasks are") + " not reviewed: what rests on them is never certified"
+		text := wording.Plural(w.Review, "task is", "tasks are") + " not reviewed: what rests on them is never certified"
 		if w.Held > 0 {
 			text += fmt.Sprintf("; %d of them are not used before you have looked", w.Held)
 		}

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Touched is what a session reports the files that a task of it needs.
@@ -180,7 +180,7 @@ func (c *check) unchanged(ctx context.Context, name string) bool {
 		return false
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	data, err := userfile.ReadIn(ctx, root, filepath.FromSlash(name), maxCompared)
+	data, err := disk.ReadIn(ctx, root, filepath.FromSlash(name), maxCompared)
 	if err != nil {
 		return false
 	}

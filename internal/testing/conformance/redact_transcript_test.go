@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // TestTrap44RedactionOfTranscripts reads a session whose turns are the recorded texts, and the
@@ -29,7 +29,7 @@ func TestTrap44RedactionOfTranscripts(t *testing.T) {
 					}
 					text = string(data)
 				}
-				if strings.TrimSpace(plain.Text(text)) != "" {
+				if strings.TrimSpace(wording.Plain(text)) != "" {
 					texts = append(texts, text)
 				}
 			}
@@ -41,7 +41,7 @@ func TestTrap44RedactionOfTranscripts(t *testing.T) {
 	}
 	r, masked := redact.New(), 0
 	for i, text := range texts {
-		want := r.Text(plain.Text(strings.TrimSpace(text)))
+		want := r.Text(wording.Plain(strings.TrimSpace(text)))
 		if got[i] != want {
 			t.Errorf("%q is kept as\n%q, want\n%q", text, got[i], want)
 		}

@@ -21,9 +21,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "modernc.org/sqlite" // the database driver
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 )
@@ -190,7 +190,7 @@ func folder(t *testing.T) string {
 }
 
 func makeDatabase(ctx context.Context, path, text string) error {
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, "?mode=rwc&_pragma=synchronous(OFF)"))
+	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=rwc&_pragma=synchronous(OFF)"))
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,0 @@
-package atomicfile
-
-// syncDir does nothing: Windows has no call that flushes a directory, and
-// makes renames durable with its own journal.
-func syncDir(string) error { return nil }

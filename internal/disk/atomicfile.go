@@ -1,0 +1,77 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// This file replaces files so that a reader, or a machine that lost
+// power, sees the old content or the new, never a part of it.
+//
+// It knows nothing about what the files hold. Its functions are safe for
+// concurrent use; of two writers of one file the later rename wins.
+
+// WriteFile replaces the file at path with data. The data goes to a temporary
+// file next to it, which is flushed to the disk before it takes the name, and
+// the directory is flushed after. On any error, a full disk for one, the old
+// file is untouched and the temporary one removed. perm is not cut by the
+// umask.
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	if err := replace(path, whole(data), perm, (*os.File).Sync); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write %s: flush directory: %w", path, err)
+	}
+	return nil
+}
+
+// Replace is WriteFile without the flushes: a reader sees the old content or
+// the new, but after a loss of power the file may be empty. It is for what can
+// be made again.
+func Replace(path string, data []byte, perm fs.FileMode) error {
+	return ReplaceWith(path, whole(data), perm)
+}
+
+// ReplaceWith is Replace with what write writes. It is called once.
+func ReplaceWith(path string, write func(io.Writer) error, perm fs.FileMode) error {
+	return replace(path, write, perm, func(*os.File) error { return nil })
+}
+
+func whole(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+}
+
+func replace(path string, write func(io.Writer) error, perm fs.FileMode, flush func(*os.File) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := fill(f, write, perm, flush); err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(f.Name())))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+// fill writes, flushes and closes f. It closes f in any case: some systems
+// refuse to remove a file that is open.
+func fill(f *os.File, write func(io.Writer) error, perm fs.FileMode, flush func(*os.File) error) error {
+	err := write(f)
+	if err == nil {
+		err = f.Chmod(perm)
+	}
+	if err == nil {
+		err = flush(f)
+	}
+	return errors.Join(err, f.Close())
+}

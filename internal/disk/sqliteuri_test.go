@@ -1,0 +1,31 @@
+package disk
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// The file that is opened is the one that is named, whatever its name holds.
+func TestOddNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"run.db", "a b.db", "50%.db", "what?mode=ro.db", "a#b.db", "ü&=+.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		db, err := sql.Open("sqlite", SQLiteURI(path, "?mode=rwc"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), "CREATE TABLE t (x)"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("another file was made: %v", err)
+		}
+	}
+}

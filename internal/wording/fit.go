@@ -1,0 +1,92 @@
+package wording
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file brings texts into a room that is too small for them: the longest lose
+// their middle, the others stay whole.
+//
+// It knows nothing about models, prompts or trajectories. It is pure.
+
+// Least is the room, in bytes, in which a text keeps something of both of its ends: with
+// less a text that is longer may keep its beginning alone, or nothing.
+const Least = 128
+
+// Texts returns texts that have at most room bytes together, each valid UTF-8. Those
+// that are no longer than a common limit are whole, all others are cut to it by Middle,
+// so that none is cut while a longer one is whole. The limit is as high as it can be. A
+// room below 0 is none.
+func Texts(texts []string, room int) []string {
+	out := make([]string, len(texts))
+	lengths := make([]int, len(texts))
+	for i, t := range texts {
+		out[i] = valid(t)
+		lengths[i] = len(out[i])
+	}
+	limit := FitLimit(lengths, room)
+	for i := range out {
+		out[i] = Middle(out[i], limit)
+	}
+	return out
+}
+
+// FitLimit is the greatest length to which what is longer can be cut, so that all together
+// keep to room; at least 0. If all fit, it is that of the longest.
+func FitLimit(lengths []int, room int) int {
+	sorted := slices.Sorted(slices.Values(lengths))
+	room = max(0, room)
+	for i, n := range sorted {
+		if share := room / (len(sorted) - i); n > share {
+			return share
+		}
+		room -= n
+	}
+	if len(sorted) == 0 {
+		return room
+	}
+	return sorted[len(sorted)-1]
+}
+
+// Middle returns a text of at most room bytes, valid UTF-8: the text itself if it is no
+// longer, else its two ends with a mark between them that says how many characters are
+// left out. Beginnings hold the question, ends the answer, so both stay.
+func Middle(text string, room int) string {
+	text = valid(text)
+	if len(text) <= room {
+		return text
+	}
+	// The mark for all of the text is as long as any that can be due.
+	most := len(mark(utf8.RuneCountInString(text)))
+	if room < most {
+		return text[:start(text, max(0, room))]
+	}
+	keep := room - most
+	from := start(text, (keep+1)/2)
+	to := end(text, len(text)-keep/2)
+	return text[:from] + mark(utf8.RuneCountInString(text[from:to])) + text[to:]
+}
+
+// mark is where characters are left out.
+func mark(n int) string { return fmt.Sprintf(" [... %d characters left out ...] ", n) }
+
+// start is the beginning of the character that byte at belongs to.
+func start(text string, at int) int {
+	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
+}
+
+// end is at, or the beginning of the next character if at is within one.
+func end(text string, at int) int {
+	for at < len(text) && !utf8.RuneStart(text[at]) {
+		at++
+	}
+	return at
+}
+
+func valid(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }

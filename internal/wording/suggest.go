@@ -1,0 +1,26 @@
+package wording
+
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// This file finds the name that was probably meant by one that is unknown,
+// for messages.
+//
+// It knows nothing about what the names mean.
+
+// Suggest returns the known name with the fewest edits (by code points, whatever the
+// case) to got, the first of several. ok is false if even that one is too far
+// away to be a slip of the hand: more than two edits, and more than a third of
+// got.
+func Suggest(got string, known []string) (name string, ok bool) {
+	fewest := max(2, len([]rune(got))/3) + 1
+	for _, k := range known {
+		if d := levenshtein.ComputeDistance(strings.ToLower(got), strings.ToLower(k)); d < fewest {
+			name, fewest, ok = k, d, true
+		}
+	}
+	return name, ok
+}
