@@ -156,7 +156,6 @@ type Model struct {
 	Command         string            `key:"command" doc:"seats: the program; absent: found on the PATH" class:"operational"`
 	Folder          string            `key:"folder" doc:"provider handoff: where questions are written and answers read" path:"file" class:"operational"`
 	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`
-	AWS             AWS               `key:"aws" doc:"provider bedrock" class:"operational"`
 	Google          Google            `key:"google" doc:"provider vertex" class:"operational"`
 	World           string            `key:"world" doc:"provider sim: the world file" path:"file"`
 }
@@ -167,14 +166,6 @@ type Azure struct {
 	APIVersion string `key:"api_version" doc:"version of the API in the older form of URLs; absent: the newer form without one"`
 	Scope      string `key:"scope" doc:"scope of tokens; absent: https://cognitiveservices.azure.com/.default"`
 	ClientID   string `key:"client_id" doc:"client id of a user-assigned managed identity"`
-}
-
-// AWS names the variables with the credentials for Bedrock. Absent: those that
-// Amazon's own tools use.
-type AWS struct {
-	AccessKeyEnv    string `key:"access_key_env" doc:"the variable that holds the access key id"`
-	SecretKeyEnv    string `key:"secret_key_env" doc:"the variable that holds the secret access key"`
-	SessionTokenEnv string `key:"session_token_env" doc:"the variable that holds the session token; one that is not set is left out"`
 }
 
 // Google is the project and the credentials for Vertex.

@@ -51,7 +51,6 @@ func Default() Config {
 	model := Model{
 		API: "auto", Structured: "auto", Timeout: Duration(2 * time.Minute), IdleTimeout: Duration(time.Minute),
 		Azure: Azure{Auth: "api_key"},
-		AWS:   AWS{AccessKeyEnv: "AWS_ACCESS_KEY_ID", SecretKeyEnv: "AWS_SECRET_ACCESS_KEY", SessionTokenEnv: "AWS_SESSION_TOKEN"},
 	}
 	return Config{
 		SkillFiles: FilesAll,

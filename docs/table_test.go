@@ -122,7 +122,7 @@ func keyOf(p preset.Preset) string {
 	case p.Cloud == preset.Vertex:
 		return "`google.credentials`"
 	case p.Cloud == preset.Bedrock:
-		return code(p.KeyVar) + ", or `aws`"
+		return code(p.KeyVar) + ", or the three `AWS_` variables"
 	case p.KeyVar == "":
 		return "none, or `api_key_env`"
 	case p.Key == preset.KeyOptional:

@@ -96,10 +96,6 @@ func from(provider string, path string) func(*config.Model, string) {
 // wireEffects are those of keys that only some providers know.
 func wireEffects(role string) map[string]effect {
 	azure := from("azure", "")
-	bedrock := func(m *config.Model, url string) {
-		none := ""
-		m.Provider, m.BaseURL, m.Region, m.APIKeyEnv = "bedrock", url, "us-east-1", &none
-	}
 	out := map[string]effect{
 		"region":    reaches(role, from("minimax", "-"), func(m *config.Model, _ string) { m.Region = "cn_zh"; m.BaseURL = "" }),
 		"endpoints": reaches(role, from("compatible", "/v1"), func(m *config.Model, url string) { m.Endpoints = []string{url + "/other/v1"} }),
@@ -123,13 +119,10 @@ func wireEffects(role string) map[string]effect {
 				t.Errorf("no question is written: %v", err)
 			}
 		}},
-		"azure.auth":            reaches(role, azure, func(m *config.Model, _ string) { m.Azure.Auth = "compatible" }),
-		"azure.api_version":     reaches(role, azure, func(m *config.Model, _ string) { m.Azure.APIVersion = "2024-10-21" }),
-		"azure.scope":           reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.Scope = "no scope" }),
-		"azure.client_id":       reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.ClientID = "a\nb" }),
-		"aws.access_key_env":    reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.AccessKeyEnv = "OTHER" }),
-		"aws.secret_key_env":    reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.SecretKeyEnv = "OTHER" }),
-		"aws.session_token_env": reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.SessionTokenEnv = "OTHER" }),
+		"azure.auth":        reaches(role, azure, func(m *config.Model, _ string) { m.Azure.Auth = "compatible" }),
+		"azure.api_version": reaches(role, azure, func(m *config.Model, _ string) { m.Azure.APIVersion = "2024-10-21" }),
+		"azure.scope":       reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.Scope = "no scope" }),
+		"azure.client_id":   reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.ClientID = "a\nb" }),
 		"google.project": {test: func(t *testing.T) {
 			vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Project = "no/project" })
 		}},

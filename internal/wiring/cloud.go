@@ -65,9 +65,7 @@ func (s server) bedrock() *anthropic.Bedrock {
 	}
 	b := &anthropic.Bedrock{Region: s.Region, BearerToken: s.key}
 	if b.BearerToken == "" {
-		a := s.config.AWS
-		b.AccessKey, b.SecretKey = read(a.AccessKeyEnv), read(a.SecretKeyEnv)
-		b.SessionToken = read(a.SessionTokenEnv)
+		b.AccessKey, b.SecretKey, b.SessionToken = read(awsKeyID), read(awsSecretKey), read(awsSession)
 	}
 	return b
 }

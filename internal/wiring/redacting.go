@@ -234,6 +234,13 @@ func publicHeader(name string) bool {
 	return false
 }
 
+// The variables of Amazon's own tools, with which requests to Bedrock are signed.
+const (
+	awsKeyID     = "AWS_ACCESS_KEY_ID"
+	awsSecretKey = "AWS_SECRET_ACCESS_KEY"
+	awsSession   = "AWS_SESSION_TOKEN"
+)
+
 func keyVariables(m config.Model) []string {
 	var names []string
 	if p, ok := preset.Lookup(m.Provider); ok {
@@ -243,7 +250,7 @@ func keyVariables(m config.Model) []string {
 		names = append(names, *m.APIKeyEnv)
 	}
 	if m.Provider == "bedrock" {
-		names = append(names, m.AWS.AccessKeyEnv, m.AWS.SecretKeyEnv, m.AWS.SessionTokenEnv)
+		names = append(names, awsKeyID, awsSecretKey, awsSession)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
