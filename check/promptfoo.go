@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/dlclark/regexp2"
 
@@ -238,16 +240,12 @@ func promptfooContains(s *spec, n *node) func(string) (bool, string) {
 	}
 }
 
-// promptfooRegex compiles a pattern of JavaScript. One that is none there fails every
-// answer, with not- as well.
+// promptfooRegex compiles a pattern of JavaScript. One that cannot be compiled fails every
+// answer, with not- as well, as one that is none does there.
 func promptfooRegex(s *spec, n *node, timeout time.Duration) {
 	pattern := s.needText("value")
 	n.holds = "matches /" + pattern + "/"
-	net, err := jsPattern(pattern)
-	var re *regexp2.Regexp
-	if err == nil {
-		re, err = regexp2.Compile(net, regexp2.None)
-	}
+	re, err := regexp2.Compile(jsPattern(pattern), regexp2.ECMAScript)
 	if err != nil {
 		why := fmt.Sprintf("the pattern /%s/ is none in JavaScript: %v", excerpt(pattern, 200), err)
 		n.judge = func(string, []string) verdict { return verdict{broken: true, reason: why} }
@@ -264,6 +262,35 @@ func promptfooRegex(s *spec, n *node, timeout time.Duration) {
 		}
 		return verdict{score: 1, pass: true}
 	}
+}
+
+// jsPattern writes what takes two code units as their escapes, since a text of Go cannot
+// hold half of it.
+func jsPattern(pattern string) string {
+	var b strings.Builder
+	for _, r := range pattern {
+		if hi, lo := utf16.EncodeRune(r); hi != unicode.ReplacementChar {
+			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// jsUnits is a text as JavaScript has it: a code unit each.
+func jsUnits(text string) []rune {
+	units := utf16.Encode([]rune(text))
+	out := make([]rune, len(units))
+	for i, u := range units {
+		out[i] = rune(u)
+	}
+	return out
+}
+
+// isJSSpace reports whether JavaScript takes a character for white space, line ends among it.
+func isJSSpace(r rune) bool {
+	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
 }
 
 // promptfooSchema reads a schema, of draft-07 unless it says another; nil if there is none.
