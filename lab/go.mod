@@ -17,7 +17,6 @@ require (
 require github.com/google/go-cmp v0.7.0
 
 require (
-	github.com/agnivade/levenshtein v1.2.2 // indirect
 	github.com/dlclark/regexp2 v1.11.5 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect

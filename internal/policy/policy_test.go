@@ -75,6 +75,7 @@ var sideways = map[string][]string{
 	"internal/provider/ollama":    {"internal/provider/header"},
 	"internal/agent":              {"internal/provider/header"},
 	"internal/reach":              {"internal/disk"},
+	"internal/wording":            {"internal/distance"},
 	"internal/provider/seat":      {"internal/agent"},
 	"internal/provider/cassette":  {"internal/caller"},
 }

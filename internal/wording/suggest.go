@@ -3,7 +3,7 @@ package wording
 import (
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/seed-f4525e22/skillopt/internal/distance"
 )
 
 // This file finds the name that was probably meant by one that is unknown,
@@ -17,8 +17,9 @@ import (
 // got.
 func Suggest(got string, known []string) (name string, ok bool) {
 	fewest := max(2, len([]rune(got))/3) + 1
+	typed := []rune(strings.ToLower(got))
 	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(got), strings.ToLower(k)); d < fewest {
+		if d := distance.Levenshtein(typed, []rune(strings.ToLower(k))); d < fewest {
 			name, fewest, ok = k, d, true
 		}
 	}
