@@ -191,7 +191,6 @@ func trainEffects() map[string]effect {
 		"train.stop.score":    {to: "0.5", see: steps},
 		"train.stop.patience": {base: []string{"train.epochs=4"}, to: "1", see: steps},
 		"train.stop.evidence": {to: "true", see: steps},
-
 	}
 }
 

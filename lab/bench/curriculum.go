@@ -11,8 +11,8 @@ import (
 
 // Study measures curricula in worlds of several kinds.
 type Study struct {
-	Worlds int     `json:"worlds"` // of each kind
-	Seed   uint64  `json:"seed"`
+	Worlds int    `json:"worlds"` // of each kind
+	Seed   uint64 `json:"seed"`
 }
 
 // DefaultStudy takes a few minutes on two cores.
