@@ -287,11 +287,11 @@ func writeRuns(out printer, rows []listRow) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tSTATUS\tSTEPS\tSCORE\tBEGUN\tNOTE")
 	for _, r := range rows {
-		begun := r.CreatedAt.Format("2006-01-02 15:04")
-		if r.Error != "" {
-			begun = "-"
+		begun, steps := r.CreatedAt.Format("2006-01-02 15:04"), strconv.Itoa(r.Steps)
+		if r.Error != "" { // it is not known
+			begun, steps = "-", "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", out.path(r.Dir), r.State, r.Steps, splitScore(r.RunScore), begun, r.note())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", out.path(r.Dir), r.State, steps, splitScore(r.RunScore), begun, r.note())
 	}
 	return w.Flush()
 }
