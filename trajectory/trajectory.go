@@ -100,14 +100,6 @@ const (
 	NotLoaded Load = "not_loaded"
 )
 
-// LoadIf is Loaded, or NotLoaded.
-func LoadIf(loaded bool) Load {
-	if loaded {
-		return Loaded
-	}
-	return NotLoaded
-}
-
 // Told is what a model is distinguished from the skill and the task.
 type Told struct {
 	System string `json:"system,omitempty"` // its system message

@@ -118,9 +118,6 @@ func Exact(text string) (map[string]any, error) {
 // repaired.
 func Array(text string) ([]any, error) { return asArray(Find(text, Arrays)) }
 
-// UniqueArray is Array by the rule of Unique.
-func UniqueArray(text string) ([]any, error) { return asArray(Unique(text, Arrays)) }
-
 func asArray(v any, err error) ([]any, error) {
 	if err != nil {
 		return nil, err

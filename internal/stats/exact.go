@@ -94,35 +94,3 @@ func logChoose(n, k int) float64 {
 	}
 	return of(n) - of(k) - of(n-k)
 }
-
-// Sign is the outcome of a sign test.
-type Sign struct {
-	Wins   int     `json:"wins"`   // differences above 0
-	Losses int     `json:"losses"` // differences below 0
-	Ties   int     `json:"ties"`   // differences of 0: they are left out
-	P      PValues `json:"p"`
-}
-
-// SignTest asks whether differences are as often above 0 as below. It is exact
-// for any distribution of independent differences and deaf to their size
-// (W. J. Dixon and A. M. Mood, JASA 41, 1946; ties are left out). Without a
-// difference, or with ties only, all p-values are 1. NaN and infinities are
-// refused.
-func SignTest(diffs []float64) (Sign, error) {
-	if err := finite("sign test", diffs); err != nil {
-		return Sign{}, err
-	}
-	var s Sign
-	for _, d := range diffs {
-		switch {
-		case d > 0:
-			s.Wins++
-		case d < 0:
-			s.Losses++
-		default:
-			s.Ties++
-		}
-	}
-	s.P = McNemarExact(s.Wins, s.Losses)
-	return s, nil
-}

@@ -78,34 +78,6 @@ func TestMcNemarExact(t *testing.T) {
 	}
 }
 
-func TestSignTest(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name  string
-		diffs []float64
-		want  Sign
-	}{
-		{"nothing", nil, Sign{P: PValues{1, 1, 1}}},
-		{"ties only", []float64{0, 0}, Sign{Ties: 2, P: PValues{1, 1, 1}}},
-		{"one item", []float64{0.25}, Sign{Wins: 1, P: PValues{1, 0.5, 1}}},
-		{"some", []float64{1, 0.5, 0, -0.1, 0.2}, Sign{Wins: 3, Losses: 1, Ties: 1, P: PValues{0.625, 0.3125, 0.9375}}},
-	}
-	for _, tt := range tests {
-		got, err := SignTest(tt.diffs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(tt.want, got, near(1e-12)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
-	}
-	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		if _, err := SignTest([]float64{1, bad}); err == nil {
-			t.Errorf("%v is not refused", bad)
-		}
-	}
-}
-
 func TestExactTestsAreSymmetricAndMonotone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

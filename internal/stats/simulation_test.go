@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // These tests draw samples, from fixed seeds, and count how often a promise is
@@ -270,71 +268,6 @@ func binomial(n, k int, p float64) float64 {
 	b, _ := math.Lgamma(float64(k + 1))
 	c, _ := math.Lgamma(float64(n - k + 1))
 	return math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
-}
-
-// The race bound holds at all looks at once, the other at one.
-func TestBernsteinCoverage(t *testing.T) {
-	t.Parallel()
-	const runs, delta, most = 400, 0.1, 200
-	r := generator(600)
-	once := 0
-	got := frequency(runs, func() bool {
-		var xs []float64
-		missed := false
-		for n := 1; n <= most; n++ {
-			xs = append(xs, float64(2*r.IntN(2)-1))
-			if n < 2 {
-				continue
-			}
-			mean, sd := stat.MeanStdDev(xs, nil)
-			radius, err := RaceRadius(sd, n, 2, delta)
-			if err != nil {
-				t.Fatal(err)
-			}
-			missed = missed || math.Abs(mean) > radius
-		}
-		mean, sd := stat.MeanStdDev(xs, nil)
-		if radius, err := EmpiricalBernstein(sd, most, 2, delta); err != nil || math.Abs(mean) > radius {
-			once++
-		}
-		return missed
-	})
-	atMost(t, "race bound missed at some look", got, delta, runs)
-	atMost(t, "bound missed at the end", float64(once)/runs, delta, runs)
-}
-
-// The best of many is less flattered after shrinking, and all together are
-// nearer to the truth.
-func TestShrinkHelps(t *testing.T) {
-	t.Parallel()
-	const runs, k, spread, sigma = 2000, 12, 0.05, 0.08
-	r := generator(700)
-	var raw, shrunk, rawBias, shrunkBias float64
-	for range runs {
-		truth, seen := make([]float64, k), make([]float64, k)
-		best := 0
-		for i := range truth {
-			truth[i] = 0.5 + spread*r.NormFloat64()
-			seen[i] = truth[i] + sigma*r.NormFloat64()
-			if seen[i] > seen[best] {
-				best = i
-			}
-		}
-		got, err := Shrink(seen, sigma*sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range truth {
-			raw += (seen[i] - truth[i]) * (seen[i] - truth[i]) / (runs * k)
-			shrunk += (got[i] - truth[i]) * (got[i] - truth[i]) / (runs * k)
-		}
-		rawBias += (seen[best] - truth[best]) / runs
-		shrunkBias += (got[best] - truth[best]) / runs
-	}
-	t.Logf("squared error %.5f, shrunk %.5f; the best looks better than it is by %.4f, shrunk by %.4f", raw, shrunk, rawBias, shrunkBias)
-	if shrunk > 0.6*raw || math.Abs(shrunkBias) > 0.25*rawBias {
-		t.Errorf("squared error %v, shrunk %v; bias of the best %v, shrunk %v", raw, shrunk, rawBias, shrunkBias)
-	}
 }
 
 // The estimates of the two parts of the variance are right on average.

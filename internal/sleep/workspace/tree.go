@@ -62,15 +62,6 @@ type file struct {
 	exec   bool
 }
 
-// Paths are the files of the workspace, with slashes, in the order of git.
-func (t *Tree) Paths() []string {
-	out := make([]string, len(t.files))
-	for i, f := range t.files {
-		out[i] = f.path
-	}
-	return out
-}
-
 var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Open looks at a commit of the repository that a project lies in. Where the project is a folder
