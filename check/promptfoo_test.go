@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/testing/race"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -176,8 +177,12 @@ func TestPatternsThatDifferFromJavaScript(t *testing.T) {
 // Hostile answers take no longer than others.
 func TestSearchForJSONIsBounded(t *testing.T) {
 	t.Parallel()
+	n := 1 << 13
+	if race.Enabled { // the detector makes each step dearer by a factor
+		n /= 4
+	}
 	for _, answer := range []string{
-		strings.Repeat("{", 1<<14), strings.Repeat("[", 1<<14), strings.Repeat(`{"a":`, 1<<13), strings.Repeat("{a: ", 1<<13), strings.Repeat(`["x`, 1<<14), strings.Repeat("{}", 1<<13),
+		strings.Repeat("{", 2*n), strings.Repeat("[", 2*n), strings.Repeat(`{"a":`, n), strings.Repeat("{a: ", n), strings.Repeat(`["x`, 2*n), strings.Repeat("{}", n),
 	} {
 		for _, like := range []any{nil, "promptfoo"} {
 			spec := map[string]any{"type": "contains-json", "schema": map[string]any{"type": "object", "required": []any{"never"}}, "like": like}
