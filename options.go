@@ -90,7 +90,7 @@ type GatewayOptions struct {
 	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
 	Key  string // what agents must send; "" = a random one
 
-	// Observe is shown each exchange once it is over. It is not called
+	// Observe learns of each exchange once it is over. It is not called
 	// concurrently. Nil is normal.
 	Observe func(result.Exchange)
 }
@@ -142,21 +142,21 @@ type Memory = result.Memory
 // memory beyond the bounds (200 entries, 64 edits of one, 16 KB a text) is an *Error.
 func WithMemory(m Memory) Option { return func(o *session.Options) { o.Memory = &m } }
 
-// WithEnv carries out tasks in an environment of your own. name means it
+// WithEnv carries out tasks in an environment of your own. name represents it
 // in the identity of the run: change it when the environment changes.
 func WithEnv(name string, env task.Env) Option {
 	return func(o *session.Options) { o.Env = env; o.Identify("env", name) }
 }
 
 // WithScorer scores answers by a function of your own instead of tasks.checks.
-// It must be pure and may be called concurrently. name means it in the
+// It must be pure and may be called concurrently. name represents it in the
 // identity of the run.
 func WithScorer(name string, score func(answer string, t task.Task) score.Score) Option {
 	return func(o *session.Options) { o.Scorer = score; o.Identify("scorer", name) }
 }
 
 // WithClient answers the calls of a role (target, optimizer) by a client of your
-// own. name means it in the identity of the run.
+// own. name represents it in the identity of the run.
 func WithClient(role, name string, c model.Client) Option {
 	return func(o *session.Options) {
 		clients := maps.Clone(o.Clients)

@@ -85,7 +85,7 @@ type Means struct {
 // commands before it did; changes of files (diff) are those from before the
 // first of them. An error means that there is no score: checks that cannot be
 // read, means that are missing or failed, a judge that gives no usable reply, a
-// pattern that runs out of time. It never means a bad answer; an *UndecidedError
+// pattern that runs out of time. It never represents a bad answer; an *UndecidedError
 // among its causes says which checks had been decided.
 func (s *Suite) Assess(ctx context.Context, ev Evidence, t task.Task, by Means) (score.Score, error) {
 	p, err := s.programOf(t)

@@ -66,7 +66,7 @@ type compiled struct {
 var _ task.Checker = (*Suite)(nil)
 
 // Compile reads the checks of a task set: a list, or a single check, as a YAML
-// or JSON decoder returns them. Nil means Default. Errors name the check,
+// or JSON decoder returns them. Nil represents Default. Errors name the check,
 // the key and what is allowed; all of them are joined.
 func Compile(specs any, o Options) (*Suite, error) {
 	if o.Threshold < 0 || o.Threshold > 1 {

@@ -157,7 +157,7 @@ func matchAny(globs []string, file string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool { return matchGlob(g, file) })
 }
 
-// matchGlob reports whether a pattern covers a file. In a pattern * means
+// matchGlob reports whether a pattern covers a file. In a pattern * represents
 // any part of a name and ** for any number of folders. A pattern that names a
 // folder covers all in it. One without a slash covers the name wherever it is;
 // one with a slash is from the workspace.

@@ -103,7 +103,7 @@ func (n *node) goldDoubt(t task.Task, o Options) (doubts []string, err error) {
 			return doubts, err
 		}
 		if v.pass || gold == "" {
-			continue // empty gold is shown elsewhere
+			continue // empty gold is reported elsewhere
 		}
 		text := fmt.Sprintf("its own gold %s does not pass %s: %s; a right answer would score 0: mend the check or the gold", quote(gold), n.name, v.reason)
 		if answer != strings.TrimSpace(gold) {
@@ -147,7 +147,7 @@ func (e *Extractor) placed(answer string) string {
 	return found
 }
 
-// reference is a value that looks as if something else meant it: $ and a name, or a
+// reference is a value that looks as if something else represented it: $ and a name, or a
 // name in braces. $5, ^\d+$ and $$name are text.
 var reference = regexp.MustCompile(`^(?:\$[\p{L}_]+|\{\{\s*[\p{L}_][\p{L}\p{N}_.]*\s*\}\})$`)
 

@@ -104,7 +104,7 @@ func (e *Extractor) Answer(reply string) (string, error) {
 const NothingFound = "nothing found"
 
 // Extract is Answer, and says by which rule the answer was found, such as "tag:answer";
-// NothingFound if none found one, so that the whole reply means it, or, after the
+// NothingFound if none found one, so that the whole reply represents it, or, after the
 // fallback none, nothing; "" where there are no rules.
 func (e *Extractor) Extract(reply string) (answer, by string, err error) {
 	for _, r := range e.rules {

@@ -69,7 +69,7 @@ func (r jsonRule) match(got, want []any) []int {
 	return places
 }
 
-// matchRest pairs what is left when one element can mean several. To give
+// matchRest pairs what is left when one element can represent several. To give
 // an element its place, others may have to move (H. W. Kuhn, "The Hungarian
 // Method for the Assignment Problem", 1955).
 func (r jsonRule) matchRest(got, want []any, places, owner []int) {

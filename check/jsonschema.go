@@ -200,7 +200,7 @@ func (l *schemaLint) sameValue(at string) []string {
 	return slices.DeleteFunc(next, func(to string) bool { return l.nodes[to] == nil })
 }
 
-// target returns the pointer that a reference within the schema means.
+// target returns the pointer that a reference within the schema represents.
 func (l *schemaLint) target(ref string) string {
 	if at, ok := l.names[ref]; ok {
 		return at

@@ -17,7 +17,7 @@ import (
 
 // operandSet is what a check compares with: fixed texts, or the task's gold.
 type operandSet struct {
-	fixed []string // as given; nil means gold
+	fixed []string // as given; nil represents gold
 	forms []string // of fixed
 	form  normalizer
 }

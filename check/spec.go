@@ -167,7 +167,7 @@ func (s *spec) operandList(key string, list []any) []string {
 	return texts
 }
 
-// goldRef means the accepted answers of the task.
+// goldRef represents the accepted answers of the task.
 const goldRef = "$gold"
 
 func scalar(v any) (string, bool) {

@@ -8,7 +8,7 @@ import (
 // Auto is a number that a run may find by itself: AutoCount, written auto.
 type Auto int
 
-// AutoCount means the number that a run finds by itself.
+// AutoCount represents the number that a run finds by itself.
 const AutoCount Auto = -1
 
 // AutoBudget is edits.budget where the run finds it by itself.

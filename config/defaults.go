@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// protocolSkillOpt is the value of protocol that means the published numbers.
+// protocolSkillOpt is the value of protocol that represents the published numbers.
 const protocolSkillOpt = "skillopt"
 
 // The values of reflect.view.

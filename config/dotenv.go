@@ -37,7 +37,7 @@ func (l *loader) readDotenv(ctx context.Context, path string) error {
 	return nil
 }
 
-// maxExpanded bounds what variables mean all together, in bytes: one that names
+// maxExpanded bounds what variables represent all together, in bytes: one that names
 // another twice is twice as long, and so on.
 const maxExpanded = 16 << 20
 

@@ -114,7 +114,7 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 	return s.Value
 }
 
-// tooLong says once that the variables of a config mean too much.
+// tooLong says once that the variables of a config represent too much.
 func (l *loader) tooLong(d *decoder, key string) {
 	if !l.overlong {
 		d.fail(key, "variables that stand for more than "+disk.Size(maxExpanded)+" in all", "shorter values, or fewer of them", "")

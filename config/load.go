@@ -89,7 +89,7 @@ type loader struct {
 	read    []string // files
 	runDir  string   // that the files name
 
-	expanded int  // bytes that variables have meant
+	expanded int  // bytes that variables have represented
 	overlong bool // that was too much, and has been said
 }
 

@@ -167,7 +167,7 @@ func (d *decoder) rules(c *Config) {
 // MaxGuide is the size of the longest text for analysts, in bytes.
 const MaxGuide = 4096
 
-// guide checks what analysts are reported in the user's own words.
+// guide checks what analysts are given in the user's own words.
 func (d *decoder) guide(c *Config) {
 	if n := len(c.Reflect.Guide); n > MaxGuide {
 		d.fail("reflect.guide", fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d bytes", MaxGuide), "")
@@ -229,7 +229,7 @@ func (d *decoder) files(c *Config) {
 }
 
 // Folds is in how many folds n tasks are to be that are not sealed for the test, as far
-// as the configuration says so; 0: in none. auto is what auto means.
+// as the configuration says so; 0: in none. auto is what auto represents.
 func (c *Config) Folds(n, auto int) int {
 	if folds := min(c.Split.CrossFit.Or(auto), n/2); folds > 0 && c.noFolds() == "" {
 		return folds

@@ -80,7 +80,7 @@ func (Observe) Reached(e *Evidence) (phase Phase, units, of int, ok bool) { retu
 // Outlook is how the candidate is; nothing follows from it.
 func (Observe) Outlook(e *Evidence) Outlook { return passed(e) }
 
-// passed compares the result of one pass has so far.
+// passed compares the result of one pass so far.
 func passed(e *Evidence) Outlook {
 	phase, m, of, _ := Strict{}.Reached(e)
 	out := Outlook{Phase: phase, Units: m, Of: of}

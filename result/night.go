@@ -58,7 +58,7 @@ type NightForecast struct {
 	Calls  Interval  `json:"calls"`
 	Input  Interval  `json:"input_tokens"`
 	Output Interval  `json:"output_tokens"`
-	Cached *Interval `json:"cached_tokens"` // of the input, according to what servers shown earlier nights; null: there was none
+	Cached *Interval `json:"cached_tokens"` // of the input, according to what servers reported of earlier nights; null: there was none
 	USD    *Interval `json:"cost_usd"`      // null: unknown
 	Basis  string    `json:"basis"`         // as that of a Forecast; "": nothing is trained
 	// Unknown says what no one knows and is in no figure, such as the tokens of an agent that has carried out no task yet.

@@ -11,7 +11,7 @@ type TriggerRates struct {
 	Should     *LoadRate `json:"should"`               // over prompts that should load the skill: 1 is best
 	ShouldNot  *LoadRate `json:"should_not"`           // over prompts that should not: 0 is best
 	Unmeasured []string  `json:"unmeasured,omitempty"` // tasks, in one of the passes
-	Reason     string    `json:"reason,omitempty"`     // why nothing can be shown any task; no agent was asked then
+	Reason     string    `json:"reason,omitempty"`     // why nothing can be said of any task; no agent was asked then
 }
 
 // TrainTriggers is how often an agent loads the skill before training and after it, by split.

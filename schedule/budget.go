@@ -23,7 +23,7 @@ const (
 	Unlimited Mode = "unlimited" // no limit
 )
 
-// NoLimit is the budget of an Unlimited schedule. It means "all of them":
+// NoLimit is the budget of an Unlimited schedule. It represents "all of them":
 // a caller does not cut at it.
 const NoLimit = 999
 

@@ -114,7 +114,7 @@ func (r *reader) add(name string) error {
 // errTotal is an ErrTooLarge of all files.
 var errTotal = fmt.Errorf("with it the files of the skill are %w", ErrTooLarge)
 
-// Content is a file next to SKILL.md, as a model without tools or a program is shown it.
+// Content is a file next to SKILL.md, as a model without tools or a program learns of it.
 type Content struct {
 	Path       string  `json:"path"`
 	Bytes      int     `json:"bytes"`

@@ -28,7 +28,7 @@ var learned = kind{start: LearnedStart, end: LearnedEnd}
 // ErrNoRegion says that a document has no learned region, and no marker of one.
 var ErrNoRegion = errors.New("there is no learned region")
 
-// RegionError says why the learned region of a document cannot be reported for certain. Nothing
+// RegionError says why the learned region of a document cannot be known for certain. Nothing
 // is changed then.
 type RegionError struct {
 	Line   int    // 1-based

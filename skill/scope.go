@@ -204,7 +204,7 @@ func matchesOne(pattern, name string, executable bool) bool {
 	return match(strings.Split(pattern, "/"), strings.Split(name, "/"))
 }
 
-// match matches names of a path one by one; ** means any number of them but the last.
+// match matches names of a path one by one; ** represents any number of them but the last.
 func match(pattern, names []string) bool {
 	switch {
 	case len(pattern) == 0 || len(names) == 0:

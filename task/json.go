@@ -128,7 +128,7 @@ func (p *reader) value() (any, error) {
 	return p.word()
 }
 
-// item reads a value that means an item.
+// item reads a value that represents an item.
 func (p *reader) item(key string) (Item, error) {
 	it := Item{Key: key, Line: p.lineHere()}
 	p.repeated = ""

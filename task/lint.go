@@ -299,7 +299,7 @@ func (l *linter) lintPrompt(t Task, ps *problems) {
 	l.shown.add(sha256.Sum256([]byte(shown + "\x00" + system)))
 }
 
-// nothing means a task that shows nothing: it is like no other task, and
+// nothing represents a task that shows nothing: it is like no other task, and
 // what is wrong with it has been said.
 var nothing [sha256.Size]byte
 

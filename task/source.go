@@ -17,7 +17,7 @@ import (
 // MaxFile is the largest task file, in bytes.
 const MaxFile = 256 << 20
 
-// source is one file to read, and the split that its place means.
+// source is one file to read, and the split that its place represents.
 type source struct {
 	path  string
 	split Split
@@ -118,7 +118,7 @@ func (s source) whole(ctx context.Context, use func(data []byte) error) error {
 
 const byteOrderMark = "\ufeff"
 
-// stream goes over the file twice: what is no text at all is shown before anything
+// stream goes over the file twice: what is no text at all is reported before anything
 // else.
 func (s source) stream(ctx context.Context, use func(*bufio.Reader) error) error {
 	if err := s.open(ctx, checkText); err != nil {

@@ -75,7 +75,7 @@ func (r *yamlReader) chunk(p yamlChunk, take func(Item)) error {
 type yamlReader struct {
 	anchors map[string]any
 	nodes   int
-	aliased int // values that aliases mean
+	aliased int // values that aliases represent
 	depth   int
 }
 

@@ -100,7 +100,7 @@ const (
 	NotLoaded Load = "not_loaded"
 )
 
-// Told is what a model is distinguished from the skill and the task.
+// Told is what a model is given apart from the skill and the task.
 type Told struct {
 	System string `json:"system,omitempty"` // its system message
 	Tools  string `json:"tools,omitempty"`  // what it can call, one a line

@@ -37,7 +37,7 @@ type Job struct {
 
 	// Workspace is the folder that the agent works in, absolute and there
 	// already. The skill, and images that the agent cannot be given otherwise,
-	// are written into it; what it holds apart from is the caller's.
+	// are written into it; what it holds besides is the caller's.
 	Workspace string
 	// Home is an empty folder for the agent's own files, absolute, there already
 	// and not inside Workspace.

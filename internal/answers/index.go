@@ -46,7 +46,7 @@ type Index struct {
 	failure error             // the index can no longer be used
 }
 
-// asking is what a name of a model means: at whose endpoint it was asked for.
+// asking is what a name of a model represents: at whose endpoint it was asked for.
 type asking struct{ endpoint, model string }
 
 // Open opens the index over the runs of a folder for the run self, and takes in what was

@@ -28,7 +28,7 @@ type Fetching struct {
 	Progress func(fetch.Event)
 }
 
-// Fetched is the result of it.
+// Fetched is its result.
 type Fetched struct {
 	Benchmark string   `json:"benchmark"`
 	Dir       string   `json:"dir"`

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// rowFile is a file with rows, and the split that its place means.
+// rowFile is a file with rows, and the split that its place represents.
 type rowFile struct {
 	name  string
 	split task.Split

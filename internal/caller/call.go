@@ -40,13 +40,13 @@ type Call struct {
 }
 
 // Reask says how often an unusable reply is asked for again. The zero value
-// means DefaultReask; Same = -1 means not at all.
+// represents DefaultReask; Same = -1 means not at all.
 type Reask struct {
 	Same      int // with the identical request
 	WithError int // after that, with the reply and what is wrong with it
 }
 
-// DefaultReask returns what the zero Reask means.
+// DefaultReask returns what the zero Reask represents.
 func DefaultReask() Reask { return Reask{Same: 8, WithError: 1} }
 
 func (r Reask) orDefault() Reask {

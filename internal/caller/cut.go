@@ -19,7 +19,7 @@ type cutCounts struct {
 	roles map[string]replies
 }
 
-// stepID means the key of a step.
+// stepID represents the key of a step.
 type stepID [16]byte
 
 func idOf(key string) stepID {

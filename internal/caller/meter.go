@@ -359,7 +359,7 @@ func (a *account) next() error {
 	return nil
 }
 
-// room reports why something of this size may not begin; zero means
+// room reports why something of this size may not begin; zero represents
 // anything at all, of calls only those that are counted. It needs the lock.
 func (a *account) room(need Amount) error {
 	if of := a.limit.Calls; of != nil && need.Calls > 0 {

@@ -39,7 +39,7 @@ type Observation interface {
 }
 
 // watch follows one activity for the one who observes the Caller. All its methods do
-// nothing when no one does; a request that is never sent is not shown.
+// nothing when no one does; a request that is never sent is not reported.
 type watch struct {
 	observe func(Activity) Observation
 	what    Activity

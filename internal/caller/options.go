@@ -60,8 +60,8 @@ type Options struct {
 	// concurrently. Nil: no one wants to know.
 	Waiting func(Outage)
 
-	// Observe is shown everything that the record does not answer, when it begins,
-	// and what it returns is informed how it continues. It may be called concurrently and
+	// Observe learns of everything that the record does not answer, when it begins,
+	// and what it returns learns how it continues. It may be called concurrently and
 	// must not block. Nil: no one wants to know.
 	Observe func(Activity) Observation
 
@@ -132,7 +132,7 @@ type Caller struct {
 	live   *liveStats
 	cuts   *cutCounts
 	given  *givenUp
-	unkept sync.Once      // it was informed that the cache cannot be written
+	unkept sync.Once      // it learned that the cache cannot be written
 	mask   *exchange.Mask // of what is said inside episodes; nil: it is not kept
 }
 

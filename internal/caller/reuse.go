@@ -17,8 +17,8 @@ type reuse struct {
 	inFlight map[equalKey]*inFlightCall
 }
 
-// equalKey means what makes two calls equal: the digest of the input, and the role,
-// which means the endpoint, whose address may change between sessions.
+// equalKey represents what makes two calls equal: the digest of the input, and the role,
+// which represents the endpoint, whose address may change between sessions.
 type equalKey [16]byte
 
 func equalKeyOf(role string, digest journal.Digest) equalKey {

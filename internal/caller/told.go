@@ -19,7 +19,7 @@ const (
 	// no answer between them, where the endpoint has answered shortly before.
 	barredProves = 3
 
-	// barredEnough is how many such calls prove it whatever the others are informed that
+	// barredEnough is how many such calls prove it whatever the others learn that
 	// wait for their turn.
 	barredEnough = 16
 

@@ -154,7 +154,7 @@ func sizeText(n int64) string {
 	return disk.Size(n)
 }
 
-// writeFetched prints the result of it.
+// writeFetched prints its result.
 func writeFetched(out printer, r benchmark.Fetched, name, to string) {
 	out.line(fmt.Sprintf("%s: %s in %s, %d of them fetched now (%s)", r.Benchmark, wording.Plural(len(r.Files), "file", "files"), out.path(r.Dir), r.New, disk.Size(r.Bytes)))
 	for _, repo := range slices.Sorted(slices.Values(r.Fixed)) {

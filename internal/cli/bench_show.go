@@ -111,7 +111,7 @@ func isJudged(ctx context.Context, a *app, f *folder.Folder) (bool, error) {
 	return suite.Needs(task.Task{}).Judge, nil
 }
 
-// specsOf are checks as they are compiled: none means those that a set has without any.
+// specsOf are checks as they are compiled: none represents those that a set has without any.
 func specsOf(t config.Tasks) any {
 	if len(t.Checks) == 0 {
 		return nil

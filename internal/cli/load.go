@@ -16,7 +16,7 @@ import (
 )
 
 // This file loads what command lines name: configs, and task files and skills that
-// mean one.
+// represent one.
 
 // addSet adds the flag that overrides keys of a config.
 func addSet(c *cobra.Command, sets *[]string) {
@@ -75,7 +75,7 @@ func isList(path string) bool {
 	return false
 }
 
-// modelSettings are the settings that PROVIDER/MODEL of a role means.
+// modelSettings are the settings that PROVIDER/MODEL of a role represents.
 func modelSettings(role, text string) ([]config.Setting, error) {
 	provider, name, ok := strings.Cut(text, "/")
 	if !ok || provider == "" || name == "" {

@@ -49,7 +49,7 @@ type tryPrinter struct {
 	out   io.Writer
 	try   *record.Try
 	shown map[int]bool // messages
-	tools string       // that were shown last
+	tools string       // that were reported last
 }
 
 // call prints what is new in a call.

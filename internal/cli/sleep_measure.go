@@ -35,7 +35,7 @@ func (o *sleepAdoptOptions) partOf(r *night.Report, items []night.Item) string {
 	return "a part of what was measured together: without " + strings.Join(left, ", ")
 }
 
-// measured has what is to be adopted of a document measured by itself, and calls it the result of that.
+// measured has what is to be adopted of a document measured by itself, and calls it that result.
 func (o *sleepAdoptOptions) measured(ctx context.Context, a *app, s sleepSetup, r *night.Report, p *night.Proposal, it *adopt.Item, part string) (err error) {
 	if part == "" {
 		return usagef("--measure: %s as a whole is what night %s has measured; it goes with --rule, or with --target where several documents were measured together", it.Target, r.ID)

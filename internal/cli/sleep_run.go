@@ -178,7 +178,7 @@ func addHashes(ctx context.Context, a *app, s sleepSetup, nights []*night.Report
 	}
 }
 
-// print prints the result of nights have.
+// print prints the result of nights.
 func (o *sleepRunOptions) print(a *app, done nightsDone) error {
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(done))

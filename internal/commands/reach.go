@@ -63,7 +63,7 @@ func (s *Commands) Guard() (reach.Guard, error) {
 	return g, nil
 }
 
-// holdsHome reports whether a working directory is too wide to mean a project:
+// holdsHome reports whether a working directory is too wide to represent a project:
 // without a config file that is no more than where the program was started.
 func holdsHome(dir, home string) bool {
 	rel, err := filepath.Rel(dir, home)

@@ -138,7 +138,7 @@ func apart(environ []string, dirs ...string) []string {
 		name, value, _ := strings.Cut(v, "=")
 		switch {
 		case strings.EqualFold(name, "PATH"):
-			if list := absolute(value, dirs); list != "" { // an empty one means the working folder
+			if list := absolute(value, dirs); list != "" { // an empty one represents the working folder
 				kept = append(kept, name+"="+list)
 			}
 		case !strings.HasPrefix(name, "PYTHON") && name != "VIRTUAL_ENV":

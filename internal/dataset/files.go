@@ -13,7 +13,7 @@ import (
 )
 
 // Files returns the paths of the regular files below root that a pattern covers, sorted
-// byte by byte. In a pattern * means any part of a name and ** for any number of
+// byte by byte. In a pattern * represents any part of a name and ** for any number of
 // folders. Names that begin with a dot are covered by patterns that name them alone. At
 // least one file is there, or the error wraps ErrNoFile.
 func Files(ctx context.Context, root *os.Root, pattern string, b Bounds) ([]string, error) {

@@ -41,7 +41,7 @@ func (n *node) scalar(v parquet.Value) (any, error) {
 	return n.binary(v.ByteArray())
 }
 
-// integer is a number, or what it means.
+// integer is a number, or what it represents.
 func (n *node) integer(v int64, bits int) (any, error) {
 	switch t := n.element.LogicalType.Value.(type) {
 	case *format.DecimalType:
@@ -86,7 +86,7 @@ func unsigned(v int64, bits int) json.Number {
 	return json.Number(strconv.FormatUint(uint64(v), 10))
 }
 
-// binary is a text, or what the bytes mean, or the bytes.
+// binary is a text, or what the bytes represent, or the bytes.
 func (n *node) binary(data []byte) (any, error) {
 	switch t := n.element.LogicalType.Value.(type) {
 	case *format.StringType, *format.EnumType, *format.JsonType:

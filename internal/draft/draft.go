@@ -66,7 +66,7 @@ type Options struct {
 	// Known are prompts that there are already: trigger tasks are not to be like them.
 	Known []string
 
-	// Progress, if set, is informed how many of the calls of a stage are done. It may
+	// Progress, if set, learns how many of the calls of a stage are done. It may
 	// be called concurrently.
 	Progress func(stage string, done, total int)
 }

@@ -36,7 +36,7 @@ func CheckTypes() []string {
 }
 
 // replySchema describes a reply for servers with structured output. Every
-// property is required there: an empty one means none.
+// property is required there: an empty one represents none.
 func replySchema() *model.Schema {
 	var types []string
 	for _, t := range CheckTypes() {
@@ -251,7 +251,7 @@ func plainValue(v any) any {
 	return v
 }
 
-// isNone reports whether a value means a key left out.
+// isNone reports whether a value represents a key left out.
 func isNone(v any) bool {
 	list, ok := v.([]any)
 	return v == nil || v == "" || ok && len(list) == 0

@@ -46,7 +46,7 @@ type Options struct {
 	// before any of it is cut. Nil: it was handed nothing.
 	Hide *redact.Exact
 	// Keyed makes what a process about to start finds a model by: a key of its own, and
-	// further variables that tell it. Nil: processes are shown none. It may be called
+	// further variables that tell it. Nil: processes learn of none. It may be called
 	// concurrently.
 	Keyed func() (key string, environ []string, err error)
 }

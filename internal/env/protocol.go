@@ -107,7 +107,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// fraction is a number within 0..1; true and false mean 1 and 0.
+// fraction is a number within 0..1; true and false represent 1 and 0.
 type fraction float64
 
 func (f *fraction) UnmarshalJSON(b []byte) error {

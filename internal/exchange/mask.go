@@ -43,7 +43,7 @@ func NewMask(redact func(string) string) *Mask {
 	return &Mask{redact: redact, seed: maphash.MakeSeed(), known: make(map[rawKey]string)}
 }
 
-// rawKey means something as it was said. Its hash has a seed that no one knows.
+// rawKey represents something as it was said. Its hash has a seed that no one knows.
 type rawKey struct {
 	sum  uint64
 	size int

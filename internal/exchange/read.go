@@ -175,7 +175,7 @@ func (t text) of(texts []string) string {
 	return b.String()
 }
 
-// resolve finds what a call was sent. What the numbers of a damaged form meant is a
+// resolve finds what a call was sent. What the numbers of a damaged form represented is a
 // message that says so.
 func (r *reader) resolve(c *Call, b *body) {
 	if b == nil {

@@ -8,7 +8,7 @@ import (
 
 // Head asks Hugging Face which commit a branch or tag of a data set is at, 40 hex digits. It is for
 // sources without a commit, before they are planned: from then on that commit holds. progress, which may
-// be nil, is shown waits.
+// be nil, learns of waits.
 func Head(ctx context.Context, o Options, repo, branch string, progress func(Event)) (string, error) {
 	c, err := newClient(o)
 	if err != nil {

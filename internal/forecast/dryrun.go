@@ -74,7 +74,7 @@ type scenario struct {
 	again  bool    // no first reply holds an answer where the task names pages, and all pages can be read
 }
 
-// The numbers that mean what is not known before anything was asked.
+// The numbers that represent what is not known before anything was asked.
 const (
 	priorSolved  = 0.5  // share of tasks that the seed skill solves
 	priorHelps   = 0.5  // share of edits that help
@@ -166,7 +166,7 @@ func (t tally) plus(u tally) tally {
 	return t
 }
 
-// paid reports whether another run has carried out what a key means: it is played, and
+// paid reports whether another run has carried out what a key represents: it is played, and
 // not counted.
 func (r *dryRun) paid(key string) bool { return r.carriedOut != nil && r.carriedOut(key) }
 

@@ -80,7 +80,7 @@ func (r *dryRun) solves(t task.Task, s skill.Skill) float64 {
 	return 0
 }
 
-// chance is a number in [0, 1) that a text means.
+// chance is a number in [0, 1) that a text represents.
 func chance(text string) float64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))

@@ -18,7 +18,7 @@ func kindOf(n node) string {
 	return kind
 }
 
-// missing means content that the gateway cannot pass on, so that the model
+// missing represents content that the gateway cannot pass on, so that the model
 // knows of it. To refuse it would end the agent's work: it would come again with
 // every later request of the conversation.
 func missing(what string) model.Part {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// keyHash means a key. Keys are compared by it, so that the time it takes tells
+// keyHash represents a key. Keys are compared by it, so that the time it takes tells
 // nothing.
 type keyHash [sha256.Size]byte
 
@@ -103,7 +103,7 @@ func (g *Gateway) session(key string) (h *Handle, ended bool) {
 // nor was. An agent that was not answered at all has sent them, perhaps.
 func (g *Gateway) Strangers() int64 { return g.strangers.Load() }
 
-// maxPast bounds how many keys of ended sessions are told from those of no one.
+// maxPast bounds how many keys of ended sessions are distinguished from those of no one.
 const maxPast = 8192
 
 // past knows the keys of the sessions that ended last.

@@ -72,7 +72,7 @@ func messagesEffort(body node) string {
 	return effortOf(budget)
 }
 
-// effortOf is the effort that a number of tokens to think with means.
+// effortOf is the effort that a number of tokens to think with represents.
 func effortOf(budget int) string {
 	switch {
 	case budget <= 0:

@@ -75,7 +75,7 @@ func grammar(format node) string {
 	return "\n\nThe input must follow this grammar (" + clipped(format.get("syntax").text()) + "):\n\n" + definition
 }
 
-// wrapped are the arguments of the function that means a tool which takes a
+// wrapped are the arguments of the function that represents a tool which takes a
 // text, and unwrapped is the text in them. What a model wrote otherwise is the text.
 func wrapped(input string) json.RawMessage {
 	b, err := document(object{{"input", input}})

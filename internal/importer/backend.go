@@ -19,7 +19,7 @@ const (
 	CopilotExec      = "copilot_exec"
 )
 
-// BackendAlias returns the backend that a name means. Case and white space
+// BackendAlias returns the backend that a name represents. Case and white space
 // around it do not matter; no name is AzureLabel. A name that is not known is
 // returned as it is, in lower case.
 func BackendAlias(name string) string {

@@ -225,7 +225,7 @@ func (r *reader) key(n yamlx.Node) (string, error) {
 	return "", r.fail(n, "a key that is no text")
 }
 
-// alias copies what is under an anchor. What all of them mean has been
+// alias copies what is under an anchor. What all of them represent has been
 // bounded by yamlx.
 func (r *reader) alias(n yamlx.Node) (any, error) {
 	v, ok := r.anchors[n.Name()]

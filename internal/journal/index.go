@@ -2,7 +2,7 @@ package journal
 
 import "crypto/sha256"
 
-// keyID means a key in memory. Two keys with the same one do not exist.
+// keyID represents a key in memory. Two keys with the same one do not exist.
 type keyID [16]byte
 
 func idOf(key string) keyID {

@@ -298,7 +298,7 @@ func (s *state) take(r *Record) {
 	}
 }
 
-// tried remembers that a try of an episode left a trace. It may be shown an entry
+// tried remembers that a try of an episode left a trace. It may be said of an entry
 // more than once.
 func (s *state) tried(r *Record) {
 	if r.Kind == Inner || r.Kind == Episode {

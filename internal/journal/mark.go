@@ -17,7 +17,7 @@ import (
 // journal had got: what SQLite recovers after a crash is a shorter journal, and
 // looks like a whole one, when the end of its write-ahead log is gone.
 //
-// It is written after each commit and before anybody is shown it, without
+// It is written after each commit and before anybody learns of it, without
 // waiting for the disk: a killed process leaves it exact, and a loss of power can
 // only leave one that knows of less than the journal holds.
 const markSuffix = "-mark"

@@ -14,7 +14,7 @@ const version = 3
 // row of each key, and an insert that only appends is the fastest there is. The
 // columns that Open reads are before the long ones, so that it does not have
 // to walk through inputs. No result rests on the last three tables: an index by item
-// (items.go), and what was said in calls inside episodes (next to.go).
+// (items.go), and what was said in calls inside episodes (beside.go).
 const schema = `
 CREATE TABLE meta (
 	key   TEXT PRIMARY KEY,

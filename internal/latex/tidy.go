@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// spoken are the signs that mean what is written in LaTeX otherwise.
+// spoken are the signs that represent what is written in LaTeX otherwise.
 var spoken = strings.NewReplacer(
 	"\u2212", "-", "\u2013", "-", "\u2010", "-", "\u2011", "-", "×", "*", "·", "*", "⋅", "*", "∙", "*", "÷", "/", "∕", "/", "⁄", "/",
 	"√", `\sqrt `, "π", `\pi `, "∞", `\infty `, "±", `\pm `, "°", `\degree `, "º", `\degree `, "∘", `\circ `, `\%`, `\% `, "%", `\% `,

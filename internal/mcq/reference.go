@@ -69,7 +69,7 @@ func labelIn(form string, c Choice) string {
 	return Normal(c.Label)
 }
 
-// Text returns the text of the choice that a label of a reference form means.
+// Text returns the text of the choice that a label of a reference form represents.
 func Text(label string, choices []Choice) string {
 	c, _ := find(label, choices)
 	return trim(c.Text)

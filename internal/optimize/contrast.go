@@ -71,7 +71,7 @@ func (in ReflectInput) contrastBatches(size int) [][]int {
 	return room{window: in.View.Window, least: least, most: contrastsOf(mostSimilar)}.fill([][]int{all}, tokens)
 }
 
-// contrastsOf is how many contrasts mean that many trajectories.
+// contrastsOf is how many contrasts represent that many trajectories.
 func contrastsOf(trajectories int) int { return max(1, trajectories/2) }
 
 // MaxContrastBatches bounds the analysts of contrasts of that many tasks: with size trajectories
@@ -84,7 +84,7 @@ func MaxContrastBatches(tasks, size, window int) int {
 	return (tasks + each - 1) / each
 }
 
-// renderContrasts writes contrasts for an analyst, and what the agent was reported with all of
+// renderContrasts writes contrasts for an analyst, and what the agent was given with all of
 // them.
 func (v View) renderContrasts(list []Contrast) (told, text string) {
 	if v.Whole {

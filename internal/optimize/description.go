@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Bounds of what is shown prompts on which a skill was or was not loaded.
+// Bounds of what is reported of prompts on which a skill was or was not loaded.
 const (
 	loadsWrong = 40  // of each kind, that went wrong
 	loadsRight = 12  // of each kind, that went right
@@ -36,7 +36,7 @@ type Load struct {
 	Should, Loaded bool
 }
 
-// Description writes what the optimizer is shown the description of a skill: in System
+// Description writes what the optimizer learns of the description of a skill: in System
 // how an edit replaces it, in User what it is and on which prompts agents loaded the skill
 // by it: of each kind at most 40 on which they were wrong and 12 on which they were right,
 // and the newest 8 descriptions that were tried in vain.

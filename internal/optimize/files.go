@@ -26,7 +26,7 @@ type FilesInput struct {
 	Outcomes []trajectory.Outcome // what was done with the skill; may be empty
 }
 
-// Files writes what the optimizer is shown the files of a skill: in System how proposals name
+// Files writes what the optimizer learns of the files of a skill: in System how proposals name
 // them, in User all of them, with the texts of those that may be edited and of those that
 // the trajectories touched. Those are first, as far as there is room for 96 KB; what is
 // left out is named.
@@ -101,7 +101,7 @@ func (in FilesInput) chosen(touched []string) (out []chosen) {
 	return out
 }
 
-// Folder is the skill as those who are shown its files may write it again: not the files
+// Folder is the skill as those who learn of its files may write it again: not the files
 // that they are shown no text of.
 func (in FilesInput) Folder() Folder {
 	f := Folder{Skill: in.Skill, Scope: in.Scope, Unseen: in.Skill.Others()}

@@ -17,7 +17,7 @@ const (
 	ModeFullRewrite Mode = "full_rewrite_minibatch"
 )
 
-// ParseMode returns the mode that name means. The names and aliases are
+// ParseMode returns the mode that name represents. The names and aliases are
 // SkillOpt's; upper case and white space around a name do not matter. The empty
 // name is ModePatch. An unknown name gives ModePatch and false.
 func ParseMode(name string) (Mode, bool) {

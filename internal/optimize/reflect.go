@@ -186,7 +186,7 @@ func (in ReflectInput) noted(source skill.Source) bool {
 	return in.SkillAware && (in.View.Whole || source == skill.FromFailure)
 }
 
-// render writes outcomes for an analyst, and what the agent was reported with all of them.
+// render writes outcomes for an analyst, and what the agent was given with all of them.
 func (v View) render(outcomes []trajectory.Outcome) (told, rollouts string) {
 	if !v.Whole {
 		return "", RenderTrajectories(outcomes)

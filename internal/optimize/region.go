@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Region writes what the optimizer is shown the only part of a document that may change:
+// Region writes what the optimizer learns of the only part of a document that may change:
 // in System how edits are held to it, in User how long it is.
 func Region(prompts *prompt.Set, document string) (prompt.Text, error) {
 	held, err := skill.LearnedText(document)

@@ -15,7 +15,7 @@ import (
 // oldest entries are left out first.
 const maxRemembered = 24_000
 
-// Remembered is what the optimizer is shown other runs, as it is in prompts. The zero
+// Remembered is what the optimizer learns of other runs, as it is in prompts. The zero
 // value is nothing.
 type Remembered struct {
 	Rejected  string // what was tried in vain, between fences; "": nothing
@@ -54,7 +54,7 @@ func apart(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// entryText is what is shown edits that were judged together.
+// entryText is what is reported of edits that were judged together.
 func entryText(r result.Rejected) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s, %s\n", wording.Plural(len(r.Edits)+len(r.Changes), "change", "changes"), differenceText(r.Difference))
@@ -89,7 +89,7 @@ func differenceText(d *result.ScoreDifference) string {
 	return text
 }
 
-// Shown is what analysts are shown what other runs tried, next to what they are asked: ""
+// Shown is what analysts learn of what other runs tried, next to what they are asked: ""
 // where there is nothing.
 func (r Remembered) Shown(prompts *prompt.Set) (prompt.Text, error) {
 	if r.Rejected == "" {

@@ -45,7 +45,7 @@ func ParseAnalyst(text string, o AnalystOptions) (map[string]any, error) {
 }
 
 // Notes returns the appendix notes of an analyst's reply, trimmed, without
-// empty ones. A single string means a list of one; an object gives its
+// empty ones. A single string represents a list of one; an object gives its
 // "note" or "content"; everything else is passed over.
 func Notes(reply any) []string {
 	notes := []string{}

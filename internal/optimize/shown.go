@@ -8,8 +8,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// shown writes rollouts for an analyst: what the agent was reported with all of them, and
-// each with its id, type, scores, fail reason and turns, then what it was reported with this
+// shown writes rollouts for an analyst: what the agent was given with all of them, and
+// each with its id, type, scores, fail reason and turns, then what it was given with this
 // one alone, task, reference, feedback and conversation. It has at most v.room() bytes.
 // Rollouts that not even their beginnings fit of are left out at the end, which is said.
 func (v View) shown(outcomes []trajectory.Outcome) (told, rollouts string) {
@@ -52,7 +52,7 @@ func firstTold(a, b Told) Told {
 	return a
 }
 
-// telling is what an agent was reported with one task, or that it was given the same with an
+// telling is what an agent was given with one task, or that it was given the same with an
 // earlier one.
 type telling struct {
 	Told
@@ -61,11 +61,11 @@ type telling struct {
 
 // tellings are those of a prompt.
 type tellings struct {
-	shared *sheet    // what was reported with all tasks; nil: nothing was told, or not the same
+	shared *sheet    // what was given with all tasks; nil: nothing was told, or not the same
 	each   []telling // what is to be written with each, empty where shared says it
 }
 
-// tells finds what was reported with tasks: what is the same for all is written once. own is
+// tells finds what was given with tasks: what is the same for all is written once. own is
 // what an agent of somebody else told its model with one of them: with others it may name
 // another time or folder, which teaches nothing.
 func (v View) tells(ids []string, own Told) tellings {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// compared writes a comparison, and what the agent was reported with all of its tasks. With
+// compared writes a comparison, and what the agent was given with all of its tasks. With
 // Whole task, reference and both conversations of what changed or failed are shown, all
 // of it in about v.room() bytes.
 func (v View) compared(pairs []Pair) (told, text string) {

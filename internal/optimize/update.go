@@ -144,7 +144,7 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 // several reports whether more files than SKILL.md may be written.
 func (in UpdateInput) several() bool { return !in.Scope.Alone() }
 
-// files is what the author of a rewrite is shown.
+// files is what the author of a rewrite learns.
 func (in UpdateInput) files() FilesInput {
 	return FilesInput{Prompts: in.Prompts, Mode: ModeRewrite, Author: true, Skill: in.Skill, Scope: in.Scope, Outcomes: in.Outcomes}
 }

@@ -24,7 +24,7 @@ type View struct {
 	// 1000 acts as 1000.
 	Window int
 
-	// Told returns what the agent was reported with a task, by its id. Nil: that is not
+	// Told returns what the agent was given with a task, by its id. Nil: that is not
 	// known, and what the outcomes say counts. It must not block.
 	Told func(id string) Told
 
@@ -61,11 +61,11 @@ func (v View) folder(document string) Folder {
 	return Folder{Skill: skill.New(document)}
 }
 
-// Told is what an agent is distinguished from the skill and the task, with SkillMark where the
+// Told is what an agent is given apart from the skill and the task, with SkillMark where the
 // skill is in its system message.
 type Told = trajectory.Told
 
-// SkillMark means the skill in a system message.
+// SkillMark represents the skill in a system message.
 const SkillMark = "[the skill stands here]"
 
 const (

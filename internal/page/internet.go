@@ -16,7 +16,7 @@ import (
 //
 // It knows nothing of HTTP, and nothing of what is asked of a server.
 
-// ErrPrivate says that a name means an address that is none of the internet.
+// ErrPrivate says that a name represents an address that is none of the internet.
 var ErrPrivate = errors.New("the address is private")
 
 // Public reports whether an address is one of the internet: none of this machine, of a

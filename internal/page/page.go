@@ -107,7 +107,7 @@ func allowed(u *url.URL) error {
 	return nil
 }
 
-// Get fetches a page. Whatever keeps it from being read is reported in the page; the error is
+// Get fetches a page. Whatever keeps it from being read is given in the page; the error is
 // that of ctx.
 func (c *Client) Get(ctx context.Context, address string) (Page, error) {
 	within, cancel := context.WithTimeoutCause(ctx, MaxTime, faultTime)

@@ -16,7 +16,7 @@ const (
 	modeFull    = "full_rewrite_minibatch"
 )
 
-// author is the form of what is shown files to the author of a rewrite.
+// author is the form of what is reported of files to the author of a rewrite.
 const author = "author"
 
 // The prompt files.

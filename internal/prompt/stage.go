@@ -13,7 +13,7 @@ type AnalystInput struct {
 	Budget       int    // most changes that are kept
 	StepBuffer   string // digest of the epoch's earlier steps
 	MetaSkill    string // the optimizer's memory
-	Agent        string // what the agent is distinguished from skill and task
+	Agent        string // what the agent is given apart from skill and task
 	Skill        string
 	Trajectories string // formatted
 	Count        int    // trajectories
@@ -111,7 +111,7 @@ func (s *Set) SecondTry(in SecondTryInput) (Text, error) {
 	return s.render(fileSecondTry, values, nil)
 }
 
-// FilesInput is what is shown a skill with several files.
+// FilesInput is what is reported of a skill with several files.
 type FilesInput struct {
 	Mode     string // update mode, "" = patch
 	Author   bool   // of the author of a rewrite
@@ -121,7 +121,7 @@ type FilesInput struct {
 	Patterns string // of the files that may change or be added, formatted
 }
 
-// Files returns what is shown the files of a skill next to what a stage asks: System
+// Files returns what is reported of the files of a skill next to what a stage asks: System
 // goes behind its system message, User behind the skill.
 func (s *Set) Files(in FilesInput) (Text, error) {
 	if in.Fixed {
@@ -139,7 +139,7 @@ func (s *Set) Files(in FilesInput) (Text, error) {
 	return s.render(fileFilesRewrite, values, map[string]string{"reply": reply})
 }
 
-// DescriptionInput is what is shown a description that may be replaced.
+// DescriptionInput is what is reported of a description that may be replaced.
 type DescriptionInput struct {
 	Description  string
 	Length, Most int    // characters that it has, and may have
@@ -147,7 +147,7 @@ type DescriptionInput struct {
 	Loads        string // on which prompts the skill was loaded, formatted
 }
 
-// Description returns what is shown the description next to what a stage asks: System
+// Description returns what is reported of the description next to what a stage asks: System
 // goes behind its system message, User behind the skill.
 func (s *Set) Description(in DescriptionInput) (Text, error) {
 	return s.render(fileDescription, map[string]any{
@@ -155,30 +155,30 @@ func (s *Set) Description(in DescriptionInput) (Text, error) {
 	}, nil)
 }
 
-// RegionInput is what is shown the only part of a document that may change.
+// RegionInput is what is reported of the only part of a document that may change.
 type RegionInput struct {
 	Start, End string // the lines between which it is
 	Lines      string // how many it has, in words
 }
 
-// Region returns what is shown that part next to what a stage asks: System goes behind its
+// Region returns what is reported of that part next to what a stage asks: System goes behind its
 // system message, User behind the skill.
 func (s *Set) Region(in RegionInput) (Text, error) {
 	return s.render(fileRegion, map[string]any{"start": in.Start, "end": in.End, "lines": in.Lines}, nil)
 }
 
-// RememberedInput is what is shown edits that other runs tried in vain.
+// RememberedInput is what is reported of edits that other runs tried in vain.
 type RememberedInput struct {
 	Rejected string // formatted, between fences
 }
 
-// Remembered returns what is shown them next to what analysts are asked: System goes behind
+// Remembered returns what is reported of them next to what analysts are asked: System goes behind
 // the system message, User behind the skill.
 func (s *Set) Remembered(in RememberedInput) (Text, error) {
 	return s.render(fileRemembered, map[string]any{"rejected": in.Rejected}, nil)
 }
 
-// Guide returns what analysts are reported in the user's own words, behind their system message.
+// Guide returns what analysts are given in the user's own words, behind their system message.
 func (s *Set) Guide(text string) (Text, error) {
 	return s.render(fileGuide, map[string]any{"guide": text}, nil)
 }
@@ -211,7 +211,7 @@ func (s *Set) Compact(in CompactInput) (Text, error) {
 // SlowUpdateInput is what the slow update sees. Empty texts are shown as
 // "(none)"; an empty Agent leaves its part out.
 type SlowUpdateInput struct {
-	Agent            string // what the agent is distinguished from skill and task
+	Agent            string // what the agent is given apart from skill and task
 	PreviousSkill    string
 	CurrentSkill     string
 	PreviousGuidance string

@@ -1,5 +1,5 @@
 // Package proof shows that a coding agent can be measured: a model that is scripted
-// here has it load the skill, run a command and write a file, and the result of that
+// here has it load the skill, run a command and write a file, and that result
 // is compared with what was asked for. No model is called and nothing is paid.
 //
 // It knows the tools of no agent by name: what a tool is good for is read from the

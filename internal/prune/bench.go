@@ -273,7 +273,7 @@ func (d *duel) bets(margin, variance float64) stats.Betting {
 	return stats.Betting{Stakes: stakes}
 }
 
-// head is the item that means the unit of an item: the first of its cluster.
+// head is the item that represents the unit of an item: the first of its cluster.
 func (d *duel) head(item int) int {
 	if c := d.cluster(item); c != "" {
 		return slices.Index(d.bench.Clusters, c)

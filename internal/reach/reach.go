@@ -53,7 +53,7 @@ type Request struct {
 // Plan is what a program may read.
 type Plan struct {
 	Read     []string   // sorted, each once
-	Env      []string   // variables by which shims find what they mean, "NAME=value", sorted
+	Env      []string   // variables by which shims find what they represent, "NAME=value", sorted
 	Narrowed []Narrowed // what was left out
 }
 

@@ -228,7 +228,7 @@ func wordEnd(s string, v int) int {
 	return end
 }
 
-// placeholder reports whether a value means a secret and is none: a variable, what a
+// placeholder reports whether a value represents a secret and is none: a variable, what a
 // person is to fill in, another option, or a mask.
 func (sc *scanner) placeholder(begin, end int) bool {
 	value := sc.s[begin:end]

@@ -110,7 +110,7 @@ func jsonEscape(text string) (char [4]byte, size, n int) {
 	return char, utf8.EncodeRune(char[:], r), n
 }
 
-// unit returns what \uXXXX at the beginning of text means.
+// unit returns what \uXXXX at the beginning of text represents.
 func unit(text string) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -135,7 +135,7 @@ var hexDigit = func() (t [256]byte) {
 	return t
 }()
 
-// entity decodes those of HTML that mean ASCII, as &lt; or &#39; or &#x27;.
+// entity decodes those of HTML that represent ASCII, as &lt; or &#39; or &#x27;.
 func entity(text string) (char [4]byte, size, n int) {
 	end := strings.IndexByte(text[:min(len(text), maxEscape)], ';')
 	if end < 3 {

@@ -199,7 +199,7 @@ func merged(all []span) []span {
 // text returns text with the mask instead of all that is found.
 func (m *matcher) text(text string) string { return masked(text, m.spans(text)) }
 
-// masked puts the mask, or what means it, instead of spans.
+// masked puts the mask, or what represents it, instead of spans.
 func masked(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text

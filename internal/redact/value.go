@@ -264,7 +264,7 @@ func doubled(s string, i int, q string) bool {
 	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && i+2 < len(s) && inWord[s[i+2]]
 }
 
-// braced masks {value}, in which }} means one brace.
+// braced masks {value}, in which }} represents one brace.
 func (sc *scanner) braced(n name, v int) int {
 	s := sc.s
 	for i := v + 1; i < len(s); i++ {

@@ -75,7 +75,7 @@ func Encode(m result.Memory) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Digest means all that a memory says.
+// Digest represents all that a memory says.
 func Digest(m result.Memory) (string, error) {
 	data, err := Encode(m)
 	if err != nil {

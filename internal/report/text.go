@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// absent means what was not measured or is not known.
+// absent represents what was not measured or is not known.
 const absent = "–"
 
 // clean is text of a model, a task or a user as it may be shown, and passed on:

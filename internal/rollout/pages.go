@@ -110,7 +110,7 @@ func (p *Pages) fetched(ctx context.Context, t task.Task) ([]page.Page, error) {
 	return pages, nil
 }
 
-// What the target is reported with pages. Their texts are between fences of three backticks,
+// What the target is given with pages. Their texts are between fences of three backticks,
 // which none of them holds.
 const (
 	pagesBefore = "Your reply holds no answer in the form that was asked for. The pages whose addresses came with the question have been fetched. " +
@@ -142,7 +142,7 @@ func pagesText(pages []page.Page) string {
 }
 
 // again asks the target again where its reply holds no answer and pages of its task
-// can be read, as the next turn of the conversation, and takes the result of it into the
+// can be read, as the next turn of the conversation, and takes its result into the
 // outcome. It returns the reply that counts, and the limit that it ran into.
 func (c *Chat) again(ctx context.Context, call caller.Call, t task.Task, reply string, out *trajectory.Outcome) (counts, limit string, err error) {
 	if c.Pages == nil || c.Pages.Finds(reply) {

@@ -56,7 +56,7 @@ type Runner struct {
 	Episode Episode
 	// Extra is how often what is missing after a pass is measured again.
 	Extra int
-	// Heard is shown each outcome as it comes, also of one that is not measured,
+	// Heard learns of each outcome as it comes, also of one that is not measured,
 	// concurrently. It must not change it. Nil: no one is.
 	Heard func(p Place, t *task.Task, out *trajectory.Outcome)
 }

@@ -74,7 +74,7 @@ func sizeOf(n int64) string {
 }
 
 // Decode decodes a JSON file of a run. One that would take much more memory than files of runs
-// do is a *SizeError, and is not begun: a few bytes may mean an element of hundreds.
+// do is a *SizeError, and is not begun: a few bytes may represent an element of hundreds.
 func Decode(name string, data []byte, v any) error {
 	most := min(boundOf(name).room, MB+8*int64(len(data)))
 	if room := roomOf(data, reflect.TypeOf(v)); room > most {

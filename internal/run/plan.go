@@ -2,7 +2,7 @@ package run
 
 import "github.com/seed-f4525e22/skillopt/result"
 
-// Plan is what a run has before it: who watches it is informed how much of it is done.
+// Plan is what a run has before it: who watches it learns how much of it is done.
 type Plan struct {
 	Train     int `json:"train"` // tasks
 	Selection int `json:"selection"`

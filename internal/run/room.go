@@ -142,7 +142,7 @@ func (s *sizer) object(t reflect.Type, deep int) {
 }
 
 // member is the type of a member of a struct, nil of one that it does not have. Names are alike as
-// the decoder has it: escapes mean what they mean, and large and small letters for each other.
+// the decoder has it: escapes represent what they mean, and large and small letters for each other.
 func member(known map[string]reflect.Type, key []byte) reflect.Type {
 	if t, ok := known[string(key)]; ok {
 		return t

@@ -220,7 +220,7 @@ type OpenOptions struct {
 	// Ledgers are folders whose ledgers of test sets the run notes its readings in. Those of
 	// earlier sessions stay.
 	Ledgers []string
-	// Warn is shown what the user should know and what does the run no harm. Nil: it is
+	// Warn learns of what the user should know and what does the run no harm. Nil: it is
 	// an error.
 	Warn func(error)
 	// Compare lists the differences of two identities, or of two operational

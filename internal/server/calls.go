@@ -45,7 +45,7 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 	return answered(list, err)
 }
 
-// latest means no number: the latest calls of all.
+// latest represents no number: the latest calls of all.
 const latest = -1
 
 // call shows what was sent and replied under a key, or the calls inside an episode.

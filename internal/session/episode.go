@@ -186,10 +186,10 @@ func snapshot(dir string) (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// replayAgent means the agent of a replay, which does not run it.
+// replayAgent represents the agent of a replay, which does not run it.
 type replayAgent struct{}
 
-// replayEnv means the environment of a replay.
+// replayEnv represents the environment of a replay.
 type replayEnv struct{}
 
 var errReplay = errors.New("a replay runs no agents and environments")

@@ -88,7 +88,7 @@ func (m *Models) build(role string) (wiring.Built, error) {
 	return wiring.Client(role, c, m.in.Loaded.Lookup)
 }
 
-// noModel means the target of an environment that calls models by itself.
+// noModel represents the target of an environment that calls models by itself.
 type noModel struct{}
 
 func (noModel) Generate(context.Context, model.Request) (model.Response, error) {

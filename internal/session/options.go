@@ -25,7 +25,7 @@ type Options struct {
 	Env     task.Env
 	Scorer  func(answer string, t task.Task) score.Score
 	Clients map[string]model.Client // by role
-	Names   map[string]string       // entries of the identity that mean values of the caller, without "library."
+	Names   map[string]string       // entries of the identity that represent values of the caller, without "library."
 
 	// Where the run is, and how it continues.
 	RunDir string

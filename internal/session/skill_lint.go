@@ -24,7 +24,7 @@ func SkillFolder(path string) string {
 }
 
 // lint warns of what will fail when an agent uses the skill, and of secrets in it. What
-// the standard wants apart from is reported by skill lint. A document without a folder names files
+// the standard wants besides is reported by skill lint. A document without a folder names files
 // that are elsewhere.
 func (s *loader) lint(path string) {
 	folder := SkillFolder(path)

@@ -59,7 +59,7 @@ func (f telemetryOf) sink(next event.Sink) event.Sink {
 }
 
 // close ends telemetry. status is that of the run, which counts if no event has
-// shown its end. Only the first call warns.
+// reported of its end. Only the first call warns.
 func (f telemetryOf) close(next event.Sink, status string) {
 	if f.Telemetry == nil {
 		return

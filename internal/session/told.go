@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Told says what the target is reported with a task apart from it and the skill, without what
+// Told says what the target is given with a task apart from it and the skill, without what
 // looks like a secret or is one of hide: the optimizer may be somebody else's. What an
 // environment or an agent of somebody else says to its model is not known: nil.
 func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.Told {

@@ -20,7 +20,7 @@ const (
 	refusedEvery = time.Second
 )
 
-// waits knows what is being waited for. It is shown every request of the run, and tells
+// waits knows what is being waited for. It learns of every request of the run, and tells
 // now and then what there is.
 type waits struct {
 	limit     int

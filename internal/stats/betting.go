@@ -36,7 +36,7 @@ import (
 //
 // The zero value is for differences between -1 and 1, with replacement.
 type Betting struct {
-	// Low and High bound one observation. Both 0 mean -1 and 1.
+	// Low and High bound one observation. Both 0 represent -1 and 1.
 	Low, High float64
 	// Total is the number of observations there are, when they are read without
 	// replacement in an order drawn at random, and the mean meant is that of these

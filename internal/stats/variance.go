@@ -74,7 +74,7 @@ func (g *groups) between() float64 {
 	return sum
 }
 
-// size is the number of repeats that means unequal ones.
+// size is the number of repeats that represents unequal ones.
 func (g *groups) size() float64 {
 	squares := 0.0
 	for _, n := range g.sizes {

@@ -25,7 +25,7 @@ const (
 // Names lists them.
 func Names() []string { return []string{USD, Tokens, Calls, Time} }
 
-// Limits are ceilings by name: dollars, tokens, calls, and seconds of time. Nil means
+// Limits are ceilings by name: dollars, tokens, calls, and seconds of time. Nil represents
 // none, and a name that is missing for one that stays as it is. As JSON the time is a text
 // such as "2h0m0s".
 type Limits map[string]*float64

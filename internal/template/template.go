@@ -1,6 +1,6 @@
 // Package template fills named values into text: {{name}} and {{a.b}}, nothing
 // more. There are no conditions, loops or functions, so that a template can
-// never fail half way or run anything. Four opening braces mean two.
+// never fail half way or run anything. Four opening braces represent two.
 //
 // It knows nothing about prompts, tasks or where its text comes from. A parsed
 // Template is immutable and safe for concurrent use.
@@ -159,7 +159,7 @@ func (t *Template) Render(values map[string]any) (string, error) {
 	return strings.Join(texts, ""), nil // of the right size at once: prompts are long
 }
 
-// value is the text that a part's name means.
+// value is the text that a part's name represents.
 func (t *Template) value(p segment, values map[string]any) (string, error) {
 	if p.name == "" {
 		return "", nil

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// With several answers to each train task (Reflection.Rollouts) a task means itself by
+// With several answers to each train task (Reflection.Rollouts) a task is by itself by
 // one outcome: its first answer that could be measured, with the mean scores of all of them.
 // That is what scores of training, the curriculum and the memory of earlier steps go by. An
 // answer that infrastructure kept from being measured is left out; a task without any is
@@ -44,7 +44,7 @@ func answeredBy(samples [][]trajectory.Outcome) answered {
 	return out
 }
 
-// standIn is the outcome that a task means itself by.
+// standIn is the outcome that a task is by itself by.
 func standIn(answers []trajectory.Outcome) trajectory.Outcome {
 	out := answers[0]
 	var pairs []score.Pair

@@ -29,7 +29,7 @@
 //	skills       the current and the best skill; every candidate and what was measured of it.
 //	             Changed by the judge (measurements) and according to what promotes: stepper,
 //	             epochEnder, finisher.
-//	memory       what the optimizer is shown earlier steps, and the meta skill. Steps are
+//	memory       what the optimizer learns of earlier steps, and the meta skill. Steps are
 //	             added by the trainer when they are closed, the meta skill by the epochEnder.
 //	sampler      what the curriculum has seen. Changed when a batch is recorded.
 //	judge        whether answers are deterministic, where another model began to answer, and

@@ -26,7 +26,7 @@ const (
 	notWorse             // as much as the incumbent: text that should do no harm
 )
 
-// learner is shown an outcome of a candidate on a selection task.
+// learner learns of an outcome of a candidate on a selection task.
 type learner func(item int, o trajectory.Outcome)
 
 // judge lets the gate decide on candidates. It measures what the gate asks for, keeps it

@@ -101,7 +101,7 @@ func (l *loads) compare(ctx context.Context, prefix string, current, candidate s
 	return out, nil
 }
 
-// told is what the optimizer is shown the description of a skill: of trigger tasks of the
+// told is what the optimizer learns of the description of a skill: of trigger tasks of the
 // train split, and of those among what was done with it.
 func (l *loads) told(current skill.Skill, done []trajectory.Outcome, tasks map[string]*task.Task) []optimize.Load {
 	var out []optimize.Load

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// memory is what the optimizer is shown earlier steps. It holds what steps report when
+// memory is what the optimizer learns of earlier steps. It holds what steps report when
 // they are closed, and decides nothing.
 type memory struct {
 	opts      Options
@@ -25,7 +25,7 @@ func newMemory(o Options) *memory {
 // beginEpoch empties the step buffer.
 func (m *memory) beginEpoch() { m.epoch = nil }
 
-// stepBuffer is what is shown the steps of this epoch.
+// stepBuffer is what is reported of the steps of this epoch.
 func (m *memory) stepBuffer() string { return optimize.StepBuffer(m.epoch) }
 
 // remember adds a step that is closed to the step buffer.

@@ -15,7 +15,7 @@ import (
 )
 
 // optimizer makes proposals: it puts the stages of package optimize to the optimizer's
-// model. It knows the options and what is shown earlier steps, and nothing of gates.
+// model. It knows the options and what is reported of earlier steps, and nothing of gates.
 type optimizer struct {
 	opts    Options
 	mode    optimize.Mode
@@ -134,7 +134,7 @@ func (o *optimizer) analysed(current skill.Skill, done []trajectory.Outcome) (st
 	return document, v, nil
 }
 
-// tellsFiles reports whether the optimizer is shown the files of a skill: where several may
+// tellsFiles reports whether the optimizer learns of the files of a skill: where several may
 // change, and where there are others than the one that may.
 func (o *optimizer) tellsFiles(s skill.Skill) bool {
 	return !o.scope.Alone() || len(s.Others()) > 0 && !o.scope.DescriptionAlone()

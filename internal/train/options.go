@@ -48,7 +48,7 @@ type Reflection struct {
 	FailureOnly bool
 	SkillAware  bool
 	Remembered  optimize.Remembered // what other runs leave to this one; the zero value: nothing
-	Guide       string              // what analysts are reported in the user's own words; "": nothing
+	Guide       string              // what analysts are given in the user's own words; "": nothing
 }
 
 // Editing says how edits are merged, and how many a step makes.
@@ -165,7 +165,7 @@ type Deps struct {
 	// AtOnce is how many rollouts a gate asks for at once, and so how many it may have asked
 	// for in vain when it has decided. 0: gate.DefaultAtOnce.
 	AtOnce int
-	// Told returns what the target is reported with a task apart from it and the skill, for a
+	// Told returns what the target is given with a task apart from it and the skill, for a
 	// given skill. It may be called concurrently. Nil: that is not known.
 	Told func(t task.Task, s skill.Skill) optimize.Told
 	// Health reports why it is pointless to continue though calls succeed; it is
@@ -184,16 +184,16 @@ type Deps struct {
 	// Fruitless ends a run whose analysts give nothing that can be used for several
 	// steps in a row, with a *FruitlessError. A replay does not.
 	Fruitless bool
-	// Optimizer means what may change of the optimizer from session to session.
+	// Optimizer represents what may change of the optimizer from session to session.
 	Optimizer string
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
-	// Pace is shown each unit of the run before it begins; an error ends the run
+	// Pace learns of each unit of the run before it begins; an error ends the run
 	// there, ErrEnded only its loop. For a step it says how many tasks there is room for, from Least to Tasks;
 	// nothing else of what the run decides may depend on it. Nil: no one wants to know.
 	Pace func(Unit) (tasks int, err error)
 	// Overlap lets the rollouts that a unit of the loop begins with be prefetched,
-	// before Pace is shown it: as soon as the skill that they are made with is certain,
+	// before Pace learns of it: as soon as the skill that they are made with is certain,
 	// while answers of the unit before are still out. It changes nothing but when
 	// they are made, and may be answered otherwise at any time. Nil: never.
 	Overlap func() bool

@@ -92,7 +92,7 @@ func (p *prefetch) is(set rolloutSet) bool {
 	return p.place == set.place && p.skill.Equal(set.skill) && slices.Equal(idsOf(p.tasks), idsOf(set.tasks))
 }
 
-// wait returns the outcomes. done is shown each as if it had been there from
+// wait returns the outcomes. done learns of each as if it had been there from
 // the beginning.
 func (p *prefetch) wait(ctx context.Context, done func()) ([]trajectory.Outcome, error) {
 	defer p.stop()
@@ -116,7 +116,7 @@ func (p *prefetch) follow(done func()) {
 	}
 }
 
-// done is shown each outcome.
+// done learns of each outcome.
 func (p *prefetch) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -117,7 +117,7 @@ func (s *stepper) summarise(p *proposal, b *batch) {
 	p.files["patches.json"] = b.reflected
 }
 
-// note is what later steps are shown this one.
+// note is what later steps learn of this one.
 func (r stepResult) note() optimize.StepNote {
 	n := optimize.StepNote{Step: r.record.Step, Action: r.record.Action, Patterns: optimize.FailurePatterns(r.batch.answered.failing())}
 	for _, o := range r.batch.outcomes {

@@ -103,7 +103,7 @@ func (o Options) epochsAt(step int) int {
 	return o.Epochs
 }
 
-// CarriedOut reports whether another run has carried out what a key of the record means:
+// CarriedOut reports whether another run has carried out what a key of the record represents:
 // the seed skill's scores, steps, the ends of epochs, and the test of the seed skill.
 func (o Options) CarriedOut(key string) bool {
 	if len(o.Earlier) == 0 {

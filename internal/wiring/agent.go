@@ -114,7 +114,7 @@ func Agent(c config.Agent, beside []agent.Beside, guard reach.Guard, target conf
 // a program of somebody else only its requests show it.
 func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
 
-// AgentTold is what an agent distinguishes its model apart from the task: its system message and its
+// AgentTold is what an agent tells its model apart from the task: its system message and its
 // tools, one a line; both "" if that is not known.
 func AgentTold(c config.Agent, beside []agent.Beside, s skill.Skill) (system, tools string) {
 	if !AgentTells(c) {

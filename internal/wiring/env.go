@@ -58,7 +58,7 @@ func NewEnvRunner(o env.Options, c config.Config, asks bool) (*EnvRunner, error)
 	return p, nil
 }
 
-// ModelName is what programs are informed that the target is called.
+// ModelName is what programs learn that the target is called.
 func ModelName(m config.Model) string { return cmp.Or(m.Model, model.Target) }
 
 // keyed makes the key and the variables of a process.

@@ -59,7 +59,7 @@ func (w *metered) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
-// listen remembers what the agent distinguishes its model apart from the task. Agents also ask for
+// listen remembers what the agent tells its model apart from the task. Agents also ask for
 // titles and the like: the request that offers most tools is that of the work.
 func (w *metered) listen(req *model.Request) {
 	w.mu.Lock()

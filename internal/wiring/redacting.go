@@ -273,7 +273,7 @@ func ofAddress(raw string) []string {
 }
 
 // ofGoogle returns what a file of credentials keeps secret. One that cannot be
-// read is shown by the one who needs it.
+// read is reported by the one who needs it.
 func ofGoogle(path string) []string {
 	if path == "" {
 		return nil

@@ -55,7 +55,7 @@ var hidden = &unicode.RangeTable{
 	},
 }
 
-// breaks reports whether r, which steers, means the end of a line.
+// breaks reports whether r, which steers, represents the end of a line.
 func breaks(r rune) bool {
 	switch r {
 	case '\r', '\v', '\f', 0x85, 0x2028, 0x2029:
@@ -98,7 +98,7 @@ func ShownBytes(text []byte) []byte {
 	return []byte(Shown(string(text)))
 }
 
-// odd reports whether a character steers, or means a byte that is not UTF-8.
+// odd reports whether a character steers, or represents a byte that is not UTF-8.
 func odd(r rune) bool { return Steers(r) || r == utf8.RuneError }
 
 // mapped hands the characters of s that steer to steer and bytes that are not

@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// measureNodes counts the values that a text means, each alias as all that its
-// anchor holds: a few lines of them can mean more than fits into memory.
+// measureNodes counts the values that a text represents, each alias as all that its
+// anchor holds: a few lines of them can represent more than fits into memory.
 func measureNodes(file *ast.File) error {
 	c := counter{sizes: map[string]int{}}
 	for _, doc := range file.Docs {
@@ -25,7 +25,7 @@ type counter struct {
 	total int
 }
 
-// size returns how many values n means.
+// size returns how many values n represents.
 func (c *counter) size(n ast.Node) (int, error) {
 	before := c.total
 	if c.total++; c.total > MaxValues {

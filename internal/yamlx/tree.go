@@ -39,7 +39,7 @@ func (f File) At(path string) (Node, bool) {
 // Node is a value, or a key, of a text. The zero Node is no value at all.
 type Node struct{ n ast.Node }
 
-// Kind is what a node is as it is written. What a scalar without quotes means
+// Kind is what a node is as it is written. What a scalar without quotes represents
 // depends on the version of YAML: Integer and the like are those of YAML 1.2, and
 // Plain11 reads by version 1.1.
 type Kind int
@@ -93,7 +93,7 @@ func (n Node) Kind() Kind {
 	return Other
 }
 
-// token is the one that means a node, nil if it has none: of a mapping in block
+// token is the one that represents a node, nil if it has none: of a mapping in block
 // style it is the colon of its first pair.
 func (n Node) token() *token.Token {
 	if n.n == nil {
@@ -151,7 +151,7 @@ func (n Node) Text() string {
 	return n.Written()
 }
 
-// Value returns what a scalar means by YAML 1.2: nil, bool, string, int64, uint64
+// Value returns what a scalar represents by YAML 1.2: nil, bool, string, int64, uint64
 // or float64.
 func (n Node) Value() any {
 	switch s := n.n.(type) {
@@ -165,7 +165,7 @@ func (n Node) Value() any {
 	return nil
 }
 
-// Value11 returns what a scalar means by YAML 1.1, as Plain11 does; text in quotes
+// Value11 returns what a scalar represents by YAML 1.1, as Plain11 does; text in quotes
 // or in block style stays text.
 func (n Node) Value11() any {
 	switch s := n.n.(type) {
@@ -180,7 +180,7 @@ func (n Node) Value11() any {
 	return Plain11(n.Written())
 }
 
-// Scalar reports whether a node is one value, or means one: neither a list nor a
+// Scalar reports whether a node is one value, or represents one: neither a list nor a
 // mapping.
 func (n Node) Scalar() bool {
 	_, ok := n.n.(ast.ScalarNode)

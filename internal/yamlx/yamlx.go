@@ -6,7 +6,7 @@
 // The YAML library takes time and memory out of all proportion for a few hundred
 // bytes of brackets, dashes, aliases or blank lines. So a text is measured before
 // each part of the work: its marks before it is cut into tokens, its nesting and
-// the length of its mappings before it is parsed, and what its aliases mean
+// the length of its mappings before it is parsed, and what its aliases represent
 // before it is decoded. Errors tell the place and quote nothing of the text, which
 // may be a file of keys that was named by mistake.
 //
@@ -30,7 +30,7 @@ const (
 	MaxDepth  = 100     // levels of lists and mappings within each other
 	MaxTokens = 100_000 // of the text: a scalar, a comma, a dash are one each
 	MaxKeys   = 2000    // of one mapping in block style, and documents of one text
-	MaxValues = 100_000 // with each alias counted as all that it means
+	MaxValues = 100_000 // with each alias counted as all that it represents
 )
 
 // Error is a text that is no YAML, or none within the bounds. It quotes nothing.

@@ -111,7 +111,7 @@ type Reply struct {
 	Reasoning  int64
 	CacheWrite int64
 	// Calls are after the text. Arguments are to be written as they are, also
-	// if they are no JSON; nil means the protocol's form of no arguments.
+	// if they are no JSON; nil represents the protocol's form of no arguments.
 	Calls []model.ToolCall
 	// Trace is before the text. Opaque is nil or a JSON string, to be put where
 	// the protocol has its signature or encrypted content.

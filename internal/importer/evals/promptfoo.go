@@ -508,7 +508,7 @@ func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one
 	return withoutMarks(text), true
 }
 
-// unrendered says why a prompt cannot be filled in. It is reported once.
+// unrendered says why a prompt cannot be filled in. It is called once.
 func (p *promptfoo) unrendered(at place, err error) (string, bool) {
 	for _, told := range p.problems {
 		if strings.HasPrefix(told.Msg, at.key+": ") {

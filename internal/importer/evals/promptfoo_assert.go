@@ -327,7 +327,7 @@ func (p *promptfoo) fileValue(at place, name string) (any, bool) {
 	return nil, false
 }
 
-// several converts the checks of several texts. A text means those between commas.
+// several converts the checks of several texts. A text represents those between commas.
 func (p *promptfoo) several(at place, base string, negated bool, value any) map[string]any {
 	if text, ok := value.(string); ok && text != "" {
 		list, err := commaValues(text)

@@ -310,7 +310,7 @@ func resolve(base, name string) (string, error) {
 // helpOutside is what helps with a path that leads out.
 const helpOutside = "copy the file below the folder and name it there, or import the folder above"
 
-// glob lists the files that a pattern names, at most maxGlob; ** means any folders.
+// glob lists the files that a pattern names, at most maxGlob; ** represents any folders.
 func (r reader) glob(pattern string) ([]string, error) {
 	const maxGlob = 10_000
 	if !strings.ContainsAny(pattern, "*?[{") {

@@ -67,7 +67,7 @@ func (p place) origin() string {
 	return fmt.Sprintf("%s:%d", p.file, p.row)
 }
 
-// maxProblems is how many problems are shown; more are the same one, mostly.
+// maxProblems is how many problems are reported; more are the same one, mostly.
 const maxProblems = 50
 
 // fail notes what keeps the source from being imported, and what helps.

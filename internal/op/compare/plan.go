@@ -40,7 +40,7 @@ func (c *comparison) plan(ctx context.Context) (result.Plan, error) {
 	return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: between, Tasks: c.tasks, Skills: []skill.Skill{c.skill(0), c.skill(1)}})
 }
 
-// world means two skills: the chance that each solves a task.
+// world represents two skills: the chance that each solves a task.
 type world struct {
 	solves [][2]float64 // by task
 	draw   *rand.Rand

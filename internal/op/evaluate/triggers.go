@@ -46,7 +46,7 @@ func (e *evaluation) asked() int {
 }
 
 // triggers measures how often the agent loads the skill; nil: the splits have no trigger
-// tasks. Where nothing could be shown any, no agent is asked.
+// tasks. Where nothing could be said of any, no agent is asked.
 func (e *evaluation) triggers(ctx context.Context) (*result.Triggers, error) {
 	s := e.session
 	out := &result.Triggers{Agent: session.AgentName(s.Inputs), Splits: map[string]result.TriggerRates{}}

@@ -352,7 +352,7 @@ func (l *evalLog) sample(o trajectory.Outcome, reply record.Reply, epoch int) ev
 	return out
 }
 
-// messagesOf shows a turn as messages: what was said, or what was done and the result of it.
+// messagesOf shows a turn as messages: what was said, or what was done and its result.
 func messagesOf(t trajectory.Turn, model string) (out []evalMessage) {
 	switch {
 	case t.Role == "user" || t.Role == "system":

@@ -33,7 +33,7 @@ type Options struct {
 	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
 	Key  string // what agents must send; "" = a random one
 
-	// Observe is shown each exchange once it is over. It is not called
+	// Observe learns of each exchange once it is over. It is not called
 	// concurrently. Nil is normal.
 	Observe func(result.Exchange)
 }

@@ -52,7 +52,7 @@ func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 // drySpread is by which share the ends of a forecast lie beyond those of its dry runs.
 const drySpread = 0.1
 
-// world means a model and a skill: which rules tasks need, and how much is chance.
+// world represents a model and a skill: which rules tasks need, and how much is chance.
 type world struct {
 	needed float64 // share of the rules without which tasks fail
 	chance float64 // share of the tasks that are solved by chance

@@ -243,7 +243,7 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 	return d, nil
 }
 
-// changeable means the settings under a prefix that may change between sessions.
+// changeable represents the settings under a prefix that may change between sessions.
 func changeable(s *session.Inputs, prefix string) string {
 	settings := s.Settings()
 	var b strings.Builder

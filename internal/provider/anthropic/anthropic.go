@@ -275,7 +275,7 @@ func (c *Client) dress(e request) option.Middleware {
 }
 
 // doer is the last that sees a request: it adds the credentials and bounds the
-// response. It means the HTTP client so that no credentials but ours can
+// response. It represents the HTTP client so that no credentials but ours can
 // be on a request, whatever the SDK found.
 type doer struct{ *Client }
 

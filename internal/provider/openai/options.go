@@ -45,7 +45,7 @@ const (
 	SchemaNone   = "none"        // not at all
 )
 
-// NoField means the name of a field that a server does not have.
+// NoField represents the name of a field that a server does not have.
 const NoField = "-"
 
 // FormNamed is how Quirks call the choice of one tool by its name; the other

@@ -54,7 +54,7 @@ type Preset struct {
 	Cloud    Cloud
 
 	// BaseURL is the address up to the version; "" means that the user must give
-	// one, of the form of Example. {region} means the region.
+	// one, of the form of Example. {region} represents the region.
 	BaseURL string
 	Example string
 	// Regions are the addresses of the regions, the default first; nil when the
@@ -80,7 +80,7 @@ type Region struct {
 
 // Rule changes the quirks for some models.
 type Rule struct {
-	Models   []string // patterns in which * means any text, compared without case
+	Models   []string // patterns in which * represents any text, compared without case
 	Protocol Protocol // "" = the preset's
 	Set      Quirks   // what is not zero replaces the preset's
 	AsOf     string

@@ -354,7 +354,7 @@ func host(base string) string {
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// glob matches a pattern in which * means any text.
+// glob matches a pattern in which * represents any text.
 func glob(pattern, text string) bool {
 	head, rest, starred := strings.Cut(pattern, "*")
 	if !starred {

@@ -106,7 +106,7 @@ func pairwise(l, r value, f func(a, b string) (string, error)) (value, error) {
 	return out, nil
 }
 
-// at returns the i-th element of a list, or the one value that means all.
+// at returns the i-th element of a list, or the one value that represents all.
 func (v value) at(i int) string {
 	if !v.list {
 		return v.items[0]

@@ -101,7 +101,7 @@ func (p prompt) budget() int {
 	return n
 }
 
-// id means the prompt in draws.
+// id represents the prompt in draws.
 func (p prompt) id() uint64 { return mix(digest(p.system), digest(p.user)) }
 
 // objects returns every JSON object in a text that has the key, in order. A

@@ -14,7 +14,7 @@ type Item struct {
 	New      bool   // there was no file then
 	Proposed string // the text
 	Whole    bool   // all of it may differ, and not the learned region alone
-	Claim    string // what the user was informed that the text is
+	Claim    string // what the user learned that the text is
 	Reason   string
 	Rules    []Rule
 }

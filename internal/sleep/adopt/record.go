@@ -67,7 +67,7 @@ type Changed struct {
 	Mode   fs.FileMode `json:"mode"`   // permission bits that it has afterwards; 0: those of a new file
 	Merged bool        `json:"merged"` // it had changed outside of its learned region since the text was made
 	Whole  bool        `json:"whole"`  // not the learned region alone
-	Claim  string      `json:"claim"`  // what the user was informed that the text is, such as certified
+	Claim  string      `json:"claim"`  // what the user learned that the text is, such as certified
 	Reason string      `json:"reason"`
 	Rules  []Rule      `json:"rules"`
 }

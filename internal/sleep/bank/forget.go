@@ -17,13 +17,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 )
 
-// digestOf means the name of what was forgotten.
+// digestOf represents the name of what was forgotten.
 func digestOf(kind, name string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + name))
 	return hex.EncodeToString(sum[:])
 }
 
-// Kinds of what was forgotten. A project means all folders below it, up to the moment in
+// Kinds of what was forgotten. A project represents all folders below it, up to the moment in
 // which it was forgotten; a turn for its copies in forks and resumed sessions.
 const (
 	kindProject = "project"

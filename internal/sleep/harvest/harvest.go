@@ -89,7 +89,7 @@ type SourceReport struct {
 }
 
 // Run reads what is new into b. Without a bank it is a dry run: nothing is kept, and what would
-// be is in Found. A store that cannot be read is reported in the report and does not stop the others.
+// be is in Found. A store that cannot be read is given in the report and does not stop the others.
 func Run(ctx context.Context, b *bank.Bank, terms Terms, in Inputs) (Report, error) {
 	h := &harvest{bank: b, terms: terms, in: in, report: Report{DryRun: b == nil, Warnings: []string{}, Stores: []StoreReport{}, Found: []bank.Session{}}, digest: terms.digest()}
 	if b != nil {

@@ -16,7 +16,7 @@ type Projects struct {
 	seen *sync.Map // folder -> whether it is allowed, as it was found first
 }
 
-// NewProjects makes a list of absolute folders. A link means itself and for what it leads
+// NewProjects makes a list of absolute folders. A link is by itself and for what it leads
 // to, since agents record either.
 func NewProjects(dirs ...string) Projects {
 	p := Projects{seen: &sync.Map{}}

@@ -32,7 +32,7 @@ type Options struct {
 	// Files, if set, knows what files held that a user accepted.
 	Files Files
 
-	// Progress, if set, is informed how many of the calls are done. It may be called concurrently.
+	// Progress, if set, learns how many of the calls are done. It may be called concurrently.
 	Progress func(done, total int)
 }
 

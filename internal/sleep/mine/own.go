@@ -168,7 +168,7 @@ func unquoted(line string) (typed, quoted string) {
 		return take(q)
 	})
 	line = reports().ReplaceAllStringFunc(line, func(q string) string {
-		// What is shown the answer itself is the user's own: "it says 5, it should say 6".
+		// What is reported of the answer itself is the user's own: "it says 5, it should say 6".
 		if len(findings(q)) == 0 && len(ordersIn(q, order())) == 0 {
 			return q
 		}

@@ -26,7 +26,7 @@ const (
 )
 
 // replySchema describes a reply for servers with structured output. Every property is required
-// there: an empty one means none.
+// there: an empty one represents none.
 func replySchema() *model.Schema {
 	var types []string
 	for _, t := range draft.CheckTypes() {
@@ -171,7 +171,7 @@ func (p *proposal) read(v any) (draft.Reason, error) {
 	if !ok {
 		return draft.NotWhole, errors.New("it is no object")
 	}
-	p.prompt = excerpt(textOf(m["prompt"]), 200) // for what is shown a task that falls
+	p.prompt = excerpt(textOf(m["prompt"]), 200) // for what is reported of a task that falls
 	if err := p.readTurns(m); err != nil {
 		return draft.NotWhole, err
 	}

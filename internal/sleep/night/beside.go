@@ -23,7 +23,7 @@ const (
 	stagedDir = "staged"
 )
 
-// beside says where the other documents of a night lie, by the names of agent.next to. It is empty for a chat: nothing
+// beside says where the other documents of a night lie, by the names of agent.beside. It is empty for a chat: nothing
 // but the document itself and the task is sent to its model, so documents do not see each other there.
 type beside struct {
 	staged map[string]string // with the texts that the night has staged before
@@ -97,7 +97,7 @@ func (n workshop) around(jobs []job) []target.Target {
 	return out
 }
 
-// besideName is the name of a document in agent.next to; "": it cannot have one there.
+// besideName is the name of a document in agent.beside; "": it cannot have one there.
 func besideName(doc target.Target) string {
 	if doc.Kind == target.Memory {
 		return doc.Name

@@ -23,7 +23,7 @@ import (
 // foresee says what the rest of a night is expected to take, and makes the ceiling of a night whose limits say nothing of
 // it. A night that was forecast keeps its forecast when it continues.
 func (n trainer) foresee(ctx context.Context, jobs []job) error {
-	wanted := n.Confirm != nil || n.DryRun || n.purse.byDefault // somebody is shown it, or a ceiling is made of it
+	wanted := n.Confirm != nil || n.DryRun || n.purse.byDefault // somebody learns of it, or a ceiling is made of it
 	if n.report.Forecast == nil && !n.report.Agreed && wanted {
 		f, err := n.forecast(ctx, jobs)
 		if err != nil && outcomeOf(err) == "" {
@@ -106,7 +106,7 @@ func answersOf(j *job) int {
 	return 0
 }
 
-// cachedOf is how much of an input servers are expected to have cached, according to what they shown earlier nights of the
+// cachedOf is how much of an input servers are expected to have cached, according to what they reported of earlier nights of the
 // project; nil: there was none.
 func (n *night) cachedOf(ctx context.Context, input result.Interval) *result.Interval {
 	nights, err := n.Bank.Nights(ctx, n.Project)
@@ -157,7 +157,7 @@ func (p *purse) expect(f *result.NightForecast) {
 }
 
 // Expect is the forecast of a first night whose sessions hold that many tasks, as nothing else is known of them. Nothing is
-// sent. The tasks mean those of the usual length.
+// sent. The tasks represent those of the usual length.
 func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast, error) {
 	o.DryRun = true
 	n := newNight(o)
@@ -203,7 +203,7 @@ const (
 	mineReply      = 500
 )
 
-// supposed is a task that means one that is not mined yet.
+// supposed is a task that represents one that is not mined yet.
 func supposed(i int) bank.Cluster {
 	name := "supposed-" + strconv.Itoa(i+1)
 	prompt := name + strings.Repeat(" supposed", supposedPrompt/len(" supposed"))

@@ -162,7 +162,7 @@ func lostNights(past []bank.Candidate, staged []string, current string) []string
 	return out
 }
 
-// guide is what analysts of a document are reported in words: the user's, and behind them which rules are proposed for
+// guide is what analysts of a document are given in words: the user's, and behind them which rules are proposed for
 // removal. Whether one goes is an edit like any other, which the gate judges.
 func (n trainer) guide(cfg *config.Config, j *job) string {
 	text := cfg.NightGuide()

@@ -131,7 +131,7 @@ func (r Room) known(ctx context.Context, project string) ([]*Report, error) {
 	return out, nil
 }
 
-// forgotten is the name that means the runs of a night that were forgotten.
+// forgotten is the name that represents the runs of a night that were forgotten.
 const forgotten = "forgotten"
 
 // blank takes out of nights all that they say but for their names, times and what they have spent.

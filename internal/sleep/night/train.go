@@ -31,7 +31,7 @@ const supportedLevel = 0.05
 // trainer trains the documents of a night.
 type trainer struct{ *night }
 
-// train does what was settled for a document. It fills in the result of it.
+// train does what was settled for a document. It fills in its result.
 func (n trainer) train(ctx context.Context, j *job) {
 	err := n.tryJudge(ctx, j)
 	if err == nil {
@@ -169,7 +169,7 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 }
 
 // seed is the document that training begins with: the live one, with a learned region where it has none yet. A
-// region that cannot be reported for certain is refused.
+// region that cannot be known for certain is refused.
 func (n trainer) seed(j *job) (skill.Skill, error) {
 	if n.whole(j) {
 		return j.live(), nil
@@ -353,7 +353,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 	return n.suggest(ctx, j, clusters)
 }
 
-// suggest trains without a gate for one epoch: the result of it is a suggestion.
+// suggest trains without a gate for one epoch: its result is a suggestion.
 func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	cfg := n.targetSettings(j)
 	cfg.Reflect.Guide = n.guide(&cfg, j)

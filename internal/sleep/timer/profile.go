@@ -95,7 +95,7 @@ func (p *Profile) Write(path string) error {
 	return disk.WriteFile(path, append(data, '\n'), 0o600)
 }
 
-// State is when an entry was last started, and the result of it.
+// State is when an entry was last started, and its result.
 type State struct {
 	Day     string    `json:"day"`     // the newest that was carried out, "" for none
 	Started time.Time `json:"started"` // the last time that it was

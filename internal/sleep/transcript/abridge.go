@@ -53,7 +53,7 @@ func abridged(line []byte) []byte {
 	}
 }
 
-// closing is where the text that b begins with ends: at a quote that no backslash means.
+// closing is where the text that b begins with ends: at a quote that no backslash represents.
 // -1: it does not.
 func closing(b []byte) int {
 	for from := 0; ; {

@@ -179,7 +179,7 @@ func (x *claudeSession) back(to int32) {
 	}
 }
 
-// recordKey means the id of a record, which is random.
+// recordKey represents the id of a record, which is random.
 func recordKey(id string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(id) {

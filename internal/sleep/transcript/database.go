@@ -57,7 +57,7 @@ func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error
 }
 
 // noTables reports whether a database has no tables: its agent is about to make them. What
-// cannot be shown a file that is no database is reported by who uses it.
+// cannot be said of a file that is no database is reported by who uses it.
 func noTables(ctx context.Context, db *sql.DB) (bool, error) {
 	var n int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {

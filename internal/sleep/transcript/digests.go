@@ -62,7 +62,7 @@ func (d *digests) end(f form) (all, more bool) {
 	return true, kind != lastLine
 }
 
-// escape is what an escape at the beginning of a text means, and its length; 0: it is another
+// escape is what an escape at the beginning of a text represents, and its length; 0: it is another
 // one than those that are common.
 func escape(raw []byte) (c rune, n int) {
 	if len(raw) < 2 {

@@ -223,7 +223,7 @@ type Reading struct {
 	Temp string
 	// Lines asks for [Turn.Lines]. It makes a reading slower by half and more: what tools printed
 	// of files, most of what a store holds, is read then, and passed over otherwise. All else that
-	// is shown a turn is the same.
+	// is reported of a turn is the same.
 	Lines bool
 
 	// What came of it.

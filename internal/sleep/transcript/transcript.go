@@ -31,7 +31,7 @@ type Transcript struct {
 	Turns   []Turn    `json:"turns"`
 }
 
-// Turn is what a user said and the result of it, up to the user's next words.
+// Turn is what a user said and its result, up to the user's next words.
 type Turn struct {
 	// ID distinguishes a turn from others of its source: two stores that hold a turn of the same id
 	// hold the same turn. Never empty.

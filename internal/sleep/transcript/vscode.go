@@ -247,7 +247,7 @@ func (VSCode) tool(b *Builder, part tree) {
 }
 
 // shape says which members of a JSON value are read: an empty one takes a value that has no
-// members, "*" means the items of a list.
+// members, "*" represents the items of a list.
 type shape map[string]shape
 
 // take copies out of a value what the shape has. A text where members are expected is taken

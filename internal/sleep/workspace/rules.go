@@ -7,7 +7,7 @@ import (
 )
 
 // steering are the files and folders (with a slash at the end) that say to an agent what to run,
-// what to connect to or what it may do, wherever they lie. What it is reported in words (CLAUDE.md,
+// what to connect to or what it may do, wherever they lie. What it is given in words (CLAUDE.md,
 // AGENTS.md, GEMINI.md, rules, skills) is what is trained, and stays.
 var steering = []string{
 	".mcp.json", "mcp.json",
