@@ -14,8 +14,8 @@ type Config struct {
 	Extends    string           `key:"extends" doc:"another config file that this one builds on; relative to this file" path:"file"`
 	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational"`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
-	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets beside it) or document (SKILL.md alone, as before there was a choice)" enum:"all,document"`
-	Bench      Bench            `key:"bench" doc:"a benchmark, whose folder says what holds beneath this file: what is asked, how it is scored, what analysts are told"`
+	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets next to it) or document (SKILL.md alone)" enum:"all,document"`
+	Bench      Bench            `key:"bench" doc:"a benchmark, whose folder says what holds beneath this file: what is asked, how it is scored, which guide analysts get"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
 	Agent      Agent            `key:"agent" doc:"a coding agent instead of a chat turn; models.target is the model that it uses"`
@@ -28,10 +28,10 @@ type Config struct {
 	Gate       Gate             `key:"gate" doc:"how a candidate is accepted"`
 	SlowUpdate SlowUpdate       `key:"slow_update" doc:"guidance written at epoch ends into a protected region of the skill"`
 	MetaSkill  MetaSkill        `key:"meta_skill" doc:"the optimizer's own memory, kept between epochs and never part of the skill"`
-	Eval       Eval             `key:"eval" doc:"what is scored besides the steps"`
+	Eval       Eval             `key:"eval" doc:"what is scored in addition to the steps"`
 	Record     Record           `key:"record" doc:"how the record of model calls is used within a run"`
 	Prompts    string           `key:"prompts" doc:"a directory with templates that override the built-in prompts" path:"file"`
-	Extras     map[string]any   `key:"extras" doc:"free values handed to environments and templates as extras.NAME"`
+	Extras     map[string]any   `key:"extras" doc:"free values passed to environments and templates as extras.NAME"`
 	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
 	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
 	PriceFile  string           `key:"price_file" doc:"a table of prices that skillopt prices import wrote; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
@@ -60,12 +60,12 @@ type Tasks struct {
 	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, boxed, choice, tag:NAME, {tag|regex|json_path: ...}, or a list of these"`
 	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
 	// Threshold is on top of what the checks require.
-	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, besides passing the required checks; 0 = none" min:"0" max:"1"`
+	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, in addition to passing the required checks; 0 = none" min:"0" max:"1"`
 }
 
 // Pages says which pages of the web a chat target is handed when its reply holds no answer.
 type Pages struct {
-	Fetch int    `key:"fetch" doc:"how many pages that a task names are fetched when a chat target's reply holds no answer by tasks.extract; the target is then handed their texts and asked once more; 0 = none, and nobody is asked twice" min:"0" max:"5"`
+	Fetch int    `key:"fetch" doc:"how many pages that a task names are fetched when a chat target's reply holds no answer by tasks.extract; the target then gets their texts and is asked again; 0 = none, and no target is asked twice" min:"0" max:"5"`
 	Field string `key:"field" doc:"the field of a task that names its pages: https or http addresses, as a list or in a text"`
 }
 
@@ -73,26 +73,26 @@ type Pages struct {
 type Env struct {
 	Command []string `key:"command" doc:"argv of a process that reads one JSON line a task and writes one JSON line an outcome; relative to the config file"`
 	Timeout Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
-	PassEnv []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
-	Gateway bool     `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name stand in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself"`
+	PassEnv []string `key:"pass_env" doc:"environment variables passed to the process in addition to PATH, HOME, LANG and TMPDIR"`
+	Gateway bool     `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name are in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself"`
 }
 
 // Agent is a coding agent that carries out tasks in a folder of their own.
 type Agent struct {
 	Name        string            `key:"name" doc:"codex, claude, copilot, cursor, opencode, gemini, qwen, pi, builtin (our own, nothing to install) or custom; absent: no agent" enum:",builtin,claude,codex,copilot,cursor,custom,gemini,opencode,pi,qwen"`
 	Command     string            `key:"command" doc:"the agent's program; absent: found on the PATH" class:"operational"`
-	Mode        string            `key:"mode" doc:"native (the agent discovers the skill by itself), read (it is told to read the skill first) or file (the trained document is file of its workspace, which it reads by itself)" enum:"native,read,file"`
-	File        string            `key:"file" doc:"mode file: where the trained document stands in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, in the place of a file of that name that the workspace brings"`
-	Beside      map[string]string `key:"beside" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; in the place of what the workspace brings under that name"`
+	Mode        string            `key:"mode" doc:"native (the agent discovers the skill by itself), read (the task asks it to read the skill first) or file (the trained document is file of its workspace, which it reads by itself)" enum:"native,read,file"`
+	File        string            `key:"file" doc:"mode file: where the trained document is in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, instead of a file of that name that the workspace brings"`
+	Beside      map[string]string `key:"beside" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; instead of what the workspace brings under that name"`
 	SkillName   string            `key:"skill_name" doc:"the folder of the skill within the workspace; absent: the name in the skill's front matter, else skill"`
-	Workspace   string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder beside the tasks) and files (path: text) come on top" path:"file"`
+	Workspace   string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder next to the tasks) and files (path: text) come on top" path:"file"`
 	Timeout     Duration          `key:"timeout" doc:"deadline of one task; an agent that passes it has failed at the task" min:"1ms"`
 	Gateway     bool              `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
 	Sandbox     string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
-	Read        []string          `key:"read" doc:"folders that the confined agent, and commands that check its work, may read besides the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
+	Read        []string          `key:"read" doc:"folders that the confined agent, and commands that check its work, may read in addition to the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
 	Network     bool              `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
 	HostedTools []string          `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out"`
-	PassEnv     []string          `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
+	PassEnv     []string          `key:"pass_env" doc:"environment variables passed to the agent beyond those that every program needs"`
 	Slots       int               `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
 	Keep        string            `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`
 	Limits      AgentLimits       `key:"limits" doc:"what an agent, or a command of a check, may use with all that it starts, where it is confined; one that uses more has failed at the task" class:"operational"`
@@ -148,7 +148,7 @@ type Model struct {
 	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it"`
 	Thinking        string            `key:"thinking" doc:"thinking of Qwen, vLLM, SGLang, MiniMax and the like: server_default (nothing is sent), enabled or disabled" enum:",server_default,enabled,disabled"`
 	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has" enum:",auto,chat,responses"`
-	Context         int               `key:"context" doc:"length of the context in tokens, for provider ollama (0 = 16384, or the model's own if that is less) and for agents that can be told (docs/agents.md)" min:"0"`
+	Context         int               `key:"context" doc:"length of the context in tokens, for provider ollama (0 = 16384, or the model's own if that is less) and for agents that take it (docs/agents.md)" min:"0"`
 	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
 	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than idle_timeout" class:"operational"`
 	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
@@ -190,7 +190,7 @@ type Train struct {
 type Stop struct {
 	Perfect  bool    `key:"perfect" doc:"stop when every selection task is measured with the current skill, each draw of it is at the metric's maximum, and so is a second draw of each task: nothing is left to gain; false = train on"`
 	Score    float64 `key:"score" doc:"stop when the current skill has this selection score, by the gate's metric; 0 = no such rule" min:"0" max:"1"`
-	Patience int     `key:"patience" doc:"stop when so many steps in a row have not changed the best skill, where a gate scores them; 0 = no such rule" min:"0" max:"10000"`
+	Patience int     `key:"patience" doc:"stop when that many steps in a row have not changed the best skill, where a gate scores them; 0 = no such rule" min:"0" max:"10000"`
 	Evidence bool    `key:"evidence" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their clusters) below the maximum, or less than changing answers let them tell from chance"`
 }
 
@@ -207,10 +207,10 @@ type Reflect struct {
 	Mode          string `key:"mode" doc:"deep (minibatches, systemic patterns) or shallow (each trajectory by itself)" enum:"deep,shallow"`
 	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, at most 16 and no more than fit into reflect.window" min:"1"`
 	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000"`
-	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task"`
+	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target apart from the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, with the prompts of protocol: skillopt)" enum:"agent,task"`
 	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file"`
-	Guide         string `key:"guide" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they stand in the prompts of analysts alone"`
-	Rollouts      int    `key:"rollouts" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best beside the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
+	Guide         string `key:"guide" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they are in the prompts of analysts alone"`
+	Rollouts      int    `key:"rollouts" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best next to the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
 	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
 }
@@ -227,11 +227,11 @@ type Edits struct {
 	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
 	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
 
-	Files       []string `key:"files" doc:"the files of the skill that edits may change, or the optimizer may write anew: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone"`
+	Files       []string `key:"files" doc:"the files of the skill that edits may change, or the optimizer may write again: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone"`
 	NewFiles    int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64"`
 	Description bool     `key:"description" doc:"edits may replace the description in the front matter, which alone decides whether an agent loads the skill; it needs trigger tasks (docs/tasks.md): a candidate whose description loads the skill on fewer prompts that should load it, or on more that should not, is not accepted with it; with trigger tasks alone their balanced rate is the metric"`
-	Tidy        bool     `key:"tidy" doc:"edits are fitted into Markdown: list items join their list, blocks are parted by one blank line, an insert goes behind the whole paragraph or item, and what is taken out leaves no second blank line; false: edits are put where they say, between blank lines, as before there was a choice"`
-	Region      string   `key:"region" doc:"learned: what stands between the lines <!-- SKILLOPT-SLEEP:LEARNED START --> and <!-- SKILLOPT-SLEEP:LEARNED END --> is all of the document that may change, in every mode; guidance and notes go there too; absent: the whole document" enum:",learned"`
+	Tidy        bool     `key:"tidy" doc:"edits are fitted into Markdown: list items join their list, blocks are parted by one blank line, an insert goes behind the whole paragraph or item, and what is taken out leaves no second blank line; false: edits are put where they say, between blank lines"`
+	Region      string   `key:"region" doc:"learned: what is between the lines <!-- SKILLOPT-SLEEP:LEARNED START --> and <!-- SKILLOPT-SLEEP:LEARNED END --> is all of the document that may change, in every mode; guidance and notes go there too; absent: the whole document" enum:",learned"`
 	Verify      Verify   `key:"verify" doc:"a command that each candidate has to pass before it is judged"`
 }
 
@@ -292,10 +292,10 @@ type Limits struct {
 	USD         *float64  `key:"usd" doc:"stop before a call beyond this cost; null = none; needs prices" min:"0"`
 	Tokens      *int64    `key:"tokens" doc:"stop before a call beyond this many tokens, input and output; null = none" min:"0"`
 	Calls       *int64    `key:"calls" doc:"stop after this many model calls; null = none" min:"0"`
-	Time        *Duration `key:"time" doc:"stop after this long; counted anew in every session, a resumed run begins at 0; null = none" min:"1ms"`
+	Time        *Duration `key:"time" doc:"stop after this long; counted again in every session, a resumed run begins at 0; null = none" min:"1ms"`
 	// Reserve is "auto", "none" or a share of the ceilings from 0 to 0.5.
 	Reserve string     `key:"reserve" doc:"what training leaves of usd, tokens and calls for the final evaluation: auto (as much as it will need, from what was measured), none, or a share of each ceiling from 0 to 0.5"`
-	Roles   RoleLimits `key:"roles" doc:"ceilings of single roles, besides those of the run"`
+	Roles   RoleLimits `key:"roles" doc:"ceilings of single roles, in addition to those of the run"`
 }
 
 // RoleLimits are ceilings by role.
@@ -354,7 +354,7 @@ type Sleep struct {
 	Targets      []string `key:"targets" doc:"what nights train: skills, by the tasks in which they were at work; memory, the project's file for agents such as AGENTS.md, by tasks without a skill" class:"operational"`
 	DefaultSkill string   `key:"default_skill" doc:"the skill that tasks without one train; absent: they train the memory file" class:"operational"`
 	Memory       string   `key:"memory" doc:"the project's memory file: AGENTS.md, CLAUDE.md, GEMINI.md, QWEN.md, .github/copilot-instructions.md, or a rule that is there, such as .cursor/rules/style.mdc; absent: that of the agent, in a chat the only one that there is" class:"operational"`
-	Roots        []string `key:"roots" doc:"further folders of skills, besides those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational"`
+	Roots        []string `key:"roots" doc:"further folders of skills, in addition to those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational"`
 	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational"`
 	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most" min:"1" max:"300" class:"operational"`
 	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones" min:"0" max:"300" class:"operational"`

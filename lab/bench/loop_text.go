@@ -208,7 +208,7 @@ brought a better skill. Standard errors are in parentheses, over {{worlds}} worl
 {{cells}} cells: a kind of world or of optimizer, a number of selection tasks and a ceiling.
 
 All worlds have 60 train tasks, 20 rules of unequal frequency of which an answer needs up to two, a quarter of the
-tasks solved without any, 3 % that nobody solves, 10 % of answers that forget the skill, and 20 % of
+tasks solved without any, 3 % that no one solves, 10 % of answers that forget the skill, and 20 % of
 analyses of failures that propose a harmful rule as well. The kinds differ in one thing. The last
 seven are optimizers that tire; with the perfect one of the other worlds they are the standard
 mixture.
