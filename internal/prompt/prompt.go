@@ -97,28 +97,11 @@ func Files() []string {
 	return names
 }
 
-// Asked says what settings ask for that not every run asks the optimizer.
-type Asked struct {
-	Later       bool // a second try
-	Files       bool // edits of several files
-	Rewrites    bool // whole texts of several files
-	Fixed       bool // SKILL.md alone, of a skill with other files
-	Description bool // of the description
-	Region      bool // a part of SKILL.md alone may change
-	Remembered  bool // what other runs tried in vain
-	Guide       bool // words of the user's for analysts
-	Contrast    bool // several answers to each train task
-}
-
 // Digests returns a hash of the effective text of each prompt file, by name:
-// two sets with equal digests render equal prompts. What came later and no setting asks for
-// is left out: runs that began before it was there continue.
-func (s *Set) Digests(asked Asked) map[string]string {
+// two sets with equal digests render equal prompts.
+func (s *Set) Digests() map[string]string {
 	digests := map[string]string{}
 	for _, sp := range specs() {
-		if !asked.holds(sp) {
-			continue
-		}
 		f, h := s.files[sp.file], sha256.New()
 		for _, part := range sp.parts() {
 			if _, has := f.raw[part]; !has {
@@ -129,11 +112,6 @@ func (s *Set) Digests(asked Asked) map[string]string {
 		digests[sp.file] = hex.EncodeToString(h.Sum(nil))[:16]
 	}
 	return digests
-}
-
-// holds reports whether a prompt file is asked at all.
-func (a Asked) holds(sp spec) bool {
-	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Region || !sp.part) && (a.Remembered || !sp.others) && (a.Guide || !sp.guided) && (a.Contrast || !sp.contrast)
 }
 
 func (s *Set) load(dir fs.FS) error {

@@ -244,9 +244,8 @@ func TestLoadOverridesParts(t *testing.T) {
 		t.Errorf("ranking %q, %v", rank.System, err)
 	}
 	changed := map[string]bool{}
-	asked := Asked{Later: true, Files: true, Rewrites: true, Description: true, Region: true}
-	want := Whole().Digests(asked)
-	for name, d := range s.Digests(asked) {
+	want := Whole().Digests()
+	for name, d := range s.Digests() {
 		if d != want[name] {
 			changed[name] = true
 		}
@@ -291,7 +290,7 @@ func TestLoadReportsAllFaults(t *testing.T) {
 	}
 }
 
-// What was asked at first stays as it was: runs that began with it go on.
+// The first edition, which the published protocol asks with, stays as it is.
 func TestDefaultIsTheFirstEdition(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
@@ -299,10 +298,15 @@ func TestDefaultIsTheFirstEdition(t *testing.T) {
 		"merge.md": "e9c4731da1f27d32", "merge_final.md": "920d4ee97e7256ef", "meta_skill.md": "69e84681ef724886", "ranking.md": "3b4a06001091ac9a",
 		"rewrite.md": "d2326f465d64ce67", "rollout.md": "649d8743170c7ae4", "slow_update.md": "2087f2cdc6632733",
 	}
-	if diff := cmp.Diff(want, Default().Digests(Asked{})); diff != "" {
-		t.Errorf("digests (-want +got):\n%s", diff)
+	first, whole := Default().Digests(), Whole().Digests()
+	same := true
+	for name, digest := range want {
+		if first[name] != digest {
+			t.Errorf("%s has the digest %s, want %s", name, first[name], digest)
+		}
+		same = same && whole[name] == digest
 	}
-	if diff := cmp.Diff(want, Whole().Digests(Asked{})); diff == "" {
+	if same {
 		t.Error("there is one edition only")
 	}
 	in := AnalystInput{Failures: true, Agent: "AGENT", Skill: "s", Trajectories: "t", Count: 1}
@@ -311,22 +315,5 @@ func TestDefaultIsTheFirstEdition(t *testing.T) {
 		if err != nil || strings.Contains(text.User, "AGENT") != (name == "whole") {
 			t.Errorf("%s: %v\n%s", name, err, text.User)
 		}
-	}
-}
-
-// What is told of files is part of a run where its mode uses it: edits have one file, whole
-// texts another, and neither is part of a run of SKILL.md alone.
-func TestFilesAreAskedByMode(t *testing.T) {
-	t.Parallel()
-	for asked, want := range map[Asked][2]bool{{}: {}, {Files: true}: {true, false}, {Rewrites: true}: {false, true}} {
-		digests := Whole().Digests(asked)
-		_, edits := digests["files.md"]
-		_, rewrites := digests["files_rewrite.md"]
-		if got := [2]bool{edits, rewrites}; got != want {
-			t.Errorf("%+v: %v, want %v", asked, got, want)
-		}
-	}
-	if got := Whole().Digests(Asked{Files: true})["files.md"]; got != "44c71513b22065e3" {
-		t.Errorf("the digest of files.md is %s: runs that edit files would not go on", got)
 	}
 }

@@ -52,18 +52,6 @@ type spec struct {
 	optional []string            // inputs whose part is shown only when they are set
 	choices  map[string][]string // slot to the parts of which one is there
 	open     bool                // names are a task's fields, known only at render
-
-	// What came later is shown only where a setting asks for it: whole files, and parts that
-	// are where another part does.
-	later    bool
-	folder   bool // asked only where edits may change several files of a skill
-	rewrites bool // asked only where several files of a skill may be written again
-	fixed    bool // asked only where SKILL.md alone may change, of a skill with other files
-	contrast bool // asked only where tasks are answered several times
-	loads    bool // asked only where the description may change
-	part     bool // asked only where a part of SKILL.md alone may change
-	others   bool // asked only where there is a memory of other runs
-	guided   bool // asked only where the user has words for analysts
 }
 
 func specs() []spec {
@@ -86,7 +74,6 @@ func specs() []spec {
 			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
 			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
-			contrast: true,
 		},
 		{
 			file:     fileMerge,
@@ -123,18 +110,18 @@ func specs() []spec {
 		{file: fileRollout, open: true},
 		{
 			file: fileSecondTry, inputs: []string{"budget", "fared", "items", "meta_skill", "skill"},
-			optional: []string{"meta_skill", "skill"}, later: true,
+			optional: []string{"meta_skill", "skill"},
 		},
-		{file: fileFiles, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files"}, folder: true},
+		{file: fileFiles, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files"}},
 		{
 			file: fileFilesRewrite, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files", "whole"},
-			choices: map[string][]string{"reply": {modeRewrite, modeFull, author}}, rewrites: true,
+			choices: map[string][]string{"reply": {modeRewrite, modeFull, author}},
 		},
-		{file: fileFilesFixed, inputs: []string{"files"}, fixed: true},
-		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}, loads: true},
-		{file: fileRegion, inputs: []string{"end", "lines", "start"}, part: true},
-		{file: fileRemembered, inputs: []string{"rejected"}, others: true},
-		{file: fileGuide, inputs: []string{"guide"}, guided: true},
+		{file: fileFilesFixed, inputs: []string{"files"}},
+		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}},
+		{file: fileRegion, inputs: []string{"end", "lines", "start"}},
+		{file: fileRemembered, inputs: []string{"rejected"}},
+		{file: fileGuide, inputs: []string{"guide"}},
 	}
 }
 

@@ -57,7 +57,6 @@ type Inputs struct {
 	Versions map[string]string // of programs that the run uses, as settings of its manifest
 	Warnings []string
 
-	texts        texts
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
 	bare         event.Sink // the sink of events as it was given; nil: there is none
