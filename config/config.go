@@ -294,23 +294,7 @@ type Limits struct {
 	Calls       *int64    `key:"calls" doc:"stop after this many model calls; null = none" min:"0"`
 	Time        *Duration `key:"time" doc:"stop after this long; counted again in every session, a resumed run begins at 0; null = none" min:"1ms"`
 	// Reserve is "auto", "none" or a share of the ceilings from 0 to 0.5.
-	Reserve string     `key:"reserve" doc:"what training leaves of usd, tokens and calls for the final evaluation: auto (as much as it will need, from what was measured), none, or a share of each ceiling from 0 to 0.5"`
-	Roles   RoleLimits `key:"roles" doc:"ceilings of single roles, in addition to those of the run"`
-}
-
-// RoleLimits are ceilings by role.
-type RoleLimits struct {
-	Target    Ceilings `key:"target" doc:"ceilings of the model that carries out the tasks"`
-	Optimizer Ceilings `key:"optimizer" doc:"ceilings of the model that proposes edits"`
-	Judge     Ceilings `key:"judge" doc:"ceilings of the model that scores what rules cannot"`
-}
-
-// Ceilings are those of one role, over the whole life of a run.
-type Ceilings struct {
-	USD    *float64  `key:"usd" doc:"stop before a call of the role beyond this cost; null = none; needs its price" min:"0"`
-	Tokens *int64    `key:"tokens" doc:"stop before a call of the role beyond this many tokens, input and output; null = none" min:"0"`
-	Calls  *int64    `key:"calls" doc:"stop after this many calls of the role; null = none" min:"0"`
-	Time   *Duration `key:"time" doc:"stop once the role's requests, added up, have taken this long; null = none" min:"1ms"`
+	Reserve string `key:"reserve" doc:"what training leaves of usd, tokens and calls for the final evaluation: auto (as much as it will need, from what was measured), none, or a share of each ceiling from 0 to 0.5"`
 }
 
 // Price is USD per million tokens. Cached and CacheWrite absent: as input.

@@ -41,7 +41,6 @@ func (c Config) PriceTable(ctx context.Context) (price.Table, error) {
 // of a model without a price nothing would be counted, and of one whose replies have
 // no known limit no one can say what a call takes.
 func (d *decoder) priced(c *Config) {
-	run, roles := Ceilings{USD: c.Limits.USD, Tokens: c.Limits.Tokens}, c.Limits.Roles
 	table, err := c.PriceTable(context.Background())
 	if err != nil {
 		d.fail("price_file", c.PriceFile, "a table of prices", err.Error())
@@ -50,8 +49,7 @@ func (d *decoder) priced(c *Config) {
 	for _, role := range []struct {
 		name  string
 		model Model
-		own   Ceilings
-	}{{"target", c.Models.Target, roles.Target}, {"optimizer", c.Models.Optimizer, roles.Optimizer}, {"judge", c.Models.Judge, roles.Judge}} {
+	}{{"target", c.Models.Target}, {"optimizer", c.Models.Optimizer}, {"judge", c.Models.Judge}} {
 		m := role.model
 		if m.Provider == "" || m.Provider == "sim" || m.Provider == "handoff" {
 			continue
@@ -61,8 +59,7 @@ func (d *decoder) priced(c *Config) {
 			_, e, found = table.Find(m.Provider, m.Model)
 		}
 		s := ceilinged{decoder: d, role: role.name, model: m, priced: found, bounded: m.MaxTokens > 0 || e.MaxOutput > 0}
-		s.check("limits", run)
-		s.check("limits.roles."+role.name, role.own)
+		s.check(c.Limits)
 	}
 }
 
@@ -75,16 +72,16 @@ type ceilinged struct {
 	bounded bool
 }
 
-func (s ceilinged) check(key string, c Ceilings) {
+func (s ceilinged) check(c Limits) {
 	name := s.model.Model
 	switch {
 	case c.USD != nil && !s.priced:
-		s.fail(key+".usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.USD, s.role, name),
+		s.fail("limits.usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.USD, s.role, name),
 			"a ceiling only with prices for all models", "set prices."+name+".input and .output, or price_file to a table that skillopt prices import has written")
 	case c.USD != nil && !s.bounded:
-		s.unbounded(key+".usd", fmt.Sprint(*c.USD))
+		s.unbounded("limits.usd", fmt.Sprint(*c.USD))
 	case c.Tokens != nil && !s.bounded:
-		s.unbounded(key+".tokens", fmt.Sprint(*c.Tokens))
+		s.unbounded("limits.tokens", fmt.Sprint(*c.Tokens))
 	}
 }
 

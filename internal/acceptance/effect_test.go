@@ -268,22 +268,6 @@ func limitEffects() map[string]effect {
 		"price_file":         {test: priceFileHasAnEffect},
 		"cache.dir":          {base: []string{"models.target.temperature=0", "models.optimizer.temperature=0"}, scene: scene{twice: true}, to: "${DIR}/cache", see: func(s sight) any { return len(s.requests) }},
 	}
-	// A ceiling of a role stops the run, and says whose it is.
-	for _, role := range []string{model.Target, model.Optimizer} {
-		reached := func(s sight) any {
-			where := s.sum.Ceiling // of a run that ended with its result, which no time does
-			if s.err != nil {
-				where = s.err.Error()
-			}
-			return strings.Contains(where, "limits.roles."+role)
-		}
-		for key, to := range map[string]string{"usd": "0.0001", "tokens": "100", "calls": "2", "time": "1ms"} {
-			all["limits.roles."+role+"."+key] = effect{base: priced, scene: scene{latency: time.Millisecond}, to: to, see: reached}
-		}
-	}
-	for key, to := range map[string]string{"usd": "0.0001", "tokens": "100", "calls": "2", "time": "1ms"} {
-		all["limits.roles.judge."+key] = effect{test: func(t *testing.T) { judgeIsLimited(t, key, to) }}
-	}
 	return all
 }
 

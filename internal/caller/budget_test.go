@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -91,52 +90,13 @@ func TestADollarIsADollar(t *testing.T) {
 	}
 }
 
-// A role's ceiling stops that role and no other.
-func TestCeilingsOfRoles(t *testing.T) {
-	t.Parallel()
-	calls, tokens, usd, long := int64(3), int64(3100), 0.031, time.Nanosecond
-	for name, tc := range map[string]struct {
-		ceiling caller.Ceilings
-		want    int
-	}{
-		"calls":  {caller.Ceilings{Calls: &calls}, 3},
-		"tokens": {caller.Ceilings{Tokens: &tokens}, 3},
-		"usd":    {caller.Ceilings{USD: &usd}, 3},
-		"time":   {caller.Ceilings{Time: &long}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			limited := func(o *caller.Options) {
-				priceAll(o)
-				o.Limits.Roles = map[string]caller.Ceilings{model.Target: tc.ceiling}
-			}
-			b := setup(t, cent(), limited)
-			var err error
-			n := 0
-			for ; err == nil && n < 10; n++ {
-				_, err = b.do(ask(fmt.Sprint("k", n), fmt.Sprint("q", n)))
-				if name != "time" { // the record knows no less than microseconds
-					b.resume(limited)
-				}
-			}
-			var over *caller.BudgetError
-			if !errors.As(err, &over) || over.Limit != "limits.roles.target."+name || n-1 != tc.want {
-				t.Errorf("%d answers, then %v; want %d", n-1, err, tc.want)
-			}
-			if _, err := b.do(optimizer("o", "q")); err != nil {
-				t.Errorf("the optimizer is stopped too: %v", err)
-			}
-		})
-	}
-}
-
 // What is kept back is not spent until it is given free.
 func TestReserve(t *testing.T) {
 	t.Parallel()
-	usd, calls := 0.10, int64(40)
+	usd := 0.10
 	b := setup(t, cent(), func(o *caller.Options) {
 		priceAll(o)
-		o.Limits.USD, o.Limits.Roles = &usd, map[string]caller.Ceilings{model.Target: {Calls: &calls}}
+		o.Limits.USD = &usd
 		o.Concurrency = 1
 	})
 	until := func(prefix string) (n int, err error) {
@@ -145,7 +105,7 @@ func TestReserve(t *testing.T) {
 		}
 		return n - 1, err
 	}
-	b.Reserve(map[string]caller.Amount{model.Target: {Nano: 30_000_000}})
+	b.Reserve(caller.Amount{Nano: 30_000_000})
 	n, err := until("kept")
 	if want := "limits.usd has no room for another call: $0.0600 of $0.1000 used, $0.0336 kept for the final evaluation, up to $0.0101 needed (models.*.max_tokens bounds it); raise it and run the same command again to go on"; n != 6 || err.Error() != want {
 		t.Errorf("%d calls, then %v; want 6 and %s", n, err, want)
@@ -154,13 +114,13 @@ func TestReserve(t *testing.T) {
 	if n, err := until("share"); n != 1 || !strings.Contains(err.Error(), "$0.0200 kept") {
 		t.Errorf("%d calls, then %v; want 1, to 80 %%", n, err)
 	}
-	b.Reserve(nil)
+	b.Reserve(caller.Amount{})
 	if n, _ := until("free"); n != 2 {
 		t.Errorf("%d calls, want the 2 that were kept", n)
 	}
 	// What the end takes is kept, whatever is left for the rest.
-	b.Reserve(map[string]caller.Amount{model.Target: {Nano: 1e12, Calls: 1000}})
-	err = b.Affords(nil)
+	b.Reserve(caller.Amount{Nano: 1e12, Calls: 1000})
+	err = b.Affords(caller.Amount{})
 	var over *caller.BudgetError
 	if !errors.As(err, &over) || over.Kept != 0.10 {
 		t.Errorf("%v, want the whole ceiling kept", err)
@@ -171,19 +131,19 @@ func TestAffords(t *testing.T) {
 	t.Parallel()
 	tokens, calls := int64(10_000), int64(8)
 	b := setup(t, cent(), func(o *caller.Options) {
-		o.Limits.Tokens, o.Limits.Roles = &tokens, map[string]caller.Ceilings{model.Optimizer: {Calls: &calls}}
+		o.Limits.Tokens, o.Limits.Calls = &tokens, &calls
 	})
 	if _, err := b.do(ask("k", "q")); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
-		need map[string]caller.Amount
+		need caller.Amount
 		want string
 	}{
-		"fits":       {map[string]caller.Amount{model.Target: {Tokens: 4000}, model.Optimizer: {Tokens: 5000, Calls: 8}}, ""},
-		"in all":     {map[string]caller.Amount{model.Target: {Tokens: 4001}, model.Optimizer: {Tokens: 5000}}, "limits.tokens has no room for the next step: 1000 of 10000 used, about 9001 needed; raise it and run the same command again to go on"},
-		"one's own":  {map[string]caller.Amount{model.Optimizer: {Calls: 9}}, "limits.roles.optimizer.calls has no room for the next step: 0 of 8 used, about 9 needed; raise it and run the same command again to go on"},
-		"no ceiling": {map[string]caller.Amount{model.Judge: {Calls: 100}}, ""},
+		"fits":   {caller.Amount{Tokens: 9000, Calls: 7}, ""},
+		"tokens": {caller.Amount{Tokens: 9001}, "limits.tokens has no room for the next step: 1000 of 10000 used, about 9001 needed; raise it and run the same command again to go on"},
+		"calls":  {caller.Amount{Calls: 8}, "limits.calls has no room for the next step: 1 of 8 used, about 8 needed; raise it and run the same command again to go on"},
+		"money":  {caller.Amount{Nano: 1e12}, ""},
 	} {
 		err, text := b.Affords(tc.need), ""
 		if err != nil {

@@ -21,21 +21,19 @@ func (o Options) held() error {
 	var errs []error
 	for name, r := range o.Roles {
 		if !r.Patient {
-			errs = append(errs, r.holds("limits", name, Ceilings{Tokens: o.Limits.Tokens, USD: o.Limits.USD}))
-			errs = append(errs, r.holds("limits.roles."+name, name, o.Limits.Roles[name]))
+			errs = append(errs, r.holds(name, o.Limits))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// SetLimits changes the ceilings of the run, next to the calls that it makes; those of roles
-// stay. Calls that wait for room try again. What is in flight is finished and counts: below
+// SetLimits changes the ceilings of the run while it makes calls. Calls that wait for room try again. What is in flight is finished and counts: below
 // what is spent the next call fails with a *BudgetError. Holds says whether they can be held.
 func SetLimits(c *Caller, limits Limits) {
 	m := c.meter
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.run.limit = Ceilings{Calls: limits.Calls, Tokens: limits.Tokens, USD: limits.USD}
+	m.limit = limits
 	m.changed()
 }
 
@@ -44,5 +42,5 @@ func SetLimits(c *Caller, limits Limits) {
 func Used(c *Caller) Amount {
 	c.meter.mu.Lock()
 	defer c.meter.mu.Unlock()
-	return c.meter.run.used
+	return c.meter.used
 }

@@ -41,7 +41,7 @@ func (d *direct) Passes(wire string) bool { return model.Passes(d.role.Client, w
 // Generate implements model.Client.
 func (d *direct) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	c := d.caller
-	if err := c.meter.open(d.role.name); err != nil {
+	if err := c.meter.open(); err != nil {
 		return model.Response{}, d.fault(err)
 	}
 	c.complete(d.role, d.stage, &req)

@@ -84,7 +84,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 			Spend: journal.Spend{Stage: call.Stage, Role: r.name, Model: r.Model},
 		})
 	}
-	if err := errors.Join(c.sender.admit(ctx, false), c.meter.check(r.name)); err != nil {
+	if err := errors.Join(c.sender.admit(ctx, false), c.meter.check()); err != nil {
 		return nil, err
 	}
 	ctx = c.sender.underway(ctx)

@@ -154,7 +154,7 @@ func advice(code model.Code) string {
 // BudgetError says that a hard ceiling of the user is reached, or that what comes
 // next would pass it. Amounts are dollars, tokens, calls or seconds.
 type BudgetError struct {
-	Limit string // the config key: "limits.calls", "limits.roles.target.usd", ...
+	Limit string // the config key: "limits.calls", "limits.usd", ...
 	Used  float64
 	Of    float64
 	Kept  float64 // for the final evaluation; 0 = nothing

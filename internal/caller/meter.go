@@ -1,21 +1,11 @@
 package caller
 
 import (
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 )
-
-// Ceilings are what may be spent, over the whole life of a run; nil = no ceiling.
-type Ceilings struct {
-	Calls  *int64
-	Tokens *int64 // input and output
-	USD    *float64
-	Time   *time.Duration // of the requests, added up; only for roles
-}
 
 // Amount is what was or will be spent.
 type Amount struct {
@@ -90,10 +80,9 @@ func AmountOf(t journal.Total) Amount {
 	return a
 }
 
-// account is what one set of ceilings is held against.
+// account is what the ceilings of a run are held against.
 type account struct {
-	name     string // config key: "limits" or "limits.roles.target"
-	limit    Ceilings
+	limit    Limits
 	used     Amount
 	kept     Amount  // for what comes at the end
 	reserved Amount  // the most that the calls under way can take, tokens and money
@@ -107,42 +96,22 @@ type account struct {
 
 // meter holds a run to the ceilings of its user.
 type meter struct {
-	mu    sync.Mutex
-	run   *account
-	roles map[string]*account
-	room  chan struct{} // closed when there may be more room than before
+	mu sync.Mutex
+	account
+	free chan struct{} // closed when there may be more room than before
 }
 
 // newMeter continues from what the record holds; unpriced is what that may have
 // cost beyond its known cost, by role.
 func newMeter(limits Limits, before []journal.Total, unpriced map[string]int64) *meter {
-	m := &meter{
-		run:   &account{name: "limits", limit: Ceilings{Calls: limits.Calls, Tokens: limits.Tokens, USD: limits.USD}},
-		roles: map[string]*account{},
-		room:  make(chan struct{}),
-	}
-	for role, c := range limits.Roles {
-		m.roles[role] = &account{name: "limits.roles." + role, limit: c}
-	}
+	m := &meter{account: account{limit: limits}, free: make(chan struct{})}
 	for _, t := range before {
-		for _, a := range m.of(t.Role) {
-			a.used = a.used.Plus(AmountOf(t))
-		}
+		m.used = m.used.Plus(AmountOf(t))
 	}
-	for role, nano := range unpriced {
-		for _, a := range m.of(role) {
-			a.used.Nano += nano
-		}
+	for _, nano := range unpriced {
+		m.used.Nano += nano
 	}
 	return m
-}
-
-// of returns the accounts that a call of a role counts for.
-func (m *meter) of(role string) []*account {
-	if a := m.roles[role]; a != nil {
-		return []*account{m.run, a}
-	}
-	return []*account{m.run}
 }
 
 // reservation is what ceilings keep back for a call: the call itself from the moment at
@@ -162,37 +131,28 @@ type reservation struct {
 // leaves no room for the most that it can take, nothing is reserved, and room is
 // closed as soon as there may be some; when nothing is held back, the ceiling is
 // reached.
-func (m *meter) begin(role string, h *reservation) (room <-chan struct{}, err error) {
+func (m *meter) begin(h *reservation) (room <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	wait := false
-	for _, a := range m.of(role) {
-		check := a.next
-		if h.taken {
-			check = func() error { return a.room(Amount{}) }
-		}
-		if err := check(); err != nil {
-			return nil, err
-		}
-		if h.held {
-			continue
-		}
-		full, err := a.full(h.most)
+	check := m.next
+	if h.taken {
+		check = func() error { return m.room(Amount{}) }
+	}
+	if err := check(); err != nil {
+		return nil, err
+	}
+	if !h.held {
+		full, err := m.full(h.most)
 		if err != nil {
 			return nil, err
 		}
-		wait = wait || full
-	}
-	if wait {
-		return m.room, nil
-	}
-	for _, a := range m.of(role) {
-		if !h.taken {
-			a.inFlight++
+		if full {
+			return m.free, nil
 		}
-		if !h.held {
-			a.reserve(h.most)
-		}
+		m.reserve(h.most)
+	}
+	if !h.taken {
+		m.inFlight++
 	}
 	h.taken, h.held = true, true
 	return nil, nil
@@ -221,7 +181,7 @@ func (a *account) full(most Amount) (bool, error) {
 		case c.held > 0:
 			full = true
 		default:
-			return false, &BudgetError{Limit: a.name + "." + c.what, Used: c.used / c.by, Of: *c.of, Kept: kept, Need: c.most / c.by, Call: true}
+			return false, &BudgetError{Limit: "limits." + c.what, Used: c.used / c.by, Of: *c.of, Kept: kept, Need: c.most / c.by, Call: true}
 		}
 	}
 	return full, nil
@@ -247,90 +207,76 @@ func (a *account) expect(most Amount) {
 }
 
 // giveBack ends what is held back for an attempt. It needs the lock.
-func (m *meter) giveBack(role string, h *reservation) {
+func (m *meter) giveBack(h *reservation) {
 	if !h.held {
 		return
 	}
 	h.held = false
-	for _, a := range m.of(role) {
-		a.reserved.Tokens -= h.most.Tokens
-		a.reserved.Nano -= h.most.Nano
-	}
+	m.reserved.Tokens -= h.most.Tokens
+	m.reserved.Nano -= h.most.Nano
 	m.changed()
 }
 
 // changed lets calls that wait for room try again. It needs the lock.
 func (m *meter) changed() {
-	close(m.room)
-	m.room = make(chan struct{})
+	close(m.free)
+	m.free = make(chan struct{})
 }
 
 // failed ends an attempt without an answer. What it may have cost counts.
 func (m *meter) failed(s journal.Spend, h *reservation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, a := range m.of(s.Role) {
-		a.used = a.used.Plus(amountOf(journal.Spend{Usage: s.Usage, Cost: s.Cost}))
-	}
-	m.giveBack(s.Role, h)
+	m.used = m.used.Plus(amountOf(journal.Spend{Usage: s.Usage, Cost: s.Cost}))
+	m.giveBack(h)
 }
 
 // countable reports, as an *UncountedError, why a ceiling cannot be held: calls on
 // record used no one knows how much.
 func (m *meter) countable(before []journal.Total) error {
+	key := "limits.usd"
+	switch {
+	case m.limit.USD != nil:
+	case m.limit.Tokens != nil:
+		key = "limits.tokens"
+	default:
+		return nil
+	}
 	for _, t := range before {
-		for _, a := range m.of(t.Role) {
-			if t.Unbounded > 0 && (a.limit.USD != nil || a.limit.Tokens != nil) {
-				key := ".usd"
-				if a.limit.USD == nil {
-					key = ".tokens"
-				}
-				return &UncountedError{Limit: a.name + key, Calls: t.Unbounded}
-			}
+		if t.Unbounded > 0 {
+			return &UncountedError{Limit: key, Calls: t.Unbounded}
 		}
 	}
 	return nil
 }
 
 // open reports why no further call may be sent now.
-func (m *meter) open(role string) error {
+func (m *meter) open() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, a := range m.of(role) {
-		if err := a.next(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.next()
 }
 
 // check looks at the ceilings of what was spent.
-func (m *meter) check(role string) error {
+func (m *meter) check() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, a := range m.of(role) {
-		if err := a.room(Amount{}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.room(Amount{})
 }
 
 // end gives a reservation back. What was answered counts from now on.
 func (m *meter) end(s journal.Spend, answered bool, h *reservation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.giveBack(s.Role, h)
+	m.giveBack(h)
 	if !h.taken {
 		return // it was never sent, or has ended
 	}
 	h.taken = false
-	for _, a := range m.of(s.Role) {
-		a.inFlight--
-		if answered {
-			a.used.Calls++
-			a.used = a.used.Plus(amountOf(s))
-		}
+	m.inFlight--
+	if answered {
+		m.used.Calls++
+		m.used = m.used.Plus(amountOf(s))
 	}
 	m.changed()
 }
@@ -340,10 +286,8 @@ func (m *meter) end(s journal.Spend, answered bool, h *reservation) {
 func (m *meter) add(s journal.Spend, most int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, a := range m.of(s.Role) {
-		a.used = a.used.Plus(amountOf(s))
-		a.used.Nano += most
-	}
+	m.used = m.used.Plus(amountOf(s))
+	m.used.Nano += most
 }
 
 // next reports why no further call may be sent. It needs the lock.
@@ -353,7 +297,7 @@ func (a *account) next() error {
 	}
 	if of := a.limit.Calls; of != nil && a.used.Calls+a.inFlight >= *of-int64(a.keptOf(float64(a.kept.Calls), float64(*of))) {
 		return &BudgetError{
-			Limit: a.name + ".calls", Used: float64(a.used.Calls + a.inFlight), Of: float64(*of), Kept: a.keptOf(float64(a.kept.Calls), float64(*of)), InFlight: a.inFlight,
+			Limit: "limits.calls", Used: float64(a.used.Calls + a.inFlight), Of: float64(*of), Kept: a.keptOf(float64(a.kept.Calls), float64(*of)), InFlight: a.inFlight,
 		}
 	}
 	return nil
@@ -377,18 +321,13 @@ func (a *account) room(need Amount) error {
 			return err
 		}
 	}
-	if of := a.limit.Time; of != nil {
-		if err := a.fits("time", a.used.Took.Seconds(), of.Seconds(), a.kept.Took.Seconds(), need.Took.Seconds()); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 func (a *account) fits(what string, used, of, kept, need float64) error {
 	kept = a.keptOf(kept, of)
 	if left := of - kept - used; left <= 0 || need > left {
-		e := &BudgetError{Limit: a.name + "." + what, Used: used, Of: of, Kept: kept}
+		e := &BudgetError{Limit: "limits." + what, Used: used, Of: of, Kept: kept}
 		if left > 0 {
 			e.Need = need
 		}
@@ -405,24 +344,14 @@ func (a *account) keptOf(kept, of float64) float64 {
 	return min(kept, of)
 }
 
-// Reserve keeps an amount of each role back from now on: calls are refused as if
-// the ceilings were lower by it. Nil gives all of it free.
-func (c *Caller) Reserve(byRole map[string]Amount) {
+// Reserve keeps an amount back from now on: calls are refused as if the ceilings were lower
+// by it. Nothing gives all of it free.
+func (c *Caller) Reserve(kept Amount) {
 	m := c.meter
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.run.kept, m.run.share = Amount{}, 0
-	for _, a := range m.roles {
-		a.kept, a.share = Amount{}, 0
-	}
-	for role, kept := range byRole {
-		for _, a := range m.of(role) {
-			a.kept = a.kept.Plus(kept)
-		}
-	}
-	for _, a := range append(slices.Collect(maps.Values(m.roles)), m.run) {
-		a.keepOne()
-	}
+	m.kept, m.share = kept, 0
+	m.keepOne()
 	m.changed()
 }
 
@@ -439,34 +368,18 @@ func (a *account) keepOne() {
 
 // ReserveShare keeps a share of each ceiling back, instead of amounts.
 func (c *Caller) ReserveShare(share float64) {
-	c.Reserve(nil)
+	c.Reserve(Amount{})
 	c.meter.mu.Lock()
 	defer c.meter.mu.Unlock()
-	c.meter.run.share = share
-	for _, a := range c.meter.roles {
-		a.share = share
-	}
+	c.meter.share = share
 }
 
 // Affords reports, as a *BudgetError, which ceiling has no room for what is
-// expected to be spent by each role, next to what is kept back.
-func (c *Caller) Affords(byRole map[string]Amount) error {
-	m := c.meter
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var whole Amount
-	for _, a := range byRole {
-		whole = whole.Plus(a)
-	}
-	if err := m.run.room(whole); err != nil {
-		return err
-	}
-	for _, role := range slices.Sorted(maps.Keys(m.roles)) {
-		if err := m.roles[role].room(byRole[role]); err != nil {
-			return err
-		}
-	}
-	return nil
+// expected to be spent, next to what is kept back.
+func (c *Caller) Affords(need Amount) error {
+	c.meter.mu.Lock()
+	defer c.meter.mu.Unlock()
+	return c.meter.room(need)
 }
 
 // Spent returns what each role has spent so far, earlier sessions included.

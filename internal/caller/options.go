@@ -110,7 +110,6 @@ type Limits struct {
 	Calls  *int64
 	Tokens *int64 // input and output
 	USD    *float64
-	Roles  map[string]Ceilings // by role, apart from those of the run
 }
 
 // Defaults of Options.
@@ -179,9 +178,7 @@ func New(opts Options) (*Caller, error) {
 	for _, r := range c.roles {
 		e := &request{}
 		e.reserve(r)
-		for _, a := range c.meter.of(r.name) {
-			a.expect(e.reservation.most)
-		}
+		c.meter.expect(e.reservation.most)
 	}
 	if opts.Replay != nil {
 		c.given.add(opts.Replay.GivenUp())
@@ -241,11 +238,10 @@ func (o Options) check() error {
 
 // holds reports, as an *UnboundedError, what keeps ceilings from being held: what a
 // call of the role can take must be known before it is sent.
-func (r Role) holds(key, name string, c Ceilings) error {
+func (r Role) holds(name string, c Limits) error {
+	key := "limits.tokens"
 	if c.USD != nil {
-		key += ".usd"
-	} else {
-		key += ".tokens"
+		key = "limits.usd"
 	}
 	switch {
 	case c.USD != nil && r.Price == nil:

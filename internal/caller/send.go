@@ -96,7 +96,7 @@ const codeCancelled = "cancelled"
 // send sends a request until it is answered, gives its slot back whenever it has
 // to wait, and puts every failure into the ledger.
 func (s *sender) send(ctx context.Context, r *role, e *request) (*answer, error) {
-	if err := s.meter.open(r.name); err != nil {
+	if err := s.meter.open(); err != nil {
 		return &answer{}, err
 	}
 	e.reserve(r)
@@ -288,7 +288,7 @@ func (s *sender) tryTakeSlots(ctx context.Context, r *role, e *request, again bo
 	// Much may have happened while it waited.
 	err = s.admit(ctx, begun)
 	if err == nil {
-		room, err = s.meter.begin(r.name, e.reservation)
+		room, err = s.meter.begin(e.reservation)
 	}
 	if err != nil || room != nil {
 		s.slots.release()

@@ -66,9 +66,6 @@ another value in the configuration or the command gives it (--set limits.usd=50)
 that nobody works on begins its next session with them; one that has come to its end
 takes none. Forks do not take them over.
 
-The ceilings of roles (limits.roles) cannot be changed so: stop the run, change them in
-its configuration, and start it again.
-
 Exit code 2: the run has refused it, as a ceiling of money without prices. Exit code 6:
 the process that works on the run has not answered.`,
 		Example: `  skillopt runs limit usd=30

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -109,19 +108,7 @@ func (s *Session) callerOptions() caller.Options {
 
 // Ceilings maps the configuration to what the caller holds a run to.
 func Ceilings(l config.Limits) caller.Limits {
-	out := caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls, Roles: map[string]caller.Ceilings{}}
-	for role, c := range map[string]config.Ceilings{model.Target: l.Roles.Target, model.Optimizer: l.Roles.Optimizer, model.Judge: l.Roles.Judge} {
-		if c == (config.Ceilings{}) {
-			continue
-		}
-		own := caller.Ceilings{USD: c.USD, Tokens: c.Tokens, Calls: c.Calls}
-		if c.Time != nil {
-			limit := time.Duration(*c.Time)
-			own.Time = &limit
-		}
-		out.Roles[role] = own
-	}
-	return out
+	return caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls}
 }
 
 // serial makes a sink safe to call from the many goroutines of a run: events

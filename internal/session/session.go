@@ -197,7 +197,7 @@ func (s *Session) Simulated() bool { return s.Models.Simulated() }
 func (s *Session) AsRecorded(r *run.Run) *Session {
 	in := *s.Inputs
 	l := &in.Config.Limits
-	l.USD, l.Tokens, l.Calls, l.Time, l.Roles = nil, nil, nil, nil, config.RoleLimits{}
+	l.USD, l.Tokens, l.Calls, l.Time = nil, nil, nil, nil
 	in.Config.Telemetry = config.Telemetry{} // it happened once
 	models := *s.Models
 	models.in = &in

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
-	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // Names of ceilings, which are those of the keys below limits.
@@ -66,11 +65,6 @@ func ParseLimits(args []string) (Limits, error) {
 }
 
 func unknown(name string) error {
-	role, key, _ := strings.Cut(strings.TrimPrefix(name, "roles."), ".")
-	if slices.Contains([]string{model.Target, model.Optimizer, model.Judge}, role) || strings.HasPrefix(name, "roles.") {
-		return fmt.Errorf("%q: the ceilings of a role are those that a session begins with, and stay while a run is at work; stop the run, change limits.roles.%s in its configuration, and start it again; allowed here: %s",
-			name, strings.Trim(role+"."+key, "."), strings.Join(Names(), ", "))
-	}
 	hint := ""
 	if meant, ok := wording.Suggest(name, Names()); ok {
 		hint = fmt.Sprintf(", did you mean %s", meant)

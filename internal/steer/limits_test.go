@@ -104,9 +104,6 @@ func TestLimitsOfJSON(t *testing.T) {
 		`{}`:                      "no ceiling is given",
 		`null`:                    "no ceiling is given",
 		`[3]`:                     "want an object",
-		`{"roles.target.usd": 3}`: "change limits.roles.target.usd in its configuration",
-		`{"optimizer.calls": 3}`:  "change limits.roles.optimizer.calls in its configuration",
-		`{"roles.usd": 3}`:        "the ceilings of a role are those that a session begins with",
 		`{"concurrency": 3}`:      "is no ceiling that can be changed",
 	} {
 		var l Limits

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	loop "github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/training"
-	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // train runs the loop. Where a ceiling ends it, the final evaluation follows within what was
@@ -110,17 +109,12 @@ func (t *operation) record(ctx context.Context, end loop.LoopEnd) error {
 
 // ceilingOf is the ceiling under a key of the configuration, nil if there is none.
 func ceilingOf(l config.Limits, key string) *float64 {
-	of := config.Ceilings{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls}
-	name := strings.TrimPrefix(key, "limits.")
-	if role, rest, ok := strings.Cut(strings.TrimPrefix(name, "roles."), "."); ok {
-		of, name = map[string]config.Ceilings{model.Target: l.Roles.Target, model.Optimizer: l.Roles.Optimizer, model.Judge: l.Roles.Judge}[role], rest
-	}
-	count := of.Calls
-	switch name {
-	case "usd":
-		return of.USD
-	case "tokens":
-		count = of.Tokens
+	count := l.Calls
+	switch key {
+	case "limits.usd":
+		return l.USD
+	case "limits.tokens":
+		count = l.Tokens
 	}
 	if count == nil {
 		return nil

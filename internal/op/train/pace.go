@@ -26,7 +26,7 @@ type pacer struct {
 
 // limited reports whether anything but the clock can end a run.
 func limited(l config.Limits) bool {
-	return l.USD != nil || l.Tokens != nil || l.Calls != nil || l.Roles != (config.RoleLimits{})
+	return l.USD != nil || l.Tokens != nil || l.Calls != nil
 }
 
 // pace keeps training within its ceilings: what the final evaluation will need is
@@ -36,7 +36,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	l := session.InForce(p.session)
 	if unit.Name == loop.UnitFinal {
 		p.quiet = false
-		p.session.Caller.Reserve(nil)
+		p.session.Caller.Reserve(caller.Amount{})
 	}
 	if !limited(l) || unit.Name == loop.UnitFinal || p.ended && unit.Name != loop.UnitFinalArm {
 		return unit.Tasks, nil
@@ -45,7 +45,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 		return 0, fmt.Errorf("add up what steps have taken: %w", err)
 	}
 	if unit.Name == loop.UnitFinalArm {
-		if !p.sizes.KeepsOpen() && p.session.Caller.Affords(p.measured(unit.Tasks)) != nil {
+		if !p.sizes.KeepsOpen() && p.session.Caller.Affords(total(p.measured(unit.Tasks))) != nil {
 			return 0, nil
 		}
 		return unit.Tasks, nil
@@ -53,7 +53,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	if share, fixed := l.ReserveShare(); fixed {
 		p.session.Caller.ReserveShare(share)
 	} else {
-		p.session.Caller.Reserve(p.measured(unit.Closing))
+		p.session.Caller.Reserve(total(p.measured(unit.Closing)))
 	}
 	if within := unit.Name == loop.UnitSecondTry || unit.Name == loop.UnitMore; within && p.sizes.KeepsOpen() {
 		return unit.Tasks, nil
@@ -82,7 +82,7 @@ func (p *pacer) within(unit loop.Unit, tasks, requests int) int {
 	spent := p.spentOnSteps(func(step int) bool { return step <= unit.Step })
 	need := spent.rollouts(float64(tasks + p.session.Data.Pass()))
 	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(requests)})
-	if p.session.Caller.Affords(need) != nil {
+	if p.session.Caller.Affords(total(need)) != nil {
 		return 0
 	}
 	return unit.Tasks
@@ -95,23 +95,31 @@ func (p *pacer) confirms(unit loop.Unit) (tasks int, err error) {
 		return unit.Tasks, nil
 	}
 	spent := p.spentOnSteps(func(step int) bool { return step <= unit.Step })
-	return unit.Tasks, p.session.Caller.Affords(spent.rollouts(float64(unit.Tasks)))
+	return unit.Tasks, p.session.Caller.Affords(total(spent.rollouts(float64(unit.Tasks))))
 }
 
 // each is how many answers a train task gets.
 func (p *pacer) each() int { return max(1, p.session.Config.Reflect.Rollouts) }
 
+// total returns what all roles take.
+func total(byRole map[string]caller.Amount) (all caller.Amount) {
+	for _, a := range byRole {
+		all = all.Plus(a)
+	}
+	return all
+}
+
 // affords is how many tasks of a step there is room for.
 func (p *pacer) affords(next stepCost, unit loop.Unit) (tasks int, err error) {
 	each := p.each()
-	if err = p.session.Caller.Affords(next.of(unit.Tasks * each)); err == nil {
+	if err = p.session.Caller.Affords(total(next.of(unit.Tasks * each))); err == nil {
 		return unit.Tasks, nil
 	}
 	if p.sizes.KeepsOpen() {
 		return 0, err
 	}
 	for tasks = unit.Tasks - 1; tasks >= unit.Least; tasks-- {
-		if p.session.Caller.Affords(next.of(tasks*each)) == nil {
+		if p.session.Caller.Affords(total(next.of(tasks*each))) == nil {
 			return tasks, nil
 		}
 	}
@@ -207,7 +215,7 @@ func (p *pacer) firstStep() stepCost {
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
 	if endsWithResult(s, p.sizes) {
-		need.whole[""] = caller.Amount{Calls: loop.AskedInStep} // too rough to hold against the ceiling of a role
+		need.whole[""] = caller.Amount{Calls: loop.AskedInStep}
 	}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {
 		need.judged(float64(s.Data.Pass()))
