@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/wording"
+
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -269,14 +271,5 @@ func (p *program) feedback(s score.Score, details []string) string {
 		}
 		b.WriteString(line)
 	}
-	return cutBytes(b.String(), score.MaxFeedback)
-}
-
-// cutBytes shortens s to at most limit bytes without splitting a character.
-func cutBytes(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	const mark = "..."
-	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
+	return wording.Cut(b.String(), score.MaxFeedback)
 }

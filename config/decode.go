@@ -339,7 +339,7 @@ func describe(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return strconv.Quote(shortened(v))
+		return strconv.Quote(wording.Cut(v, maxShown))
 	case map[string]any:
 		return "a mapping"
 	case []any:
@@ -353,13 +353,6 @@ var keyName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
 
 // maxShown bounds what a message repeats of a value, in bytes.
 const maxShown = 200
-
-func shortened(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxShown], "") + "..."
-}
 
 func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
 	t := dst.Type()

@@ -2,7 +2,8 @@ package trajectory
 
 import (
 	"encoding/json"
-	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -71,8 +72,8 @@ func countNot(parts []score.Component) int {
 
 func verdictOf(c score.Component) CheckVerdict {
 	v := CheckVerdict{
-		Check: short(c.Check, maxName), Type: short(c.Type, maxName), Verdict: Failed, Score: c.Score, Weight: c.Weight,
-		Optional: !c.Required && c.Type != "", Saw: short(c.Saw, maxSaw), Why: short(c.Reason, maxWhy),
+		Check: wording.Cut(c.Check, maxName), Type: wording.Cut(c.Type, maxName), Verdict: Failed, Score: c.Score, Weight: c.Weight,
+		Optional: !c.Required && c.Type != "", Saw: wording.Cut(c.Saw, maxSaw), Why: wording.Cut(c.Reason, maxWhy),
 	}
 	if v.Type == v.Check {
 		v.Type = ""
@@ -84,15 +85,6 @@ func verdictOf(c score.Component) CheckVerdict {
 		v.Verdict = Passed
 	}
 	return v
-}
-
-// short is at most limit bytes of a text, in whole characters.
-func short(text string, limit int) string {
-	const more = "..."
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit-len(more)], "") + more
 }
 
 // filedVerdict is a verdict as JSON has it.

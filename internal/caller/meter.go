@@ -2,7 +2,6 @@ package caller
 
 import (
 	"sync"
-	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 )
@@ -10,20 +9,19 @@ import (
 // Amount is what was or will be spent.
 type Amount struct {
 	Calls  int64
-	Tokens int64         // input and output
-	Nano   int64         // billionths of a US dollar
-	Took   time.Duration // of the requests, added up
+	Tokens int64 // input and output
+	Nano   int64 // billionths of a US dollar
 }
 
 // Plus returns the sum of both.
 func (a Amount) Plus(b Amount) Amount {
-	return Amount{Calls: a.Calls + b.Calls, Tokens: a.Tokens + b.Tokens, Nano: a.Nano + b.Nano, Took: a.Took + b.Took}
+	return Amount{Calls: a.Calls + b.Calls, Tokens: a.Tokens + b.Tokens, Nano: a.Nano + b.Nano}
 }
 
 // amountOf is what a ledger entry counts for, without the call itself: the most that
 // it can be where that is all that is known.
 func amountOf(s journal.Spend) Amount {
-	a := Amount{Tokens: s.Usage.Input + s.Usage.Output, Took: s.Took}
+	a := Amount{Tokens: s.Usage.Input + s.Usage.Output}
 	if s.Cost != nil {
 		a.Nano = *s.Cost
 	}
@@ -34,14 +32,13 @@ func amountOf(s journal.Spend) Amount {
 func (a Amount) Times(f float64) Amount {
 	return Amount{
 		Calls: int64(f * float64(a.Calls)), Tokens: int64(f * float64(a.Tokens)), Nano: int64(f * float64(a.Nano)),
-		Took: time.Duration(f * float64(a.Took)),
 	}
 }
 
 // Short returns what a lacks of another amount, of each part: nothing where it has more.
 func (a Amount) Short(of Amount) Amount {
 	return Amount{
-		Calls: max(0, of.Calls-a.Calls), Tokens: max(0, of.Tokens-a.Tokens), Nano: max(0, of.Nano-a.Nano), Took: max(0, of.Took-a.Took),
+		Calls: max(0, of.Calls-a.Calls), Tokens: max(0, of.Tokens-a.Tokens), Nano: max(0, of.Nano-a.Nano),
 	}
 }
 
@@ -56,7 +53,6 @@ func (a Amount) Scaled(whole, part Amount) Amount {
 	}
 	return Amount{
 		Calls: by(a.Calls, whole.Calls, part.Calls), Tokens: by(a.Tokens, whole.Tokens, part.Tokens), Nano: by(a.Nano, whole.Nano, part.Nano),
-		Took: time.Duration(by(int64(a.Took), int64(whole.Took), int64(part.Took))),
 	}
 }
 
@@ -72,7 +68,7 @@ func AmountOfRecord(r journal.Record) Amount {
 // AmountOf is what the entries of a stage and role come to. Of what is not known
 // they are the bounds, also of attempts that may have been charged for.
 func AmountOf(t journal.Total) Amount {
-	a := Amount{Calls: t.Calls, Tokens: t.Usage.Input + t.Usage.Output, Nano: t.CostNano, Took: t.Took}
+	a := Amount{Calls: t.Calls, Tokens: t.Usage.Input + t.Usage.Output, Nano: t.CostNano}
 	for _, s := range []journal.Spent{t.Bounded, t.Failed} {
 		a.Tokens += s.Usage.Input + s.Usage.Output
 		a.Nano += s.CostNano

@@ -194,7 +194,7 @@ func junitFailed(o trajectory.Outcome) *junitFailure {
 		{"answer", o.Answer}, {"expected", strings.TrimPrefix(o.Reference, "expected: ")}, {"why", o.FailReason}, {"feedback", o.Feedback},
 	} {
 		if text := strings.TrimSpace(part.text); text != "" && (part.name != "feedback" || part.text != o.FailReason) {
-			fmt.Fprintf(&b, "%s: %s\n", part.name, strings.ToValidUTF8(cutText(text, maxJUnitText), "\uFFFD"))
+			fmt.Fprintf(&b, "%s: %s\n", part.name, strings.ToValidUTF8(wording.Cut(text, maxJUnitText), "\uFFFD"))
 		}
 	}
 	f.Text = printable(b.String())
@@ -208,12 +208,4 @@ func junitType(o trajectory.Outcome) string {
 		return "score"
 	}
 	return string(o.Status)
-}
-
-// cutText cuts a text to some bytes.
-func cutText(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
 }

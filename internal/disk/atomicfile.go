@@ -11,9 +11,6 @@ import (
 
 // This file replaces files so that a reader, or a machine that lost
 // power, sees the old content or the new, never a part of it.
-//
-// It knows nothing about what the files hold. Its functions are safe for
-// concurrent use; of two writers of one file the later rename wins.
 
 // WriteFile replaces the file at path with data. The data goes to a temporary
 // file next to it, which is flushed to the disk before it takes the name, and

@@ -8,8 +8,6 @@ import (
 
 // This file matches paths with patterns in which * means any part of a name, ? for
 // one character, [a-z] for one of some, and ** for any number of names, none too.
-//
-// Patterns and paths have slashes. It knows nothing of files.
 
 // Match reports whether a pattern covers a path, the whole of it. The work is bounded by
 // the product of their lengths. A pattern that is not Valid covers nothing by its broken

@@ -5,8 +5,6 @@ import "strings"
 // This file names the temporary folders that this program makes for the agents and
 // commands that it starts. Agents write down the folder that they work in: by its name a
 // session that this program began is told from those of a person.
-//
-// It knows nothing about what is done in the folders, nor about sessions.
 
 // Marks are how names of such folders begin. Digits follow, as os.MkdirTemp appends them.
 const (

@@ -7,8 +7,6 @@ import (
 )
 
 // This file names SQLite files as the driver wants them named.
-//
-// It knows nothing about what is in them.
 
 // SQLiteURI returns the URI of the file at path, which may hold any characters and, on Windows,
 // begin with a drive. query is what follows it, such as "?mode=ro"; it is not escaped.

@@ -15,8 +15,6 @@ import (
 // This file goes through folders that somebody else has filled, an agent for
 // example, and deletes them. What it takes does not depend on how deep folders nest:
 // each is opened from the one above it, and none below MaxDepth.
-//
-// It knows nothing about what is in the files.
 
 // MaxDepth is how deep folders may nest, that of the root not counted. Two files are
 // open for each.

@@ -17,8 +17,6 @@ import (
 // never waits: neither for the other end of a pipe nor for a device. No more is
 // read than the caller allows, whatever the file says of its size, and a context
 // ends the reading.
-//
-// It knows nothing about what the files hold.
 
 // What is wrong with a file, apart from the errors of the file system.
 var (

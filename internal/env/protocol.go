@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/wording"
+
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -140,7 +142,7 @@ func decodeReply(line []byte, t task.Task) (o trajectory.Outcome, scored bool, e
 	}
 	o = trajectory.Outcome{
 		ID: t.ID, Type: t.Type, Status: score.OK,
-		FailReason: r.FailReason, Feedback: cutBytes(r.Feedback, score.MaxFeedback),
+		FailReason: r.FailReason, Feedback: wording.Cut(r.Feedback, score.MaxFeedback),
 		Question: t.Prompt, Usage: r.Usage,
 	}
 	if len(r.Trajectory) > 0 {
@@ -213,11 +215,4 @@ func (r *reply) validate(id string) error {
 		return rubbish("its answer has neither answer nor hard")
 	}
 	return nil
-}
-
-func cutBytes(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit-3], "") + "..."
 }

@@ -161,27 +161,6 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Plan lists the files of the sources, sorted by Path, without fetching any. Hashes that are
-// known from Options.Known, or from Options.Lock where that is given, are taken in.
-func Plan(ctx context.Context, o Options, sources []Source) ([]File, error) {
-	pins := lockFile{}
-	if o.Lock != "" {
-		var err error
-		if pins, err = readLock(ctx, o.Lock); err != nil {
-			return nil, err
-		}
-	}
-	if err := pins.add(o.Known); err != nil {
-		return nil, err
-	}
-	c, err := newClient(o)
-	if err != nil {
-		return nil, err
-	}
-	defer c.close()
-	return c.plan(ctx, sources, pins)
-}
-
 // Fetch brings the files of the sources into dir, which is made if it is not there. A file is
 // there under its name only whole and verified. What is begun ends in .part, stays there on an
 // error, and is gone on with by the next fetch. progress may be nil. One process at a time is in

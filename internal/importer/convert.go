@@ -40,13 +40,6 @@ func Import(cfg map[string]any, o Options) ([]byte, Report, error) {
 	return c.finish()
 }
 
-// Convert converts a configuration in its flat form, as Flatten returns it.
-func Convert(flat map[string]any, o Options) ([]byte, Report, error) {
-	c := newConverter(flat, o)
-	c.all()
-	return c.finish()
-}
-
 // at returns the value of a section, or of a key of one.
 func at(cfg map[string]any, key string) any {
 	name, key, dotted := strings.Cut(key, ".")

@@ -150,12 +150,3 @@ func modernised(cfg map[string]any) map[string]any {
 	}
 	return out
 }
-
-// Keys lists the settings that have a section, as section.key.
-func Keys() []string {
-	var out []string
-	for _, s := range settings() {
-		out = append(out, s.section+"."+s.key)
-	}
-	return sorted(out)
-}

@@ -1,8 +1,9 @@
 package session
 
 import (
-	"strings"
 	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -141,7 +142,7 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 		row, reply := caller.ReplyOf(s.Caller, key)
 		e := event.OutcomeDone{
 			Row: row, Key: key, Seconds: s.waits.seconds(reply), Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
-			Task: t.ID, Sample: p.Sample, Status: string(out.Status), Reason: cut(out.FailReason),
+			Task: t.ID, Sample: p.Sample, Status: string(out.Status), Reason: wording.Cut(out.FailReason, maxReason),
 		}
 		if out.Status.Measured() {
 			hard, soft := out.Hard, out.Soft
@@ -154,14 +155,6 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 // maxReason bounds, in bytes, why a task failed in an event. The files of the run have it
 // whole.
 const maxReason = 500
-
-func cut(reason string) string {
-	const more = "..."
-	if len(reason) <= maxReason {
-		return reason
-	}
-	return strings.ToValidUTF8(reason[:maxReason-len(more)], "") + more
-}
 
 // placeName is what a prefix of keys says.
 type placeName struct {

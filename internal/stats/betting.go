@@ -137,21 +137,6 @@ func (b Betting) checkMean(name string, xs []float64, m float64) error {
 	return nil
 }
 
-// Path is [Betting.LogWealth] after each observation, for somebody who looks
-// every time. It has as many values as there are observations.
-func (b Betting) Path(xs []float64, m float64) ([]float64, error) {
-	if err := b.checkMean("betting", xs, m); err != nil {
-		return nil, err
-	}
-	t := b.table(m)
-	out := make([]float64, len(xs))
-	for i, x := range xs {
-		t.read(x, 1)
-		out[i] = t.log()
-	}
-	return out, nil
-}
-
 // wealth is LogWealth for valid input.
 func (b Betting) wealth(xs []float64, m float64) float64 {
 	return b.against(xs)(m)

@@ -5,22 +5,6 @@ import (
 	"math"
 )
 
-// Power is the probability that n paired differences with deviation sigma show
-// a true mean difference at the two-sided level alpha, in the normal
-// approximation (J. Cohen, "Statistical Power Analysis", chapter 2). An effect
-// of 0 is shown with probability alpha. n < 1 gives [ErrTooFew].
-func Power(effect, sigma float64, n int, alpha float64) (float64, error) {
-	const name = "power"
-	if err := finite(name, []float64{effect}); err != nil {
-		return 0, err
-	}
-	if err := powerInput(name, sigma, n, alpha); err != nil {
-		return 0, err
-	}
-	shift, z := effect*math.Sqrt(float64(n))/sigma, quantile(1-alpha/2)
-	return phi(shift-z) + phi(-shift-z), nil
-}
-
 func powerInput(name string, sigma float64, n int, alpha float64) error {
 	if err := positive(name, "the deviation", sigma); err != nil {
 		return err

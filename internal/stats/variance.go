@@ -83,18 +83,6 @@ func (g *groups) size() float64 {
 	return (float64(g.total) - squares/float64(g.total)) / float64(g.items-1)
 }
 
-// Variance is that of the mean of n items with k evaluations each:
-//
-//	(Between + Within/k) / n
-//
-// n or k below 1 give NaN.
-func (s Split) Variance(n, k int) float64 {
-	if n < 1 || k < 1 {
-		return math.NaN()
-	}
-	return (s.Between + s.Within/float64(k)) / float64(n)
-}
-
 // Advice says how to get an effect shown.
 type Advice struct {
 	Repeats   int     `json:"repeats"`   // evaluations of each item that suffice; 0: no number of them does

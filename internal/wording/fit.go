@@ -9,30 +9,10 @@ import (
 
 // This file brings texts into a room that is too small for them: the longest lose
 // their middle, the others stay whole.
-//
-// It knows nothing about models, prompts or trajectories. It is pure.
 
 // Least is the room, in bytes, in which a text keeps something of both of its ends: with
 // less a text that is longer may keep its beginning alone, or nothing.
 const Least = 128
-
-// Texts returns texts that have at most room bytes together, each valid UTF-8. Those
-// that are no longer than a common limit are whole, all others are cut to it by Middle,
-// so that none is cut while a longer one is whole. The limit is as high as it can be. A
-// room below 0 is none.
-func Texts(texts []string, room int) []string {
-	out := make([]string, len(texts))
-	lengths := make([]int, len(texts))
-	for i, t := range texts {
-		out[i] = valid(t)
-		lengths[i] = len(out[i])
-	}
-	limit := FitLimit(lengths, room)
-	for i := range out {
-		out[i] = Middle(out[i], limit)
-	}
-	return out
-}
 
 // FitLimit is the greatest length to which what is longer can be cut, so that all together
 // keep to room; at least 0. If all fit, it is that of the longest.
@@ -68,6 +48,16 @@ func Middle(text string, room int) string {
 	from := start(text, (keep+1)/2)
 	to := end(text, len(text)-keep/2)
 	return text[:from] + mark(utf8.RuneCountInString(text[from:to])) + text[to:]
+}
+
+// Cut returns a text of at most most bytes, with "..." where it was longer. No character is cut
+// in two.
+func Cut(text string, most int) string {
+	const more = "..."
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len(more)], "") + more
 }
 
 // mark is where characters are left out.

@@ -111,3 +111,21 @@ func checkEnds(t *rapid.T, texts, got []string) {
 		}
 	}
 }
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"abcdef", 6, "abcdef"},
+		{"abcdefg", 6, "abc..."},
+		{"ab\u00e9defg", 6, "ab..."},
+		{"", 3, ""},
+	} {
+		if got := wording.Cut(tt.text, tt.most); got != tt.want {
+			t.Errorf("%q to %d: %q, want %q", tt.text, tt.most, got, tt.want)
+		}
+	}
+}

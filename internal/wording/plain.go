@@ -15,9 +15,6 @@ import (
 //
 // Plain leaves such characters out, for texts that are kept; Shown writes them as
 // escapes, for texts that are looked at.
-//
-// It knows nothing about where a text comes from or goes to. Its functions are
-// pure and safe for concurrent use.
 
 // Steers reports whether r steers or hides: a control character other than line
 // feed and tab, a break of lines or paragraphs that not everybody takes for one,

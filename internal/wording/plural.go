@@ -3,8 +3,6 @@ package wording
 import "strconv"
 
 // This file counts things in words, for messages.
-//
-// It knows nothing about what is counted.
 
 // Plural returns n with the word for that many: "1 reply", "0 replies".
 func Plural[N int | int64](n N, one, many string) string {

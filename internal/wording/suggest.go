@@ -8,8 +8,6 @@ import (
 
 // This file finds the name that was probably meant by one that is unknown,
 // for messages.
-//
-// It knows nothing about what the names represent.
 
 // Suggest returns the known name with the fewest edits (by code points, whatever the
 // case) to got, the first of several. ok is false if even that one is too far
