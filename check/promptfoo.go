@@ -247,7 +247,7 @@ func promptfooRegex(s *spec, n *node, timeout time.Duration) {
 	n.holds = "matches /" + pattern + "/"
 	re, err := regexp2.Compile(jsPattern(pattern), regexp2.ECMAScript)
 	if err != nil {
-		why := fmt.Sprintf("the pattern /%s/ is none in JavaScript: %v", excerpt(pattern, 200), err)
+		why := fmt.Sprintf("the pattern /%s/ cannot be read as one of JavaScript, so no answer passes: %v", excerpt(pattern, 200), err)
 		n.judge = func(string, []string) verdict { return verdict{broken: true, reason: why} }
 		return
 	}

@@ -145,17 +145,23 @@ func writeExample(a *app, folder newFolder, from embed.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	names, err := folder.write(files)
+	return folder.writeToTrain(a, files, map[string]any{})
+}
+
+// writeToTrain writes files that can be trained, and prints which, or a document with more.
+func (f newFolder) writeToTrain(a *app, files map[string][]byte, more map[string]any) error {
+	names, err := f.write(files)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, map[string]any{"dir": folder.dir, "files": names})
+		more["dir"], more["files"] = f.dir, names
+		return printJSON(a.Out, more)
 	}
 	for _, name := range names {
-		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(folder.name, name))
+		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(f.name, name))
 	}
-	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", folder.name)
+	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", shellWord(f.name))
 	return err
 }
 

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,18 +83,7 @@ func (o *initOptions) runWorld(a *app, folder newFolder, c *cobra.Command) error
 	if files[workSchema], err = config.Schema(); err != nil {
 		return err
 	}
-	names, err := folder.write(files)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, map[string]any{"simulated": true, "dir": folder.dir, "files": names, "world": p})
-	}
-	for _, name := range names {
-		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(folder.name, name))
-	}
-	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", shellWord(folder.name))
-	return err
+	return folder.writeToTrain(a, files, map[string]any{"simulated": true, "world": p})
 }
 
 // worldOptimizers names the optimizers that a world can have.

@@ -225,7 +225,7 @@ func (p *promptfoo) check(at place, base string, negated bool, a map[string]any,
 		}
 		c["value"] = value
 		if base == "regex" && brokenPattern(c) {
-			p.note(at.in("value"), Changed, "%.80q is no pattern of JavaScript: it never passes, there neither", value)
+			p.note(at.in("value"), Changed, "%.80q cannot be read as a pattern of JavaScript: it never passes here, nor there if it is none; write it otherwise", value)
 		}
 	case "contains-all", "contains-any", "icontains-all", "icontains-any":
 		return p.several(at, base, negated, value)
@@ -247,14 +247,14 @@ func (p *promptfoo) missing(at place, kind, what string) {
 
 func isNumber(v any) bool { _, ok := yamlx.Number(v); return ok }
 
-// brokenPattern reports whether a pattern is none in JavaScript.
+// brokenPattern reports whether a pattern cannot be read as one of JavaScript.
 func brokenPattern(c map[string]any) bool {
 	suite, err := check.Compile([]any{c}, check.Options{})
 	if err != nil {
 		return false
 	}
 	s := suite.Score("", taskOf(""))
-	return len(s.Components) == 1 && strings.Contains(s.Components[0].Reason, "is none in JavaScript")
+	return len(s.Components) == 1 && strings.Contains(s.Components[0].Reason, "cannot be read as one of JavaScript")
 }
 
 // value renders what an assertion compares with.
