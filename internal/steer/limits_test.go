@@ -96,15 +96,15 @@ func TestLimitsComeBack(t *testing.T) {
 func TestLimitsOfJSON(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"usd": "30"}`:           `usd: found "30"`,
-		`{"time": 7200}`:          "time: found 7200",
-		`{"calls": 1e300}`:        "calls: found",
-		`{"calls": -1}`:           "calls: found -1",
-		`{"USD": 3}`:              "did you mean usd",
-		`{}`:                      "no ceiling is given",
-		`null`:                    "no ceiling is given",
-		`[3]`:                     "want an object",
-		`{"concurrency": 3}`:      "is no ceiling that can be changed",
+		`{"usd": "30"}`:      `usd: found "30"`,
+		`{"time": 7200}`:     "time: found 7200",
+		`{"calls": 1e300}`:   "calls: found",
+		`{"calls": -1}`:      "calls: found -1",
+		`{"USD": 3}`:         "did you mean usd",
+		`{}`:                 "no ceiling is given",
+		`null`:               "no ceiling is given",
+		`[3]`:                "want an object",
+		`{"concurrency": 3}`: "is no ceiling that can be changed",
 	} {
 		var l Limits
 		if err := json.Unmarshal([]byte(text), &l); err == nil || !strings.Contains(err.Error(), want) {
