@@ -131,7 +131,7 @@ func TestAMemoryIsPartOfTheIdentity(t *testing.T) {
 	if diff := cmp.Diff(none, identity(cfg, skillopt.WithMemory(skillopt.Memory{}))); diff != "" {
 		t.Errorf("an empty memory is not as none (-none +empty):\n%s", diff)
 	}
-	if none["reflect.remembered"] != `""` || len(given["reflect.remembered"]) < 16 || none["prompts"] == given["prompts"] {
+	if none["reflect.remembered"] != `""` || len(given["reflect.remembered"]) < 16 {
 		t.Errorf("without: %v, with: %v", none, given)
 	}
 }
