@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -273,6 +274,13 @@ func WithOneLook(level float64) Option { return func(o *session.Options) { o.Lev
 // WithLoaded passes on what config.LoadFile forgets: variables of the .env file and where
 // the configuration came from. It is for the command line.
 func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.Loaded = l } }
+
+// Clouds are what the SDKs of clouds are needed for.
+type Clouds = wiring.Clouds
+
+// WithClouds passes on the SDKs of clouds that the program has, for models at Amazon Bedrock and Google
+// Vertex AI and for Azure by Entra ID: such as Clouds{Amazon: cloud.NewAmazon(), Azure: cloud.Azure, Google: cloud.Google}.
+func WithClouds(c Clouds) Option { return func(o *session.Options) { o.Clouds = c } }
 
 // WithVersion names the program in the manifest of the run.
 func WithVersion(v string) Option { return func(o *session.Options) { o.Version = v } }

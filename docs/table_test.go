@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
+	"github.com/seed-f4525e22/skillopt/internal/testing/cloudtest"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
@@ -283,7 +284,7 @@ func TestModelsAndAgentsBuild(t *testing.T) {
 					continue
 				}
 				models++
-				b, err := wiring.Client(role, m, l.Lookup)
+				b, err := wiring.Client(role, m, l.Lookup, cloudtest.Clouds())
 				if err != nil {
 					t.Errorf("%s: %v\n%s", page, err, block)
 				}

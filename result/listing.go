@@ -74,7 +74,7 @@ type Notes struct {
 
 // Build says which program it is.
 type Build struct {
-	Edition  string `json:"edition"` // full, or lite: without the SDKs of clouds
+	Edition  string `json:"edition"` // cloud, or plain: without the SDKs of clouds
 	Go       string `json:"go"`      // version of the language
 	Platform string `json:"platform"`
 	Version  string `json:"version"`

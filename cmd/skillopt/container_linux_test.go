@@ -48,7 +48,7 @@ func TestContainer(t *testing.T) {
 	root := t.TempDir()
 	lay := exec.CommandContext(t.Context(), "bash", "container/root.sh", root)
 	lay.Dir = "../.."
-	lay.Env = append(os.Environ(), "TAGS=lite", "VERSION=v9.8.7")
+	lay.Env = append(os.Environ(), "TAGS=cloud", "VERSION=v9.8.7")
 	if out, err := lay.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -65,7 +65,7 @@ func TestContainer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := inImage(t, root, last, "version"); !strings.HasPrefix(out, "skillopt v9.8.7 lite (") {
+	if out := inImage(t, root, last, "version"); !strings.HasPrefix(out, "skillopt v9.8.7 cloud (") {
 		t.Errorf("version: %s", out)
 	}
 	var summary struct{ Status string }

@@ -21,7 +21,6 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
-	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -64,8 +63,8 @@ func TestScripts(t *testing.T) {
 				return canMount(t), nil
 			case "action":
 				return canAct(exec.LookPath), nil
-			case "lite":
-				return wiring.Lite, nil
+			case "cloud":
+				return len(clouds().LeftOut()) == 0, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/testing/cloudtest"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -58,7 +59,7 @@ func wired(t *testing.T, role string, change ...func(m *config.Model, url string
 		}
 		return "secret-of-" + name, true
 	}
-	b, err := wiring.Client(role, m, lookup)
+	b, err := wiring.Client(role, m, lookup, cloudtest.Clouds())
 	if err != nil {
 		return err.Error()
 	}
@@ -162,7 +163,7 @@ func vertexDiffers(t *testing.T, role string, change func(*config.Model, string)
 		for _, c := range changes {
 			c(&m, "")
 		}
-		_, err := wiring.Client(role, m, lookup)
+		_, err := wiring.Client(role, m, lookup, cloudtest.Clouds())
 		return fmt.Sprint(err)
 	}
 	if before, after := built(base), built(base, change); before == after {

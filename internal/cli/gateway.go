@@ -75,7 +75,7 @@ func (o *gatewayOptions) run(ctx context.Context, a *app, path string) error {
 	lines := &exchangeLines{out: a.Out, errs: a.printer(a.Err), json: a.json}
 	lines.mu.Lock() // an agent that knows key and port may be faster than the first line
 	g, err := skillopt.OpenGateway(ctx, l.Config, skillopt.GatewayOptions{Role: o.role, Addr: o.addr, Key: key, Observe: lines.print},
-		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithEvents(lines.event))
+		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithClouds(a.Clouds), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithEvents(lines.event))
 	if err != nil {
 		return err
 	}

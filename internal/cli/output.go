@@ -182,6 +182,7 @@ type Streams struct {
 	Color    bool   // Out is a terminal that shows colours, and no one has asked for none
 	Width    int    // of the terminal, in columns
 	Signals  <-chan os.Signal
+	Clouds   skillopt.Clouds
 	Battery  func(ctx context.Context) bool // the machine runs on battery; nil: the system is asked
 
 	// Of the terminal that Out is: it takes no sequences that move the cursor (TERM=dumb);

@@ -26,7 +26,7 @@ func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	p, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.Plan, error) {
-		return skillopt.Plan(ctx, l.Config, append(goesOn, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))...)
+		return skillopt.Plan(ctx, l.Config, append(goesOn, skillopt.WithLoaded(l), skillopt.WithClouds(a.Clouds), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))...)
 	})
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (o *rescoreOptions) run(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	rescored, err := skillopt.Rescore(ctx, l.Config, a.absolute(path), o.RescoreOptions, skillopt.WithLoaded(l), skillopt.WithVersion(a.version))
+	rescored, err := skillopt.Rescore(ctx, l.Config, a.absolute(path), o.RescoreOptions, skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithClouds(a.Clouds))
 	if err != nil {
 		return err
 	}

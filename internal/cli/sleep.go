@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
@@ -79,6 +80,7 @@ type sleepSetup struct {
 	timer   *timed // what a timer starts nights with; nil: the profile is the user's own
 	places  transcript.Places
 	folders config.Folders
+	clouds  skillopt.Clouds
 }
 
 // sleepSetup reads the profile, which need not be there, with settings of the command line over it.
@@ -111,7 +113,7 @@ func (a *app) sleepSetupOf(path, named string, sets ...string) (sleepSetup, erro
 	if err != nil {
 		return sleepSetup{}, err
 	}
-	s := sleepSetup{profile: named, folders: folders, found: path != "", dir: folders.SleepDir()}
+	s := sleepSetup{profile: named, folders: folders, found: path != "", dir: folders.SleepDir(), clouds: a.Clouds}
 	s.places = transcript.Places{Home: folders.Home, OS: folders.OS, Env: folders.Lookup, Given: map[string]string{}}
 	if s.loaded, err = a.loadConfig(path, sets, nil); err != nil {
 		return s, err

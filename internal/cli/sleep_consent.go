@@ -142,7 +142,7 @@ func (s sleepSetup) clients() error {
 		if m.Provider == "" || role == model.Target && c.Agent.Name != "" && !c.Agent.Gateway {
 			continue
 		}
-		b, err := wiring.Client(role, m, s.loaded.Lookup)
+		b, err := wiring.Client(role, m, s.loaded.Lookup, s.clouds)
 		if err == nil && b.Close != nil {
 			err = b.Close()
 		}

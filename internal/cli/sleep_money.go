@@ -70,7 +70,7 @@ func (o *sleepInitOptions) money(ctx context.Context, a *app, s sleepSetup, q *a
 	if err != nil {
 		return err
 	}
-	f, err := night.Expect(ctx, night.Options{Config: c, Loaded: s.loaded, Dir: s.dir, Version: a.version}, sessions)
+	f, err := night.Expect(ctx, night.Options{Config: c, Loaded: s.loaded, Dir: s.dir, Version: a.version, Clouds: a.Clouds}, sessions)
 	if err != nil {
 		return err
 	}

@@ -369,7 +369,7 @@ func (w *nightWork) options(project string) night.Options {
 	env := func(name string) string { v, _ := s.loaded.Lookup(name); return v }
 	return night.Options{
 		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: s.targets(project),
-		Miner: night.Asked{Env: env}, Version: w.app.version, Stop: w.stop, Events: w.events,
+		Miner: night.Asked{Env: env}, Version: w.app.version, Clouds: w.app.Clouds, Stop: w.stop, Events: w.events,
 		Again: w.again, Env: env, Adopted: s.standing(project, w.app.version),
 	}
 }

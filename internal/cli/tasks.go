@@ -61,7 +61,7 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.TaskReport, error) {
-		return skillopt.CheckTasks(ctx, l.Config, skillopt.WithLoaded(l))
+		return skillopt.CheckTasks(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithClouds(a.Clouds))
 	})
 	if err != nil {
 		return err

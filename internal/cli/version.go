@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -24,22 +23,18 @@ func printVersion(a *app) error {
 	if a.json {
 		return printJSON(a.Out, build(a))
 	}
-	lite := ""
-	if edition() != "full" {
-		lite = " " + edition()
+	edition := ""
+	if build(a).Edition == "cloud" {
+		edition = " cloud"
 	}
-	_, err := fmt.Fprintf(a.Out, "skillopt %s%s (%s, %s/%s)\n", a.version, lite, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(a.Out, "skillopt %s%s (%s, %s/%s)\n", a.version, edition, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
 func build(a *app) result.Build {
-	return result.Build{Version: a.version, Edition: edition(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-}
-
-// edition is full, or lite for a build without the SDKs of clouds.
-func edition() string {
-	if wiring.Lite {
-		return "lite"
+	edition := "cloud"
+	if len(a.Clouds.LeftOut()) > 0 {
+		edition = "plain"
 	}
-	return "full"
+	return result.Build{Version: a.version, Edition: edition, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 }

@@ -1,12 +1,20 @@
+//go:build cloud
+
 package gateway
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -27,8 +35,6 @@ var finishes = map[string]map[Wire]string{
 	"content_filter": {Responses: "content_filter", Messages: "refusal", Gemini: "SAFETY"},
 	"refusal":        {Responses: "refusal", Messages: "refusal", Gemini: "STOP"},
 }
-
-func user(s string) model.Message { return model.Message{Role: model.User, Content: s} }
 
 func crossCases() []crossCase {
 	tool := model.Tool{
@@ -152,13 +158,59 @@ func TestVendorsUnderstand(t *testing.T) {
 	}
 }
 
-// sameJSON compares raw JSON by its meaning: clients write it anew.
-func sameJSON() cmp.Option {
-	return cmp.Transformer("json", func(raw json.RawMessage) any {
-		var v any
-		if json.Unmarshal(raw, &v) != nil {
-			return string(raw)
+func TestWrongAndClosedKeys(t *testing.T) {
+	t.Parallel()
+	g := testGateway(t, Options{})
+	h := open(t, g, Session{Client: says("fine")})
+	h.Close()
+	for wire, ask := range vendors() {
+		for name, key := range map[string]string{"wrong": "sk-wrong-key", "closed": h.Key()} {
+			t.Run(string(wire)+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				_, err := ask(t, g.URL(), key, model.Request{Model: "m", Messages: []model.Message{user("q")}}, true)
+				want := faults()[model.Auth][wire]
+				if wire == Responses {
+					want = faults()[model.Auth][Chat]
+				}
+				if diff := cmp.Diff(want, toldBy(t, err)); diff != "" {
+					t.Error(diff)
+				}
+				if strings.Contains(err.Error(), key) {
+					t.Errorf("the error tells the key: %v", err)
+				}
+			})
 		}
-		return v
-	})
+	}
+}
+
+// TestVendorsReadSlowStreams: signs of life do not disturb clients of vendors,
+// and a late failure is one to them.
+func TestVendorsReadSlowStreams(t *testing.T) {
+	t.Parallel()
+	req := model.Request{Model: "m", Messages: []model.Message{user("q")}, Sampling: model.Sampling{MaxTokens: 9}}
+	for wire, ask := range vendors() {
+		for name, fault := range map[string]error{"answer": nil, "failure": failing(model.Server)} {
+			t.Run(string(wire)+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				enough := make(chan struct{})
+				g := newGateway(Options{Patience: time.Millisecond, KeepAlive: time.Millisecond}.withDefaults())
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					g.ServeHTTP(&signs{ResponseWriter: w, left: 3, enough: enough}, r)
+				}))
+				defer srv.Close()
+				h := open(t, g, Session{Client: modeltest.Func(func(ctx context.Context, _ model.Request) (model.Response, error) {
+					select {
+					case <-enough:
+					case <-ctx.Done():
+					}
+					return modeltest.Text("the answer").Response, fault
+				})})
+				defer h.Close()
+				got, err := ask(t, srv.URL, h.Key(), req, true)
+				if (err != nil) != (fault != nil) || err == nil && got.Text != "the answer" {
+					t.Errorf("%+v, %v", got, err)
+				}
+			})
+		}
+	}
 }

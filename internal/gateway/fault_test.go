@@ -1,13 +1,13 @@
+//go:build cloud
+
 package gateway
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	ant "github.com/anthropics/anthropic-sdk-go"
 	"github.com/google/go-cmp/cmp"
@@ -61,13 +61,6 @@ func faults() map[model.Code]map[Wire]told {
 		model.Waiting:       {Chat: {402, "insufficient_quota"}, Responses: {400, "insufficient_quota"}, Messages: {402, "billing_error"}, Gemini: {402, "FAILED_PRECONDITION"}},
 		"":                  {Chat: {402, "insufficient_quota"}, Responses: {400, "insufficient_quota"}, Messages: {402, "billing_error"}, Gemini: {402, "FAILED_PRECONDITION"}},
 	}
-}
-
-func failing(code model.Code) error {
-	if code == "" {
-		return errors.New("limits.usd is reached")
-	}
-	return &model.Error{Code: code, Status: 418, Endpoint: "api.example.com", RetryAfter: 1500 * time.Millisecond, Err: fmt.Errorf("scripted")}
 }
 
 func TestVendorsClassifyFailures(t *testing.T) {
@@ -166,29 +159,4 @@ func TestHints(t *testing.T) {
 			}
 		})
 	}
-}
-
-type posted struct {
-	*http.Response
-	body string
-}
-
-// post sends a body with a key and reads the answer.
-func post(t testing.TB, url, key, body string) posted {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	res, err := agent(t).Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return posted{res, string(b)}
 }

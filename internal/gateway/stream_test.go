@@ -160,35 +160,3 @@ func (s *signs) Flush() {
 		close(s.enough)
 	}
 }
-
-// TestVendorsReadSlowStreams: signs of life do not disturb clients of vendors,
-// and a late failure is one to them.
-func TestVendorsReadSlowStreams(t *testing.T) {
-	t.Parallel()
-	req := model.Request{Model: "m", Messages: []model.Message{user("q")}, Sampling: model.Sampling{MaxTokens: 9}}
-	for wire, ask := range vendors() {
-		for name, fault := range map[string]error{"answer": nil, "failure": failing(model.Server)} {
-			t.Run(string(wire)+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				enough := make(chan struct{})
-				g := newGateway(Options{Patience: time.Millisecond, KeepAlive: time.Millisecond}.withDefaults())
-				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					g.ServeHTTP(&signs{ResponseWriter: w, left: 3, enough: enough}, r)
-				}))
-				defer srv.Close()
-				h := open(t, g, Session{Client: modeltest.Func(func(ctx context.Context, _ model.Request) (model.Response, error) {
-					select {
-					case <-enough:
-					case <-ctx.Done():
-					}
-					return modeltest.Text("the answer").Response, fault
-				})})
-				defer h.Close()
-				got, err := ask(t, srv.URL, h.Key(), req, true)
-				if (err != nil) != (fault != nil) || err == nil && got.Text != "the answer" {
-					t.Errorf("%+v, %v", got, err)
-				}
-			})
-		}
-	}
-}

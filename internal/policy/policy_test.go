@@ -42,7 +42,7 @@ var tiers = [][]string{
 	{"config", "internal/draft", "internal/fetch", "internal/worlds"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
 	{"internal/train", "internal/prune", "internal/record", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
-	{"internal/wiring", "internal/report", "internal/rescore", "internal/ask"},
+	{"cloud", "internal/wiring", "internal/report", "internal/rescore", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
 	{"internal/server"},
 	{"internal/commands"},

@@ -85,7 +85,7 @@ func (m *Models) build(role string) (wiring.Built, error) {
 			return b, nil
 		}
 	}
-	return wiring.Client(role, c, m.in.Loaded.Lookup)
+	return wiring.Client(role, c, m.in.Loaded.Lookup, m.in.Clouds)
 }
 
 // noModel represents the target of an environment that calls models by itself.

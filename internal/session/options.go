@@ -9,6 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/page"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -51,6 +52,7 @@ type Options struct {
 	Stop    <-chan struct{}
 	Loaded  *config.Loaded
 	Version string
+	Clouds  wiring.Clouds
 	Now     func() time.Time
 }
 

@@ -83,7 +83,7 @@ func benchPassed(b *testing.B, vendor, size int) {
 	m.Provider, m.Model, m.BaseURL, m.API = v.provider, "m", server.URL+v.base, map[string]string{"responses": "responses"}[v.wire]
 	built, err := wiring.Client("target", m, func(name string) (string, bool) {
 		return "the-key-of-the-vendor", !strings.Contains(strings.ToUpper(name), "PROXY")
-	})
+	}, wiring.Clouds{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestReasoningGoesBackWithinALoop(t *testing.T) {
 			t.Cleanup(srv.Close)
 			none := ""
 			tc.config.Model, tc.config.BaseURL, tc.config.APIKeyEnv = "m", srv.URL, &none
-			b, err := Client(model.Target, tc.config, func(string) (string, bool) { return "", false })
+			b, err := Client(model.Target, tc.config, func(string) (string, bool) { return "", false }, Clouds{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,14 +23,15 @@ type server struct {
 	role   string
 	config config.Model
 	lookup func(string) (string, bool)
+	clouds Clouds
 	preset.Resolved
 	key     string
 	notices *notices // of the servers; nil: no one hears it
 }
 
 // remote builds the client of a model that a preset describes.
-func remote(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool)) (Built, error) {
-	if err := inBuild(Lite, role, m, p); err != nil {
+func remote(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool), clouds Clouds) (Built, error) {
+	if err := clouds.check(role, m, p); err != nil {
 		return Built{}, err
 	}
 	hide := redact.NewExact(credentials(m, lookup)...)
@@ -38,6 +39,7 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 	if err != nil {
 		return Built{}, withoutSecrets(err, hide)
 	}
+	s.clouds = clouds
 	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name, Kind: Remote}
 	n := &notices{role: role, hide: hide}
 	b.Hear, s.notices = n.hear, n
@@ -180,7 +182,14 @@ func (s server) openai(base string) (model.Client, error) {
 		o.API = openai.APIChat
 	}
 	if s.Cloud == preset.Azure {
-		o.Azure = &openai.Azure{Auth: m.Azure.Auth, APIVersion: m.Azure.APIVersion, Scope: m.Azure.Scope, ClientID: m.Azure.ClientID}
+		o.Azure = &openai.Azure{Auth: m.Azure.Auth, APIVersion: m.Azure.APIVersion}
+		if o.Azure.WithToken() {
+			tokens, err := s.clouds.Azure(m.Azure.Auth, m.Azure.Scope, m.Azure.ClientID)
+			if err != nil {
+				return nil, err
+			}
+			o.Azure.Tokens = tokens
+		}
 	}
 	return openai.New(o)
 }

@@ -24,7 +24,7 @@ func TestReplayedIsWhatIsRecorded(t *testing.T) {
 	}
 	checked := 0
 	for _, m := range models {
-		want, err := Client("target", m, set)
+		want, err := Client("target", m, set, Clouds{})
 		if err != nil {
 			continue // a cloud that needs more than a key
 		}

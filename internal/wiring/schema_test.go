@@ -43,7 +43,7 @@ func TestSchemaElsewhere(t *testing.T) {
 			t.Cleanup(srv.Close)
 			none := ""
 			m := config.Model{Provider: "openai", Model: "m", BaseURL: srv.URL + "/v1", APIKeyEnv: &none, Structured: tc.structured}
-			b, err := Client(model.Optimizer, m, func(string) (string, bool) { return "", false })
+			b, err := Client(model.Optimizer, m, func(string) (string, bool) { return "", false }, Clouds{})
 			if err != nil {
 				t.Fatal(err)
 			}

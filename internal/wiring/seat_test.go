@@ -32,7 +32,7 @@ func TestLoginsHearOfTheirSurroundings(t *testing.T) {
 		"OPENAI_API_KEY": "sk-of-another", "EDITOR": "vi",
 	}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	b, err := Client(model.Target, config.Model{Provider: "claude-cli", Model: "m", Command: program}, lookup)
+	b, err := Client(model.Target, config.Model{Provider: "claude-cli", Model: "m", Command: program}, lookup, Clouds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTrap29KeyOrLogin(t *testing.T) {
 				t.Fatal(err)
 			}
 			env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-of-the-user-0123456789"}
-			b, err := Client(model.Target, config.Model{Provider: "claude-cli", Model: "m", Command: program, APIKeyEnv: &tt.named}, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+			b, err := Client(model.Target, config.Model{Provider: "claude-cli", Model: "m", Command: program, APIKeyEnv: &tt.named}, func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Clouds{})
 			if err != nil {
 				t.Fatal(err)
 			}

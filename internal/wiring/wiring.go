@@ -107,9 +107,9 @@ func (e *UnknownProviderError) Error() string {
 
 // Client builds the client of a role. lookup reads the environment. It makes no
 // call.
-func Client(role string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
+func Client(role string, m config.Model, lookup func(string) (string, bool), clouds Clouds) (Built, error) {
 	if p, ok := preset.Lookup(m.Provider); ok {
-		return remote(role, m, p, lookup)
+		return remote(role, m, p, lookup, clouds)
 	}
 	if name, ok := strings.CutSuffix(m.Provider, loginSuffix); ok && slices.Contains(loginNames(), name) {
 		return seated(role, name, m, lookup)

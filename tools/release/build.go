@@ -13,10 +13,7 @@ import (
 
 // build builds the program of a target at a path and returns its bytes.
 func (t target) build(ctx context.Context, root, path string) ([]byte, error) {
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version=" + t.version, "-o", path}
-	if t.lite {
-		args = append(args, "-tags", "lite")
-	}
+	args := []string{"build", "-tags", "cloud", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version=" + t.version, "-o", path}
 	abs, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Command release builds the archives of a release: for each system and processor the
-// full program and the lite one, with licence, readme and changelog, and their checksums.
+// program with the SDKs of clouds, with licence, readme and changelog, and their checksums.
 // The same sources, version and Go give the same bytes, wherever and whenever it runs.
 //
 // It knows how the program is built and packed. It knows nothing of how it is published.
@@ -39,15 +39,14 @@ func run(ctx context.Context, args []string) error {
 	root := fs.String("root", "..", "folder of the module skillopt")
 	to := fs.String("to", "", "folder that the archives are written to; it is made")
 	on := fs.String("on", systems, "systems and processors, with commas")
-	editions := fs.String("editions", "full,lite", "editions, with commas")
 	twice := fs.Bool("twice", false, "build everything twice and fail unless the archives are equal byte by byte")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if !version.MatchString(*v) || *to == "" || fs.NArg() > 0 {
-		return fmt.Errorf("usage: release -version v1.2.3 -to FOLDER [-on %s] [-editions full,lite] [-twice]", systems)
+		return fmt.Errorf("usage: release -version v1.2.3 -to FOLDER [-on %s] [-twice]", systems)
 	}
-	all, err := targets(*v, *on, *editions)
+	all, err := targets(*v, *on)
 	if err != nil {
 		return err
 	}
@@ -69,34 +68,24 @@ func run(ctx context.Context, args []string) error {
 // target is one archive of a release.
 type target struct {
 	version, os, arch string
-	lite              bool
 }
 
 // targets lists the archives, in the order of the arguments.
-func targets(version, on, editions string) ([]target, error) {
+func targets(version, on string) ([]target, error) {
 	var all []target
-	for _, edition := range strings.Split(editions, ",") {
-		if edition != "full" && edition != "lite" {
-			return nil, fmt.Errorf("edition %q: allowed: full, lite", edition)
+	for _, system := range strings.Split(on, ",") {
+		if !strings.Contains(","+systems+",", ","+system+",") {
+			return nil, fmt.Errorf("system %q: allowed: %s", system, systems)
 		}
-		for _, system := range strings.Split(on, ",") {
-			if !strings.Contains(","+systems+",", ","+system+",") {
-				return nil, fmt.Errorf("system %q: allowed: %s", system, systems)
-			}
-			goos, arch, _ := strings.Cut(system, "/")
-			all = append(all, target{version, goos, arch, edition == "lite"})
-		}
+		goos, arch, _ := strings.Cut(system, "/")
+		all = append(all, target{version, goos, arch})
 	}
 	return all, nil
 }
 
 // folder is what everything in the archive is below.
 func (t target) folder() string {
-	name := "skillopt"
-	if t.lite {
-		name += "_lite"
-	}
-	return strings.Join([]string{name, t.version, t.os, t.arch}, "_")
+	return strings.Join([]string{"skillopt", t.version, t.os, t.arch}, "_")
 }
 
 func (t target) archive() string {

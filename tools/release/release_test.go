@@ -25,7 +25,7 @@ func someFiles() []file {
 // whatever the order of the files was.
 func TestTarball(t *testing.T) {
 	t.Parallel()
-	to := target{"v1.2.3", "linux", "amd64", false}
+	to := target{"v1.2.3", "linux", "amd64"}
 	packed, err := to.pack(someFiles())
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestTarball(t *testing.T) {
 
 func TestZip(t *testing.T) {
 	t.Parallel()
-	to := target{"v1.2.3", "windows", "arm64", true}
+	to := target{"v1.2.3", "windows", "arm64"}
 	packed, err := to.pack([]file{{name: "skillopt.exe", data: []byte("program"), program: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -72,26 +72,26 @@ func TestZip(t *testing.T) {
 	if err != nil || len(a.File) != 1 {
 		t.Fatal(err, a)
 	}
-	if f := a.File[0]; f.Name != "skillopt_lite_v1.2.3_windows_arm64/skillopt.exe" || !f.Modified.Equal(epoch()) {
+	if f := a.File[0]; f.Name != "skillopt_v1.2.3_windows_arm64/skillopt.exe" || !f.Modified.Equal(epoch()) {
 		t.Errorf("in the archive: %q of %v", f.Name, f.Modified)
 	}
 }
 
 func TestTargets(t *testing.T) {
 	t.Parallel()
-	all, err := targets("v1.0.0", systems, "full,lite")
-	if err != nil || len(all) != 12 {
+	all, err := targets("v1.0.0", systems)
+	if err != nil || len(all) != 6 {
 		t.Fatalf("%d targets, %v", len(all), err)
 	}
 	names := map[string]bool{}
 	for _, one := range all {
 		names[one.archive()] = true
 	}
-	if len(names) != 12 || !names["skillopt_v1.0.0_linux_amd64.tar.gz"] || !names["skillopt_lite_v1.0.0_windows_arm64.zip"] {
+	if len(names) != 6 || !names["skillopt_v1.0.0_linux_amd64.tar.gz"] || !names["skillopt_v1.0.0_windows_arm64.zip"] {
 		t.Errorf("archives: %v", names)
 	}
-	for _, bad := range [][2]string{{"linux/386", "full"}, {"linux", "full"}, {"", "full"}, {systems, "half"}} {
-		if _, err := targets("v1.0.0", bad[0], bad[1]); err == nil {
+	for _, bad := range []string{"linux/386", "linux", ""} {
+		if _, err := targets("v1.0.0", bad); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
 	}
@@ -133,7 +133,7 @@ func TestChecksums(t *testing.T) {
 // The compiler sees nothing that somebody has set for builds of their own.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	to := target{"v1.0.0", "darwin", "arm64", false}
+	to := target{"v1.0.0", "darwin", "arm64"}
 	got := to.environment([]string{"PATH=/bin", "GOFLAGS=-tags=x", "CGO_ENABLED=1", "GOAMD64=v4", "GOOS=plan9"})
 	want := []string{"PATH=/bin", "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "GOWORK=off", "CGO_ENABLED=0", "GOOS=darwin", "GOARCH=arm64"}
 	if !slices.Equal(got, want) {

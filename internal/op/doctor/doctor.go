@@ -104,8 +104,8 @@ type examiner struct {
 
 // edition says what this build leaves out.
 func (e *examiner) edition() {
-	if out := wiring.LeftOut(); len(out) > 0 {
-		e.rows = append(e.rows, result.Finding{Name: "edition", OK: true, Warning: true, Detail: "lite: a build without " + strings.Join(out, ", ")})
+	if out := e.session.Clouds.LeftOut(); len(out) > 0 {
+		e.rows = append(e.rows, result.Finding{Name: "edition", OK: true, Warning: true, Detail: "plain: a build without the SDKs for " + strings.Join(out, ", ")})
 	}
 }
 
@@ -319,7 +319,7 @@ func advise(m config.Model, role, address string, err error) string {
 	}
 	var out *wiring.LeftOutError
 	if errors.As(err, &out) {
-		return wiring.FullBuild
+		return wiring.CloudBuild
 	}
 	login, isLogin := strings.CutSuffix(m.Provider, "-cli")
 	switch code := model.CodeOf(err); {

@@ -1,10 +1,9 @@
 // Package anthropic sends requests to servers that speak Anthropic's Messages
 // protocol: Anthropic itself, Claude on Amazon Bedrock and on Google Vertex, and
-// proxies of them. It uses the vendor's SDK for transport and for the shapes of
-// the platforms, and turns every failure into a classified *model.Error.
+// proxies of them. It turns every failure into a classified *model.Error.
 //
 // It knows nothing about retries, limits, prices or records, and nothing about
-// the environment: neither the SDK's own variables nor those of AWS and Google,
+// the environment: neither the vendor's own variables nor those of AWS and Google,
 // their profiles, files and metadata servers are used. Credentials come from
 // Options or not at all.
 package anthropic
@@ -17,9 +16,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -91,8 +87,8 @@ type Options struct {
 	// it through Headers. A platform has its own credentials.
 	APIKey string
 	// Headers are added to every request: names to templates over {{stage}},
-	// {{role}} and {{run}}. They win over those of the SDK. Anthropic-Beta may
-	// are here; Bedrock gets it in the body, where it wants it.
+	// {{role}} and {{run}}. They win over our own. Anthropic-Beta may
+	// be among them; Bedrock gets it in the body, where it wants it.
 	Headers map[string]string
 	// Bedrock sends the requests to Claude on Amazon Bedrock.
 	Bedrock *Bedrock
@@ -136,10 +132,8 @@ type Options struct {
 // Client is one server with one key. It is safe for concurrent use. Deadlines
 // come from the context of each call; the client has none of its own.
 type Client struct {
-	api      sdk.Client
 	platform platform
-	base     option.RequestOption
-	path     string // endpoint with the query of the base URL
+	url      string // of requests, before the platform changes it
 	server   *header.Endpoint
 	headers  *header.Set
 	http     *http.Client
@@ -163,20 +157,13 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		platform: p,
-		path:     endpoint,
-		server:   header.NewEndpoint(base.Host, append(append(headers.Secrets(), p.secrets()...), o.APIKey)...),
+		server:   header.NewEndpoint(base.Host, append(append(headers.Secrets(), p.secrets...), o.APIKey)...),
 		headers:  headers,
 		o:        o.withDefaults(),
 	}
-	if base.RawQuery != "" {
-		c.path += "?" + base.RawQuery
-		base.RawQuery = ""
-	}
-	c.base = option.WithBaseURL(base.String())
+	base.Path += "/" + endpoint
+	c.url = base.String()
 	c.http = &http.Client{Transport: c.o.Transport, CheckRedirect: header.StayHere}
-	// The SDK's constructor would read the environment: ANTHROPIC_BASE_URL
-	// redirects all traffic, ANTHROPIC_CUSTOM_HEADERS adds to it.
-	c.api = sdk.Client{Options: []option.RequestOption{option.WithMaxRetries(0), option.WithoutOpenTelemetry()}}
 	return c, nil
 }
 
@@ -225,9 +212,9 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 		return model.Response{}, c.server.Fault(model.BadRequest, 0, c.server.Clean(fmt.Errorf("encode request: %w", err)))
 	}
 	if c.o.Stream {
-		return c.stream(ctx, request{tags: req.Tags, body: body, answer: w.answer})
+		return c.stream(ctx, request{tags: req.Tags, body: body, answer: w.answer, model: req.Model, stream: true})
 	}
-	res, err := c.send(ctx, request{tags: req.Tags, body: body})
+	res, err := c.send(ctx, request{tags: req.Tags, body: body, model: req.Model})
 	if err != nil {
 		return model.Response{}, err
 	}
@@ -241,18 +228,19 @@ type request struct {
 	body    []byte
 	answer  string         // the tool whose input is the answer; "" = there is none
 	passage *model.Passage // nil: the body is our own
+	model   string         // of our own body
+	stream  bool           // the answer comes as events
 }
 
 // send returns a response whose status is good and whose body is unread.
 func (c *Client) send(ctx context.Context, e request) (*http.Response, error) {
-	var res *http.Response
-	err := c.api.Post(ctx, c.path, e.body, &res,
-		option.WithMiddleware(c.dress(e)), c.platform, c.base, option.WithHTTPClient(doer{c}))
+	res, err := c.post(ctx, e)
 	switch {
-	case res != nil && res.StatusCode >= http.StatusBadRequest:
-		return nil, c.refused(res)
 	case err != nil:
 		return nil, c.server.Unsent(ctx, err)
+	case res.StatusCode >= http.StatusBadRequest:
+		defer func() { _ = res.Body.Close() }() // its error changes nothing
+		return nil, c.refused(res)
 	case res.StatusCode >= http.StatusMultipleChoices:
 		_ = res.Body.Close() // its body is of no interest
 		return nil, c.server.Redirected(res)
@@ -260,41 +248,31 @@ func (c *Client) send(ctx context.Context, e request) (*http.Response, error) {
 	return res, nil
 }
 
-// dress gives a request its final headers, but for the credentials. It runs
-// before the platform's own changes, which move some headers.
-func (c *Client) dress(e request) option.Middleware {
-	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		kept, err := c.headers.Dress(r.Header, e.tags, "Accept", "Content-Type", "Anthropic-Version")
-		if err != nil {
-			return nil, err
-		}
-		header.Carry(kept, e.passage)
-		r.Header = kept
-		return next(r)
-	}
-}
-
-// doer is the last that sees a request: it adds the credentials and bounds the
-// response. It represents the HTTP client so that no credentials but ours can
-// be on a request, whatever the SDK found.
-type doer struct{ *Client }
-
-// Do sends one request.
-func (d doer) Do(r *http.Request) (*http.Response, error) {
-	if err := d.platform.authorize(r); err != nil {
-		if model.CodeOf(err) != "" {
-			return nil, err
-		}
-		return nil, d.server.Fault(model.Auth, 0, d.server.Clean(err))
-	}
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		d.server.Learn(token)
-	}
-	res, err := d.http.Do(r)
+// post sends a request in the form of the platform. The response's body is bounded.
+func (c *Client) post(ctx context.Context, e request) (*http.Response, error) {
+	r, err := c.headers.NewPost(ctx, c.url, e.body, e.tags, map[string]string{"Accept": "application/json", "Anthropic-Version": "2023-06-01"})
 	if err != nil {
 		return nil, err
 	}
-	res.Body = http.MaxBytesReader(nil, res.Body, d.o.MaxBody)
+	header.Carry(r.Header, e.passage)
+	if err := c.platform.place(r, e); err != nil {
+		var bad *header.Unsendable
+		if model.CodeOf(err) != "" || errors.As(err, &bad) {
+			return nil, err
+		}
+		return nil, c.server.Fault(model.Auth, 0, c.server.Clean(err))
+	}
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		c.server.Learn(token)
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = http.MaxBytesReader(nil, res.Body, c.o.MaxBody)
+	if c.o.Bedrock != nil {
+		c.o.Bedrock.translate(res)
+	}
 	return res, nil
 }
 
@@ -304,7 +282,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 func parseBase(o Options, p platform) (*url.URL, error) {
 	raw := o.BaseURL
 	if raw == "" {
-		raw = p.address()
+		raw = p.address
 	}
 	base, err := header.ParseBase(raw, DefaultBaseURL, "/"+endpoint, "/v1")
 	if err != nil {

@@ -28,7 +28,7 @@ func (c *Client) pass(ctx context.Context, req model.Request) (model.Response, e
 	if err != nil {
 		return model.Response{}, c.server.Fault(model.BadRequest, 0, c.server.Clean(err))
 	}
-	e := request{tags: req.Tags, body: body, passage: p}
+	e := request{tags: req.Tags, body: body, passage: p, stream: p.Stream}
 	if p.Stream {
 		return c.stream(ctx, e)
 	}

@@ -1,26 +1,27 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"net/url"
 	"regexp"
-	"time"
-
-	"github.com/anthropics/anthropic-sdk-go/bedrock"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/vertex"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/google"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 )
+
+// Amazon does what Amazon's SDK is needed for.
+type Amazon interface {
+	// Sign puts the signature of AWS, version 4, onto a request for Bedrock.
+	Sign(r *http.Request, body []byte, region, accessKey, secretKey, session string) error
+	// Events returns a stream in AWS's binary framing as server-sent events.
+	Events(body io.Reader) io.Reader
+}
 
 // Bedrock says how Claude on Amazon Bedrock is reached: with AccessKey and
 // SecretKey, by which requests are signed, or with BearerToken. No profile, no
@@ -32,6 +33,7 @@ type Bedrock struct {
 	SecretKey    string
 	SessionToken string // of temporary credentials
 	BearerToken  string // a Bedrock API key, instead of the three above
+	Amazon       Amazon
 }
 
 // Vertex says how Claude on Google Vertex AI is reached. No application default
@@ -46,14 +48,12 @@ type Vertex struct {
 	Token func(context.Context) (string, error)
 }
 
-// platform is who serves the model: it is the option by which the SDK rewrites
-// requests, and it adds the credentials.
+// platform is who serves the model: place gives a request the address, the body and
+// the credentials that it wants.
 type platform struct {
-	option.RequestOption
-
-	address   func() string
-	authorize func(*http.Request) error
-	secrets   func() []string
+	address string
+	secrets []string
+	place   func(*http.Request, request) error
 }
 
 // name is what may be in a host or a path as it is.
@@ -74,45 +74,79 @@ func (o Options) platform() (platform, error) {
 }
 
 func anthropicItself(key string) platform {
-	return platform{
-		RequestOption: option.Join(),
-		address:       func() string { return DefaultBaseURL },
-		secrets:       func() []string { return nil },
-		authorize: func(r *http.Request) error {
-			if key != "" && r.Header["X-Api-Key"] == nil {
-				r.Header["X-Api-Key"] = []string{key}
-			}
-			return nil
-		},
-	}
+	return platform{address: DefaultBaseURL, place: func(r *http.Request, _ request) error {
+		if key != "" && r.Header["X-Api-Key"] == nil {
+			r.Header["X-Api-Key"] = []string{key}
+		}
+		return nil
+	}}
 }
 
 func onBedrock(b Bedrock) (platform, error) {
-	signer := v4.NewSigner() // keeps the keys that it derives
-	p := platform{
-		RequestOption: bedrock.WithConfig(aws.Config{
-			Region: b.Region,
-			// A are-in: the SDK prefers a token of the environment to the keys it
-			// is given. What it puts on a request is replaced by authorize.
-			BearerAuthTokenProvider: bedrock.NewStaticBearerTokenProvider("unused"),
-		}),
-		address:   func() string { return "https://bedrock-runtime." + b.Region + ".amazonaws.com" },
-		secrets:   func() []string { return []string{b.AccessKey, b.SecretKey, b.SessionToken, b.BearerToken} },
-		authorize: func(r *http.Request) error { return b.sign(signer, r) },
-	}
-	if b.BearerToken != "" {
-		p.authorize = func(r *http.Request) error {
-			r.Header["Authorization"] = []string{"Bearer " + b.BearerToken}
-			return nil
+	return platform{
+		address: "https://bedrock-runtime." + b.Region + ".amazonaws.com",
+		secrets: []string{b.AccessKey, b.SecretKey, b.SessionToken, b.BearerToken},
+		place:   b.place,
+	}, b.check()
+}
+
+// place moves the model and the beta features to where Bedrock wants them, and signs.
+func (b Bedrock) place(r *http.Request, e request) error {
+	body := header.NewBody(e.body)
+	body.Set("anthropic_version", "bedrock-2023-05-31")
+	var betas []string
+	for value := range strings.SplitSeq(strings.Join(r.Header["Anthropic-Beta"], ","), ",") {
+		if value = strings.TrimSpace(value); value != "" {
+			betas = append(betas, value)
 		}
 	}
-	return p, b.check()
+	if len(betas) > 0 {
+		body.Set("anthropic_beta", betas)
+	}
+	delete(r.Header, "Anthropic-Beta")
+	body.Drop("model", "stream")
+	method := "/invoke"
+	if e.stream {
+		method = "/invoke-with-response-stream"
+	}
+	r.URL.Path, r.URL.RawPath = "/model/"+e.model+method, "/model/"+url.QueryEscape(e.model)+method
+	raw, err := body.Bytes()
+	if err != nil {
+		return &header.Unsendable{Err: err}
+	}
+	setBody(r, raw)
+	if b.BearerToken != "" {
+		r.Header["Authorization"] = []string{"Bearer " + b.BearerToken}
+		return nil
+	}
+	delete(r.Header, "Authorization")
+	if err := b.Amazon.Sign(r, raw, b.Region, b.AccessKey, b.SecretKey, b.SessionToken); err != nil {
+		return fmt.Errorf("sign request: %w", err)
+	}
+	return nil
+}
+
+// translate makes a good stream of Bedrock one of server-sent events.
+func (b Bedrock) translate(res *http.Response) {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what is none is no such stream
+	if res.StatusCode < http.StatusBadRequest && kind == "application/vnd.amazon.eventstream" {
+		res.Body = reader{b.Amazon.Events(res.Body), res.Body}
+		res.Header.Set("Content-Type", "text/event-stream")
+	}
+}
+
+func setBody(r *http.Request, raw []byte) {
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil }
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 }
 
 func (b Bedrock) check() error {
 	var faults []error
 	if !name.MatchString(b.Region) {
 		faults = append(faults, fmt.Errorf("bedrock region %q: want one such as us-east-1", b.Region))
+	}
+	if b.Amazon == nil {
+		faults = append(faults, errors.New("bedrock: has no part of Amazon's SDK"))
 	}
 	keys := b.AccessKey != "" && b.SecretKey != ""
 	switch {
@@ -132,57 +166,31 @@ func (b Bedrock) check() error {
 	return errors.Join(faults...)
 }
 
-// sign puts AWS's signature, version 4, onto a request.
-func (b Bedrock) sign(signer *v4.Signer, r *http.Request) error {
-	hash := sha256.New()
-	if r.GetBody != nil {
-		body, err := r.GetBody()
-		if err != nil {
-			return fmt.Errorf("sign request: %w", err)
-		}
-		if _, err := io.Copy(hash, body); err != nil {
-			return fmt.Errorf("sign request: %w", err)
-		}
-		// The SDK's copies share one reader: it must be at the beginning again.
-		if r.Body, err = r.GetBody(); err != nil {
-			return fmt.Errorf("sign request: %w", err)
-		}
-	}
-	delete(r.Header, "Authorization")
-	keys := aws.Credentials{AccessKeyID: b.AccessKey, SecretAccessKey: b.SecretKey, SessionToken: b.SessionToken}
-	err := signer.SignHTTP(r.Context(), keys, r, hex.EncodeToString(hash.Sum(nil)), "bedrock", b.Region, time.Now())
-	if err != nil {
-		return fmt.Errorf("sign request: %w", err)
-	}
-	return nil
-}
-
 func onVertex(v Vertex) (platform, error) {
-	p := platform{
-		address:   v.address,
-		secrets:   func() []string { return nil }, // tokens come and go: see doer
-		authorize: v.authorize,
-	}
-	if err := v.check(); err != nil {
-		return p, err
-	}
-	var err error
-	p.RequestOption, err = vertexOption(v)
-	return p, err
+	return platform{address: v.address(), place: v.place}, v.check()
 }
 
-// vertexOption returns the SDK's option, with a are-in for the credentials:
-// its own way to use them knows no deadline. Beside what is wanted it makes a
-// client of its own, which looks at GOOGLE_API_USE_ variables, may panic, and is
-// never used.
-func vertexOption(v Vertex) (opt option.RequestOption, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("vertex: %v", fault)
-		}
-	}()
-	unused := &google.Credentials{TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "unused"})}
-	return vertex.WithCredentials(context.Background(), v.Region, v.Project, unused), nil
+// place moves the model to where Vertex wants it, and adds a token.
+func (v Vertex) place(r *http.Request, e request) error {
+	body := header.NewBody(e.body)
+	body.Set("anthropic_version", "vertex-2023-10-16")
+	body.Drop("model")
+	method := ":rawPredict"
+	if e.stream {
+		method = ":streamRawPredict"
+	}
+	r.URL.Path = "/v1/projects/" + v.Project + "/locations/" + v.Region + "/publishers/anthropic/models/" + e.model + method
+	raw, err := body.Bytes()
+	if err != nil {
+		return &header.Unsendable{Err: err}
+	}
+	setBody(r, raw)
+	token, err := v.Token(r.Context())
+	if err != nil {
+		return fmt.Errorf("get an access token: %w", err)
+	}
+	r.Header["Authorization"] = []string{"Bearer " + token}
+	return nil
 }
 
 func (v Vertex) address() string {
@@ -207,13 +215,4 @@ func (v Vertex) check() error {
 		faults = append(faults, errors.New("vertex: has no source of tokens"))
 	}
 	return errors.Join(faults...)
-}
-
-func (v Vertex) authorize(r *http.Request) error {
-	token, err := v.Token(r.Context())
-	if err != nil {
-		return fmt.Errorf("get an access token: %w", err)
-	}
-	r.Header["Authorization"] = []string{"Bearer " + token}
-	return nil
 }

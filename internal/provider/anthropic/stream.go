@@ -1,15 +1,12 @@
 package anthropic
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -74,13 +71,12 @@ type wireDelta struct {
 func (c *Client) events(ctx context.Context, res *http.Response, answer string) (model.Response, error) {
 	status := res.StatusCode
 	var m message
-	dec := ssestream.NewDecoder(res)
-	for dec.Next() {
-		var e wireEvent
-		data := dec.Event().Data
-		if len(data) == 0 {
-			continue
+	for sent, err := range header.Events(res.Body) {
+		if err != nil {
+			return model.Response{}, c.server.Unread(ctx, status, err)
 		}
+		var e wireEvent
+		data := sent.Data
 		if err := json.Unmarshal(data, &e); err != nil {
 			return model.Response{}, c.server.Fault(model.Malformed, status, fmt.Errorf("an event is no JSON: %w; it begins: %s", c.server.Clean(err), c.server.Excerpt(string(data))))
 		}
@@ -95,7 +91,7 @@ func (c *Client) events(ctx context.Context, res *http.Response, answer string) 
 			return model.Response{}, c.server.Fault(model.Malformed, status, c.server.Clean(err))
 		}
 	}
-	return model.Response{}, c.broken(ctx, status, dec.Err())
+	return model.Response{}, c.server.Fault(model.Truncated, status, fmt.Errorf("the stream ends early: %w", io.ErrUnexpectedEOF))
 }
 
 // finished makes the answer of a stream that came to its end.
@@ -111,17 +107,6 @@ func (c *Client) finished(res *http.Response, m *message, answer string) (model.
 		}
 	}
 	return c.response(res, m.reply, pieces, answer)
-}
-
-// broken classifies a stream without its last event.
-func (c *Client) broken(ctx context.Context, status int, err error) error {
-	switch {
-	case err == nil:
-		return c.server.Fault(model.Truncated, status, fmt.Errorf("the stream ends early: %w", io.ErrUnexpectedEOF))
-	case errors.Is(err, bufio.ErrTooLong):
-		return c.server.Fault(model.Malformed, status, fmt.Errorf("read the stream: %w", err))
-	}
-	return c.server.Unread(ctx, status, err)
 }
 
 // message is the result of a message so far.

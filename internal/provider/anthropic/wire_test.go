@@ -57,7 +57,7 @@ func TestNewFaults(t *testing.T) {
 		{"two platforms", Options{Bedrock: &keys, Vertex: token()}, []string{"only one"}},
 		{"a key beside a platform", Options{APIKey: "k", Vertex: token()}, []string{"own credentials"}},
 		{"a path beside a platform", Options{BaseURL: "http://h/proxy", Vertex: token()}, []string{"http://h/proxy", "path"}},
-		{"bedrock without anything", Options{Bedrock: &Bedrock{}}, []string{"region", "no credentials"}},
+		{"bedrock without anything", Options{Bedrock: &Bedrock{}}, []string{"region", "no credentials", "Amazon"}},
 		{"bedrock with half a key", Options{Bedrock: withKeys(func(b *Bedrock) { b.AccessKey = "" })}, []string{"no credentials"}},
 		{"bedrock with both", Options{Bedrock: withKeys(func(b *Bedrock) { b.BearerToken = "secretpw" })}, []string{"keep one"}},
 		{"bedrock region", Options{Bedrock: withKeys(func(b *Bedrock) { b.Region = "evil.com/" })}, []string{"evil.com"}},

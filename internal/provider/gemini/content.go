@@ -7,13 +7,17 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // provider is the name under which thoughts are kept.
 const provider = "gemini"
+
+// The roles of messages.
+const (
+	roleUser  = "user"
+	roleModel = "model"
+)
 
 // content is a message in the protocol's form.
 type content struct {
@@ -58,12 +62,12 @@ type opaque struct {
 }
 
 // conversation divides messages into the system's texts and the rest.
-func conversation(messages []model.Message) (system []*genai.Part, rest []content, err error) {
+func conversation(messages []model.Message) (system []part, rest []content, err error) {
 	w := writer{names: map[string]string{}}
 	for i, m := range messages {
 		if m.Role == model.System && len(w.out) == 0 {
 			if text := m.Text(); text != "" {
-				system = append(system, &genai.Part{Text: text})
+				system = append(system, part{Text: &text})
 			}
 			continue
 		}
@@ -119,23 +123,23 @@ func (w *writer) add(m model.Message) error {
 func (w *writer) message(role string, parts []part) {
 	switch {
 	case role == model.Assistant && len(parts) > 0:
-		w.out = append(w.out, content{Role: genai.RoleModel, Parts: parts})
+		w.out = append(w.out, content{Role: roleModel, Parts: parts})
 	case role == model.User || role == model.System || len(parts) > 0 && role != model.Assistant:
 		if len(parts) == 0 { // the server says what it thinks of it
 			empty := ""
 			parts = []part{{Text: &empty}}
 		}
-		w.out = append(w.out, content{Role: genai.RoleUser, Parts: parts})
+		w.out = append(w.out, content{Role: roleUser, Parts: parts})
 	}
 }
 
 // flush writes the results that have gathered.
 func (w *writer) flush() {
 	if len(w.results) > 0 {
-		w.out = append(w.out, content{Role: genai.RoleUser, Parts: w.results})
+		w.out = append(w.out, content{Role: roleUser, Parts: w.results})
 	}
 	if len(w.images) > 0 {
-		w.out = append(w.out, content{Role: genai.RoleUser, Parts: w.images})
+		w.out = append(w.out, content{Role: roleUser, Parts: w.images})
 	}
 	w.results, w.images = nil, nil
 }

@@ -1,13 +1,10 @@
 // Package gemini sends requests to servers that speak Google's generateContent
-// protocol: the Gemini API and Vertex AI. It uses the vendor's SDK to address
-// and to shape requests, reads the responses itself, since the SDK's decoding
-// hides why a response is none, and turns every failure into a classified
-// *model.Error.
+// protocol: the Gemini API and Vertex AI. It turns every
+// failure into a classified *model.Error.
 //
 // It knows nothing about retries, limits, prices or records, and nothing about
 // the environment: no variable, no default credentials and no metadata server
-// is used. The SDK looks at its variables all the same when a client is made;
-// what it finds there is overridden.
+// is used.
 package gemini
 
 import (
@@ -19,8 +16,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"google.golang.org/genai"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -55,7 +50,7 @@ type Options struct {
 	// BaseURL only: redirects are not followed. Vertex has its own credentials.
 	APIKey string
 	// Headers are added to every request: names to templates over {{stage}},
-	// {{role}} and {{run}}. They win over those of the SDK.
+	// {{role}} and {{run}}. They win over our own.
 	Headers map[string]string
 	// Vertex sends the requests to Google Vertex AI.
 	Vertex *Vertex
@@ -86,7 +81,7 @@ type Options struct {
 }
 
 // Vertex says how Gemini on Google Vertex AI is reached. No application default
-// credentials are looked for: Token is where they come from (see Credentials).
+// credentials are looked for: Token is where they come from.
 type Vertex struct {
 	Project string
 	Region  string // such as us-central1, global, us or eu
@@ -100,13 +95,11 @@ type Vertex struct {
 // Client is one server with one key. It is safe for concurrent use. Deadlines
 // come from the context of each call; the client has none of its own.
 type Client struct {
-	api     *genai.Client
 	server  *header.Endpoint
 	headers *header.Set
 	base    http.RoundTripper
 	http    *http.Client // over base
-	root    string       // the base URL without its query
-	query   string       // of the base URL
+	url     *url.URL     // the base URL
 	o       Options
 }
 
@@ -132,11 +125,9 @@ func New(o Options) (*Client, error) {
 		server:  header.NewEndpoint(base.Host, append(headers.Secrets(), o.APIKey)...),
 		headers: headers,
 		base:    o.Transport,
-		query:   base.RawQuery,
+		url:     base,
 		o:       o,
 	}
-	base.RawQuery = ""
-	c.root = base.String()
 	if c.o.Idle == 0 {
 		c.o.Idle = DefaultIdle
 	}
@@ -147,28 +138,7 @@ func New(o Options) (*Client, error) {
 		c.base = header.NewTransport(o.Proxy)
 	}
 	c.http = &http.Client{Transport: c.base, CheckRedirect: header.StayHere}
-	c.api, err = c.newAPI(base.String())
-	return c, err
-}
-
-// newAPI builds the SDK's client. It gets a are-in for the key: without one it
-// takes another from the environment, or refuses; the transport puts the true
-// one, or none, onto the request.
-func (c *Client) newAPI(base string) (*genai.Client, error) {
-	config := genai.ClientConfig{
-		APIKey:      "unused",
-		Backend:     genai.BackendGeminiAPI,
-		HTTPClient:  &http.Client{Transport: hook{c}, CheckRedirect: header.StayHere},
-		HTTPOptions: genai.HTTPOptions{BaseURL: base},
-	}
-	if v := c.o.Vertex; v != nil {
-		config.Backend, config.Project, config.Location = genai.BackendVertexAI, v.Project, v.Region
-	}
-	api, err := genai.NewClient(context.Background(), &config)
-	if err != nil {
-		return nil, fmt.Errorf("new client: %w", c.server.Clean(err))
-	}
-	return api, nil
+	return c, nil
 }
 
 // Generate implements model.Client. An answer without text is returned with
@@ -187,7 +157,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	if err != nil {
 		return model.Response{}, c.server.Fault(model.BadRequest, 0, c.server.Clean(fmt.Errorf("encode request: %w", err)))
 	}
-	if c.o.Stream {
+	if r.stream {
 		return c.stream(ctx, r)
 	}
 	res, err := c.send(ctx, r)

@@ -2,12 +2,9 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -21,14 +18,12 @@ func (c *Client) pass(ctx context.Context, req model.Request) (model.Response, e
 	b := header.NewBody(req.Passage.Body)
 	err := c.set(b, req.Passage.Set)
 	body, berr := b.Bytes()
-	if err == nil {
-		err = berr
-	}
-	if err != nil {
+	path, perr := c.modelPath(req.Model)
+	if err = cmp.Or(err, berr, perr); err != nil {
 		return model.Response{}, c.server.Fault(model.BadRequest, 0, c.server.Clean(err))
 	}
-	r := &request{model: req.Model, tags: req.Tags, ids: newIDs(req.Messages), passage: req.Passage, body: body}
-	if r.passage.Stream {
+	r := &request{path: path, tags: req.Tags, ids: newIDs(req.Messages), passage: req.Passage, body: body, stream: req.Passage.Stream}
+	if r.stream {
 		return c.stream(ctx, r)
 	}
 	res, err := c.send(ctx, r)
@@ -73,26 +68,7 @@ func (c *Client) set(b *header.Body, set model.Sampling) error {
 	if err != nil || think == nil {
 		return err
 	}
-	fields, err := json.Marshal(think)
-	if err != nil {
-		return fmt.Errorf("encode request: %w", err)
-	}
 	b.Drop(config + ".thinking_config")
-	b.Set(config+".thinkingConfig", json.RawMessage(fields))
+	b.Set(config+".thinkingConfig", think)
 	return nil
-}
-
-// post sends the body of a passage.
-func (c *Client) post(ctx context.Context, r *request) (*http.Response, error) {
-	method := ":generateContent"
-	if r.passage.Stream {
-		method = ":streamGenerateContent?alt=sse"
-	}
-	to := c.root + "/v1beta/models/" + url.PathEscape(r.model) + method
-	out, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(r.body))
-	if err != nil {
-		return nil, &header.Unsendable{Err: err}
-	}
-	out.Header.Set("Content-Type", "application/json")
-	return c.roundTrip(out, r.tags)
 }

@@ -1,151 +1,176 @@
 package gemini
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // request is a request in the protocol's form.
 type request struct {
-	model    string
-	contents []content
-	config   *genai.GenerateContentConfig
-	tags     model.Tags
-	ids      *ids
-	passage  *model.Passage // nil: the request is our own
-	body     []byte         // of a passage
+	path    string // of the model
+	body    []byte
+	stream  bool
+	tags    model.Tags
+	ids     *ids
+	passage *model.Passage // nil: the request is our own
 }
 
-// request puts req into the protocol's form.
+// object is one of JSON.
+type object = map[string]any
+
+// request puts req into the protocol's form. Equal requests give equal bytes.
 func (c *Client) request(req model.Request) (*request, error) {
+	path, err := c.modelPath(req.Model)
+	if err != nil {
+		return nil, err
+	}
 	system, contents, err := conversation(req.Messages)
 	if err != nil {
 		return nil, err
 	}
-	config := &genai.GenerateContentConfig{
-		MaxOutputTokens: int32(min(max(req.MaxTokens, 0), math.MaxInt32)),
-	}
-	if config.Temperature, err = single("temperature", req.Temperature); err != nil {
+	config, err := c.config(req)
+	if err != nil {
 		return nil, err
 	}
-	if config.TopP, err = single("top_p", req.TopP); err != nil {
+	w := object{"contents": contents, "generationConfig": config}
+	if len(system) > 0 {
+		w["systemInstruction"] = object{"parts": system, "role": roleUser}
+	}
+	if err := offer(w, req.Tools, req.ToolChoice); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(w); err != nil {
+		return nil, err
+	}
+	return &request{path: path, body: b.Bytes(), stream: c.o.Stream, tags: req.Tags, ids: newIDs(req.Messages)}, nil
+}
+
+// config returns how the answer is drawn and formed.
+func (c *Client) config(req model.Request) (object, error) {
+	config := object{}
+	if req.MaxTokens > 0 {
+		config["maxOutputTokens"] = min(req.MaxTokens, math.MaxInt32)
+	}
+	if err := errors.Join(single(config, "temperature", req.Temperature), single(config, "topP", req.TopP)); err != nil {
 		return nil, err
 	}
 	if req.Seed != nil {
-		seed := int32(*req.Seed & math.MaxInt32)
-		config.Seed = &seed
-	}
-	if len(system) > 0 {
-		config.SystemInstruction = &genai.Content{Parts: system}
+		config["seed"] = int32(*req.Seed & math.MaxInt32)
 	}
 	if req.Schema != nil && c.o.Structured {
-		if err := checkJSON("the schema "+req.Schema.Name, req.Schema.JSON); err != nil {
+		schema, err := decode("the schema "+req.Schema.Name, req.Schema.JSON)
+		if err != nil {
 			return nil, err
 		}
-		config.ResponseMIMEType, config.ResponseJsonSchema = "application/json", req.Schema.JSON
+		config["responseMimeType"], config["responseJsonSchema"] = "application/json", schema
 	}
-	if err := offer(config, req.Tools, req.ToolChoice); err != nil {
-		return nil, err
+	think, err := c.think(req.ReasoningEffort)
+	if think != nil {
+		config["thinkingConfig"] = think
 	}
-	config.ThinkingConfig, err = c.think(req.ReasoningEffort)
-	return &request{model: req.Model, contents: contents, config: config, tags: req.Tags, ids: newIDs(req.Messages)}, err
+	return config, err
 }
 
-// single puts a number into the protocol's precision. The SDK would send an
-// empty request for one that JSON does not know.
-func single(what string, n *float64) (*float32, error) {
+// single sets a number in the protocol's precision, if there is one.
+func single(config object, name string, n *float64) error {
 	if n == nil {
-		return nil, nil
+		return nil
 	}
 	f := float32(*n)
 	if math.IsNaN(*n) || math.IsInf(float64(f), 0) {
-		return nil, fmt.Errorf("%s %v: not a number that can be sent", what, *n)
+		return fmt.Errorf("%s %v: not a number that can be sent", name, *n)
 	}
-	return &f, nil
+	config[name] = f
+	return nil
 }
 
-// checkJSON is for what the SDK would silently send as nothing.
-func checkJSON(what string, raw json.RawMessage) error {
-	if !json.Valid(raw) {
-		return fmt.Errorf("%s is no JSON", what)
+// decode returns a schema as a value, which is written the same however it came.
+func decode(what string, raw json.RawMessage) (v any, err error) {
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("%s is no JSON", what)
 	}
-	return nil
+	return v, nil
 }
 
 // offer sets the tools. A choice without tools means nothing.
-func offer(config *genai.GenerateContentConfig, tools []model.Tool, choice string) error {
+func offer(w object, tools []model.Tool, choice string) error {
 	if len(tools) == 0 {
 		return nil
 	}
-	offered := &genai.Tool{}
+	var offered []object
 	for _, t := range tools {
-		f := &genai.FunctionDeclaration{Name: t.Name, Description: t.Description}
+		f := object{"name": t.Name}
+		if t.Description != "" {
+			f["description"] = t.Description
+		}
 		if len(t.Parameters) > 0 {
-			if err := checkJSON("the schema of the tool "+t.Name, t.Parameters); err != nil {
+			schema, err := decode("the schema of the tool "+t.Name, t.Parameters)
+			if err != nil {
 				return err
 			}
-			f.ParametersJsonSchema = t.Parameters
+			f["parametersJsonSchema"] = schema
 		}
-		offered.FunctionDeclarations = append(offered.FunctionDeclarations, f)
+		offered = append(offered, f)
 	}
-	config.Tools = []*genai.Tool{offered}
+	w["tools"] = []object{{"functionDeclarations": offered}}
 	if choice != "" {
-		config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: calling(choice)}
+		w["toolConfig"] = object{"functionCallingConfig": calling(choice)}
 	}
 	return nil
 }
 
-func calling(choice string) *genai.FunctionCallingConfig {
+func calling(choice string) object {
 	switch choice {
 	case model.ToolChoiceAuto:
-		return &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAuto}
+		return object{"mode": "AUTO"}
 	case model.ToolChoiceNone:
-		return &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeNone}
+		return object{"mode": "NONE"}
 	case model.ToolChoiceRequired:
-		return &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny}
+		return object{"mode": "ANY"}
 	}
-	return &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny, AllowedFunctionNames: []string{choice}}
+	return object{"mode": "ANY", "allowedFunctionNames": []string{choice}}
 }
 
-// think sets how much the model shall think.
-func (c *Client) think(effort string) (*genai.ThinkingConfig, error) {
-	if c.o.Thinking == ThinkNone {
+// think returns how much the model shall think; nil says nothing of it.
+func (c *Client) think(effort string) (object, error) {
+	if c.o.Thinking == ThinkNone || effort == "" && !c.o.Thoughts {
 		return nil, nil
 	}
-	t := &genai.ThinkingConfig{IncludeThoughts: c.o.Thoughts}
+	t := object{}
+	if c.o.Thoughts {
+		t["includeThoughts"] = true
+	}
 	switch {
-	case effort == "" && !c.o.Thoughts:
-		return nil, nil
 	case effort == "":
 	case c.o.Thinking == ThinkBudget:
 		budget, err := c.budget(effort)
 		if err != nil {
 			return nil, err
 		}
-		t.ThinkingBudget = &budget
+		t["thinkingBudget"] = budget
 	default:
-		t.ThinkingLevel = level(effort)
+		t["thinkingLevel"] = level(effort)
 	}
 	return t, nil
 }
 
 // level is an effort in the words of the protocol, which knows none that is less
 // than minimal and none that is more than high.
-func level(effort string) genai.ThinkingLevel {
+func level(effort string) string {
 	switch effort {
 	case "none", "off":
-		return genai.ThinkingLevelMinimal
+		return "MINIMAL"
 	case "xhigh", "max":
-		return genai.ThinkingLevelHigh
+		return "HIGH"
 	}
-	return genai.ThinkingLevel(strings.ToUpper(effort))
+	return strings.ToUpper(effort)
 }
 
 // budget returns the tokens that an effort is worth. The highest is what all

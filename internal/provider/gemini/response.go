@@ -74,11 +74,11 @@ func (c *Client) document(ctx context.Context, res *http.Response, req *request)
 // the answer whose reason to stop is known.
 func (c *Client) events(ctx context.Context, res *http.Response, req *request) (model.Response, error) {
 	var a answer
-	for data, err := range header.Events(res.Body) {
+	for e, err := range header.Events(res.Body) {
 		if err != nil {
 			return model.Response{}, c.server.Unread(ctx, res.StatusCode, err)
 		}
-		if err := c.take(&a, res, data); err != nil {
+		if err := c.take(&a, res, e.Data); err != nil {
 			var cut *model.Error
 			if errors.As(err, &cut) && cut.Code == model.Truncated { // the event is whole: it is no JSON
 				return model.Response{}, c.server.Fault(model.Malformed, res.StatusCode, cut.Err)

@@ -2,112 +2,49 @@ package gemini
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-
-	"google.golang.org/genai"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// exchange is one request on its way through the SDK, and what came back. The
-// SDK gets an empty response in its place, and has nothing to say about it.
-type exchange struct {
-	tags model.Tags
-	res  *http.Response
-	err  error
-}
-
-// exchangeKey is where a context holds the exchange.
-type exchangeKey struct{}
-
 // send returns a response whose status is good and whose body is unread.
 func (c *Client) send(ctx context.Context, r *request) (*http.Response, error) {
-	x := &exchange{tags: r.tags}
-	var err error
-	if r.passage != nil {
-		x.res, x.err = c.post(ctx, r)
-	} else {
-		err = c.through(context.WithValue(ctx, exchangeKey{}, x), r)
-	}
+	res, err := c.post(ctx, r)
 	switch {
-	case x.err != nil:
-		return nil, c.server.Unsent(ctx, x.err)
-	case x.res == nil: // the SDK did not send it
-		if over := model.Interrupted(ctx, c.server.Host()); over != nil {
-			return nil, over
-		}
-		return nil, c.server.Fault(model.BadRequest, 0, c.server.Clean(fmt.Errorf("encode request: %w", err)))
-	case x.res.StatusCode >= http.StatusBadRequest:
-		defer func() { _ = x.res.Body.Close() }() // its error changes nothing
-		return nil, c.refused(x.res)
-	case x.res.StatusCode >= http.StatusMultipleChoices:
-		_ = x.res.Body.Close() // its body is of no interest
-		return nil, c.server.Redirected(x.res)
+	case err != nil:
+		return nil, c.server.Unsent(ctx, err)
+	case res.StatusCode >= http.StatusBadRequest:
+		defer func() { _ = res.Body.Close() }() // its error changes nothing
+		return nil, c.refused(res)
+	case res.StatusCode >= http.StatusMultipleChoices:
+		_ = res.Body.Close() // its body is of no interest
+		return nil, c.server.Redirected(res)
 	}
-	return x.res, nil
+	return res, nil
 }
 
-// through hands a request to the SDK.
-func (c *Client) through(ctx context.Context, r *request) error {
-	// The contents are put into the body at the end: on their way through the SDK
-	// numbers would be rounded, images copied four times, and fields lost that it
-	// does not know.
-	stand := []*genai.Content{{Role: genai.RoleUser, Parts: []*genai.Part{{Text: "-"}}}}
-	once := false // the SDK would continue by itself where a model stopped
-	r.config.AutomaticContinuation = &once
-	r.config.HTTPOptions = &genai.HTTPOptions{ExtrasRequestProvider: func(body map[string]any) map[string]any {
-		body["contents"] = r.contents
-		return body
-	}}
-	if !c.o.Stream {
-		_, err := c.api.Models.GenerateContent(ctx, r.model, stand, r.config)
-		return err
+// post sends a request. The response's body is bounded.
+func (c *Client) post(ctx context.Context, r *request) (*http.Response, error) {
+	to := *c.url
+	to.Path += "/" + r.path
+	to.RawPath = ""
+	method := ":generateContent"
+	if r.stream {
+		method = ":streamGenerateContent"
+		to.RawQuery = strings.TrimSuffix("alt=sse&"+to.RawQuery, "&")
 	}
-	var last error
-	for _, err := range c.api.Models.GenerateContentStream(ctx, r.model, stand, r.config) {
-		last = err
-	}
-	return last
-}
-
-// hook is the transport that the SDK sees.
-type hook struct{ *Client }
-
-// RoundTrip keeps the response for send.
-func (h hook) RoundTrip(r *http.Request) (*http.Response, error) {
-	x, ok := r.Context().Value(exchangeKey{}).(*exchange)
-	if !ok {
-		return nil, fmt.Errorf("a request to %s that is not an exchange", r.URL.Host)
-	}
-	x.res, x.err = h.roundTrip(r, x.tags)
-	if x.err != nil {
-		return nil, x.err
-	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Body: http.NoBody, Request: r,
-	}, nil
-}
-
-// roundTrip sends a request with its final headers, and bounds its response.
-func (c *Client) roundTrip(r *http.Request, tags model.Tags) (*http.Response, error) {
-	kept, err := c.headers.Dress(r.Header, tags, "Content-Type")
+	to.Path += method
+	out, err := c.headers.NewPost(ctx, to.String(), r.body, r.tags, nil)
 	if err != nil {
 		return nil, err
 	}
-	out := r.Clone(r.Context())
-	out.Header = kept
 	if err := c.authorize(out); err != nil {
 		return nil, err
-	}
-	if c.query != "" {
-		if out.URL.RawQuery != "" {
-			out.URL.RawQuery += "&"
-		}
-		out.URL.RawQuery += c.query
 	}
 	res, err := c.http.Do(out)
 	if err != nil {
@@ -115,6 +52,43 @@ func (c *Client) roundTrip(r *http.Request, tags model.Tags) (*http.Response, er
 	}
 	res.Body = http.MaxBytesReader(nil, res.Body, c.o.MaxBody)
 	return res, nil
+}
+
+// modelPath returns where below the base URL a model is, by its name: a name with its
+// folder stays as it is.
+func (c *Client) modelPath(name string) (string, error) {
+	if name == "" {
+		return "", errors.New("the model is empty")
+	}
+	if strings.ContainsAny(name, "?&") || strings.Contains(name, "..") {
+		return "", fmt.Errorf("invalid model %q: ?, & and .. are not allowed", name)
+	}
+	before := func(folders ...string) bool {
+		for _, f := range folders {
+			if strings.HasPrefix(name, f+"/") {
+				return true
+			}
+		}
+		return false
+	}
+	v := c.o.Vertex
+	if v == nil {
+		if !before("models", "tunedModels") {
+			name = "models/" + name
+		}
+		return "v1beta/" + name, nil
+	}
+	if before("projects") {
+		return "v1beta1/" + name, nil
+	}
+	if !before("models", "publishers") {
+		publisher, own, ok := strings.Cut(name, "/")
+		if !ok {
+			publisher, own = "google", name
+		}
+		name = "publishers/" + publisher + "/models/" + own
+	}
+	return "v1beta1/projects/" + v.Project + "/locations/" + v.Region + "/" + name, nil
 }
 
 func (c *Client) authorize(r *http.Request) error {

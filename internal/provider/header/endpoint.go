@@ -1,6 +1,7 @@
 package header
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -205,21 +206,21 @@ type Unsendable struct{ Err error }
 func (u *Unsendable) Error() string { return u.Err.Error() }
 func (u *Unsendable) Unwrap() error { return u.Err }
 
-// Dress returns the headers that a request is sent with: of h only those named,
-// by their canonical names, then the user's. A vendor's SDK puts more into h,
-// about the machine, which is no one's business. The error is an *Unsendable.
-func (s *Set) Dress(h http.Header, tags model.Tags, keep ...string) (http.Header, error) {
-	kept := make(http.Header, 8)
-	for _, name := range keep {
-		if v := h[name]; v != nil {
-			kept[name] = v
-		}
-	}
-	kept["User-Agent"] = []string{"skillopt"}
-	if err := s.Apply(kept, tags); err != nil {
+// NewPost returns a POST of a JSON body with the adapter's own headers, by their canonical
+// names, and then the user's. The error is an *Unsendable.
+func (s *Set) NewPost(ctx context.Context, to string, body []byte, tags model.Tags, own map[string]string) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
 		return nil, &Unsendable{Err: err}
 	}
-	return kept, nil
+	r.Header["Content-Type"], r.Header["User-Agent"] = []string{"application/json"}, []string{"skillopt"}
+	for name, value := range own {
+		r.Header[name] = []string{value}
+	}
+	if err := s.Apply(r.Header, tags); err != nil {
+		return nil, &Unsendable{Err: err}
+	}
+	return r, nil
 }
 
 // NewTransport returns a transport for many requests at once to one host: as

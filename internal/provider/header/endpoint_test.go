@@ -153,24 +153,25 @@ func TestByStatus(t *testing.T) {
 	}
 }
 
-func TestDress(t *testing.T) {
+func TestNewPost(t *testing.T) {
 	t.Parallel()
 	s, err := Parse(map[string]string{"X-Run": "{{run}}", "accept": "text/html"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := http.Header{"Accept": {"*/*"}, "X-Machine": {"linux"}, "X-Api-Key": {"k"}}
-	got, err := s.Dress(h, model.Tags{Run: "r"}, "Accept", "X-Api-Key", "Content-Type")
+	got, err := s.NewPost(t.Context(), "http://h/p?q", []byte("{}"), model.Tags{Run: "r"}, map[string]string{"Accept": "*/*", "X-Api-Key": "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := http.Header{"Accept": {"text/html"}, "X-Api-Key": {"k"}, "X-Run": {"r"}, "User-Agent": {"skillopt"}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	want := http.Header{"Accept": {"text/html"}, "Content-Type": {"application/json"}, "X-Api-Key": {"k"}, "X-Run": {"r"}, "User-Agent": {"skillopt"}}
+	if diff := cmp.Diff(want, got.Header); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
-	var bad *Unsendable
-	if _, err := s.Dress(h, model.Tags{Run: "\n"}); !errors.As(err, &bad) {
-		t.Errorf("error %v, want an Unsendable", err)
+	for to, run := range map[string]string{"http://h": "\n", "http://h/\n": "r"} {
+		var bad *Unsendable
+		if _, err := s.NewPost(t.Context(), to, nil, model.Tags{Run: run}, nil); !errors.As(err, &bad) {
+			t.Errorf("%q: error %v, want an Unsendable", to, err)
+		}
 	}
 }
 
@@ -290,7 +291,7 @@ func TestEvents(t *testing.T) {
 		{"two", strings.NewReader("data: a\n\ndata:b\n\n"), []string{"a", "b"}, nil},
 		{"windows", strings.NewReader("data: a\r\n\r\n"), []string{"a"}, nil},
 		{"lines", strings.NewReader("data: a\ndata: b\n\n"), []string{"a\nb"}, nil},
-		{"the rest is left out", strings.NewReader("\n: hi\n\nevent: x\nid: 1\n\nevent: y\ndata: a\n\n"), []string{"a"}, nil},
+		{"the rest is left out", strings.NewReader("\n: hi\n\nevent: x\nid: 1\n\nevent: y\ndata: a\n\n"), []string{"y a"}, nil},
 		{"cut in a line", strings.NewReader("data: a\n\ndata: b"), []string{"a"}, io.ErrUnexpectedEOF},
 		{"cut before the empty line", strings.NewReader("data: a\n"), nil, io.ErrUnexpectedEOF},
 		{"ends with a comment", strings.NewReader("data: a\n\n: bye\n"), []string{"a"}, nil},
@@ -299,20 +300,20 @@ func TestEvents(t *testing.T) {
 	for _, tt := range tests {
 		var got []string
 		var last error
-		for data, err := range Events(tt.r) {
+		for e, err := range Events(tt.r) {
 			if err != nil {
 				last = err
 				continue
 			}
-			got = append(got, string(data))
+			got = append(got, strings.TrimPrefix(e.Type+" "+string(e.Data), " "))
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" || !errors.Is(last, tt.err) {
 			t.Errorf("%s: error %v, want %v; events (-want +got):\n%s", tt.name, last, tt.err, diff)
 		}
 	}
-	for data := range Events(strings.NewReader("data: a\n\ndata: b\n\n")) {
-		if string(data) != "a" {
-			t.Errorf("read on after the end: %q", data)
+	for e := range Events(strings.NewReader("data: a\n\ndata: b\n\n")) {
+		if string(e.Data) != "a" {
+			t.Errorf("read on after the end: %q", e.Data)
 		}
 		break
 	}

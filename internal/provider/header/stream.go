@@ -84,12 +84,18 @@ func Sniff(body io.Reader) (r io.Reader, events bool) {
 	}
 }
 
-// Events reads server-sent events and gives the data of each, without those that
-// have none. An event that its empty line does not end is io.ErrUnexpectedEOF.
-// The error of the reader comes as it is, after the events before it.
-func Events(r io.Reader) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		var data []byte
+// Event is one server-sent event. Type is "" where the server names none.
+type Event struct {
+	Type string
+	Data []byte
+}
+
+// Events reads server-sent events and gives those that have data. An event that its
+// empty line does not end is io.ErrUnexpectedEOF. The error of the reader comes as it
+// is, after the events before it.
+func Events(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var e Event
 		open := false // an event is begun
 		b := bufio.NewReader(r)
 		for {
@@ -102,25 +108,35 @@ func Events(r io.Reader) iter.Seq2[[]byte, error] {
 					}
 				}
 				if err != nil {
-					yield(nil, err)
+					yield(Event{}, err)
 				}
 				return
 			}
 			line = bytes.TrimRight(line, "\r\n")
 			if len(line) == 0 {
-				if len(data) > 0 && !yield(data, nil) {
+				if len(e.Data) > 0 && !yield(e, nil) {
 					return
 				}
-				data, open = nil, false
+				e, open = Event{}, false
 				continue
 			}
 			open = open || line[0] != ':'
-			if more, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-				if len(data) > 0 {
-					data = append(data, '\n')
-				}
-				data = append(data, bytes.TrimPrefix(more, []byte(" "))...)
-			}
+			e.add(line)
 		}
+	}
+}
+
+// add takes a line of the event.
+func (e *Event) add(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(name) {
+	case "event":
+		e.Type = string(value)
+	case "data":
+		if len(e.Data) > 0 {
+			e.Data = append(e.Data, '\n')
+		}
+		e.Data = append(e.Data, value...)
 	}
 }

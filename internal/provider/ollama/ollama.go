@@ -7,7 +7,6 @@
 package ollama
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -206,15 +205,12 @@ func (c *Client) chat(ctx context.Context, tags model.Tags, body []byte, req mod
 
 // post sends a body. The response's own is bounded.
 func (c *Client) post(ctx context.Context, path string, tags model.Tags, body []byte) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath(path).String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, &header.Unsendable{Err: err}
-	}
-	r.Header.Set("Content-Type", "application/json")
+	own := map[string]string{}
 	if c.opts.APIKey != "" {
-		r.Header.Set("Authorization", "Bearer "+c.opts.APIKey)
+		own["Authorization"] = "Bearer " + c.opts.APIKey
 	}
-	if r.Header, err = c.headers.Dress(r.Header, tags, "Authorization", "Content-Type"); err != nil {
+	r, err := c.headers.NewPost(ctx, c.base.JoinPath(path).String(), body, tags, own)
+	if err != nil {
 		return nil, err
 	}
 	res, err := c.http.Do(r)

@@ -16,9 +16,6 @@ const (
 	AzureCompatible      = "compatible"       // a bearer token of the user, as at OpenAI
 )
 
-// DefaultAzureScope is what a token is asked for.
-const DefaultAzureScope = "https://cognitiveservices.azure.com/.default"
-
 // DefaultAzureVersion is the version of the API in the older form of addresses.
 const DefaultAzureVersion = "2025-04-01-preview"
 
@@ -37,11 +34,7 @@ type Azure struct {
 	// APIVersion is such as 2025-04-01-preview, or preview with the newer form.
 	// "" means none there and DefaultAzureVersion in the older form.
 	APIVersion string
-	// Scope of tokens; "" means DefaultAzureScope.
-	Scope string
-	// ClientID chooses among the identities that a machine has; "" takes its own.
-	ClientID string
-	// Tokens replaces the source that Auth means; nil is normal.
+	// Tokens is where tokens come from, with AzureCLI and AzureManagedIdentity.
 	Tokens TokenSource
 }
 
@@ -55,8 +48,11 @@ func (a *Azure) check(o Options) error {
 		faults = append(faults, fmt.Errorf("azure api version %q: want a date such as %s, or preview", a.APIVersion, DefaultAzureVersion))
 	}
 	base, err := parseBase(o.BaseURL)
-	if err != nil || !a.withToken() {
+	if err != nil || !a.WithToken() {
 		return errors.Join(faults...) // a broken base is reported by New
+	}
+	if a.Tokens == nil {
+		faults = append(faults, fmt.Errorf("azure auth %q: has no source of tokens", a.Auth))
 	}
 	if err := tokenHost(base); err != nil {
 		faults = append(faults, err)
@@ -64,8 +60,8 @@ func (a *Azure) check(o Options) error {
 	return errors.Join(faults...)
 }
 
-// withToken reports whether Auth is by a token of Entra ID.
-func (a *Azure) withToken() bool {
+// WithToken reports whether Auth is by a token of Entra ID.
+func (a *Azure) WithToken() bool {
 	return a != nil && (a.Auth == AzureCLI || a.Auth == AzureManagedIdentity)
 }
 

@@ -31,19 +31,19 @@ type tokens struct {
 	n  int
 }
 
-func (s *tokens) Token(ctx context.Context) (Token, error) {
+func (s *tokens) token(ctx context.Context) (string, time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
 	if err := ctx.Err(); err != nil {
-		return Token{}, err
+		return "", time.Time{}, err
 	}
 	if s.fail != nil {
 		if err := s.fail(s.n); err != nil {
-			return Token{}, err
+			return "", time.Time{}, err
 		}
 	}
-	return Token{Value: fmt.Sprintf("token-%04d-secret", s.n), ExpiresAt: time.Now().Add(s.life)}, nil
+	return fmt.Sprintf("token-%04d-secret", s.n), time.Now().Add(s.life), nil
 }
 
 func (s *tokens) count() int {
@@ -140,7 +140,7 @@ func TestAzureTokenHosts(t *testing.T) {
 	}
 	for baseURL, ok := range tests {
 		for _, auth := range []string{AzureCLI, AzureManagedIdentity} {
-			_, err := New(Options{BaseURL: baseURL, Azure: &Azure{Auth: auth, Tokens: &tokens{}}})
+			_, err := New(Options{BaseURL: baseURL, Azure: &Azure{Auth: auth, Tokens: (&tokens{}).token}})
 			if (err == nil) != ok {
 				t.Errorf("%s with %s: error %v, want it to work: %v", baseURL, auth, err, ok)
 			}
@@ -188,7 +188,7 @@ func TestAzureToken(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	source := &tokens{life: time.Hour}
-	c := newClient(t, Options{BaseURL: resource, APIKey: "unused-key", Azure: &Azure{Auth: AzureCLI, Tokens: source}, Transport: rewire(server)})
+	c := newClient(t, Options{BaseURL: resource, APIKey: "unused-key", Azure: &Azure{Auth: AzureCLI, Tokens: source.token}, Transport: rewire(server)})
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -208,7 +208,7 @@ func TestAzureToken(t *testing.T) {
 func TestAzureRefusedToken(t *testing.T) {
 	t.Parallel()
 	source := &tokens{life: time.Hour}
-	c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureManagedIdentity, Tokens: source}, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+	c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureManagedIdentity, Tokens: source.token}, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if sent := r.Header.Get("Authorization"); sent != "Bearer token-0002-secret" {
 			return modeltest.Canned(401, string(errorBody("who is "+sent+"?", "", "401")))(r)
 		}
@@ -228,7 +228,7 @@ func TestTokenIsRefreshed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var broken error
 		source := &tokens{life: time.Hour, fail: func(int) error { return broken }}
-		cache := newTokenCache(source)
+		cache := newTokenCache(source.token)
 		step := func(wait time.Duration, want string, fetched int) {
 			t.Helper()
 			<-time.After(wait) // by the clock of the bubble
@@ -266,7 +266,7 @@ func TestTokenFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureCLI, Tokens: &tokens{fail: func(int) error { return tt.err }}}, Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
+			c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureCLI, Tokens: (&tokens{fail: func(int) error { return tt.err }}).token}, Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
 				t.Error("a request was sent")
 				return nil, io.EOF
 			})})

@@ -1,9 +1,7 @@
 package openai
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,23 +25,6 @@ func (f faults) status(code model.Code, status int, err error) *model.Error {
 	return f.server.Fault(code, status, err)
 }
 
-// failure classifies a request that brought no usable response: res is nil, or
-// a response with an error status whose body the SDK has read.
-func (f faults) failure(ctx context.Context, res *http.Response, err error) error {
-	if res != nil && res.StatusCode >= http.StatusBadRequest {
-		return f.refusedBy(res)
-	}
-	return f.server.Unsent(ctx, err)
-}
-
-// unread classifies a body that broke off.
-func (f faults) unread(ctx context.Context, status int, err error) error {
-	if errors.Is(err, bufio.ErrTooLong) {
-		return f.status(model.Malformed, status, fmt.Errorf("an event is too long: %w", err))
-	}
-	return f.server.Unread(ctx, status, err)
-}
-
 // broken classifies a good status whose body holds an error instead of an
 // answer, or neither.
 func (f faults) broken(res *http.Response, body []byte, inner json.RawMessage) error {
@@ -60,7 +41,7 @@ func (f faults) broken(res *http.Response, body []byte, inner json.RawMessage) e
 
 // refusedBy classifies a response with an error status.
 func (f faults) refusedBy(res *http.Response) error {
-	body, err := io.ReadAll(res.Body) // the SDK put back what it read
+	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		body = nil
 	}

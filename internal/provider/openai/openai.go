@@ -1,12 +1,11 @@
 // Package openai sends requests to servers that speak OpenAI's protocols: Chat
 // Completions, which vLLM, Ollama, llama.cpp, OpenRouter and many others speak
-// too, and Responses. It reaches OpenAI itself, Azure and all of those, uses the
-// vendor's SDK for transport, authentication and streams, and turns every
-// failure into a classified *model.Error.
+// too, and Responses. It reaches OpenAI itself, Azure and all of those, and turns
+// every failure into a classified *model.Error.
 //
 // It knows nothing about retries, limits, prices or records, and nothing about
-// the environment: the SDK's own environment variables are not read. In what a
-// server differs it is told (Quirks); it knows no names of models.
+// the environment. In what a server differs it is told (Quirks); it knows no names
+// of models.
 package openai
 
 import (
@@ -15,9 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -36,7 +32,7 @@ const provider = "openai"
 // come from the context of each call; the client has none of its own but the
 // silence of a stream.
 type Client struct {
-	api       sdk.Client
+	http      *http.Client // over transport
 	address   address
 	headers   *header.Set
 	bodies    encoder
@@ -49,7 +45,7 @@ type Client struct {
 	strange   strange
 	transport http.RoundTripper
 
-	apiKey string      // for the header of Azure, else ""
+	fixed  credential  // what requests prove themselves with, where there are no tokens
 	tokens *tokenCache // of Azure, or nil
 }
 
@@ -91,11 +87,8 @@ func New(o Options) (*Client, error) {
 	if c.transport == nil {
 		c.transport = header.NewTransport(o.Proxy)
 	}
-	bearer, err := c.authenticate(o)
-	if err != nil {
-		return nil, err
-	}
-	c.api = c.newAPI(bearer)
+	c.http = &http.Client{Transport: c.transport, CheckRedirect: header.StayHere}
+	c.authenticate(o)
 	return c, nil
 }
 
@@ -106,20 +99,6 @@ func (o Options) settled(host string) Quirks {
 		q.TokenField = tokenField(host)
 	}
 	return q
-}
-
-// newAPI builds the SDK's client from explicit options only; its constructor
-// would read OPENAI_* variables, among them one that redirects all traffic.
-func (c *Client) newAPI(bearer string) sdk.Client {
-	opts := []option.RequestOption{
-		option.WithBaseURL(c.address.base),
-		option.WithHTTPClient(&http.Client{Transport: c.transport, CheckRedirect: header.StayHere}),
-		option.WithMaxRetries(0),
-	}
-	if bearer != "" {
-		opts = append(opts, option.WithAPIKey(bearer))
-	}
-	return sdk.Client{Options: opts}
 }
 
 // Generate implements model.Client. An answer without text is returned with

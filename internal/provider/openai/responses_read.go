@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
-
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -173,10 +172,10 @@ type respondEvent struct {
 }
 
 // readRespondStream reads a stream to the event that holds the whole response.
-func (a answers) readRespondStream(res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
+func (a answers) readRespondStream(res *http.Response, events iter.Seq[header.Event], req *model.Request) (model.Response, error) {
 	var items []json.RawMessage
-	for events.Next() {
-		data := events.Event().Data
+	for sent := range events {
+		data := sent.Data
 		var e respondEvent
 		if err := json.Unmarshal(data, &e); err != nil {
 			return model.Response{}, fmt.Errorf("an event is none of a response: %w", err)

@@ -1,16 +1,13 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -26,7 +23,7 @@ type answers struct {
 // a document or an event that is none of the API's.
 type protocol struct {
 	whole    func(a answers, res *http.Response, body []byte, req *model.Request) (model.Response, error)
-	streamed func(a answers, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error)
+	streamed func(a answers, res *http.Response, events iter.Seq[header.Event], req *model.Request) (model.Response, error)
 }
 
 func chatProtocol() protocol {
@@ -48,25 +45,40 @@ func (c *Client) send(ctx context.Context, req *model.Request, endpoint string, 
 	}
 	res, err := c.post(ctx, path, body, req)
 	if err != nil {
-		return model.Response{}, c.faults.failure(ctx, res, err)
+		return model.Response{}, err
 	}
 	defer func() { _ = res.Body.Close() }() // read to its end or given up: its error changes nothing
 	return c.readWhole(ctx, res, req, p)
 }
 
-// post sends a body. The response of a refused request is returned next to the
-// error.
+// post returns a response whose status is good and whose body, which is bounded, is unread.
 func (c *Client) post(ctx context.Context, path string, body []byte, req *model.Request) (*http.Response, error) {
-	credential, err := c.credential(ctx)
+	cred, err := c.credential(ctx)
 	if err != nil {
-		return nil, err
+		return nil, c.faults.server.Unsent(ctx, err)
 	}
-	var res *http.Response
-	err = c.api.Post(ctx, path, body, &res, option.WithMiddleware(c.dress(body, req, credential)))
-	if res != nil && res.StatusCode == http.StatusUnauthorized {
-		c.tokens.forget(credential.value)
+	own := map[string]string{"Accept": "application/json"}
+	if cred.value != "" {
+		own[cred.header] = cred.prefix + cred.value
 	}
-	return res, err
+	r, err := c.headers.NewPost(ctx, c.address.base+"/"+path, body, req.Tags, own)
+	if err != nil {
+		return nil, c.faults.server.Unsent(ctx, err)
+	}
+	header.Carry(r.Header, req.Passage)
+	res, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.faults.server.Unsent(ctx, err)
+	}
+	res.Body = http.MaxBytesReader(nil, res.Body, c.maxBody)
+	if res.StatusCode == http.StatusUnauthorized {
+		c.tokens.forget(cred.value)
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		defer func() { _ = res.Body.Close() }() // its error changes nothing
+		return nil, c.faults.refusedBy(res)
+	}
+	return res, nil
 }
 
 // readWhole reads an answer that is one document.
@@ -76,7 +88,7 @@ func (c *Client) readWhole(ctx context.Context, res *http.Response, req *model.R
 	}
 	body, err := readAll(res)
 	if err != nil {
-		return model.Response{}, c.faults.unread(ctx, res.StatusCode, err)
+		return model.Response{}, c.faults.server.Unread(ctx, res.StatusCode, err)
 	}
 	resp, err := p.whole(c.answers, res, body, req)
 	if err != nil {
@@ -104,7 +116,7 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 	defer watch.Stop()
 	res, err := c.post(within, path, body, req)
 	if err != nil {
-		return model.Response{}, c.faults.failure(ctx, res, err)
+		return model.Response{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	res.Body = watch.Body(res.Body)
@@ -113,7 +125,14 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 		return c.readWhole(ctx, res, req, p)
 	}
 	res.Body = req.Passage.Through(res.Body, res.Header.Get("Content-Type"))
-	events := ssestream.NewDecoder(res)
+	var broken error
+	events := func(yield func(header.Event) bool) {
+		for e, err := range header.Events(res.Body) {
+			if broken = err; err != nil || !yield(e) {
+				return
+			}
+		}
+	}
 	resp, err := p.streamed(c.answers, res, events, req)
 	silence := watch.Idle()
 	switch {
@@ -123,8 +142,8 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 		return resp, nil
 	case silence != nil:
 		return model.Response{}, c.faults.status(model.Timeout, res.StatusCode, silence)
-	case errors.Is(err, errCut) && events.Err() != nil:
-		return model.Response{}, c.faults.unread(ctx, res.StatusCode, events.Err())
+	case errors.Is(err, errCut) && broken != nil:
+		return model.Response{}, c.faults.server.Unread(ctx, res.StatusCode, broken)
 	}
 	return model.Response{}, c.faults.misread(res.StatusCode, nil, err)
 }
@@ -139,30 +158,4 @@ func drain(body io.Reader, watch *header.Watch) {
 	enough := time.AfterFunc(longest, watch.Stop)
 	defer enough.Stop()
 	_, _ = io.CopyN(io.Discard, body, most)
-}
-
-// dress returns what gives a request its final headers and bounds its response.
-// Of the SDK's headers only those that matter are kept: the others tell about
-// the machine, which is no one's business, and are a quarter of a small request.
-// The SDK also hides from net/http that the body lies in memory; where that is
-// known, headers and body leave in one write.
-func (c *Client) dress(body []byte, req *model.Request, cred credential) option.Middleware {
-	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if cred.value != "" {
-			r.Header[cred.header] = []string{cred.prefix + cred.value}
-		}
-		kept, err := c.headers.Dress(r.Header, req.Tags, "Accept", "Authorization", azureKeyHeader, "Content-Type")
-		if err != nil {
-			return nil, err
-		}
-		header.Carry(kept, req.Passage)
-		r.Header = kept
-		res, err := next(r)
-		if err != nil {
-			return nil, err
-		}
-		res.Body = http.MaxBytesReader(nil, res.Body, c.maxBody)
-		return res, nil
-	}
 }

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -42,11 +41,14 @@ type wireDelta struct {
 
 // readChatStream puts a chat completion together. It is whole when the server
 // says so, or has given both a reason to stop and the counts, which come last.
-func (a answers) readChatStream(res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
+func (a answers) readChatStream(res *http.Response, events iter.Seq[header.Event], req *model.Request) (model.Response, error) {
 	var g gathered
-	for !g.done && events.Next() {
-		if err := g.take(a.faults, res, events.Event()); err != nil {
+	for e := range events {
+		if err := g.take(a.faults, res, e); err != nil {
 			return model.Response{}, err
+		}
+		if g.done {
+			break
 		}
 	}
 	if !g.done && (g.whole.Choices == nil || g.choice().FinishReason == "" || !g.counted) {
@@ -75,7 +77,7 @@ type gatheredCall struct {
 }
 
 // take adds an event.
-func (g *gathered) take(f faults, res *http.Response, e ssestream.Event) error {
+func (g *gathered) take(f faults, res *http.Response, e header.Event) error {
 	data := bytes.TrimSpace(e.Data)
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
 		g.done = true

@@ -10,18 +10,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Token is a credential for some time.
-type Token struct {
-	Value     string
-	ExpiresAt time.Time
-}
-
-// TokenSource gives tokens.
-type TokenSource interface {
-	// Token blocks until there is a new token or ctx is done. It is called again
-	// some minutes before a token expires, by one goroutine at a time.
-	Token(ctx context.Context) (Token, error)
-}
+// TokenSource returns a new token and when it expires. It is called again some minutes
+// before that, by one goroutine at a time.
+type TokenSource func(ctx context.Context) (value string, until time.Time, err error)
 
 // early is how long before its end a token is replaced.
 const early = 5 * time.Minute
@@ -31,7 +22,8 @@ type tokenCache struct {
 	source TokenSource
 	now    func() time.Time
 	turn   chan struct{} // held by the one who reads or replaces the token
-	token  Token
+	value  string
+	until  time.Time
 }
 
 func newTokenCache(s TokenSource) *tokenCache {
@@ -48,20 +40,20 @@ func (t *tokenCache) get(ctx context.Context) (string, error) {
 	}
 	defer func() { <-t.turn }()
 	now := t.now()
-	if t.token.Value != "" && now.Add(early).Before(t.token.ExpiresAt) {
-		return t.token.Value, nil
+	if t.value != "" && now.Add(early).Before(t.until) {
+		return t.value, nil
 	}
-	fresh, err := t.source.Token(ctx)
+	value, until, err := t.source(ctx)
 	switch {
-	case err == nil && fresh.Value == "":
+	case err == nil && value == "":
 		err = errors.New("the token is empty")
 	case err == nil:
-		t.token = fresh
-		return fresh.Value, nil
+		t.value, t.until = value, until
+		return value, nil
 	}
 	// The old one may outlive a source that is out of order for a moment.
-	if t.token.Value != "" && now.Before(t.token.ExpiresAt) && ctx.Err() == nil {
-		return t.token.Value, nil
+	if t.value != "" && now.Before(t.until) && ctx.Err() == nil {
+		return t.value, nil
 	}
 	return "", err
 }
@@ -77,8 +69,8 @@ func (t *tokenCache) forget(value string) {
 	default:
 		return
 	}
-	if t.token.Value == value {
-		t.token = Token{}
+	if t.value == value {
+		t.value = ""
 	}
 	<-t.turn
 }
@@ -86,32 +78,26 @@ func (t *tokenCache) forget(value string) {
 // azureKeyHeader is where Azure takes a key.
 const azureKeyHeader = "Api-Key"
 
-// credential is what a request is sent with next to the SDK's own bearer token.
+// credential is what a request proves itself with.
 type credential struct{ header, prefix, value string }
 
-// authenticate prepares what requests prove themselves with, and returns the
-// bearer token that the SDK is to send, if any.
-func (c *Client) authenticate(o Options) (bearer string, err error) {
+// authenticate prepares what requests prove themselves with.
+func (c *Client) authenticate(o Options) {
 	switch {
 	case o.Azure == nil || o.Azure.Auth == AzureCompatible:
-		return o.APIKey, nil
-	case !o.Azure.withToken():
-		c.apiKey = o.APIKey
-		return "", nil
+		c.fixed = credential{header: "Authorization", prefix: "Bearer ", value: o.APIKey}
+	case o.Azure.WithToken():
+		c.tokens = newTokenCache(o.Azure.Tokens)
+	default:
+		c.fixed = credential{header: azureKeyHeader, value: o.APIKey}
 	}
-	source, err := o.Azure.source()
-	if err != nil {
-		return "", err
-	}
-	c.tokens = newTokenCache(source)
-	return "", nil
 }
 
 // credential returns what the next request is sent with. A token that cannot be
 // had is a failure of the endpoint, of the class that its cause has.
 func (c *Client) credential(ctx context.Context) (credential, error) {
 	if c.tokens == nil {
-		return credential{header: azureKeyHeader, value: c.apiKey}, nil
+		return c.fixed, nil
 	}
 	value, err := c.tokens.get(ctx)
 	if err == nil {

@@ -44,6 +44,7 @@ type Options struct {
 	Places  target.Places
 	Miner   Miner
 	Version string
+	Clouds  skillopt.Clouds
 	Explore bool
 	DryRun  bool // says what the night would do, asks no model and keeps nothing
 	Now     func() time.Time
@@ -512,7 +513,7 @@ func (n *night) settings() config.Config {
 // options are those of a run of the night.
 func (n *night) options(name string) []skillopt.Option {
 	out := []skillopt.Option{
-		skillopt.WithRunDir(filepath.Join(n.Dir, RunsDir, n.runName(name))), skillopt.WithEvents(n.Events), skillopt.WithVersion(n.Version),
+		skillopt.WithRunDir(filepath.Join(n.Dir, RunsDir, n.runName(name))), skillopt.WithEvents(n.Events), skillopt.WithVersion(n.Version), skillopt.WithClouds(n.Clouds),
 		skillopt.WithTestLedger(filepath.Join(n.Dir, RunsDir)), skillopt.WithKeepOpen(),
 	}
 	if n.Loaded != nil {

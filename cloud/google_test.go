@@ -1,4 +1,4 @@
-package gemini
+package cloud
 
 import (
 	"context"
@@ -50,12 +50,12 @@ func serviceAccount(t *testing.T, tokenURL string) []byte {
 	return file
 }
 
-func TestCredentials(t *testing.T) {
+func TestGoogle(t *testing.T) {
 	t.Parallel()
 	srv, n := tokens(t, 200, `{"access_token":"token-1","token_type":"Bearer","expires_in":3600}`)
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	source, err := Credentials(serviceAccount(t, srv.URL), transport)
+	source, err := Google(serviceAccount(t, srv.URL), transport)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +72,12 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-func TestCredentialsFail(t *testing.T) {
+func TestGoogleFail(t *testing.T) {
 	t.Parallel()
 	srv, _ := tokens(t, 400, `{"error":"invalid_grant"}`)
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	source, err := Credentials(serviceAccount(t, srv.URL), transport)
+	source, err := Google(serviceAccount(t, srv.URL), transport)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestCredentialsFail(t *testing.T) {
 	}
 }
 
-func TestCredentialsFaults(t *testing.T) {
+func TestGoogleFaults(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"":         "no JSON",
@@ -101,7 +101,7 @@ func TestCredentialsFaults(t *testing.T) {
 		`{"type":"external_account","credential_source":{"executable":"secretpw"}}`: "external_account",
 		`{"type":"service_account","private_key":"secretpw"}`:                       "google credentials",
 	} {
-		source, err := Credentials([]byte(file), nil)
+		source, err := Google([]byte(file), nil)
 		if err == nil {
 			_, err = source(t.Context()) // a key is looked at when it is used
 		}

@@ -1,23 +1,79 @@
-//go:build !lite
-
 package wiring
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
 	"github.com/seed-f4525e22/skillopt/internal/provider/gemini"
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
+	"github.com/seed-f4525e22/skillopt/internal/provider/openai"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Lite says whether this is a build without the SDKs of clouds (go build -tags lite):
-// what LeftOut names cannot be asked then.
-const Lite = false
+// Clouds are what the SDKs of clouds are needed for, as package cloud has it. Nil fields
+// are clouds that this program cannot ask.
+type Clouds struct {
+	Amazon anthropic.Amazon
+	// Azure returns a source of tokens of Entra ID.
+	Azure func(auth, scope, clientID string) (func(context.Context) (string, time.Time, error), error)
+	// Google returns a source of tokens by a file of credentials.
+	Google func(file []byte, transport http.RoundTripper) (func(context.Context) (string, error), error)
+}
+
+// A LeftOutError names a provider, or a way to prove oneself to it, that needs the SDK of
+// a cloud, which this program has not.
+type LeftOutError struct {
+	Key, Value string // of the config
+	Provider   string
+}
+
+func (e *LeftOutError) Error() string {
+	return fmt.Sprintf("%s: %s needs the SDK of a cloud, which this program was built without\n%s", e.Key, e.Value, CloudBuild)
+}
+
+// ErrorKind says whose business the error is.
+func (*LeftOutError) ErrorKind() string { return string(fault.BadInput) }
+
+// CloudBuild says how to get a program with the SDKs of clouds.
+const CloudBuild = "get one that has it: a release archive, or go install -tags cloud github.com/seed-f4525e22/skillopt/cmd/skillopt@latest; in a program of your own pass skillopt.WithClouds"
+
+// LeftOut lists what a config can name and needs a cloud that is missing, sorted.
+func (c Clouds) LeftOut() []string {
+	var all []string
+	for name, missing := range map[string]bool{
+		"azure by " + strings.Join(tokenAuth(), " or "): c.Azure == nil, "bedrock": c.Amazon == nil, "vertex": c.Google == nil,
+	} {
+		if missing {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// tokenAuth lists the values of azure.auth with tokens that an SDK fetches.
+func tokenAuth() []string { return []string{openai.AzureCLI, openai.AzureManagedIdentity} }
+
+// check refuses a model whose cloud is missing, before any key or file is looked for.
+func (c Clouds) check(role string, m config.Model, p preset.Preset) error {
+	switch {
+	case p.Cloud == preset.Bedrock && c.Amazon == nil, p.Cloud == preset.Vertex && c.Google == nil:
+		return &LeftOutError{Key: "models." + role + ".provider", Value: p.Name, Provider: p.Name}
+	case p.Cloud == preset.Azure && c.Azure == nil && slices.Contains(tokenAuth(), m.Azure.Auth):
+		return &LeftOutError{Key: "models." + role + ".azure.auth", Value: m.Azure.Auth, Provider: p.Name}
+	}
+	return nil
+}
 
 func (s server) anthropic(base string) (model.Client, error) {
 	m := s.config
@@ -63,7 +119,7 @@ func (s server) bedrock() *anthropic.Bedrock {
 		v, _ := s.lookup(name)
 		return v
 	}
-	b := &anthropic.Bedrock{Region: s.Region, BearerToken: s.key}
+	b := &anthropic.Bedrock{Region: s.Region, BearerToken: s.key, Amazon: s.clouds.Amazon}
 	if b.BearerToken == "" {
 		b.AccessKey, b.SecretKey, b.SessionToken = read(awsKeyID), read(awsSecretKey), read(awsSession)
 	}
@@ -79,7 +135,7 @@ func (s server) googleToken() (func(context.Context) (string, error), error) {
 	if err != nil {
 		return nil, fmt.Errorf("google.credentials: %w", err)
 	}
-	token, err := gemini.Credentials(data, header.NewTransport(Proxy(s.lookup)))
+	token, err := s.clouds.Google(data, header.NewTransport(Proxy(s.lookup)))
 	if err != nil {
 		return nil, fmt.Errorf("google.credentials: %w", err)
 	}

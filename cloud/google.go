@@ -1,4 +1,4 @@
-package gemini
+package cloud
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 )
 
-// Credentials returns a source of access tokens, for Vertex, from the JSON of a
+// Google returns a source of access tokens, for Vertex, from the JSON of a
 // service account or of a user (gcloud's application_default_credentials.json).
 // Other kinds, which name programs to run and addresses to ask, are refused.
 // Tokens are fetched through transport, kept while they last, and fetched again
 // within the call that needs one; nothing is fetched here. nil is a transport
 // without a proxy. The source is safe for concurrent use.
-func Credentials(file []byte, transport http.RoundTripper) (func(context.Context) (string, error), error) {
+func Google(file []byte, transport http.RoundTripper) (func(context.Context) (string, error), error) {
 	var kind struct {
 		Type string `json:"type"`
 	}
