@@ -19,7 +19,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
 	{
-		"internal/fault", "internal/disk", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
+		"internal/fault", "internal/disk", "internal/sqlstore", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
 		"internal/similar", "internal/distance", "internal/latex", "internal/yamlx", "benchmarks",
 	},
 	{"internal/template", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
