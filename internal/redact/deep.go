@@ -140,8 +140,7 @@ func (r *Redactor) Lines(lines []string) []string {
 		if b.inside {
 			before = Mask
 		}
-		out[i] = r.Text(before + b.pass(line, true))
-		b.rest = ""
+		out[i] = r.Text(before + b.pass(line))
 	}
 	return out
 }

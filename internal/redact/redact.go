@@ -72,7 +72,7 @@ func withoutLines(text string, looked *int) string {
 	from := 0 // of what is not written yet
 	said := nothing
 	for i := 0; i < len(text); {
-		n := piece(text[i:], true, looked)
+		n := piece(text[i:], looked)
 		clean := withoutShapes(text[i:i+n], said, looked)
 		if said = promiseOf(clean); clean != text[i:i+n] {
 			b.WriteString(text[from:i])
