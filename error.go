@@ -30,7 +30,7 @@ type Error struct {
 
 // Error is the text of what happened, without what looks like a secret: errors are
 // passed on.
-func (e *Error) Error() string { return redact.New().Text(e.Err.Error()) }
+func (e *Error) Error() string { return redact.Text(e.Err.Error()) }
 
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/op/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/op/train"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/remember"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -101,7 +102,7 @@ func MemoryOf(dirs ...string) (Memory, error) {
 // version and what is beyond the bounds are errors. What looks like a secret is masked. The
 // error is an *Error.
 func ReadMemory(data []byte) (Memory, error) {
-	m, err := remember.Decode(data, nil)
+	m, err := remember.Decode(data, redact.Text)
 	return m, classify(err)
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/distance"
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 )
 
 // maxANLSGold bounds what an answer costs: as many steps as it has characters, times those
@@ -76,7 +76,7 @@ func (r anlsRule) similarity(a, b []rune) float64 {
 	case shorter == 0, float64(longer-shorter)/float64(longer) >= r.threshold:
 		return 0
 	}
-	share := float64(distance.Levenshtein(a, b)) / float64(longer)
+	share := float64(similar.Levenshtein(a, b)) / float64(longer)
 	if share >= r.threshold {
 		return 0
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/distance"
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -296,6 +296,6 @@ func editDistance(a, b []rune, limit int) (edits int, within bool) {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1, false
 	}
-	edits = distance.Levenshtein(a, b)
+	edits = similar.Levenshtein(a, b)
 	return edits, edits <= limit
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -157,14 +158,18 @@ func secretsIn(value string) []string {
 	return secrets
 }
 
-// Redactor knows the secrets of a configuration: what came from variables, and
-// what is under the name of a secret. The names of models, files and runs
-// are none.
-// It is for this program alone.
-func (l *Loaded) Redactor() *redact.Redactor { return redact.New(l.Secrets()...) }
+// Redactor knows the secrets of a configuration, which may be nil: what came from variables, what is
+// under the name of a secret, and those that are given also. The names of models, files and runs
+// are none. It is for this program alone.
+func (l *Loaded) Redactor(also ...string) *redact.Redactor {
+	return redact.New(append(l.Secrets(), also...)...)
+}
 
 // Secrets are the values that Redactor looks for.
 func (l *Loaded) Secrets() []string {
+	if l == nil {
+		return nil
+	}
 	secrets := append([]string(nil), l.secrets...)
 	for _, s := range namedSecrets(reflect.ValueOf(l.Config), "") {
 		secrets = append(secrets, s)
@@ -181,13 +186,7 @@ func headerSecrets(name, value string) []string {
 	if !secretHeader(name, value) {
 		return nil
 	}
-	var out []string
-	for _, part := range strings.Fields(filledIn.ReplaceAllString(value, " ")) {
-		if len(part) >= minSecretPath {
-			out = append(out, part)
-		}
-	}
-	return out
+	return slices.DeleteFunc(strings.Fields(filledIn.ReplaceAllString(value, " ")), func(part string) bool { return len(part) < minSecretPath })
 }
 
 // minQuery is the length from which a value in the query of an address is taken
@@ -207,7 +206,7 @@ func addressSecrets(raw string) []string {
 	}
 	for name, values := range u.Query() {
 		for _, v := range values {
-			if len(v) >= minQuery || redact.New().Entry(name, v) == redact.Mask {
+			if len(v) >= minQuery || redact.IsSecret(name, v) {
 				out = append(out, v)
 			}
 		}
@@ -242,7 +241,7 @@ func namedSecrets(v reflect.Value, name string) []string {
 		if name == "base_url" || name == "endpoints" {
 			return addressSecrets(v.String())
 		}
-		if s := v.String(); s != "" && redact.New().Entry(name, s) == redact.Mask {
+		if s := v.String(); redact.IsSecret(name, s) {
 			return []string{s}
 		}
 	}

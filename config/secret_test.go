@@ -125,3 +125,12 @@ func TestRunNames(t *testing.T) {
 		}
 	}
 }
+
+// Of a configuration that could not be read no secret is known, and what looks like one is masked.
+func TestRedactorOfNoConfiguration(t *testing.T) {
+	t.Parallel()
+	var l *Loaded
+	if got := l.Redactor("a-secret-of-ours").Text("token=sk-abcDEF1234567890 and a-secret-of-ours"); strings.Contains(got, "DEF") || strings.Contains(got, "ours") {
+		t.Errorf("%q", got)
+	}
+}

@@ -206,7 +206,7 @@ func (l *linter) length(rule Rule, key, text string, most, line int, required bo
 // secrets looks for what has the shape of a key.
 func (l *linter) secrets(name, text string) {
 	lines := splitKeeping(text)
-	for i, masked := range redact.New().Lines(lines) {
+	for i, masked := range redact.Lines(lines) {
 		if masked != lines[i] {
 			l.add(name, i+1, LintError, RuleSecret, "there is what looks like a secret: take it out, every agent and every model that gets the skill reads it")
 		}

@@ -26,9 +26,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/cli"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 	"github.com/seed-f4525e22/skillopt/internal/testing/wiretest"
 )
@@ -330,10 +330,7 @@ func rotated(s string) string {
 // cellsOf are the texts of all cells of a database.
 func cellsOf(t *testing.T, path string) []byte {
 	t.Helper()
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=ro"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := sqlstore.Open(path, "?mode=ro")
 	defer func() { _ = db.Close() }()
 	var out bytes.Buffer
 	for _, table := range column(t, db, "SELECT name FROM sqlite_master WHERE type = 'table'") {

@@ -1,7 +1,6 @@
 package answers_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -11,8 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/answers"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -137,10 +136,7 @@ func TestAnAnswerIsToItsSample(t *testing.T) {
 // forge changes the index.
 func forge(t testing.TB, folder, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", disk.SQLiteURI(filepath.Join(folder, answers.File), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := sqlstore.Open(filepath.Join(folder, answers.File), "")
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Error(err)
 	}

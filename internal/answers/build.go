@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // chunk is how many calls are taken in at once.
@@ -66,23 +67,17 @@ func (b *builder) all(ctx context.Context, found []candidate, self string, sourc
 }
 
 func (b *builder) known(ctx context.Context) (map[string]row, error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT run_id, number, file, size, time, seq, count, filter FROM runs")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
 	out := map[string]row{}
-	for rows.Next() {
+	err := sqlstore.Each(ctx, b.db, "SELECT run_id, number, file, size, time, seq, count, filter FROM runs", nil, func(rows *sql.Rows) error {
 		var id string
 		var r row
 		var bits sql.RawBytes
-		if err := rows.Scan(&id, &r.number, &r.file, &r.size, &r.time, &r.seq, &r.count, &bits); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&id, &r.number, &r.file, &r.size, &r.time, &r.seq, &r.count, &bits)
 		r.filter = filterOf(bits)
 		out[id] = r
-	}
-	return out, rows.Err()
+		return err
+	})
+	return out, err
 }
 
 // run takes in what is new of a run. An error is that of the index; what is wrong with the
@@ -201,30 +196,27 @@ type servedAt struct {
 
 // write commits what is known of a run.
 func (b *builder) write(ctx context.Context, c candidate, r *row, answers []answer, names []servedAt) error {
-	tx, err := b.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	err = tx.QueryRowContext(ctx, `INSERT INTO runs (run_id, file, size, time, seq, count, filter) VALUES (?, ?, ?, ?, ?, ?, x'')
+	return sqlstore.Write(ctx, b.db, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `INSERT INTO runs (run_id, file, size, time, seq, count, filter) VALUES (?, ?, ?, ?, ?, ?, x'')
 		ON CONFLICT (run_id) DO UPDATE SET file = excluded.file, size = excluded.size, time = excluded.time, seq = excluded.seq, count = excluded.count
 		RETURNING number`, c.manifest.RunID, c.file, c.size, c.time, r.seq, r.count+int64(len(answers))).Scan(&r.number)
-	if err != nil {
-		return err
-	}
-	r.file, r.size, r.time, r.count = c.file, c.size, c.time, r.count+int64(len(answers))
-	if len(answers) > 0 {
-		if r.filter, err = add(ctx, tx, r.number, answers); err != nil {
+		if err != nil {
 			return err
 		}
-	}
-	for _, s := range names {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO served (endpoint, model, time, name) VALUES (?, ?, ?, ?)
+		r.file, r.size, r.time, r.count = c.file, c.size, c.time, r.count+int64(len(answers))
+		if len(answers) > 0 {
+			if r.filter, err = add(ctx, tx, r.number, answers); err != nil {
+				return err
+			}
+		}
+		for _, s := range names {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO served (endpoint, model, time, name) VALUES (?, ?, ?, ?)
 			ON CONFLICT (endpoint, model) DO UPDATE SET time = excluded.time, name = excluded.name WHERE excluded.time >= time`, s.endpoint, s.model, s.time, s.name); err != nil {
-			return err
+				return err
+			}
 		}
-	}
-	return tx.Commit()
+		return nil
+	})
 }
 
 // add writes answers of a run, and returns the filter of all that it has.
@@ -252,27 +244,11 @@ func add(ctx context.Context, tx *sql.Tx, number int64, answers []answer) (f fil
 	return f, err
 }
 
-// querier is a transaction, or a connection.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // answersOf lists the answers of a run by their hashes.
-func answersOf(ctx context.Context, from querier, number int64) ([]answer, error) {
-	rows, err := from.QueryContext(ctx, "SELECT hash, seq FROM answers WHERE run = ? ORDER BY hash, seq", number)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	var out []answer
-	for rows.Next() {
-		var a answer
-		if err := rows.Scan(&a.hash, &a.seq); err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, rows.Err()
+func answersOf(ctx context.Context, from sqlstore.Querier, number int64) ([]answer, error) {
+	return sqlstore.All(ctx, from, "SELECT hash, seq FROM answers WHERE run = ? ORDER BY hash, seq", []any{number}, func(rows *sql.Rows, a *answer) error {
+		return rows.Scan(&a.hash, &a.seq)
+	})
 }
 
 // tidy drops what runs left that are no longer there.
@@ -290,17 +266,14 @@ func (b *builder) tidy(ctx context.Context, found []candidate, known map[string]
 	if len(gone) == 0 {
 		return nil
 	}
-	tx, err := b.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	for _, number := range gone {
-		for _, statement := range []string{"DELETE FROM answers WHERE run = ?", "DELETE FROM runs WHERE number = ?"} {
-			if _, err := tx.ExecContext(ctx, statement, number); err != nil {
-				return err
+	return sqlstore.Write(ctx, b.db, func(tx *sql.Tx) error {
+		for _, number := range gone {
+			for _, statement := range []string{"DELETE FROM answers WHERE run = ?", "DELETE FROM runs WHERE number = ?"} {
+				if _, err := tx.ExecContext(ctx, statement, number); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return tx.Commit()
+		return nil
+	})
 }

@@ -9,10 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"modernc.org/sqlite" // the database driver
-	sqlite3 "modernc.org/sqlite/lib"
-
-	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // File is the name of the index in a folder of runs.
@@ -63,7 +60,7 @@ func openDB(ctx context.Context, dir string) (*sql.DB, error) {
 		return nil, err
 	}
 	db, err := prepared(ctx, path)
-	if !damaged(err) {
+	if !sqlstore.IsDamage(err) {
 		return db, err
 	}
 	if err := remove(path); err != nil {
@@ -73,10 +70,7 @@ func openDB(ctx context.Context, dir string) (*sql.DB, error) {
 }
 
 func prepared(ctx context.Context, path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, access))
-	if err != nil {
-		return nil, err
-	}
+	db := sqlstore.Open(path, access)
 	db.SetMaxOpenConns(2) // one that looks up, one that adds
 	if err := create(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -86,45 +80,23 @@ func prepared(ctx context.Context, path string) (*sql.DB, error) {
 
 // create makes the tables of an index that has none.
 func create(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
+	return sqlstore.Write(ctx, db, func(tx *sql.Tx) error {
+		found, err := sqlstore.Version(ctx, tx)
+		switch {
+		case err != nil || found == version:
+			return err
+		case found != 0:
+			return fmt.Errorf("it has format %d, and this program reads format %d", found, version)
+		}
+		empty, err := sqlstore.Empty(ctx, tx)
+		if err == nil && !empty {
+			err = errors.New("it is another program's database")
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, schema)
+		}
 		return err
-	}
-	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	var found, tables int
-	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
-		return err
-	}
-	switch {
-	case found == version:
-		return nil
-	case found != 0:
-		return fmt.Errorf("it has format %d, and this program reads format %d", found, version)
-	}
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-		return err
-	}
-	if tables > 0 {
-		return errors.New("it is another program's database")
-	}
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// damaged reports whether an error says that the index cannot be used as it is, and another
-// one can be made in its place.
-func damaged(err error) bool {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return true
-	}
-	return false
+	})
 }
 
 // remove deletes the files of an index.

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -38,7 +39,7 @@ func (x *Index) Find(ctx context.Context, q Question) (Answer, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	a, ok := x.find(ctx, &q)
-	if ok || x.renewed || !damaged(x.failure) {
+	if ok || x.renewed || !sqlstore.IsDamage(x.failure) {
 		return a, ok
 	}
 	if err := x.renew(ctx); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // patience is how long a command may look through runs that are not in the index yet. What
@@ -55,7 +56,7 @@ type asking struct{ endpoint, model string }
 func Open(ctx context.Context, dir, self string, now func() time.Time) (*Index, error) {
 	x := &Index{dir: dir, self: self, now: now, runs: map[int64]*source{}, served: map[asking]string{}}
 	err := x.begin(ctx)
-	if damaged(err) {
+	if sqlstore.IsDamage(err) {
 		err = x.renew(ctx)
 	}
 	if err != nil {
@@ -108,20 +109,15 @@ func (x *Index) begin(ctx context.Context) error {
 }
 
 func (x *Index) readServed(ctx context.Context) error {
-	rows, err := x.conn.QueryContext(ctx, "SELECT endpoint, model, name FROM served")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	for rows.Next() {
+	return sqlstore.Each(ctx, x.conn, "SELECT endpoint, model, name FROM served", nil, func(rows *sql.Rows) error {
 		var a asking
 		var name string
 		if err := rows.Scan(&a.endpoint, &a.model, &name); err != nil {
 			return err
 		}
 		x.served[a] = name
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // Close lets go of all files.
@@ -166,7 +162,7 @@ func Add(ctx context.Context, folder, dir string, now func() time.Time) error {
 		return errors.Join(b.all(ctx, []candidate{c}, "", map[int64]*source{}), db.Close())
 	}
 	err = add()
-	if damaged(err) {
+	if sqlstore.IsDamage(err) {
 		if err = remove(filepath.Join(folder, File)); err == nil {
 			err = add()
 		}

@@ -56,7 +56,7 @@ func withoutSecrets(lines []provenance.Line) []provenance.Line {
 	for i, l := range lines {
 		texts[i] = l.Text
 	}
-	for i, text := range redact.New().Lines(texts) {
+	for i, text := range redact.Lines(texts) {
 		out[i].Text = text
 	}
 	return out

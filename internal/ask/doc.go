@@ -44,7 +44,7 @@ func missing(format string, args ...any) error {
 
 // Shareable is an answer in which everything that looks like a secret is masked, since answers
 // are pasted into tickets and chats. Paths and the skill itself stay as they are.
-func Shareable[T any](v T) T { return redact.Strings(redact.New(), v, "Dir", "RunDir", "Text") }
+func Shareable[T any](v T) T { return redact.Strings(redact.Text, v, "Dir", "RunDir", "Text") }
 
 // leastHelp is the length from which the end of a message can be help, in bytes.
 const leastHelp = 8

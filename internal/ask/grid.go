@@ -20,12 +20,11 @@ func Grid(ctx context.Context, r *record.Run, test bool) (g result.Grid, ofTest 
 	if ofTest = test && slices.ContainsFunc(g.Columns, onTest); !ofTest {
 		g.Columns = slices.DeleteFunc(g.Columns, onTest)
 	}
-	mask := redact.New()
 	for i, t := range g.Tasks {
 		if t.Split == "test" && !ofTest {
 			t = result.GridTask{ID: t.ID, Type: t.Type, Split: t.Split}
 		}
-		t.ID, t.Type, t.Text, t.Reason = mask.Text(t.ID), mask.Text(t.Type), mask.Text(t.Text), mask.Text(t.Reason)
+		t.ID, t.Type, t.Text, t.Reason = redact.Text(t.ID), redact.Text(t.Type), redact.Text(t.Text), redact.Text(t.Reason)
 		g.Tasks[i] = t
 	}
 	return g, ofTest, nil

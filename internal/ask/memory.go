@@ -60,7 +60,7 @@ func Memory(runs []RunName) (Remembered, error) {
 	m, left := remember.Joined(entries, cut(meta, remember.MaxMeta))
 	var err error
 	out.Left = left
-	out.Memory, err = remember.Clean(m, redact.New())
+	out.Memory, err = remember.Clean(m, redact.Text)
 	return out, err
 }
 
@@ -150,7 +150,7 @@ func (l leaver) entry(at int) result.Rejected {
 }
 
 // cut is a text that keeps a bound: valid, and without secrets, which a cut would hide.
-func cut(text string, most int) string { return wording.Middle(redact.New().Text(text), most) }
+func cut(text string, most int) string { return wording.Middle(redact.Text(text), most) }
 
 // headingOf is the heading above the place that an edit was about, "" if it has none.
 func headingOf(s skill.Skill, e skill.Edit) string {

@@ -124,7 +124,7 @@ func junit(outcomes trajectory.Named, e *result.Evaluation) ([]byte, error) {
 	b.WriteString(xml.Header)
 	enc := xml.NewEncoder(&b)
 	enc.Indent("", "  ")
-	if err := enc.Encode(redact.Strings(redact.New(), all)); err != nil {
+	if err := enc.Encode(redact.Strings(redact.Text, all)); err != nil {
 		return nil, fmt.Errorf("write JUnit: %w", err)
 	}
 	b.WriteByte('\n')

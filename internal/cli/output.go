@@ -151,7 +151,7 @@ func printError(out printer, err error, asJSON bool) {
 	if asJSON && printFailure(out, out.dir, err) == nil {
 		return
 	}
-	text := redact.New().Text(err.Error())
+	text := redact.Text(err.Error())
 	for line := range strings.SplitSeq("skillopt: "+strings.ReplaceAll(printable(text), "\n", "\n  "), "\n") {
 		out.line(line)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
@@ -226,14 +225,6 @@ func (s sleepSetup) sources() []transcript.Source {
 
 // workers is how many stores are read at a time.
 func workers() int { return min(4, runtime.GOMAXPROCS(0)) }
-
-// cleaner takes secrets out: by their shape, and those of the profile.
-func (s sleepSetup) cleaner() *redact.Redactor {
-	if s.loaded == nil { // the profile cannot be read
-		return redact.New()
-	}
-	return redact.New(s.loaded.Secrets()...)
-}
 
 // look opens the bank for reading. Without one it says what to do.
 func (s sleepSetup) look(ctx context.Context) (*bank.Bank, error) {

@@ -60,7 +60,7 @@ func runSleepDoctor(ctx context.Context, a *app, profile string) error {
 	if err != nil {
 		return fmt.Errorf("make a folder for copies: %w", err)
 	}
-	in := harvest.Inputs{Sources: sources, Places: setup.places, Clean: setup.cleaner(), Now: time.Now(), Workers: workers(), Temp: temp}
+	in := harvest.Inputs{Sources: sources, Places: setup.places, Clean: setup.loaded.Redactor(), Now: time.Now(), Workers: workers(), Temp: temp}
 	x.Sources, err = interruptible(ctx, a.Signals, func(ctx context.Context) ([]harvest.Found, error) {
 		_, found, err := harvest.Survey(ctx, in)
 		return found, err

@@ -71,7 +71,7 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 	if err != nil {
 		return err
 	}
-	in := harvest.Inputs{Sources: setup.sources(), Places: setup.places, Clean: setup.cleaner(), Now: now, Workers: workers()}
+	in := harvest.Inputs{Sources: setup.sources(), Places: setup.places, Clean: setup.loaded.Redactor(), Now: now, Workers: workers()}
 	var b *bank.Bank
 	if o.dryRun {
 		if in.Temp, err = os.MkdirTemp("", "skillopt-harvest-"); err != nil {

@@ -111,7 +111,7 @@ func (s sleepSetup) survey(ctx context.Context, a *app) ([]harvest.Place, error)
 		return nil, fmt.Errorf("make a folder for copies: %w", err)
 	}
 	recent := s.loaded.Config.Sleep.Lookback.Std()
-	in := harvest.Inputs{Sources: s.sources(), Places: s.places, Clean: s.cleaner(), Now: time.Now(), Workers: workers(), Temp: temp, Recent: recent}
+	in := harvest.Inputs{Sources: s.sources(), Places: s.places, Clean: s.loaded.Redactor(), Now: time.Now(), Workers: workers(), Temp: temp, Recent: recent}
 	places, err := interruptible(ctx, a.Signals, func(ctx context.Context) ([]harvest.Place, error) {
 		places, _, err := harvest.Survey(ctx, in)
 		return places, err

@@ -34,7 +34,7 @@ func (o *sleepHarvestOptions) showOutbound(ctx context.Context, a *app, profile,
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	clean, n := setup.cleaner(), 0
+	clean, n := setup.loaded.Redactor(), 0
 	err = b.Sessions(ctx, f, func(s bank.Session) error {
 		n++
 		lines, err := outbound.Render(s.Transcript, clean)

@@ -351,7 +351,7 @@ func (w *nightWork) harvest(ctx context.Context) (*harvest.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := harvest.Inputs{Sources: w.setup.sources(), Places: w.setup.places, Clean: w.setup.cleaner(), Now: now, Workers: workers()}
+	in := harvest.Inputs{Sources: w.setup.sources(), Places: w.setup.places, Clean: w.setup.loaded.Redactor(), Now: now, Workers: workers()}
 	in.Seen = func(s harvest.StoreReport) { w.events(storeRead(s)) }
 	r, err := harvestInto(ctx, w.app, w.bank, w.setup, terms, in)
 	if err != nil {
@@ -376,7 +376,7 @@ func (w *nightWork) options(project string) night.Options {
 
 // again reads a session again from its store; false: the store does not have it as it is kept.
 func (w *nightWork) again(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error) {
-	t, err := harvest.Again(ctx, w.setup.places, w.setup.cleaner(), w.bank.Temp(), s)
+	t, err := harvest.Again(ctx, w.setup.places, w.setup.loaded.Redactor(), w.bank.Temp(), s)
 	var not *harvest.NotAgainError
 	if errors.As(err, &not) {
 		return t, false, nil

@@ -167,7 +167,7 @@ func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup
 		o.flags.Project = full
 	}
 	for _, set := range o.flags.Set {
-		if s.cleaner().Text(set) != set {
+		if s.loaded.Redactor().Text(set) != set {
 			key, _, _ := strings.Cut(set, "=")
 			return nil, usagef("--set %s: its value looks like a secret, and the file of a timer holds none; write it into the profile as ${NAME}, and NAME=... into %s", key, filepath.Join(filepath.Dir(s.profile), ".env"))
 		}

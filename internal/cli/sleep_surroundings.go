@@ -126,7 +126,7 @@ func isSecret(secrets []string, name, value string) bool {
 	}) {
 		return true
 	}
-	return redact.New().Text(name+"="+value) != name+"="+value
+	return redact.Has(name + "=" + value)
 }
 
 // keysOf fails if a night could not be carried out with what a timer has: the variables of its profile, the file .env next to
@@ -184,7 +184,7 @@ func keyCommands(texts []string) (map[string][]string, error) {
 		switch {
 		case !variableName.MatchString(name) || len(argv) == 0:
 			return nil, usagef("--key: allowed: NAME=COMMAND, the name of a variable and a command that prints its value")
-		case redact.New().Text(command) != command || redact.New().Text(name+"="+command) != name+"="+command && len(argv) == 1:
+		case redact.Has(command) || redact.Has(name+"="+command) && len(argv) == 1:
 			return nil, usagef("--key %s: that looks like the key itself; give a command that prints it, such as '%s'", name, storeCommand(runtime.GOOS))
 		}
 		out[name] = argv

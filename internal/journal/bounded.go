@@ -9,6 +9,8 @@ import (
 
 	sqlite "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // longest bounds each value that a View and Examine read of a file that somebody else may have
@@ -82,7 +84,7 @@ func (v *View) unreadable(ctx context.Context, conn *sql.Conn, err error) error 
 	return unread(v.path, err)
 }
 
-func tooBig(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_TOOBIG }
+func tooBig(err error) bool { return sqlstore.Code(err) == sqlite3.SQLITE_TOOBIG }
 
 // unread is readError for what may be named as damage already.
 func unread(path string, err error) error {

@@ -9,6 +9,8 @@ import (
 
 	sqlite "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // ErrClosed is returned for writes to a journal that was closed, or that was
@@ -108,19 +110,10 @@ func (e *WriteError) Is(target error) bool {
 	case syscall.ENOSPC:
 		return e.Full
 	case fs.ErrPermission:
-		code := sqliteCode(e.Err)
+		code := sqlstore.Code(e.Err)
 		return code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_PERM || code == sqlite3.SQLITE_CANTOPEN
 	}
 	return false
-}
-
-// sqliteCode returns the primary result code of err, 0 if it has none.
-func sqliteCode(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
 }
 
 // damaged reports whether SQLite itself found the file to be broken, or shorter
@@ -134,9 +127,6 @@ func damaged(err error) bool {
 	if err != nil && strings.Contains(err.Error(), "sql: Scan error") { // a value that no column of a journal has; the error has no type
 		return true
 	}
-	switch sqliteCode(err) {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG:
-		return true
-	}
-	return false
+	code := sqlstore.Code(err)
+	return sqlstore.IsDamage(err) || code == sqlite3.SQLITE_ERROR || code == sqlite3.SQLITE_TOOBIG
 }

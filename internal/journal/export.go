@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Each calls yield for every durable entry, ledger included, in the order of
@@ -176,22 +178,16 @@ func (j *Journal) copyInto(ctx context.Context, to *Journal, upTo int64) error {
 // copy takes over. One that was given up later is taken over: that was a decision
 // of this run.
 func (j *Journal) newest(ctx context.Context, upTo int64) (last map[string]int64, err error) {
-	rows, err := j.db.QueryContext(ctx,
-		"SELECT key, max(seq) FROM entries WHERE seq <= ? AND kind IN (?, ?, ?) GROUP BY key", upTo, string(Call), string(Episode), string(Check))
-	if err != nil {
-		return nil, j.readError("read", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	last = make(map[string]int64)
-	for rows.Next() {
+	query := "SELECT key, max(seq) FROM entries WHERE seq <= ? AND kind IN (?, ?, ?) GROUP BY key"
+	err = sqlstore.Each(ctx, j.db, query, []any{upTo, string(Call), string(Episode), string(Check)}, func(rows *sql.Rows) error {
 		var key string
 		var seq int64
-		if err := rows.Scan(&key, &seq); err != nil {
-			return nil, j.readError("read", err)
-		}
+		err := rows.Scan(&key, &seq)
 		last[key] = seq
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, j.readError("read", err)
 	}
 	return last, nil

@@ -2,15 +2,12 @@ package journal
 
 import (
 	"bytes"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-
-	_ "modernc.org/sqlite" // the database driver
 )
 
 // files is what lies at a journal's path before it is opened.
@@ -103,32 +100,21 @@ func (f files) plausible(opts Options) error {
 	return nil
 }
 
-// access is the part of a data source name that says how a file is opened.
-type access string
-
+// How a file is opened.
 const (
 	// FULL makes every commit wait for the disk, so that an acknowledged entry
 	// survives a loss of power.
-	readWrite access = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+	readWrite = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 		"&_pragma=wal_autocheckpoint(2000)&_pragma=journal_size_limit(33554432)"
-	readShared    access = "?mode=ro&_pragma=busy_timeout(5000)"
-	readImmutable access = "?mode=ro&immutable=1"
+	readShared    = "?mode=ro&_pragma=busy_timeout(5000)"
+	readImmutable = "?mode=ro&immutable=1"
 )
 
 // readOnly chooses how to read: a file that no one has open needs no locks and
 // no index of its log, and so can be read in a directory without write access.
-func readOnly(f files) access {
+func readOnly(f files) string {
 	if f.unclean() || f.live {
 		return readShared
 	}
 	return readImmutable
-}
-
-func openDB(dsn string) *sql.DB {
-	db, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		// Only an unknown driver name makes sql.Open fail.
-		panic("journal: " + err.Error())
-	}
-	return db
 }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Whoever closes a journal that somebody else reads is told that its log stays beside
@@ -62,10 +62,7 @@ func TestALogThatStaysIsTold(t *testing.T) {
 // reading holds a read transaction open until the function that it returns is called.
 func reading(t *testing.T, path string) (end func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=ro"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := sqlstore.Open(path, "?mode=ro")
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Options say how a journal is opened. The zero value opens for writing and
@@ -89,7 +89,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 		}
 	}
 	if opts.ReadOnly {
-		j.db = openDB(disk.SQLiteURI(path, string(readOnly(files))))
+		j.db = sqlstore.Open(path, readOnly(files))
 		j.rows = newReader(path, j.db)
 		return j, nil
 	}
@@ -128,7 +128,7 @@ func (j *Journal) examine(ctx context.Context, files files, opts Options) error 
 // write, so that a refused file stays as it is, its write-ahead log included. A value that
 // is longer than longest is damage, unless that is 0.
 func (j *Journal) check(ctx context.Context, files files, forReading bool, longest int) (err error) {
-	db := openDB(disk.SQLiteURI(j.path, string(readOnly(files))))
+	db := sqlstore.Open(j.path, readOnly(files))
 	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -159,7 +159,7 @@ func (j *Journal) check(ctx context.Context, files files, forReading bool, longe
 
 // openWriter opens the connection that writes, and starts its goroutine.
 func (j *Journal) openWriter(ctx context.Context) error {
-	db := openDB(disk.SQLiteURI(j.path, string(readWrite)))
+	db := sqlstore.Open(j.path, readWrite)
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return errors.Join(j.writeError(err), db.Close())

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // loader reads an existing file into memory and refuses a damaged one.
@@ -68,11 +70,10 @@ func (l *loader) version(ctx context.Context) (empty bool, err error) {
 		}
 		return false, nil
 	}
-	var tables int
-	if err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+	if empty, err = sqlstore.Empty(ctx, l.conn); err != nil {
 		return false, readError(l.path, "open", err)
 	}
-	if tables > 0 {
+	if !empty {
 		return false, l.corrupt("it is another program's database")
 	}
 	return true, nil

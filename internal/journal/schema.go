@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // version is that of the file, its user_version. A file of another one is refused.
@@ -87,8 +89,8 @@ func create(ctx context.Context, conn *sql.Conn, path string) error {
 }
 
 func userVersion(ctx context.Context, conn *sql.Conn) (int, error) {
-	var found int
-	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+	found, err := sqlstore.Version(ctx, conn)
+	if err != nil {
 		return 0, fmt.Errorf("read journal version: %w", err)
 	}
 	return found, nil

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // View reads a journal as it lies on the disk, next to the process that writes to it or
@@ -32,7 +32,7 @@ func openView(ctx context.Context, path string, longest int) (*View, error) {
 	if err := files.plausible(Options{ReadOnly: true}); err != nil {
 		return nil, err
 	}
-	v := &View{path: path, longest: longest, db: openDB(disk.SQLiteURI(path, string(readOnly(files))))}
+	v := &View{path: path, longest: longest, db: sqlstore.Open(path, readOnly(files))}
 	if err := v.known(ctx); err != nil {
 		return nil, errors.Join(err, v.db.Close())
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // maxGroup bounds the entries of one commit, and with it the write-ahead log.
@@ -262,7 +264,7 @@ func (j *Journal) writeError(err error) error {
 	if damaged(err) {
 		return j.readError("write", err)
 	}
-	return &WriteError{Path: j.path, Full: sqliteCode(err) == sqlite3.SQLITE_FULL, Err: err}
+	return &WriteError{Path: j.path, Full: sqlstore.Code(err) == sqlite3.SQLITE_FULL, Err: err}
 }
 
 // transaction writes the batches of one commit.

@@ -19,8 +19,8 @@ const module = "github.com/seed-f4525e22/skillopt"
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
 	{
-		"internal/fault", "internal/disk", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
-		"internal/similar", "internal/distance", "internal/latex", "internal/yamlx", "benchmarks",
+		"internal/fault", "internal/disk", "internal/sqlstore", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
+		"internal/similar", "internal/latex", "internal/yamlx", "benchmarks",
 	},
 	{"internal/template", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
 	{"score", "skill", "event", "internal/mcq"},
@@ -75,7 +75,7 @@ var sideways = map[string][]string{
 	"internal/provider/ollama":    {"internal/provider/header"},
 	"internal/agent":              {"internal/provider/header"},
 	"internal/reach":              {"internal/disk"},
-	"internal/wording":            {"internal/distance"},
+	"internal/wording":            {"internal/similar"},
 	"internal/provider/seat":      {"internal/agent"},
 	"internal/provider/cassette":  {"internal/caller"},
 }

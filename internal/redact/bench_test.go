@@ -2,7 +2,6 @@ package redact
 
 import (
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 )
@@ -39,18 +38,6 @@ func BenchmarkText(b *testing.B) {
 				}
 			})
 		}
-		b.Run(kind+"/stream", func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				w := known.Stream(io.Discard)
-				if _, err := w.Write([]byte(text)); err != nil {
-					b.Fatal(err)
-				}
-				if err := w.Close(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 		b.Run(kind+"/exact", func(b *testing.B) {
 			e := NewExact("Tq7target+key/credential=1", "oW3optimizer-in-dotenv-42", "jZ9judge-credential-0007", "hV5header-from-a-variable", "pX4password-of-the-proxy")
 			b.SetBytes(int64(len(text)))

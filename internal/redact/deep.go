@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Strings returns v with all texts in it without secrets, at any depth: in the exported
+// Strings returns v with all texts in it as mask returns them, at any depth: in the exported
 // fields of structs, in lists, behind pointers and interfaces, and the values of maps.
 // Fields named in keep, such as those of paths, stay as they are. v itself is not
-// changed. Unlike Value it knows nothing of what a name promises.
-func Strings[T any](r *Redactor, v T, keep ...string) T {
-	c := cleaner{text: r.Text, keep: keep, holds: map[reflect.Type]bool{}}
+// changed. Unlike Redactor.Value it knows nothing of what a name promises.
+func Strings[T any](mask func(string) string, v T, keep ...string) T {
+	c := cleaner{text: mask, keep: keep, holds: map[reflect.Type]bool{}}
 	out := reflect.ValueOf(&v).Elem()
 	out.Set(c.clean(out))
 	return v
@@ -140,8 +140,7 @@ func (r *Redactor) Lines(lines []string) []string {
 		if b.inside {
 			before = Mask
 		}
-		out[i] = r.Text(before + b.pass(line, true))
-		b.rest = ""
+		out[i] = r.Text(before + b.pass(line))
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func TestStringsShareWhatNeedsNoMask(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
 	in := nested{Texts: []string{"a", secret, "b"}, Inner: []nested{{Text: secret, Inner: []nested{{Texts: []string{"c"}, Text: secret}}}}, Marks: map[string]float64{"a": 1}}
-	out := Strings(New(), in)
+	out := Strings(Text, in)
 	masked := New().Text(secret)
 	want := nested{Texts: []string{"a", masked, "b"}, Inner: []nested{{Text: masked, Inner: []nested{{Texts: []string{"c"}, Text: masked}}}}, Marks: map[string]float64{"a": 1}}
 	if diff := cmp.Diff(want, out); diff != "" || masked == secret {

@@ -7,21 +7,18 @@ import (
 )
 
 // maxPiece bounds what is looked at as one: a line that is longer is cut where no
-// secret is. It is the carry-over of a Stream.
+// secret is.
 const maxPiece = 64 << 10
 
 // piece returns how much of the beginning of text is looked at as one: a line, or a
 // part of one that is too long. It depends on no more than the first two bounds of
-// text. Without final, text may continue; then 0 says that more of it is needed.
-func piece(text string, final bool, looked *int) int {
+// text.
+func piece(text string, looked *int) int {
 	window := text[:min(len(text), 2*maxPiece)]
 	if end := strings.IndexByte(window[:min(len(window), maxPiece)], '\n'); end >= 0 {
 		return end + 1
 	}
 	if len(window) < 2*maxPiece {
-		if !final {
-			return 0
-		}
 		if end := strings.IndexByte(window, '\n'); end >= 0 {
 			window = window[:end+1]
 		}
@@ -85,48 +82,41 @@ func withoutBlocks(text string, looked *int) string {
 		return text
 	}
 	var b blocks
-	text = b.pass(text, true)
+	text = b.pass(text)
 	*looked += b.looked
 	return text
 }
 
 // blocks takes private keys out of a text that comes in parts.
 type blocks struct {
-	rest   string // may be part of a line that begins or ends a block
-	inside bool   // of a block of PEM
-	lines  int    // of a key of PuTTY that may follow
-	looked int    // bytes
+	inside bool // of a block of PEM
+	lines  int  // of a key of PuTTY that may follow
+	looked int  // bytes
 }
 
-// pass takes a part of a text, the last one if final is set, and returns what it has
-// of the text without private keys so far.
-func (b *blocks) pass(text string, final bool) string {
+// pass takes a part of a text, and returns it without private keys.
+func (b *blocks) pass(text string) string {
 	var out strings.Builder
-	text = b.rest + text
 	m := places{looked: &b.looked}
 	b.looked += len(text)
 	for text != "" {
-		n, was, lines := 0, b.inside, b.lines
+		n := 0
 		switch {
-		case was:
-			n = b.stop(&m, text, final)
-		case lines > 0:
-			n = b.keyLine(&out, text, final)
+		case b.inside:
+			n = b.stop(&m, text)
+		case b.lines > 0:
+			n = b.keyLine(&out, text)
 		default:
-			n = b.begin(&m, &out, text, final)
-		}
-		if n == 0 && b.inside == was && b.lines == lines {
-			break
+			n = b.begin(&m, &out, text)
 		}
 		text = text[n:]
 	}
-	b.rest = text
 	return out.String()
 }
 
 // begin passes on what is before the next block, and the mask for that. It returns
-// how much of text is done with; 0 if more of it is needed.
-func (b *blocks) begin(m *places, out *strings.Builder, text string, final bool) int {
+// how much of text is done with.
+func (b *blocks) begin(m *places, out *strings.Builder, text string) int {
 	for from := 0; ; {
 		at := min(m.next(text, from, blockBegin), m.next(text, from, linesBegin))
 		if at >= len(text) {
@@ -148,17 +138,9 @@ func (b *blocks) begin(m *places, out *strings.Builder, text string, final bool)
 				return from + n
 			}
 		}
-		if !final && len(text)-from < maxBlockLine {
-			out.WriteString(text[:at])
-			return at
-		}
 	}
-	n := len(text)
-	if !final {
-		n -= max(partial(text, blockBegin), partial(text, linesBegin))
-	}
-	out.WriteString(text[:n])
-	return n
+	out.WriteString(text)
+	return len(text)
 }
 
 // places remembers where the next of each mark is in a text that gets shorter from its
@@ -230,14 +212,11 @@ func lineBreak(text string) (end, next int) {
 }
 
 // keyLine masks the next line of a key of PuTTY, if it is one. It returns how much of text is
-// done with; 0 if more of it is needed, or the key is over.
-func (b *blocks) keyLine(out *strings.Builder, text string, final bool) int {
+// done with; 0 if the key is over.
+func (b *blocks) keyLine(out *strings.Builder, text string) int {
 	window := text[:min(len(text), maxKeyLine)]
 	end, next := lineBreak(window)
-	switch {
-	case end < 0 && len(window) < maxKeyLine && !final:
-		return 0
-	case end < 0:
+	if end < 0 {
 		if end = strings.IndexByte(window, '"'); end < 0 {
 			end = len(window)
 		}
@@ -272,17 +251,6 @@ func listing(line string) int {
 	return behindSpace(line, i)
 }
 
-// partial returns the length of the longest end of text that something may begin
-// with.
-func partial(text, something string) int {
-	for n := min(len(text), len(something)-1); n > 0; n-- {
-		if strings.HasSuffix(text, something[:n]) {
-			return n
-		}
-	}
-	return 0
-}
-
 // isBlockLine returns the length of what is behind BEGIN or END of a private key:
 // its kind and dashes. 0 for other blocks.
 func isBlockLine(rest string) int {
@@ -298,9 +266,8 @@ func isBlockLine(rest string) int {
 }
 
 // stop returns how much of text belongs to the private key that it is inside of, up
-// to its last line, before the quote that ends a text in JSON, or all; 0 if more of
-// text is needed.
-func (b *blocks) stop(m *places, text string, final bool) int {
+// to its last line, before the quote that ends a text in JSON, or all.
+func (b *blocks) stop(m *places, text string) int {
 	quote := m.next(text, 0, `"`)
 	search := text[:quote]
 	for at := 0; ; {
@@ -318,8 +285,5 @@ func (b *blocks) stop(m *places, text string, final bool) int {
 		b.inside = false
 		return len(strings.TrimRight(search, `\`))
 	}
-	if final {
-		return len(text)
-	}
-	return max(0, len(text)-len(blockEnd)-maxBlockLine)
+	return len(text)
 }

@@ -32,6 +32,18 @@ type Redactor struct{ known *matcher }
 // found in all their echoes; those below 6 bytes are left out.
 func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secrets, minKnown)} }
 
+// Text returns s without what looks like a secret.
+func Text(s string) string { return New().Text(s) }
+
+// Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
+func Lines(lines []string) []string { return New().Lines(lines) }
+
+// Has reports whether there is what looks like a secret in s.
+func Has(s string) bool { return Text(s) != s }
+
+// IsSecret reports whether a text is a secret as a whole, also by the name that it is under.
+func IsSecret(name, text string) bool { return New().Entry(name, text) == Mask }
+
 // Text returns s without secrets. What it returns it does not change any more: a
 // mask stays as it is.
 func (r *Redactor) Text(s string) string {
@@ -72,7 +84,7 @@ func withoutLines(text string, looked *int) string {
 	from := 0 // of what is not written yet
 	said := nothing
 	for i := 0; i < len(text); {
-		n := piece(text[i:], true, looked)
+		n := piece(text[i:], looked)
 		clean := withoutShapes(text[i:i+n], said, looked)
 		if said = promiseOf(clean); clean != text[i:i+n] {
 			b.WriteString(text[from:i])

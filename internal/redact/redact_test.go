@@ -126,3 +126,17 @@ func TestKnownFormsAreFound(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutARedactor(t *testing.T) {
+	t.Parallel()
+	const key = "sk-abcDEF1234567890"
+	if got := Text("key " + key); got != "key "+Mask || !Has("key "+key) || Has("key") {
+		t.Errorf("%q", got)
+	}
+	if got := Lines([]string{"a", key}); got[0] != "a" || got[1] != Mask {
+		t.Errorf("%q", got)
+	}
+	if !IsSecret("password", "short") || !IsSecret("note", key) || IsSecret("note", "key "+key) || IsSecret("password", "") {
+		t.Error("what is a secret as a whole is one, and nothing else")
+	}
+}

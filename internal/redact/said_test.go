@@ -74,7 +74,7 @@ func TestStrings(t *testing.T) {
 	const key = "ghp_a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8"
 	text := key
 	v := map[string][]inner{"x": {{Dir: key, Text: &text, Any: []any{key, 1}, own: key}}}
-	got := Strings(New(), v, "Dir")["x"][0]
+	got := Strings(Text, v, "Dir")["x"][0]
 	if got.Dir != key || *got.Text != Mask || got.Any.([]any)[0] != Mask || got.Any.([]any)[1] != 1 || got.own != key || text != key {
 		t.Errorf("%+v", got)
 	}

@@ -20,7 +20,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -38,7 +37,7 @@ const (
 
 // Decode reads a document. A field that is not known, a version that is not ours, text
 // behind the document and what is beyond the bounds are errors that name the place.
-func Decode(data []byte, r *redact.Redactor) (result.Memory, error) {
+func Decode(data []byte, mask func(string) string) (result.Memory, error) {
 	var m result.Memory
 	if len(data) > MaxFile {
 		return m, fault.Input(tooLong("the file", len(data), MaxFile))
@@ -60,7 +59,7 @@ func Decode(data []byte, r *redact.Redactor) (result.Memory, error) {
 	if m.Version == 0 {
 		return m, fault.Input(fmt.Errorf("version: missing, allowed is %d", result.MemoryVersion))
 	}
-	return Clean(m, r)
+	return Clean(m, mask)
 }
 
 // Encode writes a document, indented, with a line feed at its end.
@@ -89,12 +88,9 @@ func Digest(m result.Memory) (string, error) {
 func Empty(m result.Memory) bool { return len(m.Rejected) == 0 && m.MetaSkill == "" }
 
 // Clean returns a copy of a memory without secrets and steering characters, checked against
-// the bounds. r may be nil: then secrets are found by their shape alone.
-func Clean(m result.Memory, r *redact.Redactor) (result.Memory, error) {
-	if r == nil {
-		r = redact.New()
-	}
-	c := cleaner{redactor: r}
+// the bounds. mask takes the secrets out of a text.
+func Clean(m result.Memory, mask func(string) string) (result.Memory, error) {
+	c := cleaner{mask: mask}
 	out := result.Memory{Version: result.MemoryVersion, MetaSkill: c.text("meta_skill", m.MetaSkill, MaxMeta), Rejected: []result.Rejected{}}
 	if m.Version != 0 && m.Version != result.MemoryVersion {
 		c.fail("version: found %d, allowed is %d", m.Version, result.MemoryVersion)
@@ -114,8 +110,8 @@ func Clean(m result.Memory, r *redact.Redactor) (result.Memory, error) {
 
 // cleaner gathers what is wrong.
 type cleaner struct {
-	redactor *redact.Redactor
-	faults   []error
+	mask   func(string) string
+	faults []error
 }
 
 // mostFaults is how many are told.
@@ -137,7 +133,7 @@ func (c *cleaner) text(at, text string, most int) string {
 		c.fail("%s: no valid UTF-8", at)
 		return ""
 	}
-	return wording.Plain(c.redactor.Text(text))
+	return wording.Plain(c.mask(text))
 }
 
 func (c *cleaner) entry(at string, e result.Rejected) result.Rejected {

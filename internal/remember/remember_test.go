@@ -40,7 +40,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		"large":         {strings.Repeat(" ", MaxFile+1), "the file: 1048577 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Decode([]byte(tt.text), nil)
+			_, err := Decode([]byte(tt.text), redact.Text)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -58,7 +58,7 @@ func TestCleanTakesOutWhatIsNotPassedOn(t *testing.T) {
 		Changes: []string{dirty},
 		From:    result.RejectedFrom{Run: dirty, RunID: dirty, Skill: dirty},
 	}}}
-	got, err := Clean(m, redact.New("hunter2hunter2"))
+	got, err := Clean(m, redact.New("hunter2hunter2").Text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestCleanTakesOutWhatIsNotPassedOn(t *testing.T) {
 			t.Errorf("%q is left in\n%s", bad, text)
 		}
 	}
-	again, err := Decode(text, redact.New("hunter2hunter2"))
+	again, err := Decode(text, redact.New("hunter2hunter2").Text)
 	if diff := cmp.Diff(got, again); err != nil || diff != "" {
 		t.Errorf("%v, read again (-was +is):\n%s", err, diff)
 	}
@@ -118,7 +118,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"version":1,"rejected":[{"edits":[{"op":"append","content":"a"}],"from":{}}],"meta_skill":"m"}`))
 	f.Add([]byte(`{"version":1,"rejected":[{"changes":["a"],"difference":{"metric":"soft","mean":-0.1,"low":-0.2,"high":0,"n":9},"from":{"begun":"2026-01-01T00:00:00Z"}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := Decode(data, nil)
+		m, err := Decode(data, redact.Text)
 		if err != nil {
 			return
 		}
@@ -129,7 +129,7 @@ func FuzzDecode(f *testing.F) {
 		if len(text) > MaxFile { // escapes and indents of a file near the bound
 			return
 		}
-		again, err := Decode(text, nil)
+		again, err := Decode(text, redact.Text)
 		if diff := cmp.Diff(m, again); err != nil || diff != "" || !json.Valid(text) {
 			t.Errorf("%v, read again:\n%s", err, diff)
 		}

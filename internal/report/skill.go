@@ -64,7 +64,7 @@ func annotated(seed string, blame []provenance.Line) []hunk {
 		after[i] = l.Text
 	}
 	m := difflib.NewMatcherWithJunk(before, after, false, nil)
-	before, after = redact.New().Lines(before), redact.New().Lines(after) // a key may go over several
+	before, after = redact.Lines(before), redact.Lines(after) // a key may go over several
 	for _, op := range m.GetOpCodes() {
 		if op.Tag == 'e' {
 			for _, text := range after[op.J1:op.J2] {

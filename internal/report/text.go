@@ -17,7 +17,7 @@ const absent = "–"
 // looks like a secret is masked, before the text is cut. At most n code points are
 // kept.
 func clean(text string, n int) string {
-	text = plainly(redact.New().Text(text))
+	text = plainly(redact.Text(text))
 	if r := []rune(text); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}

@@ -175,7 +175,7 @@ func refusal(err error) *door.Refusal {
 		shape   *json.UnmarshalTypeError
 	)
 	at := func(status int, kind string) *door.Refusal {
-		message, help := ask.CutHelp(redact.New().Text(err.Error()))
+		message, help := ask.CutHelp(redact.Text(err.Error()))
 		return &door.Refusal{Status: status, Kind: kind, Message: message, Help: help}
 	}
 	switch {

@@ -177,7 +177,7 @@ func (s *Server) config(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err == nil && !there {
 		return nil, missing("the run keeps no configuration")
 	}
-	return Config{Text: redact.New().Text(string(text))}, err
+	return Config{Text: redact.Text(string(text))}, err
 }
 
 // spend is what was paid for.

@@ -91,8 +91,7 @@ func (s *Session) callerOptions() caller.Options {
 		o.Roles[role] = s.Models.Role(role)
 	}
 	if s.Config.Record.Episodes == config.EpisodesFull && s.Replay == nil {
-		known, hide := s.Loaded.Redactor(), s.hide
-		o.Redact = func(text string) string { return known.Text(hide.Text(text)) }
+		o.Redact = masker(s.hide, s.Loaded.Redactor())
 	}
 	if s.Config.Cache.Dir != "" {
 		o.Cache, o.Unkept = caller.DirCache{Dir: s.Config.Cache.Dir}, s.unkept
@@ -128,7 +127,7 @@ func serial(sink event.Sink) event.Sink {
 // lost reports a reply that could not be used, and returns what of it stages may pass
 // on, without what looks like a secret.
 func (s *Session) lost(key string, lost *caller.LostError) error {
-	mask := func(text string) string { return s.Loaded.Redactor().Text(s.hide.Text(text)) }
+	mask := masker(s.hide, s.Loaded.Redactor())
 	s.Emit(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, lost)})
 	return &optimize.LostError{
 		Key: key, Replies: lost.Replies, Reason: mask(lost.Err.Error()), Text: Excerpt(mask(lost.Text)), Inherited: lost.Inherited,

@@ -226,6 +226,12 @@ func (s *Inputs) Hidden() *redact.Exact {
 	return wiring.Hidden(s.Config, s.Loaded.Lookup)
 }
 
+// masker returns a function that takes out of texts that are passed on what hide and known know,
+// and what looks like a secret.
+func masker(hide *redact.Exact, known *redact.Redactor) func(string) string {
+	return func(text string) string { return known.Text(hide.Text(text)) }
+}
+
 // masked hands events on without secrets, those of the config and what looks like one:
 // they are shown, logged and passed on. Where the run is stays as it is. A nil sink
 // stays nil.
@@ -233,8 +239,8 @@ func (s *Inputs) masked(sink event.Sink) event.Sink {
 	if sink == nil {
 		return nil
 	}
-	known := wiring.Secrets(s.Config, s.Loaded.Lookup)
-	r := redact.New(append(long(known), s.Loaded.Secrets()...)...)
+	long := slices.DeleteFunc(wiring.Secrets(s.Config, s.Loaded.Lookup), func(v string) bool { return len(v) < minHidden })
+	r := s.Loaded.Redactor(long...)
 	return func(e event.Event) { sink(withoutSecrets(r, e)) }
 }
 
@@ -255,14 +261,9 @@ func withoutSecrets(r *redact.Redactor, e event.Event) event.Event {
 	case event.Progress, event.StageStarted: // all that they say is ours
 		return e
 	}
-	return redact.Strings(r, e, "RunDir", "RunID")
+	return redact.Strings(r.Text, e, "RunDir", "RunID")
 }
 
 // minHidden is the length in bytes from which a variable's value is masked in events:
 // shorter ones are what people write instead of a key that no one asks for.
 const minHidden = 12
-
-// long are the values that are long enough to be masked.
-func long(values []string) []string {
-	return slices.DeleteFunc(values, func(v string) bool { return len(v) < minHidden })
-}

@@ -18,7 +18,7 @@ func (s *loader) loadMemory(ctx context.Context) (err error) {
 	path := s.Config.Reflect.Remembered
 	switch {
 	case s.Options.Memory != nil:
-		if s.Remembered, err = remember.Clean(*s.Options.Memory, s.Loaded.Redactor()); err != nil {
+		if s.Remembered, err = remember.Clean(*s.Options.Memory, s.Loaded.Redactor().Text); err != nil {
 			return fault.Input(fmt.Errorf("the memory of WithMemory: %w", err))
 		}
 	case path == "":
@@ -28,7 +28,7 @@ func (s *loader) loadMemory(ctx context.Context) (err error) {
 		if err != nil {
 			return s.fileError(rememberedKey, path, "a memory that `skillopt runs memory RUN` wrote", err)
 		}
-		if s.Remembered, err = remember.Decode(data, s.Loaded.Redactor()); err != nil {
+		if s.Remembered, err = remember.Decode(data, s.Loaded.Redactor().Text); err != nil {
 			return fault.Input(fmt.Errorf("%s: %s: %w", where(s.Loaded, rememberedKey), path, err))
 		}
 	}

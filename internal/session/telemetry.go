@@ -23,11 +23,10 @@ func (s *Session) newTelemetry() (telemetryOf, error) {
 			providers[role] = s.Config.Models.Of(role).Provider
 		}
 	}
-	known, hidden := s.Loaded.Redactor(), wiring.Hidden(s.Config, s.Loaded.Lookup)
 	t, err := telemetry.New(telemetry.Options{
 		Endpoint: c.Endpoint, Headers: c.Headers, Service: c.Service, Version: s.ProgramVersion(),
 		Command: string(s.Kind), RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Run.Journal.Counts().Results, Providers: providers, Agent: s.Config.Agent.Name, Simulated: s.Simulated(),
-		Content: c.Content, Hide: func(text string) string { return known.Text(hidden.Text(text)) },
+		Content: c.Content, Hide: masker(wiring.Hidden(s.Config, s.Loaded.Lookup), s.Loaded.Redactor()),
 		Proxy: wiring.Proxy(s.Loaded.Lookup), Now: s.Now,
 	})
 	return telemetryOf{t}, err

@@ -13,10 +13,8 @@ import (
 // looks like a secret or is one of hide: the optimizer may be somebody else's. What an
 // environment or an agent of somebody else says to its model is not known: nil.
 func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.Told {
-	known := s.Loaded.Redactor()
-	masked := func(system, tools string) optimize.Told {
-		return optimize.Told{System: known.Text(hide.Text(system)), Tools: tools}
-	}
+	mask := masker(hide, s.Loaded.Redactor())
+	masked := func(system, tools string) optimize.Told { return optimize.Told{System: mask(system), Tools: tools} }
 	switch {
 	case s.Config.Agent.Name != "":
 		return func(_ task.Task, sk skill.Skill) optimize.Told {

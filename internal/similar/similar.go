@@ -1,4 +1,5 @@
-// Package similar finds tasks that ask the same, or almost the same. It knows texts, and nothing of
+// Package similar finds tasks that ask the same, or almost the same, and counts in how many edits one
+// text differs from another. It knows texts, and nothing of
 // tasks' files, of what a target is or of what is done with copies. Pure.
 //
 // Two tasks are equal when the target gets the same of both, but for case and space, and the

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // forgotten begins the names of runs that were forgotten.
@@ -25,7 +25,7 @@ func Forget(ctx context.Context, dir string, of func(run string) bool) error {
 	}
 	changed := 0
 	err := within(ctx, dir, noting+"&_pragma=secure_delete(1)", func(tx *sql.Tx) error {
-		names, err := runNames(ctx, tx)
+		names, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT run FROM openings ORDER BY run")
 		if err != nil {
 			return err
 		}
@@ -47,28 +47,9 @@ func Forget(ctx context.Context, dir string, of func(run string) bool) error {
 	return renewed(ctx, filepath.Join(dir, File))
 }
 
-func runNames(ctx context.Context, tx *sql.Tx) (names []string, err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT DISTINCT run FROM openings ORDER BY run")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
-}
-
 // renewed writes the file again, without what is left of texts in its free places.
 func renewed(ctx context.Context, path string) (err error) {
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, string(noting)+"&_pragma=secure_delete(1)"))
-	if err != nil {
-		return fmt.Errorf("the ledger of test sets %s: %w", path, err)
-	}
+	db := sqlstore.Open(path, noting+"&_pragma=secure_delete(1)")
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if _, err := db.ExecContext(ctx, "VACUUM"); err != nil {
 		return fmt.Errorf("the ledger of test sets %s: write it anew: %w", path, err)

@@ -17,9 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
-	_ "modernc.org/sqlite" // the database driver
-
-	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -146,19 +144,11 @@ func Runs(ctx context.Context, dir string) (ids map[string]bool, err error) {
 		return ids, nil
 	}
 	err = within(ctx, dir, looking, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, "SELECT DISTINCT run_id FROM openings")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }() // what Err tells is all that matters
-		for rows.Next() {
-			var id string
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
+		list, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT run_id FROM openings")
+		for _, id := range list {
 			ids[id] = true
 		}
-		return rows.Err()
+		return err
 	})
 	return ids, err
 }
@@ -168,19 +158,17 @@ func absent(dir string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// access is the part of a data source name that says what a file is opened for.
-type access string
-
+// What a file is opened for.
 const (
 	// A transaction locks the file from its beginning, and its commit waits for the
 	// disk.
-	noting  access = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"
-	looking access = "?mode=ro&_pragma=busy_timeout(10000)"
+	noting  = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"
+	looking = "?mode=ro&_pragma=busy_timeout(10000)"
 )
 
 // within runs one transaction on the ledger of dir. What it notes no other process
 // notes meanwhile.
-func within(ctx context.Context, dir string, how access, do func(*sql.Tx) error) (err error) {
+func within(ctx context.Context, dir string, how string, do func(*sql.Tx) error) (err error) {
 	path := filepath.Join(dir, File)
 	defer func() {
 		if err != nil {
@@ -190,26 +178,18 @@ func within(ctx context.Context, dir string, how access, do func(*sql.Tx) error)
 	if err := prepare(path, how); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, string(how)))
-	if err != nil {
-		return err
-	}
+	db := sqlstore.Open(path, how)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := create(ctx, tx, how); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	if err := do(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
+	return sqlstore.Write(ctx, db, func(tx *sql.Tx) error {
+		if err := create(ctx, tx, how); err != nil {
+			return err
+		}
+		return do(tx)
+	})
 }
 
 // prepare makes the folder, and refuses what opening would wait for.
-func prepare(path string, how access) error {
+func prepare(path string, how string) error {
 	if how == noting {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -228,20 +208,17 @@ func prepare(path string, how access) error {
 }
 
 // create makes the tables of a ledger that has none.
-func create(ctx context.Context, tx *sql.Tx, how access) error {
-	var found int
-	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
-		return err
-	}
+func create(ctx context.Context, tx *sql.Tx, how string) error {
+	found, err := sqlstore.Version(ctx, tx)
 	switch {
-	case found == version:
-		return nil
+	case err != nil || found == version:
+		return err
 	case found != 0:
 		return fmt.Errorf("it has format %d, and this program reads format %d", found, version)
 	case how == looking:
 		return errors.New("it holds nothing: the program that made it was killed")
 	}
-	_, err := tx.ExecContext(ctx, schema)
+	_, err = tx.ExecContext(ctx, schema)
 	return err
 }
 
@@ -280,25 +257,14 @@ func insert(ctx context.Context, tx *sql.Tx, statement string, keys []Key) (err 
 	return nil
 }
 
-func readings(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []Reading, err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	for rows.Next() {
-		var (
-			o   Reading
-			at  string
-			seq int64
-		)
-		if err := rows.Scan(&o.RunID, &o.Number, &o.Run, &o.Command, &at, &seq); err != nil {
-			return nil, err
+func readings(ctx context.Context, tx *sql.Tx, query string, args ...any) ([]Reading, error) {
+	return sqlstore.All(ctx, tx, query, args, func(rows *sql.Rows, o *Reading) error {
+		var at string
+		var seq int64
+		err := rows.Scan(&o.RunID, &o.Number, &o.Run, &o.Command, &at, &seq)
+		if err == nil {
+			o.At, err = time.Parse(time.RFC3339, at)
 		}
-		if o.At, err = time.Parse(time.RFC3339, at); err != nil {
-			return nil, err
-		}
-		out = append(out, o)
-	}
-	return out, rows.Err()
+		return err
+	})
 }

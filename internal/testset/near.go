@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/seed-f4525e22/skillopt/internal/similar"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -62,16 +63,11 @@ func near(ctx context.Context, tx *sql.Tx, prompts []prompt) (keys []Key, err er
 	for _, p := range prompts {
 		mine[p.rest] = append(mine[p.rest], long(p.words))
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT key, rest, words, slots FROM prompts")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	for rows.Next() {
+	err = sqlstore.Each(ctx, tx, "SELECT key, rest, words, slots FROM prompts", nil, func(rows *sql.Rows) error {
 		var key, rest []byte
 		var p prompt
 		if err := rows.Scan(&key, &rest, &p.words, &p.slots); err != nil {
-			return nil, err
+			return err
 		}
 		words, slots := long(p.words), long(p.slots)
 		copy(p.rest[:], rest)
@@ -83,6 +79,7 @@ func near(ctx context.Context, tx *sql.Tx, prompts []prompt) (keys []Key, err er
 				break
 			}
 		}
-	}
-	return keys, rows.Err()
+		return nil
+	})
+	return keys, err
 }

@@ -166,13 +166,12 @@ func Secrets(c config.Config, lookup func(string) (string, bool)) []string {
 // value of one that is named so, or looks so, and the password in an address.
 // Others, such as paths, may be in a right answer.
 func handed(names []string, lookup func(string) (string, bool)) []string {
-	looks := redact.New()
 	var out []string
 	for _, name := range names {
 		v, _ := lookup(name)
 		if inAddress := ofAddress(v); len(inAddress) > 0 {
 			out = append(out, inAddress...)
-		} else if secretVariable(name) || looks.Text(v) != v {
+		} else if secretVariable(name) || redact.Has(v) {
 			out = append(out, v)
 		}
 	}

@@ -3,7 +3,7 @@ package wording
 import (
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/distance"
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 )
 
 // This file finds the name that was probably meant by one that is unknown,
@@ -17,7 +17,7 @@ func Suggest(got string, known []string) (name string, ok bool) {
 	fewest := max(2, len([]rune(got))/3) + 1
 	typed := []rune(strings.ToLower(got))
 	for _, k := range known {
-		if d := distance.Levenshtein(typed, []rune(strings.ToLower(k))); d < fewest {
+		if d := similar.Levenshtein(typed, []rune(strings.ToLower(k))); d < fewest {
 			name, fewest, ok = k, d, true
 		}
 	}

@@ -54,7 +54,7 @@ func Inspect(ctx context.Context, dir, path string, which Which, secrets ...stri
 		return out, err
 	}
 	out = result.ExportedLog{Split: sheet.Split, Arm: sheet.Arm, Samples: len(log.Samples), Unmeasured: len(log.Samples) - log.Results.Completed}
-	clean := redact.Strings(redact.New(secrets...), log)
+	clean := redact.Strings(redact.New(secrets...).Text, log)
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)

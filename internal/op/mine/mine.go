@@ -19,7 +19,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/mine"
@@ -146,7 +145,7 @@ func (f files) Accepted(ctx context.Context, t transcript.Transcript, turn int) 
 // work mines in an open run.
 func work(ctx context.Context, s *session.Session, req Request, sessions []transcript.Transcript) (*result.Mine, error) {
 	o := mine.Options{
-		Sessions: sessions, Clean: redact.New(append(s.Loaded.Secrets(), wiring.Secrets(s.Config, s.Loaded.Lookup)...)...),
+		Sessions: sessions, Clean: s.Loaded.Redactor(wiring.Secrets(s.Config, s.Loaded.Lookup)...),
 		Ask: func(ctx context.Context, q draft.Request) (string, error) { return ask(ctx, s, q) },
 		Progress: func(done, total int) {
 			p := s.Usage()

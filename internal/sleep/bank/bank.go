@@ -11,11 +11,11 @@ import (
 	"runtime"
 
 	"github.com/gofrs/flock"
-	"modernc.org/sqlite" // the database driver
+	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Names of files in the folder of the bank.
@@ -195,11 +195,8 @@ func Look(ctx context.Context, dir string) (*Bank, error) {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, notRegular(path)
 	}
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"))
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	found, err := formatOf(ctx, db)
+	db := sqlstore.Open(path, "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)")
+	found, err := sqlstore.Version(ctx, db)
 	if err == nil && found != version {
 		err = wrongFormat(path, found)
 	}
@@ -255,10 +252,7 @@ func connect(ctx context.Context, path string) (*sql.DB, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, access))
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
+	db := sqlstore.Open(path, access)
 	db.SetMaxOpenConns(1)
 	if err := create(ctx, db, path); err != nil {
 		return nil, errors.Join(told(path, err), db.Close())
@@ -275,11 +269,6 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-func formatOf(ctx context.Context, db *sql.DB) (found int, err error) {
-	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found)
-	return found, err
-}
-
 func wrongFormat(path string, found int) error {
 	if found != 0 {
 		return &Error{Path: path, Reason: fmt.Sprintf("it has format %d, and this program reads format %d", found, version), Help: "use the program that wrote it; or move the file away, and what was harvested is read again"}
@@ -289,29 +278,24 @@ func wrongFormat(path string, found int) error {
 
 // create makes the tables of a bank that has none.
 func create(ctx context.Context, db *sql.DB, path string) error {
-	found, err := formatOf(ctx, db)
+	found, err := sqlstore.Version(ctx, db)
 	if err != nil {
 		return err
 	}
 	if found == version {
 		return checked(ctx, db, path)
 	}
-	var tables int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-		return err
-	}
-	if found != 0 || tables > 0 {
-		return wrongFormat(path, found)
-	}
-	tx, err := db.BeginTx(ctx, nil)
+	empty, err := sqlstore.Empty(ctx, db)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	if _, err := tx.ExecContext(ctx, schema+schemaOfNights+fmt.Sprintf("PRAGMA user_version = %d;", version)); err != nil {
-		return err
+	if found != 0 || !empty {
+		return wrongFormat(path, found)
 	}
-	return tx.Commit()
+	return sqlstore.Write(ctx, db, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, schema+schemaOfNights+fmt.Sprintf("PRAGMA user_version = %d;", version))
+		return err
+	})
 }
 
 // checked looks whether the tables are whole.
@@ -379,13 +363,5 @@ func (b *Bank) Check(ctx context.Context) error {
 
 // write runs f in a transaction.
 func (b *Bank) write(ctx context.Context, what string, f func(*sql.Tx) error) error {
-	tx, err := b.db.BeginTx(ctx, nil)
-	if err != nil {
-		return b.failed(what, err)
-	}
-	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	if err := f(tx); err != nil {
-		return b.failed(what, err)
-	}
-	return b.failed(what, tx.Commit())
+	return b.failed(what, sqlstore.Write(ctx, b.db, f))
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // digestOf represents the name of what was forgotten.
@@ -35,7 +36,7 @@ const (
 type memory struct{ projects, sessions, turns bool }
 
 func forgottenOf(ctx context.Context, tx *sql.Tx) (m memory, err error) {
-	kinds, err := column(ctx, tx, "SELECT DISTINCT kind FROM forgotten")
+	kinds, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT kind FROM forgotten")
 	for _, kind := range kinds {
 		switch kind {
 		case kindProject:
@@ -113,7 +114,7 @@ func noteForgotten(ctx context.Context, tx *sql.Tx, kind, name string, at time.T
 // sessions hold, and keeps digests of their names, so that no later harvest takes them again.
 func (b *Bank) ForgetSession(ctx context.Context, source, id string, at time.Time) error {
 	return b.forget(ctx, "forget a session", func(tx *sql.Tx) error {
-		turns, err := column(ctx, tx, "SELECT turn FROM turns WHERE number IN (SELECT number FROM sessions WHERE source = ? AND session = ?)", source, id)
+		turns, err := sqlstore.Column(ctx, tx, "SELECT turn FROM turns WHERE number IN (SELECT number FROM sessions WHERE source = ? AND session = ?)", source, id)
 		if err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func forgetTasks(ctx context.Context, tx *sql.Tx, source, id string) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM mined WHERE source = ? AND session = ?", source, id); err != nil {
 		return err
 	}
-	texts, err := column(ctx, tx, "SELECT data FROM tasks")
+	texts, err := sqlstore.Column(ctx, tx, "SELECT data FROM tasks")
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func forgetTasks(ctx context.Context, tx *sql.Tx, source, id string) error {
 // how many sessions went.
 func (b *Bank) ForgetProject(ctx context.Context, folders []string, match func(project string) bool, at time.Time) (n int, err error) {
 	err = b.forget(ctx, "forget a project", func(tx *sql.Tx) error {
-		projects, err := column(ctx, tx, "SELECT DISTINCT project FROM sessions")
+		projects, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT project FROM sessions")
 		if err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ func (b *Bank) ForgetProject(ctx context.Context, folders []string, match func(p
 			n += gone
 		}
 		for _, q := range []string{"clusters", "nights", "candidates", "groups"} {
-			projects, err := column(ctx, tx, "SELECT DISTINCT project FROM "+q)
+			projects, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT project FROM "+q)
 			if err != nil {
 				return err
 			}
@@ -250,7 +251,7 @@ func hideStores(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE error <> '' AND path NOT IN (SELECT store FROM sessions)"); err != nil {
 		return err
 	}
-	paths, err := column(ctx, tx, "SELECT path FROM stores WHERE path NOT LIKE 'sha256:%' AND path NOT IN (SELECT store FROM sessions)")
+	paths, err := sqlstore.Column(ctx, tx, "SELECT path FROM stores WHERE path NOT LIKE 'sha256:%' AND path NOT IN (SELECT store FROM sessions)")
 	if err != nil {
 		return err
 	}
@@ -260,22 +261,6 @@ func hideStores(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	return nil
-}
-
-func column(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []string, err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, rows.Err()
 }
 
 // dropNights deletes what a table of nights has of a project, and what belongs to that.
@@ -414,18 +399,7 @@ type Name struct{ Source, Session, Project string }
 
 // Names lists the sessions whose id begins so, also those of which another has all turns.
 func (b *Bank) Names(ctx context.Context, prefix string) ([]Name, error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT DISTINCT source, session, project FROM sessions WHERE substr(session, 1, length(?1)) = ?1 ORDER BY source, session, project", prefix)
-	if err != nil {
-		return nil, b.failed("look for sessions", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	var out []Name
-	for rows.Next() {
-		var n Name
-		if err := rows.Scan(&n.Source, &n.Session, &n.Project); err != nil {
-			return nil, b.failed("look for sessions", err)
-		}
-		out = append(out, n)
-	}
-	return out, b.failed("look for sessions", rows.Err())
+	query := "SELECT DISTINCT source, session, project FROM sessions WHERE substr(session, 1, length(?1)) = ?1 ORDER BY source, session, project"
+	out, err := sqlstore.All(ctx, b.db, query, []any{prefix}, func(rows *sql.Rows, n *Name) error { return rows.Scan(&n.Source, &n.Session, &n.Project) })
+	return out, b.failed("look for sessions", err)
 }

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Night is a night that was begun. Data is its document, which the bank does not read.
@@ -31,23 +33,14 @@ func (b *Bank) PutNight(ctx context.Context, n Night) error {
 
 // Nights lists the nights of a project, or of all if it is empty, the newest first.
 func (b *Bank) Nights(ctx context.Context, project string) ([]Night, error) {
-	out := []Night{}
-	rows, err := b.db.QueryContext(ctx, "SELECT id, project, started, ended, data FROM nights WHERE ? = '' OR project = ? ORDER BY started DESC, id DESC", project, project)
-	if err != nil {
-		return nil, b.failed("list nights", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var n Night
+	query := "SELECT id, project, started, ended, data FROM nights WHERE ? = '' OR project = ? ORDER BY started DESC, id DESC"
+	out, err := sqlstore.All(ctx, b.db, query, []any{project, project}, func(rows *sql.Rows, n *Night) error {
 		var started, ended int64
-		var data []byte
-		if err := rows.Scan(&n.ID, &n.Project, &started, &ended, &data); err != nil {
-			return nil, b.failed("list nights", err)
-		}
-		n.Started, n.Ended, n.Data = ofNano(started), ofNano(ended), data
-		out = append(out, n)
-	}
-	return out, b.failed("list nights", rows.Err())
+		err := rows.Scan(&n.ID, &n.Project, &started, &ended, (*[]byte)(&n.Data))
+		n.Started, n.Ended = ofNano(started), ofNano(ended)
+		return err
+	})
+	return out, b.failed("list nights", err)
 }
 
 // MarkOf is a digest of a session as it is mined in some way: another one means that the
@@ -65,19 +58,13 @@ func MarkOf(s *Session, way string) string {
 // Mined returns the marks of the sessions that were mined, by source and id.
 func (b *Bank) Mined(ctx context.Context) (map[[2]string]string, error) {
 	out := map[[2]string]string{}
-	rows, err := b.db.QueryContext(ctx, "SELECT source, session, mark FROM mined")
-	if err != nil {
-		return nil, b.failed("list mined sessions", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
+	err := sqlstore.Each(ctx, b.db, "SELECT source, session, mark FROM mined", nil, func(rows *sql.Rows) error {
 		var source, session, mark string
-		if err := rows.Scan(&source, &session, &mark); err != nil {
-			return nil, b.failed("list mined sessions", err)
-		}
+		err := rows.Scan(&source, &session, &mark)
 		out[[2]string{source, session}] = mark
-	}
-	return out, b.failed("list mined sessions", rows.Err())
+		return err
+	})
+	return out, b.failed("list mined sessions", err)
 }
 
 // NoteMined notes that sessions were mined as they are.
@@ -210,46 +197,28 @@ func (b *Bank) Candidates(ctx context.Context, project, target string) ([]Candid
 }
 
 // candidatesOf reads the candidates of a target from the file at path, or the evidence for what was adopted of it.
-func candidatesOf(ctx context.Context, db querier, path, project, target string, adopted bool) (out []Candidate, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT number, night, state, level, data FROM candidates WHERE project = ? AND target = ? AND (state IN ('adopted', 'ended')) = ? ORDER BY number", project, target, adopted)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		c := Candidate{Project: project, Target: target}
+func candidatesOf(ctx context.Context, db sqlstore.Querier, path, project, target string, adopted bool) ([]Candidate, error) {
+	query := "SELECT number, night, state, level, data FROM candidates WHERE project = ? AND target = ? AND (state IN ('adopted', 'ended')) = ? ORDER BY number"
+	out, err := sqlstore.All(ctx, db, query, []any{project, target, adopted}, func(rows *sql.Rows, c *Candidate) error {
 		var data []byte
 		if err := rows.Scan(&c.Number, &c.Night, &c.State, &c.Level, &data); err != nil {
-			return nil, err
+			return err
 		}
-		if err := json.Unmarshal(data, &c); err != nil {
-			return nil, damagedError(path, "a candidate cannot be read")
+		if err := json.Unmarshal(data, c); err != nil {
+			return damagedError(path, "a candidate cannot be read")
 		}
-		out = append(out, c)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
+		c.Project, c.Target = project, target
+		return nil
+	})
 	for i := range out {
-		if out[i].Pairs, err = pairsOf(ctx, db, out[i].Number); err != nil {
-			return nil, err
+		if err == nil {
+			out[i].Pairs, err = pairsOf(ctx, db, out[i].Number)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
-func pairsOf(ctx context.Context, db querier, candidate int64) (out []Pair, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT cluster, night, live, staged FROM pairs WHERE candidate = ? ORDER BY night, cluster", candidate)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var p Pair
-		if err := rows.Scan(&p.Cluster, &p.Night, &p.Live, &p.Staged); err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	return out, rows.Err()
+func pairsOf(ctx context.Context, db sqlstore.Querier, candidate int64) ([]Pair, error) {
+	query := "SELECT cluster, night, live, staged FROM pairs WHERE candidate = ? ORDER BY night, cluster"
+	return sqlstore.All(ctx, db, query, []any{candidate}, func(rows *sql.Rows, p *Pair) error { return rows.Scan(&p.Cluster, &p.Night, &p.Live, &p.Staged) })
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Store is what is known of a store since it was read last.
@@ -329,22 +330,11 @@ type sessionName struct {
 	ended      int64
 }
 
-func namesOf(ctx context.Context, tx *sql.Tx, f Filter) (out []sessionName, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT source, session, max(ended) AS last FROM sessions
-		WHERE shadow = 0 AND (? = '' OR substr(session, 1, length(?)) = ?)
-		GROUP BY source, session HAVING last >= ? ORDER BY last DESC, source, session`, f.ID, f.ID, f.ID, nano(f.Since))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var n sessionName
-		if err := rows.Scan(&n.source, &n.id, &n.ended); err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, rows.Err()
+func namesOf(ctx context.Context, tx *sql.Tx, f Filter) ([]sessionName, error) {
+	query := `SELECT source, session, max(ended) AS last FROM sessions
+		WHERE shadow = 0 AND (?1 = '' OR substr(session, 1, length(?1)) = ?1)
+		GROUP BY source, session HAVING last >= ?2 ORDER BY last DESC, source, session`
+	return sqlstore.All(ctx, tx, query, []any{f.ID, nano(f.Since)}, func(rows *sql.Rows, n *sessionName) error { return rows.Scan(&n.source, &n.id, &n.ended) })
 }
 
 // session is a session with the turns that count in it: what is said of it is what its newest

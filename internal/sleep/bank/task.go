@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -293,11 +294,6 @@ func dropCluster(ctx context.Context, tx *sql.Tx, number int64) error {
 	return nil
 }
 
-// querier is a database or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // Clusters returns the clusters of a skill in a project, in the order in which they came.
 func (b *Bank) Clusters(ctx context.Context, project, skill string) ([]Cluster, error) {
 	out, err := clustersOf(ctx, b.db, filepath.Join(b.dir, File), project, skill)
@@ -305,23 +301,19 @@ func (b *Bank) Clusters(ctx context.Context, project, skill string) ([]Cluster, 
 }
 
 // clustersOf reads the clusters of a skill from the file at path.
-func clustersOf(ctx context.Context, db querier, path, project, skill string) (out []Cluster, err error) {
-	rows, err := db.QueryContext(ctx, `SELECT c.number, c.side, c.night, c.opened, c.first, c.last, c.shown, t.reviewed, t.data
-		FROM clusters c JOIN tasks t ON t.cluster = c.number WHERE c.project = ? AND c.skill = ? ORDER BY c.number`, project, skill)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
+func clustersOf(ctx context.Context, db sqlstore.Querier, path, project, skill string) (out []Cluster, err error) {
+	query := `SELECT c.number, c.side, c.night, c.opened, c.first, c.last, c.shown, t.reviewed, t.data
+		FROM clusters c JOIN tasks t ON t.cluster = c.number WHERE c.project = ? AND c.skill = ? ORDER BY c.number`
+	err = sqlstore.Each(ctx, db, query, []any{project, skill}, func(rows *sql.Rows) error {
 		c := Cluster{Project: project, Skill: skill}
 		var first, last int64
 		var t Task
 		var data []byte
 		if err := rows.Scan(&c.Number, &c.Side, &c.Night, &c.Opened, &first, &last, &c.Shown, &t.Reviewed, &data); err != nil {
-			return nil, err
+			return err
 		}
 		if err := json.Unmarshal(data, &t.Task); err != nil {
-			return nil, damagedError(path, "a task cannot be read")
+			return damagedError(path, "a task cannot be read")
 		}
 		t.Task.Task.Unreviewed = t.Reviewed != Accepted
 		c.First, c.Last = ofNano(first), ofNano(last)
@@ -330,11 +322,12 @@ func clustersOf(ctx context.Context, db querier, path, project, skill string) (o
 		}
 		at := &out[len(out)-1]
 		at.Tasks = append(at.Tasks, t)
-	}
+		return nil
+	})
 	for i := range out {
 		slices.SortStableFunc(out[i].Tasks, measuredFirst)
 	}
-	return out, rows.Err()
+	return out, err
 }
 
 // measuredFirst puts the task first by which a cluster is measured: one that may be used, of the strongest trust, that
@@ -360,20 +353,11 @@ type Group struct {
 
 // Groups lists the skills of projects that there are tasks of, by name.
 func (b *Bank) Groups(ctx context.Context) ([]Group, error) {
-	out := []Group{}
-	rows, err := b.db.QueryContext(ctx, `SELECT project, skill, sum(side = 'open'), sum(side = 'test'), sum(side = '') FROM clusters GROUP BY project, skill ORDER BY project, skill`)
-	if err != nil {
-		return nil, b.failed("list tasks", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var g Group
-		if err := rows.Scan(&g.Project, &g.Skill, &g.Open, &g.Test, &g.Waiting); err != nil {
-			return nil, b.failed("list tasks", err)
-		}
-		out = append(out, g)
-	}
-	return out, b.failed("list tasks", rows.Err())
+	query := "SELECT project, skill, sum(side = 'open'), sum(side = 'test'), sum(side = '') FROM clusters GROUP BY project, skill ORDER BY project, skill"
+	out, err := sqlstore.All(ctx, b.db, query, nil, func(rows *sql.Rows, g *Group) error {
+		return rows.Scan(&g.Project, &g.Skill, &g.Open, &g.Test, &g.Waiting)
+	})
+	return out, b.failed("list tasks", err)
 }
 
 // OpenTests moves clusters from test to open: a night reads them. It fails if one is not test, and then

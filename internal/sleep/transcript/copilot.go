@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Copilot reads the sessions of Copilot CLI: session-state/<session>/events.jsonl below its
@@ -344,13 +346,9 @@ func copilotHasEvents(root *os.Root, id string) bool {
 }
 
 func (c Copilot) turns(ctx context.Context, db *sql.DB, session string, b *Builder) error {
-	rows, err := db.QueryContext(ctx, `SELECT turn_index, coalesce(user_message, ''), coalesce(assistant_response, ''), coalesce(timestamp, '')
-		FROM turns WHERE session_id = ? ORDER BY turn_index`, session)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // Err is asked
-	for rows.Next() {
+	query := `SELECT turn_index, coalesce(user_message, ''), coalesce(assistant_response, ''), coalesce(timestamp, '')
+		FROM turns WHERE session_id = ? ORDER BY turn_index`
+	return sqlstore.Each(ctx, db, query, []any{session}, func(rows *sql.Rows) error {
 		var n int64
 		var user, agent, stamp string
 		if err := rows.Scan(&n, &user, &agent, &stamp); err != nil {
@@ -358,32 +356,26 @@ func (c Copilot) turns(ctx context.Context, db *sql.DB, session string, b *Build
 		}
 		at := instant(gjson.Result{Type: gjson.String, Str: stamp})
 		if !b.User(fmt.Sprintf("%s/%d", session, n), user, at) {
-			continue
+			return nil
 		}
 		if err := c.files(ctx, db, session, n, b); err != nil {
 			return err
 		}
 		b.Agent(agent, at)
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // files reads the files of a turn: those that a tool wrote.
 func (Copilot) files(ctx context.Context, db *sql.DB, session string, turn int64, b *Builder) error {
-	rows, err := db.QueryContext(ctx, `SELECT coalesce(file_path, ''), coalesce(tool_name, '') FROM session_files
-		WHERE session_id = ? AND turn_index = ? ORDER BY file_path`, session, turn)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // Err is asked
-	for rows.Next() {
+	query := `SELECT coalesce(file_path, ''), coalesce(tool_name, '') FROM session_files
+		WHERE session_id = ? AND turn_index = ? ORDER BY file_path`
+	return sqlstore.Each(ctx, db, query, []any{session, turn}, func(rows *sql.Rows) error {
 		var file, tool string
-		if err := rows.Scan(&file, &tool); err != nil {
-			return err
-		}
+		err := rows.Scan(&file, &tool)
 		if tool == "create" || tool == "edit" || tool == "str_replace" || tool == "insert" || tool == "apply_patch" {
 			b.Wrote(file)
 		}
-	}
-	return rows.Err()
+		return err
+	})
 }

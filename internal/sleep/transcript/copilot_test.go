@@ -2,7 +2,6 @@ package transcript_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
@@ -114,11 +113,8 @@ func exec(t *testing.T, path, statements string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=rwc"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.ExecContext(t.Context(), statements)
+	db := sqlstore.Open(path, "?mode=rwc")
+	_, err := db.ExecContext(t.Context(), statements)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -177,10 +173,7 @@ func TestTrap39CopilotLockedDatabase(t *testing.T) {
 		home := t.TempDir()
 		path := filepath.Join(home, ".copilot", "session-store.db")
 		exec(t, path, "PRAGMA journal_mode="+mode+";"+copilotTables+"INSERT INTO turns VALUES ('s', 0, 'committed', '', '2026-10-01 07:00:00');")
-		db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=rw"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := sqlstore.Open(path, "?mode=rw")
 		defer func() { _ = db.Close() }()
 		conn, err := db.Conn(t.Context())
 		if err != nil {

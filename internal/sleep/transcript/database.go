@@ -11,9 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the database driver
-
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // BusyError says that a database was written all the time while it was copied.
@@ -45,25 +44,16 @@ func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error
 	if err := r.copyDatabase(ctx, s, dir); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", disk.SQLiteURI(filepath.Join(dir, "db"), "?_pragma=query_only(1)&_pragma=trusted_schema(0)"))
-	if err != nil {
-		return fmt.Errorf("open the copy of %s: %w", s.Path(), err)
-	}
+	db := sqlstore.Open(filepath.Join(dir, "db"), "?_pragma=query_only(1)&_pragma=trusted_schema(0)")
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if none, err := noTables(ctx, db); err != nil || none {
-		return err
+	empty, err := sqlstore.Empty(ctx, db)
+	switch {
+	case err == nil && empty:
+		return nil
+	case ctx.Err() != nil && err != nil:
+		return ctx.Err()
 	}
-	return use(db)
-}
-
-// noTables reports whether a database has no tables: its agent is about to make them. What
-// cannot be said of a file that is no database is reported by who uses it.
-func noTables(ctx context.Context, db *sql.DB) (bool, error) {
-	var n int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
-		return false, ctx.Err()
-	}
-	return n == 0, nil
+	return use(db) // that it is no database is reported by who uses it
 }
 
 func (r *Reading) copyDatabase(ctx context.Context, s Store, dir string) error {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // writerEnv makes the test binary a program that writes a database, as an agent does: of
@@ -34,10 +34,7 @@ func TestMain(m *testing.M) {
 // writeForever commits pairs of rows until its standard input ends. It does not wait for locks:
 // whoever keeps it from committing makes it fail.
 func writeForever(path, mode string) error {
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=rwc&_pragma=busy_timeout(0)&_pragma=synchronous(OFF)&_pragma=wal_autocheckpoint(20)&_pragma=journal_mode("+mode+")"))
-	if err != nil {
-		return err
-	}
+	db := sqlstore.Open(path, "?mode=rwc&_pragma=busy_timeout(0)&_pragma=synchronous(OFF)&_pragma=wal_autocheckpoint(20)&_pragma=journal_mode("+mode+")")
 	db.SetMaxOpenConns(1)
 	done := make(chan struct{})
 	go func() { _, _ = os.Stdin.Read(make([]byte, 1)); close(done) }()

@@ -9,10 +9,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Devin reads the sessions of Devin's command line: the tables sessions and message_nodes of
@@ -137,24 +140,21 @@ func (d Devin) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB, kn
 	if ok, _, _, err := hasColumns(ctx, s, db, "sessions", "hidden"); err == nil && ok {
 		hidden = "coalesce(hidden, 0)"
 	}
-	rows, err := db.QueryContext(ctx, fmt.Sprintf(statement, tip, hidden))
-	if err != nil {
-		return fmt.Errorf("read sessions of %s: %w", s.Path(), err)
-	}
 	var ids []string
-	for rows.Next() {
+	err := sqlstore.Each(ctx, db, fmt.Sprintf(statement, tip, hidden), nil, func(rows *sql.Rows) error {
 		var id string
 		var session devinSession
 		var hidden bool
-		if err = rows.Scan(&id, &session.project, &session.tip, &hidden); err != nil {
-			break
+		if err := rows.Scan(&id, &session.project, &session.tip, &hidden); err != nil {
+			return err
 		}
 		if session.origin = Interactive; hidden {
 			session.origin = Headless
 		}
 		ids, known[id] = append(ids, id), session
-	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("read sessions of %s: %w", s.Path(), err)
 	}
 	if err := needColumns(ctx, s, db, devinKnown, "message_nodes", "session_id", "node_id", "parent_node_id", "chat_message", "created_at"); err != nil {
@@ -213,19 +213,15 @@ func (Devin) chain(ctx context.Context, s Store, db *sql.DB, id string, tip int6
 	if ok, _, _, err := hasColumns(ctx, s, db, "message_nodes", "metadata"); err == nil && ok {
 		from = "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.summarized_from') END"
 	}
-	rows, err := db.QueryContext(ctx, "SELECT node_id, coalesce(parent_node_id, "+from+", -1) FROM message_nodes WHERE session_id = ? ORDER BY node_id", id)
-	if err != nil {
-		return nil, err
-	}
+	query := "SELECT node_id, coalesce(parent_node_id, " + from + ", -1) FROM message_nodes WHERE session_id = ? ORDER BY node_id"
 	parents, last := map[int64]int64{}, int64(-1)
-	for rows.Next() {
+	err := sqlstore.Each(ctx, db, query, []any{id}, func(rows *sql.Rows) error {
 		var node, parent int64
-		if err = rows.Scan(&node, &parent); err != nil {
-			break
-		}
+		err := rows.Scan(&node, &parent)
 		parents[node], last = parent, node
-	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if _, there := parents[tip]; !there {
@@ -240,9 +236,7 @@ func (Devin) chain(ctx context.Context, s Store, db *sql.DB, id string, tip int6
 		delete(parents, node)
 		out, node = append(out, node), parent
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out, nil
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // OpenClaw reads the sessions of OpenClaw's agents below its folder: since 2026.7.2 the tables
@@ -357,7 +359,7 @@ func (o OpenClaw) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB)
 	if err != nil {
 		return fmt.Errorf("read the keys of sessions of %s: %w", s.Path(), err)
 	}
-	ids, err := list(ctx, db, "SELECT DISTINCT session_id FROM transcript_events ORDER BY session_id")
+	ids, err := sqlstore.Column(ctx, db, "SELECT DISTINCT session_id FROM transcript_events ORDER BY session_id")
 	if err != nil {
 		return fmt.Errorf("read sessions of %s: %w", s.Path(), err)
 	}
@@ -401,41 +403,19 @@ func (OpenClaw) origins(ctx context.Context, s Store, db *sql.DB) (map[string]Or
 		if !ok {
 			continue
 		}
-		rows, err := db.QueryContext(ctx, q.statement)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
+		err = sqlstore.Each(ctx, db, q.statement, nil, func(rows *sql.Rows) error {
 			var id, key, via string
-			if err = rows.Scan(&id, &key, &via); err != nil {
-				break
-			}
+			err := rows.Scan(&id, &key, &via)
 			if origin := openClawOrigin(key, via); origin != Interactive {
 				out[id] = origin
 			}
-		}
-		if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// list is the first column of what a statement selects.
-func list(ctx context.Context, db *sql.DB, statement string) (out []string, err error) {
-	rows, err := db.QueryContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		out = append(out, text)
-	}
-	return out, rows.Err()
 }
 
 // session reads one session of a database: its tree first, then its active branch.

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // OpenCode reads the sessions of OpenCode: opencode.db, or opencode-<channel>.db, in
@@ -123,18 +125,8 @@ type openCodeDB struct {
 	next  bool                     // it has session_message
 }
 
-func (d *openCodeDB) rows(ctx context.Context, query string, args []any, each func(*sql.Rows) error) (err error) {
-	rows, err := d.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("read the copy of %s: %w", d.store.Path(), err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return fmt.Errorf("read the copy of %s: %w", d.store.Path(), err)
-		}
-	}
-	if err := rows.Err(); err != nil {
+func (d *openCodeDB) rows(ctx context.Context, query string, args []any, each func(*sql.Rows) error) error {
+	if err := sqlstore.Each(ctx, d.db, query, args, each); err != nil {
 		return fmt.Errorf("read the copy of %s: %w", d.store.Path(), err)
 	}
 	return nil

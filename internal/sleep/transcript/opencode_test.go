@@ -1,7 +1,6 @@
 package transcript_test
 
 import (
-	"database/sql"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
 
@@ -136,10 +135,7 @@ func TestTrap41OpenCode(t *testing.T) {
 func TestTrap41OpenCodeLog(t *testing.T) {
 	t.Parallel()
 	home := layFiles(t, openCodeHome())
-	db, err := sql.Open("sqlite", disk.SQLiteURI(filepath.Join(home, openCodeFile), "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := sqlstore.Open(filepath.Join(home, openCodeFile), "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
 	defer func() { _ = db.Close() }()
 	if _, err := db.ExecContext(t.Context(), openCodeSession("s1", 1, "agent", "build")+openCodeTurn("s1", "m1", 10, "one", "1")); err != nil {
 		t.Fatal(err)

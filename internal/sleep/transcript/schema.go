@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // SchemaError says that a database lacks what is read of it.
@@ -22,26 +24,15 @@ func (e *SchemaError) Error() string {
 
 // columnsOf are the columns of a table; none: it is not there.
 func columnsOf(ctx context.Context, s Store, db *sql.DB, table string) (map[string]bool, error) {
-	bad := func(err error) error {
-		if err == nil {
-			return nil
-		}
-		return fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
-	}
-	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	names, err := sqlstore.Column(ctx, db, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {
-		return nil, bad(err)
+		return nil, fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
 	}
-	defer func() { _ = rows.Close() }() // Err is asked
 	have := map[string]bool{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, bad(err)
-		}
+	for _, name := range names {
 		have[name] = true
 	}
-	return have, bad(rows.Err())
+	return have, nil
 }
 
 // hasColumns reports whether a table is there with all columns; which is missing is named.

@@ -8,7 +8,6 @@ package transcripttest
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
@@ -19,11 +18,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	_ "modernc.org/sqlite" // the database driver
 
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/testing/redacttest"
 )
@@ -190,10 +188,7 @@ func folder(t *testing.T) string {
 }
 
 func makeDatabase(ctx context.Context, path, text string) error {
-	db, err := sql.Open("sqlite", disk.SQLiteURI(path, "?mode=rwc&_pragma=synchronous(OFF)"))
-	if err != nil {
-		return err
-	}
+	db := sqlstore.Open(path, "?mode=rwc&_pragma=synchronous(OFF)")
 	if _, err := db.ExecContext(ctx, text); err != nil {
 		_ = db.Close() // the first error counts
 		return err

@@ -1,4 +1,4 @@
-package distance
+package similar
 
 import (
 	"math/rand/v2"

@@ -1,7 +1,4 @@
-// Package distance counts in how many edits one text differs from another.
-//
-// It knows nothing about what the texts are for. It is pure.
-package distance
+package similar
 
 // word is how many characters of the pattern one machine word holds.
 const word = 64

@@ -1,12 +1,9 @@
-package disk
+package sqlstore
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
-
-	_ "modernc.org/sqlite"
 )
 
 // The file that is opened is the one that is named, whatever its name holds.
@@ -14,10 +11,7 @@ func TestOddNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"run.db", "a b.db", "50%.db", "what?mode=ro.db", "a#b.db", "ü&=+.db"} {
 		path := filepath.Join(t.TempDir(), name)
-		db, err := sql.Open("sqlite", SQLiteURI(path, "?mode=rwc"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := Open(path, "?mode=rwc")
 		if _, err := db.ExecContext(t.Context(), "CREATE TABLE t (x)"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
