@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -149,7 +149,7 @@ func (e *Extractor) placed(answer string) string {
 
 // reference is a value that looks as if something else represented it: $ and a name, or a
 // name in braces. $5, ^\d+$ and $$name are text.
-var reference = regexp.MustCompile(`^(?:\$[\p{L}_]+|\{\{\s*[\p{L}_][\p{L}\p{N}_.]*\s*\}\})$`)
+var reference = pattern.New(`^(?:\$[\p{L}_]+|\{\{\s*[\p{L}_][\p{L}\p{N}_.]*\s*\}\})$`)
 
 // references are the doubts about the values of a check: nothing is filled in there
 // but gold.

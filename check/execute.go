@@ -3,8 +3,9 @@ package check
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // MaxHead is how many bytes from the beginning of what an Execute prints the
@@ -50,7 +51,7 @@ func (c *Command) executed(r *CommandResult) (v verdict, decided bool, err error
 }
 
 // unseen finds a variable that an Execute does not see.
-var unseen = regexp.MustCompile(`\$\{?(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
+var unseen = pattern.New(`\$\{?(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
 
 // execution reads execute, nil without one.
 func (s *spec) execution() *Execution {

@@ -1,9 +1,10 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // shellWord is a word of a shell script, without its quotes. What would be
@@ -93,8 +94,8 @@ func (l *shellLexer) end() {
 }
 
 var (
-	assignment = regexp.MustCompile(`^\w+=`)
-	number     = regexp.MustCompile(`^\d[\d.]*[smhd]?$`)
+	assignment = pattern.New(`^\w+=`)
+	number     = pattern.New(`^\d[\d.]*[smhd]?$`)
 )
 
 // simpleCommands returns the programs that a script names, each with its

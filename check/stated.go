@@ -1,13 +1,13 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/dlclark/regexp2"
 
 	"github.com/seed-f4525e22/skillopt/internal/latex"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
@@ -51,7 +51,7 @@ func oneOfAll(found []string, first bool) (string, bool) {
 	return found[len(found)-1], true
 }
 
-var shallow = regexp.MustCompile(`(?is)\\boxed\{(.*?)\}`)
+var shallow = pattern.New(`(?is)\\boxed\{(.*?)\}`)
 
 // shallowBoxes are boxes up to the first brace that closes.
 func shallowBoxes(reply string) (found []string) {
@@ -127,13 +127,13 @@ const gap = `[\s\v\x1c-\x1f\x85\p{Z}]`
 
 // mmrbWays are the patterns in which MMRB looks for an answer, in their order.
 var (
-	mmrbBracket = regexp.MustCompile(`(?is)Answer` + gap + `*\[` + gap + `*(.*?)` + gap + `*\]`)
-	mmrbPhrases = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)final answer` + gap + `*(?:is)?` + gap + `*[:：]?` + gap + `*(.+)`),
-		regexp.MustCompile(`(?i)the answer is` + gap + `*[:：]?` + gap + `*(.+)`),
-		regexp.MustCompile(`(?i)answer` + gap + `*[:：]?` + gap + `*(.+)$`),
+	mmrbBracket = pattern.New(`(?is)Answer` + gap + `*\[` + gap + `*(.*?)` + gap + `*\]`)
+	mmrbPhrases = []pattern.Pattern{
+		pattern.New(`(?i)final answer` + gap + `*(?:is)?` + gap + `*[:：]?` + gap + `*(.+)`),
+		pattern.New(`(?i)the answer is` + gap + `*[:：]?` + gap + `*(.+)`),
+		pattern.New(`(?i)answer` + gap + `*[:：]?` + gap + `*(.+)$`),
 	}
-	oneLetter = regexp.MustCompile(`(?i)^[A-Z]$`)
+	oneLetter = pattern.New(`(?i)^[A-Z]$`)
 )
 
 // mmrbAnswer finds an answer as MMRB does, after its tag: the last Answer[ B ], the last box,
@@ -158,13 +158,13 @@ func mmrbAnswer(reply string) (string, bool) {
 }
 
 var (
-	bracketed = regexp.MustCompile(`(?is)\banswer\s*\[\s*([^\[\]]*?)\s*\]`)
-	stated    = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\bfinal\s+answer\b[\s*_]*(?:is\b|[:=])?[\s*_:]*`),
-		regexp.MustCompile(`(?i)\b(?:the|my|correct|right|best)\s+(?:answer|choice|option)\s+(?:is|would be|must be|should be)\b[\s*_:]*`),
-		regexp.MustCompile(`(?i)(?:\banswer|答案)[\s*_]*[:：][\s*_]*`),
+	bracketed = pattern.New(`(?is)\banswer\s*\[\s*([^\[\]]*?)\s*\]`)
+	stated    = []pattern.Pattern{
+		pattern.New(`(?i)\bfinal\s+answer\b[\s*_]*(?:is\b|[:=])?[\s*_:]*`),
+		pattern.New(`(?i)\b(?:the|my|correct|right|best)\s+(?:answer|choice|option)\s+(?:is|would be|must be|should be)\b[\s*_:]*`),
+		pattern.New(`(?i)(?:\banswer|答案)[\s*_]*[:：][\s*_]*`),
 	}
-	closingStars = regexp.MustCompile(`[\s*_]+$`)
+	closingStars = pattern.New(`[\s*_]+$`)
 )
 
 // statedAnswer finds what a reply states as its answer: the last of the first way that finds
@@ -177,7 +177,7 @@ func statedAnswer(reply string) (string, bool) {
 		return answer, true
 	}
 	for _, way := range stated {
-		if all := way.FindAllStringIndex(reply, -1); len(all) > 0 {
+		if all := way.Regexp().FindAllStringIndex(reply, -1); len(all) > 0 {
 			answer, _, _ := strings.Cut(reply[all[len(all)-1][1]:], "\n")
 			if answer = closingStars.ReplaceAllString(answer, ""); answer != "" {
 				return answer, true

@@ -3,13 +3,14 @@ package check
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // toldWord finds the variables that only a command sees which names them.
-var toldWord = regexp.MustCompile(`\b(GOLD|TASK|CONFIG_DIR)\b`)
+var toldWord = pattern.New(`\b(GOLD|TASK|CONFIG_DIR)\b`)
 
 // Told reports whether a text, of a command or of a script that it names, names a
 // variable that says what is expected: GOLD, TASK or CONFIG_DIR, as a whole word
@@ -45,15 +46,15 @@ func (c *Command) Lint(trusted bool, scripts []string) []string {
 
 var (
 	// loadsWork finds how graders come to run what they grade.
-	loadsWork = regexp.MustCompile(`sys\.path\.(?:insert|append|extend)|\brunpy\.|\bimportlib\.|\b(?:exec|eval)\(open|\b(?:pickle|joblib)\.loads?\(|` +
+	loadsWork = pattern.New(`sys\.path\.(?:insert|append|extend)|\brunpy\.|\bimportlib\.|\b(?:exec|eval)\(open|\b(?:pickle|joblib)\.loads?\(|` +
 		`(?:sys\.executable|["'](?:python|node|ruby|perl|bash|sh)[\d.]*["'])\s*,\s*["'][^"'/\-$\s]`)
 	// required finds the modules of code for node that is written out: it looks for
 	// them in the workspace.
-	required = regexp.MustCompile(`\b(?:require|import)\(\s*["']([^"']+)["']`)
+	required = pattern.New(`\b(?:require|import)\(\s*["']([^"']+)["']`)
 
-	beside  = regexp.MustCompile(`__file__|__dirname|\bdirname\b|BASH_SOURCE|import\.meta`)
-	looks   = regexp.MustCompile(`\bOUTPUT\b`)
-	unshell = regexp.MustCompile(`(?m)^(?:import |from \w+ import|def |const |let |var |use |require |package |function )`)
+	beside  = pattern.New(`__file__|__dirname|\bdirname\b|BASH_SOURCE|import\.meta`)
+	looks   = pattern.New(`\bOUTPUT\b`)
+	unshell = pattern.New(`(?m)^(?:import |from \w+ import|def |const |let |var |use |require |package |function )`)
 )
 
 const loaded = ", which looks like code of the workspace that is loaded or started: code that runs in this step is told the gold answers"

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
@@ -349,7 +349,7 @@ func describe(v any) string {
 }
 
 // keyName is what a key looks like that may be repeated in a message.
-var keyName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
+var keyName = pattern.New(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
 
 // maxShown bounds what a message repeats of a value, in bytes.
 const maxShown = 200

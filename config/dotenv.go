@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"sort"
 	"strings"
 
 	"github.com/joho/godotenv"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // readDotenv reads variables from a file that may be absent. What the parser says
@@ -42,8 +42,8 @@ func (l *loader) readDotenv(ctx context.Context, path string) error {
 const maxExpanded = 16 << 20
 
 var (
-	assignment = regexp.MustCompile(`^[ \t]*(?:export[ \t]+)?([A-Za-z0-9_.]+)[ \t]*[=:]`)
-	reference  = regexp.MustCompile(`\$\{?([A-Za-z0-9_]+)`)
+	assignment = pattern.New(`^[ \t]*(?:export[ \t]+)?([A-Za-z0-9_.]+)[ \t]*[=:]`)
+	reference  = pattern.New(`\$\{?([A-Za-z0-9_]+)`)
 )
 
 // longestVariables returns how long the values of a .env file are at most when they

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var variable = pattern.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // spot is a place in the tree of a config.
 type spot struct {
@@ -83,7 +83,7 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 	if !variable.MatchString(text) {
 		return text
 	}
-	out := variable.ReplaceAllStringFunc(text, func(m string) string {
+	out := variable.Regexp().ReplaceAllStringFunc(text, func(m string) string {
 		name := variable.FindStringSubmatch(m)[1]
 		v, ok := l.lookup(name)
 		if l.expanded += len(v); l.expanded > maxExpanded {

@@ -5,10 +5,10 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -148,7 +148,7 @@ func withoutHeaders(headers map[string]string) map[string]string {
 }
 
 // filledIn is what of a header is filled in for each request.
-var filledIn = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+var filledIn = pattern.New(`\{\{[^{}]*\}\}`)
 
 // minHeader is the length in bytes from which the value of a header is masked.
 const minHeader = 6

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // CoerceBudget reads a number of edits out of decoded JSON, as models give it:
@@ -53,7 +54,7 @@ func coerceInt(i *big.Int) int {
 	return int(i.Int64())
 }
 
-var integerText = regexp.MustCompile(`-?\p{Nd}+`)
+var integerText = pattern.New(`-?\p{Nd}+`)
 
 // coerceText takes the first integer in a text, in the digits of any script.
 func coerceText(text string) (int, bool) {

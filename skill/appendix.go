@@ -1,11 +1,12 @@
 package skill
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/cases"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // The appendix region holds short notes for the executing agent: rules that
@@ -14,7 +15,7 @@ import (
 
 const appendixTitle = "## Execution Notes Appendix"
 
-var appendixHeading = regexp.MustCompile(`^#{1,6}\s*(?i:execution notes appendix)$`)
+var appendixHeading = pattern.New(`^#{1,6}\s*(?i:execution notes appendix)$`)
 
 // HasAppendix reports whether both markers of the appendix are in text.
 func HasAppendix(text string) bool { return appendix.present(text) }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -72,7 +72,7 @@ func described(main, description string) (Change, error) {
 }
 
 // tag is what the standard's readers take for the beginning of an XML tag.
-var tag = regexp.MustCompile(`</?[A-Za-z!?]`)
+var tag = pattern.New(`</?[A-Za-z!?]`)
 
 // replaces reports whether after is before with another description, and differs in
 // nothing else that a reader of the front matter sees.
@@ -119,7 +119,7 @@ func (v descriptionValue) writings(text string) []string {
 }
 
 // plainText is text that no one takes for a number, a truth value or a list.
-var plainText = regexp.MustCompile(`^\pL[^"'\\]* [^"'\\]*$`)
+var plainText = pattern.New(`^\pL[^"'\\]* [^"'\\]*$`)
 
 // findDescription finds the value of the description in a head, or where it would be.
 func findDescription(head string) (descriptionValue, error) {
@@ -235,7 +235,7 @@ func blockEnd(text string, from int) int {
 }
 
 // comment is the beginning of one behind a scalar without quotes.
-var comment = regexp.MustCompile(`[ \t\r\n]#`)
+var comment = pattern.New(`[ \t\r\n]#`)
 
 // closing returns the length of the quoted text that a text begins with, 0 if it does not
 // end.

@@ -3,8 +3,9 @@ package skill
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Markers of the learned region, the same that SkillOpt-Sleep writes. Each is alone on
@@ -39,7 +40,7 @@ func (e *RegionError) Error() string { return fmt.Sprintf("line %d: %s", e.Line,
 
 // likeMarker matches the markers of the learned region, and what somebody may have meant
 // as one.
-var likeMarker = regexp.MustCompile(`(?i)<!--[ \t]*SKILLOPT-SLEEP:[ \t]*LEARNED[ \t]+(?:START|END)[ \t]*-->`)
+var likeMarker = pattern.New(`(?i)<!--[ \t]*SKILLOPT-SLEEP:[ \t]*LEARNED[ \t]+(?:START|END)[ \t]*-->`)
 
 // learnedSpan is where the learned region is in a text.
 type learnedSpan struct {
@@ -113,7 +114,7 @@ func ReplaceLearned(text, content string) (string, error) {
 
 // learnedIn finds the learned region of text.
 func learnedIn(text string) (learnedSpan, error) {
-	marks := likeMarker.FindAllStringIndex(text, -1)
+	marks := likeMarker.Regexp().FindAllStringIndex(text, -1)
 	if marks == nil {
 		return learnedSpan{}, ErrNoRegion
 	}

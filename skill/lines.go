@@ -1,8 +1,9 @@
 package skill
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // This file reads Markdown line by line, as far as edits have to know it to join what
@@ -44,11 +45,11 @@ type mdText struct {
 }
 
 var (
-	headingStart = regexp.MustCompile(`^#{1,6}([ \t]|$)`)
-	itemStart    = regexp.MustCompile(`^([-*+]|\d{1,9}[.)])([ \t]+|$)`)
-	ruleWhole    = regexp.MustCompile(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	htmlStart    = regexp.MustCompile(`^</?[A-Za-z!?]`)
-	rawStart     = regexp.MustCompile(`(?i)^<(pre|script|style|textarea)\b`)
+	headingStart = pattern.New(`^#{1,6}([ \t]|$)`)
+	itemStart    = pattern.New(`^([-*+]|\d{1,9}[.)])([ \t]+|$)`)
+	ruleWhole    = pattern.New(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	htmlStart    = pattern.New(`^</?[A-Za-z!?]`)
+	rawStart     = pattern.New(`(?i)^<(pre|script|style|textarea)\b`)
 )
 
 // mdReader goes through the lines of a text.

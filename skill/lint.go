@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -180,7 +180,7 @@ func (l *linter) field(key string, value any, line int) {
 
 // nameForm is what a name may be: words of lower-case letters and digits, joined by single
 // hyphens.
-var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var nameForm = pattern.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 func (l *linter) name(name, folder string, line int) {
 	switch {
@@ -216,7 +216,7 @@ func (l *linter) secrets(name, text string) {
 func splitKeeping(text string) []string { return strings.Split(text, lf) }
 
 // interpreted are the endings of scripts; a program without one is a script too.
-var interpreted = regexp.MustCompile(`(?i)\.(sh|bash|zsh|py|js|mjs|rb|pl|php|lua)$`)
+var interpreted = pattern.New(`(?i)\.(sh|bash|zsh|py|js|mjs|rb|pl|php|lua)$`)
 
 // script checks that what lies in scripts can be started by its name.
 func (l *linter) script(name, text string) {

@@ -3,19 +3,20 @@ package skill
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // What names a file in Markdown: the target of a link or an image, that of a link by
 // reference, and a path in one of the standard's folders between backticks.
 var (
-	inlineLink    = regexp.MustCompile(`\]\(\s*(<[^<>\n]*>|[^\s()<>]+)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)`)
-	referenceLink = regexp.MustCompile(`^ {0,3}\[[^\]]+\]:\s*(<[^<>]*>|\S+)`)
-	codePath      = regexp.MustCompile("`((?:scripts|references|assets)/[\\w./-]*\\w)`")
-	codeSpan      = regexp.MustCompile("`[^`]*`")
-	scheme        = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
+	inlineLink    = pattern.New(`\]\(\s*(<[^<>\n]*>|[^\s()<>]+)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)`)
+	referenceLink = pattern.New(`^ {0,3}\[[^\]]+\]:\s*(<[^<>]*>|\S+)`)
+	codePath      = pattern.New("`((?:scripts|references|assets)/[\\w./-]*\\w)`")
+	codeSpan      = pattern.New("`[^`]*`")
+	scheme        = pattern.New(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
 )
 
 // links checks that what a Markdown file names is there. What is in fenced code is an

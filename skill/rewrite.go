@@ -3,7 +3,8 @@ package skill
 import (
 	"errors"
 	"fmt"
-	"regexp"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // FileText is the whole new text of a file.
@@ -63,7 +64,7 @@ func Rewrite(s Skill, texts []FileText, scope Scope) (Skill, error) {
 
 // breaks are line breaks of either sort. A carriage return before one is no part of its
 // line: a line that is in the file stays with it, and must not bring another along.
-var breaks = regexp.MustCompile(`\r+\n`)
+var breaks = pattern.New(`\r+\n`)
 
 // rewritten returns the text that a file of s gets.
 func rewritten(s Skill, t FileText) (string, error) {

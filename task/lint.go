@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
@@ -244,7 +244,7 @@ func (l *linter) lintChecks(t Task, ps *problems) {
 }
 
 // quoted are the parts of a message that differ from task to task.
-var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\d+`)
+var quoted = pattern.New(`"(?:[^"\\]|\\.)*"|\d+`)
 
 // tell adds the parts of a joined error.
 func tell(ps *problems, t Task, err error) {

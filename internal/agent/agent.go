@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
@@ -161,7 +161,7 @@ func (a *Agent) Abilities() Abilities { return a.adapter.abilities }
 // themselves when they are first called.
 const detectTime = 60 * time.Second
 
-var versionForm = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?(?:[.+-]?[0-9A-Za-z]+)*`)
+var versionForm = pattern.New(`\d+\.\d+(?:\.\d+)?(?:[.+-]?[0-9A-Za-z]+)*`)
 
 // Detect looks for the agent's program and asks for its version. That it is
 // missing or broken is no error but Info.Problem; the error is that of ctx, or

@@ -2,16 +2,16 @@ package agent
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // statusForm finds an HTTP status in what an agent says of an error. A bare
 // number may be anything, so one of these words must be before it.
-var statusForm = regexp.MustCompile(`(?i)(?:status(?: code)?|error|http|code|rejected|failed)["']?[\s:=(\[]+["']?([45]\d\d)\b|^\s*([45]\d\d)\b`)
+var statusForm = pattern.New(`(?i)(?:status(?: code)?|error|http|code|rejected|failed)["']?[\s:=(\[]+["']?([45]\d\d)\b|^\s*([45]\d\d)\b`)
 
 func statusIn(text string) int {
 	m := statusForm.FindStringSubmatch(text)

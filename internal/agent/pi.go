@@ -3,8 +3,8 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -114,12 +114,12 @@ type piBlock struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-var piEnd = regexp.MustCompile(`^\s*\{\s*"type"\s*:\s*"agent_end"`)
+var piEnd = pattern.New(`^\s*\{\s*"type"\s*:\s*"agent_end"`)
 
 func (*piReader) line(r *record, text []byte, whole bool) {
 	if !whole {
 		// The last event repeats the whole conversation, which can be any length.
-		r.ended = r.ended || piEnd.Match(text)
+		r.ended = r.ended || piEnd.Regexp().Match(text)
 		return
 	}
 	if bytes.HasPrefix(text, []byte(`{"type":"message_update"`)) {

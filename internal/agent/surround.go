@@ -3,11 +3,11 @@ package agent
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Surroundings are variables by which a program's user, or their company, leads
@@ -49,9 +49,9 @@ func Surround(name, home string) Surroundings {
 const maxCodexConfig = 1 << 20
 
 var (
-	tomlSection = regexp.MustCompile(`^\[\s*([A-Za-z0-9_.-]+)\s*\]`)
-	tomlSetting = regexp.MustCompile(`^([A-Za-z0-9_-]+)\s*=\s*(.+?)\s*$`)
-	tomlText    = regexp.MustCompile(`"([^"\\]*)"`)
+	tomlSection = pattern.New(`^\[\s*([A-Za-z0-9_.-]+)\s*\]`)
+	tomlSetting = pattern.New(`^([A-Za-z0-9_-]+)\s*=\s*(.+?)\s*$`)
+	tomlText    = pattern.New(`"([^"\\]*)"`)
 )
 
 // codexProvider reads from the settings of codex's user which server its model is

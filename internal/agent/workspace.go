@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -29,7 +29,7 @@ const (
 const attachments = ".attachments"
 
 // Agents leave a skill out whose name has another form, or is not its folder's.
-var skillNameForm = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
+var skillNameForm = pattern.New(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
 
 func goodSkillName(name string) bool { return len(name) <= 64 && skillNameForm.MatchString(name) }
 

@@ -1,10 +1,10 @@
 package answers
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -20,12 +20,12 @@ import (
 //
 // No id of a task has a slash in a key, so that none can look like a place.
 var (
-	inTraining = regexp.MustCompile(`^(?:seed/selection|e\d+/(?:s\d+|end)(?:/(?:again|second|half\d+|mb\d+|more\d+))*` +
+	inTraining = pattern.New(`^(?:seed/selection|e\d+/(?:s\d+|end)(?:/(?:again|second|half\d+|mb\d+|more\d+))*` +
 		`/(?:rollout|gate/(?:cand|inc)|compare/(?:curr|prev)))/([^/]+)/sample0(?:/|$)`)
-	ofOptimizer  = regexp.MustCompile(`^e\d+/(?:s\d+|end)/`)
-	inEvaluation = regexp.MustCompile(`^eval/(?:train|selection)/([^/]+)/sample0(?:/|$)`)
-	laterVote    = regexp.MustCompile(`(?:^|/)vote(?:[2-9]|\d\d)`) // of a judge that is asked several times
-	inPruning    = regexp.MustCompile(`^text/[0-9a-f]+/([^/]+)/sample(0|[1-9]\d{0,2})(?:/|$)`)
+	ofOptimizer  = pattern.New(`^e\d+/(?:s\d+|end)/`)
+	inEvaluation = pattern.New(`^eval/(?:train|selection)/([^/]+)/sample0(?:/|$)`)
+	laterVote    = pattern.New(`(?:^|/)vote(?:[2-9]|\d\d)`) // of a judge that is asked several times
+	inPruning    = pattern.New(`^text/[0-9a-f]+/([^/]+)/sample(0|[1-9]\d{0,2})(?:/|$)`)
 )
 
 // At is which answer of several the step under a key asks for. An answer to one sample is
@@ -38,7 +38,7 @@ type At struct {
 // Place says whether the step under a key of a run, asked of the model in a role, may be
 // answered from another run, and answer one: an equal request at an equal sample.
 func Place(kind result.Kind, key, role string) (at At, may bool) {
-	var in *regexp.Regexp
+	var in pattern.Pattern
 	switch kind {
 	case result.Train:
 		if role == model.Optimizer {

@@ -3,12 +3,12 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 func benchNewCommand(a *app) *cobra.Command {
@@ -24,7 +24,7 @@ fixture of a few rows with a simulated world, so that it runs as it is.`,
 }
 
 // notInName are the characters that the name of a benchmark has none of.
-var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
+var notInName = pattern.New(`[^a-z0-9-]+`)
 
 func benchNew(a *app, dir string) error {
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(filepath.Base(a.absolute(dir))), "-"), "-")

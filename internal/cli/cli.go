@@ -14,12 +14,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
@@ -125,7 +125,7 @@ gate on held-out tasks decides what stays.
 }
 
 // invalidFlag is how the library says that a flag's value is of another kind.
-var invalidFlag = regexp.MustCompile(`(?s)^invalid argument (".*") for "(?:-., )?(--[a-z-]+)" flag: strconv\.Parse(Int|Float|Bool): `)
+var invalidFlag = pattern.New(`(?s)^invalid argument (".*") for "(?:-., )?(--[a-z-]+)" flag: strconv\.Parse(Int|Float|Bool): `)
 
 // flagProblem says what is wrong with a flag, and not which function could not read it.
 func flagProblem(err error) string {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -89,9 +89,9 @@ func taskProblem(p task.Problem) result.Problem {
 
 var (
 	// placed is how a message begins that says where: a file and a line.
-	placed = regexp.MustCompile(`^([^\s:][^:\n]*):(\d+): `)
-	named  = regexp.MustCompile(`^task "((?:[^"\\]|\\.)*)": `)
-	keyed  = regexp.MustCompile(`^([a-z_]+(?:\.[a-z_]+)*)[: ]`)
+	placed = pattern.New(`^([^\s:][^:\n]*):(\d+): `)
+	named  = pattern.New(`^task "((?:[^"\\]|\\.)*)": `)
+	keyed  = pattern.New(`^([a-z_]+(?:\.[a-z_]+)*)[: ]`)
 )
 
 // toldProblem reads a message as the rules of wording have it: where, which task or key,

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/timer"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -170,7 +170,7 @@ func storeCommand(system string) string {
 	return "secret-tool lookup service skillopt"
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // keyCommands reads NAME=COMMAND; the command is words, or a list of JSON where words have spaces.
 func keyCommands(texts []string) (map[string][]string, error) {

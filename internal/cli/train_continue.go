@@ -3,12 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
@@ -34,7 +34,7 @@ func (o *trainOptions) continuing(a *app) ([]skillopt.Option, error) {
 }
 
 // runNumber is what the directory of a run ends with.
-var runNumber = regexp.MustCompile(`-\d+$`)
+var runNumber = pattern.New(`-\d+$`)
 
 // configOfRun names the configuration of the run that is gone on from, and has the new run
 // kept next to it, under its name.

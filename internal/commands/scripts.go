@@ -8,20 +8,20 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 var (
 	// besideForm finds the files in a command that are named by the folder of the
 	// config: "$CONFIG_DIR/a b.py", $CONFIG_DIR/grade.py, "${CONFIG_DIR}"/grade.py.
-	besideForm = regexp.MustCompile(`"\$(?:CONFIG_DIR|\{CONFIG_DIR\})/([^"$]+)"|\$(?:CONFIG_DIR|\{CONFIG_DIR\})"?/([\w./@%+:=,~-]+)`)
+	besideForm = pattern.New(`"\$(?:CONFIG_DIR|\{CONFIG_DIR\})/([^"$]+)"|\$(?:CONFIG_DIR|\{CONFIG_DIR\})"?/([\w./@%+:=,~-]+)`)
 	// absoluteForm finds absolute paths in the script of a shell.
-	absoluteForm = regexp.MustCompile(`"(/[^"$]+)"|'(/[^']+)'|(?:^|[\s;|&()<>=])(/[\w./@%+:=,~-]+)`)
+	absoluteForm = pattern.New(`"(/[^"$]+)"|'(/[^']+)'|(?:^|[\s;|&()<>=])(/[\w./@%+:=,~-]+)`)
 )
 
 // Scripts returns the files, sorted, that the commands of checks name: absolute,

@@ -2,9 +2,10 @@ package draft
 
 import (
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Section is what is under one heading of a file: what a task can test.
@@ -15,7 +16,7 @@ type Section struct {
 	Rules    int    // lines that state something
 }
 
-var headingLine = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$`)
+var headingLine = pattern.New(`^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$`)
 
 // Sections takes the files apart at their headings. What holds no text but
 // headings, examples in code fences and comments is no part.

@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Validate says what is wrong with a source as it is written, if anything. Its error is an
@@ -37,7 +37,7 @@ func (s Source) Validate() error {
 }
 
 // named is how owners, data sets and repositories are called.
-var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+$`)
+var named = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+$`)
 
 func (s Source) validHF() error {
 	pattern := s.pattern()

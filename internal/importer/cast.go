@@ -4,10 +4,11 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Cast reads the value of a setting of the command line the way Python does:
@@ -33,8 +34,8 @@ func Cast(text string) any {
 
 // What Python's int and float read, once digits are ASCII and spaces are gone.
 var (
-	wholeForm = regexp.MustCompile(`^[+-]?[0-9](?:_?[0-9])*$`)
-	floatForm = regexp.MustCompile(`^[+-]?(?:(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?|(?i:inf|infinity))$`)
+	wholeForm = pattern.New(`^[+-]?[0-9](?:_?[0-9])*$`)
+	floatForm = pattern.New(`^[+-]?(?:(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?|(?i:inf|infinity))$`)
 )
 
 // maxDigits is the most digits that Python reads as a whole number.

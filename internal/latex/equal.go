@@ -3,8 +3,9 @@ package latex
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Options say how much two values may differ.
@@ -136,7 +137,7 @@ func (q quantity) bare() value {
 }
 
 // joined finds what is between the members of a list.
-var joined = regexp.MustCompile(`(?i)\s*,?\s*(?:\\(?:text|mathrm|mbox)\{\s*(?:and|or)\s*\}|\b(?:and|or)\b|\\vee\b|\\lor\b)\s*|;\s*`)
+var joined = pattern.New(`(?i)\s*,?\s*(?:\\(?:text|mathrm|mbox)\{\s*(?:and|or)\s*\}|\b(?:and|or)\b|\\vee\b|\\lor\b)\s*|;\s*`)
 
 // read takes an answer apart.
 func read(s string) collection {
@@ -211,7 +212,7 @@ func elementOf(s string) element {
 }
 
 // variable finds a single letter right behind a number.
-var variable = regexp.MustCompile(`^[A-Za-z](?:[^A-Za-z]|$)`)
+var variable = pattern.New(`^[A-Za-z](?:[^A-Za-z]|$)`)
 
 // quantityOf evaluates an expression with what follows it.
 func quantityOf(s string) (quantity, bool) {

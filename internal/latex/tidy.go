@@ -1,10 +1,11 @@
 package latex
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/text/width"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // spoken are the signs that represent what is written in LaTeX otherwise.
@@ -37,7 +38,7 @@ func tidy(s string) string {
 }
 
 // named finds what a value is called in front of it: "x =", `\angle ABC =`, "AB=".
-var named = regexp.MustCompile(`^((?:\\(?:angle|triangle|overline|mathrm|text|widehat|hat)\s*)?\{?\\?[A-Za-z]+(?:_\{?[A-Za-z0-9]+\}?|')*\}?(?:\s*\([A-Za-z](?:\s*,\s*[A-Za-z])*\))?)\s*=\s*`)
+var named = pattern.New(`^((?:\\(?:angle|triangle|overline|mathrm|text|widehat|hat)\s*)?\{?\\?[A-Za-z]+(?:_\{?[A-Za-z0-9]+\}?|')*\}?(?:\s*\([A-Za-z](?:\s*,\s*[A-Za-z])*\))?)\s*=\s*`)
 
 // cutName takes the name off a value. A chain such as "x = 10/2 = 5" is its last part, which
 // chained is the parts before.
@@ -59,7 +60,7 @@ func textual(s string) string {
 	for range 2 { // what is between two gaps belongs to both
 		s = digitGaps.ReplaceAllString(s, "$1\x00$2")
 	}
-	s = wordGaps.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, " ", "\x00") })
+	s = wordGaps.Regexp().ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, " ", "\x00") })
 	s = strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "\x00", " ")
 	if words.MatchString(s) {
 		s = strings.ToLower(s)
@@ -68,9 +69,9 @@ func textual(s string) string {
 }
 
 var (
-	oneSign   = regexp.MustCompile(`([\^_])\{([A-Za-z0-9])\}`)
-	digitGaps = regexp.MustCompile(`([0-9]) +([0-9])`)
-	wordGaps  = regexp.MustCompile(`[A-Za-z]{2,} [A-Za-z]{2,}`)
+	oneSign   = pattern.New(`([\^_])\{([A-Za-z0-9])\}`)
+	digitGaps = pattern.New(`([0-9]) +([0-9])`)
+	wordGaps  = pattern.New(`[A-Za-z]{2,} [A-Za-z]{2,}`)
 	// words tells prose, in which case does not matter, from names of variables.
-	words = regexp.MustCompile(`(?:^|[^\\A-Za-z])[A-Za-z]{3,}`)
+	words = pattern.New(`(?:^|[^\\A-Za-z])[A-Za-z]{3,}`)
 )

@@ -2,8 +2,9 @@ package latex
 
 import (
 	"math/big"
-	"regexp"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // units are the units that are known, by how they are written, with their one spelling. A
@@ -36,7 +37,7 @@ var scales = map[string]int64{
 }
 
 // plainWords finds commands that only say how a unit looks.
-var plainWords = regexp.MustCompile(`\\(?:text|mathrm|textrm|mathit|mbox|operatorname|rm)\s*\{([^{}]*)\}`)
+var plainWords = pattern.New(`\\(?:text|mathrm|textrm|mathit|mbox|operatorname|rm)\s*\{([^{}]*)\}`)
 
 // scaled takes scale words off what follows a number.
 func scaled(tail string) (rest string, factor *big.Rat) {
@@ -55,7 +56,7 @@ func scaled(tail string) (rest string, factor *big.Rat) {
 }
 
 // atom finds one unit within a compound one, with its power.
-var atom = regexp.MustCompile(`^([A-Za-zΩ€£]+)(?:\^?\{?(-?[0-9])\}?)?`)
+var atom = pattern.New(`^([A-Za-zΩ€£]+)(?:\^?\{?(-?[0-9])\}?)?`)
 
 // unitOf reads what follows a number as a unit: cm, \mathrm{cm}^2, km/h, square metres. "" is none.
 func unitOf(tail string) (unit string, ok bool) {

@@ -10,11 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
@@ -109,7 +109,7 @@ func fromList(list []any) ([]Choice, error) {
 }
 
 // mark finds the label that a line begins with: "(A) ", "A) ", "A. ", "A: ".
-var mark = regexp.MustCompile(`^\s*(?:\(([A-Za-z0-9]{1,2})\)|([A-Za-z0-9]{1,2})[.):])\s*`)
+var mark = pattern.New(`^\s*(?:\(([A-Za-z0-9]{1,2})\)|([A-Za-z0-9]{1,2})[.):])\s*`)
 
 // cutLabel takes a label off the beginning of a text.
 func cutLabel(line, label string) (rest string, ok bool) {

@@ -2,12 +2,12 @@ package mcq
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
@@ -115,7 +115,7 @@ func referenceLabel(answer string, choices []Choice) string {
 }
 
 // mmrbMark is the label that MMRB finds in an option.
-var mmrbMark = regexp.MustCompile(`^\(?([A-Z])\)`)
+var mmrbMark = pattern.New(`^\(?([A-Z])\)`)
 
 // mmrbLabel takes the whole answer as a label, or as the text of a choice without punctuation.
 func mmrbLabel(answer, gold string, choices []Choice) string {

@@ -2,7 +2,6 @@ package mcq
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/seed-f4525e22/skillopt/internal/latex"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // maxRead is how much of an answer is read, from its beginning and from its end: what names a
@@ -84,7 +84,7 @@ func fold(s string) string {
 }
 
 // wrapping finds a command of LaTeX that only says how its argument looks.
-var wrapping = regexp.MustCompile(`^\\?(?:boxed|fbox|text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname|mbox|bm)\s*\{`)
+var wrapping = pattern.New(`^\\?(?:boxed|fbox|text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname|mbox|bm)\s*\{`)
 
 // maxLabel is how long a label may be with all that surrounds it, in bytes.
 const maxLabel = 256
@@ -105,7 +105,7 @@ func clean(s string) string {
 }
 
 // marks are tags around an answer that say nothing of it.
-var marks = regexp.MustCompile(`(?i)</?(?:answer|b|i|u|em|strong|code)>`)
+var marks = pattern.New(`(?i)</?(?:answer|b|i|u|em|strong|code)>`)
 
 // looks takes away what formulas are dressed in, signs takes one sign for many.
 var (
@@ -122,7 +122,7 @@ func form(s string) string {
 }
 
 // separators are between labels of a list.
-var separators = regexp.MustCompile(`(?i)\s*(?:[,/&;+]|\band\b|\bor\b|\s)\s*`)
+var separators = pattern.New(`(?i)\s*(?:[,/&;+]|\band\b|\bor\b|\s)\s*`)
 
 // whole finds an answer that is a label and nothing else, or a list of labels.
 func (p *parser) whole(answer string) []int {
@@ -130,7 +130,7 @@ func (p *parser) whole(answer string) []int {
 		return []int{i}
 	}
 	var found []int
-	for _, part := range separators.Split(strings.TrimSpace(answer), MaxChoices+1) {
+	for _, part := range separators.Regexp().Split(strings.TrimSpace(answer), MaxChoices+1) {
 		i, ok := p.labels[clean(part)]
 		switch {
 		case ok:
@@ -189,7 +189,7 @@ func (p *parser) stated(answer string) []int {
 		}
 		found = append(found, inner...)
 	}
-	for _, claim := range []*regexp.Regexp{answerIs, optionIs, chosen} {
+	for _, claim := range []pattern.Pattern{answerIs, optionIs, chosen} {
 		for _, m := range some(claim, answer) {
 			if !denied.MatchString(answer[max(0, m[0]-24):m[0]]) {
 				found = append(found, p.claimed(answer, m)...)
@@ -210,7 +210,7 @@ func (p *parser) stated(answer string) []int {
 }
 
 // some returns the matches of a pattern, of very many the first and the last.
-func some(re *regexp.Regexp, text string) [][]int {
+func some(re pattern.Pattern, text string) [][]int {
 	const most = 64
 	all := re.FindAllStringSubmatchIndex(text, -1)
 	if len(all) > most {
@@ -227,15 +227,15 @@ const (
 
 var (
 	// answerIs, optionIs and chosen find a claim. Groups: what opens a label, the label.
-	answerIs = regexp.MustCompile(`(?i)(?:\banswers?\b|\bsolution\b|答案)[\s*_]*(?:(?:to|for|of)\b[^.\n:]{0,60}?\b(?:is|:))?(?:` + noun + `\b)?[\s*_]*` +
+	answerIs = pattern.New(`(?i)(?:\banswers?\b|\bsolution\b|答案)[\s*_]*(?:(?:to|for|of)\b[^.\n:]{0,60}?\b(?:is|:))?(?:` + noun + `\b)?[\s*_]*` +
 		`(?:is|are|was|would be|should be|must be|=|:|->|=>|是|为)?[\s*_:]*(?:(?:clearly|therefore|thus|either|both|the)\s+)*(?:` + noun + `\b\s*:?)?` + opening + token)
-	optionIs = regexp.MustCompile(`(?i)\b(?:correct|right|best)\s+(?:` + noun + `|one)\s*(?:is|are|:|would be|should be|must be)[\s*_:]*(?:(?:either|both|the)\s+)*(?:` + noun + `\b\s*:?)?` + opening + token)
-	chosen   = regexp.MustCompile(`(?i)\b(?:choose|choosing|chose|pick|picked|select|selected|go with|going with|go for)\s+(?:(?:the|either|both)\s+)*(?:` + noun + `\b\s*:?)?` + opening + token)
+	optionIs = pattern.New(`(?i)\b(?:correct|right|best)\s+(?:` + noun + `|one)\s*(?:is|are|:|would be|should be|must be)[\s*_:]*(?:(?:either|both|the)\s+)*(?:` + noun + `\b\s*:?)?` + opening + token)
+	chosen   = pattern.New(`(?i)\b(?:choose|choosing|chose|pick|picked|select|selected|go with|going with|go for)\s+(?:(?:the|either|both)\s+)*(?:` + noun + `\b\s*:?)?` + opening + token)
 
 	// isCorrect finds what is called correct. Groups: what opens the label, the label, what closes it.
-	isCorrect = regexp.MustCompile("([*_`(\\[{$]*)\\b" + token + "([)\\]}*_`$.]*)\\s+(?:is|must be|would be|seems|appears)\\s+(?:the\\s+)?(?:only\\s+|most\\s+)?(?:correct|right|true|best|answer)\\b")
+	isCorrect = pattern.New("([*_`(\\[{$]*)\\b" + token + "([)\\]}*_`$.]*)\\s+(?:is|must be|would be|seems|appears)\\s+(?:the\\s+)?(?:only\\s+|most\\s+)?(?:correct|right|true|best|answer)\\b")
 
-	denied = regexp.MustCompile(`(?i)(?:\b(?:not|never|no|cannot|neither|without|nor)|n't)\b[^.;\n]*$`)
+	denied = pattern.New(`(?i)(?:\b(?:not|never|no|cannot|neither|without|nor)|n't)\b[^.;\n]*$`)
 )
 
 // claimed reads the label of a claim, and those that a list continues with.
@@ -253,13 +253,13 @@ func (p *parser) claimed(answer string, m []int) []int {
 }
 
 var (
-	closers = regexp.MustCompile("^[*_`\"')\\]}>$]+")
+	closers = pattern.New("^[*_`\"')\\]}>$]+")
 	// reasons are words that follow a label and no article.
-	reasons = regexp.MustCompile(`^\s+(?:is|because|since|as|and|or|must|seems|would|for the|given|due)\b`)
-	ended   = regexp.MustCompile(`^\s*(?:$|[\r\n]|[.,;:!?](?:\s|$|[*_"')\]}$]))`)
-	dashed  = regexp.MustCompile(`^\s+(?:-|–|—)\s+\p{L}\p{L}`)
-	mathy   = regexp.MustCompile(`^\s*[=+<>^_(|\\∪∩×·*/&-]`)
-	spelled = regexp.MustCompile(`^(?:'\p{L}|-\p{L}|\.[\p{L}\p{N}])`)
+	reasons = pattern.New(`^\s+(?:is|because|since|as|and|or|must|seems|would|for the|given|due)\b`)
+	ended   = pattern.New(`^\s*(?:$|[\r\n]|[.,;:!?](?:\s|$|[*_"')\]}$]))`)
+	dashed  = pattern.New(`^\s+(?:-|–|—)\s+\p{L}\p{L}`)
+	mathy   = pattern.New(`^\s*[=+<>^_(|\\∪∩×·*/&-]`)
+	spelled = pattern.New(`^(?:'\p{L}|-\p{L}|\.[\p{L}\p{N}])`)
 )
 
 // isLabel distinguishes a label from a word, a number or a variable according to what is around it. claim
@@ -320,7 +320,7 @@ func (p *parser) other(i int, after string) int {
 }
 
 // listed finds a further label behind a first one.
-var listed = regexp.MustCompile("^[*_`\"')\\]}>$]*\\s*(?:,\\s*and\\b|,\\s*or\\b|[,/&;+]|\\band\\b|\\bor\\b)\\s*(?:" + noun + "\\b)?" + opening + token + "([*_`\"')\\]}>$]*)")
+var listed = pattern.New("^[*_`\"')\\]}>$]*\\s*(?:,\\s*and\\b|,\\s*or\\b|[,/&;+]|\\band\\b|\\bor\\b)\\s*(?:" + noun + "\\b)?" + opening + token + "([*_`\"')\\]}>$]*)")
 
 // goesOn returns the labels of a list that follow its first one.
 func (p *parser) goesOn(after string) (found []int) {
@@ -340,10 +340,10 @@ func (p *parser) goesOn(after string) (found []int) {
 	return found
 }
 
-var goes = regexp.MustCompile(`^\s*(?:[,/&;+]|(?:and|or|are|both|because|since)\b)`)
+var goes = pattern.New(`^\s*(?:[,/&;+]|(?:and|or|are|both|because|since)\b)`)
 
 // line finds a label at the beginning of a line. Groups: what opens it, the label.
-var line = regexp.MustCompile("(?m)^[ \\t>#]*(?:[-•]\\s+|\\*\\s+)?(?:(?i:option|choice)\\s+)?([*_`\"'(\\[{$ ]*)" + token)
+var line = pattern.New("(?m)^[ \\t>#]*(?:[-•]\\s+|\\*\\s+)?(?:(?i:option|choice)\\s+)?([*_`\"'(\\[{$ ]*)" + token)
 
 // leading finds labels with which lines begin: "B. text", "(B)", "B" alone.
 func (p *parser) leading(answer string) (found []int) {
@@ -365,9 +365,9 @@ func (p *parser) leading(answer string) (found []int) {
 
 var (
 	// named finds a choice by "option B", inBrackets by "(B)" and "**B**".
-	named      = regexp.MustCompile(`(?i)\b(?:option|choice|alternative|letter)\s*:?` + opening + token)
-	inBrackets = regexp.MustCompile(`(?:^|\s)(?:\(([A-Z]|\d)\)|\*\*\(?([A-Z])\)?[.:]?\*\*)`)
-	refused    = regexp.MustCompile(`^[*_)\]}"']*\s+(?:(?:is|are|was|would be|seems)\s+(?:not|wrong|incorrect|false|out|impossible)|isn't|fails|cannot|can't)`)
+	named      = pattern.New(`(?i)\b(?:option|choice|alternative|letter)\s*:?` + opening + token)
+	inBrackets = pattern.New(`(?:^|\s)(?:\(([A-Z]|\d)\)|\*\*\(?([A-Z])\)?[.:]?\*\*)`)
+	refused    = pattern.New(`^[*_)\]}"']*\s+(?:(?:is|are|was|would be|seems)\s+(?:not|wrong|incorrect|false|out|impossible)|isn't|fails|cannot|can't)`)
 )
 
 // mentioned finds labels that are named anywhere as such.
@@ -395,7 +395,7 @@ func (p *parser) mentioned(answer string) (found []int) {
 }
 
 // last finds a label with which an answer ends: "so it must be B."
-var last = regexp.MustCompile(`(?i:\b(?:it|this|that|which)(?:'s|\s+(?:is|must be|has to be|should be))|\b(?:therefore|hence|thus|so)\s*[,:]?|[=:]|->|=>|→)\s*([A-Z]|\d)\s*[.!]?\s*$`)
+var last = pattern.New(`(?i:\b(?:it|this|that|which)(?:'s|\s+(?:is|must be|has to be|should be))|\b(?:therefore|hence|thus|so)\s*[,:]?|[=:]|->|=>|→)\s*([A-Z]|\d)\s*[.!]?\s*$`)
 
 func (p *parser) closing(answer string) []int {
 	if m := last.FindStringSubmatchIndex(answer); m != nil && !denied.MatchString(answer[max(0, m[0]-24):m[0]]) {
@@ -407,7 +407,7 @@ func (p *parser) closing(answer string) []int {
 }
 
 // denying finds the words that may turn a text into its opposite.
-var denying = regexp.MustCompile(`\b(?:not|never|no|neither|nor|cannot|except|wrong|incorrect|false|unlike|without|rather|instead)\b|n't\b`)
+var denying = pattern.New(`\b(?:not|never|no|neither|nor|cannot|except|wrong|incorrect|false|unlike|without|rather|instead)\b|n't\b`)
 
 // within finds the only choice whose text is in the answer. An answer with a word that
 // may deny it names none.

@@ -2,11 +2,11 @@ package optimize
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -79,7 +79,7 @@ func kinds(outcomes []trajectory.Outcome, list []int) [][]int {
 }
 
 // varying is what differs between two failures of one kind: quotations and numbers.
-var varying = regexp.MustCompile(`"[^"]*"|'[^']*'|\pN+`)
+var varying = pattern.New(`"[^"]*"|'[^']*'|\pN+`)
 
 // kindWords is how many words of a reason tell its kind.
 const kindWords = 12

@@ -18,13 +18,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
@@ -182,7 +182,7 @@ func read(resp *http.Response) (Page, error) {
 	return p, nil
 }
 
-var usualKind = regexp.MustCompile(`^[a-z]{1,20}/[a-z0-9.+-]{1,60}$`)
+var usualKind = pattern.New(`^[a-z]{1,20}/[a-z0-9.+-]{1,60}$`)
 
 // named is a kind of content as it is told: a name can be any text.
 func named(kind string) string {

@@ -18,6 +18,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 // tiers lists the rooms from the bottom up. A room may import what stands in a
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
+	{"internal/pattern"},
 	{
 		"internal/fault", "internal/disk", "internal/sqlstore", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
 		"internal/similar", "internal/latex", "internal/yamlx", "benchmarks",
@@ -42,7 +43,7 @@ var tiers = [][]string{
 	{"config", "internal/draft", "internal/fetch", "internal/worlds"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
 	{"internal/train", "internal/prune", "internal/record", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
-	{"cloud", "internal/wiring", "internal/report", "internal/rescore", "internal/ask"},
+	{"cloud", "internal/wiring", "internal/report", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
 	{"internal/server"},
 	{"internal/commands"},
@@ -172,6 +173,29 @@ func TestArrowsPointDown(t *testing.T) {
 			if tierOf(to) >= from && !slices.Contains(sideways[s.room], to) {
 				t.Errorf("%s imports %s, which does not stand below it", s.path, to)
 			}
+		}
+	}
+}
+
+// Patterns of packages are compiled when they are used: those of what a command does not use
+// would cost its start.
+func TestPatternsAreCompiledWhenUsed(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, false) {
+		if slices.Contains([]string{"lab", "tools", "bench", "examples"}, strings.Split(s.room, "/")[0]) {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			if _, ok := d.(*ast.FuncDecl); ok {
+				continue
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "MustCompile" {
+					t.Errorf("%s: use pattern.New", s.fset.Position(call.Pos()))
+				}
+				_, inside := n.(*ast.FuncLit)
+				return !inside
+			})
 		}
 	}
 }

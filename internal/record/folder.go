@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -61,7 +61,7 @@ func sleeps(path string) bool {
 }
 
 // projectName is that of the folder with the nights of a project: a digest.
-var projectName = regexp.MustCompile(`^[0-9a-f]{16}$`)
+var projectName = pattern.New(`^[0-9a-f]{16}$`)
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)

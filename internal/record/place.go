@@ -1,10 +1,11 @@
 package record
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Place is where in a run something was asked, as its key in the record says.
@@ -87,7 +88,7 @@ const (
 	textPrefix    = "text/"    // those of an ablation or pruning: behind it is the hash of a skill
 )
 
-var splitsOfCuts = regexp.MustCompile(`^([a-z]+),.*?(?:, certified on ([a-z]+))?(?:, rules of .*)?$`)
+var splitsOfCuts = pattern.New(`^([a-z]+),.*?(?:, certified on ([a-z]+))?(?:, rules of .*)?$`)
 
 // cutsOnTest reports whether test tasks are among those that judge the rules of an ablation or
 // pruning, or certify it. Where that cannot be told they are.

@@ -9,11 +9,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -186,8 +186,8 @@ func skillName(dir string, m run.Manifest) string {
 }
 
 var (
-	numbered = regexp.MustCompile(`-\d+$`)
-	hashed   = regexp.MustCompile(`-noise-[0-9a-f]+$`)
+	numbered = pattern.New(`-\d+$`)
+	hashed   = pattern.New(`-noise-[0-9a-f]+$`)
 )
 
 // head is the beginning of a file of a run.

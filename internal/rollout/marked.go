@@ -2,14 +2,14 @@ package rollout
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // imageMark is where a text shows one of its pictures: {image#1} the first.
-var imageMark = regexp.MustCompile(`\{image#(\d{1,4})\}`)
+var imageMark = pattern.New(`\{image#(\d{1,4})\}`)
 
 // interleaved puts pictures where a text marks them. The mark of a picture that is not there stays in
 // words, and pictures without a mark come behind the text, each named: nothing that a task

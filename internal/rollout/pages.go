@@ -3,7 +3,6 @@ package rollout
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/page"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -32,7 +32,7 @@ type Pages struct {
 // maxAddress is the length of the longest address of a page, in bytes.
 const maxAddress = 2048
 
-var addressIn = regexp.MustCompile("(?i)https?://[^\\s\\p{Z}\\p{C}<>\"'`\\[\\]{}|\\\\^]+")
+var addressIn = pattern.New("(?i)https?://[^\\s\\p{Z}\\p{C}<>\"'`\\[\\]{}|\\\\^]+")
 
 // Addresses are those of the pages that a task names, in its order, each once.
 func (p *Pages) Addresses(t task.Task) []string {

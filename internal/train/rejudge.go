@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -105,7 +105,7 @@ type judgedPlace struct {
 	rest      string // of its place, behind the step
 }
 
-var judgedAt = regexp.MustCompile(`^e(\d+)/(?:s(\d+)/)?(.*)$`)
+var judgedAt = pattern.New(`^e(\d+)/(?:s(\d+)/)?(.*)$`)
 
 // placesOf lists the decisions of a run in their order.
 func placesOf(c result.Candidates) []judgedPlace {

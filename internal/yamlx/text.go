@@ -3,7 +3,8 @@ package yamlx
 import (
 	"bytes"
 	"fmt"
-	"regexp"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 )
 
 // blockHeader is a line that begins a text in block style.
-var blockHeader = regexp.MustCompile(`[|>][-+0-9]*[ \t]*(?:#.*)?$`)
+var blockHeader = pattern.New(`[|>][-+0-9]*[ \t]*(?:#.*)?$`)
 
 // measureText looks at the lines of a text, in one pass.
 func measureText(data []byte) error {
@@ -68,7 +69,7 @@ func (m *marker) add(row []byte) error {
 		m.blank = 0
 	}
 	m.most = max(m.most, m.blank)
-	if blockHeader.Match(row) {
+	if blockHeader.Regexp().Match(row) {
 		m.past, m.block, m.most = m.past+m.block*m.most, 0, 0
 	}
 	switch {

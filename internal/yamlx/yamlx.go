@@ -16,12 +16,13 @@ package yamlx
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Bounds of a text. All are far beyond what people write.
@@ -106,7 +107,7 @@ func decode(data []byte, v any, opts ...yaml.DecodeOption) (file File, err error
 const unreadable = "YAML that cannot be read"
 
 // quoted is what the library quotes of a text.
-var quoted = regexp.MustCompile(` ?"(?:[^"\\]|\\.)*"`)
+var quoted = pattern.New(` ?"(?:[^"\\]|\\.)*"`)
 
 // plain is an error of the library without what it quotes. Its own text shows the
 // lines around the place.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/mcq"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
@@ -145,15 +145,15 @@ func wholeNumber(v any) (int, bool) {
 const space = `[\s\v\x1c-\x1f\x85\p{Z}]`
 
 var (
-	choiceBlock = regexp.MustCompile(`(?i)Choices?` + space + `*:` + space + `*`)
-	choiceMark  = regexp.MustCompile(`([A-G])` + space + `*[:.)]` + space + `*`)
-	nextMark    = regexp.MustCompile(space + `+[A-G]` + space + `*[:.)]`)
+	choiceBlock = pattern.New(`(?i)Choices?` + space + `*:` + space + `*`)
+	choiceMark  = pattern.New(`([A-G])` + space + `*[:.)]` + space + `*`)
+	nextMark    = pattern.New(space + `+[A-G]` + space + `*[:.)]`)
 )
 
 // SplitChoices takes the choices off a question that lists them behind "Choices:".
 func SplitChoices(question string) (stem string, choices []mcq.Choice) {
 	question = trim(question)
-	found := choiceBlock.FindAllStringIndex(question, -1)
+	found := choiceBlock.Regexp().FindAllStringIndex(question, -1)
 	at := slices.IndexFunc(found, func(m []int) bool { return !endsInWord(question[:m[0]]) })
 	if at < 0 {
 		return question, nil
@@ -238,8 +238,8 @@ func withRight(choices []mcq.Choice, right string) []mcq.Choice {
 }
 
 var (
-	optionMark  = regexp.MustCompile(`^\(?([A-Z])\)`)
-	placeholder = regexp.MustCompile(`\{image#(\d+)\}`)
+	optionMark  = pattern.New(`^\(?([A-Z])\)`)
+	placeholder = pattern.New(`\{image#(\d+)\}`)
 )
 
 // MMRB makes a task of a row of MMRB.
@@ -298,7 +298,7 @@ func option1(s string, i int) mcq.Choice {
 // at the end.
 func Interleaved(question string, n int) string {
 	used := map[int]bool{}
-	text := placeholder.ReplaceAllStringFunc(question, func(m string) string {
+	text := placeholder.Regexp().ReplaceAllStringFunc(question, func(m string) string {
 		i, err := strconv.Atoi(m[len("{image#") : len(m)-1])
 		if err != nil || i < 1 || i > n {
 			return "[Image #" + m[len("{image#"):len(m)-1] + "]"

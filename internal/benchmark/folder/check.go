@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // names of benchmarks become parts of paths.
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var nameForm = pattern.New(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // check says what is wrong with benchmark.yaml, all of it.
 func (f *Folder) check() error {

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // errEnv says that a template asks for a variable of the environment.
@@ -15,10 +16,10 @@ var errEnv = errors.New("variables of the environment are not read")
 
 var (
 	// expression is a name with what is taken of it, and filters.
-	expression = regexp.MustCompile(`^\s*([A-Za-z_$][\w$]*)((?:\.[A-Za-z_$][\w$]*|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*)\s*((?:\|\s*\w+\s*)*)$`)
-	step       = regexp.MustCompile(`\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]`)
-	rawBlock   = regexp.MustCompile(`^\{%-?\s*raw\s*-?%\}`)
-	rawEnd     = regexp.MustCompile(`\{%-?\s*endraw\s*-?%\}`)
+	expression = pattern.New(`^\s*([A-Za-z_$][\w$]*)((?:\.[A-Za-z_$][\w$]*|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*)\s*((?:\|\s*\w+\s*)*)$`)
+	step       = pattern.New(`\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]`)
+	rawBlock   = pattern.New(`^\{%-?\s*raw\s*-?%\}`)
+	rawEnd     = pattern.New(`\{%-?\s*endraw\s*-?%\}`)
 )
 
 // render fills a template of Nunjucks in: names with what is taken of them, and the filters

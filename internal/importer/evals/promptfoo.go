@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -414,7 +414,7 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 }
 
 // envUse is where a template asks for a variable of the environment.
-var envUse = regexp.MustCompile(`\{\{[^{}]*\benv\.[^{}]*\}\}`)
+var envUse = pattern.New(`\{\{[^{}]*\benv\.[^{}]*\}\}`)
 
 // imageMark is in a prompt where a picture was.
 const imageMark = "\x00image:"

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // loadTests reads the tests: in place, from files, by patterns of files.
@@ -214,7 +215,7 @@ func (p *promptfoo) configure(at place, parts []string, text string, asserts []a
 }
 
 // shortAssertion is an assertion in a cell: contains-all: a, b or levenshtein(3): text.
-var shortAssertion = regexp.MustCompile(`^(not-)?([a-z][a-z0-9:-]*?)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?$`)
+var shortAssertion = pattern.New(`^(not-)?([a-z][a-z0-9:-]*?)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?$`)
 
 // assertionOf reads an assertion from a cell of a table. Text that names none is what the
 // answer is to equal.

@@ -10,12 +10,12 @@ import (
 	"io/fs"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -291,7 +291,7 @@ func describe(v any) string {
 }
 
 // drive is how a path of Windows begins that is no path of a folder.
-var drive = regexp.MustCompile(`^[A-Za-z]:`)
+var drive = pattern.New(`^[A-Za-z]:`)
 
 // resolve is a path that the source names, below the folder of the file that names it.
 // What leads out of the folder that is imported is refused.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-f4525e22/skillopt/internal/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/training"
@@ -109,8 +108,8 @@ func (a *answers) One(ctx context.Context, p rollout.Place, t task.Task, s skill
 	if err != nil {
 		return unmeasured, err
 	}
-	full, err := a.scorer.Outcome(ctx, t.ID, key, reply, s)
-	var no *rescore.RefusedError
+	full, err := a.scorer.outcome(ctx, t.ID, key, reply, s)
+	var no *refusedError
 	switch {
 	case errors.As(err, &no):
 		out, err = unmeasured, nil

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -69,7 +68,7 @@ type work struct {
 	step    int  // of the filter; below 0: all
 	met     bool // the filter has let a task through
 	replies *record.Replies
-	scorer  *rescore.Scorer
+	scorer  *rescorer
 	out     *result.Rescore
 }
 
@@ -80,7 +79,7 @@ func (w *work) prepare(ctx context.Context) error {
 		return fault.Input(fmt.Errorf("a run of %s has written down no outcomes to rescore; `skillopt runs list` shows runs of train, eval and compare", kind))
 	}
 	if w.in.Scorer != nil {
-		return fault.Input(errors.New("a Scorer scores in place of checks: there are none to rescore by"))
+		return fault.Input(errors.New("a rescorer scores in place of checks: there are none to rescore by"))
 	}
 	w.step = -1
 	if w.filter.Step != "" {
@@ -98,7 +97,7 @@ func (w *work) prepare(ctx context.Context) error {
 	for _, t := range w.in.Set.Tasks() {
 		tasks[t.ID] = t
 	}
-	w.scorer = &rescore.Scorer{
+	w.scorer = &rescorer{
 		Tasks: tasks, Suite: w.in.Suite, Extract: w.in.Extract, Prompt: w.in.ChatPrompt(w.in.Images),
 		Judged: func(ctx context.Context, key string, q check.JudgeRequest) (string, error) {
 			return w.replies.Judgement(ctx, key, q.System, q.User, q.Vote)
@@ -164,7 +163,7 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 		}
 		w.met = true
 		again, err := w.outcome(ctx, s, o, sample)
-		var no *rescore.RefusedError
+		var no *refusedError
 		if errors.As(err, &no) {
 			out.NotRescored = append(out.NotRescored, result.Unrescored{ID: o.ID, Sample: sample, Reason: no.Reason})
 			w.out.NotRescored[no.Reason]++
@@ -174,7 +173,7 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 			return out, err
 		}
 		then, now = append(then, slim(o)), append(now, slim(again))
-		if rescore.Differs(o, again) {
+		if differs(o, again) {
 			out.Changed = append(out.Changed, changed(o, again, sample))
 		}
 	}
@@ -199,19 +198,19 @@ const (
 // outcome rescores one outcome of a sheet.
 func (w *work) outcome(ctx context.Context, s record.Sheet, o trajectory.Outcome, sample int) (trajectory.Outcome, error) {
 	if !o.Status.Measured() {
-		return o, &rescore.RefusedError{Reason: notMeasured}
+		return o, &refusedError{Reason: notMeasured}
 	}
 	key := w.replies.Of(s, o.ID, sample)
-	reply := rescore.ReplyOf(o)
+	reply := recordedReply(o)
 	if w.replies.Episodes() {
 		var err error
 		if reply, err = w.replies.Read(ctx, key); errors.Is(err, record.ErrNoReply) {
-			return o, &rescore.RefusedError{Reason: noReply}
+			return o, &refusedError{Reason: noReply}
 		} else if err != nil {
 			return o, err
 		}
 	}
-	return w.scorer.Outcome(ctx, o.ID, key, reply, skill.Skill{})
+	return w.scorer.outcome(ctx, o.ID, key, reply, skill.Skill{})
 }
 
 // slim is what scores need of an outcome.

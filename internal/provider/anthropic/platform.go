@@ -9,9 +9,9 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 )
 
@@ -57,7 +57,7 @@ type platform struct {
 }
 
 // name is what may be in a host or a path as it is.
-var name = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var name = pattern.New(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 func (o Options) platform() (platform, error) {
 	switch {

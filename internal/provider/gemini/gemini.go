@@ -13,10 +13,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -190,7 +190,7 @@ func (o Options) address() string {
 }
 
 // name is what may be in a host or a path as it is.
-var name = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var name = pattern.New(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 func checkOptions(o Options) error {
 	var faults []error

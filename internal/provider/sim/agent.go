@@ -3,10 +3,10 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -143,7 +143,7 @@ func textsOf(parts []model.Part) (out []string) {
 }
 
 // reminder is what claude puts before the words of its user, in one text with them.
-var reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+var reminder = pattern.New(`(?s)<system-reminder>.*?</system-reminder>`)
 
 // quoted is text as one word of a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

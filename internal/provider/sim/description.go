@@ -2,11 +2,11 @@ package sim
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -19,8 +19,8 @@ const byDescription = "description"
 // elements, whose location names a path or the project. What agents bring of their own is
 // listed with other locations, or with none.
 var (
-	listedAsLine    = regexp.MustCompile(`(?m)^\s*- [\w.-]+: (.*) \((?:in|file:) [^()\n]*SKILL\.md\)\s*$`)
-	listedAsElement = regexp.MustCompile(`<name>[^<]*</name>\s*<description>\s*([^<]*?)\s*</description>\s*<location>\s*(?:project|[^<]*\.(?:agents|claude)/skills/[^<]*)\s*</location>`)
+	listedAsLine    = pattern.New(`(?m)^\s*- [\w.-]+: (.*) \((?:in|file:) [^()\n]*SKILL\.md\)\s*$`)
+	listedAsElement = pattern.New(`<name>[^<]*</name>\s*<description>\s*([^<]*?)\s*</description>\s*<location>\s*(?:project|[^<]*\.(?:agents|claude)/skills/[^<]*)\s*</location>`)
 )
 
 // notFor begins what a description says a skill is not for.
@@ -56,7 +56,7 @@ func described(req model.Request) []string {
 	}
 	text := strings.Join(told, "\n")
 	var out []string
-	for _, form := range []*regexp.Regexp{listedAsLine, listedAsElement} {
+	for _, form := range []pattern.Pattern{listedAsLine, listedAsElement} {
 		for _, m := range form.FindAllStringSubmatch(text, -1) {
 			out = append(out, m[1])
 		}
@@ -185,7 +185,7 @@ func counted(prompts [][]string) map[string]int {
 }
 
 // descriptionLine is the description in the part of a question that reports loads.
-var descriptionLine = regexp.MustCompile(`(?m)^The description has .*:\n(.*)$`)
+var descriptionLine = pattern.New(`(?m)^The description has .*:\n(.*)$`)
 
 // describe adds the replacement of a description to what an analyst proposes.
 func (w *World) describe(p prompt, reply *analystReply) {

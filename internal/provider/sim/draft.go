@@ -3,19 +3,20 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // drawDraft keeps the draws of drafted tasks apart from the others.
 const drawDraft uint64 = 64
 
 var (
-	draftSlot   = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
-	draftRange  = regexp.MustCompile(`^(\d{1,9})\.\.(\d{1,9})$`)
-	assignment  = regexp.MustCompile(`(?m)^- (\d{1,3}) tasks? on lines (\d{1,6})-(\d{1,6}) of `)
-	countedLine = regexp.MustCompile(`(?m)^(\d+)\| (.*)$`)
+	draftSlot   = pattern.New(`\{\{([^{}]*)\}\}`)
+	draftRange  = pattern.New(`^(\d{1,9})\.\.(\d{1,9})$`)
+	assignment  = pattern.New(`(?m)^- (\d{1,3}) tasks? on lines (\d{1,6})-(\d{1,6}) of `)
+	countedLine = pattern.New(`(?m)^(\d+)\| (.*)$`)
 )
 
 // drafts checks the templates from which tasks are drafted: their slots, and that
@@ -47,7 +48,7 @@ func (c *compiler) slots(key, text string) bool {
 // fill puts drawn numbers and words into the slots of a template.
 func (w *World) fill(text string, id uint64) string {
 	n := uint64(0)
-	return draftSlot.ReplaceAllStringFunc(text, func(slot string) string {
+	return draftSlot.Regexp().ReplaceAllStringFunc(text, func(slot string) string {
 		n++
 		slot = slot[2 : len(slot)-2]
 		if r := draftRange.FindStringSubmatch(slot); r != nil {

@@ -1,10 +1,11 @@
 package sim
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // What the simulated optimizer makes of a rejection, according to what it is told alone: an edit is to
@@ -12,7 +13,7 @@ import (
 // names none when all together did. It errs where several edits are about one type, and
 // where an edit for all tasks is not what hurt.
 
-var faredLine = regexp.MustCompile(`(?m)^- (.*): won (\d+), lost (\d+), same \d+$`)
+var faredLine = pattern.New(`(?m)^- (.*): won (\d+), lost (\d+), same \d+$`)
 
 // toBlame reports whether the text of an edit is.
 func toBlame(fared, text string) bool {
@@ -80,7 +81,7 @@ func (p prompt) triedInVain(r *rule) bool {
 }
 
 // measuredWorse begins an entry of other runs whose edits did worse.
-var measuredWorse = regexp.MustCompile(`^\d+ changes?, difference -`)
+var measuredWorse = pattern.New(`^\d+ changes?, difference -`)
 
 // othersInVain reports whether a prompt reports that another run tried a rule and did worse with
 // it.

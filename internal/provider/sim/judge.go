@@ -2,21 +2,22 @@ package sim
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // judged is a text between marks in a request to a judge: a name, and what is there.
-var judged = regexp.MustCompile(`(?s)(\[\[[0-9a-f]{16}) begin\]\] (question|reference|answer|handed in)\n(.*?)\n\[\[[0-9a-f]{16} end\]\] (?:question|reference|answer|handed in)`)
+var judged = pattern.New(`(?s)(\[\[[0-9a-f]{16}) begin\]\] (question|reference|answer|handed in)\n(.*?)\n\[\[[0-9a-f]{16} end\]\] (?:question|reference|answer|handed in)`)
 
 // judgedCriteria are the criteria of a request: all of them as a list, or the one.
 var (
-	judgedCriteria  = regexp.MustCompile(`(?s)\nThe criteria:\n(.*?)\n\nReply with`)
-	judgedCriterion = regexp.MustCompile(`(?s)\nThe criterion:\n(.*?)\n\nReply with`)
-	numberedLine    = regexp.MustCompile(`(?m)^\d+\. (.*)$`)
-	quotedWords     = regexp.MustCompile(`"([^"]+)"`)
+	judgedCriteria  = pattern.New(`(?s)\nThe criteria:\n(.*?)\n\nReply with`)
+	judgedCriterion = pattern.New(`(?s)\nThe criterion:\n(.*?)\n\nReply with`)
+	numberedLine    = pattern.New(`(?m)^\d+\. (.*)$`)
+	quotedWords     = pattern.New(`"([^"]+)"`)
 )
 
 // judge plays a judge by equality, which is no judgement: an answer is equivalent if its letters

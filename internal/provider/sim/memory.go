@@ -2,12 +2,13 @@ package sim
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // memoryLine is how an optimizer that memorizes writes down the answer to one task.
-var memoryLine = regexp.MustCompile(`(?m)^- When the task is ("(?:[^"\\]|\\.)*"), the answer is ("(?:[^"\\]|\\.)*")\.$`)
+var memoryLine = pattern.New(`(?m)^- When the task is ("(?:[^"\\]|\\.)*"), the answer is ("(?:[^"\\]|\\.)*")\.$`)
 
 // memories returns the answers to single tasks that a document holds, by the digest of the task.
 func memories(doc string) map[uint64]string {

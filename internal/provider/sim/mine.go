@@ -3,18 +3,19 @@ package sim
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 var (
 	// minedTurn is a turn of a session: its number, and a line of JSON.
-	minedTurn = regexp.MustCompile(`(?m)^(\d{1,6}) (\{.*\})$`)
+	minedTurn = pattern.New(`(?m)^(\d{1,6}) (\{.*\})$`)
 	// minedHint names the turns that seem to be corrected.
-	minedHint = regexp.MustCompile(`(?s)\n# What seems to be corrected\n\s*Turns: ([\d ]+)`)
+	minedHint = pattern.New(`(?s)\n# What seems to be corrected\n\s*Turns: ([\d ]+)`)
 	// minedAnswer is the answer of a reply that marks it.
-	minedAnswer = regexp.MustCompile(`(?s)<answer>(.*?)</answer>`)
+	minedAnswer = pattern.New(`(?s)<answer>(.*?)</answer>`)
 )
 
 // turnSaid is what the simulated miner reads of a turn.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -125,8 +125,8 @@ func (w *World) unite(candidates []map[string]any) []candidate {
 }
 
 var (
-	itemLine    = regexp.MustCompile(`(?m)^\[(\d+)\] (.*)$`)
-	supportText = regexp.MustCompile(`\bsupport=(\d+)`)
+	itemLine    = pattern.New(`(?m)^\[(\d+)\] (.*)$`)
+	supportText = pattern.New(`\bsupport=(\d+)`)
 )
 
 // rank orders the listed changes: removals of harmful statements, then rules by
@@ -220,7 +220,7 @@ func (w *World) guide(p prompt) (string, error) {
 	}), nil
 }
 
-var proposedText = regexp.MustCompile(`\bproposed_update_items=(\d+)`)
+var proposedText = pattern.New(`\bproposed_update_items=(\d+)`)
 
 // learningRate takes three changes at most: fewer are easier to judge.
 func learningRate(p prompt) map[string]any {
@@ -235,7 +235,7 @@ func learningRate(p prompt) map[string]any {
 
 // instructionText finds the instruction of a suggestion: the rest of its line
 // and the lines below that are indented as deep.
-var instructionText = regexp.MustCompile(`(?m)^   instruction: (.*(?:\n   .*)*)`)
+var instructionText = pattern.New(`(?m)^   instruction: (.*(?:\n   .*)*)`)
 
 // rewrite carries out suggestions.
 func rewrite(p prompt) map[string]any {
@@ -252,7 +252,7 @@ func rewrite(p prompt) map[string]any {
 	return map[string]any{"reasoning": "each suggestion became a line", "change_summary": changes, "new_skill": skill}
 }
 
-var limitText = regexp.MustCompile(`\blimit=(\d+)`)
+var limitText = pattern.New(`\blimit=(\d+)`)
 
 // compacted keeps the first reminders, without repetitions.
 func compacted(notes, user string) map[string]any {

@@ -2,9 +2,10 @@ package sim
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // prompt is what an optimizer model is asked. The simulated optimizer knows
@@ -86,7 +87,7 @@ func (p prompt) form() form {
 	return asEdits
 }
 
-var budgetText = regexp.MustCompile(`\bbudget=(\d+)`)
+var budgetText = pattern.New(`\bbudget=(\d+)`)
 
 // budget is the number of changes that the prompt allows, 4 if it does not say.
 func (p prompt) budget() int {
@@ -180,7 +181,7 @@ func worstAnswers(section string) string {
 
 // answered is the answer that was scored, or else the last one that was given.
 func (w *World) answered(block string) (string, bool) {
-	for _, line := range []*regexp.Regexp{scoredLine, nowLine} {
+	for _, line := range []pattern.Pattern{scoredLine, nowLine} {
 		if m := line.FindStringSubmatch(block); m != nil {
 			return strings.ReplaceAll(strings.TrimSpace(m[1]), `\n`, "\n"), true
 		}
@@ -189,24 +190,24 @@ func (w *World) answered(block string) (string, bool) {
 }
 
 var (
-	scoredLine = regexp.MustCompile(`(?m)^- scored answer: (.*)$`)
-	nowLine    = regexp.MustCompile(`(?m)^Now: hard=\S+ soft=\S+ answer=(.*?)(?: \([^()]*\))?$`)
+	scoredLine = pattern.New(`(?m)^- scored answer: (.*)$`)
+	nowLine    = pattern.New(`(?m)^Now: hard=\S+ soft=\S+ answer=(.*?)(?: \([^()]*\))?$`)
 	// A field of a trajectory: a label at the beginning of a line, behind it or
 	// below it the text, to the next label.
-	blockLabel     = regexp.MustCompile(`^(Task|Feedback|Conversation|Reference(?: \([^)\n]*\))?|Expected):[ \t]*`) // at the start of a line
-	turnMark       = regexp.MustCompile(`(?m)^\[[a-z]+\] `)
-	talkLabel      = regexp.MustCompile(`^Conversation`)
-	taskLabel      = regexp.MustCompile(`^Task`)
-	hiddenLabel    = regexp.MustCompile(`^Reference \(`) // the product's own wording, which no task uses
-	referenceLabel = regexp.MustCompile(`^(Reference|Expected)`)
+	blockLabel     = pattern.New(`^(Task|Feedback|Conversation|Reference(?: \([^)\n]*\))?|Expected):[ \t]*`) // at the start of a line
+	turnMark       = pattern.New(`(?m)^\[[a-z]+\] `)
+	talkLabel      = pattern.New(`^Conversation`)
+	taskLabel      = pattern.New(`^Task`)
+	hiddenLabel    = pattern.New(`^Reference \(`) // the product's own wording, which no task uses
+	referenceLabel = pattern.New(`^(Reference|Expected)`)
 )
 
 // fenceLine is a line between which and its like a text is as it is.
-var fenceLine = regexp.MustCompile("^(?:```+|=====[0-9a-f]{16})\n?$")
+var fenceLine = pattern.New("^(?:```+|=====[0-9a-f]{16})\n?$")
 
 // field returns the text behind the first label that the pattern accepts: what is
 // between fences, or all up to the next label.
-func field(block string, label *regexp.Regexp) string {
+func field(block string, label pattern.Pattern) string {
 	var text strings.Builder
 	found, fence, labelled := false, "", false
 	for line := range strings.Lines(block) {

@@ -3,16 +3,17 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // drawTrigger keeps the draws of drafted trigger tasks apart from the others.
 const drawTrigger uint64 = 65
 
 // triggerAssignment is how a prompt asks for trigger tasks, by kind.
-var triggerAssignment = regexp.MustCompile(`(?m)^- (\d{1,3}) prompts? of the kind (should|should_not): `)
+var triggerAssignment = pattern.New(`(?m)^- (\d{1,3}) prompts? of the kind (should|should_not): `)
 
 // triggers checks the templates from which trigger tasks are drafted: their slots, and that
 // there are some of either kind.
@@ -77,7 +78,7 @@ func (w *World) opinions(p prompt) (string, error) {
 // fits reports whether a text can come from a template.
 func fits(template, text string) bool {
 	from := 0
-	for i, part := range draftSlot.Split(template, -1) {
+	for i, part := range draftSlot.Regexp().Split(template, -1) {
 		at := strings.Index(text[from:], part)
 		if at < 0 || i == 0 && at > 0 {
 			return false

@@ -9,10 +9,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Route is something that can be asked for.
@@ -126,7 +127,7 @@ func Document(a API) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-var variable = regexp.MustCompile(`\{(\w+)\}`)
+var variable = pattern.New(`\{(\w+)\}`)
 
 func (s *schemas) operation(r Route, failed response) operation {
 	op := operation{ID: nameOf(r), Summary: r.Summary, Responses: map[string]response{"default": failed}}

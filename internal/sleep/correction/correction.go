@@ -9,9 +9,9 @@
 package correction
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
 
@@ -88,7 +88,7 @@ func beginning(text string) string {
 }
 
 // rejecting are words of rejection as they begin a message, or a sentence of its beginning.
-var rejecting = regexp.MustCompile(`(?i)(^|[.!?\n]\s*)\W*(` + strings.Join([]string{
+var rejecting = pattern.New(`(?i)(^|[.!?\n]\s*)\W*(` + strings.Join([]string{
 	`no[,.!:;]`, `no$`, `nope\b`, `wrong\b`, `incorrect\b`, `(that|this|it)('s| is| was)? ((still|also|just|again|completely|totally|plain|now) )*(not|wrong|incorrect|broken)\b`,
 	`not (what|like|quite|right|correct|that|this)\b`, `(it|that|this|they) (still|does not|doesn't|do not|don't|did not|didn't|is not|isn't|are not|aren't)\b`,
 	`still (not|wrong|broken|fail\w*|the same)`, `you (forgot|missed|should (not|have)|were (not|supposed)|did not|didn't|broke|ignored|must not)`,

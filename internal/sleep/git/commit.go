@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
@@ -100,7 +100,7 @@ type File struct {
 }
 
 // entry is a line of ls-tree: mode, kind, object, and the name behind a tab.
-var entry = regexp.MustCompile(`(?s)^([0-7]{6}) (\w+) ([0-9a-f]{40,64})\t(.+)$`)
+var entry = pattern.New(`(?s)^([0-7]{6}) (\w+) ([0-9a-f]{40,64})\t(.+)$`)
 
 // node is something in a tree.
 type node struct{ mode, kind, object, name string }

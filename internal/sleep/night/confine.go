@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
 
@@ -82,7 +82,7 @@ func open(a config.Agent) string {
 }
 
 // hands are variables by which a program gets at a login, an agent that holds keys, or a container engine.
-var hands = regexp.MustCompile(`(?i)^(SSH|GPG|DOCKER|CONTAINER|PODMAN|KUBE|AWS|AZURE|ARM|GOOGLE|GCLOUD|GITHUB|GH|GITLAB|NPM|CARGO|VAULT|DBUS|XDG_RUNTIME|WAYLAND|DISPLAY|PULSE|TMUX|STY|MCP)(_|$)|TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|AUTH|SOCK(ET)?$|COOKIE`)
+var hands = pattern.New(`(?i)^(SSH|GPG|DOCKER|CONTAINER|PODMAN|KUBE|AWS|AZURE|ARM|GOOGLE|GCLOUD|GITHUB|GH|GITLAB|NPM|CARGO|VAULT|DBUS|XDG_RUNTIME|WAYLAND|DISPLAY|PULSE|TMUX|STY|MCP)(_|$)|TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|AUTH|SOCK(ET)?$|COOKIE`)
 
 // settings are the files, below a user's home, in which an agent finds what it starts, and the members that name it. Those
 // of claude, codex and pi are shut off by their arguments.

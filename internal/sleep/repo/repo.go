@@ -13,12 +13,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Checkout is what was checked out.
@@ -105,10 +105,10 @@ func gitDir(ctx context.Context, dir string) (string, bool) {
 }
 
 // entry is a line of the log: old and new commit, who, seconds since 1970 and zone, what was done.
-var entry = regexp.MustCompile(`^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .*> (\d+) [+-]\d{4}(?:\t(.*))?$`)
+var entry = pattern.New(`^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .*> (\d+) [+-]\d{4}(?:\t(.*))?$`)
 
 // moved is what the log says of a change of the branch: the old and the new one.
-var moved = regexp.MustCompile(`^(?:checkout: moving from (\S+) to (\S+)|Branch: renamed refs/heads/(\S+) to refs/heads/(\S+))$`)
+var moved = pattern.New(`^(?:checkout: moving from (\S+) to (\S+)|Branch: renamed refs/heads/(\S+) to refs/heads/(\S+))$`)
 
 // place is a checkout. told: the log says of its branch what there is to say; else it was the
 // same from the beginning of the log until now.
@@ -154,4 +154,4 @@ func branch(name string) string {
 	return name
 }
 
-var commit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var commit = pattern.New(`^[0-9a-f]{7,64}$`)

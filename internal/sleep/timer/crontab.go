@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // The lines around an entry of a crontab.
@@ -15,9 +16,9 @@ const (
 )
 
 var (
-	beginLine = regexp.MustCompile(`^# >>> skillopt-sleep-([0-9a-f]{16}) ("(?:[^"\\]|\\.)*") >>>$`)
-	endLine   = regexp.MustCompile(`^# <<< skillopt-sleep-([0-9a-f]{16}) <<<$`)
-	ownLine   = regexp.MustCompile(`^\s*#+\s*(>>>|<<<)\s*skillopt-sleep`)
+	beginLine = pattern.New(`^# >>> skillopt-sleep-([0-9a-f]{16}) ("(?:[^"\\]|\\.)*") >>>$`)
+	endLine   = pattern.New(`^# <<< skillopt-sleep-([0-9a-f]{16}) <<<$`)
+	ownLine   = pattern.New(`^\s*#+\s*(>>>|<<<)\s*skillopt-sleep`)
 )
 
 // block is an entry in a crontab, by where it lies.

@@ -17,12 +17,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Kind is a scheduler.
@@ -84,7 +84,7 @@ func (e *ForeignError) Error() string {
 // ErrorKind says whose business the error is.
 func (*ForeignError) ErrorKind() string { return string(fault.BadInput) }
 
-var digits = regexp.MustCompile(`^[0-9a-f]{16}$`)
+var digits = pattern.New(`^[0-9a-f]{16}$`)
 
 // check refuses what no scheduler could be told without changing it.
 func (e Entry) check(system string) error {

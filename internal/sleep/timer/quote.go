@@ -3,9 +3,10 @@ package timer
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // systemdWord writes a word of a command line of a unit: in double quotes, with specifiers and,
@@ -59,7 +60,7 @@ func windowsWord(text string) string {
 // row, so that it can be in a comment of XML and survives every code page.
 func tag(id, profile string) string { return prefix + id + " " + asciiString(profile) }
 
-var tagLine = regexp.MustCompile(`skillopt-sleep-([0-9a-f]{16}) ("(?:[^"\\]|\\.)*")`)
+var tagLine = pattern.New(`skillopt-sleep-([0-9a-f]{16}) ("(?:[^"\\]|\\.)*")`)
 
 // readTag finds the tag in a text.
 func readTag(text string) (id, profile string, found bool) {

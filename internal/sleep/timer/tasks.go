@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"unicode/utf16"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // tasks are those of the Task Scheduler.
@@ -93,7 +94,7 @@ func (t tasks) Remove(ctx context.Context, id string) (bool, error) {
 	return true, err
 }
 
-var taskName = regexp.MustCompile(`\\skillopt-sleep-([0-9a-f]{16})`)
+var taskName = pattern.New(`\\skillopt-sleep-([0-9a-f]{16})`)
 
 // names are the IDs of tasks that have the name of an entry.
 func (t tasks) names(ctx context.Context) ([]string, error) {
@@ -102,7 +103,7 @@ func (t tasks) names(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var ids []string
-	for _, m := range taskName.FindAllSubmatch(bytes.ReplaceAll(out, []byte{0}, nil), -1) {
+	for _, m := range taskName.Regexp().FindAllSubmatch(bytes.ReplaceAll(out, []byte{0}, nil), -1) {
 		if id := string(m[1]); !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

@@ -2,15 +2,16 @@ package timer
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // At is a time of the day.
 type At struct{ Hour, Minute int }
 
-var clock = regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})$`)
+var clock = pattern.New(`^([0-9]{1,2}):([0-9]{2})$`)
 
 // ParseAt reads "03:17".
 func ParseAt(text string) (At, error) {

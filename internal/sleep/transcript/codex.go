@@ -5,11 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Codex reads the sessions of Codex, of its command line and its desktop program alike:
@@ -60,7 +61,7 @@ func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
 
 // segment is the name of a file that continues with a session from before its end: the session's
 // id and its own.
-var segment = regexp.MustCompile(`([0-9a-f-]{36})_[0-9a-f-]{36}\.jsonl(\.zst)?$`)
+var segment = pattern.New(`([0-9a-f-]{36})_[0-9a-f-]{36}\.jsonl(\.zst)?$`)
 
 // withSegments gives the files of a session that was taken back those that continue with it: they
 // are written later, and say how much of the earlier ones still counts.

@@ -9,11 +9,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
@@ -85,7 +85,7 @@ func (o OpenClaw) below(ctx context.Context, dir string) ([]Store, error) {
 }
 
 // openClawArchive is how the file of a session that was begun again ends.
-var openClawArchive = regexp.MustCompile(`\.jsonl\.reset\.[0-9TZ.:-]+$`)
+var openClawArchive = pattern.New(`\.jsonl\.reset\.[0-9TZ.:-]+$`)
 
 // openClawFile takes the files of sessions: neither copies made before a compaction nor records
 // of single runs.
@@ -318,9 +318,9 @@ func openClawCall(b *Builder, block gjson.Result) {
 var (
 	// openClawBlock is what the program puts before words from a channel: a line that calls it
 	// untrusted, and a fenced block of JSON.
-	openClawBlock = regexp.MustCompile("^[A-Z][^\n]{0,100}\\(untrusted[^\n)]{0,60}\\):[ \t]*\r?\n```json\r?\n(?s:.*?)\n```[ \t]*(?:\r?\n)*")
+	openClawBlock = pattern.New("^[A-Z][^\n]{0,100}\\(untrusted[^\n)]{0,60}\\):[ \t]*\r?\n```json\r?\n(?s:.*?)\n```[ \t]*(?:\r?\n)*")
 	// openClawStamp is the time that it puts before them.
-	openClawStamp = regexp.MustCompile(`^\[[A-Z][a-z]{2} \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]{0,40}\] ?`)
+	openClawStamp = pattern.New(`^\[[A-Z][a-z]{2} \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]{0,40}\] ?`)
 )
 
 // openClawWords takes off what the program put before and behind the user's words; a prompt of

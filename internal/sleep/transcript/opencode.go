@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
@@ -210,7 +210,7 @@ func (d *openCodeDB) table(ctx context.Context, table string, each func(openCode
 }
 
 // ownAgent is the name of an agent under which other programs of this kind replay tasks.
-var ownAgent = regexp.MustCompile(`^skillopt-sleep-[0-9a-f]{32}$`)
+var ownAgent = pattern.New(`^skillopt-sleep-[0-9a-f]{32}$`)
 
 func (s openCodeSession) origin() Origin {
 	switch {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
 )
 
@@ -62,7 +62,7 @@ type file struct {
 	exec   bool
 }
 
-var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var hash = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Open looks at a commit of the repository that a project lies in. Where the project is a folder
 // of its repository, the workspace is that folder. The error is an *[Unfit] where there is no such
@@ -102,7 +102,7 @@ func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*
 }
 
 // entry is a line of ls-tree -l: mode, kind, object, size or "-", and the path behind a tab.
-var entry = regexp.MustCompile(`(?s)^([0-7]{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$`)
+var entry = pattern.New(`(?s)^([0-7]{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$`)
 
 // take reads what ls-tree has listed.
 func (t *Tree) take(list string) error {

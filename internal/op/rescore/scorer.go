@@ -1,8 +1,3 @@
-// Package rescore scores replies that a run has recorded by other checks than it did, or by
-// another extraction, without asking a model.
-//
-// It knows tasks, checks and replies. It knows nothing of run directories, gates or how
-// replies are found, and changes nothing.
 package rescore
 
 import (
@@ -23,8 +18,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Scorer scores replies again. It may be used concurrently.
-type Scorer struct {
+// rescorer scores replies again. It may be used concurrently.
+type rescorer struct {
 	Tasks   map[string]task.Task // by id
 	Suite   *check.Suite
 	Extract *check.Extractor
@@ -34,49 +29,49 @@ type Scorer struct {
 	Judged func(ctx context.Context, key string, q check.JudgeRequest) (string, error)
 }
 
-// A RefusedError says why a reply cannot be rescored. It has no score then.
-type RefusedError struct{ Reason string }
+// A refusedError says why a reply cannot be rescored. It has no score then.
+type refusedError struct{ Reason string }
 
-func (e *RefusedError) Error() string { return e.Reason }
+func (e *refusedError) Error() string { return e.Reason }
 
 func refused(format string, args ...any) error {
-	return &RefusedError{Reason: fmt.Sprintf(format, args...)}
+	return &refusedError{Reason: fmt.Sprintf(format, args...)}
 }
 
 // Reasons why a reply is not rescored.
 const (
-	NoTask     = "the config has no task with this id"
-	OtherTask  = "it asks something else now: another task has its id"
-	OwnScore   = "the environment has scored it by itself"
-	NoFolder   = "its checks look at what an agent leaves in its workspace, which the record does not hold"
-	NoJudgment = "a judge would have to be asked, and nothing is asked"
+	noTask     = "the config has no task with this id"
+	otherTask  = "it asks something else now: another task has its id"
+	ownScore   = "the environment has scored it by itself"
+	noFolder   = "its checks look at what an agent leaves in its workspace, which the record does not hold"
+	noJudgment = "a judge would have to be asked, and nothing is asked"
 )
 
-// Outcome scores the reply of the rollout with a key to the task with an id, made with the
-// skill s. The error is that of ctx, one to read the record, or a *RefusedError.
-func (s *Scorer) Outcome(ctx context.Context, id, key string, r record.Reply, sk skill.Skill) (trajectory.Outcome, error) {
+// outcome scores the reply of the rollout with a key to the task with an id, made with the
+// skill s. The error is that of ctx, one to read the record, or a *refusedError.
+func (s *rescorer) outcome(ctx context.Context, id, key string, r record.Reply, sk skill.Skill) (trajectory.Outcome, error) {
 	t, ok := s.Tasks[id]
 	if !ok {
-		return trajectory.Outcome{}, refused(NoTask)
+		return trajectory.Outcome{}, refused(noTask)
 	}
 	if !s.same(t, r, sk) {
-		return trajectory.Outcome{}, refused(OtherTask)
+		return trajectory.Outcome{}, refused(otherTask)
 	}
 	out := trajectory.Outcome{ID: t.ID, Type: t.Type, Question: r.Question, Reference: rollout.Reference(t), Trajectory: r.Turns}
 	switch {
 	case r.Scored:
-		return out, refused(OwnScore)
+		return out, refused(ownScore)
 	case r.Failure != "":
 		out.Status, out.FailReason = score.AgentError, r.Failure
 		return out, nil
 	case s.Suite.Needs(t).Workspace:
-		return out, refused(NoFolder)
+		return out, refused(noFolder)
 	}
 	return out, s.score(ctx, key, t, r, &out)
 }
 
 // score fills in what the checks say.
-func (s *Scorer) score(ctx context.Context, key string, t task.Task, r record.Reply, out *trajectory.Outcome) (err error) {
+func (s *rescorer) score(ctx context.Context, key string, t task.Task, r record.Reply, out *trajectory.Outcome) (err error) {
 	out.Answer = r.Text
 	if !r.Answer {
 		if out.Answer, out.Extracted, err = s.Extract.Extract(r.Text); err != nil {
@@ -93,7 +88,7 @@ func (s *Scorer) score(ctx context.Context, key string, t task.Task, r record.Re
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, record.ErrNoReply):
-		return refused(NoJudgment)
+		return refused(noJudgment)
 	default:
 		return refused("%v", err)
 	}
@@ -103,7 +98,7 @@ func (s *Scorer) score(ctx context.Context, key string, t task.Task, r record.Re
 }
 
 // same reports whether a task asks what a reply answers.
-func (s *Scorer) same(t task.Task, r record.Reply, sk skill.Skill) bool {
+func (s *rescorer) same(t task.Task, r record.Reply, sk skill.Skill) bool {
 	if r.Episode {
 		return r.Task != nil && r.Task.Prompt == t.Prompt && equalJSON(r.Task.Data, t.Data)
 	}
@@ -118,8 +113,8 @@ func equalJSON(a, b map[string]any) bool {
 	return errX == nil && errY == nil && (len(a) == 0 && len(b) == 0 || bytes.Equal(x, y))
 }
 
-// ReplyOf is the reply in an outcome of a chat: the run has written it down whole.
-func ReplyOf(o trajectory.Outcome) record.Reply {
+// recordedReply is the reply in an outcome of a chat: the run has written it down whole.
+func recordedReply(o trajectory.Outcome) record.Reply {
 	r := record.Reply{Question: o.Question, Turns: o.Trajectory}
 	if n := len(o.Trajectory); n > 0 && o.Trajectory[n-1].Role == model.Assistant {
 		r.Text = o.Trajectory[n-1].Content
@@ -130,8 +125,8 @@ func ReplyOf(o trajectory.Outcome) record.Reply {
 	return r
 }
 
-// Differs reports whether an answer scores otherwise than it did, or something else is
+// differs reports whether an answer scores otherwise than it did, or something else is
 // scored of it.
-func Differs(then, now trajectory.Outcome) bool {
+func differs(then, now trajectory.Outcome) bool {
 	return then.Hard != now.Hard || then.Soft != now.Soft || strings.TrimSpace(then.Answer) != strings.TrimSpace(now.Answer)
 }

@@ -1,0 +1,55 @@
+// Package pattern has regular expressions that are compiled when they are first used, so
+// that a program which uses few of them starts at once.
+//
+// It knows nothing about what is looked for.
+package pattern
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Pattern is a regular expression. It is safe for concurrent use.
+type Pattern struct{ compiled func() *regexp.Regexp }
+
+// New returns the pattern of text, in the syntax of regexp. One that is broken panics when
+// it is first used.
+func New(text string) Pattern {
+	return Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+}
+
+// Regexp returns the compiled pattern.
+func (p Pattern) Regexp() *regexp.Regexp { return p.compiled() }
+
+// MatchString is that of regexp.
+func (p Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
+
+// FindStringSubmatch is that of regexp.
+func (p Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex is that of regexp.
+func (p Pattern) FindStringSubmatchIndex(s string) []int {
+	return p.compiled().FindStringSubmatchIndex(s)
+}
+
+// FindAllStringSubmatch is that of regexp.
+func (p Pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	return p.compiled().FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringSubmatchIndex is that of regexp.
+func (p Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return p.compiled().FindAllStringSubmatchIndex(s, n)
+}
+
+// FindString is that of regexp.
+func (p Pattern) FindString(s string) string { return p.compiled().FindString(s) }
+
+// FindStringIndex is that of regexp.
+func (p Pattern) FindStringIndex(s string) []int { return p.compiled().FindStringIndex(s) }
+
+// FindAllString is that of regexp.
+func (p Pattern) FindAllString(s string, n int) []string { return p.compiled().FindAllString(s, n) }
+
+// ReplaceAllString is that of regexp.
+func (p Pattern) ReplaceAllString(s, with string) string { return p.compiled().ReplaceAllString(s, with) }
