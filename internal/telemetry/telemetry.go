@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,9 +12,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -116,29 +114,8 @@ func (t *Telemetry) connect(life context.Context) error {
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // the headers are for this receiver alone
 	}}
-	headers := map[string]string{}
-	for name, value := range o.Headers {
-		headers[name] = value
-	}
-	base := strings.TrimRight(o.Endpoint, "/")
-	spans, err := otlptrace.New(life, otlptracehttp.NewClient(
-		otlptracehttp.WithEndpointURL(base+"/v1/traces"), otlptracehttp.WithHeaders(headers), otlptracehttp.WithHTTPClient(client),
-		otlptracehttp.WithCompression(otlptracehttp.GzipCompression), otlptracehttp.WithTimeout(sendTimeout),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: 2 * time.Second, MaxElapsedTime: sendTimeout}),
-	))
-	if err != nil {
-		return err
-	}
-	values, err := otlpmetrichttp.New(life,
-		otlpmetrichttp.WithEndpointURL(base+"/v1/metrics"), otlpmetrichttp.WithHeaders(headers), otlpmetrichttp.WithHTTPClient(client),
-		otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression), otlpmetrichttp.WithTimeout(sendTimeout),
-		otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: 2 * time.Second, MaxElapsedTime: sendTimeout}),
-		otlpmetrichttp.WithTemporalitySelector(sdkmetric.DefaultTemporalitySelector), otlpmetrichttp.WithAggregationSelector(sdkmetric.DefaultAggregationSelector),
-	)
-	if err != nil {
-		return err
-	}
-	return t.provide(life, spans, values)
+	to := receiver{client: client, base: strings.TrimRight(o.Endpoint, "/"), headers: maps.Clone(o.Headers)}
+	return t.provide(life, spanExporter{to, o.Version}, valueExporter{to, o.Version})
 }
 
 func (t *Telemetry) provide(life context.Context, spans sdktrace.SpanExporter, values sdkmetric.Exporter) error {

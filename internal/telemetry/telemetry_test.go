@@ -155,6 +155,9 @@ func TestBadReceivers(t *testing.T) {
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
 		}, "307", true},
+		"rejects": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("\x0a\x0b\x08\x01\x12\x07too old"))
+		}, "rejected 1: too old", true},
 		"overload": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "", false},
 	}
 	for name, tt := range tests {

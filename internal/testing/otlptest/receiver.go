@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	collectormetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
-	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -77,7 +75,7 @@ func read(req *http.Request) ([]byte, error) {
 func (r *Receiver) take(path string, body []byte) error {
 	switch {
 	case strings.HasSuffix(path, "/v1/traces"):
-		var got collectortrace.ExportTraceServiceRequest
+		var got trace.TracesData
 		if err := proto.Unmarshal(body, &got); err != nil {
 			return err
 		}
@@ -89,7 +87,7 @@ func (r *Receiver) take(path string, body []byte) error {
 			}
 		}
 	case strings.HasSuffix(path, "/v1/metrics"):
-		var got collectormetrics.ExportMetricsServiceRequest
+		var got metrics.MetricsData
 		if err := proto.Unmarshal(body, &got); err != nil {
 			return err
 		}
