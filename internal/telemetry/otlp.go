@@ -185,7 +185,7 @@ func (w *wire) value(v attribute.Value) {
 			}
 		})
 	default:
-		*w = protowire.AppendString(protowire.AppendTag(*w, 1, protowire.BytesType), v.Emit())
+		*w = protowire.AppendString(protowire.AppendTag(*w, 1, protowire.BytesType), v.String())
 	}
 }
 
