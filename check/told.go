@@ -37,7 +37,7 @@ func (c *Command) Lint(trusted bool, scripts []string) []string {
 			found = append(found, what)
 		}
 	}
-	for _, m := range append(loadsWork.FindAllString(text, -1), foreign(c.Argv)...) {
+	for _, m := range append(loadsWork.Regexp().FindAllString(text, -1), foreign(c.Argv)...) {
 		found = append(found, fmt.Sprintf("it has %q"+loaded+helps, m))
 	}
 	slices.Sort(found)

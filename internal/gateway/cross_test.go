@@ -5,6 +5,8 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -212,5 +214,30 @@ func TestVendorsReadSlowStreams(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func failing(code model.Code) error {
+	if code == "" {
+		return errors.New("limits.usd is reached")
+	}
+	return &model.Error{Code: code, Status: 418, Endpoint: "api.example.com", RetryAfter: 1500 * time.Millisecond, Err: fmt.Errorf("scripted")}
+}
+
+// signs lets a model answer once an agent has been sent a few signs of life.
+type signs struct {
+	http.ResponseWriter
+	left   int
+	enough chan struct{}
+}
+
+func (s *signs) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+func (s *signs) Flush() {
+	if err := http.NewResponseController(s.ResponseWriter).Flush(); err != nil {
+		panic(err)
+	}
+	if s.left--; s.left == 0 {
+		close(s.enough)
 	}
 }

@@ -2,13 +2,10 @@ package gateway
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -51,11 +48,4 @@ func post(t testing.TB, url, key, body string) posted {
 		t.Fatal(err)
 	}
 	return posted{res, string(b)}
-}
-
-func failing(code model.Code) error {
-	if code == "" {
-		return errors.New("limits.usd is reached")
-	}
-	return &model.Error{Code: code, Status: 418, Endpoint: "api.example.com", RetryAfter: 1500 * time.Millisecond, Err: fmt.Errorf("scripted")}
 }

@@ -142,21 +142,3 @@ func TestLateFailures(t *testing.T) {
 		})
 	}
 }
-
-// signs lets a model answer once an agent has been sent a few signs of life.
-type signs struct {
-	http.ResponseWriter
-	left   int
-	enough chan struct{}
-}
-
-func (s *signs) Unwrap() http.ResponseWriter { return s.ResponseWriter }
-
-func (s *signs) Flush() {
-	if err := http.NewResponseController(s.ResponseWriter).Flush(); err != nil {
-		panic(err)
-	}
-	if s.left--; s.left == 0 {
-		close(s.enough)
-	}
-}

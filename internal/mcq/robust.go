@@ -212,7 +212,7 @@ func (p *parser) stated(answer string) []int {
 // some returns the matches of a pattern, of very many the first and the last.
 func some(re pattern.Pattern, text string) [][]int {
 	const most = 64
-	all := re.FindAllStringSubmatchIndex(text, -1)
+	all := re.Regexp().FindAllStringSubmatchIndex(text, -1)
 	if len(all) > most {
 		all = slices.Concat(all[:most/2], all[len(all)-most/2:])
 	}

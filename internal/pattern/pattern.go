@@ -37,19 +37,13 @@ func (p Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringSubmatchIndex is that of regexp.
-func (p Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	return p.compiled().FindAllStringSubmatchIndex(s, n)
-}
-
 // FindString is that of regexp.
 func (p Pattern) FindString(s string) string { return p.compiled().FindString(s) }
 
 // FindStringIndex is that of regexp.
 func (p Pattern) FindStringIndex(s string) []int { return p.compiled().FindStringIndex(s) }
 
-// FindAllString is that of regexp.
-func (p Pattern) FindAllString(s string, n int) []string { return p.compiled().FindAllString(s, n) }
-
 // ReplaceAllString is that of regexp.
-func (p Pattern) ReplaceAllString(s, with string) string { return p.compiled().ReplaceAllString(s, with) }
+func (p Pattern) ReplaceAllString(s, with string) string {
+	return p.compiled().ReplaceAllString(s, with)
+}

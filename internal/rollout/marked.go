@@ -27,7 +27,7 @@ func interleaved(text string, images []model.Image) []model.Part {
 	}
 	shown := make([]bool, len(images))
 	at := 0
-	for _, m := range imageMark.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range imageMark.Regexp().FindAllStringSubmatchIndex(text, -1) {
 		write(text[at:m[0]])
 		at = m[1]
 		number, err := strconv.Atoi(text[m[2]:m[3]])

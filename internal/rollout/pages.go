@@ -44,7 +44,7 @@ func (p *Pages) Addresses(t task.Task) []string {
 	read = func(v any) {
 		switch v := v.(type) {
 		case string:
-			for _, text := range addressIn.FindAllString(v, -1) {
+			for _, text := range addressIn.Regexp().FindAllString(v, -1) {
 				for _, address := range separated(text) {
 					if len(address) <= maxAddress && !slices.Contains(found, address) {
 						found = append(found, address)
