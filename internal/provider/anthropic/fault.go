@@ -57,7 +57,7 @@ func readDetail(body []byte) detail {
 	return d
 }
 
-// refused classifies a response with an error status, whose body the SDK has
+// refused classifies a response with an error status, whose body is
 // read and put back.
 func (c *Client) refused(res *http.Response) error {
 	body, err := io.ReadAll(res.Body)

@@ -64,7 +64,7 @@ type Options struct {
 	// none. It goes to the host of BaseURL only: redirects are not followed.
 	APIKey string
 	// Headers are added to every request: names to templates over {{stage}},
-	// {{role}} and {{run}}. They win over those of the SDK.
+	// {{role}} and {{run}}. They win over our own.
 	Headers map[string]string
 	// API is one of the API constants; "" means APIChat. APIAuto begins with
 	// Responses at OpenAI and Azure and with Chat Completions elsewhere. Where the
