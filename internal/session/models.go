@@ -51,7 +51,7 @@ func (m *Models) Load(role string) error {
 		return nil
 	}
 	built, err := m.build(role)
-	if errors.Is(err, fs.ErrNotExist) {
+	if c.Provider == "sim" && errors.Is(err, fs.ErrNotExist) {
 		return in.fileError("models."+role+".world", c.World, "the world file of provider sim", err)
 	}
 	if err != nil {
