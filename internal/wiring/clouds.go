@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
@@ -65,14 +64,22 @@ func (c Clouds) LeftOut() []string {
 func tokenAuth() []string { return []string{openai.AzureCLI, openai.AzureManagedIdentity} }
 
 // check refuses a model whose cloud is missing, before any key or file is looked for.
-func (c Clouds) check(role string, m config.Model, p preset.Preset) error {
-	switch {
-	case p.Cloud == preset.Bedrock && c.Amazon == nil, p.Cloud == preset.Vertex && c.Google == nil:
+func (c Clouds) check(role string, p preset.Preset) error {
+	if p.Cloud == preset.Bedrock && c.Amazon == nil || p.Cloud == preset.Vertex && c.Google == nil {
 		return &LeftOutError{Key: "models." + role + ".provider", Value: p.Name, Provider: p.Name}
-	case p.Cloud == preset.Azure && c.Azure == nil && slices.Contains(tokenAuth(), m.Azure.Auth):
-		return &LeftOutError{Key: "models." + role + ".azure.auth", Value: m.Azure.Auth, Provider: p.Name}
 	}
 	return nil
+}
+
+// azureTokens returns where tokens of Entra ID come from. Without Azure's SDK that is an
+// error once all else of the model is right: a host that gets no token is named first.
+func (s server) azureTokens() (openai.TokenSource, error) {
+	a := s.config.Azure
+	if s.clouds.Azure != nil {
+		return s.clouds.Azure(a.Auth, a.Scope, a.ClientID)
+	}
+	return func(context.Context) (string, time.Time, error) { return "", time.Time{}, nil },
+		&LeftOutError{Key: "models." + s.role + ".azure.auth", Value: a.Auth, Provider: s.Preset}
 }
 
 func (s server) anthropic(base string) (model.Client, error) {

@@ -40,7 +40,7 @@ func TestClouds(t *testing.T) {
 		models[name] = config.Model{Provider: name, Model: "m"}
 	}
 	for _, auth := range []string{openai.AzureKey, openai.AzureCompatible, openai.AzureCLI, openai.AzureManagedIdentity} {
-		models["azure "+auth] = config.Model{Provider: "azure", Model: "m", Azure: config.Azure{Auth: auth}}
+		models["azure "+auth] = config.Model{Provider: "azure", Model: "m", BaseURL: "https://r.openai.azure.com", Azure: config.Azure{Auth: auth}}
 	}
 	refused := map[string]string{
 		"bedrock": "models.target.provider", "vertex": "models.target.provider",

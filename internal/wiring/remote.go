@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,7 +32,7 @@ type server struct {
 
 // remote builds the client of a model that a preset describes.
 func remote(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool), clouds Clouds) (Built, error) {
-	if err := clouds.check(role, m, p); err != nil {
+	if err := clouds.check(role, p); err != nil {
 		return Built{}, err
 	}
 	hide := redact.NewExact(credentials(m, lookup)...)
@@ -184,11 +185,14 @@ func (s server) openai(base string) (model.Client, error) {
 	if s.Cloud == preset.Azure {
 		o.Azure = &openai.Azure{Auth: m.Azure.Auth, APIVersion: m.Azure.APIVersion}
 		if o.Azure.WithToken() {
-			tokens, err := s.clouds.Azure(m.Azure.Auth, m.Azure.Scope, m.Azure.ClientID)
-			if err != nil {
-				return nil, err
+			var missing error
+			if o.Azure.Tokens, missing = s.azureTokens(); missing != nil && o.Azure.Tokens == nil {
+				return nil, missing
 			}
-			o.Azure.Tokens = tokens
+			if missing != nil {
+				_, err := openai.New(o)
+				return nil, cmp.Or(err, missing)
+			}
 		}
 	}
 	return openai.New(o)
