@@ -14,7 +14,7 @@ import (
 
 func user(s string) model.Message { return model.Message{Role: model.User, Content: s} }
 
-// sameJSON compares raw JSON by its meaning: clients write it anew.
+// sameJSON compares raw JSON by its meaning: clients write it again.
 func sameJSON() cmp.Option {
 	return cmp.Transformer("json", func(raw json.RawMessage) any {
 		var v any

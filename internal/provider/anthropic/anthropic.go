@@ -234,22 +234,19 @@ type request struct {
 
 // send returns a response whose status is good and whose body is unread.
 func (c *Client) send(ctx context.Context, e request) (*http.Response, error) {
-	res, err := c.post(ctx, e)
-	switch {
-	case err != nil:
+	r, err := c.prepare(ctx, e)
+	if err != nil {
 		return nil, c.server.Unsent(ctx, err)
-	case res.StatusCode >= http.StatusBadRequest:
-		defer func() { _ = res.Body.Close() }() // its error changes nothing
-		return nil, c.refused(res)
-	case res.StatusCode >= http.StatusMultipleChoices:
-		_ = res.Body.Close() // its body is of no interest
-		return nil, c.server.Redirected(res)
 	}
-	return res, nil
+	res, err := c.server.Send(c.http, r, c.o.MaxBody, c.refused)
+	if err == nil && c.o.Bedrock != nil {
+		c.o.Bedrock.translate(res)
+	}
+	return res, err
 }
 
-// post sends a request in the form of the platform. The response's body is bounded.
-func (c *Client) post(ctx context.Context, e request) (*http.Response, error) {
+// prepare returns a request in the form of the platform.
+func (c *Client) prepare(ctx context.Context, e request) (*http.Request, error) {
 	r, err := c.headers.NewPost(ctx, c.url, e.body, e.tags, map[string]string{"Accept": "application/json", "Anthropic-Version": "2023-06-01"})
 	if err != nil {
 		return nil, err
@@ -265,15 +262,7 @@ func (c *Client) post(ctx context.Context, e request) (*http.Response, error) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		c.server.Learn(token)
 	}
-	res, err := c.http.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	res.Body = http.MaxBytesReader(nil, res.Body, c.o.MaxBody)
-	if c.o.Bedrock != nil {
-		c.o.Bedrock.translate(res)
-	}
-	return res, nil
+	return r, nil
 }
 
 // Close closes the connections that are not in use. The client stays usable.

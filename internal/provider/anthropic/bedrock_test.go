@@ -29,7 +29,7 @@ func onAmazon() *Bedrock {
 	return b
 }
 
-// TestBedrockSigns compares the signature with one made anew from what arrived.
+// TestBedrockSigns compares the signature with one made again from what arrived.
 func TestBedrockSigns(t *testing.T) {
 	t.Setenv("AWS_BEARER_TOKEN_BEDROCK", "from-environment")
 	t.Setenv("AWS_ACCESS_KEY_ID", "from-environment")

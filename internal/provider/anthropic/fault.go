@@ -57,8 +57,7 @@ func readDetail(body []byte) detail {
 	return d
 }
 
-// refused classifies a response with an error status, whose body is
-// read and put back.
+// refused classifies a response with an error status.
 func (c *Client) refused(res *http.Response) error {
 	body, err := io.ReadAll(res.Body)
 	if err != nil {

@@ -129,7 +129,7 @@ func (b Bedrock) place(r *http.Request, e request) error {
 // translate makes a good stream of Bedrock one of server-sent events.
 func (b Bedrock) translate(res *http.Response) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what is none is no such stream
-	if res.StatusCode < http.StatusBadRequest && kind == "application/vnd.amazon.eventstream" {
+	if kind == "application/vnd.amazon.eventstream" {
 		res.Body = reader{b.Amazon.Events(res.Body), res.Body}
 		res.Header.Set("Content-Type", "text/event-stream")
 	}

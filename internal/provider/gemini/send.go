@@ -14,44 +14,22 @@ import (
 
 // send returns a response whose status is good and whose body is unread.
 func (c *Client) send(ctx context.Context, r *request) (*http.Response, error) {
-	res, err := c.post(ctx, r)
-	switch {
-	case err != nil:
-		return nil, c.server.Unsent(ctx, err)
-	case res.StatusCode >= http.StatusBadRequest:
-		defer func() { _ = res.Body.Close() }() // its error changes nothing
-		return nil, c.refused(res)
-	case res.StatusCode >= http.StatusMultipleChoices:
-		_ = res.Body.Close() // its body is of no interest
-		return nil, c.server.Redirected(res)
-	}
-	return res, nil
-}
-
-// post sends a request. The response's body is bounded.
-func (c *Client) post(ctx context.Context, r *request) (*http.Response, error) {
 	to := *c.url
 	to.Path += "/" + r.path
-	to.RawPath = ""
-	method := ":generateContent"
-	if r.stream {
-		method = ":streamGenerateContent"
+	if !r.stream {
+		to.Path += ":generateContent"
+	} else {
+		to.Path += ":streamGenerateContent"
 		to.RawQuery = strings.TrimSuffix("alt=sse&"+to.RawQuery, "&")
 	}
-	to.Path += method
 	out, err := c.headers.NewPost(ctx, to.String(), r.body, r.tags, nil)
+	if err == nil {
+		err = c.authorize(out)
+	}
 	if err != nil {
-		return nil, err
+		return nil, c.server.Unsent(ctx, err)
 	}
-	if err := c.authorize(out); err != nil {
-		return nil, err
-	}
-	res, err := c.http.Do(out)
-	if err != nil {
-		return nil, err
-	}
-	res.Body = http.MaxBytesReader(nil, res.Body, c.o.MaxBody)
-	return res, nil
+	return c.server.Send(c.http, out, c.o.MaxBody, c.refused)
 }
 
 // modelPath returns where below the base URL a model is, by its name: a name with its

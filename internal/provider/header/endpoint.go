@@ -223,6 +223,24 @@ func (s *Set) NewPost(ctx context.Context, to string, body []byte, tags model.Ta
 	return r, nil
 }
 
+// Send makes a request and returns a response whose status is good and whose body gives at
+// most so many bytes. Any other is an error: refused classifies one with an error status.
+func (e *Endpoint) Send(client *http.Client, r *http.Request, most int64, refused func(*http.Response) error) (*http.Response, error) {
+	res, err := client.Do(r)
+	if err != nil {
+		return nil, e.Unsent(r.Context(), err)
+	}
+	res.Body = http.MaxBytesReader(nil, res.Body, most)
+	if res.StatusCode < http.StatusMultipleChoices {
+		return res, nil
+	}
+	defer func() { _ = res.Body.Close() }() // its error changes nothing
+	if res.StatusCode < http.StatusBadRequest {
+		return nil, e.Redirected(res)
+	}
+	return nil, refused(res)
+}
+
 // NewTransport returns a transport for many requests at once to one host: as
 // many connections are kept as were ever in use (how many that may be is the
 // business of the caller's limits). There are no timeouts apart from those of

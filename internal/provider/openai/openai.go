@@ -4,8 +4,8 @@
 // every failure into a classified *model.Error.
 //
 // It knows nothing about retries, limits, prices or records, and nothing about
-// the environment. In what a server differs it is told (Quirks); it knows no names
-// of models.
+// the environment. Quirks say in what a server differs; it knows no names of
+// models.
 package openai
 
 import (

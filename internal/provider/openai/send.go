@@ -66,26 +66,16 @@ func (c *Client) post(ctx context.Context, path string, body []byte, req *model.
 		return nil, c.faults.server.Unsent(ctx, err)
 	}
 	header.Carry(r.Header, req.Passage)
-	res, err := c.http.Do(r)
-	if err != nil {
-		return nil, c.faults.server.Unsent(ctx, err)
-	}
-	res.Body = http.MaxBytesReader(nil, res.Body, c.maxBody)
-	if res.StatusCode == http.StatusUnauthorized {
-		c.tokens.forget(cred.value)
-	}
-	if res.StatusCode >= http.StatusBadRequest {
-		defer func() { _ = res.Body.Close() }() // its error changes nothing
-		return nil, c.faults.refusedBy(res)
-	}
-	return res, nil
+	return c.faults.server.Send(c.http, r, c.maxBody, func(res *http.Response) error {
+		if res.StatusCode == http.StatusUnauthorized {
+			c.tokens.forget(cred.value)
+		}
+		return c.faults.refusedBy(res)
+	})
 }
 
 // readWhole reads an answer that is one document.
 func (c *Client) readWhole(ctx context.Context, res *http.Response, req *model.Request, p protocol) (model.Response, error) {
-	if res.StatusCode >= http.StatusMultipleChoices {
-		return model.Response{}, c.faults.server.Redirected(res)
-	}
 	body, err := readAll(res)
 	if err != nil {
 		return model.Response{}, c.faults.server.Unread(ctx, res.StatusCode, err)
@@ -121,7 +111,7 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 	defer func() { _ = res.Body.Close() }()
 	res.Body = watch.Body(res.Body)
 	// A server that has no streams answers as if none had been asked for.
-	if res.StatusCode >= http.StatusMultipleChoices || strings.Contains(res.Header.Get("Content-Type"), "json") {
+	if strings.Contains(res.Header.Get("Content-Type"), "json") {
 		return c.readWhole(ctx, res, req, p)
 	}
 	res.Body = req.Passage.Through(res.Body, res.Header.Get("Content-Type"))
