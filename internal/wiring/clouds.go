@@ -71,17 +71,6 @@ func (c Clouds) check(role string, p preset.Preset) error {
 	return nil
 }
 
-// azureTokens returns where tokens of Entra ID come from. Without Azure's SDK that is an
-// error once all else of the model is right: a host that gets no token is named first.
-func (s server) azureTokens() (openai.TokenSource, error) {
-	a := s.config.Azure
-	if s.clouds.Azure != nil {
-		return s.clouds.Azure(a.Auth, a.Scope, a.ClientID)
-	}
-	return func(context.Context) (string, time.Time, error) { return "", time.Time{}, nil },
-		&LeftOutError{Key: "models." + s.role + ".azure.auth", Value: a.Auth, Provider: s.Preset}
-}
-
 func (s server) anthropic(base string) (model.Client, error) {
 	m := s.config
 	o := anthropic.Options{

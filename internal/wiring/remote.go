@@ -1,8 +1,8 @@
 package wiring
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -184,18 +184,19 @@ func (s server) openai(base string) (model.Client, error) {
 	}
 	if s.Cloud == preset.Azure {
 		o.Azure = &openai.Azure{Auth: m.Azure.Auth, APIVersion: m.Azure.APIVersion}
-		if o.Azure.WithToken() {
-			var missing error
-			if o.Azure.Tokens, missing = s.azureTokens(); missing != nil && o.Azure.Tokens == nil {
-				return nil, missing
+		if o.Azure.WithToken() && s.clouds.Azure != nil {
+			tokens, err := s.clouds.Azure(m.Azure.Auth, m.Azure.Scope, m.Azure.ClientID)
+			if err != nil {
+				return nil, err
 			}
-			if missing != nil {
-				_, err := openai.New(o)
-				return nil, cmp.Or(err, missing)
-			}
+			o.Azure.Tokens = tokens
 		}
 	}
-	return openai.New(o)
+	c, err := openai.New(o)
+	if errors.Is(err, openai.ErrNoTokens) {
+		return nil, &LeftOutError{Key: "models." + s.role + ".azure.auth", Value: m.Azure.Auth, Provider: s.Preset}
+	}
+	return c, err
 }
 
 // noTemperature reports that a temperature would be refused or change nothing.

@@ -34,7 +34,8 @@ type Azure struct {
 	// APIVersion is such as 2025-04-01-preview, or preview with the newer form.
 	// "" means none there and DefaultAzureVersion in the older form.
 	APIVersion string
-	// Tokens is where tokens come from, with AzureCLI and AzureManagedIdentity.
+	// Tokens is where tokens come from, with AzureCLI and AzureManagedIdentity; nil is
+	// ErrNoTokens once all else is right.
 	Tokens TokenSource
 }
 
@@ -50,9 +51,6 @@ func (a *Azure) check(o Options) error {
 	base, err := parseBase(o.BaseURL)
 	if err != nil || !a.WithToken() {
 		return errors.Join(faults...) // a broken base is reported by New
-	}
-	if a.Tokens == nil {
-		faults = append(faults, fmt.Errorf("azure auth %q: has no source of tokens", a.Auth))
 	}
 	if err := tokenHost(base); err != nil {
 		faults = append(faults, err)

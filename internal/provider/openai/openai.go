@@ -88,8 +88,7 @@ func New(o Options) (*Client, error) {
 		c.transport = header.NewTransport(o.Proxy)
 	}
 	c.http = &http.Client{Transport: c.transport, CheckRedirect: header.StayHere}
-	c.authenticate(o)
-	return c, nil
+	return c, c.authenticate(o)
 }
 
 // settled returns the quirks without what is left to a default.

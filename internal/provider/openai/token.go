@@ -81,16 +81,22 @@ const azureKeyHeader = "Api-Key"
 // credential is what a request proves itself with.
 type credential struct{ header, prefix, value string }
 
+// ErrNoTokens says that Options name tokens of Entra ID and have no source of them.
+var ErrNoTokens = errors.New("azure: there is no source of tokens")
+
 // authenticate prepares what requests prove themselves with.
-func (c *Client) authenticate(o Options) {
+func (c *Client) authenticate(o Options) error {
 	switch {
 	case o.Azure == nil || o.Azure.Auth == AzureCompatible:
 		c.fixed = credential{header: "Authorization", prefix: "Bearer ", value: o.APIKey}
+	case o.Azure.WithToken() && o.Azure.Tokens == nil:
+		return ErrNoTokens
 	case o.Azure.WithToken():
 		c.tokens = newTokenCache(o.Azure.Tokens)
 	default:
 		c.fixed = credential{header: azureKeyHeader, value: o.APIKey}
 	}
+	return nil
 }
 
 // credential returns what the next request is sent with. A token that cannot be
