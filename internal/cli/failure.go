@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -32,7 +33,7 @@ func printFailure(w io.Writer, dir string, err error) error {
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(shareable(f))
+	return enc.Encode(redact.Strings(redact.Text, f))
 }
 
 // problemsOf takes an error apart: each problem of a configuration or of tasks by itself,
