@@ -41,30 +41,19 @@ func (c *Client) modelPath(name string) (string, error) {
 	if strings.ContainsAny(name, "?&") || strings.Contains(name, "..") {
 		return "", fmt.Errorf("invalid model %q: ?, & and .. are not allowed", name)
 	}
-	before := func(folders ...string) bool {
-		for _, f := range folders {
-			if strings.HasPrefix(name, f+"/") {
-				return true
-			}
-		}
-		return false
-	}
+	folder, own, inFolder := strings.Cut(name, "/")
 	v := c.o.Vertex
-	if v == nil {
-		if !before("models", "tunedModels") {
-			name = "models/" + name
-		}
+	switch {
+	case v == nil && (folder == "models" || folder == "tunedModels") && inFolder:
 		return "v1beta/" + name, nil
-	}
-	if before("projects") {
+	case v == nil:
+		return "v1beta/models/" + name, nil
+	case folder == "projects" && inFolder:
 		return "v1beta1/" + name, nil
-	}
-	if !before("models", "publishers") {
-		publisher, own, ok := strings.Cut(name, "/")
-		if !ok {
-			publisher, own = "google", name
-		}
-		name = "publishers/" + publisher + "/models/" + own
+	case !inFolder:
+		name = "publishers/google/models/" + name
+	case folder != "models" && folder != "publishers":
+		name = "publishers/" + folder + "/models/" + own
 	}
 	return "v1beta1/projects/" + v.Project + "/locations/" + v.Region + "/" + name, nil
 }
