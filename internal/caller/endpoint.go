@@ -245,7 +245,9 @@ func (e *endpoint) judge(at time.Time, a *attempts) judgement {
 		return j
 	}
 	j.verdict = stopRun
-	if e.failer == a && a.others > 0 {
+	// A call that failed once proves nothing about itself: after its failure it, and
+	// the others, may have waited for the server.
+	if e.failer == a && a.others > 0 && a.failures > 1 {
 		j.verdict = giveUp
 	}
 	return j

@@ -30,3 +30,20 @@ func TestPatienceEndsBelowALongHint(t *testing.T) {
 		}
 	}
 }
+
+// The server answers a call, tells the next to wait for an hour and gives nothing to
+// anyone until the patience ends: that is its failure and not that of the call.
+func TestASingleFailureIsOfTheEndpoint(t *testing.T) {
+	t.Parallel()
+	for failures, want := range map[int]verdict{1: stopRun, 2: giveUp} {
+		e := newEndpoint("server", "model", Options{Patience: time.Minute, Concurrency: 8})
+		a, now := e.begin(), time.Unix(1000, 0)
+		e.answered(now, time.Millisecond)
+		for range failures {
+			e.failed(now, a)
+		}
+		if j := e.expired(now.Add(time.Minute), a); j.verdict != want {
+			t.Errorf("%d failures: verdict %v, want %v", failures, j.verdict, want)
+		}
+	}
+}
