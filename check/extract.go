@@ -30,6 +30,15 @@ type extraction struct {
 	place func(answer string) (reply string) // that find would find; nil: none can be made
 }
 
+// Reply returns a reply in which an answer is found. Of a pattern or a path none can be made:
+// it is the answer.
+func (e *Extractor) Reply(answer string) string {
+	if e == nil || len(e.rules) == 0 || e.rules[0].place == nil {
+		return answer
+	}
+	return e.rules[0].place(answer)
+}
+
 // ParseExtract reads where the answer is, as a YAML or JSON decoder returns it.
 // It is one of
 //

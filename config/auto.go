@@ -34,10 +34,14 @@ func (a *Auto) UnmarshalJSON(data []byte) error {
 	return a.UnmarshalText([]byte(text))
 }
 
-// UnmarshalText reads auto or a number.
+// UnmarshalText reads auto, a number, or off for 0.
 func (a *Auto) UnmarshalText(text []byte) error {
 	if string(text) == "auto" {
 		*a = AutoCount
+		return nil
+	}
+	if string(text) == "off" {
+		*a = 0
 		return nil
 	}
 	n, err := strconv.Atoi(string(text))

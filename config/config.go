@@ -227,6 +227,8 @@ type Edits struct {
 	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
 	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
 
+	Examples Auto `key:"examples" doc:"how many worked examples a candidate that no model writes puts into the skill: train tasks with their answers, none equal or near to a selection or test task; draws are compared on other train tasks, the best meets the gate; auto = 4, 8 or 16, for chat tasks without pictures whose prompt and answer have at most 1,000 bytes together (8 fill the section of 8,000); off, or 0: none. Agents, environments, folds and learned regions have none"`
+
 	Files       []string `key:"files" doc:"the files of the skill that edits may change, or the optimizer may write again: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone"`
 	NewFiles    int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64"`
 	Description bool     `key:"description" doc:"edits may replace the description in the front matter, which alone decides whether an agent loads the skill; it needs trigger tasks (docs/tasks.md): a candidate whose description loads the skill on fewer prompts that should load it, or on more that should not, is not accepted with it; with trigger tasks alone their balanced rate is the metric"`

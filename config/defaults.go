@@ -38,6 +38,7 @@ func published() Config {
 	c.Reflect.MinibatchSize, c.Reflect.View = 8, ViewTask
 	c.Aggregate.FanIn = 8
 	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule, c.Edits.Tidy = 4, 2, "cosine", false
+	c.Edits.Examples = 0
 	c.Split.CrossFit, c.Train.Warm = 0, WarmOff
 	c.Train.Stop, c.Train.SecondTry = Stop{}, false
 	c.Gate.Fresh, c.SlowUpdate.Gated = false, false
@@ -69,7 +70,7 @@ func Default() Config {
 		},
 		Reflect:    Reflect{Mode: "deep", Rollouts: 1, MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent},
 		Aggregate:  Aggregate{FanIn: 8},
-		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine", Tidy: true, Verify: Verify{Timeout: Duration(time.Minute)}},
+		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Examples: AutoCount, Schedule: "cosine", Tidy: true, Verify: Verify{Timeout: Duration(time.Minute)}},
 		Gate:       Gate{Mode: "strict", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},

@@ -76,7 +76,7 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 
 func autoSchema(tag reflect.StructTag) *jsonschema.Schema {
 	number := scalarSchema(reflect.TypeFor[int](), tag)
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, {Type: "string", Pattern: `^auto$|^\$\{`}}}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, {Type: "string", Pattern: `^auto$|^off$|^\$\{`}}}
 }
 
 func scalarSchema(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {

@@ -70,6 +70,7 @@ type StepDone struct {
 	BestStep  int      `json:"best_step"`
 	Edits     int      `json:"edits"`
 	Budget    int      `json:"edit_budget"`
+	Examples  int      `json:"examples,omitempty"` // worked examples that an accepted candidate adds
 
 	// How much better the candidate was than the current skill, the standard error, and on
 	// how many items.

@@ -15,6 +15,7 @@ const (
 	ActionNoPatches = "skip_no_patches" // analysts proposed nothing that can be used
 	ActionNoChange  = "skip_no_change"  // the candidate equals the current skill
 	ActionRefused   = "skip_refused"    // a rewrite that broke a protected region
+	ActionNoGain    = "skip_no_gain"    // worked examples scored no higher on train tasks, and nothing else was tried
 )
 
 // StepRecord is one line of history.json: decisions, scores and edits, never
@@ -77,16 +78,54 @@ type StepRecord struct {
 
 	Failures CauseCounts `json:"failures,omitempty"` // of a candidate that the gate rejected
 
+	Examples *ExamplesRecord `json:"examples,omitempty"` // of the first step, if worked examples were drawn
+
 	// Of a step that made several candidates only: each of them. The record is that
 	// of the one that was taken, or of the one that came nearest.
 	Candidates []CandidateRecord `json:"candidates,omitempty"`
+}
+
+// ExamplesRecord is how draws of worked examples were compared.
+type ExamplesRecord struct {
+	Draws  []ExampleDraw `json:"draws"`
+	Chosen int           `json:"chosen,omitempty"` // the number of the draw that met the gate, from 1
+	Reason string        `json:"reason,omitempty"` // why none did
+}
+
+// Words says what was compared, and what came out.
+func (r *ExamplesRecord) Words() string {
+	var draws []string
+	for i, d := range r.Draws {
+		text := fmt.Sprintf("%d by %s", len(d.Tasks), d.Order)
+		if d.Score != nil {
+			text += fmt.Sprintf(" %.3f on %d", *d.Score, d.N)
+		}
+		if i+1 == r.Chosen {
+			text += " (chosen)"
+		}
+		draws = append(draws, text)
+	}
+	out := "draws compared on train tasks that none contains: " + strings.Join(draws, ", ")
+	if r.Reason != "" {
+		out += "; none met the gate: " + r.Reason
+	}
+	return out
+}
+
+// ExampleDraw is a draw of worked examples.
+type ExampleDraw struct {
+	Order string   `json:"order"` // kinds, failures or short
+	Tasks []string `json:"tasks"`
+	Score *float64 `json:"score"` // the mean on train tasks that no draw contains
+	N     int      `json:"n"`     // how many of them
 }
 
 // CandidateRecord is one of several candidates of a step.
 type CandidateRecord struct {
 	Index      int      `json:"index"`                // 1 up
 	SecondTry  int      `json:"second_try,omitempty"` // index of the rejected one that it is a part of
-	Place      string   `json:"place,omitempty"`      // of its keys below those of the step: "second/", "second/half1/"
+	Examples   int      `json:"examples,omitempty"`   // worked examples that it adds; no model wrote it then
+	Place      string   `json:"place,omitempty"`      // of its keys below those of the step: "second/", "second/half1/", "examples/"
 	Hash       string   `json:"hash,omitempty"`
 	Action     string   `json:"action"`
 	Reason     string   `json:"reason,omitempty"`

@@ -32,6 +32,8 @@ type Summary struct {
 	Accepted int   `json:"accepted"`
 	Rejected int   `json:"rejected"`
 	Skipped  int   `json:"skipped"`
+	// Examples is how many train tasks the best skill contains word for word, as worked examples.
+	Examples int `json:"examples,omitempty"`
 	// Score is that of the run, as RunScore returns it: the one that every window shows.
 	Score RunScore `json:"score"`
 	Best  Best     `json:"best"`
@@ -54,6 +56,14 @@ type Summary struct {
 	Noise *SeedNoise `json:"noise"`
 	// Drift says where another model than before began to answer.
 	Drift []Drift `json:"drift,omitempty"`
+}
+
+// ExamplesWords says that the best skill contains train tasks, "" if it contains none.
+func (s *Summary) ExamplesWords() string {
+	if s.Examples == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the skill contains %d of your train tasks word for word, as worked examples", s.Examples)
 }
 
 // Continues is the finished run that another one continued from.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Markers of the protected regions, the same that SkillOpt writes. A region is
+// Markers of the protected regions that SkillOpt writes, too. A region is
 // a start marker, the next end marker of its kind, and what is between.
 const (
 	SlowStart     = "<!-- SLOW_UPDATE_START -->"
@@ -25,7 +25,7 @@ type kind struct {
 var (
 	slow     = kind{start: SlowStart, end: SlowEnd}
 	appendix = kind{start: AppendixStart, end: AppendixEnd, last: true}
-	kinds    = [...]kind{slow, appendix}
+	kinds    = [...]kind{slow, appendix, examples}
 )
 
 // span is a half-open range of bytes of a text.
@@ -197,7 +197,7 @@ func StripMarkers(text string) string {
 
 // dropMarker returns text without the marker that it ends in, if it does.
 func dropMarker(text []byte) []byte {
-	for _, k := range [...]kind{slow, appendix, learned} {
+	for _, k := range [...]kind{slow, appendix, examples, learned} {
 		for _, marker := range []string{k.start, k.end} {
 			if kept, ok := bytes.CutSuffix(text, []byte(marker)); ok {
 				return kept

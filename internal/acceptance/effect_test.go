@@ -226,6 +226,7 @@ func stageEffects() map[string]effect {
 		"edits.min_budget":       {to: "1", see: budgets},
 		"edits.files":            {base: []string{"skill=testdata/effect/folder"}, to: "[SKILL.md, references/*.md]", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"edits.new_files":        {base: []string{"skill=testdata/effect/folder", "edits.files=[SKILL.md, references/*.md]"}, to: "2", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
+		"edits.examples":         {to: "off", see: stages},
 		"edits.tidy":             {to: "false", see: bestText},
 		"edits.region":           {base: []string{"skill=testdata/effect/learned.md"}, to: "learned", see: bestText},
 		"edits.description":      {to: "true", see: func(s sight) any { return fmt.Sprint(s.err) }}, // the example has no trigger tasks

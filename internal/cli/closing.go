@@ -31,6 +31,9 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 		}
 		out.line(text)
 	}
+	if words := s.ExamplesWords(); words != "" {
+		out.line(words)
+	}
 	writeEarlyEnd(out, s)
 	writeWarnings(out, s)
 	writeLoads(out, s.Triggers)

@@ -145,8 +145,12 @@ func (p *progress) stepDone(e event.StepDone) {
 	if e.Budget > 0 {
 		edits += fmt.Sprintf("/%d", e.Budget)
 	}
+	edits = "edits " + edits
+	if e.Examples > 0 {
+		edits = wording.Plural(e.Examples, "example", "examples")
+	}
 	digits := len(fmt.Sprint(p.steps))
-	p.line("step %*d/%d  epoch %d  train %-5s  edits %-4s  candidate %-5s  best %-5s  %s",
+	p.line("step %*d/%d  epoch %d  train %-5s  %-10s  candidate %-5s  best %-5s  %s",
 		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, partScore(e.Candidate, e.N, p.selection), scoreText(e.Best), decisionText(e.Action, e.Difference, e.N)+unansweredText(e.RolloutUnanswered, e.SelectionUnanswered))
 }
 

@@ -154,7 +154,7 @@ func showSteps(out printer, h result.History) {
 
 // showStep lists what a step tried.
 func showStep(out printer, s result.StepRecord) {
-	if len(s.Edits) == 0 && s.Reason == "" {
+	if len(s.Edits) == 0 && s.Reason == "" && s.Examples == nil {
 		return
 	}
 	fmt.Fprintf(out, "\nstep %d: %s", s.Step, s.Action)
@@ -162,6 +162,9 @@ func showStep(out printer, s result.StepRecord) {
 		fmt.Fprintf(out, " (%s)", oneLine(s.Reason))
 	}
 	fmt.Fprintln(out)
+	if s.Examples != nil {
+		out.hang("  worked examples: ", s.Examples.Words())
+	}
 	if len(s.Failures) > 0 {
 		out.hang("  failed: ", oneLine(s.Failures.Words()))
 	}

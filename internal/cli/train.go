@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -95,7 +94,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().StringVar(&o.epochs, "epochs", "", "with --continue: +N for so many more epochs, N for so many in all")
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
-	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
+	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: none, worked examples alone")
 	c.Flags().StringVar(&o.memory, "memory", "", "what other runs leave to the optimizer, as runs memory prints it (reflect.remembered)")
 	c.Flags().BoolVar(&o.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
@@ -211,7 +210,7 @@ func (o *trainOptions) fromFlags(a *app, skill string) (*config.Loaded, error) {
 		{Key: "tasks.path", Value: o.tasks, Origin: "--tasks"},
 		{Key: "run.name", Value: skillName(skill), Origin: "argument"},
 	}
-	for _, m := range []struct{ role, text string }{{"target", o.target}, {"optimizer", cmp.Or(o.optimizer, o.target)}} {
+	for _, m := range []struct{ role, text string }{{"target", o.target}, {"optimizer", o.optimizer}} {
 		model, err := modelSettings(m.role, m.text)
 		if err != nil {
 			return nil, err

@@ -29,6 +29,8 @@ func (c *ceiling) room(unit train.Unit, used int) (tasks int, err error) {
 		need = c.need
 	case train.UnitConfirmation:
 		need = func(n int) int { return n }
+	case train.UnitExamples:
+		need = func(n int) int { return n + c.pass }
 	case train.UnitSecondTry:
 		need = func(int) int { return 1 + c.pass }
 	case train.UnitMore:

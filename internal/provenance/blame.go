@@ -23,6 +23,7 @@ const (
 	Seed       Kind = "seed"        // it was in the skill before training
 	Edit       Kind = "edit"        // an edit of a step
 	Rewrite    Kind = "rewrite"     // a step that wrote the document again
+	Examples   Kind = "worked_examples"
 	Note       Kind = "note"        // a note on a lapse, in the appendix
 	SlowUpdate Kind = "slow_update" // guidance from the end of an epoch
 	Outside    Kind = "outside"     // no version of the run has it: somebody changed the file

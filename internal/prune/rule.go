@@ -9,8 +9,8 @@ import (
 
 // Rule is the smallest part of a document that is left out by itself: an item of
 // a list with all that is indented under it, or a paragraph, with a fenced block
-// that directly follows either. Headings, comments, lines that only separate, front
-// matter and protected regions are no rules.
+// that directly follows either, or a worked example. Headings, comments, lines that only
+// separate, front matter and all else of protected regions are no rules.
 type Rule struct {
 	Number   int    `json:"rule"`           // from 1, in the order of the files and of their lines
 	File     string `json:"file,omitempty"` // "": SKILL.md
@@ -39,7 +39,7 @@ func Rules(text string) []Rule { return cut(text, skill.Protected(text)) }
 
 // cut is Rules of a document of which ranges of bytes are protected.
 func cut(text string, protected [][2]int) []Rule {
-	c := cutter{text: text, lines: lines(text, protected)}
+	c := cutter{text: text, lines: lines(text, protected), examples: skill.ExampleRanges(text)}
 	for c.at < len(c.lines) {
 		c.next()
 	}
@@ -83,17 +83,20 @@ func indent(raw string) int {
 
 // cutter walks over the lines of a document.
 type cutter struct {
-	text  string
-	lines []line
-	at    int
-	rules []Rule
-	near  bool // only blank lines are between here and the last rule
+	text     string
+	lines    []line
+	at       int
+	rules    []Rule
+	examples [][2]int // bytes of those that are left
+	near     bool     // only blank lines are between here and the last rule
 }
 
 // next takes in the block that begins at the current line.
 func (c *cutter) next() {
 	l := c.lines[c.at]
 	switch {
+	case len(c.examples) > 0 && l.from == c.examples[0][0]:
+		c.example()
 	case l.blank():
 		c.at++
 	case l.protected, heading(l.text), separator(l.text):
@@ -114,6 +117,17 @@ func (c *cutter) next() {
 	default:
 		c.paragraph()
 	}
+}
+
+// example takes in a worked example.
+func (c *cutter) example() {
+	first, end := c.at, c.examples[0][1]
+	c.examples = c.examples[1:]
+	for c.at < len(c.lines) && c.lines[c.at].from < end {
+		c.at++
+	}
+	c.add(first)
+	c.near = false
 }
 
 // add makes a rule of the lines from first to before the current one.

@@ -111,7 +111,7 @@ func (s Source) Written() int {
 // sortSources puts sources in the order of the run: the seed first, what changed
 // the file by hand last.
 func sortSources(sources []Source) {
-	rank := map[provenance.Kind]int{provenance.Seed: -1, provenance.SlowUpdate: 2, provenance.Rewrite: 1, provenance.Note: 1, provenance.Outside: 3}
+	rank := map[provenance.Kind]int{provenance.Seed: -1, provenance.SlowUpdate: 2, provenance.Rewrite: 1, provenance.Note: 1, provenance.Examples: 1, provenance.Outside: 3}
 	slices.SortStableFunc(sources, func(a, b Source) int {
 		x, y := a.Origin, b.Origin
 		return cmp.Or(
@@ -227,7 +227,10 @@ func (r *Training) changes() (out []provenance.Change, problems []string) {
 			return
 		}
 		o := provenance.Origin{Kind: provenance.Rewrite, Step: s.Step}
-		if len(s.Notes) > 0 {
+		switch {
+		case slices.ContainsFunc(s.Candidates, func(c result.CandidateRecord) bool { return c.Taken && c.Examples > 0 }):
+			o.Kind = provenance.Examples
+		case len(s.Notes) > 0:
 			o.Kind = provenance.Note
 		}
 		add(provenance.Change{Origin: o, Edits: f.Edits, Skill: f.Candidate}, s.SkillHash, fmt.Sprintf("steps/step_%04d/candidate_skill.md", s.Step))

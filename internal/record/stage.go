@@ -25,6 +25,10 @@ func (p Place) Stage() (stage, arm string) {
 			return "compare epochs", last
 		case "triggers":
 			return "triggers " + last, ""
+		case "examples":
+			if len(at) > 2 && at[1] != "gate" && at[2] != "gate" {
+				return "worked examples", at[1]
+			}
 		}
 	}
 	return last, ""

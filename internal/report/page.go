@@ -139,6 +139,7 @@ func (r *Run) notices() []notice {
 	if n := s.Noise; n != nil && n.Advice != "" {
 		add(true, "note", "Noise", line(n.Advice, reasonLength))
 	}
+	add(s.Examples > 0, "note", "Worked examples", s.ExamplesWords()+".")
 	for _, l := range s.LeftOut {
 		add(true, "note", "Left out of the agent's requests", line(l.String()+" ("+l.Kind+")", reasonLength))
 	}

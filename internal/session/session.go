@@ -100,6 +100,10 @@ func Over(ctx context.Context, in *Inputs) (*Session, error) {
 
 func (s *Session) prepareModels(roles []string) error {
 	for _, role := range roles {
+		if role == model.Optimizer && s.examplesAlone() {
+			s.Warn("models.optimizer is not set: training tries worked examples alone, and writes no rules")
+			continue
+		}
 		if err := s.Models.Load(role); err != nil {
 			return err
 		}
@@ -116,6 +120,12 @@ func (s *Session) prepareModels(roles []string) error {
 		return nil
 	}
 	return s.requireMeans()
+}
+
+// examplesAlone reports whether training has no optimizer, and worked examples to try.
+func (s *Session) examplesAlone() bool {
+	named := s.Config.Models.Optimizer.Provider != "" || s.Clients[model.Optimizer] != nil
+	return !named && s.Kind == result.Train && s.Config.Edits.Examples != 0 && s.Data.Example != nil && !s.Data.InFolds()
 }
 
 // requireMeans fails when checks need what this machine or config has not.

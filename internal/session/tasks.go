@@ -157,6 +157,7 @@ func (s *Inputs) listTasks(context.Context) error {
 	if folds := s.Config.Folds(len(s.Data.Train)+len(s.Data.Selection), auto); folds > 0 {
 		s.Data = s.Data.CrossFit(folds, s.Config.Split.Seed)
 	}
+	s.Data.Example = s.example()
 	return nil
 }
 

@@ -9,6 +9,27 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
+// example returns the function that makes a worked example of a task: its prompt, and its
+// answer as a reply from which it is extracted. Nil: the target is no chat.
+func (s *Inputs) example() func(task.Task) (skill.Example, bool) {
+	if s.Episodes() {
+		return nil
+	}
+	question, pages := s.ChatPrompt(nil), namedPages(s)
+	return func(t task.Task) (skill.Example, bool) {
+		images, err := t.Images()
+		if err != nil || len(images) > 0 || len(pages.Addresses(t)) > 0 {
+			return skill.Example{}, false
+		}
+		_, text, err := question.Texts(t)
+		e := skill.Example{Task: text}
+		if len(t.Gold) > 0 {
+			e.Answer = s.Extract.Reply(t.Gold[0])
+		}
+		return e, err == nil
+	}
+}
+
 // Told says what the target is given with a task apart from it and the skill, without what
 // looks like a secret or is one of hide: the optimizer may be somebody else's. What an
 // environment or an agent of somebody else says to its model is not known: nil.

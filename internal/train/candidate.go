@@ -101,19 +101,24 @@ func (s *candidates) takeOver(chosen *proposal, all []*proposal) {
 	step.files = s.step.files
 	step.record.LostReplies = s.step.record.LostReplies
 	for _, p := range all {
-		summary := p.summary()
-		if rest := strings.TrimPrefix(p.prefix, s.step.prefix+"/"); rest != p.prefix {
-			summary.Place = rest + "/"
-		}
-		summary.Taken = p == chosen && p.accepted()
-		step.record.Candidates = append(step.record.Candidates, summary)
-		name := fmt.Sprintf("p%d/", p.index)
-		for file, content := range p.files {
-			step.files[name+file] = content
-		}
+		step.include(p, p == chosen && p.accepted())
 	}
 	maps.Copy(step.files, chosen.files)
 	s.step = &step
+}
+
+// include adds a candidate to the record and the files of its step.
+func (p *proposal) include(c *proposal, taken bool) {
+	summary := c.summary()
+	if rest := strings.TrimPrefix(c.prefix, p.prefix+"/"); rest != c.prefix {
+		summary.Place = rest + "/"
+	}
+	summary.Taken = taken
+	p.record.Candidates = append(p.record.Candidates, summary)
+	name := fmt.Sprintf("p%d/", c.index)
+	for file, content := range c.files {
+		p.files[name+file] = content
+	}
 }
 
 // compareScores orders scores, one that is missing before all others.

@@ -27,8 +27,8 @@ type comparison struct {
 
 // newComparison plans the comparison of an epoch's end. Its tasks are not those that the
 // guidance is judged by, which are those of the last step.
-func newComparison(o Options, d Data, epoch int, previous skill.Skill) comparison {
-	tasks := d.drawn(epoch * o.StepsPerEpoch(d.Drawable()))
+func newComparison(o Options, d Data, epoch int, previous, current skill.Skill) comparison {
+	tasks := d.learnable(d.drawn(epoch*o.StepsPerEpoch(d.Drawable())), current)
 	n := len(tasks)
 	return comparison{
 		prefix: endPrefix(epoch), tasks: tasks, order: schedule.TrainBatch(n, n, o.Seed+int64(epoch)*2000),

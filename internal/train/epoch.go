@@ -47,7 +47,7 @@ func (o Options) looksBack(epoch int) bool { return epoch > 1 && (o.SlowUpdate |
 // run carries out the end of an epoch. On an error the result holds what was asked until
 // then.
 func (r *epochEnder) run(ctx context.Context, epoch, lastStep int, previous skill.Skill) (*epochEnd, error) {
-	e := &epochEnd{epoch: epoch, lastStep: lastStep, compared: newComparison(r.opts, r.data, epoch, previous), files: map[string]any{}}
+	e := &epochEnd{epoch: epoch, lastStep: lastStep, compared: newComparison(r.opts, r.data, epoch, previous, r.skills.current.skill), files: map[string]any{}}
 	e.record.Epoch = epoch
 	if err := r.compareSkills(ctx, e); err != nil {
 		return e, err

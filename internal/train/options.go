@@ -58,6 +58,8 @@ type Editing struct {
 	Budget    int
 	MinBudget int
 	Schedule  string // constant, linear, cosine, unlimited or model
+	Examples  Examples
+	Alone     bool // worked examples are all that is tried: there is no optimizer
 }
 
 // Gating says how candidates are judged, and the result certified.
@@ -118,6 +120,11 @@ type Data struct {
 	// step draws its batch outside of one fold, and is judged by that one. Nil: what is
 	// drawn and what judges are different tasks.
 	Folds []int
+
+	// Example returns a task of a chat target as a worked example: what the target is asked,
+	// without the skill, and the reply that is expected, "" where none is known. ok is false
+	// where the target gets more than a text. Nil: what it gets is not known.
+	Example func(t task.Task) (e skill.Example, ok bool)
 }
 
 // Roller carries out tasks; *rollout.Runner is one.

@@ -30,7 +30,10 @@ type Unit struct {
 
 // The names of units.
 const (
-	UnitStep     = "step"
+	UnitStep = "step"
+	// In the first step draws of worked examples are compared by Tasks rollouts, and the best
+	// one meets the gate. The answer is for how many there is room, 0 for none.
+	UnitExamples = "worked examples"
 	UnitEpochEnd = "epoch end"
 	UnitFinal    = "final evaluation"
 	// After a step Tasks selection tasks are asked again, to see whether training may stop.

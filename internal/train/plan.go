@@ -51,11 +51,17 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 		gates += 2 * o.twice(n.Selection) // of the seed skill again, and of an accepted one if that shows nothing
 	}
 	gates += o.confirmations(n.Selection) + o.keepRollouts(candidates, judge)
+	if len(o.Examples.Sizes) > 0 && o.Gate != gate.ModeOff {
+		gates += o.Examples.Rollouts + 2*pass // before the first step, and at the end
+	}
 	first := batch
 	if o.warms(1) {
 		first = o.First(n.Train)
 	}
 	rollouts := ((steps-1)*batch+first)*o.answersEach() + gates + n.Triggers.rollouts(steps, candidates)
+	if o.Alone {
+		rollouts = gates + n.Triggers.rollouts(steps, candidates)
+	}
 	slow := max(o.Epochs-1, 0)
 	if !o.SlowUpdate && !o.MetaSkill {
 		slow = 0
@@ -70,7 +76,11 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 			rollouts += n.Test
 		}
 	}
-	return append([]result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}, o.optimizerPlan(steps, slow, n.Train)...)
+	out := []result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}
+	if o.Alone {
+		return out
+	}
+	return append(out, o.optimizerPlan(steps, slow, n.Train)...)
 }
 
 // confirmations bounds the rollouts by which it is seen whether the loop may stop.

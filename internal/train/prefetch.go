@@ -29,6 +29,7 @@ type prefetcher struct {
 	rollouts *rollouts
 	skills   *skills
 	stopper  *stopper
+	examples *exampleStage
 	next     *nextUnit // after the present unit; nil: what it begins with is not certain before
 }
 
@@ -45,7 +46,7 @@ type nextUnit struct {
 func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) {
 	perEpoch := p.sampler.stepsPerEpoch()
 	if n.steps == perEpoch && p.opts.looksBack(n.epoch) {
-		return newComparison(p.opts, p.data, n.epoch, n.epochStart).sets(0, s), nil
+		return newComparison(p.opts, p.data, n.epoch, n.epochStart, s).sets(0, s), nil
 	}
 	if n.steps == perEpoch {
 		n.epoch, n.steps = n.epoch+1, 0
@@ -62,7 +63,7 @@ func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) 
 	if err != nil {
 		return nil, err
 	}
-	tasks := p.sampler.draw(id.number, batches[0])
+	tasks := p.data.learnable(p.sampler.draw(id.number, batches[0]), s)
 	return samplesOf(rolloutSet{batchPlace(id.key(), 0), tasks, s}, p.opts.answersEach()), nil
 }
 
@@ -123,7 +124,7 @@ func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumben
 		}
 		if accepted {
 			next, of = cand.skill, seen
-		} else if p.opts.SecondTry { // a part of it may be accepted yet
+		} else if p.opts.SecondTry || p.examples.waits() { // a part of it, or something else, may be accepted yet
 			return
 		}
 		if p.mayStop(next, of) {

@@ -15,6 +15,7 @@ type proposal struct {
 	prefix string // of keys: "e1/s3", "e1/s3/second"
 	label  string // ", second try"
 	again  int    // of a second try: index of what it is a part of
+	shown  int    // worked examples that it adds
 
 	merged    optimize.AggregateResult
 	ranked    optimize.RankResult
@@ -28,6 +29,7 @@ type proposal struct {
 	fared   []optimize.Fared // how tasks went with it, if it was not accepted
 
 	record result.StepRecord
+	begun  result.StepRecord // what is recorded of the step without any candidate
 	files  map[string]any
 }
 
@@ -83,7 +85,7 @@ func (p *proposal) rejected(all []*proposal) {
 // summary is the candidate among those of its step.
 func (p *proposal) summary() result.CandidateRecord {
 	return result.CandidateRecord{
-		Index: p.index, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
+		Index: p.index, SecondTry: p.again, Examples: p.shown, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
 		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
 		Unmeasured: p.verdict.Unmeasured, Losses: p.verdict.Losses, Failures: p.record.Failures,
 	}

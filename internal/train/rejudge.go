@@ -155,6 +155,8 @@ func (p judgedPlace) order() int {
 			n += each * each
 		case part == "second":
 			n += each / 2
+		case part == examplesPart:
+			n-- // before all others, or again after them
 		case err == nil && strings.HasPrefix(part, "half"):
 			n += min(index, each/2-1)
 		}

@@ -40,6 +40,7 @@ type stepper struct {
 	emit      event.Sink
 	verify    func(ctx context.Context, key string, s skill.Skill) (refused string, err error) // see Deps.Verify
 	loads     *loads
+	examples  *exampleStage
 }
 
 // stepResult is the result of a step.
@@ -48,9 +49,31 @@ type stepResult struct {
 	*proposal
 }
 
-// run carries out a step; an indecisive one is tried again from its
-// rollouts on, under keys of its own.
-func (s *stepper) run(ctx context.Context, id stepID, planned []schedule.Batch) (stepResult, error) {
+// run carries out a step, which may have judged worked examples before.
+func (s *stepper) run(ctx context.Context, id stepID, planned []schedule.Batch, shown *proposal) (stepResult, error) {
+	r, err := s.own(ctx, id, planned)
+	if err != nil {
+		return r, err
+	}
+	s.examples.saw(r.batch.outcomes)
+	if shown != nil {
+		r.record.Examples = shown.record.Examples
+		r.join(s.candidates(id, r), shown)
+	}
+	return s.examplesAgain(ctx, id, r)
+}
+
+// candidates makes and judges candidates of a step.
+func (s *stepper) candidates(id stepID, r stepResult) *candidates {
+	return &candidates{
+		opts: s.opts, optimizer: s.optimizer, judge: s.judge, skills: s.skills, pacer: s.pacer,
+		emit: s.emit, verify: s.verify, loads: s.loads, id: id, batch: r.batch, step: r.proposal,
+	}
+}
+
+// own carries out a step with the candidates that the optimizer makes; an indecisive one is
+// tried again from its rollouts on, under keys of its own.
+func (s *stepper) own(ctx context.Context, id stepID, planned []schedule.Batch) (stepResult, error) {
 	r, err := s.try(ctx, id, planned, result.StepRecord{})
 	if errors.Is(err, errIndecisive) {
 		s.emit(event.Warning{Text: fmt.Sprintf("step %d: %v; trying it again once", id.number, err)})
@@ -81,14 +104,12 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 	all := patchesOf(b.reflected, s.optimizer.mode)
 	r := &p.record
 	r.FailurePatches, r.SuccessPatches, r.Patches = len(all.failures), len(all.successes), all.size()
+	p.begun = p.record
 	if r.Patches == 0 && len(r.Notes) == 0 {
 		p.skip(result.ActionNoPatches, "")
 		return stepResult{b, p}, nil
 	}
-	made := &candidates{
-		opts: s.opts, optimizer: s.optimizer, judge: s.judge, skills: s.skills, pacer: s.pacer,
-		emit: s.emit, verify: s.verify, loads: s.loads, id: id, batch: b, step: p,
-	}
+	made := s.candidates(id, stepResult{b, p})
 	err = made.run(ctx, all)
 	return stepResult{b, made.step}, err
 }
@@ -151,6 +172,11 @@ func (r stepResult) done() event.StepDone {
 	}
 	if done.Difference != nil {
 		done.N = c.SelectionN
+	}
+	for _, one := range c.Candidates {
+		if one.Taken {
+			done.Examples = one.Examples
+		}
 	}
 	return done
 }

@@ -101,10 +101,12 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 // stages puts the stages together.
 func (t *trainer) stages(d Deps, proposer *optimizer) {
 	o := t.opts
+	examples := newExampleStage(o, d, t.rollouts, t.skills, t.pacer)
+	t.prefetch.examples = examples
 	t.baseliner = &baseliner{opts: o, judge: t.judge, skills: t.skills, prefetch: t.prefetch, emit: t.emit, look: d.Look}
 	t.stepper = &stepper{
 		opts: o, data: d.Data, sampler: t.sampler, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory,
-		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit, verify: d.Verify, loads: t.loads,
+		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit, verify: d.Verify, loads: t.loads, examples: examples,
 		batcher: &batcher{
 			opts: o, data: d.Data, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills, optimizer: proposer, memory: t.memory,
 			pacer: t.pacer, emit: t.emit,
@@ -122,7 +124,9 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 }
 
 func (t *trainer) run(ctx context.Context) error {
-	t.prefetch.next = &nextUnit{epoch: 1}
+	if !t.stepper.examples.on() { // else it is not certain what the first step begins with
+		t.prefetch.next = &nextUnit{epoch: 1}
+	}
 	if err := t.begin(ctx); err != nil {
 		return fmt.Errorf("score the seed skill: %w", err)
 	}
@@ -197,11 +201,7 @@ func (t *trainer) step(ctx context.Context, id stepID, batches []schedule.Batch)
 	if !t.opts.loops(t.units) {
 		return ErrEnded
 	}
-	batches, err := t.pacer.step(ctx, id, batches)
-	if err != nil {
-		return err
-	}
-	r, err := t.stepper.run(ctx, id, batches)
+	r, err := t.decideStep(ctx, id, batches)
 	if err != nil {
 		return err
 	}
@@ -212,6 +212,22 @@ func (t *trainer) step(ctx context.Context, id stepID, batches []schedule.Batch)
 		return err
 	}
 	return t.noiseAgain(ctx, id.key())
+}
+
+// decideStep carries out a step up to its decision. Worked examples that are accepted are the
+// whole step.
+func (t *trainer) decideStep(ctx context.Context, id stepID, batches []schedule.Batch) (stepResult, error) {
+	shown, err := t.stepper.firstExamples(ctx, id)
+	if err != nil || shown != nil && shown.accepted() {
+		return stepResult{&batch{step: id, lost: &lostReplies{}}, shown}, err
+	}
+	if t.opts.Alone {
+		return stepResult{&batch{step: id, lost: &lostReplies{}}, t.stepper.closeShown(id, shown)}, nil
+	}
+	if batches, err = t.pacer.step(ctx, id, batches); err != nil {
+		return stepResult{}, err
+	}
+	return t.stepper.run(ctx, id, batches, shown)
 }
 
 // closeStep completes the record of a step, remembers it for later analysts and writes

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // small is what a run leaves out where its ceiling of calls has no room for a step next to it.
@@ -40,7 +41,12 @@ func (z *Sizes) calls(n need) int {
 	if in.Config.Gate.Fresh && z.ceiling() == nil {
 		total = train.TwiceOf(n.selection, z.models.Deterministic())
 	}
-	total += n.selection + pass + n.batch*max(1, in.Config.Reflect.Rollouts) + train.AskedInStep + n.test
+	total += n.selection + pass + n.test
+	if z.models.Has(model.Optimizer) {
+		total += n.batch*max(1, in.Config.Reflect.Rollouts) + train.AskedInStep
+	} else {
+		total += z.examples().Rollouts
+	}
 	if in.Config.Gate.Fresh {
 		total += n.selection
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
@@ -74,10 +75,32 @@ func (z *Sizes) Options() train.Options {
 	}
 	o.Remembered, o.Guide = optimize.Remember(z.in.Remembered), strings.TrimSpace(c.Reflect.Guide)
 	o.SecondTry = c.Train.SecondTry
+	if o.Examples = z.examples(); !z.models.Has(model.Optimizer) {
+		o.Alone, o.Epochs, o.Warm, o.BatchSize, o.Accumulation = true, 1, 0, z.in.Data.Drawable(), 1
+		o.SlowUpdate, o.MetaSkill = false, false
+	}
 	if z.start != nil {
 		o.Warm, o.Twice = z.start.Warm, z.start.Twice
 	}
 	return o
+}
+
+// examples says how worked examples are tried: by a tenth of a ceiling of calls at most, or
+// as many rollouts as there are train tasks.
+func (z *Sizes) examples() train.Examples {
+	in := z.in
+	n := in.Config.Edits.Examples
+	if n == 0 || in.Episodes() || in.Data.InFolds() || in.Config.Edits.Region != "" {
+		return train.Examples{}
+	}
+	out := train.Examples{Sizes: []int{8, 16, 4}, Rollouts: len(in.Data.Train)}
+	if n != config.AutoCount {
+		out.Sizes = []int{int(n)}
+	}
+	if calls := in.Config.Limits.Calls; calls != nil && !z.KeepsOpen() {
+		out.Rollouts = min(out.Rollouts, int(*calls)/10)
+	}
+	return out
 }
 
 // StopOf maps the rules by which the loop ends early.

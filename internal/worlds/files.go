@@ -20,9 +20,10 @@ rates:
   harm: %v     # failure analyses that propose a harmful rule as well
   fooled: %v   # harmful proposals that ranking takes for good ones
   note: %v     # success analyses that propose a useless note
+  examples: %v # worked examples that show the target a rule; 0: it learns of none
 %s
 kinds:
-`, p.Name, p.Seed, p.Noise, p.Flip, max(p.Harm, o.Harm), p.Fooled, p.Note, o.keys())
+`, p.Name, p.Seed, p.Noise, p.Flip, max(p.Harm, o.Harm), p.Fooled, p.Note, p.Examples, o.keys())
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "  - type: %s\n    match: '(?s)\\n- %s: (?P<value>[^\\n]+)\\n.*Question: What is the %s\\?'\n    answer: %s\n",
 			k.noun, k.noun, k.noun, k.form.answer)

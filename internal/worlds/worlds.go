@@ -48,6 +48,8 @@ type Params struct {
 	Fooled float64 `json:"fooled"` // share of harmful proposals that ranking takes for good ones
 	Note   float64 `json:"note"`   // share of success analyses that propose a useless note
 
+	Examples int `json:"examples,omitempty"` // worked examples that show the target a rule; 0: it learns of none
+
 	Optimizer string `json:"optimizer"` // a name of Mixture; "": perfect
 }
 
@@ -69,6 +71,7 @@ func (p Params) Validate() error {
 		{"tasks", p.Tasks, 10, MaxTasks},
 		{"rules", p.Rules, 1, MaxRules(p.Depth)},
 		{"depth", p.Depth, 1, MaxDepth},
+		{"examples", p.Examples, 0, 1000},
 	} {
 		if n.got < n.least || n.got > n.most {
 			return fmt.Errorf("%s: found %d, allowed is %d to %d", n.name, n.got, n.least, n.most)

@@ -80,6 +80,7 @@ func loopKinds() []LoopKind {
 		{"clusters", "20 kinds of task with a rule each; tasks of a kind are solved or failed together, and declared as clusters", func(s *Setup) {
 			s.World.Rules, s.World.Depth, s.World.Plain, s.World.Skew, s.Cluster = 20, 1, 0, 0, "type"
 		}},
+		{"by example", "the target also follows a rule that two worked examples show", func(s *Setup) { s.World.Examples = 2 }},
 		{"heavy tails", "soft scores: a solved task is worth the cube of a uniform draw", func(s *Setup) { s.Heavy = true }},
 	}
 	for _, o := range worlds.Mixture()[1:] { // the others have the perfect one

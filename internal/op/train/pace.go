@@ -60,6 +60,8 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	}
 	switch unit.Name {
 	case loop.UnitStep:
+	case loop.UnitExamples:
+		return p.examples(unit, l), nil
 	case loop.UnitSecondTry:
 		return p.within(unit, 0, 1), nil
 	case loop.UnitConfirmation:
@@ -74,6 +76,22 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 		return unit.Tasks, nil
 	}
 	return p.affords(next, unit)
+}
+
+// examples is for how many rollouts there is room to compare worked examples, and for the gate
+// after them: at most a tenth of each ceiling.
+func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
+	if p.sizes.KeepsOpen() {
+		return unit.Tasks
+	}
+	for n := unit.Tasks; n > 0; n-- {
+		of := total(p.measured(n))
+		within := (l.USD == nil || 10*float64(of.Nano) <= 1e9**l.USD) && (l.Tokens == nil || 10*of.Tokens <= *l.Tokens)
+		if within && p.session.Caller.Affords(total(p.measured(n+p.session.Data.Pass()))) == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // within is unit.Tasks if there is room within a step for that many more rollouts and requests,

@@ -39,7 +39,8 @@ func (s *spending) follow(j *journal.Journal) error {
 }
 
 func (s *spending) add(r journal.Record) {
-	if step, ok := stepOf(r.Key); ok && ownOf(r) {
+	shows := strings.Contains(r.Key, loop.ExamplesMark) // what worked examples take no later step does
+	if step, ok := stepOf(r.Key); ok && ownOf(r) && !shows {
 		s.begun[step] = true
 	}
 	if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
@@ -51,7 +52,7 @@ func (s *spending) add(r journal.Record) {
 	spent := caller.AmountOfRecord(r)
 	s.all[r.Role] = s.all[r.Role].Plus(spent)
 	number, ok := stepOf(r.Key)
-	if strings.Contains(r.Key, loop.NoiseMark) {
+	if shows || strings.Contains(r.Key, loop.NoiseMark) {
 		return // no later step takes it
 	}
 	if unit, _, is := strings.Cut(r.Key, loop.ConfirmationMark); is { // what it takes no later step does

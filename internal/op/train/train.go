@@ -164,6 +164,9 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	err = s.Cause(ctx, err)
 	sum := t.summary
 	describe(sum, trained, session.AgentName(s.Inputs))
+	if trained != nil {
+		sum.Examples = s.Data.CountExamples(trained.Best)
+	}
 	sum.Usage, sum.Stages = s.Account()
 	sum.LeftOut = s.LeftOut()
 	if t.end != nil && t.options.Raisable {

@@ -98,7 +98,7 @@ type (
 	}
 )
 
-// rates are how often things go wrong. All but the latency are probabilities.
+// rates are how often things go wrong. All but latency and examples are probabilities.
 type rates struct {
 	Noise     float64 `yaml:"noise"`      // tasks that can never be solved
 	Flip      float64 `yaml:"flip"`       // answers in which the target forgets the skill
@@ -110,6 +110,7 @@ type rates struct {
 	Errors    float64 `yaml:"errors"`     // requests that fail in transport
 	LatencyMS float64 `yaml:"latency_ms"` // time to answer, of both roles
 	Jitter    float64 `yaml:"jitter"`     // spread of the latency: a factor in [1-jitter, 1+jitter]
+	Examples  int     `yaml:"examples"`   // worked examples that show the target a rule; 0: it learns of none
 }
 
 // Load is LoadContext that nothing ends.

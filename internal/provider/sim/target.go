@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // reading is what a document states.
@@ -20,7 +22,36 @@ func (w *World) read(doc string) *reading {
 			r.stated[i] = r.stated[i] || rule.stated(s.text)
 		}
 	}
+	for i, n := range w.countShown(doc) {
+		r.stated[i] = r.stated[i] || w.rates.Examples > 0 && n >= w.rates.Examples
+	}
 	return r
+}
+
+// countShown returns how many worked examples of a document show each rule: those of tasks
+// that it concerns, with the right answer.
+func (w *World) countShown(doc string) []int {
+	shown := make([]int, len(w.rules))
+	harmless := make([]bool, len(w.rules))
+	for i, r := range w.rules {
+		harmless[i] = !r.harmful
+	}
+	for _, e := range skill.Examples(doc) {
+		p, err := w.solve(e.Task)
+		answer, found := w.within(e.Answer)
+		if !found {
+			answer = e.Answer
+		}
+		if err != nil || p == nil || p.follow(p.plain, harmless) != answer {
+			continue
+		}
+		for _, r := range p.rules {
+			if harmless[r.index] {
+				shown[r.index]++
+			}
+		}
+	}
+	return shown
 }
 
 // problem is a task as the target understands it.

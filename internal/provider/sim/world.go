@@ -150,6 +150,9 @@ func (c *compiler) rates() {
 	if faults := r.Malformed + r.Empty + r.Errors; faults >= 1 {
 		c.fail("rates", "malformed, empty and errors sum up to %v, which leaves no usable reply", faults)
 	}
+	if r.Examples < 0 || r.Examples > 1000 {
+		c.fail("rates.examples", "found %d, allowed is 0 to 1000", r.Examples)
+	}
 	if !(r.LatencyMS >= 0 && r.LatencyMS <= 600_000) {
 		c.fail("rates.latency_ms", "found %v, allowed is 0 to 600000", r.LatencyMS)
 	}

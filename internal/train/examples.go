@@ -1,0 +1,430 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Worked examples are candidates that no model writes: the skill with a section of train
+// tasks and their answers. In the first step a few draws are compared on train tasks that
+// none of them contains, and the best one meets the gate before anything is rolled out: if
+// it is accepted, that is the step. If it is rejected it meets the gate once more, in the
+// first step that gains nothing after the skill has changed.
+
+// Examples says how worked examples are tried. The zero value: they are not.
+type Examples struct {
+	Sizes    []int // how many examples a draw holds, the most promising first
+	Rollouts int   // of train tasks, by which draws are compared, at most
+}
+
+const (
+	examplesPart = "examples" // of keys
+	// ExamplesMark is in the keys of what worked examples take, and in no others.
+	ExamplesMark = "/" + examplesPart + "/"
+	examplesSize = "e1/s1/" + examplesPart + sizeSuffix
+)
+
+// exampleStage draws worked examples. It changes no skill.
+type exampleStage struct {
+	opts     Options
+	data     Data
+	rollouts *rollouts
+	skills   *skills
+	pacer    *pacer
+	emit     event.Sink
+
+	kinds    map[string]string
+	answered map[string]trajectory.Outcome // the last of each train task
+	rejected draw                          // that may meet the gate once more
+	against  skill.Skill                   // that it was compared with
+}
+
+func newExampleStage(o Options, d Deps, r *rollouts, s *skills, p *pacer) *exampleStage {
+	return &exampleStage{
+		opts: o, data: d.Data, rollouts: r, skills: s, pacer: p, emit: d.Events,
+		kinds: kindsOf(slices.Concat(d.Data.Train, d.Data.Selection)), answered: map[string]trajectory.Outcome{},
+	}
+}
+
+// on reports whether worked examples are tried at all.
+func (x *exampleStage) on() bool {
+	return len(x.opts.Examples.Sizes) > 0 && x.opts.Gate != gate.ModeOff && x.data.Example != nil
+}
+
+// saw keeps the outcomes of train tasks.
+func (x *exampleStage) saw(outcomes []trajectory.Outcome) {
+	for _, o := range outcomes {
+		if x.on() && o.Status.Measured() {
+			x.answered[o.ID] = o
+		}
+	}
+}
+
+// waits reports whether a draw is left that may meet the gate once more.
+func (x *exampleStage) waits() bool { return len(x.rejected.tasks) > 0 }
+
+// first returns the candidate with worked examples that a step begins with, nil if none is
+// to meet the gate. The record says why.
+func (x *exampleStage) first(ctx context.Context, id stepID) (*result.ExamplesRecord, *draw, error) {
+	if !x.on() || id.number != 1 {
+		return nil, nil, nil
+	}
+	rollouts, err := x.pacer.examples(ctx, x.opts.Examples.Rollouts)
+	if err != nil || rollouts == 0 {
+		return nil, nil, err
+	}
+	held, pool, rounds := x.share(rollouts)
+	if len(pool) < leastPool {
+		return nil, nil, nil
+	}
+	draws := newDraws(pool, x.opts.Examples.Sizes, rounds[0].field, x.failureRates(), x.opts.Seed)
+	r := &result.ExamplesRecord{}
+	for _, d := range draws {
+		r.Draws = append(r.Draws, result.ExampleDraw{Order: d.order, Tasks: d.ids()})
+	}
+	best, err := x.compare(ctx, r, draws, held, rounds)
+	if err != nil || r.Reason != "" {
+		return r, nil, err
+	}
+	r.Chosen = best + 1
+	return r, &draws[best], nil
+}
+
+// again returns the rejected draw, nil if it is not to meet the gate in this step. It is
+// returned once.
+func (x *exampleStage) again() *draw {
+	if !x.waits() || x.against.Equal(x.skills.current.skill) {
+		return nil
+	}
+	d := x.rejected
+	x.rejected = draw{}
+	return &d
+}
+
+// share parts the train tasks into those by which draws are compared and those from which
+// they are drawn. What equals or resembles one of the first, or a task of another split, is
+// in neither.
+func (x *exampleStage) share(rollouts int) (held []task.Task, pool []shown, rounds []round) {
+	mixed := slices.Clone(x.data.Train)
+	random := rand.New(rand.NewPCG(uint64(x.opts.Seed), 1))
+	random.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+	rounds = halvings(rollouts, max(0, len(mixed)-leastPool))
+	if len(rounds) == 0 {
+		return nil, nil, nil
+	}
+	n := 0
+	for _, r := range rounds {
+		n += r.tasks
+	}
+	held = mixed[:n]
+	taken := newAlike(x.data.Example)
+	for _, t := range slices.Concat(x.data.Selection, x.data.Test, held) {
+		taken.add(t)
+	}
+	for _, t := range mixed[n:] {
+		s, ok := x.show(t)
+		if ok && !taken.has(t) {
+			taken.add(t)
+			pool = append(pool, s)
+		}
+	}
+	return held, pool, rounds
+}
+
+// show returns a train task as an example: with its expected answer, else with a reply that
+// solved it. ok is false if it has neither, or is too long.
+func (x *exampleStage) show(t task.Task) (s shown, ok bool) {
+	e, ok := x.data.Example(t)
+	last, known := x.answered[t.ID]
+	if solved := known && last.Hard >= 1; e.Answer == "" && solved && len(last.Trajectory) > 0 {
+		e.Answer = last.Trajectory[len(last.Trajectory)-1].Content
+	}
+	s = shown{id: t.ID, kind: x.kinds[t.ID], failed: known && last.Hard < 1, example: e}
+	return s, ok && e.Answer != "" && len(s.example.Text()) <= longestExample
+}
+
+// failureRates returns how often the current skill fails selection tasks, by kind.
+func (x *exampleStage) failureRates() map[string]float64 {
+	sum, n := map[string]float64{}, map[string]float64{}
+	e := x.skills.entry(&x.skills.current)
+	for i, t := range x.data.Selection {
+		if p := e.Pooled[i]; p.N > 0 {
+			kind := x.kinds[t.ID]
+			sum[kind], n[kind] = sum[kind]+1-p.Mean(), n[kind]+1
+		}
+	}
+	for kind := range sum {
+		sum[kind] /= n[kind]
+	}
+	return sum
+}
+
+// compare asks draws the same train tasks, halves the field after each round, and returns
+// the index of the last one. Where it scores no higher than the current skill the record
+// says so.
+func (x *exampleStage) compare(ctx context.Context, r *result.ExamplesRecord, draws []draw, held []task.Task, rounds []round) (best int, err error) {
+	field := make([]int, len(draws))
+	for i := range field {
+		field[i] = i
+	}
+	sums, n := make([]float64, len(draws)), 0.0
+	for i, round := range rounds {
+		scores, err := x.ask(ctx, i+1, field, draws, held[:round.tasks])
+		if err != nil {
+			return 0, err
+		}
+		held = held[round.tasks:]
+		for _, of := range scores {
+			n++
+			for k, score := range of {
+				sums[field[k]] += score
+			}
+		}
+		for _, d := range field {
+			if n > 0 {
+				mean := sums[d] / n
+				r.Draws[d].Score, r.Draws[d].N = &mean, int(n)
+			}
+		}
+		slices.SortStableFunc(field, func(a, b int) int { return compareMeans(sums[b], sums[a]) })
+		field = slices.Clone(field[:(len(field)+1)/2])
+	}
+	best = field[0]
+	x.look(r, sums[best], n)
+	return best, nil
+}
+
+// ask makes a round of rollouts. It returns the scores of the draws of the field on each
+// task that could be measured with all of them.
+func (x *exampleStage) ask(ctx context.Context, number int, field []int, draws []draw, tasks []task.Task) ([][]float64, error) {
+	x.emit(event.StageStarted{Epoch: 1, Step: 1, Stage: examplesPart, Total: len(field) * len(tasks)})
+	scores := make([][]float64, len(tasks))
+	for _, d := range field {
+		set := rolloutSet{
+			rollout.Place{Prefix: fmt.Sprintf("e1/s1/%s/draw%d/round%d", examplesPart, d+1, number)}, tasks, x.with(draws[d]),
+		}
+		out, err := x.rollouts.batch(ctx, examplesPart, set)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := x.rollouts.giveUpMissing(ctx, set, out); err != nil {
+			return nil, err
+		}
+		for i, o := range out {
+			if o.Status.Measured() {
+				scores[i] = append(scores[i], outcomeScore(x.opts.Projection, o))
+			}
+		}
+	}
+	return slices.DeleteFunc(scores, func(of []float64) bool { return len(of) < len(field) }), nil
+}
+
+// look says in the record why a draw does not meet the gate: its mean is not a standard
+// error above that of the current skill on the selection tasks, or nothing is known of it.
+func (x *exampleStage) look(r *result.ExamplesRecord, sum, n float64) {
+	before := x.skills.entry(&x.skills.current).metric()
+	if n == 0 || before == nil {
+		r.Reason = "no draw could be measured"
+		return
+	}
+	p := (sum + 0.5) / (n + 1) // so that a mean of 0 or 1 has an error too
+	if se := math.Sqrt(p * (1 - p) / n); sum/n < *before+se {
+		r.Reason = fmt.Sprintf("on %.0f train tasks the best draw scored %.3f, less than a standard error (%.3f) above the skill without examples (%.3f)", n, sum/n, se, *before)
+	}
+}
+
+// with returns the current skill with a draw.
+func (x *exampleStage) with(d draw) skill.Skill {
+	return x.skills.current.skill.WithExamples(d.examples())
+}
+
+// alike finds tasks that ask the same or almost the same.
+type alike struct {
+	asked  func(task.Task) (skill.Example, bool)
+	texts  map[string]bool
+	groups map[string]bool
+}
+
+func newAlike(asked func(task.Task) (skill.Example, bool)) *alike {
+	return &alike{asked: asked, texts: map[string]bool{}, groups: map[string]bool{}}
+}
+
+func (a *alike) add(t task.Task) {
+	if e, ok := a.asked(t); ok {
+		a.texts[e.Task] = true
+	}
+	if t.Kin != nil && t.Kin.Group != "" {
+		a.groups[t.Kin.Group] = true
+	}
+}
+
+func (a *alike) has(t task.Task) bool {
+	e, ok := a.asked(t)
+	return ok && a.texts[e.Task] || t.Kin != nil && a.groups[t.Kin.Group]
+}
+
+// CountExamples returns how many train tasks a skill shows as worked examples.
+func (d Data) CountExamples(s skill.Skill) int {
+	return len(d.Train) - len(d.learnable(d.Train, s))
+}
+
+// learnable returns the tasks that a skill does not show as worked examples.
+func (d Data) learnable(tasks []task.Task, s skill.Skill) []task.Task {
+	if d.Example == nil || skill.ExampleRanges(s.Text()) == nil {
+		return tasks
+	}
+	shows := skill.Shows(s.Text())
+	return slices.DeleteFunc(slices.Clone(tasks), func(t task.Task) bool {
+		e, ok := d.Example(t)
+		return ok && shows(e.Task)
+	})
+}
+
+// examples returns how many rollouts there is room for to compare worked examples, with the
+// gate after them. It is recorded.
+func (p *pacer) examples(ctx context.Context, rollouts int) (int, error) {
+	data, err := p.record.Decision(ctx, examplesSize, func() ([]byte, error) {
+		n, err := p.admit(Unit{Name: UnitExamples, Tasks: rollouts})
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(stepSize{n})
+	})
+	if err != nil {
+		return 0, err
+	}
+	var size stepSize
+	if err := json.Unmarshal(data, &size); err != nil {
+		return 0, fmt.Errorf("read the recorded decision %s: %w", examplesSize, err)
+	}
+	return size.Tasks, nil
+}
+
+// firstExamples has the gate judge worked examples before anything else of the first step.
+// Nil: there are none. Without a verdict the result holds the record alone.
+func (s *stepper) firstExamples(ctx context.Context, id stepID) (*proposal, error) {
+	record, d, err := s.examples.first(ctx, id)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	p := s.newShown(id, id.key()+"/"+examplesPart, d)
+	p.record.Examples = record
+	if d == nil {
+		return p, nil
+	}
+	next := s.prefetch.next
+	s.prefetch.next = nil // if it is rejected the step continues
+	err = s.judgeShown(ctx, id, p)
+	s.prefetch.next = next
+	if !p.accepted() {
+		s.examples.rejected, s.examples.against = *d, s.skills.current.skill
+		return p, err
+	}
+	s.skills.adopt(p.judged, p.verdict)
+	return s.closeShown(id, p), err
+}
+
+// closeShown makes a candidate with worked examples the only one of its step. Nil: there was
+// none.
+func (s *stepper) closeShown(id stepID, p *proposal) *proposal {
+	if p == nil {
+		p = s.newShown(id, id.key(), nil)
+		p.skip(result.ActionNoPatches, fmt.Sprintf("fewer than %d train tasks can be worked examples", leastPool))
+	}
+	r := &p.record
+	r.Step, r.Epoch, r.StepInEpoch, r.Metric = id.number, id.epoch, id.inEpoch, string(s.opts.Projection.Metric)
+	if r.Action == "" {
+		p.skip(result.ActionNoGain, r.Examples.Reason)
+	}
+	if p.weighed {
+		c := *p
+		c.files = nil
+		p.prefix = id.key()
+		p.include(&c, p.accepted())
+	}
+	return p
+}
+
+// newShown returns the candidate with a draw.
+func (s *stepper) newShown(id stepID, prefix string, d *draw) *proposal {
+	p := &proposal{index: 1, prefix: prefix, label: ", worked examples", files: map[string]any{}}
+	if d != nil {
+		p.shown, p.candidate = len(d.tasks), s.examples.with(*d)
+	}
+	return p
+}
+
+// judgeShown has the gate judge a candidate with worked examples.
+func (s *stepper) judgeShown(ctx context.Context, id stepID, p *proposal) error {
+	if len(p.candidate.Text()) > skill.MaxBytes {
+		p.skip(result.ActionRefused, "the skill would be too long")
+		return nil
+	}
+	if err := s.candidates(id, stepResult{&batch{step: id}, p}).weigh(ctx, p); err != nil {
+		return err
+	}
+	p.record.Reason = fmt.Sprintf("with %s: %s", wording.Plural(p.shown, "worked example", "worked examples"), p.record.Reason)
+	s.emit(event.CandidateJudged{
+		Epoch: id.epoch, Step: id.number, Candidate: p.index, Action: p.record.Action, Score: p.record.Candidate, Difference: p.record.Difference,
+	})
+	return nil
+}
+
+// join adds a candidate with worked examples to those of the step.
+func (r stepResult) join(made *candidates, shown *proposal) {
+	if shown.record.Action == "" {
+		return
+	}
+	if len(r.record.Candidates) == 0 && r.weighed {
+		r.include(made.firstTry(), r.accepted())
+	}
+	shown.index = len(r.record.Candidates) + 1
+	r.include(shown, false)
+}
+
+// examplesAgain has the gate judge the rejected draw once more, in a step that has gained
+// nothing though the skill has changed since.
+func (s *stepper) examplesAgain(ctx context.Context, id stepID, r stepResult) (stepResult, error) {
+	if gate.Action(r.record.Action).Accepted() || len(r.record.Notes) > 0 {
+		return r, nil
+	}
+	d := s.examples.again()
+	if d == nil {
+		return r, nil
+	}
+	p := s.newShown(id, r.prefix+"/"+examplesPart+"/again", d)
+	room, err := s.pacer.roomFor(ctx, p.prefix, Unit{Name: UnitSecondTry, Step: id.number, Tasks: 1})
+	if err != nil || !room {
+		return r, err
+	}
+	p.record = r.begun
+	if err := s.judgeShown(ctx, id, p); err != nil {
+		return r, err
+	}
+	made := s.candidates(id, r)
+	if !p.accepted() {
+		r.join(made, p)
+		return r, nil
+	}
+	s.skills.adopt(p.judged, p.verdict)
+	all := []*proposal{p}
+	if p.record.Candidates = r.record.Candidates; len(p.record.Candidates) == 0 && r.weighed {
+		all = []*proposal{made.firstTry(), p}
+	}
+	p.index = len(p.record.Candidates) + len(all)
+	made.takeOver(p, all)
+	return stepResult{r.batch, made.step}, nil
+}
