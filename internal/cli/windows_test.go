@@ -164,10 +164,10 @@ func (w *windows) compareDocuments(row result.RunRow) {
 		got["summary.json"] = shown.Summary.Score
 	}
 	if row.Kind == result.Train {
-		var watched, progress record.Progress
-		decode(w.t, w.text("runs", "watch", "runs/"+row.Name, "--once", "--json"), &watched)
+		var shownNow, progress record.Progress
+		decode(w.t, w.text("runs", "watch", "runs/"+row.Name, "--once", "--json"), &shownNow)
 		w.ask("runs/runs:"+row.Name+"/progress", &progress)
-		got["runs watch --json"], got["GET /runs/RUN/progress"] = scoreIn(watched.Best), scoreIn(progress.Best)
+		got["runs watch --json"], got["GET /runs/RUN/progress"] = scoreIn(shownNow.Best), scoreIn(progress.Best)
 	}
 	if _, listed := got["GET /runs"]; !listed {
 		w.t.Errorf("%s: the server does not list it", row.Name)
