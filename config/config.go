@@ -144,15 +144,13 @@ type Model struct {
 	Headers         map[string]string `key:"headers" doc:"extra HTTP headers; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
 	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens; 0 = the server's default" min:"0"`
 	Temperature     *float64          `key:"temperature" doc:"sampling temperature; null = the server's default" min:"0" max:"2"`
-	TopP            *float64          `key:"top_p" doc:"nucleus sampling; null = the server's default" min:"0" max:"1"`
 	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it"`
 	Thinking        string            `key:"thinking" doc:"thinking of Qwen, vLLM, SGLang, MiniMax and the like: server_default (nothing is sent), enabled or disabled" enum:",server_default,enabled,disabled"`
 	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has" enum:",auto,chat,responses"`
 	Context         int               `key:"context" doc:"length of the context in tokens, for provider ollama (0 = 16384, or the model's own if that is less) and for agents that take it (docs/agents.md)" min:"0"`
 	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
-	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than idle_timeout" class:"operational"`
+	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than 2m (5m of gemini)" class:"operational"`
 	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
-	IdleTimeout     Duration          `key:"idle_timeout" doc:"with stream: how long an answer may be silent; expiry is retried; 0 = 2m, 5m for gemini" min:"0s" class:"operational"`
 	Command         string            `key:"command" doc:"seats: the program; absent: found on the PATH" class:"operational"`
 	Folder          string            `key:"folder" doc:"provider handoff: where questions are written and answers read" path:"file" class:"operational"`
 	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`
@@ -196,10 +194,7 @@ type Stop struct {
 
 // Curriculum chooses the tasks of a train batch.
 type Curriculum struct {
-	Strategy    string  `key:"strategy" doc:"none (each epoch one pass), uniform, easy_first or competence_based" enum:"none,uniform,easy_first,competence_based"`
-	Bins        int     `key:"bins" doc:"difficulty bins" min:"1" max:"1000"`
-	Temperature float64 `key:"temperature" doc:"below 1 sharpens the choice of bins" min:"0.01"`
-	EMAAlpha    float64 `key:"ema_alpha" doc:"weight of the newest score in a task's difficulty" min:"0" max:"1"`
+	Strategy string `key:"strategy" doc:"none (each epoch one pass), uniform, easy_first or competence_based" enum:"none,uniform,easy_first,competence_based"`
 }
 
 // Reflect is how analysts read trajectories.
@@ -330,7 +325,6 @@ type Sleep struct {
 	Projects []string          `key:"projects" doc:"folders whose sessions may be read, with all below them; absolute, from ~, or relative to the profile; empty: no session is read" class:"operational"`
 	Sources  []string          `key:"sources" doc:"the agents whose sessions are read, such as claude and codex; empty: all that are known" class:"operational"`
 	Stores   map[string]string `key:"stores" doc:"where an agent keeps its sessions, by source, if not in its usual place; jsonl, the format of ours, has no usual place" class:"operational"`
-	Headless bool              `key:"headless" doc:"sessions that a script drove are read and listed too; no task is made of them" class:"operational"`
 	Dir      string            `key:"dir" doc:"the folder of what is kept; absolute, from ~, or relative to the profile; absent: the system's folder for state" class:"operational"`
 	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational"`
 	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational"`
