@@ -96,7 +96,7 @@ func wireEffects(role string) map[string]effect {
 		"api":       reaches(role, from("compatible", "/v1"), func(m *config.Model, _ string) { m.API = "responses" }),
 		"context":   reaches(role, from("ollama", ""), func(m *config.Model, _ string) { m.Context = 2048 }),
 		"stream":    reaches(role, from("compatible", "/v1"), func(m *config.Model, _ string) { m.Stream = true }),
-		"command": {test: func(t *testing.T) { loginStarts(t, role) }},
+		"command":   {test: func(t *testing.T) { loginStarts(t, role) }},
 		"folder": {test: func(t *testing.T) {
 			dir := t.TempDir()
 			wired(t, role, func(m *config.Model, _ string) { m.Provider, m.Folder = "handoff", dir })
