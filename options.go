@@ -87,7 +87,6 @@ type MineRequest struct {
 
 // GatewayOptions say how a gateway is reached.
 type GatewayOptions struct {
-	Role string // whose model is served: target, optimizer or judge; "" = target
 	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
 	Key  string // what agents must send; "" = a random one
 

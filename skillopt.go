@@ -173,12 +173,12 @@ type Gateway struct {
 	Key      string // what agents must send
 	RunDir   string
 	Model    string // as the provider knows it, "" if it has one only
-	Provider string // who answers, as models.ROLE.provider names it
+	Provider string // who answers, as models.target.provider names it
 
 	serving *gateway.Gateway
 }
 
-// OpenGateway begins to serve. Of cfg it uses the model of the role, limits,
+// OpenGateway begins to serve. Of cfg it uses the target model, limits,
 // prices and run. The one who opens a gateway closes it. The error is an *Error.
 func OpenGateway(ctx context.Context, cfg config.Config, o GatewayOptions, opts ...Option) (*Gateway, error) {
 	g, err := gateway.Open(ctx, cfg, gateway.Options(o), chosen(opts))

@@ -11,10 +11,10 @@ import "github.com/seed-f4525e22/skillopt/model"
 // Config is everything that a run depends on. The comments of the tags are the
 // documentation of the keys, shown by `config explain` and in the JSON Schema.
 type Config struct {
-	Extends    string           `key:"extends" doc:"another config file that this one builds on; relative to this file" path:"file"`
-	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational"`
+	Extends    string           `key:"extends" doc:"another config file that this one builds on, for what several configs share; relative to this file" path:"file"`
+	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said, for figures to compare with published ones: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational"`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
-	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets next to it) or document (SKILL.md alone)" enum:"all,document"`
+	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets next to it) or document (SKILL.md alone, for targets that get no other file in use either)" enum:"all,document"`
 	Bench      Bench            `key:"bench" doc:"a benchmark, whose folder says what holds beneath this file: what is asked, how it is scored, which guide analysts get"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
@@ -44,7 +44,7 @@ type Config struct {
 // Bench is a benchmark that a configuration builds on. What its folder says counts through the keys
 // that it sets, and its data through the tasks.
 type Bench struct {
-	Name    string `key:"name" doc:"a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational"`
+	Name    string `key:"name" doc:"the benchmark to measure on: a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational"`
 	Data    string `key:"data" doc:"a folder that skillopt bench prepare wrote, or rows in the form of SkillOpt's own splits, which are prepared when they are needed" path:"file" class:"operational"`
 	Scoring string `key:"scoring" doc:"how answers are scored: reference (as by the program whose figures are published) or robust; absent: the benchmark's default" enum:",reference,robust" class:"operational"`
 }
@@ -53,14 +53,14 @@ type Bench struct {
 type Tasks struct {
 	Path     string            `key:"path" doc:"a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/" path:"file"`
 	Columns  map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names"`
-	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
-	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
+	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task, where tasks come as data without a prompt; absent: the task's prompt"`
+	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}, to train with the message that is in use elsewhere; absent: the built-in one"`
 	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked"`
 	Pages    Pages             `key:"pages"`
-	Extract  any               `key:"extract" doc:"where the answer is: last_line, all, boxed, choice, tag:NAME, {tag|regex|json_path: ...}, or a list of these"`
+	Extract  any               `key:"extract" doc:"where the answer is in replies that say more than it: last_line, all, boxed, choice, tag:NAME, {tag|regex|json_path: ...}, or a list of these"`
 	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
 	// Threshold is on top of what the checks require.
-	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, in addition to passing the required checks; 0 = none" min:"0" max:"1"`
+	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, in addition to passing the required checks, where only part of it has to be right; 0 = none" min:"0" max:"1"`
 }
 
 // Pages says which pages of the web a chat target is handed when its reply holds no answer.
@@ -72,8 +72,8 @@ type Pages struct {
 // Env is a process that carries out tasks.
 type Env struct {
 	Command []string `key:"command" doc:"argv of a process that reads one JSON line a task and writes one JSON line an outcome; relative to the config file"`
-	Timeout Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
-	PassEnv []string `key:"pass_env" doc:"environment variables passed to the process in addition to PATH, HOME, LANG and TMPDIR"`
+	Timeout Duration `key:"timeout" doc:"deadline of one task, longer for slow ones; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
+	PassEnv []string `key:"pass_env" doc:"environment variables that the process needs in addition to PATH, HOME, LANG and TMPDIR, such as keys of its services"`
 	Gateway bool     `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name are in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself"`
 }
 
@@ -84,33 +84,33 @@ type Agent struct {
 	Mode        string            `key:"mode" doc:"native (the agent discovers the skill by itself), read (the task asks it to read the skill first) or file (the trained document is file of its workspace, which it reads by itself)" enum:"native,read,file"`
 	File        string            `key:"file" doc:"mode file: where the trained document is in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, instead of a file of that name that the workspace brings"`
 	Beside      map[string]string `key:"beside" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; instead of what the workspace brings under that name"`
-	SkillName   string            `key:"skill_name" doc:"the folder of the skill within the workspace; absent: the name in the skill's front matter, else skill"`
+	SkillName   string            `key:"skill_name" doc:"the folder of the skill within the workspace, where the skill or its tasks name it by path; absent: the name in the skill's front matter, else skill"`
 	Workspace   string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder next to the tasks) and files (path: text) come on top" path:"file"`
-	Timeout     Duration          `key:"timeout" doc:"deadline of one task; an agent that passes it has failed at the task" min:"1ms"`
+	Timeout     Duration          `key:"timeout" doc:"deadline of one task, longer for slow ones; an agent that passes it has failed at the task" min:"1ms"`
 	Gateway     bool              `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
-	Sandbox     string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
+	Sandbox     string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off, where a container confines it already" enum:"auto,off"`
 	Read        []string          `key:"read" doc:"folders that the confined agent, and commands that check its work, may read in addition to the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
-	Network     bool              `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
+	Network     bool              `key:"network" doc:"the agent may connect to anything, not only to the gateway, for tasks that need a network"`
 	HostedTools []string          `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out"`
-	PassEnv     []string          `key:"pass_env" doc:"environment variables passed to the agent beyond those that every program needs"`
-	Slots       int               `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
-	Keep        string            `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`
+	PassEnv     []string          `key:"pass_env" doc:"environment variables that the agent or its tools need beyond those that every program gets"`
+	Slots       int               `key:"slots" doc:"agents at a time, more where they mostly wait for models; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
+	Keep        string            `key:"keep" doc:"workspaces kept in the run after they are scored, to look at what an agent left: none, failed or all" enum:"none,failed,all" class:"operational"`
 	Limits      AgentLimits       `key:"limits" doc:"what an agent, or a command of a check, may use with all that it starts, where it is confined; one that uses more has failed at the task" class:"operational"`
 	Custom      map[string]any    `key:"custom" doc:"name custom: how the agent is started and its output read, see docs/agents.md"`
 }
 
 // AgentLimits bound what a confined program uses.
 type AgentLimits struct {
-	Memory    Size     `key:"memory" doc:"memory that is resident, counted once where it is shared" min:"1MiB"`
-	Processes int      `key:"processes" doc:"processes at a time" min:"1"`
-	Written   Size     `key:"written" doc:"what is written to disks" min:"1MiB"`
-	CPU       Duration `key:"cpu" doc:"processor time of all processors together; 0 = four times the deadline of the task or command" min:"0s"`
+	Memory    Size     `key:"memory" doc:"memory that is resident, counted once where it is shared; more for large builds, less where many agents run at a time" min:"1MiB"`
+	Processes int      `key:"processes" doc:"processes at a time, more for builds and tests that start many" min:"1"`
+	Written   Size     `key:"written" doc:"what is written to disks, more for tasks with large data" min:"1MiB"`
+	CPU       Duration `key:"cpu" doc:"processor time of all processors together, more for tasks that use many; 0 = four times the deadline of the task or command" min:"0s"`
 }
 
 // Split divides tasks.
 type Split struct {
 	Ratio string `key:"ratio" doc:"train:selection:test, for example 2:2:1; absent: 2:2:1 up to 300 tasks, above that 2:1:7 with at most 300 for test"`
-	Seed  int64  `key:"seed" doc:"seed of the shuffle before the split"`
+	Seed  int64  `key:"seed" doc:"seed of the shuffle before the split; another one shows what depends on which tasks are in which split"`
 
 	CrossFit Auto `key:"cross_fit" doc:"train and selection tasks as one pool in this number of folds: a step learns from all folds but one, which judges its candidate, and the folds take turns; 1 = all of the pool teaches and judges; 0 = no pool; auto = 1 with 8 to 59 tasks that came without splits, if no ratio is set and nothing else rules folds out" min:"0" max:"20"`
 }
@@ -141,18 +141,16 @@ type Model struct {
 	Region          string            `key:"region" doc:"the provider's region, where it has several" class:"operational"`
 	Endpoints       []string          `key:"endpoints" doc:"further URLs of servers with the same model and key, asked when the first fails" class:"operational"`
 	APIKeyEnv       *string           `key:"api_key_env" doc:"the environment variable that holds the key; \"\" = no key; absent: the provider's usual one" class:"operational"`
-	Headers         map[string]string `key:"headers" doc:"extra HTTP headers; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
-	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens; 0 = the server's default" min:"0"`
-	Temperature     *float64          `key:"temperature" doc:"sampling temperature; null = the server's default" min:"0" max:"2"`
-	TopP            *float64          `key:"top_p" doc:"nucleus sampling; null = the server's default" min:"0" max:"1"`
-	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it"`
+	Headers         map[string]string `key:"headers" doc:"extra HTTP headers, for a proxy that wants some or tells traffic apart; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
+	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens, more where replies are cut and less to bound their cost; 0 = the server's default" min:"0"`
+	Temperature     *float64          `key:"temperature" doc:"sampling temperature, 0 for answers that repeat; null = the server's default" min:"0" max:"2"`
+	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it: less is cheaper, more is better at hard tasks; absent: the server's default"`
 	Thinking        string            `key:"thinking" doc:"thinking of Qwen, vLLM, SGLang, MiniMax and the like: server_default (nothing is sent), enabled or disabled" enum:",server_default,enabled,disabled"`
-	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has" enum:",auto,chat,responses"`
+	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has; set it where one of the two works worse at your server" enum:",auto,chat,responses"`
 	Context         int               `key:"context" doc:"length of the context in tokens, for provider ollama (0 = 16384, or the model's own if that is less) and for agents that take it (docs/agents.md)" min:"0"`
-	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
-	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than idle_timeout" class:"operational"`
-	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
-	IdleTimeout     Duration          `key:"idle_timeout" doc:"with stream: how long an answer may be silent; expiry is retried; 0 = 2m, 5m for gemini" min:"0s" class:"operational"`
+	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, where your server can and replies are lost without; off, where it fails at it; or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
+	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than 2m (5m of gemini)" class:"operational"`
+	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt, longer for models that think long; expiry is retried" min:"1ms" class:"operational"`
 	Command         string            `key:"command" doc:"seats: the program; absent: found on the PATH" class:"operational"`
 	Folder          string            `key:"folder" doc:"provider handoff: where questions are written and answers read" path:"file" class:"operational"`
 	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`
@@ -164,7 +162,7 @@ type Model struct {
 type Azure struct {
 	Auth       string `key:"auth" doc:"api_key, azure_cli, managed_identity or compatible (a bearer token)" enum:",api_key,azure_cli,managed_identity,compatible"`
 	APIVersion string `key:"api_version" doc:"version of the API in the older form of URLs; absent: the newer form without one"`
-	Scope      string `key:"scope" doc:"scope of tokens; absent: https://cognitiveservices.azure.com/.default"`
+	Scope      string `key:"scope" doc:"scope of tokens, where a cloud is not the public one; absent: https://cognitiveservices.azure.com/.default"`
 	ClientID   string `key:"client_id" doc:"client id of a user-assigned managed identity"`
 }
 
@@ -176,14 +174,14 @@ type Google struct {
 
 // Train is the outer loop.
 type Train struct {
-	Epochs       Auto       `key:"epochs" doc:"passes over the train split; auto = as many as make 12 steps, at least 4, at most 12" min:"1" max:"10000"`
-	BatchSize    Auto       `key:"batch_size" doc:"tasks rolled out per microbatch; auto = the train split in equal parts of at most 30, 0 = min(40, a third of train)" min:"0"`
-	Accumulation int        `key:"accumulation" doc:"microbatches per step" min:"1" max:"1000"`
-	Seed         int64      `key:"seed" doc:"seed of everything random in training"`
+	Epochs       Auto       `key:"epochs" doc:"passes over the train split, more where scores still rise at the end; auto = as many as make 12 steps, at least 4, at most 12" min:"1" max:"10000"`
+	BatchSize    Auto       `key:"batch_size" doc:"tasks rolled out per microbatch, fewer for more and smaller steps; auto = the train split in equal parts of at most 30, 0 = min(40, a third of train)" min:"0"`
+	Accumulation int        `key:"accumulation" doc:"microbatches per step, as a published setting has them" min:"1" max:"1000"`
+	Seed         int64      `key:"seed" doc:"seed of everything random in training; another one repeats a training with other draws"`
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
 	Warm         string     `key:"warm" doc:"on: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; off: it is like the others; auto = on where reflect.minibatch_size and edits.budget are auto" enum:"auto,on,off"`
 	Stop         Stop       `key:"stop" doc:"by which rules training ends before its last step; the final evaluation follows"`
-	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, parts of them are judged: those that the optimizer would keep when it sees by type of task what they won and lost, then either half of them; where edits.mode is patch and a gate scores them"`
+	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, parts of them are judged: those that the optimizer would keep when it sees by type of task what they won and lost, then either half of them; where edits.mode is patch and a gate scores them; false saves the calls"`
 }
 
 // Stop are the rules by which training ends before its last step.
@@ -196,36 +194,33 @@ type Stop struct {
 
 // Curriculum chooses the tasks of a train batch.
 type Curriculum struct {
-	Strategy    string  `key:"strategy" doc:"none (each epoch one pass), uniform, easy_first or competence_based" enum:"none,uniform,easy_first,competence_based"`
-	Bins        int     `key:"bins" doc:"difficulty bins" min:"1" max:"1000"`
-	Temperature float64 `key:"temperature" doc:"below 1 sharpens the choice of bins" min:"0.01"`
-	EMAAlpha    float64 `key:"ema_alpha" doc:"weight of the newest score in a task's difficulty" min:"0" max:"1"`
+	Strategy string `key:"strategy" doc:"none (each epoch one pass), uniform, or easy_first and competence_based, where most tasks are too hard at the start" enum:"none,uniform,easy_first,competence_based"`
 }
 
 // Reflect is how analysts read trajectories.
 type Reflect struct {
-	Mode          string `key:"mode" doc:"deep (minibatches, systemic patterns) or shallow (each trajectory by itself)" enum:"deep,shallow"`
-	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, at most 16 and no more than fit into reflect.window" min:"1"`
+	Mode          string `key:"mode" doc:"deep (minibatches, systemic patterns) or shallow (each trajectory by itself, where tasks have nothing in common)" enum:"deep,shallow"`
+	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode, fewer for optimizers that overlook much of a long prompt; auto = those of one kind together, at most 16 and no more than fit into reflect.window" min:"1"`
 	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000"`
 	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target apart from the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, with the prompts of protocol: skillopt)" enum:"agent,task"`
 	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file"`
 	Guide         string `key:"guide" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they are in the prompts of analysts alone"`
-	Rollouts      int    `key:"rollouts" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best next to the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
-	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
-	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
+	Rollouts      int    `key:"rollouts" doc:"answers to each train task of a batch, several where one task is solved at times only; where they differ by the gate's metric analysts see the best next to the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
+	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes, to save their calls"`
+	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix, where the target forgets rules that the skill has"`
 }
 
 // Aggregate is how patches are merged.
 type Aggregate struct {
-	FanIn int `key:"fan_in" doc:"patches merged by one call" min:"2"`
+	FanIn int `key:"fan_in" doc:"patches merged by one call, fewer for optimizers that drop edits as they merge" min:"2"`
 }
 
 // Edits is what a step may change.
 type Edits struct {
-	Mode      string `key:"mode" doc:"patch, rewrite_from_suggestions or full_rewrite_minibatch" enum:"patch,rewrite_from_suggestions,full_rewrite_minibatch"`
-	Budget    Auto   `key:"budget" doc:"most edits a step, at the start; auto = 16" min:"1"`
-	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
-	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
+	Mode      string `key:"mode" doc:"patch (few edits), or, where the whole document is to be written again, rewrite_from_suggestions or full_rewrite_minibatch" enum:"patch,rewrite_from_suggestions,full_rewrite_minibatch"`
+	Budget    Auto   `key:"budget" doc:"most edits a step, at the start, fewer to change a good skill with care; auto = 16" min:"1"`
+	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end, where edits.schedule lowers it" min:"1"`
+	Schedule  string `key:"schedule" doc:"how the budget falls from edits.budget to edits.min_budget: constant (it does not), linear, cosine, unlimited (there is none; alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
 
 	Examples Auto `key:"examples" doc:"how many worked examples a candidate that no model writes puts into the skill: train tasks with their answers, none equal or near to a selection or test task; draws are compared on other train tasks, the best meets the gate; auto = 4, 8 or 16, for chat tasks without pictures whose prompt and answer have at most 1,000 bytes together (8 fill the section of 8,000); off, or 0: none. Agents, environments, folds and learned regions have none"`
 
@@ -240,45 +235,45 @@ type Edits struct {
 // Verify is a command that reports whether a skill can be used at all.
 type Verify struct {
 	Command []string `key:"command" doc:"argv of a program that is run in a copy of the candidate's folder, confined as the commands of checks are; the candidate is refused unless it ends with exit code 0; absent: none"`
-	Timeout Duration `key:"timeout" doc:"deadline of the command; a candidate that passes it is refused" min:"1ms" max:"1h"`
+	Timeout Duration `key:"timeout" doc:"deadline of the command, longer for slow tests; a candidate that passes it is refused" min:"1ms" max:"1h"`
 }
 
 // Gate is how candidates are judged.
 type Gate struct {
-	Mode          string  `key:"mode" doc:"strict (one pass over the selection split, any higher mean is accepted), observe (scores, accepts all) or off (no scoring)" enum:"strict,observe,off"`
-	Fresh         bool    `key:"fresh" doc:"score the skill that is shipped again on the selection split, since the luck of its first pass has chosen it too, and ask some tasks of the seed skill twice to see how far answers vary"`
+	Mode          string  `key:"mode" doc:"strict (one pass over the selection split, any higher mean is accepted), observe (scores, accepts all, to see what training does by itself) or off (no scoring, where no selection tasks are there)" enum:"strict,observe,off"`
+	Fresh         bool    `key:"fresh" doc:"score the skill that is shipped again on the selection split, since the luck of its first pass has chosen it too, and ask some tasks of the seed skill twice to see how far answers vary; false saves the calls"`
 	Keep          bool    `key:"keep" doc:"of strict: a candidate that would be accepted is rejected if it loses a selection task that the current skill wins, once 6 to 10 fresh answers of each confirm it; false: only means count"`
 	Alpha         float64 `key:"alpha" doc:"of all claims on the same test tasks that the best skill is better than the seed skill, this share may be wrong: the certificate of a first reading spends 0.8 of it, that of the 2nd 0.1, of the 3rd 0.05, and so on" min:"0.0001" max:"0.5"`
 	Cluster       string  `key:"cluster" doc:"field of the tasks; those with the same value (one document, one template) count as one in gate and certificate"`
-	Metric        string  `key:"metric" doc:"hard, soft or mixed" enum:"hard,soft,mixed"`
+	Metric        string  `key:"metric" doc:"hard, or, where scores in part say more, soft or mixed" enum:"hard,soft,mixed"`
 	MixedWeight   float64 `key:"mixed_weight" doc:"weight of soft in mixed" min:"0" max:"1"`
-	DensityWeight float64 `key:"density_weight" doc:"bonus for directive words in the skill; 0 = off"`
+	DensityWeight float64 `key:"density_weight" doc:"bonus for directive words in the skill, as a published setting has it; 0 = off"`
 }
 
 // SlowUpdate is the longitudinal comparison at epoch ends.
 type SlowUpdate struct {
-	Enabled bool   `key:"enabled" doc:"write slow-update guidance from epoch 2 on"`
-	Samples int    `key:"samples" doc:"train tasks compared" min:"1"`
+	Enabled bool   `key:"enabled" doc:"write slow-update guidance from epoch 2 on; false saves its calls"`
+	Samples int    `key:"samples" doc:"train tasks compared, fewer to save calls" min:"1"`
 	Gated   bool   `key:"gated" doc:"keep the guidance only if the selection score does not fall; false: forced in, and never part of best"`
-	Pairs   string `key:"pairs" doc:"which comparisons are shown: mixed, changed or unchanged" enum:"mixed,changed,unchanged"`
+	Pairs   string `key:"pairs" doc:"which comparisons are shown, as a published setting has it: mixed, changed or unchanged" enum:"mixed,changed,unchanged"`
 }
 
 // MetaSkill is the optimizer's memory.
 type MetaSkill struct {
-	Enabled bool `key:"enabled" doc:"distil what worked between epochs, from epoch 2 on"`
+	Enabled bool `key:"enabled" doc:"distil what worked between epochs, from epoch 2 on; false saves its calls"`
 }
 
 // Eval is what is scored apart from the steps.
 type Eval struct {
-	Selection string `key:"selection" doc:"the split that the gate uses; absent: selection" enum:",selection,train"`
-	Test      bool   `key:"test" doc:"score seed, best and final skill on the test split at the end"`
-	NoSkill   bool   `key:"no_skill" doc:"score the target without any skill as well"`
+	Selection string `key:"selection" doc:"the split that the gate uses: train, where there are no tasks for a selection split; absent: selection" enum:",selection,train"`
+	Test      bool   `key:"test" doc:"score seed, best and final skill on the test split at the end; false leaves it unread while settings are still tried"`
+	NoSkill   bool   `key:"no_skill" doc:"score the target without any skill as well, to see what the skill is worth"`
 }
 
 // Record is how the record is used within a run.
 type Record struct {
-	Reuse    string `key:"reuse" doc:"auto (equal requests at temperature 0 are answered once, also across the runs below run.dir) or never" enum:"auto,never"`
-	Episodes string `key:"episodes" doc:"what is kept of the model calls inside episodes of agents and environments: full (what was sent and answered, without secrets) or usage (that they were made, with tokens and costs); nothing depends on it" enum:"full,usage" class:"operational"`
+	Reuse    string `key:"reuse" doc:"auto (equal requests at temperature 0 are answered once, also across the runs below run.dir) or never, where equal requests get other answers" enum:"auto,never"`
+	Episodes string `key:"episodes" doc:"what is kept of the model calls inside episodes of agents and environments: full (what was sent and answered, without secrets) or usage (that they were made, with tokens and costs, where texts may not stay or take too much room); nothing depends on it" enum:"full,usage" class:"operational"`
 }
 
 // What is kept of the model calls inside episodes.
@@ -289,8 +284,8 @@ const (
 
 // Limits are ceilings.
 type Limits struct {
-	Concurrency int       `key:"concurrency" doc:"requests in flight, all models together" min:"1" max:"10000"`
-	Patience    Duration  `key:"patience" doc:"how long an endpoint, or the environment, may give nothing but failures before the run stops" min:"1ms"`
+	Concurrency int       `key:"concurrency" doc:"requests in flight, all models together: what your servers bear" min:"1" max:"10000"`
+	Patience    Duration  `key:"patience" doc:"how long an endpoint, or the environment, may give nothing but failures before the run stops, longer where servers restart or limits last" min:"1ms"`
 	USD         *float64  `key:"usd" doc:"stop before a call beyond this cost; null = none; needs prices" min:"0"`
 	Tokens      *int64    `key:"tokens" doc:"stop before a call beyond this many tokens, input and output; null = none" min:"0"`
 	Calls       *int64    `key:"calls" doc:"stop after this many model calls; null = none" min:"0"`
@@ -310,14 +305,14 @@ type Price struct {
 
 // Cache keeps answers across runs.
 type Cache struct {
-	Dir string `key:"dir" doc:"a folder in which usable answers are kept across runs, by endpoint, request and sample; absent: off" path:"file"`
+	Dir string `key:"dir" doc:"a folder in which usable answers are kept across runs, by endpoint, request and sample, where they are not below one run.dir; absent: off" path:"file"`
 }
 
 // Telemetry is where traces and metrics of a run are sent.
 type Telemetry struct {
 	Endpoint string            `key:"endpoint" doc:"URL of an OTLP/HTTP receiver, without v1/traces; absent: nothing is sent. Variables are not looked at: write ${OTEL_EXPORTER_OTLP_ENDPOINT} to use one"`
 	Headers  map[string]string `key:"headers" doc:"HTTP headers of what is sent, such as the key of the receiver"`
-	Service  string            `key:"service" doc:"service.name of what is sent"`
+	Service  string            `key:"service" doc:"service.name of what is sent, to tell installations apart at one receiver"`
 	Content  bool              `key:"content" doc:"send what models are asked and answer too, known secrets taken out; false: only numbers and names"`
 }
 
@@ -332,7 +327,6 @@ type Sleep struct {
 	Projects []string          `key:"projects" doc:"folders whose sessions may be read, with all below them; absolute, from ~, or relative to the profile; empty: no session is read" class:"operational"`
 	Sources  []string          `key:"sources" doc:"the agents whose sessions are read, such as claude and codex; empty: all that are known" class:"operational"`
 	Stores   map[string]string `key:"stores" doc:"where an agent keeps its sessions, by source, if not in its usual place; jsonl, the format of ours, has no usual place" class:"operational"`
-	Headless bool              `key:"headless" doc:"sessions that a script drove are read and listed too; no task is made of them" class:"operational"`
 	Dir      string            `key:"dir" doc:"the folder of what is kept; absolute, from ~, or relative to the profile; absent: the system's folder for state" class:"operational"`
 	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational"`
 	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational"`
@@ -342,10 +336,10 @@ type Sleep struct {
 	Memory       string   `key:"memory" doc:"the project's memory file: AGENTS.md, CLAUDE.md, GEMINI.md, QWEN.md, .github/copilot-instructions.md, or a rule that is there, such as .cursor/rules/style.mdc; absent: that of the agent, in a chat the only one that there is" class:"operational"`
 	Roots        []string `key:"roots" doc:"further folders of skills, in addition to those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational"`
 	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational"`
-	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most" min:"1" max:"300" class:"operational"`
-	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones" min:"0" max:"300" class:"operational"`
-	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational"`
-	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational"`
+	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most: fewer cost less" min:"1" max:"300" class:"operational"`
+	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones: more keep old habits, fewer cost less" min:"0" max:"300" class:"operational"`
+	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back, further for a project with few sessions" min:"1h" class:"operational"`
+	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is; shorter where work changes often" min:"24h" class:"operational"`
 	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational"`
 	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational"`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational"`

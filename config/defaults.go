@@ -50,7 +50,7 @@ func published() Config {
 // knows how sure it is.
 func Default() Config {
 	model := Model{
-		API: "auto", Structured: "auto", Timeout: Duration(2 * time.Minute), IdleTimeout: Duration(time.Minute),
+		API: "auto", Structured: "auto", Timeout: Duration(2 * time.Minute),
 		Azure: Azure{Auth: "api_key"},
 	}
 	return Config{
@@ -63,7 +63,7 @@ func Default() Config {
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{
 			Epochs: AutoCount, BatchSize: AutoCount, Accumulation: 1, Seed: 42,
-			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3},
+			Curriculum: Curriculum{Strategy: "none"},
 			Warm:       WarmAuto,
 			Stop:       Stop{Perfect: true, Patience: 5},
 			SecondTry:  true,

@@ -84,7 +84,7 @@ func analysis(read int, reasoning string, edits []edit) map[string]any {
 // propose returns the edits that failures of some kinds suggest to an optimizer with
 // these dials: what it drops and harms comes first, so that a budget does not hide it.
 func (m simulated) propose(key, skill string, failed []kindCount) []edit {
-	edits := append(m.mistakes(key, skill, failed), m.repairs(key, skill, failed)...)
+	edits := append(m.mistakes(key, skill), m.repairs(key, skill, failed)...)
 	if m.limit > 0 && len(edits) > m.limit {
 		slices.SortStableFunc(edits, func(a, b edit) int {
 			return cmp.Compare(m.draw("cap", key, a.Target+a.Content), m.draw("cap", key, b.Target+b.Content))
@@ -94,26 +94,17 @@ func (m simulated) propose(key, skill string, failed []kindCount) []edit {
 	return edits
 }
 
-// mistakes returns edits that help with nothing: dropped rules, repeated ones, harm.
-func (m simulated) mistakes(key, skill string, failed []kindCount) []edit {
+// mistakes returns edits that help with nothing: dropped rules and harm.
+func (m simulated) mistakes(key, skill string) []edit {
 	edits := []edit{}
 	for _, line := range ruleLine.FindAllString(skill, -1) {
 		if m.draw("drop", key, line) < m.drop {
 			edits = append([]edit{{Op: "delete", Target: line}}, edits...)
 		}
 	}
-	for _, found := range ruleText.FindAllStringSubmatch(skill, -1) {
-		if m.draw("repeat", key, found[1]) < m.repeat {
-			edits = append(edits, edit{Op: "append", Content: rule(found[1])})
-		}
-	}
 	if m.draw("harm", key) < m.harm {
 		harmed := kindName(int(hash(strconv.FormatUint(m.seed, 10), "hk", key) % kinds))
-		content := harm(harmed)
-		if len(failed) > 0 && m.draw("lure", key) < m.lure {
-			content = lure(failed[0].kind, harmed)
-		}
-		edits = append(edits, edit{Op: "append", Content: content})
+		edits = append(edits, edit{Op: "append", Content: harm(harmed)})
 	}
 	return edits
 }

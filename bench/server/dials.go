@@ -10,7 +10,6 @@ type dials struct {
 	seed uint64
 
 	// Of the target.
-	freeKinds   int     // kinds that need no rule
 	noise, flip float64 // share of items that cannot be solved; chance of a wrong answer
 
 	// Of what an analyst reads.
@@ -21,13 +20,11 @@ type dials struct {
 
 	// Of what it writes.
 	limit              int // edits at most, 0 = all
-	drop, repeat       float64
-	harm, lure, fooled float64
+	drop, harm, fooled float64
 }
 
 func (d *dials) register(flags *flag.FlagSet) {
 	flags.Uint64Var(&d.seed, "seed", 1, "seed of all that is drawn")
-	flags.IntVar(&d.freeKinds, "free-kinds", 2, "kinds that need no rule")
 	flags.Float64Var(&d.noise, "noise", 0.05, "share of items that cannot be solved")
 	flags.Float64Var(&d.flip, "flip", 0, "chance of a wrong answer")
 	flags.IntVar(&d.attend, "attend", 0, "trajectories that an analyst reads at most (0: all)")
@@ -36,9 +33,7 @@ func (d *dials) register(flags *flag.FlagSet) {
 	flags.Float64Var(&d.hit, "hit", 1, "chance that it reads a rule right; otherwise it writes a note that helps with nothing")
 	flags.IntVar(&d.limit, "cap", 0, "edits that it writes at most, drawn from what it would write (0: all)")
 	flags.Float64Var(&d.drop, "drop", 0, "chance, for each right rule of the skill, that it deletes the rule")
-	flags.Float64Var(&d.repeat, "repeat", 0, "chance, for each right rule of the skill, that it proposes the rule again")
 	flags.Float64Var(&d.harm, "harm", 0.25, "chance of a harmful edit in a reply about failures")
-	flags.Float64Var(&d.lure, "lure", 0, "chance that a harmful edit looks good: a right rule is in the same line")
 	flags.Float64Var(&d.fooled, "fooled", 0.5, "chance that the ranking puts a harmful edit before rules")
 }
 

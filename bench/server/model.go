@@ -68,7 +68,7 @@ func (m simulated) solve(q question, sample string) string {
 	if id == "" {
 		return "<answer>unknown</answer>"
 	}
-	known := kindNumber(kind) < m.freeKinds || named(ruleText, q.system)[kind]
+	known := kindNumber(kind) < freeKinds || named(ruleText, q.system)[kind]
 	if !known || named(harmText, q.system)[kind] || m.draw("noise", id) < m.noise || m.draw("flip", id, q.system, sample) < m.flip {
 		return "No rule tells me how to read it.\n<answer>code unknown</answer>"
 	}
@@ -80,7 +80,7 @@ func (m simulated) updateSlowly(q question) map[string]any {
 	guidance := "When unsure, look for the registry line of the item first."
 	have := named(ruleText, q.skill())
 	for _, k := range countKinds(q.trajectories()) {
-		if !have[k.kind] && kindNumber(k.kind) >= m.freeKinds {
+		if !have[k.kind] && kindNumber(k.kind) >= freeKinds {
 			guidance += "\n" + rule(k.kind)
 			break
 		}

@@ -48,7 +48,6 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("server", flag.ContinueOnError)
 	m.register(flags)
 	registerFaults(flags, &faults)
-	addr := flags.String("addr", "127.0.0.1:0", "address to listen on")
 	latency := flags.Float64("latency", 0, "milliseconds before each answer")
 	jitter := flags.Float64("jitter", 0, "spread of the latency, 0 to 1")
 	logged := flags.String("log", "", "write one JSON line a call to this file")
@@ -71,7 +70,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 		Client: m, Faults: faults, Seed: m.seed, Latency: time.Duration(*latency * float64(time.Millisecond)), Jitter: *jitter,
 	})
 	defer inner.Close()
-	ln, err := net.Listen("tcp", *addr)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}

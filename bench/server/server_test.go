@@ -20,7 +20,7 @@ import (
 
 // ideal returns models without noise or harm.
 func ideal() simulated {
-	return simulated{dials{seed: 1, freeKinds: 2, need: 1, hit: 1, attendHow: "first"}}
+	return simulated{dials{seed: 1, need: 1, hit: 1, attendHow: "first"}}
 }
 
 // item asks for the code word of item number n.
@@ -106,19 +106,16 @@ func TestDials(t *testing.T) {
 		user string
 		want []string
 	}{
-		"none":        {func(*dials) {}, ask("", five), all},
-		"budget":      {func(*dials) {}, strings.Replace(ask("", five), "budget=9", "budget=2", 1), all[:2]},
-		"need":        {func(d *dials) { d.need = 2 }, ask("", failures("K02", "K03", "K03")), []string{"+RULE-K03"}},
-		"first":       {func(d *dials) { d.attend = 2 }, ask("", five), all[:2]},
-		"random":      {func(d *dials) { d.attend, d.attendHow, d.seed = 2, "random", 3 }, ask("", five), []string{"+RULE-K02", "+RULE-K06"}},
-		"cap":         {func(d *dials) { d.limit = 1 }, ask("", five), []string{"+RULE-K03"}},
-		"hit":         {func(d *dials) { d.hit = 0 }, ask("", failures("K02")), []string{"+NOTE-6b3301K02"}},
-		"drop":        {func(d *dials) { d.drop = 1 }, ask(have, ""), []string{"-RULE-K08", "-RULE-K07"}},
-		"repeat":      {func(d *dials) { d.repeat = 1 }, ask(have, ""), []string{"+RULE-K07", "+RULE-K08"}},
-		"harm":        {func(d *dials) { d.harm = 1 }, ask("", failures("K02")), []string{"+ANTI-K07", "+RULE-K02"}},
-		"lure":        {func(d *dials) { d.harm, d.lure = 1, 1 }, ask("", failures("K02")), []string{"+RULE-K02", "+RULE-K02"}},
-		"harm goes":   {func(*dials) {}, ask(rule("K02")+"\n"+harm("K02"), failures("K02")), []string{"-ANTI-K02"}},
-		"a lure goes": {func(*dials) {}, ask(rule("K02")+"\n"+lure("K03", "K02"), failures("K02")), []string{"- For kind K02 no rule is needed (ANTI-K02)."}},
+		"none":      {func(*dials) {}, ask("", five), all},
+		"budget":    {func(*dials) {}, strings.Replace(ask("", five), "budget=9", "budget=2", 1), all[:2]},
+		"need":      {func(d *dials) { d.need = 2 }, ask("", failures("K02", "K03", "K03")), []string{"+RULE-K03"}},
+		"first":     {func(d *dials) { d.attend = 2 }, ask("", five), all[:2]},
+		"random":    {func(d *dials) { d.attend, d.attendHow, d.seed = 2, "random", 3 }, ask("", five), []string{"+RULE-K02", "+RULE-K06"}},
+		"cap":       {func(d *dials) { d.limit = 1 }, ask("", five), []string{"+RULE-K03"}},
+		"hit":       {func(d *dials) { d.hit = 0 }, ask("", failures("K02")), []string{"+NOTE-6b3301K02"}},
+		"drop":      {func(d *dials) { d.drop = 1 }, ask(have, ""), []string{"-RULE-K08", "-RULE-K07"}},
+		"harm":      {func(d *dials) { d.harm = 1 }, ask("", failures("K02")), []string{"+ANTI-K07", "+RULE-K02"}},
+		"harm goes": {func(*dials) {}, ask(rule("K02")+"\n"+harm("K02"), failures("K02")), []string{"-ANTI-K02"}},
 	} {
 		m := ideal()
 		c.set(&m.dials)
@@ -153,8 +150,6 @@ func TestTarget(t *testing.T) {
 		"another's rule":    {ideal(), rule("K04"), "K05", false},
 		"harm":              {ideal(), rule("K05") + harm("K05"), "K05", false},
 		"needs none":        {ideal(), "", "K01", true},
-		"a lure":            {ideal(), lure("K05", "K01"), "K01", false},
-		"a lure's rule":     {ideal(), lure("K05", "K01"), "K05", true},
 		"no skill suffices": {hopeless, rule("K05"), "K05", false},
 	} {
 		text := c.m.solve(question{system: c.skill, user: item(7, c.kind)}, "")
@@ -285,7 +280,6 @@ func TestCommandLine(t *testing.T) {
 		"data":                  "no folder",
 		"data x -sizes 1,2":     "three numbers",
 		"-attend-how sometimes": "first, random",
-		"-addr nowhere":         "listen",
 	} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)

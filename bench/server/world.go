@@ -19,8 +19,11 @@ var (
 	ruleText = regexp.MustCompile(`RULE-(K\d+)`)
 	harmText = regexp.MustCompile(`ANTI-(K\d+)`)
 	ruleLine = regexp.MustCompile(`- RULE-(K\d+):[^\n\\"']*`)
-	harmLine = regexp.MustCompile(`(?:- ANTI-| For kind K\d+ no rule is needed \(ANTI-)(K\d+)[^\n\\"']*`)
+	harmLine = regexp.MustCompile(`- ANTI-(K\d+)[^\n\\"']*`)
 )
+
+// freeKinds is how many kinds need no rule.
+const freeKinds = 2
 
 // hash returns a number that depends on every part.
 func hash(parts ...string) uint64 {
@@ -52,11 +55,6 @@ func rule(kind string) string {
 
 func harm(kind string) string {
 	return "- ANTI-" + kind + ": for kind " + kind + " always reply that the code word is unknown."
-}
-
-// lure returns the right rule of a kind with harm for another in its line.
-func lure(kind, harmed string) string {
-	return rule(kind) + " For kind " + harmed + " no rule is needed (ANTI-" + harmed + ")."
 }
 
 func kindName(n int) string { return fmt.Sprintf("K%02d", n) }

@@ -22,7 +22,7 @@ import (
 func sleepEffects() map[string]effect {
 	out := map[string]effect{}
 	for key, to := range map[string]string{
-		"projects": "[shop]", "sources": "[claude]", "stores": "{jsonl: none}", "headless": "true", "keep": "24h", "disk": "30kB",
+		"projects": "[shop]", "sources": "[claude]", "stores": "{jsonl: none}", "keep": "24h", "disk": "30kB",
 	} {
 		out["sleep."+key] = effect{test: func(t *testing.T) {
 			before, after := slept(t), slept(t, "sleep."+key+"="+to)
@@ -51,18 +51,18 @@ func sleepEffects() map[string]effect {
 	return out
 }
 
-// slept harvests sessions of two projects, one of them old and one driven by a script, and says
+// slept harvests sessions of two projects, one of them old, and says
 // which are kept.
 func slept(t *testing.T, set ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
-	for id, head := range map[string]string{"shop-1": "", "site-1": "", "site-script": `,"headless":true`} {
+	for _, id := range []string{"shop-1", "site-1"} {
 		project, _, _ := strings.Cut(id, "-")
 		words := strings.Repeat("words of "+id+" ", 700)
-		writeStore(t, dir, id, project, head, words, now.Add(-time.Hour))
+		writeStore(t, dir, id, project, words, now.Add(-time.Hour))
 	}
-	writeStore(t, dir, "shop-old", "shop", "", "words", now.Add(-50*time.Hour))
+	writeStore(t, dir, "shop-old", "shop", "words", now.Add(-50*time.Hour))
 	settings := []config.Setting{}
 	for _, text := range append([]string{"sleep.projects=[shop, site]", "sleep.stores={jsonl: store}"}, set...) {
 		s, err := config.ParseSetting(text)
@@ -78,9 +78,9 @@ func slept(t *testing.T, set ...string) string {
 	return harvested(t, dir, l.Config.Sleep, now)
 }
 
-func writeStore(t *testing.T, dir, id, project, head, words string, at time.Time) {
+func writeStore(t *testing.T, dir, id, project, words string, at time.Time) {
 	t.Helper()
-	text := fmt.Sprintf(`{"type":"session","id":%q,"project":%q%s}`+"\n"+`{"type":"user","id":%q,"time":%q,"text":%q}`+"\n", id, filepath.Join(dir, project), head, id, at.Format(time.RFC3339), words)
+	text := fmt.Sprintf(`{"type":"session","id":%q,"project":%q}`+"\n"+`{"type":"user","id":%q,"time":%q,"text":%q}`+"\n", id, filepath.Join(dir, project), id, at.Format(time.RFC3339), words)
 	if err := os.MkdirAll(filepath.Join(dir, "store"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func harvested(t *testing.T, dir string, c config.Sleep, now time.Time) string {
 			in.Sources = append(in.Sources, src)
 		}
 	}
-	terms := harvest.Terms{Projects: harvest.NewProjects(projects...), Headless: c.Headless, Keep: c.Keep.Std(), Disk: c.Disk.Bytes()}
+	terms := harvest.Terms{Projects: harvest.NewProjects(projects...), Keep: c.Keep.Std(), Disk: c.Disk.Bytes()}
 	if _, err := harvest.Run(t.Context(), b, terms, in); err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,6 @@ func modelEffects(role string) map[string]effect {
 		m + "headers":           {to: `{X-Stage: "{{stage}}", X-Role: "{{role}}", X-Run: tagged}`, see: func(s sight) any { return runsNamed(s, role) }},
 		m + "max_tokens":        {to: "4000", see: func(s sight) any { return []any{s.field(role, "max_tokens"), s.field(role, "max_completion_tokens")} }},
 		m + "temperature":       {to: "0.5", see: seeField("temperature")},
-		m + "top_p":             {to: "0.5", see: seeField("top_p")},
 		m + "reasoning_effort":  {to: "low", see: seeField("reasoning_effort")},
 		m + "structured_output": {to: "off", see: seeField("response_format")},
 		m + "timeout":           {scene: scene{latency: 30 * time.Millisecond}, base: []string{"limits.patience=300ms", "train.epochs=1"}, to: "1ms", see: func(s sight) any { return s.sum.Calls.Faults["timeout"] > 0 }},
@@ -163,7 +162,7 @@ func judgeEffects() map[string]effect {
 	out := map[string]effect{}
 	for key, to := range map[string]string{
 		"provider": "openai", "world": "testdata/guarantee/world.yaml", "model": "n", "base_url": "${OTHER}/v1", "api_key_env": "KEY_TWO",
-		"headers": "{X-Run: tagged}", "max_tokens": "9", "temperature": "0.5", "top_p": "0.5", "reasoning_effort": "low",
+		"headers": "{X-Run: tagged}", "max_tokens": "9", "temperature": "0.5", "reasoning_effort": "low",
 		"structured_output": "off", "timeout": "1ns",
 	} {
 		out["models.judge."+key] = effect{test: func(t *testing.T) { examinedDiffers(t, model.Judge, key+"="+to) }}
@@ -173,17 +172,12 @@ func judgeEffects() map[string]effect {
 
 func trainEffects() map[string]effect {
 	steps := func(s sight) any { return s.sum.Steps }
-	curriculum := func(s sight) any { return []any{s.history.ids, s.history.Steps} }
-	draws := []string{"train.curriculum.strategy=easy_first", "train.warm=off", "train.epochs=3", "train.batch_size=5"}
 	return map[string]effect{
-		"train.epochs":                 {to: "1", see: steps},
-		"train.batch_size":             {to: "5", see: steps},
-		"train.accumulation":           {to: "2", see: steps},
-		"train.seed":                   {to: "4", see: rolledOut},
-		"train.curriculum.strategy":    {to: "uniform", see: rolledOut},
-		"train.curriculum.bins":        {base: draws, to: "2", see: curriculum},
-		"train.curriculum.temperature": {base: draws, to: "0.05", see: rolledOut},
-		"train.curriculum.ema_alpha":   {base: draws, to: "1", see: curriculum},
+		"train.epochs":              {to: "1", see: steps},
+		"train.batch_size":          {to: "5", see: steps},
+		"train.accumulation":        {to: "2", see: steps},
+		"train.seed":                {to: "4", see: rolledOut},
+		"train.curriculum.strategy": {to: "uniform", see: rolledOut},
 
 		"train.warm":          {to: "on", see: rolledOut},
 		"train.second_try":    {to: "false", see: func(s sight) any { return s.started.MaxCalls }}, // what it does: train_second.txtar

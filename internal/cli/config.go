@@ -38,7 +38,7 @@ With KEY, a key or a block of keys, all there is to know of it: what it does, wh
 allowed, the default, and the value in force with the file and line, or the flag, that
 it came from. With --changed only what differs from the default.`,
 		Example: `  skillopt config explain
-  skillopt config explain gate.risk
+  skillopt config explain gate.keep
   skillopt config explain edits my-skill --changed
   skillopt config explain examples/quickstart --set train.epochs=2`,
 		Args: atMost(2, "a key and a config at most"),

@@ -142,7 +142,11 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 			fmt.Fprintln(w, out.folded("  "+line))
 		}
 		if len(s.Unmeasured) > 0 {
-			fmt.Fprintf(w, "  without %s: could not be measured\t\n", strings.Join(s.Unmeasured, ", "))
+			some := ""
+			if s.Repeats != nil {
+				some = " in some passes"
+			}
+			fmt.Fprintf(w, "  without %s%s: could not be measured\t\n", strings.Join(s.Unmeasured, ", "), some)
 		}
 	}
 	if err := w.Flush(); err != nil {

@@ -15,23 +15,23 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // gatewayOptions are the flags of gateway.
 type gatewayOptions struct {
-	role, addr, keyFile, keyEnv, runDir string
-	sets                                []string
+	addr, keyEnv, runDir string
+	sets                 []string
 }
 
 func gatewayCommand(a *app) *cobra.Command {
 	var o gatewayOptions
 	c := &cobra.Command{
 		Use:   "gateway CONFIG_OR_DIR",
-		Short: "Serve a config's model to coding agents, metered",
-		Long: `Serve the model of a config on this machine, in the protocols of OpenAI (Chat
+		Short: "Serve a config's target model to coding agents, metered",
+		Long: `Serve the target model of a config on this machine, in the protocols of OpenAI (Chat
 Completions and Responses), Anthropic and Gemini, so that any agent can use it.
 Agents get a key that is good here only; the real one stays in this process.
 
@@ -53,10 +53,8 @@ one at the end ("event": "end").
 		Args: exactly(1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
-	c.Flags().StringVar(&o.role, "role", "target", "whose model is served: target, optimizer or judge")
 	c.Flags().StringVar(&o.addr, "addr", "127.0.0.1:0", "where to listen, on the loopback interface; port 0 takes a free one")
-	c.Flags().StringVar(&o.keyFile, "key-file", "", "a file with the key that agents must send; default: a random one")
-	c.Flags().StringVar(&o.keyEnv, "key-env", "", "an environment variable with it")
+	c.Flags().StringVar(&o.keyEnv, "key-env", "", "an environment variable with the key that agents must send; default: a random one")
 	c.Flags().StringVar(&o.runDir, "run", "", "keep the ledger in this directory; goes on if it is there")
 	addSet(c, &o.sets)
 	return c
@@ -68,13 +66,13 @@ func (o *gatewayOptions) run(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	key, err := o.key(a, l.Lookup)
+	key, err := o.key(l.Lookup)
 	if err != nil {
 		return err
 	}
 	lines := &exchangeLines{out: a.Out, errs: a.printer(a.Err), json: a.json}
 	lines.mu.Lock() // an agent that knows key and port may be faster than the first line
-	g, err := skillopt.OpenGateway(ctx, l.Config, skillopt.GatewayOptions{Role: o.role, Addr: o.addr, Key: key, Observe: lines.print},
+	g, err := skillopt.OpenGateway(ctx, l.Config, skillopt.GatewayOptions{Addr: o.addr, Key: key, Observe: lines.print},
 		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithClouds(a.Clouds), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithEvents(lines.event))
 	if err != nil {
 		return err
@@ -109,28 +107,15 @@ func awaitEnd(ctx context.Context, signals <-chan os.Signal, g *skillopt.Gateway
 }
 
 // key returns the key that the user chose, "" for none.
-func (o *gatewayOptions) key(a *app, lookup func(string) (string, bool)) (string, error) {
-	switch {
-	case o.keyFile != "" && o.keyEnv != "":
-		return "", usagef("--key-file and --key-env both say what agents must send: give one of them")
-	case o.keyEnv != "":
-		v, _ := lookup(o.keyEnv)
-		if v == "" {
-			return "", usagef("--key-env %s: the variable is not set; export it, or leave the flag out for a random key", o.keyEnv)
-		}
-		return v, nil
-	case o.keyFile != "":
-		data, err := disk.Read(context.Background(), a.absolute(o.keyFile), maxKey)
-		if err != nil {
-			return "", usagef("--key-file %s: %v; leave the flag out for a random key", o.keyFile, disk.Reason(err))
-		}
-		key := strings.TrimSpace(string(data))
-		if key == "" {
-			return "", usagef("--key-file %s: it is empty; leave the flag out for a random key", o.keyFile)
-		}
-		return key, nil
+func (o *gatewayOptions) key(lookup func(string) (string, bool)) (string, error) {
+	if o.keyEnv == "" {
+		return "", nil
 	}
-	return "", nil
+	v, _ := lookup(o.keyEnv)
+	if v == "" {
+		return "", usagef("--key-env %s: the variable is not set; export it, or leave the flag out for a random key", o.keyEnv)
+	}
+	return v, nil
 }
 
 // gatewayStart is the first line of --json.
@@ -147,11 +132,8 @@ type gatewayStart struct {
 // printListening says where the gateway is, and how agents get there. A key of
 // the user's own is not shown.
 func (o *gatewayOptions) printListening(a *app, g *skillopt.Gateway, made bool) error {
-	first := gatewayStart{Event: "listening", URL: g.URL, Role: o.role, Provider: g.Provider, Model: g.Model, RunDir: g.RunDir}
-	key := "the content of " + o.keyFile
-	if o.keyEnv != "" {
-		key = "the value of " + o.keyEnv
-	}
+	first := gatewayStart{Event: "listening", URL: g.URL, Role: model.Target, Provider: g.Provider, Model: g.Model, RunDir: g.RunDir}
+	key := "the value of " + o.keyEnv
 	if made {
 		first.Key, key = g.Key, g.Key
 	}
@@ -159,7 +141,7 @@ func (o *gatewayOptions) printListening(a *app, g *skillopt.Gateway, made bool) 
 		return printLine(a.Out, first)
 	}
 	w := a.printer(a.Out)
-	fmt.Fprintf(w, "serving models.%s (%s)\n", o.role, oneLine(strings.TrimSpace(g.Provider+" "+g.Model)))
+	fmt.Fprintf(w, "serving models.target (%s)\n", oneLine(strings.TrimSpace(g.Provider+" "+g.Model)))
 	fmt.Fprintf(w, "  url     %s\n  key     %s\n  ledger  %s\n", g.URL, key, w.path(g.RunDir))
 	fmt.Fprintf(w, "\nwith the key in GATEWAY_KEY agents use it like this:\n\n")
 	for _, block := range agentBlocks(g.URL, g.Model) {
@@ -337,6 +319,3 @@ func printLine(w io.Writer, v any) error {
 	}
 	return nil
 }
-
-// maxKey is the size of the largest file with a key, in bytes.
-const maxKey = 64 << 10

@@ -1,20 +1,11 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -59,83 +50,53 @@ func TestWatchHasTheWordOfTheList(t *testing.T) {
 // The score of a run is one number, of the same answers, in every window, whatever its kind.
 func TestEveryWindowHasTheSameScore(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	command := refusedRuns(t, dir)
-	may := func(args ...string) { // end as it will: at a ceiling it is no success
-		_ = Main(t.Context(), args, Streams{In: bytes.NewReader(nil), Out: io.Discard, Err: io.Discard, Dir: dir}, "test")
-	}
-	train := func(name string, sets ...string) {
-		args := []string{"train", ".", "--yes", "--run", "runs/" + name}
-		for _, s := range sets {
-			args = append(args, "--set", s)
-		}
-		may(args...)
-	}
-	train("test")
-	train("untested", "eval.test=false")
-	train("folds", "eval.test=false", "split.cross_fit=3", "train.batch_size=10")
-	train("off", "eval.test=false", "gate.mode=off")
-	train("soft", "eval.test=false", "gate.metric=soft")
-	train("first", "eval.test=false", "gate.fresh=false")
-	train("ceiling", "eval.test=false", "limits.calls=75")
-	train("killed", "eval.test=false")
-	at := filepath.Join(dir, "runs", "killed")
-	data, err := os.ReadFile(filepath.Join(at, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data = bytes.Replace(data, []byte(`"status": "completed"`), []byte(`"status": "running"`), 1)
-	if err := errors.Join(os.WriteFile(filepath.Join(at, "manifest.json"), data, 0o600), os.Remove(filepath.Join(at, "summary.json"))); err != nil {
-		t.Fatal(err)
-	}
-	may("eval", ".", "--yes", "--run", "runs/eval", "--split", "selection", "--repeat", "2")
-	may("compare", "skill.md", "other.md", "--config", ".", "--yes", "--run", "runs/compare", "--split", "selection", "--passes", "1")
-	var rows []result.RunRow
-	if err := json.Unmarshal([]byte(command("runs", "list", "runs", "--json")), &rows); err != nil {
-		t.Fatal(err)
-	}
-	table := command("runs", "list", "runs")
+	w := newWindows(t)
+	makeRuns(w)
+	w.look()
 	scored := 0
-	for _, row := range rows {
-		var v record.View
-		if err := json.Unmarshal([]byte(command("runs", "show", "runs/"+row.Name, "--json")), &v); err != nil {
-			t.Fatal(err)
-		}
-		want := row.RunScore
-		windows := map[string]result.RunScore{"runs show --json": v.Score}
-		if v.Summary != nil {
-			windows["summary.json"] = v.Summary.Score
-		}
-		for name, got := range windows {
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s, %s: %s", row.Name, name, diff)
-			}
-		}
-		if want.Score == nil {
+	for _, row := range w.rows {
+		w.compareDocuments(row)
+		w.compareTexts(row)
+		w.compareFailures(row)
+		if row.Score == nil {
 			continue
 		}
 		scored++
-		figure := fmt.Sprintf("%.3f", *want.Score)
-		if want.NumRefused() == 0 {
-			t.Errorf("%s: no refusal is counted in %+v", row.Name, want)
-		}
-		texts := map[string][2]string{"runs list": {table, `(?m)/` + row.Name + ` .* ` + figure + ` ` + want.Split + ` .*` + regexp.QuoteMeta(want.Words())}, "runs show": {command("runs", "show", "runs/"+row.Name), figure}}
-		if row.Kind == result.Train {
-			texts["runs watch"] = [2]string{command("runs", "watch", "runs/"+row.Name, "--once"), `best +` + figure + `.* on ` + want.Over()}
-			may("runs", "report", "runs/"+row.Name)
-			page, err := os.ReadFile(filepath.Join(dir, "runs", row.Name, "report.md"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			texts["report"] = [2]string{string(page), `Best skill, ` + want.Split + ` split \| ` + figure + ` .* on ` + want.Over()}
-		}
-		for name, w := range texts {
-			if !regexp.MustCompile(w[1]).MatchString(w[0]) {
-				t.Errorf("%s, %s: want %s in\n%s", row.Name, name, w[1], w[0])
-			}
+		if refuses := !strings.HasPrefix(row.Name, "unmeasured"); (row.NumRefused() > 0) != refuses {
+			t.Errorf("%s: refusals in %+v: want %v", row.Name, row.RunScore, refuses)
 		}
 	}
-	if len(rows) != 10 || scored < 9 {
-		t.Errorf("%d runs, %d of them with a score:\n%s", len(rows), scored, table)
+	w.compareNumbers()
+	if len(w.rows) != 17 || scored < 16 {
+		t.Errorf("%d runs, %d of them with a score:\n%s", len(w.rows), scored, w.table)
+	}
+}
+
+// Rescoring shows the score that a run has, and the one by other checks. It changes no window.
+func TestRescoringChangesNoWindow(t *testing.T) {
+	t.Parallel()
+	w := newWindows(t)
+	w.train("test")
+	w.look()
+	before, failing := w.rows[0].RunScore, w.text("runs", "failures", "runs/test")
+	var r result.Rescore
+	decode(t, w.text("rescore", "runs/test", "--config", ".", "--test", "--json", "--set", laxChecks), &r)
+	w.look()
+	if diff := cmp.Diff(before, w.rows[0].RunScore); diff != "" {
+		t.Error("the score of the run: ", diff)
+	}
+	if diff := cmp.Diff(failing, w.text("runs", "failures", "runs/test")); diff != "" {
+		t.Error("what fails: ", diff)
+	}
+	w.compareDocuments(w.rows[0])
+	w.compareTexts(w.rows[0])
+	w.compareFailures(w.rows[0])
+	for _, s := range r.Sheets {
+		if s.Split != before.Split {
+			continue
+		}
+		if got := s.Before; got == nil || got.Hard != *before.Score || got.N != before.N || s.After.Hard <= got.Hard {
+			t.Errorf("%s: before %+v, after %+v; the run has %v on %d", s.Where, got, s.After, *before.Score, before.N)
+		}
 	}
 }

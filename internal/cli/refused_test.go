@@ -10,40 +10,55 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
+// writeTask writes a task whose prompt has a word that says how it is answered.
+func writeTask(w io.Writer, split string, i int, word string) {
+	fmt.Fprintf(w, `{"id":"%[1]s%[2]d","prompt":"%[3]s %[1]s %[2]d","gold":["right"],"split":"%[1]s"}`+"\n", split, i, word)
+}
+
 // refusedRuns trains, evaluates and compares in a folder: of each split 3 of 20 tasks are
-// refused. It returns what a command prints.
+// refused; with
+// broken.jsonl none is, and one has no score: ever, or on the selection split every second time
+// (an answer, then six failures, after which a task is given up). It returns what a command prints.
 func refusedRuns(t *testing.T, dir string) func(args ...string) string {
 	t.Helper()
+	var flaky atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked, err := io.ReadAll(r.Body)
+		body, err := io.ReadAll(r.Body)
+		asked := string(body)
 		w.Header().Set("Content-Type", "application/json")
 		text := "right"
 		switch {
-		case err != nil || strings.Contains(string(asked), "forbidden"):
+		case err != nil || strings.Contains(asked, "forbidden"):
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"error":{"message":"no","code":"content_filter"}}`)
 			return
-		case strings.Contains(string(asked), "hard"):
+		case strings.Contains(asked, "broken") || strings.Contains(asked, "flaky") && flaky.Add(1)%7 != 1:
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":{"message":"no such thing"}}`)
+			return
+		case strings.Contains(asked, "hard"):
 			text = "wrong"
 		}
 		_, _ = fmt.Fprintf(w, `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`, text)
 	}))
 	t.Cleanup(s.Close)
-	var tasks strings.Builder
+	var tasks, broken strings.Builder
 	for _, split := range []string{"train", "selection", "test"} {
 		for i := range 20 {
-			word := map[bool]string{true: "forbidden", false: "allowed"}[i < 3]
-			if i > 15 {
-				word = "hard"
+			word := map[bool]string{true: "hard", false: "allowed"}[i > 15]
+			writeTask(&tasks, split, i, map[bool]string{true: "forbidden", false: word}[i < 3])
+			if i == 19 {
+				word = map[bool]string{true: "flaky", false: "broken"}[split == "selection"]
 			}
-			fmt.Fprintf(&tasks, `{"id":"%s%d","prompt":"%s %s %d","gold":["right"],"split":"%s"}`+"\n", split, i, word, split, i, split)
+			writeTask(&broken, split, i, word)
 		}
 	}
 	for name, text := range map[string]string{
-		"skill.md": "answer\n", "other.md": "answer well\n", "tasks.jsonl": tasks.String(),
+		"skill.md": "answer\n", "other.md": "answer well\n", "tasks.jsonl": tasks.String(), "broken.jsonl": broken.String(),
 		"config.yaml": "skill: skill.md\nrun: {dir: " + filepath.Join(dir, "runs") + "}\ntasks: {path: tasks.jsonl, checks: [{type: equals}]}\ntrain: {epochs: 1, batch_size: 20}\nprices: {m: {input: 0, output: 0}}\n" +
 			"models:\n  target: &m {provider: compatible, api: chat, base_url: \"" + s.URL + "/v1\", api_key_env: \"\", model: m}\n  optimizer: *m\n",
 	} {

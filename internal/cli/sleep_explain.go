@@ -208,7 +208,7 @@ func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions
 	})
 	sessions.Says = fmt.Sprintf("%s of the project kept, %d new to this night", wording.Plural(kept, "session", "sessions"), r.Mined.Sessions)
 	if driven > 0 {
-		sessions.Says += fmt.Sprintf("; %d of the kept were driven by a program (sleep.headless): no task is made of them", driven)
+		sessions.Says += fmt.Sprintf("; %d of the kept were driven by a program: no task is made of them", driven)
 	}
 	turns.Says = fmt.Sprintf("%s kept, %d corrected", wording.Plural(all, "turn", "turns"), corrected)
 	if f := r.Mined.Funnel; f != nil {

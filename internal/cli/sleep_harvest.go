@@ -144,7 +144,7 @@ func (o *sleepHarvestOptions) terms(setup sleepSetup, now time.Time) (harvest.Te
 		return harvest.Terms{}, err
 	}
 	c := setup.loaded.Config.Sleep
-	return harvest.Terms{Projects: projects, Headless: c.Headless || o.headless, Since: since, Keep: c.Keep.Std(), Disk: c.Disk.Bytes()}, nil
+	return harvest.Terms{Projects: projects, Headless: o.headless, Since: since, Keep: c.Keep.Std(), Disk: c.Disk.Bytes()}, nil
 }
 
 // printHarvest says the result of a harvest, and on errs what was left out of it.

@@ -258,7 +258,6 @@ sleep:
   # keep: 90d     # sessions that ended longer ago are deleted from what is kept
   # disk: 5GB     # the most that what is kept may take
   # sources: [claude, codex]   # absent: all agents
-  # headless: true             # list sessions too that a script drove; none is mined
 
 # Models of later nights. Without any nothing is sent; with one, ` + "`skillopt sleep init`" + ` asks
 # whether text of sessions and files of the projects may go to its host.

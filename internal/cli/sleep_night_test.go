@@ -188,8 +188,8 @@ func TestNotifyOfWhatIsOver(t *testing.T) {
 // Sessions that a script drove are kept where the profile says so, and explain says that they make no task.
 func TestExplainCountsDrivenSessions(t *testing.T) {
 	u := newSleeper(t)
-	u.write("sleep: {projects: [" + u.site + "], headless: true}\n")
-	u.must("", "harvest")
+	u.write("sleep: {projects: [" + u.site + "]}\n")
+	u.must("", "harvest", "--headless")
 	b, err := bank.Look(t.Context(), u.kept())
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestExplainCountsDrivenSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "2 sessions of the project kept, 0 new to this night; 1 of the kept were driven by a program (sleep.headless): no task is made of them"; e.Stages[1].Says != want {
+	if want := "2 sessions of the project kept, 0 new to this night; 1 of the kept were driven by a program: no task is made of them"; e.Stages[1].Says != want {
 		t.Errorf("%q", e.Stages[1].Says)
 	}
 }

@@ -34,7 +34,7 @@ func TestNoSecretOfASessionGetsThrough(t *testing.T) {
 			for _, from := range homes {
 				transcripttest.Fill(t, u.home, from, text)
 			}
-			u.write("sleep: {projects: [/], headless: true, keep: 36500d}\n")
+			u.write("sleep: {projects: [/], keep: 36500d}\n")
 			said := u.printed()
 			if !strings.Contains(said, "[redacted]") {
 				t.Fatalf("nothing was masked:\n%s", said)
@@ -63,8 +63,8 @@ func (u sleeper) printed() string {
 		all.WriteString(out + errs)
 		return out
 	}
-	add("harvest", "--events", events, "--json")
-	add("harvest", "--dry-run")
+	add("harvest", "--headless", "--events", events, "--json")
+	add("harvest", "--headless", "--dry-run")
 	add("status")
 	add("doctor", "--json")
 	add("harvest", "--show-outbound")

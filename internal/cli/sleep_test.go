@@ -271,14 +271,14 @@ func TestTrap89ForgetWhileSomebodyIsAtWork(t *testing.T) {
 // Trap 87: nothing of a project that is not allowed is in what is kept, printed or could be sent.
 func TestTrap87NothingOfAnotherProject(t *testing.T) {
 	u := newSleeper(t)
-	u.write("sleep: {projects: [" + u.shop + "], headless: true}\n")
-	u.must("", "harvest")
+	u.write("sleep: {projects: [" + u.shop + "]}\n")
+	u.must("", "harvest", "--headless")
 	u.nowhere("OTTER", "HERON", "site-session", u.site)
 	out, _ := u.must("", "harvest", "--show-outbound")
 	contains(t, out, "ZEBRA")
 	containsNot(t, out, "OTTER", "HERON", u.home)
 	// What was read when it was allowed is not sent when it is not any more.
-	u.write("sleep: {projects: [" + u.site + "], headless: true}\n")
+	u.write("sleep: {projects: [" + u.site + "]}\n")
 	out, _ = u.must("", "harvest", "--show-outbound")
 	containsNot(t, out, "ZEBRA")
 }

@@ -93,22 +93,26 @@ func (l *Scores) sign() string {
 	return ""
 }
 
-// NotExtracted finds that tasks.extract finds nothing.
+// NotExtracted finds that tasks.extract finds nothing in most replies. What was refused is no reply.
 func (l *Scores) NotExtracted() string {
 	if l.in.OwnEnv() || l.in.Extract == nil {
 		return ""
 	}
 	var without []trajectory.Outcome
+	replies := len(l.measured)
 	for _, o := range l.measured {
-		if reply := replyOf(o); reply != "" && !l.in.Extract.Finds(reply) {
+		switch reply := replyOf(o); {
+		case reply == "" && o.Status == score.AgentError:
+			replies--
+		case reply != "" && !l.in.Extract.Finds(reply):
 			without = append(without, o)
 		}
 	}
-	if float64(len(without)) < unextracted*float64(len(l.measured)) {
+	if replies == 0 || float64(len(without)) < unextracted*float64(replies) {
 		return ""
 	}
 	l.telling = without
-	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to stand", len(without), wording.Plural(len(l.measured), "reply", "replies"))
+	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to stand", len(without), wording.Plural(replies, "reply", "replies"))
 }
 
 // Missed finds accepted answers in replies that scored nothing. Where a workspace, a

@@ -49,7 +49,7 @@ func Gating(in *session.Inputs, deterministic bool) train.Gating {
 func (z *Sizes) Options() train.Options {
 	c := z.in.Config
 	batch := z.batchSize()
-	cur := c.Train.Curriculum
+	cur := schedule.DefaultCurriculum()
 	mode := c.Edits.Schedule
 	if mode == "autonomous" {
 		mode = "unlimited"
@@ -57,7 +57,7 @@ func (z *Sizes) Options() train.Options {
 	o := train.Options{
 		Batching: train.Batching{
 			Epochs: z.epochs(), BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
-			Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha},
+			Curriculum: train.Curriculum{Strategy: c.Train.Curriculum.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.Alpha},
 		},
 		Reflection: train.Reflection{
 			Shallow: c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize.Or(0), Whole: z.in.Config.Reflect.View == config.ViewAgent, Window: z.analystWindow(), Rollouts: c.Reflect.Rollouts, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,

@@ -74,7 +74,7 @@ func (c Clouds) check(role string, p preset.Preset) error {
 func (s server) anthropic(base string) (model.Client, error) {
 	m := s.config
 	o := anthropic.Options{
-		Headers: m.Headers, AlwaysThinks: s.AlwaysThink, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
+		Headers: m.Headers, AlwaysThinks: s.AlwaysThink, Stream: m.Stream, Proxy: Proxy(s.lookup),
 		Structured: anthropic.StructuredTool, Sampling: anthropic.SamplingOne, Thinking: anthropic.ThinkEffort,
 	}
 	switch {
@@ -141,7 +141,7 @@ func (s server) googleToken() (func(context.Context) (string, error), error) {
 func (s server) gemini(base string) (model.Client, error) {
 	m := s.config
 	o := gemini.Options{
-		BaseURL: base, APIKey: s.key, Headers: m.Headers, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
+		BaseURL: base, APIKey: s.key, Headers: m.Headers, Stream: m.Stream, Proxy: Proxy(s.lookup),
 		Structured: m.Structured != "off", AlwaysThinks: s.AlwaysThink,
 	}
 	if s.Budget {

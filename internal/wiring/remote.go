@@ -166,7 +166,7 @@ func (s server) adapter(base string) (model.Client, error) {
 func (s server) openai(base string) (model.Client, error) {
 	m := s.config
 	o := openai.Options{
-		BaseURL: base, APIKey: s.key, Headers: m.Headers, API: m.API, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Body: s.Body, Proxy: Proxy(s.lookup),
+		BaseURL: base, APIKey: s.key, Headers: m.Headers, API: m.API, Stream: m.Stream, Body: s.Body, Proxy: Proxy(s.lookup),
 		Quirks: openai.Quirks{
 			TokenField: s.TokenField, NoTemperature: s.noTemperature(), EffortField: s.EffortField, Efforts: s.Efforts,
 			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey && s.Warning == "",
@@ -227,7 +227,7 @@ func (s server) ollama(base string) (model.Client, error) {
 	m := s.config
 	o := ollama.Options{
 		BaseURL: base, APIKey: s.key, Headers: m.Headers, Structured: m.Structured != "off", Context: m.Context,
-		Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
+		Stream: m.Stream, Proxy: Proxy(s.lookup),
 	}
 	switch m.Thinking {
 	case preset.ThinkingEnabled:

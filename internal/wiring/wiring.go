@@ -245,5 +245,5 @@ func Proxy(lookup func(string) (string, bool)) func(*http.Request) (*url.URL, er
 
 // Sampling is how the answers of a configured model are drawn.
 func Sampling(m config.Model) model.Sampling {
-	return model.Sampling{Temperature: m.Temperature, TopP: m.TopP, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort}
+	return model.Sampling{Temperature: m.Temperature, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort}
 }

@@ -342,7 +342,7 @@ func advise(m config.Model, role, address string, err error) string {
 	case code == model.RateLimit, code == model.Overloaded:
 		return "wait, or ask the provider for a higher limit"
 	case code == model.BadRequest:
-		return fmt.Sprintf("the server refuses the settings: check models.%s (temperature, top_p, max_tokens, reasoning_effort, structured_output)", role)
+		return fmt.Sprintf("the server refuses the settings: check models.%s (temperature, max_tokens, reasoning_effort, structured_output)", role)
 	case role == model.Judge && m.Provider == "":
 		return "the checks of the tasks need a judge: set models.judge"
 	}

@@ -6,7 +6,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +28,6 @@ import (
 
 // Options say how a gateway is reached.
 type Options struct {
-	Role string // whose model is served: target, optimizer or judge; "" = target
 	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
 	Key  string // what agents must send; "" = a random one
 
@@ -48,7 +46,7 @@ type Gateway struct {
 	Key    string // what agents must send
 	RunDir string
 	Model  string // as the provider knows it, "" if it has one only
-	// Provider is who answers, as models.ROLE.provider names it.
+	// Provider is who answers, as models.target.provider names it.
 	Provider string
 
 	session *session.Session
@@ -64,7 +62,6 @@ type Gateway struct {
 	wg      sync.WaitGroup
 	key     string // of the session in the ledger
 	try     int    // of the session: one before it may have been killed
-	role    string
 
 	mu     sync.Mutex
 	sum    result.GatewaySummary
@@ -77,19 +74,19 @@ type Gateway struct {
 // stageGateway is the stage of its calls in the ledger.
 const stageGateway = "gateway"
 
-// Open begins to serve. Of cfg it uses the model of the role, limits, prices and run.
+// Open begins to serve. Of cfg it uses the target model, limits, prices and run.
 // The one who opens a gateway closes it.
 func Open(ctx context.Context, cfg config.Config, o Options, so session.Options) (*Gateway, error) {
-	g := &Gateway{role: cmp.Or(o.Role, model.Target), priced: true, ended: make(chan struct{})}
+	g := &Gateway{priced: true, ended: make(chan struct{})}
 	g.finish = sync.OnceFunc(func() { close(g.ended) })
 	// What ends a session are Close and the clock, not the context of its beginning.
 	g.life, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
-	if g.session, err = prepare(ctx, cfg, g.role, so); err != nil {
+	if g.session, err = prepare(ctx, cfg, so); err != nil {
 		g.stop()
 		return nil, err
 	}
-	g.built = g.session.Models.Of(g.role)
+	g.built = g.session.Models.Of(model.Target)
 	if err := g.open(ctx, o); err != nil {
 		return nil, errors.Join(err, g.release())
 	}
@@ -98,20 +95,11 @@ func Open(ctx context.Context, cfg config.Config, o Options, so session.Options)
 
 // prepare loads the model alone: a gateway needs no tasks, and its ledger continues when
 // the rest of the configuration has changed.
-func prepare(ctx context.Context, cfg config.Config, role string, o session.Options) (*session.Session, error) {
+func prepare(ctx context.Context, cfg config.Config, o session.Options) (*session.Session, error) {
 	only := config.Default()
 	only.Limits, only.Run, only.Telemetry = cfg.Limits, cfg.Run, cfg.Telemetry
 	only.Prices, only.PriceFile = cfg.Prices, cfg.PriceFile
-	switch role {
-	case model.Target:
-		only.Models.Target = cfg.Models.Target
-	case model.Optimizer:
-		only.Models.Optimizer = cfg.Models.Optimizer
-	case model.Judge:
-		only.Models.Judge = cfg.Models.Judge
-	default:
-		return nil, fault.Input(fmt.Errorf("the role %q is none; allowed: target, optimizer, judge", role))
-	}
+	only.Models.Target = cfg.Models.Target
 	in, err := session.Detached(only, o)
 	if err != nil {
 		return nil, err
@@ -120,14 +108,14 @@ func prepare(ctx context.Context, cfg config.Config, role string, o session.Opti
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Models.Of(role).Provider == "" && s.Clients[role] == nil {
-		return nil, fault.Input(fmt.Errorf("models.%s is not set: there is no model to serve", role))
+	if cfg.Models.Target.Provider == "" && s.Clients[model.Target] == nil {
+		return nil, fault.Input(errors.New("models.target is not set: there is no model to serve"))
 	}
 	s.Kind = result.ServeModel
 	s.Config.Agent.HostedTools = cfg.Agent.HostedTools // no agent is part of a gateway, what it may use is
-	s.Identify("gateway", role)
+	s.Identify("gateway", model.Target)
 	s.Config.Run.Name = s.RunName() + "-gateway"
-	if err := s.Models.Load(role); err != nil {
+	if err := s.Models.Load(model.Target); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -145,13 +133,13 @@ func (g *Gateway) open(ctx context.Context, o Options) (err error) {
 	if err := s.ConnectCalls(ctx, nil); err != nil {
 		return err
 	}
-	g.price, g.key = s.Models.Role(g.role).Price, fmt.Sprintf("gateway/%d", s.Run.Journal.Counts().Results+1)
+	g.price, g.key = s.Models.Role(model.Target).Price, fmt.Sprintf("gateway/%d", s.Run.Journal.Counts().Results+1)
 	g.try = s.Run.Journal.Attempts(g.key)
-	client, err := s.Caller.Direct(g.key, g.stage(), g.role)
+	client, err := s.Caller.Direct(g.key, g.stage(), model.Target)
 	if err != nil {
 		return err
 	}
-	m := s.Config.Models.Of(g.role)
+	m := s.Config.Models.Target
 	h, err := g.serves.Open(gateway.Session{
 		Client: client, Model: m.Model, Sampling: wiring.Sampling(m), Hosted: s.Config.Agent.HostedTools, Key: o.Key, Concurrency: s.Config.Limits.Concurrency,
 		Observe: func(e gateway.Exchange) { g.observe(e, o.Observe) },
@@ -304,7 +292,7 @@ func (g *Gateway) settle(sum *result.GatewaySummary) error {
 	}
 	err = g.session.Run.Journal.Append(context.Background(), journal.Record{
 		Key: g.key, Kind: journal.Episode, Attempt: g.try, Result: data,
-		Spend: journal.Spend{Stage: g.stage(), Role: g.role, Model: g.Model},
+		Spend: journal.Spend{Stage: g.stage(), Role: model.Target, Model: g.Model},
 	})
 	if err != nil {
 		return err
