@@ -92,7 +92,7 @@ type ExamplesRecord struct {
 	Reason string        `json:"reason,omitempty"` // why none did
 }
 
-// Words says what was compared, and what came out.
+// Words says what was compared, and the result.
 func (r *ExamplesRecord) Words() string {
 	var draws []string
 	for i, d := range r.Draws {

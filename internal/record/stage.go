@@ -26,8 +26,8 @@ func (p Place) Stage() (stage, arm string) {
 		case "triggers":
 			return "triggers " + last, ""
 		case "examples":
-			if len(at) > 2 && at[1] != "gate" && at[2] != "gate" {
-				return "worked examples", at[1]
+			if strings.HasPrefix(last, "draw") {
+				return "worked examples", last
 			}
 		}
 	}

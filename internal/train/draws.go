@@ -174,14 +174,14 @@ func firstGold(t task.Task) string {
 // each is asked.
 type round struct{ field, tasks int }
 
-// Bounds of a field of draws: how many rollouts it takes for draws to be told apart.
+// Bounds of a field of draws: how many rollouts tell draws from each other.
 const (
 	rolloutsForFour  = 16
 	rolloutsForEight = 48
 )
 
-// halvings plans the comparison of draws with that many rollouts on at most so many tasks:
-// each round halves the field.
+// halvings plans the comparison of draws: each round halves the field. It takes at most that
+// many rollouts and tasks.
 func halvings(rollouts, tasks int) (out []round) {
 	rounds := 1
 	switch {

@@ -21,7 +21,7 @@ import (
 // Worked examples are candidates that no model writes: the skill with a section of train
 // tasks and their answers. In the first step a few draws are compared on train tasks that
 // none of them contains, and the best one meets the gate before anything is rolled out: if
-// it is accepted, that is the step. If it is rejected it meets the gate once more, in the
+// it is accepted, that is the step. If it is rejected it meets the gate again, in the
 // first step that gains nothing after the skill has changed.
 
 // Examples says how worked examples are tried. The zero value: they are not.
@@ -34,7 +34,6 @@ const (
 	examplesPart = "examples" // of keys
 	// ExamplesMark is in the keys of what worked examples take, and in no others.
 	ExamplesMark = "/" + examplesPart + "/"
-	examplesSize = "e1/s1/" + examplesPart + sizeSuffix
 )
 
 // exampleStage draws worked examples. It changes no skill.
@@ -48,7 +47,8 @@ type exampleStage struct {
 
 	kinds    map[string]string
 	answered map[string]trajectory.Outcome // the last of each train task
-	rejected draw                          // that may meet the gate once more
+	compared bool                          // draws were, or there is nothing to compare
+	rejected draw                          // that may meet the gate again
 	against  skill.Skill                   // that it was compared with
 }
 
@@ -59,30 +59,33 @@ func newExampleStage(o Options, d Deps, r *rollouts, s *skills, p *pacer) *examp
 	}
 }
 
-// on reports whether worked examples are tried at all.
-func (x *exampleStage) on() bool {
+// enabled reports whether worked examples are tried at all.
+func (x *exampleStage) enabled() bool {
 	return len(x.opts.Examples.Sizes) > 0 && x.opts.Gate != gate.ModeOff && x.data.Example != nil
 }
 
 // saw keeps the outcomes of train tasks.
 func (x *exampleStage) saw(outcomes []trajectory.Outcome) {
 	for _, o := range outcomes {
-		if x.on() && o.Status.Measured() {
+		if x.enabled() && o.Status.Measured() {
 			x.answered[o.ID] = o
 		}
 	}
 }
 
-// waits reports whether a draw is left that may meet the gate once more.
-func (x *exampleStage) waits() bool { return len(x.rejected.tasks) > 0 }
+// waits reports whether a draw may still meet the gate.
+func (x *exampleStage) waits() bool {
+	return len(x.rejected.tasks) > 0 || x.enabled() && !x.compared
+}
 
-// first returns the candidate with worked examples that a step begins with, nil if none is
-// to meet the gate. The record says why.
-func (x *exampleStage) first(ctx context.Context, id stepID) (*result.ExamplesRecord, *draw, error) {
-	if !x.on() || id.number != 1 {
+// choose returns the draw that is to meet the gate in a step, nil if none is. The record says
+// why. Where the first step has too few tasks with an answer, the second one has replies too.
+func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesRecord, *draw, error) {
+	if !x.enabled() || x.compared {
 		return nil, nil, nil
 	}
-	rollouts, err := x.pacer.examples(ctx, x.opts.Examples.Rollouts)
+	x.compared = id.number > 1
+	rollouts, err := x.pacer.examples(ctx, id, x.opts.Examples.Rollouts)
 	if err != nil || rollouts == 0 {
 		return nil, nil, err
 	}
@@ -90,12 +93,13 @@ func (x *exampleStage) first(ctx context.Context, id stepID) (*result.ExamplesRe
 	if len(pool) < leastPool {
 		return nil, nil, nil
 	}
+	x.compared = true
 	draws := newDraws(pool, x.opts.Examples.Sizes, rounds[0].field, x.failureRates(), x.opts.Seed)
 	r := &result.ExamplesRecord{}
 	for _, d := range draws {
 		r.Draws = append(r.Draws, result.ExampleDraw{Order: d.order, Tasks: d.ids()})
 	}
-	best, err := x.compare(ctx, r, draws, held, rounds)
+	best, err := x.compare(ctx, id, r, draws, held, rounds)
 	if err != nil || r.Reason != "" {
 		return r, nil, err
 	}
@@ -103,10 +107,10 @@ func (x *exampleStage) first(ctx context.Context, id stepID) (*result.ExamplesRe
 	return r, &draws[best], nil
 }
 
-// again returns the rejected draw, nil if it is not to meet the gate in this step. It is
+// takeRejected returns the rejected draw, nil if it is not to meet the gate in this step. It is
 // returned once.
-func (x *exampleStage) again() *draw {
-	if !x.waits() || x.against.Equal(x.skills.current.skill) {
+func (x *exampleStage) takeRejected() *draw {
+	if len(x.rejected.tasks) == 0 || x.against.Equal(x.skills.current.skill) {
 		return nil
 	}
 	d := x.rejected
@@ -130,7 +134,7 @@ func (x *exampleStage) share(rollouts int) (held []task.Task, pool []shown, roun
 		n += r.tasks
 	}
 	held = mixed[:n]
-	taken := newAlike(x.data.Example)
+	taken := newSimilarTasks(x.data.Example)
 	for _, t := range slices.Concat(x.data.Selection, x.data.Test, held) {
 		taken.add(t)
 	}
@@ -175,14 +179,14 @@ func (x *exampleStage) failureRates() map[string]float64 {
 // compare asks draws the same train tasks, halves the field after each round, and returns
 // the index of the last one. Where it scores no higher than the current skill the record
 // says so.
-func (x *exampleStage) compare(ctx context.Context, r *result.ExamplesRecord, draws []draw, held []task.Task, rounds []round) (best int, err error) {
+func (x *exampleStage) compare(ctx context.Context, id stepID, r *result.ExamplesRecord, draws []draw, held []task.Task, rounds []round) (best int, err error) {
 	field := make([]int, len(draws))
 	for i := range field {
 		field[i] = i
 	}
 	sums, n := make([]float64, len(draws)), 0.0
 	for i, round := range rounds {
-		scores, err := x.ask(ctx, i+1, field, draws, held[:round.tasks])
+		scores, err := x.ask(ctx, fmt.Sprintf("%s/%s/round%d", id.key(), examplesPart, i+1), field, draws, held[:round.tasks])
 		if err != nil {
 			return 0, err
 		}
@@ -203,18 +207,18 @@ func (x *exampleStage) compare(ctx context.Context, r *result.ExamplesRecord, dr
 		field = slices.Clone(field[:(len(field)+1)/2])
 	}
 	best = field[0]
-	x.look(r, sums[best], n)
+	x.explain(r, sums[best], n)
 	return best, nil
 }
 
-// ask makes a round of rollouts. It returns the scores of the draws of the field on each
+// ask makes a round of rollouts under prefix. It returns the scores of the draws of the field on each
 // task that could be measured with all of them.
-func (x *exampleStage) ask(ctx context.Context, number int, field []int, draws []draw, tasks []task.Task) ([][]float64, error) {
-	x.emit(event.StageStarted{Epoch: 1, Step: 1, Stage: examplesPart, Total: len(field) * len(tasks)})
+func (x *exampleStage) ask(ctx context.Context, prefix string, field []int, draws []draw, tasks []task.Task) ([][]float64, error) {
+	x.emit(event.StageStarted{Stage: "worked examples", Total: len(field) * len(tasks)})
 	scores := make([][]float64, len(tasks))
 	for _, d := range field {
 		set := rolloutSet{
-			rollout.Place{Prefix: fmt.Sprintf("e1/s1/%s/draw%d/round%d", examplesPart, d+1, number)}, tasks, x.with(draws[d]),
+			rollout.Place{Prefix: fmt.Sprintf("%s/draw%d", prefix, d+1)}, tasks, x.apply(draws[d]),
 		}
 		out, err := x.rollouts.batch(ctx, examplesPart, set)
 		if err != nil {
@@ -232,9 +236,9 @@ func (x *exampleStage) ask(ctx context.Context, number int, field []int, draws [
 	return slices.DeleteFunc(scores, func(of []float64) bool { return len(of) < len(field) }), nil
 }
 
-// look says in the record why a draw does not meet the gate: its mean is not a standard
+// explain says in the record why a draw does not meet the gate: its mean is not a standard
 // error above that of the current skill on the selection tasks, or nothing is known of it.
-func (x *exampleStage) look(r *result.ExamplesRecord, sum, n float64) {
+func (x *exampleStage) explain(r *result.ExamplesRecord, sum, n float64) {
 	before := x.skills.entry(&x.skills.current).metric()
 	if n == 0 || before == nil {
 		r.Reason = "no draw could be measured"
@@ -246,34 +250,34 @@ func (x *exampleStage) look(r *result.ExamplesRecord, sum, n float64) {
 	}
 }
 
-// with returns the current skill with a draw.
-func (x *exampleStage) with(d draw) skill.Skill {
+// apply returns the current skill with a draw.
+func (x *exampleStage) apply(d draw) skill.Skill {
 	return x.skills.current.skill.WithExamples(d.examples())
 }
 
-// alike finds tasks that ask the same or almost the same.
-type alike struct {
+// similarTasks finds tasks that ask the same or almost the same.
+type similarTasks struct {
 	asked  func(task.Task) (skill.Example, bool)
 	texts  map[string]bool
 	groups map[string]bool
 }
 
-func newAlike(asked func(task.Task) (skill.Example, bool)) *alike {
-	return &alike{asked: asked, texts: map[string]bool{}, groups: map[string]bool{}}
+func newSimilarTasks(asked func(task.Task) (skill.Example, bool)) *similarTasks {
+	return &similarTasks{asked: asked, texts: map[string]bool{}, groups: map[string]bool{}}
 }
 
-func (a *alike) add(t task.Task) {
-	if e, ok := a.asked(t); ok {
-		a.texts[e.Task] = true
+func (s *similarTasks) add(t task.Task) {
+	if e, ok := s.asked(t); ok {
+		s.texts[e.Task] = true
 	}
 	if t.Kin != nil && t.Kin.Group != "" {
-		a.groups[t.Kin.Group] = true
+		s.groups[t.Kin.Group] = true
 	}
 }
 
-func (a *alike) has(t task.Task) bool {
-	e, ok := a.asked(t)
-	return ok && a.texts[e.Task] || t.Kin != nil && a.groups[t.Kin.Group]
+func (s *similarTasks) has(t task.Task) bool {
+	e, ok := s.asked(t)
+	return ok && s.texts[e.Task] || t.Kin != nil && s.groups[t.Kin.Group]
 }
 
 // CountExamples returns how many train tasks a skill shows as worked examples.
@@ -295,9 +299,10 @@ func (d Data) learnable(tasks []task.Task, s skill.Skill) []task.Task {
 
 // examples returns how many rollouts there is room for to compare worked examples, with the
 // gate after them. It is recorded.
-func (p *pacer) examples(ctx context.Context, rollouts int) (int, error) {
-	data, err := p.record.Decision(ctx, examplesSize, func() ([]byte, error) {
-		n, err := p.admit(Unit{Name: UnitExamples, Tasks: rollouts})
+func (p *pacer) examples(ctx context.Context, id stepID, rollouts int) (int, error) {
+	key := id.key() + "/" + examplesPart + sizeSuffix
+	data, err := p.record.Decision(ctx, key, func() ([]byte, error) {
+		n, err := p.admit(Unit{Name: UnitExamples, Step: id.number, Tasks: rollouts})
 		if err != nil {
 			return nil, err
 		}
@@ -308,7 +313,7 @@ func (p *pacer) examples(ctx context.Context, rollouts int) (int, error) {
 	}
 	var size stepSize
 	if err := json.Unmarshal(data, &size); err != nil {
-		return 0, fmt.Errorf("read the recorded decision %s: %w", examplesSize, err)
+		return 0, fmt.Errorf("read the recorded decision %s: %w", key, err)
 	}
 	return size.Tasks, nil
 }
@@ -316,7 +321,7 @@ func (p *pacer) examples(ctx context.Context, rollouts int) (int, error) {
 // firstExamples has the gate judge worked examples before anything else of the first step.
 // Nil: there are none. Without a verdict the result holds the record alone.
 func (s *stepper) firstExamples(ctx context.Context, id stepID) (*proposal, error) {
-	record, d, err := s.examples.first(ctx, id)
+	record, d, err := s.examples.choose(ctx, id)
 	if err != nil || record == nil {
 		return nil, err
 	}
@@ -362,7 +367,7 @@ func (s *stepper) closeShown(id stepID, p *proposal) *proposal {
 func (s *stepper) newShown(id stepID, prefix string, d *draw) *proposal {
 	p := &proposal{index: 1, prefix: prefix, label: ", worked examples", files: map[string]any{}}
 	if d != nil {
-		p.shown, p.candidate = len(d.tasks), s.examples.with(*d)
+		p.shown, p.candidate = len(d.tasks), s.examples.apply(*d)
 	}
 	return p
 }
@@ -395,13 +400,13 @@ func (r stepResult) join(made *candidates, shown *proposal) {
 	r.include(shown, false)
 }
 
-// examplesAgain has the gate judge the rejected draw once more, in a step that has gained
+// examplesAgain has the gate judge the rejected draw again, in a step that has gained
 // nothing though the skill has changed since.
 func (s *stepper) examplesAgain(ctx context.Context, id stepID, r stepResult) (stepResult, error) {
 	if gate.Action(r.record.Action).Accepted() || len(r.record.Notes) > 0 {
 		return r, nil
 	}
-	d := s.examples.again()
+	d := s.examples.takeRejected()
 	if d == nil {
 		return r, nil
 	}

@@ -46,7 +46,7 @@ func TestExamplesAreTheFirstStep(t *testing.T) {
 	if s.Action != "accept_new_best" || s.RolloutN != 0 || len(s.Candidates) != 1 || s.Candidates[0].Examples == 0 || s.CurrentOrigin != "step 1, worked examples" {
 		t.Fatalf("step 1: %s (%s), %+v", s.Action, s.Reason, s.Candidates)
 	}
-	if n := w.rolled("e1/s1/examples/draw"); n == 0 || n > o.Examples.Rollouts {
+	if n := w.rolled("e1/s1/examples/round"); n == 0 || n > o.Examples.Rollouts {
 		t.Errorf("%d rollouts compare draws, at most %d are allowed", n, o.Examples.Rollouts)
 	}
 	shows := skill.Shows(r.Best.Text())
@@ -69,7 +69,7 @@ func TestExamplesAreTheFirstStep(t *testing.T) {
 }
 
 // Examples that are rejected are a candidate of the first step next to that of the
-// optimizer, and meet the gate once more when the skill has changed and a step gains nothing.
+// optimizer, and meet the gate again when the skill has changed and a step gains nothing.
 func TestRejectedExamplesMeetTheGateOnceMore(t *testing.T) {
 	t.Parallel()
 	w := teaching(40, 20, 0)
@@ -127,6 +127,20 @@ func TestExamplesAlone(t *testing.T) {
 	}
 }
 
+// Tasks without an answer are shown with a reply that solved them, as soon as there are some.
+func TestRepliesAreShownWithoutGold(t *testing.T) {
+	t.Parallel()
+	w := teaching(60, 20, 0)
+	w.seed, w.says = "# Skill\nrule a\nrule b\n", true
+	w.data.Example = func(t task.Task) (skill.Example, bool) { return skill.Example{Task: t.Prompt}, true }
+	o := byExample()
+	o.BatchSize = 30
+	r := w.must(t, o)
+	if first, second := r.History.Steps[1], r.History.Steps[2]; first.Examples != nil || second.Examples == nil || w.rolled("e1/s2/examples/round1/draw1/") == 0 {
+		t.Errorf("step 1: %+v, step 2: %+v", first.Examples, second.Examples)
+	}
+}
+
 // Where what can be shown is asked elsewhere, as in one pool, or is too long, or is no text,
 // nothing is tried, and a step is what it is without examples.
 func TestNothingToShow(t *testing.T) {
@@ -138,7 +152,9 @@ func TestNothingToShow(t *testing.T) {
 				return skill.Example{Task: t.Prompt + strings.Repeat("x", longestExample), Answer: "rule a"}, true
 			}
 		},
-		"pictures":     func(w *world) { w.data.Example = func(task.Task) (skill.Example, bool) { return skill.Example{}, false } },
+		"pictures": func(w *world) {
+			w.data.Example = func(task.Task) (skill.Example, bool) { return skill.Example{}, false }
+		},
 		"equal ones":   func(w *world) { w.data.Selection[0].Prompt = "same"; same(w.data.Train) },
 		"no text told": func(w *world) { w.data.Example = nil },
 	} {

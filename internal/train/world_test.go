@@ -31,6 +31,7 @@ type world struct {
 	data   Data
 	seed   string
 	fails  func(key string) bool // rollouts that infrastructure keeps from being measured
+	says   bool                  // outcomes have the reply
 	folder bool                  // the skill has a reference, and what is appended goes to several files
 
 	forgets   func(key string) bool     // rollouts that go as if the skill were empty
@@ -191,6 +192,9 @@ func (w *world) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.
 	}
 	if strings.Contains(told, "rule "+tk.Type) && !strings.Contains(told, "harm "+tk.Type) {
 		out.Hard, out.Soft, out.Answer, out.FailReason = 1, 1, tk.Type, ""
+	}
+	if w.says {
+		out.Trajectory = []trajectory.Turn{{Role: model.Assistant, Content: out.Answer}}
 	}
 	return out, nil
 }
