@@ -14,12 +14,15 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 func (s *loader) loadSkill(ctx context.Context) error {
@@ -73,10 +76,34 @@ func TrainRegion(in *Inputs) error {
 	return nil
 }
 
+// TrainExamples fails if the skill shows tasks that are to judge it as worked examples; an
+// operation that trains calls it before anything else.
+func TrainExamples(in *Inputs) error {
+	for _, of := range []struct {
+		split task.Split
+		tasks []task.Task
+	}{{task.Selection, in.Data.Selection}, {task.Test, in.Data.Test}} {
+		if shown := in.Data.ShownBy(in.Skill, of.tasks); len(shown) > 0 {
+			return fault.Input(fmt.Errorf("%s shows %s of this configuration as worked examples (%s): a score on them says nothing; give these tasks the split train, or take the region %s out of the document",
+				cmp.Or(in.Config.Skill, "the skill"), wording.Plural(len(shown), string(of.split)+" task", string(of.split)+" tasks"), firstNames(shown), skill.ExamplesStart))
+		}
+	}
+	return nil
+}
+
+// WarnOfExamples warns of tasks to be scored that a skill shows as worked examples.
+func WarnOfExamples(s *Session, sk skill.Skill, tasks []task.Task) {
+	if shown := s.Data.ShownBy(sk, tasks); len(shown) > 0 {
+		s.Emit(event.Warning{Text: fmt.Sprintf("the skill shows %d of these %d tasks as worked examples: its score on them says nothing of others", len(shown), len(tasks))})
+	}
+}
+
 // listedFiles names the files of a skill, the first few.
-func listedFiles(sk skill.Skill) string {
+func listedFiles(sk skill.Skill) string { return firstNames(sk.Files()) }
+
+// firstNames lists names, at most 8 of them.
+func firstNames(names []string) string {
 	const most = 8
-	names := sk.Files()
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}

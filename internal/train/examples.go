@@ -280,9 +280,13 @@ func (s *similarTasks) has(t task.Task) bool {
 	return ok && s.texts[e.Task] || t.Kin != nil && s.groups[t.Kin.Group]
 }
 
-// CountExamples returns how many train tasks a skill shows as worked examples.
-func (d Data) CountExamples(s skill.Skill) int {
-	return len(d.Train) - len(d.learnable(d.Train, s))
+// ShownBy returns the ids of those tasks that a skill shows as worked examples.
+func (d Data) ShownBy(s skill.Skill, tasks []task.Task) []string {
+	kept := map[string]bool{}
+	for _, t := range d.learnable(tasks, s) {
+		kept[t.ID] = true
+	}
+	return slices.DeleteFunc(idsOf(tasks), func(id string) bool { return kept[id] })
 }
 
 // learnable returns the tasks that a skill does not show as worked examples.

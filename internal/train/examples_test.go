@@ -50,7 +50,7 @@ func TestExamplesAreTheFirstStep(t *testing.T) {
 		t.Errorf("%d rollouts compare draws, at most %d are allowed", n, o.Examples.Rollouts)
 	}
 	shows := skill.Shows(r.Best.Text())
-	if n := w.data.CountExamples(r.Best); n != s.Candidates[0].Examples {
+	if n := len(w.data.ShownBy(r.Best, w.data.Train)); n != s.Candidates[0].Examples {
 		t.Errorf("the best skill shows %d train tasks, %d are recorded", n, s.Candidates[0].Examples)
 	}
 	all := slices.Concat(w.data.Train, w.data.Selection, w.data.Test)

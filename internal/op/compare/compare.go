@@ -119,6 +119,7 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 	c.announce()
 	before, err := s.ReadTest(ctx, c.splits)
 	for i, sk := range c.skills {
+		session.WarnOfExamples(s, sk, c.tasks)
 		if err == nil {
 			c.trained[i], err = s.TrainedOn(ctx, sk, c.tasks)
 		}

@@ -97,6 +97,7 @@ func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 		return "", err
 	}
 	for _, split := range e.scored() {
+		session.WarnOfExamples(s, s.Skill, s.Set.Split(split))
 		if out.Splits[string(split)], err = e.score(ctx, split); err != nil {
 			return "", err
 		}

@@ -27,7 +27,7 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 		return p, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := errors.Join(session.TrainDescription(s.Inputs), session.TrainRegion(s.Inputs), session.AsOrigin(s)); err != nil {
+	if err := errors.Join(session.TrainDescription(s.Inputs), session.TrainRegion(s.Inputs), session.TrainExamples(s.Inputs), session.AsOrigin(s)); err != nil {
 		return p, err
 	}
 	if err := errors.Join(s.Doubt(s.Fork != "" || s.RunDir != "" && session.Begun(s.RunDir)), s.RequireSplits()); err != nil {

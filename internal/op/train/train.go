@@ -59,7 +59,7 @@ func begun(ctx context.Context, cfg config.Config, o session.Options) (*result.S
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(session.TrainDescription(s.Inputs), session.TrainRegion(s.Inputs)); err != nil {
+	if err := errors.Join(session.TrainDescription(s.Inputs), session.TrainRegion(s.Inputs), session.TrainExamples(s.Inputs)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	t := &operation{session: s, sizes: training.New(s), earlier: earlier}
@@ -165,7 +165,7 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	sum := t.summary
 	describe(sum, trained, session.AgentName(s.Inputs))
 	if trained != nil {
-		sum.Examples = s.Data.CountExamples(trained.Best)
+		sum.Examples = len(s.Data.ShownBy(trained.Best, s.Data.Train))
 	}
 	sum.Usage, sum.Stages = s.Account()
 	sum.LeftOut = s.LeftOut()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // statement is one thing that a document says: a list item, a heading or a
@@ -16,8 +18,10 @@ type statement struct {
 }
 
 // statements cuts a document. Consecutive lines belong to one statement unless
-// the next begins a list item or a heading.
+// the next begins a list item or a heading. Worked examples state nothing: what they teach
+// is a dial of the world.
 func statements(doc string) []statement {
+	doc = skill.New(doc).WithExamples(nil).Text()
 	var out []statement
 	start, end := -1, 0
 	flush := func() {
