@@ -211,6 +211,9 @@ func (o *trainOptions) fromFlags(a *app, skill string) (*config.Loaded, error) {
 		{Key: "run.name", Value: skillName(skill), Origin: "argument"},
 	}
 	for _, m := range []struct{ role, text string }{{"target", o.target}, {"optimizer", o.optimizer}} {
+		if m.text == "" { // there is no optimizer: worked examples alone are tried
+			continue
+		}
 		model, err := modelSettings(m.role, m.text)
 		if err != nil {
 			return nil, err
