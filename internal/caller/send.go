@@ -157,6 +157,9 @@ func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*an
 		*e.served += got.spend.Took
 	}
 	r.end.pause(now, got.reply.Pause) // before anybody gets the slot
+	if failure != nil && ctx.Err() == nil {
+		r.end.crowded(now, started, failure.Code)
+	}
 	r.end.slots.release()
 	defer s.slots.release()
 
