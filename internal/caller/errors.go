@@ -66,6 +66,16 @@ func Unmeasurable(err error) error {
 	return &UnmeasuredError{Err: err}
 }
 
+// TimeoutError says that a Divisible call was not answered within the timeout of its role.
+type TimeoutError struct {
+	Role    string
+	Timeout time.Duration
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("no reply within models.%s.timeout (%s)", e.Role, e.Timeout)
+}
+
 // TaskLimitError says that the target ran into a limit of the task itself: the
 // prompt was too long, or refused by a filter. It is an answer, recorded as
 // such, and counts as a failure of the agent.

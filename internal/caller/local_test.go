@@ -146,3 +146,40 @@ func withRole(t *testing.T, r Role) *Caller {
 	}
 	return c
 }
+
+// A divisible call whose time is over is not sent again; one that the server gives up is.
+func TestDivisible(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		takes time.Duration
+		sent  int
+	}{"its time is over": {time.Hour, 1}, "the server gives up": {time.Second, 3}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				sent := 0
+				c := withRole(t, Role{Endpoint: "server", Model: "m", Timeout: time.Minute, Client: responder(func(ctx context.Context) (model.Response, error) {
+					if sent++; sent == 3 {
+						return model.Response{Text: "a", Finish: model.FinishStop}, nil
+					}
+					select {
+					case <-ctx.Done():
+					case <-time.After(tc.takes):
+					}
+					return model.Response{}, &model.Error{Code: model.Timeout, Err: errors.New("too late")}
+				})})
+				_, err := c.Do(t.Context(), Call{Key: "k", Role: model.Target, Divisible: true, Messages: []model.Message{{Role: "user", Content: "q"}}})
+				var late *TimeoutError
+				if sent != tc.sent || errors.As(err, &late) != (tc.sent == 1) {
+					t.Errorf("sent %d times, %v", sent, err)
+				}
+			})
+		})
+	}
+}
+
+type responder func(context.Context) (model.Response, error)
+
+func (g responder) Generate(ctx context.Context, _ model.Request) (model.Response, error) {
+	return g(ctx)
+}

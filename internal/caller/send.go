@@ -58,7 +58,8 @@ type request struct {
 	begun bool // it belongs to an episode under way, which Stop lets finish
 	try   int  // of that episode
 
-	direct bool // its failure concerns no one else, see Direct
+	direct    bool // its failure concerns no one else, see Direct
+	divisible bool // see Call
 
 	// record makes an answer durable. The request keeps its slot of the run until
 	// it returns, so that a kill loses no more answers than there are slots.
@@ -122,6 +123,9 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 		e.watch.failed(time.Now(), failure.Code)
 		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure), why: failure})); err != nil {
 			return &answer{}, err
+		}
+		if e.divisible && failure.Code == model.Timeout && r.Timeout > 0 && got.spend.Took >= r.Timeout {
+			return &answer{}, &TimeoutError{Role: r.name, Timeout: r.Timeout}
 		}
 		if e.req.Passage.Begun() {
 			return &answer{}, &UnmeasuredError{Key: e.key, Err: fmt.Errorf("the answer broke off after its beginning had reached the agent: %w", failure)}
