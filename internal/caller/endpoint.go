@@ -129,10 +129,10 @@ func (e *endpoint) answered(at time.Time, took time.Duration) {
 // serves others first: a request that it overtakes has not waited for its turn.
 const overtakenBy = time.Second
 
-// crowded halves how many requests may be in flight if one failed for the others: its time
+// relieve halves how many requests may be in flight if one failed for the others: its time
 // was over before its turn, or a server on this machine broke it off. It is called before
 // anybody gets the slot.
-func (e *endpoint) crowded(now, sent time.Time, code model.Code) {
+func (e *endpoint) relieve(now, sent time.Time, code model.Code) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	waited := code == model.Timeout && !e.newest.After(sent.Add(overtakenBy))

@@ -162,7 +162,7 @@ func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*an
 	}
 	r.end.pause(now, got.reply.Pause) // before anybody gets the slot
 	if failure != nil && ctx.Err() == nil {
-		r.end.crowded(now, started, failure.Code)
+		r.end.relieve(now, started, failure.Code)
 	}
 	r.end.slots.release()
 	defer s.slots.release()

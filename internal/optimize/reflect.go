@@ -191,7 +191,7 @@ func (in ReflectInput) analyse(ctx context.Context, j job) (reading, error) {
 	return reading{analyses: []Analysis{*a}}, nil
 }
 
-// analyseHalves asks two analysts instead of one, whose request of so many bytes took too
+// analyseHalves asks two analysts instead of one, whose request of size bytes took too
 // long; 0: it was not sent.
 func (in ReflectInput) analyseHalves(ctx context.Context, j job, size int) (reading, error) {
 	in.TooLong = shorter(in.TooLong, size)

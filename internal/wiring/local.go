@@ -64,7 +64,7 @@ func refusesBound(err error) bool {
 }
 
 // isPrivate reports whether the server of an address is on this machine or on a private
-// network, as far as the address tells: a name without a dot is one of a local network.
+// network, as far as the address shows: a name without a dot is one of a local network.
 func isPrivate(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
