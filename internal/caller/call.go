@@ -33,8 +33,8 @@ type Call struct {
 	Sampling   model.Sampling // what is set overrides the role's
 	Seed       *int64         // of the request, see Seed; overrides Sampling.Seed
 
-	// Divisible has a try that passes the timeout end the call, with a *TimeoutError: the one
-	// who calls asks about less. Else it is tried again.
+	// Divisible has two tries in a row that pass the timeout end the call, with a
+	// *TimeoutError: the one who calls asks about less. Else it is tried again.
 	Divisible bool
 
 	// Accept reports why a reply cannot be used, nil if it can. It must be pure.

@@ -47,6 +47,7 @@ type attempts struct {
 	answers  int64 // of the endpoint at the last look
 	others   int   // failures between which the endpoint answered another call
 	barred   int64 // see endpoint.barred
+	overdue  bool  // the last one is that its time was over
 }
 
 func newEndpoint(r Role, opts Options) *endpoint {
@@ -77,6 +78,13 @@ func (e *endpoint) end(a *attempts) {
 	if e.active--; e.active == 0 {
 		e.failing, e.failer, e.told = time.Time{}, nil, false
 	}
+}
+
+// excuse forgets how long the endpoint has been failing.
+func (e *endpoint) excuse() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.failing, e.failer, e.told = time.Time{}, nil, false
 }
 
 // pause notes that the server's bucket is empty. A hint is obeyed up to a minute:

@@ -116,8 +116,12 @@ func (e *StoppedError) Error() string {
 		if e.Model != "" {
 			who += fmt.Sprintf(" (model %s)", e.Model)
 		}
-		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s), last: %v",
-			who, e.Failing.Round(time.Second), e.Patience, e.Err)
+		help := ""
+		if model.CodeOf(e.Err) == model.Timeout {
+			help = "; a longer models.*.timeout gives each request more time"
+		}
+		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s), last: %v%s",
+			who, e.Failing.Round(time.Second), e.Patience, e.Err, help)
 	}
 	verb, code := "refuses the request", model.CodeOf(e.Err)
 	switch code {

@@ -124,7 +124,7 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure), why: failure})); err != nil {
 			return &answer{}, err
 		}
-		if e.divisible && failure.Code == model.Timeout && r.Timeout > 0 && got.spend.Took >= r.Timeout {
+		if e.divisible && r.overdue(tries, got.spend.Took, failure.Code) {
 			return &answer{}, &TimeoutError{Role: r.name, Timeout: r.Timeout}
 		}
 		if e.req.Passage.Begun() {
@@ -139,6 +139,21 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 			return &answer{}, err
 		}
 	}
+}
+
+// overdue reports whether the time of a call was over twice in a row. Once, it may have waited
+// for others, or hung. It says nothing of the endpoint, which is asked for less.
+func (r *role) overdue(tries *attempts, took time.Duration, code model.Code) bool {
+	if code != model.Timeout || r.Timeout == 0 || took < r.Timeout {
+		tries.overdue = false
+		return false
+	}
+	if !tries.overdue {
+		tries.overdue = true
+		return false
+	}
+	r.end.excuse()
+	return true
 }
 
 // once makes one attempt within the limits, and records its answer. A failure is
