@@ -80,7 +80,7 @@ func (e *endpoint) end(a *attempts) {
 	}
 }
 
-// excuse forgets how long the endpoint has been failing.
+// excuse forgets for how long the endpoint has been failing.
 func (e *endpoint) excuse() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -17,7 +17,7 @@ type limiter struct {
 	slots   *slots
 	ceiling int
 	limit   int
-	begins  bool // below its ceiling, and no higher limit has failed yet
+	doubles bool // the next higher limit is twice as high: none has failed yet
 	halved  time.Time
 
 	began     time.Time // of the window
@@ -49,7 +49,7 @@ const (
 
 // newLimiter begins with the limit of the slots.
 func newLimiter(s *slots, ceiling int) *limiter {
-	return &limiter{slots: s, ceiling: ceiling, limit: s.limit, begins: s.limit < ceiling, nextPause: 1}
+	return &limiter{slots: s, ceiling: ceiling, limit: s.limit, doubles: s.limit < ceiling, nextPause: 1}
 }
 
 // outcome is how one attempt ended.
@@ -94,7 +94,7 @@ func (l *limiter) judge(elapsed time.Duration) {
 		l.try(max(1, l.limit*3/5), goodput)
 	case full && share < healthy && l.limit < l.ceiling:
 		step := l.limit/4 + 1
-		if l.begins {
+		if l.doubles {
 			step = l.limit
 		}
 		l.try(min(l.ceiling, l.limit+step), goodput)
@@ -119,7 +119,9 @@ func (l *limiter) conclude(goodput float64, full bool) {
 		l.pause, l.nextPause = 0, 1
 		return
 	}
-	l.begins = l.begins && l.limit < t.from
+	if full && l.limit > t.from {
+		l.doubles = false
+	}
 	l.set(t.from)
 	l.rest()
 }
@@ -136,7 +138,7 @@ func (l *limiter) halve(at, sent time.Time) {
 	if _, used := l.slots.look(); used < 2 || l.limit < 2 || sent.Before(l.halved) {
 		return
 	}
-	l.halved, l.begins, l.trial = at, false, nil
+	l.halved, l.doubles, l.trial = at, false, nil
 	l.began, l.answers, l.failures = time.Time{}, 0, 0
 	l.set(l.limit / 2)
 	l.rest()
