@@ -142,9 +142,9 @@ func CheckTasks(ctx context.Context, cfg config.Config, opts ...Option) (result.
 }
 
 // Examine checks whether a configuration can run: what it names, what runs its
-// tasks, and the models, with one real call to each server of a role. No one who
-// answers by hand is asked. A coding agent works once against a scripted model, see
-// WithProofs. What it found wrong has an *Error.
+// tasks, and the models, with one real call to each server of a role, and two more to one on
+// this machine. No one who answers by hand is asked. A coding agent works once against a
+// scripted model, see WithProofs. What it found wrong has an *Error.
 func Examine(ctx context.Context, cfg config.Config, opts ...Option) result.Examination {
 	return classified(doctor.Examine(ctx, cfg, chosen(opts)))
 }

@@ -142,7 +142,7 @@ type Model struct {
 	Endpoints       []string          `key:"endpoints" doc:"further URLs of servers with the same model and key, asked when the first fails" class:"operational"`
 	APIKeyEnv       *string           `key:"api_key_env" doc:"the environment variable that holds the key; \"\" = no key; absent: the provider's usual one" class:"operational"`
 	Headers         map[string]string `key:"headers" doc:"extra HTTP headers, for a proxy that wants some or tells traffic apart; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
-	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens, more where replies are cut and less to bound their cost; 0 = the server's default" min:"0"`
+	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens, more where replies are cut and less to bound their cost; 0 = the server's default, of a local server at most 8192" min:"0"`
 	Temperature     *float64          `key:"temperature" doc:"sampling temperature, 0 for answers that repeat; null = the server's default" min:"0" max:"2"`
 	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it: less is cheaper, more is better at hard tasks; absent: the server's default"`
 	Thinking        string            `key:"thinking" doc:"thinking of Qwen, vLLM, SGLang, MiniMax and the like: server_default (nothing is sent), enabled or disabled" enum:",server_default,enabled,disabled"`
@@ -284,7 +284,7 @@ const (
 
 // Limits are ceilings.
 type Limits struct {
-	Concurrency int       `key:"concurrency" doc:"requests in flight, all models together: what your servers bear" min:"1" max:"10000"`
+	Concurrency int       `key:"concurrency" doc:"most requests in flight, all models together: what your servers bear" min:"1" max:"10000"`
 	Patience    Duration  `key:"patience" doc:"how long an endpoint, or the environment, may give nothing but failures before the run stops, longer where servers restart or limits last" min:"1ms"`
 	USD         *float64  `key:"usd" doc:"stop before a call beyond this cost; null = none; needs prices" min:"0"`
 	Tokens      *int64    `key:"tokens" doc:"stop before a call beyond this many tokens, input and output; null = none" min:"0"`

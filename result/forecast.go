@@ -13,7 +13,7 @@ type Forecast struct {
 	Input  Interval        `json:"input_tokens"`
 	Output Interval        `json:"output_tokens"`
 	USD    *Interval       `json:"cost_usd"` // null: unknown
-	TimeS  *Interval       `json:"time_s"`   // at the configured limits; null: unknown, as long as no episode was made
+	TimeS  *Interval       `json:"time_s"`   // at the configured limits; null: unknown, as long as no episode was made or a model on this machine is not measured
 	Stages []StageForecast `json:"stages"`   // sorted by role and stage
 
 	// Unknown are the roles whose tokens (of and about episodes) or prices no one knows. What

@@ -70,6 +70,30 @@ func TestExamineTellsTheContextOfOllama(t *testing.T) {
 	}
 }
 
+// How fast a model on this machine is, is measured before a run, and plans go by it.
+func TestExamineMeasuresALocalModel(t *testing.T) {
+	t.Parallel()
+	cfg := worldConfig("")
+	cfg.Models.Target.Provider, cfg.Models.Target.BaseURL = "ollama", ollama(t, 8192)
+	cfg.Run.Dir = t.TempDir()
+	plan := func() *result.Interval {
+		p, err := skillopt.Plan(t.Context(), cfg, inProcess(t)[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Forecast.TimeS
+	}
+	if got := plan(); got != nil {
+		t.Errorf("a time of %+v though nothing is known of the model", *got)
+	}
+	if got := rows(t, cfg, model.Target); len(got) != 1 || !got[0].OK || !strings.Contains(got[0].Detail, "tokens a second") {
+		t.Errorf("%+v", got)
+	}
+	if got := plan(); got == nil || got.Expected <= 0 {
+		t.Errorf("a time of %+v", got)
+	}
+}
+
 // Each of several endpoints is asked: the others would hide one that fails.
 func TestExamineAsksEveryEndpoint(t *testing.T) {
 	t.Parallel()

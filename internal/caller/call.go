@@ -33,6 +33,10 @@ type Call struct {
 	Sampling   model.Sampling // what is set overrides the role's
 	Seed       *int64         // of the request, see Seed; overrides Sampling.Seed
 
+	// Divisible has two tries in a row that pass the timeout end the call, with a
+	// *TimeoutError: the one who calls asks about less. Else it is tried again.
+	Divisible bool
+
 	// Accept reports why a reply cannot be used, nil if it can. It must be pure.
 	// A nil Accept takes every reply that is not empty.
 	Accept func(text string) error
@@ -276,7 +280,7 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 		return rep, err
 	}
 	var result []byte
-	got, err := c.sender.send(ctx, r, &request{key: s.key, stage: s.call.Stage, req: s.req, record: func(got *answer) error {
+	got, err := c.sender.send(ctx, r, &request{key: s.key, stage: s.call.Stage, req: s.req, divisible: s.call.Divisible, record: func(got *answer) error {
 		var err error
 		result, err = c.store(ctx, s, got.reply, journal.Record{Spend: got.spend})
 		return err

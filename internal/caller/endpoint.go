@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // maxFailures is after how many failures a call is given up whose endpoint
@@ -17,6 +19,7 @@ type endpoint struct {
 	name     string
 	model    string
 	patience time.Duration
+	local    bool
 	slots    *slots
 
 	began  time.Time
@@ -24,6 +27,7 @@ type endpoint struct {
 
 	mu        sync.Mutex
 	limiter   *limiter
+	newest    time.Time       // when the newest request that is answered was sent
 	latencies []time.Duration // of the last answers, a ring
 	oldest    int
 	answers   int64
@@ -43,11 +47,18 @@ type attempts struct {
 	answers  int64 // of the endpoint at the last look
 	others   int   // failures between which the endpoint answered another call
 	barred   int64 // see endpoint.barred
+	overdue  bool  // the last one is that its time was over
 }
 
-func newEndpoint(name, model string, opts Options) *endpoint {
-	s := newSlots(opts.Concurrency)
-	return &endpoint{name: name, model: model, patience: opts.Patience, slots: s, limiter: newLimiter(s), began: time.Now()}
+func newEndpoint(r Role, opts Options) *endpoint {
+	first := opts.Concurrency
+	if r.Local {
+		first = min(first, firstLocal)
+	}
+	s := newSlots(first)
+	return &endpoint{
+		name: r.Endpoint, model: r.Model, patience: opts.Patience, local: r.Local, slots: s, limiter: newLimiter(s, opts.Concurrency), began: time.Now(),
+	}
 }
 
 // begin registers a call.
@@ -67,6 +78,13 @@ func (e *endpoint) end(a *attempts) {
 	if e.active--; e.active == 0 {
 		e.failing, e.failer, e.told = time.Time{}, nil, false
 	}
+}
+
+// excuse forgets for how long the endpoint has been failing.
+func (e *endpoint) excuse() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.failing, e.failer, e.told = time.Time{}, nil, false
 }
 
 // pause notes that the server's bucket is empty. A hint is obeyed up to a minute:
@@ -103,6 +121,9 @@ func (e *endpoint) answered(at time.Time, took time.Duration) {
 	e.strays.answered()
 	e.hints.answered(at)
 	e.failing, e.failer, e.told = time.Time{}, nil, false
+	if sent := at.Add(-took); sent.After(e.newest) {
+		e.newest = sent
+	}
 	if len(e.latencies) < latencyWindow {
 		e.latencies = append(e.latencies, took)
 	} else {
@@ -110,6 +131,22 @@ func (e *endpoint) answered(at time.Time, took time.Duration) {
 		e.oldest = (e.oldest + 1) % latencyWindow
 	}
 	e.limiter.observe(outcome{at: at, answered: true, latency: took})
+}
+
+// overtakenBy is how much later the answered request was sent that shows a server which
+// serves others first: a request that it overtakes has not waited for its turn.
+const overtakenBy = time.Second
+
+// relieve halves how many requests may be in flight if one failed for the others: its time
+// was over before its turn, or a server on this machine broke it off. It is called before
+// anybody gets the slot.
+func (e *endpoint) relieve(now, sent time.Time, code model.Code) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	waited := code == model.Timeout && !e.newest.After(sent.Add(overtakenBy))
+	if waited || code == model.Truncated && e.local {
+		e.limiter.halve(now, sent)
+	}
 }
 
 // maxStrays is how many different items in a row may end without an answer because an endpoint

@@ -66,6 +66,16 @@ func Unmeasurable(err error) error {
 	return &UnmeasuredError{Err: err}
 }
 
+// TimeoutError says that a Divisible call was not answered within the timeout of its role.
+type TimeoutError struct {
+	Role    string
+	Timeout time.Duration
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("no reply within models.%s.timeout (%s)", e.Role, e.Timeout)
+}
+
 // TaskLimitError says that the target ran into a limit of the task itself: the
 // prompt was too long, or refused by a filter. It is an answer, recorded as
 // such, and counts as a failure of the agent.
@@ -106,8 +116,12 @@ func (e *StoppedError) Error() string {
 		if e.Model != "" {
 			who += fmt.Sprintf(" (model %s)", e.Model)
 		}
-		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s), last: %v",
-			who, e.Failing.Round(time.Second), e.Patience, e.Err)
+		help := ""
+		if model.CodeOf(e.Err) == model.Timeout {
+			help = "; a longer models.*.timeout gives each request more time"
+		}
+		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s), last: %v%s",
+			who, e.Failing.Round(time.Second), e.Patience, e.Err, help)
 	}
 	verb, code := "refuses the request", model.CodeOf(e.Err)
 	switch code {

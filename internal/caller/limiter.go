@@ -8,13 +8,17 @@ import "time"
 // answers per second, between neighbouring limits, and only when there is a
 // cause: a window of answers in which many failed starts a trial of a lower
 // limit, which stays if more gets through with it; a limit below the ceiling
-// that serves well starts a trial of a higher one.
+// that serves well starts a trial of a higher one, which stays if more is
+// answered with it. A request that the others in flight kept waiting until its
+// time was over halves the limit at once.
 //
-// Its method is called with the endpoint's lock held.
+// Its methods are called with the endpoint's lock held.
 type limiter struct {
 	slots   *slots
 	ceiling int
 	limit   int
+	doubles bool // the next higher limit is twice as high: none has failed yet
+	halved  time.Time
 
 	began     time.Time // of the window
 	answers   int
@@ -33,16 +37,19 @@ type trial struct {
 
 // Parameters of the limiter.
 const (
-	windowOutcomes = 32                    // a window has at least that many outcomes, and two per slot
+	windowOutcomes = 32                    // a window has at least that many outcomes, or eight per slot if that is less, and two per slot
 	windowTime     = 50 * time.Millisecond // and lasts at least so long, and two latencies
 	troubled       = 0.3                   // share of failures that starts a trial of a lower limit
 	healthy        = 0.1                   // share below which a higher limit may be tried
 	betterBy       = 1.1                   // a lower limit stays if goodput grows by this
+	worthIt        = 0.5                   // a higher limit stays if goodput grows by that part of what the limit grew by
+	firstLocal     = 2                     // limit at a server on this machine, which may answer one at a time
 	maxPause       = 64
 )
 
-func newLimiter(s *slots) *limiter {
-	return &limiter{slots: s, ceiling: s.limit, limit: s.limit, nextPause: 1}
+// newLimiter begins with the limit of the slots.
+func newLimiter(s *slots, ceiling int) *limiter {
+	return &limiter{slots: s, ceiling: ceiling, limit: s.limit, doubles: s.limit < ceiling, nextPause: 1}
 }
 
 // outcome is how one attempt ended.
@@ -66,7 +73,7 @@ func (l *limiter) observe(o outcome) {
 		l.failures++
 	}
 	elapsed := o.at.Sub(l.began)
-	if l.answers+l.failures >= max(windowOutcomes, 2*l.limit) && elapsed >= max(windowTime, 2*o.latency) {
+	if l.answers+l.failures >= max(min(windowOutcomes, 8*l.limit), 2*l.limit) && elapsed >= max(windowTime, 2*o.latency) {
 		l.judge(elapsed)
 	}
 }
@@ -86,7 +93,11 @@ func (l *limiter) judge(elapsed time.Duration) {
 	case full && share >= troubled && l.limit > 1:
 		l.try(max(1, l.limit*3/5), goodput)
 	case full && share < healthy && l.limit < l.ceiling:
-		l.try(min(l.ceiling, l.limit*5/4+1), goodput)
+		step := l.limit/4 + 1
+		if l.doubles {
+			step = l.limit
+		}
+		l.try(min(l.ceiling, l.limit+step), goodput)
 	}
 }
 
@@ -100,17 +111,37 @@ func (l *limiter) try(limit int, goodput float64) {
 func (l *limiter) conclude(goodput float64, full bool) {
 	t := l.trial
 	l.trial = nil
-	kept := full && goodput >= t.goodput/betterBy
-	if l.limit < t.from {
-		kept = full && goodput > t.goodput*betterBy
+	least := betterBy
+	if l.limit > t.from {
+		least = 1 + worthIt*float64(l.limit-t.from)/float64(t.from)
 	}
-	if kept {
+	if full && goodput >= t.goodput*least {
 		l.pause, l.nextPause = 0, 1
 		return
 	}
+	if full && l.limit > t.from {
+		l.doubles = false
+	}
 	l.set(t.from)
+	l.rest()
+}
+
+// rest puts the next trial off, each time for longer.
+func (l *limiter) rest() {
 	l.pause = l.nextPause
 	l.nextPause = min(2*l.nextPause, maxPause)
+}
+
+// halve halves the limit for a request that was sent at a time and waited for others.
+// Those that were sent before the limit was halved last say nothing of the half.
+func (l *limiter) halve(at, sent time.Time) {
+	if _, used := l.slots.look(); used < 2 || l.limit < 2 || sent.Before(l.halved) {
+		return
+	}
+	l.halved, l.doubles, l.trial = at, false, nil
+	l.began, l.answers, l.failures = time.Time{}, 0, 0
+	l.set(l.limit / 2)
+	l.rest()
 }
 
 func (l *limiter) set(limit int) {

@@ -102,7 +102,7 @@ func withServer(t *testing.T, client model.Client) *Caller {
 func TestLimiterGrowsBack(t *testing.T) {
 	t.Parallel()
 	s := newSlots(64)
-	l := newLimiter(s)
+	l := newLimiter(s, 64)
 	l.set(8)
 	now := time.Unix(0, 0)
 	for range 2000 {
@@ -120,7 +120,7 @@ func TestLimiterGrowsBack(t *testing.T) {
 // A trial says nothing when there was too little to do.
 func TestLimiterDiscardsATrialWithoutDemand(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(newSlots(64))
+	l := newLimiter(newSlots(64), 64)
 	l.try(32, 1)
 	l.settling = 0
 	now := time.Unix(0, 0)

@@ -26,7 +26,7 @@ type Options struct {
 	Roles   map[string]Role  // by model.Target, model.Optimizer, model.Judge
 	RunName string           // for Tags
 
-	Concurrency int           // requests in flight, all models together; 0 = 16
+	Concurrency int           // most requests in flight, all models together; 0 = 16
 	Patience    time.Duration // see StoppedError; 0 = 2 minutes
 	Reuse       string        // ReuseAuto or ReuseNever; "" = ReuseAuto
 	Limits      Limits
@@ -97,6 +97,10 @@ type Role struct {
 	// MaxOutput is the most tokens that the model can give, as far as that is known;
 	// 0 = it is not. A request that asks for less is held to that.
 	MaxOutput int64
+
+	// Local says that the server is on this machine. It may answer one request at a time:
+	// only as many are in flight as it is shown to answer faster.
+	Local bool
 
 	// Patient says that somebody answers in their own time, at no cost that is
 	// known: a request without a usable reply is not sent again in the same words,
@@ -207,7 +211,7 @@ func newRoles(o Options) map[string]*role {
 	for name, r := range o.Roles {
 		id := r.Endpoint + "\x00" + r.Model
 		if ends[id] == nil {
-			ends[id] = newEndpoint(r.Endpoint, r.Model, o)
+			ends[id] = newEndpoint(r, o)
 		}
 		roles[name] = &role{Role: r, name: name, end: ends[id]}
 	}

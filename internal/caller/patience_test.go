@@ -9,7 +9,7 @@ import (
 // let them wait for it: nothing else will fail meanwhile.
 func TestPatienceEndsBelowALongHint(t *testing.T) {
 	t.Parallel()
-	e := newEndpoint("server", "model", Options{Patience: time.Minute, Concurrency: 8})
+	e := newEndpoint(Role{Endpoint: "server", Model: "model"}, Options{Patience: time.Minute, Concurrency: 8})
 	a, b := e.begin(), e.begin()
 	now := time.Unix(1000, 0)
 	e.failed(now, a)
@@ -36,7 +36,7 @@ func TestPatienceEndsBelowALongHint(t *testing.T) {
 func TestASingleFailureIsOfTheEndpoint(t *testing.T) {
 	t.Parallel()
 	for failures, want := range map[int]verdict{1: stopRun, 2: giveUp} {
-		e := newEndpoint("server", "model", Options{Patience: time.Minute, Concurrency: 8})
+		e := newEndpoint(Role{Endpoint: "server", Model: "model"}, Options{Patience: time.Minute, Concurrency: 8})
 		a, now := e.begin(), time.Unix(1000, 0)
 		e.answered(now, time.Millisecond)
 		for range failures {

@@ -58,7 +58,8 @@ type request struct {
 	begun bool // it belongs to an episode under way, which Stop lets finish
 	try   int  // of that episode
 
-	direct bool // its failure concerns no one else, see Direct
+	direct    bool // its failure concerns no one else, see Direct
+	divisible bool // see Call
 
 	// record makes an answer durable. The request keeps its slot of the run until
 	// it returns, so that a kill loses no more answers than there are slots.
@@ -123,6 +124,9 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure), why: failure})); err != nil {
 			return &answer{}, err
 		}
+		if e.divisible && r.overdue(tries, got.spend.Took, failure.Code) {
+			return &answer{}, &TimeoutError{Role: r.name, Timeout: r.Timeout}
+		}
 		if e.req.Passage.Begun() {
 			return &answer{}, &UnmeasuredError{Key: e.key, Err: fmt.Errorf("the answer broke off after its beginning had reached the agent: %w", failure)}
 		}
@@ -135,6 +139,21 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 			return &answer{}, err
 		}
 	}
+}
+
+// overdue reports whether the time of a call was over twice in a row. Once, it may have waited
+// for others, or hung. It says nothing of the endpoint, which is asked for less.
+func (r *role) overdue(tries *attempts, took time.Duration, code model.Code) bool {
+	if code != model.Timeout || r.Timeout == 0 || took < r.Timeout {
+		tries.overdue = false
+		return false
+	}
+	if !tries.overdue {
+		tries.overdue = true
+		return false
+	}
+	r.end.excuse()
+	return true
 }
 
 // once makes one attempt within the limits, and records its answer. A failure is
@@ -157,6 +176,9 @@ func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*an
 		*e.served += got.spend.Took
 	}
 	r.end.pause(now, got.reply.Pause) // before anybody gets the slot
+	if failure != nil && ctx.Err() == nil {
+		r.end.relieve(now, started, failure.Code)
+	}
 	r.end.slots.release()
 	defer s.slots.release()
 

@@ -101,11 +101,11 @@ func (s *slots) resize(limit int) {
 	s.grant()
 }
 
-// look returns how many requests had to wait since it was last called, and how
-// many are in flight.
+// look returns how many requests had to wait since it was last called, those
+// included that did so already then, and how many are in flight.
 func (s *slots) look() (waited, used int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	waited, s.waited = s.waited, 0
+	waited, s.waited = s.waited, s.queue.Len()
 	return waited, s.used
 }

@@ -198,6 +198,8 @@ func forecastCost(p result.Plan) string {
 // models usually take is not known of simulated ones.
 func forecastTime(p result.Plan) string {
 	switch f := p.Forecast; {
+	case f.TimeS == nil && p.Episodes == 0:
+		return "time: unknown: `skillopt doctor` measures how fast a model on this machine is"
 	case f.TimeS == nil:
 		return "time: unknown, as long as no episode was made"
 	case !p.Simulated || f.Basis == result.Measured:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/result"
 
 	"github.com/seed-f4525e22/skillopt/config"
@@ -93,6 +94,10 @@ func (m measured) seedPrompts(ctx context.Context, j *journal.Journal) error {
 // earlier is what the newest run of this configuration measured, if there is one, or else
 // what runs of others tell.
 func (s *forecaster) earlier(ctx context.Context) (measured, error) {
+	s.speeds = map[string]*session.Speed{}
+	for _, role := range s.Models.Roles() {
+		s.speeds[role] = s.Speed(ctx, role)
+	}
 	id, err := s.Identity()
 	if err != nil {
 		return measured{}, err

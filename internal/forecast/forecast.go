@@ -27,6 +27,8 @@ import (
 type forecaster struct {
 	*session.Session
 	measuring bool // of an operation that trains nothing
+
+	speeds map[string]*session.Speed // by role, of models on this machine; nil: not measured
 }
 
 // accuracyOf is what bench/forecast.py found; docs/budgets.md has all of it.
@@ -333,32 +335,28 @@ func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Inter
 
 // forecastTime adds up the phases of a dry run: each takes as long as its calls
 // do next to each other, and one call at least. Nil: no one knows how long an episode
-// takes before one was made.
+// takes before one was made, or how fast a model on this machine is.
 func (s *forecaster) forecastTime(r *dryRun, known measured, loose bool) *result.Interval {
 	total := time.Duration(0)
 	slots := float64(s.Config.Limits.Concurrency)
 	spread := 1.0
 	for _, phase := range r.phases {
-		work, longest := time.Duration(0), time.Duration(0)
+		work, longest, single := time.Duration(0), time.Duration(0), time.Duration(0)
 		for k, t := range phase {
-			n := max(t.calls, t.episodes)
-			each, off := priorStart+time.Duration(float64(t.said)/bytesPerTok/float64(max(1, n))*float64(priorToken)), timeSpread
-			m, ok := known.stages[k]
-			switch {
-			case ok && t.episodes > 0 && m.calls > 0: // one call of it after the other
-				each = time.Duration(float64(m.took) * m.calls / m.episodes)
-			case t.episodes > 0:
+			c, ok := s.estimateCall(k, t, known)
+			if !ok {
 				return nil
-			case ok:
-				each, off = m.took, 1+2*promptSpread
-			case known.learned.replies[k].took > 0:
-				each, off = known.learned.replies[k].took, 1+learnedSpread
 			}
-			spread = max(spread, off)
-			work += time.Duration(n) * each
-			longest = max(longest, each)
+			all := time.Duration(max(t.calls, t.episodes)) * c.each
+			if c.single {
+				single += all
+			} else {
+				work += all
+			}
+			spread = max(spread, c.spread)
+			longest = max(longest, c.each)
 		}
-		total += max(longest, time.Duration(float64(work)/slots))
+		total += max(longest, single, time.Duration(float64(work)/slots))
 	}
 	sec := total.Seconds()
 	out := result.Interval{Expected: sec, Low: sec / spread, High: sec * spread}
@@ -366,4 +364,33 @@ func (s *forecaster) forecastTime(r *dryRun, known measured, loose bool) *result
 		out = widened(out, fewestCalls, mostCalls)
 	}
 	return &out
+}
+
+// callTime is how long a call takes.
+type callTime struct {
+	each   time.Duration
+	spread float64
+	single bool // one is made after the other
+}
+
+// estimateCall returns how long a call of a stage takes, or an episode; false if no one knows.
+func (s *forecaster) estimateCall(k stageRole, t tally, known measured) (callTime, bool) {
+	n := float64(max(1, t.calls, t.episodes))
+	said, asked := float64(t.said)/bytesPerTok/n, float64(t.asked)/bytesPerTok/n
+	m, ok := known.stages[k]
+	switch speed := s.speeds[k.role]; {
+	case ok && t.episodes > 0 && m.calls > 0: // one call of it after the other
+		return callTime{each: time.Duration(float64(m.took) * m.calls / m.episodes), spread: timeSpread}, true
+	case t.episodes > 0:
+		return callTime{}, false
+	case ok:
+		return callTime{each: m.took, spread: 1 + 2*promptSpread}, true
+	case known.learned.replies[k].took > 0:
+		return callTime{each: known.learned.replies[k].took, spread: 1 + learnedSpread}, true
+	case speed != nil:
+		return callTime{each: time.Duration((asked/speed.Input + said/speed.Output) * float64(time.Second)), spread: timeSpread, single: true}, true
+	case s.Models.Of(k.role).Local:
+		return callTime{}, false
+	}
+	return callTime{each: priorStart + time.Duration(said*float64(priorToken)), spread: timeSpread}, true
 }

@@ -25,6 +25,10 @@ type Request struct {
 	// is refused is asked for again. It must be pure.
 	Accept func(text string) error
 
+	// Divisible says that less can be asked instead: a reply that takes longer than the
+	// model has time for is ErrTimeout.
+	Divisible bool
+
 	// Temperature overrides the configured one, nil does not.
 	Temperature *float64
 }
@@ -37,6 +41,10 @@ type Ask func(ctx context.Context, q Request) (string, error)
 
 // ErrLost says that a model gave no usable reply. It matches every *LostError.
 var ErrLost = errors.New("no usable reply")
+
+// ErrTimeout says that a model was not done in time with a request that is divisible. It is
+// recorded: the request gets no other answer later.
+var ErrTimeout = errors.New("no reply in time")
 
 // LostError says which reply could not be used, and why. Its texts hold no secrets.
 type LostError struct {

@@ -30,6 +30,7 @@ type ReflectInput struct {
 	Budget      int                  // items kept of one reply; ModeFullRewrite has none
 	StepBuffer  string               // see StepBuffer, may be empty
 	MetaSkill   string               // the optimizer's memory, may be empty
+	TooLong     int                  // bytes of the shortest request that took too long before; 0: none did
 }
 
 // ReflectResult is what the analysts of one batch proposed.
@@ -41,6 +42,10 @@ type ReflectResult struct {
 	Unmeasured int        `json:"unmeasured"`          // trajectories without a score, which no one read
 	Calls      int        `json:"calls"`
 	Lost       []string   `json:"lost,omitempty"` // keys of analysts that gave no usable reply
+
+	// TooLong is how many bytes the shortest request has that a reply took too long for,
+	// those of ReflectInput included; 0: there is none. Its minibatch was read in halves.
+	TooLong int `json:"too_long,omitempty"`
 }
 
 // Reflect asks one analyst per minibatch, all at once. An analyst without a
@@ -50,25 +55,49 @@ func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
 		in.Budget = -1
 	}
 	jobs, result := in.plan()
-	analyses := make([]*Analysis, len(jobs))
-	g, gctx := taskgroup.WithContext(ctx)
+	result.TooLong = in.TooLong
+	read, err := in.analyseAll(ctx, jobs)
+	for _, r := range read {
+		result.add(r)
+	}
+	return result, err
+}
+
+// reading is what the analysts of a minibatch said: one, or those of its parts.
+type reading struct {
+	analyses []Analysis
+	lost     []string // keys
+	tooLong  int      // see ReflectResult
+}
+
+func (r *ReflectResult) add(of reading) {
+	r.Analyses, r.Lost = append(r.Analyses, of.analyses...), append(r.Lost, of.lost...)
+	r.Calls += len(of.analyses) + len(of.lost)
+	r.TooLong = shorter(r.TooLong, of.tooLong)
+}
+
+// shorter is the smaller one of two lengths, of which 0 is none.
+func shorter(a, b int) int {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// analyseAll asks the analysts of all jobs at once.
+func (in ReflectInput) analyseAll(ctx context.Context, jobs []job) ([]reading, error) {
+	read := make([]reading, len(jobs))
+	g, ctx := taskgroup.WithContext(ctx)
 	for i, j := range jobs {
 		g.Go(func() (err error) {
-			analyses[i], err = in.analyse(gctx, j)
+			read[i], err = in.analyse(ctx, j)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return ReflectResult{}, err
+		return nil, err
 	}
-	for i, a := range analyses {
-		if a == nil {
-			result.Lost = append(result.Lost, jobs[i].key)
-			continue
-		}
-		result.Analyses = append(result.Analyses, *a)
-	}
-	return result, nil
+	return read, nil
 }
 
 // job is the request to one analyst.
@@ -82,6 +111,18 @@ type job struct {
 
 // size is how many tasks the analyst reads.
 func (j job) size() int { return len(j.outcomes) + len(j.contrasts) }
+
+// halves are the requests to two analysts instead.
+func (j job) halves() []job {
+	first, second := j, j
+	first.key, second.key = j.key+"/0", j.key+"/1"
+	if n := len(j.contrasts) / 2; j.contrasts != nil {
+		first.contrasts, second.contrasts = j.contrasts[:n], j.contrasts[n:]
+	}
+	n := len(j.outcomes) / 2
+	first.outcomes, second.outcomes = j.outcomes[:n], j.outcomes[n:]
+	return []job{first, second}
+}
 
 func (in ReflectInput) plan() ([]job, ReflectResult) {
 	size := in.Size
@@ -121,24 +162,47 @@ func (in ReflectInput) plan() ([]job, ReflectResult) {
 			result.Unmeasured++
 		}
 	}
-	result.Calls = len(jobs)
 	return jobs, result
 }
 
-// analyse returns nil without an error when the reply is lost.
-func (in ReflectInput) analyse(ctx context.Context, j job) (*Analysis, error) {
+// analyse asks the analyst of a minibatch, or those of its halves: where the request is as
+// long as one that took too long, or takes too long itself.
+func (in ReflectInput) analyse(ctx context.Context, j job) (reading, error) {
 	q, err := in.request(j)
 	if err != nil {
-		return nil, err
+		return reading{}, err
+	}
+	if size := len(q.System) + len(q.User); q.Divisible && in.TooLong > 0 && size >= in.TooLong {
+		return in.analyseHalves(ctx, j, 0)
 	}
 	reply, err := in.Ask(ctx, q)
-	if errors.Is(err, ErrLost) {
-		return nil, nil
+	switch {
+	case errors.Is(err, ErrTimeout):
+		return in.analyseHalves(ctx, j, len(q.System)+len(q.User))
+	case errors.Is(err, ErrLost):
+		return reading{lost: []string{j.key}}, nil
+	case err != nil:
+		return reading{}, fmt.Errorf("ask %s: %w", j.key, err)
 	}
+	a, err := in.read(reply, j)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", j.key, err)
+		return reading{}, err
 	}
-	return in.read(reply, j)
+	return reading{analyses: []Analysis{*a}}, nil
+}
+
+// analyseHalves asks two analysts instead of one, whose request of size bytes took too
+// long; 0: it was not sent.
+func (in ReflectInput) analyseHalves(ctx context.Context, j job, size int) (reading, error) {
+	in.TooLong = shorter(in.TooLong, size)
+	read, err := in.analyseAll(ctx, j.halves())
+	if err != nil {
+		return reading{}, err
+	}
+	a, b := read[0], read[1]
+	return reading{
+		analyses: append(a.analyses, b.analyses...), lost: append(a.lost, b.lost...), tooLong: shorter(in.TooLong, shorter(a.tooLong, b.tooLong)),
+	}, nil
 }
 
 func (in ReflectInput) request(j job) (Request, error) {
@@ -166,7 +230,8 @@ func (in ReflectInput) request(j job) (Request, error) {
 	}
 	q := Request{
 		Key: j.key, Stage: model.StageAnalystSuccess, System: in.View.system(text.System), User: text.User,
-		Schema: analystSchema(in.Mode, in.View.Forms, j.source, in.noted(j.source)),
+		Schema:    analystSchema(in.Mode, in.View.Forms, j.source, in.noted(j.source)),
+		Divisible: j.size() > 1,
 		Accept: func(reply string) error {
 			_, err := in.read(reply, j)
 			return err

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -134,13 +136,25 @@ func (s *Session) lost(key string, lost *caller.LostError) error {
 	}
 }
 
+const halvesSuffix = "/halves"
+
+// halve records that a request is not sent again since its reply took too long.
+func (s *Session) halve(ctx context.Context, key string, late *caller.TimeoutError) error {
+	s.Emit(event.Warning{Text: fmt.Sprintf("%s: %v: it is asked in halves, as are later requests of its length; a longer timeout keeps them whole", key, late)})
+	_, err := s.Caller.Decision(ctx, key+halvesSuffix, func() ([]byte, error) { return json.Marshal(late.Timeout.String()) })
+	return cmp.Or(err, optimize.ErrTimeout)
+}
+
 // Ask returns the optimizer under a prefix of keys.
 func (s *Session) Ask(prefix string) optimize.Ask {
 	return func(ctx context.Context, q optimize.Request) (string, error) {
 		key := prefix + "/" + q.Key
+		if _, halved := s.Caller.Decided(key + halvesSuffix); halved {
+			return "", optimize.ErrTimeout
+		}
 		seed := caller.Seed(s.Config.Train.Seed, key, 0)
 		resp, err := s.Caller.Do(ctx, caller.Call{
-			Key: key, Turn: 1, Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Seed: &seed, Accept: q.Accept,
+			Key: key, Turn: 1, Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Seed: &seed, Accept: q.Accept, Divisible: q.Divisible,
 			Sampling: model.Sampling{Temperature: q.Temperature},
 			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},
 			Reask:    caller.Reask{Same: 8, WithError: 1},
@@ -148,6 +162,10 @@ func (s *Session) Ask(prefix string) optimize.Ask {
 		var lost *caller.LostError
 		if errors.As(err, &lost) {
 			return "", s.lost(key, lost)
+		}
+		var late *caller.TimeoutError
+		if errors.As(err, &late) {
+			return "", s.halve(ctx, key, late)
 		}
 		p := s.Usage()
 		p.Stage = q.Stage

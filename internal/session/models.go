@@ -174,7 +174,7 @@ func (m *Models) Role(name string) caller.Role {
 	b, c := m.built[name], m.in.Config.Models.Of(name)
 	r := caller.Role{
 		Client: b.Client, Endpoint: b.Endpoint, Source: b.Source, Model: c.Model, Timeout: c.Timeout.Std(),
-		Sampling: wiring.Sampling(c),
+		Sampling: wiring.Sampling(c), Local: b.Local,
 	}
 	r.Patient = b.Kind == wiring.ByHand
 	switch b.Kind {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -157,10 +158,10 @@ const BatchKey = "train/batch"
 const StartKey = "train/start"
 
 // kept reports whether a fork takes a decision over: that the test split was opened, how
-// large batches and steps are, how the run began and what it continues from, and where there was
-// room for a second try, which its parent has paid for.
+// large batches and steps are, which requests are asked in halves, how the run began and what it
+// continues from, and where there was room for a second try, which its parent has paid for.
 func kept(key string) bool {
-	return key == BatchKey || key == StartKey || key == StretchesKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key)
+	return key == BatchKey || key == StartKey || key == StretchesKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key) || strings.HasSuffix(key, halvesSuffix)
 }
 
 // Replayed says which cassette it is.

@@ -66,7 +66,13 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 		})
 	}
 	r.emit(event.StageStarted{Epoch: id.epoch, Step: id.number, Stage: "reflect"})
-	return b, g.Wait()
+	if err := g.Wait(); err != nil {
+		return b, err
+	}
+	for _, read := range b.reflected {
+		r.optimizer.learn(read)
+	}
+	return b, nil
 }
 
 // analystPrefix is where the requests about a microbatch are.

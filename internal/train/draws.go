@@ -70,7 +70,7 @@ func newDraws(pool []shown, sizes []int, n int, rates map[string]float64, seed i
 	var out []draw
 	seen := map[string]bool{}
 	for _, of := range drawOrder(sizes) {
-		d := draw{of.order, fitting(orders[of.order], of.size)}
+		d := draw{of.order, fitSection(orders[of.order], of.size)}
 		key := strings.Join(d.ids(), "\n")
 		if len(out) < n && !seen[key] {
 			seen[key], out = true, append(out, d)
@@ -131,8 +131,8 @@ func takeTurns(tasks []shown, rates map[string]float64) []shown {
 	return out
 }
 
-// fitting returns the first n tasks that a section has room for.
-func fitting(tasks []shown, n int) []shown {
+// fitSection returns the first n tasks that a section has room for.
+func fitSection(tasks []shown, n int) []shown {
 	bytes := 0
 	for i, t := range tasks[:min(n, len(tasks))] {
 		if bytes += len(t.example.Text()) + 2; bytes > longestSection {
@@ -174,7 +174,7 @@ func firstGold(t task.Task) string {
 // each is asked.
 type round struct{ field, tasks int }
 
-// Bounds of a field of draws: how many rollouts tell draws from each other.
+// Bounds of a field of draws: how many rollouts distinguish draws.
 const (
 	rolloutsForFour  = 16
 	rolloutsForEight = 48

@@ -59,15 +59,15 @@ func newExampleStage(o Options, d Deps, r *rollouts, s *skills, p *pacer) *examp
 	}
 }
 
-// enabled reports whether worked examples are tried at all.
-func (x *exampleStage) enabled() bool {
+// applies reports whether worked examples are tried at all.
+func (x *exampleStage) applies() bool {
 	return len(x.opts.Examples.Sizes) > 0 && x.opts.Gate != gate.ModeOff && x.data.Example != nil
 }
 
 // saw keeps the outcomes of train tasks.
 func (x *exampleStage) saw(outcomes []trajectory.Outcome) {
 	for _, o := range outcomes {
-		if x.enabled() && o.Status.Measured() {
+		if x.applies() && o.Status.Measured() {
 			x.answered[o.ID] = o
 		}
 	}
@@ -75,13 +75,13 @@ func (x *exampleStage) saw(outcomes []trajectory.Outcome) {
 
 // waits reports whether a draw may still meet the gate.
 func (x *exampleStage) waits() bool {
-	return len(x.rejected.tasks) > 0 || x.enabled() && !x.compared
+	return len(x.rejected.tasks) > 0 || x.applies() && !x.compared
 }
 
 // choose returns the draw that is to meet the gate in a step, nil if none is. The record says
 // why. Where the first step has too few tasks with an answer, the second one has replies too.
 func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesRecord, *draw, error) {
-	if !x.enabled() || x.compared {
+	if !x.applies() || x.compared {
 		return nil, nil, nil
 	}
 	x.compared = id.number > 1

@@ -28,6 +28,7 @@ type optimizer struct {
 	tasks   map[string]*task.Task                          // train tasks by id
 	scope   skill.Scope
 	loads   *loads
+	tooLong int // bytes, see optimize.ReflectInput; of the steps before
 }
 
 func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
@@ -182,8 +183,15 @@ func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectRes
 		Ask: r.ask, Prompts: o.prompts, Mode: o.mode,
 		Outcomes: single, Contrasts: contrasts, Skill: document, View: view, Size: o.opts.Minibatch, Seed: r.seed, Shallow: o.opts.Shallow,
 		FailureOnly: o.opts.FailureOnly, SkillAware: o.opts.SkillAware, Budget: r.budget,
-		StepBuffer: r.stepBuffer, MetaSkill: o.memory.metaSkill,
+		StepBuffer: r.stepBuffer, MetaSkill: o.memory.metaSkill, TooLong: o.tooLong,
 	})
+}
+
+// learn takes over which requests took too long for what is asked in later steps.
+func (o *optimizer) learn(read optimize.ReflectResult) {
+	if n := read.TooLong; n > 0 && (o.tooLong == 0 || n < o.tooLong) {
+		o.tooLong = n
+	}
 }
 
 // evidence is what a step has for its proposals apart from the patches.

@@ -124,7 +124,7 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 }
 
 func (t *trainer) run(ctx context.Context) error {
-	if !t.stepper.examples.enabled() { // else it is not certain what the first step begins with
+	if !t.stepper.examples.applies() { // else it is not certain what the first step begins with
 		t.prefetch.next = &nextUnit{epoch: 1}
 	}
 	if err := t.begin(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -44,6 +45,9 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name, Kind: Remote}
 	n := &notices{role: role, hide: hide}
 	b.Hear, s.notices = n.hear, n
+	if u, err := url.Parse(s.BaseURL); err == nil {
+		b.Local = onThisMachine(u.Hostname()) && p.Name != "litellm"
+	}
 	if b.Servers, err = s.servers(hide); err != nil {
 		return Built{}, withoutSecrets(err, hide)
 	}
@@ -79,7 +83,7 @@ func (s server) servers(hide *redact.Exact) ([]Server, error) {
 				return n, withoutSecrets(err, hide)
 			}
 		}
-		guard := &redacting{Client: c, hide: hide}
+		guard := &redacting{Client: s.bound(c, base), hide: hide}
 		if r, ok := c.(renewer); ok {
 			guard.renewed = &renewed{tokens: r.Tokens}
 		}

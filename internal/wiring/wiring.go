@@ -51,6 +51,7 @@ type Built struct {
 	Kind      Kind
 	Simulated bool // what answers is a simulation, or was when it was recorded
 	AtHome    bool // behind it is the provider's own address, where its list prices hold
+	Local     bool // behind it is a server on this machine, which is no proxy
 	Warnings  []string
 	Close     func() error // nil = nothing to release
 

@@ -70,8 +70,8 @@ func sized(in *session.Inputs, name task.Split) int {
 }
 
 // Examine checks whether a configuration can run: what it names, what runs its tasks,
-// and the models, with one real call to each server of a role. No one who answers by
-// hand is asked. A coding agent works once against a scripted model.
+// and the models, with one real call to each server of a role, and two more where it is on
+// this machine, to measure it. No one who answers by hand is asked. A coding agent works once against a scripted model.
 func Examine(ctx context.Context, cfg config.Config, o session.Options) result.Examination {
 	e := &examiner{}
 	s, err := session.Prepare(ctx, cfg, o)
@@ -242,17 +242,21 @@ func (e *examiner) probe(ctx context.Context, role string, one wiring.Server) (s
 		}
 		details = append(details, fmt.Sprintf("context of %d tokens (models.%s.context)", n, role))
 	}
+	if b := e.session.Models.Of(role); b.Local && len(b.Servers) == 1 {
+		speed, err := e.measureSpeed(ctx, role, one.Client)
+		if err != nil {
+			return "", &probeError{endpoint: one.Name, err: err}
+		}
+		details = append(details, speed)
+	}
 	return strings.Join(slices.DeleteFunc(details, func(d string) bool { return d == "" }), "; "), nil
 }
 
 // ask sends the request of the probe.
 func (e *examiner) ask(ctx context.Context, role string, c model.Client) (string, error) {
 	m := e.session.Config.Models.Of(role)
-	if timeout := m.Timeout.Std(); timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
+	ctx, cancel := limitTime(ctx, m)
+	defer cancel()
 	began := time.Now()
 	resp, err := c.Generate(ctx, model.Request{
 		Model: m.Model, Messages: []model.Message{{Role: model.User, Content: `Answer with this JSON object and nothing else: {"ready": true}`}},
@@ -270,6 +274,14 @@ func (e *examiner) ask(ctx context.Context, role string, c model.Client) (string
 		kind = "simulated, "
 	}
 	return fmt.Sprintf("%s%s answered in %d ms, %s", kind, resp.Model, time.Since(began).Milliseconds(), wording.Plural(resp.Usage.Input+resp.Usage.Output, "token", "tokens")), nil
+}
+
+// limitTime bounds a request by the timeout of its model, if that has one.
+func limitTime(ctx context.Context, m config.Model) (context.Context, context.CancelFunc) {
+	if timeout := m.Timeout.Std(); timeout > 0 {
+		return context.WithTimeout(ctx, timeout)
+	}
+	return context.WithCancel(ctx)
 }
 
 // priced says what a model costs, as far as it is known.

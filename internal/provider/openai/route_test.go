@@ -276,7 +276,7 @@ func TestReasoningDetails(t *testing.T) {
 	details := `[{"type":"reasoning.text","text":"hm","signature":null},{"type":"reasoning.encrypted","data":"x"}]`
 	whole := `{"choices":[{"message":{"content":"4","reasoning":"hm","reasoning_details":` + details + `}}]}`
 	stream := event(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"reasoning": "hm", "reasoning_details": []any{map[string]any{"type": "reasoning.text", "text": "hm", "signature": nil}}}}}}) +
-		event(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": "4", "reasoning_details": []any{map[string]any{"type": "reasoning.encrypted", "data": "x"}}}}}}) + "data: [DONE]\n\n"
+		event(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": "4", "reasoning_details": []any{map[string]any{"type": "reasoning.encrypted", "data": "x"}}}, "finish_reason": "stop"}}}) + "data: [DONE]\n\n"
 	for name, reply := range map[string]string{"whole": whole, "stream": stream} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

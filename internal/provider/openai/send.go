@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -140,6 +141,10 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 
 // errCut is a stream that ends before the answer does.
 var errCut = errors.New("the stream ends before the answer does")
+
+// errNoReason is a stream whose end has no finish_reason before it.
+var errNoReason = fmt.Errorf("%w: it has no finish_reason, as where the server answers another request instead; "+
+	"limits.concurrency: 1 or models.*.stream: false helps if that happens to every answer", errCut)
 
 // drain reads what follows the end of an answer, so that the connection can be
 // used again. Nothing of it matters, and hardly any time is spent on it.

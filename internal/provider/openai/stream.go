@@ -39,8 +39,9 @@ type wireDelta struct {
 	} `json:"delta"`
 }
 
-// readChatStream puts a chat completion together. It is whole when the server
-// says so, or has given both a reason to stop and the counts, which come last.
+// readChatStream puts a chat completion together. It is whole when the server has
+// given a reason to stop, and then its end or the counts, which come last. An end alone
+// proves nothing: servers that break off an answer for another request write it too.
 func (a answers) readChatStream(res *http.Response, events iter.Seq[header.Event], req *model.Request) (model.Response, error) {
 	var g gathered
 	for e := range events {
@@ -51,8 +52,11 @@ func (a answers) readChatStream(res *http.Response, events iter.Seq[header.Event
 			break
 		}
 	}
-	if !g.done && (g.whole.Choices == nil || g.choice().FinishReason == "" || !g.counted) {
+	switch reasoned := g.whole.Choices != nil && (g.choice().FinishReason != "" || header.Present(g.choice().Error)); {
+	case !g.done && (!reasoned || !g.counted):
 		return model.Response{}, errCut
+	case g.whole.Choices != nil && !reasoned:
+		return model.Response{}, errNoReason
 	}
 	g.settle()
 	return a.chatAnswer(res, nil, &g.whole, req)

@@ -41,7 +41,9 @@ func TestOddStreams(t *testing.T) {
 		code       model.Code
 	}{
 		{name: "no end mark", body: delta(`"content":"x"`) + end + usage, want: model.Response{Text: "x", Finish: model.FinishStop, Usage: counted}},
-		{name: "no reason", body: delta(`"content":"x"`) + done, want: model.Response{Text: "x", Finish: model.FinishStop}},
+		{name: "broken off before a word", body: delta(`"role":"assistant"`) + done, code: model.Truncated},
+		{name: "broken off after a word", body: delta(`"content":"x"`) + done, code: model.Truncated},
+		{name: "broken off with counts", body: delta(`"content":"x"`) + usage + done, code: model.Truncated},
 		{name: "no blank line at the end", body: delta(`"content":"x"`) + end + usage + "data: [DONE]\n", want: model.Response{Text: "x", Finish: model.FinishStop, Usage: counted}},
 		{name: "windows", body: strings.ReplaceAll(delta(`"content":"x"`)+end+done, "\n", "\r\n"), want: model.Response{Text: "x", Finish: model.FinishStop}},
 		{name: "no space after data", body: strings.ReplaceAll(delta(`"content":"x"`)+end+done, "data: ", "data:"), want: model.Response{Text: "x", Finish: model.FinishStop}},
@@ -198,7 +200,7 @@ func TestStreamsShareConnections(t *testing.T) {
 				remotes = append(remotes, r.RemoteAddr) // one request at a time
 				_, _ = io.Copy(io.Discard, r.Body)
 				w.Header().Set("Content-Type", "text/event-stream")
-				_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n")
+				_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 				_ = http.NewResponseController(w).Flush()
 				if linger {
 					<-r.Context().Done()
