@@ -70,7 +70,9 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 		return b, err
 	}
 	for _, read := range b.reflected {
-		r.optimizer.learn(read)
+		if o := r.optimizer; read.TooLong > 0 && (o.tooLong == 0 || read.TooLong < o.tooLong) {
+			o.tooLong = read.TooLong // for the steps to come
+		}
 	}
 	return b, nil
 }

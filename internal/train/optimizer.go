@@ -187,13 +187,6 @@ func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectRes
 	})
 }
 
-// learn takes over which requests took too long for what is asked in later steps.
-func (o *optimizer) learn(read optimize.ReflectResult) {
-	if n := read.TooLong; n > 0 && (o.tooLong == 0 || n < o.tooLong) {
-		o.tooLong = n
-	}
-}
-
 // evidence is what a step has for its proposals apart from the patches.
 type evidence struct {
 	step    stepID

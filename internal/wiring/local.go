@@ -56,11 +56,14 @@ func (b *bounded) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
-// refusesBound reports whether a server refused a request in a way that its bound can be
-// the reason of.
+// refusesBound reports whether a server refused a request for its bound, as max_tokens or
+// max_new_tokens, or since it leaves no room in the context for the prompt.
 func refusesBound(err error) bool {
 	var fault *model.Error
-	return errors.As(err, &fault) && (fault.Code == model.ContextLength || fault.Code == model.BadRequest) && fault.Status >= http.StatusBadRequest
+	if !errors.As(err, &fault) || fault.Status < http.StatusBadRequest {
+		return false
+	}
+	return fault.Code == model.ContextLength || fault.Code == model.BadRequest && strings.Contains(fault.Error(), "max_")
 }
 
 // isPrivate reports whether the server of an address is on this machine or on a private

@@ -30,6 +30,7 @@ func TestLocalServersAreBounded(t *testing.T) {
 		"set by the user":          {configured: 40, finish: "length", sent: []int{0}},
 		"set by the request":       {asked: 7, finish: "length", sent: []int{7}},
 		"more than the context":    {context: 4096, finish: "stop", sent: []int{8192, 0}},
+		"named by another server":  {context: 512, finish: "stop", sent: []int{8192, 0}},
 		"cut where the context is": {context: 4096, finish: "length", sent: []int{8192, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +47,11 @@ func TestLocalServersAreBounded(t *testing.T) {
 				w.Header().Set("Content-Type", "application/json")
 				if tc.context > 0 && body.MaxTokens > tc.context {
 					w.WriteHeader(http.StatusBadRequest)
-					_, _ = io.WriteString(w, `{"error":{"message":"max_tokens is too large: This model's maximum context length is 4096 tokens"}}`)
+					why := "max_tokens is too large: This model's maximum context length is 4096 tokens"
+					if tc.context == 512 {
+						why = "`inputs` tokens + `max_new_tokens` must be <= 512"
+					}
+					_, _ = io.WriteString(w, `{"error":{"message":"`+why+`"}}`)
 					return
 				}
 				_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"`+tc.finish+`","message":{"content":"x"}}]}`)
