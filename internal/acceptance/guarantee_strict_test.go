@@ -22,7 +22,7 @@ var recordGolden = flag.Bool("record-strict", false, "write testdata/strict anew
 func TestStrictIsAsItWas(t *testing.T) {
 	t.Parallel()
 	quickstart := func(t *testing.T, set string) config.Config {
-		cfg, err := config.LoadFile("../../examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4", "gate.fresh=false", "train.warm=off", "edits.tidy=false", "train.stop.perfect=false", "train.stop.patience=0", "train.second_try=false")
+		cfg, err := config.LoadFile("../../examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4", "gate.fresh=false", "train.warm=off", "edits.tidy=false", "edits.examples=off", "train.stop.perfect=false", "train.stop.patience=0", "train.second_try=false")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,11 +33,13 @@ func TestStrictIsAsItWas(t *testing.T) {
 		"observe":    func(t *testing.T, dir string) { trained(t, quickstart(t, "gate.mode=observe"), dir) },
 		"guarantee": func(t *testing.T, dir string) {
 			cfg := worldConfig("http://in.process/v1")
+			cfg.Edits.Examples = 0
 			cfg.Gate.Mode, cfg.Gate.Fresh, cfg.Reflect.View, cfg.Edits.Tidy, cfg.Train.Stop, cfg.Train.SecondTry = "strict", false, "task", false, config.Stop{}, false
 			trained(t, cfg, dir, inProcess(t)...)
 		},
 		"mixed": func(t *testing.T, dir string) {
 			cfg := worldConfig("http://in.process/v1")
+			cfg.Edits.Examples = 0
 			cfg.Gate.Mode, cfg.Gate.Metric, cfg.SlowUpdate.Gated, cfg.Train.Seed = "strict", "mixed", false, 5
 			cfg.Gate.Fresh, cfg.Reflect.View, cfg.Edits.Tidy, cfg.Train.Stop, cfg.Train.SecondTry = false, "task", false, config.Stop{}, false
 			trained(t, cfg, dir, inProcess(t)...)

@@ -85,7 +85,7 @@ func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesR
 		return nil, nil, nil
 	}
 	x.compared = id.number > 1
-	rollouts, err := x.pacer.examples(ctx, id, x.opts.Examples.Rollouts)
+	rollouts, err := x.pacer.examples(ctx, id.key()+"/"+examplesPart, Unit{Name: UnitExamples, Step: id.number, Tasks: x.opts.Examples.Rollouts})
 	if err != nil || rollouts == 0 {
 		return nil, nil, err
 	}
@@ -100,8 +100,15 @@ func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesR
 		r.Draws = append(r.Draws, result.ExampleDraw{Order: d.order, Tasks: d.ids()})
 	}
 	best, err := x.compare(ctx, id, r, draws, held, rounds)
-	if err != nil || r.Reason != "" {
+	if err != nil {
 		return r, nil, err
+	}
+	room, err := x.pacer.examples(ctx, id.key()+"/"+examplesPart+"/gate", Unit{Name: UnitExamplesGate, Step: id.number, Tasks: 2})
+	if err != nil {
+		return r, nil, err
+	}
+	if r.Reason = x.doubt(r.Draws[best], room); r.Reason != "" {
+		return r, nil, nil
 	}
 	r.Chosen = best + 1
 	return r, &draws[best], nil
@@ -177,8 +184,7 @@ func (x *exampleStage) failureRates() map[string]float64 {
 }
 
 // compare asks draws the same train tasks, halves the field after each round, and returns
-// the index of the last one. Where it scores no higher than the current skill the record
-// says so.
+// the index of the last one.
 func (x *exampleStage) compare(ctx context.Context, id stepID, r *result.ExamplesRecord, draws []draw, held []task.Task, rounds []round) (best int, err error) {
 	field := make([]int, len(draws))
 	for i := range field {
@@ -206,9 +212,7 @@ func (x *exampleStage) compare(ctx context.Context, id stepID, r *result.Example
 		slices.SortStableFunc(field, func(a, b int) int { return compareMeans(sums[b], sums[a]) })
 		field = slices.Clone(field[:(len(field)+1)/2])
 	}
-	best = field[0]
-	x.explain(r, sums[best], n)
-	return best, nil
+	return field[0], nil
 }
 
 // ask makes a round of rollouts under prefix. It returns the scores of the draws of the field on each
@@ -236,18 +240,24 @@ func (x *exampleStage) ask(ctx context.Context, prefix string, field []int, draw
 	return slices.DeleteFunc(scores, func(of []float64) bool { return len(of) < len(field) }), nil
 }
 
-// explain says in the record why a draw does not meet the gate: its mean is not a standard
-// error above that of the current skill on the selection tasks, or nothing is known of it.
-func (x *exampleStage) explain(r *result.ExamplesRecord, sum, n float64) {
+// doubt returns why a draw does not meet the gate, "" if it does: its mean has to be a
+// standard error above that of the current skill on the selection tasks, and two where the
+// gate leaves no room for a step.
+func (x *exampleStage) doubt(d result.ExampleDraw, room int) string {
 	before := x.skills.entry(&x.skills.current).metric()
-	if n == 0 || before == nil {
-		r.Reason = "no draw could be measured"
-		return
+	switch {
+	case d.Score == nil || before == nil:
+		return "no draw could be measured"
+	case room == 0:
+		return "no ceiling has room for the gate"
 	}
-	p := (sum + 0.5) / (n + 1) // so that a mean of 0 or 1 has an error too
-	if se := math.Sqrt(p * (1 - p) / n); sum/n < *before+se {
-		r.Reason = fmt.Sprintf("on %.0f train tasks the best draw scored %.3f, less than a standard error (%.3f) above the skill without examples (%.3f)", n, sum/n, se, *before)
+	n := float64(d.N)
+	p := (*d.Score*n + 0.5) / (n + 1) // so that a mean of 0 or 1 has an error too
+	least := math.Sqrt(p*(1-p)/n) * float64(3-room)
+	if *d.Score >= *before+least {
+		return ""
 	}
+	return fmt.Sprintf("on %d train tasks the best draw scored %.3f, and %.3f is needed (%s above %.3f, the skill without examples)", d.N, *d.Score, *before+least, wording.Plural(3-room, "standard error", "standard errors"), *before)
 }
 
 // apply returns the current skill with a draw.
@@ -301,12 +311,11 @@ func (d Data) learnable(tasks []task.Task, s skill.Skill) []task.Task {
 	})
 }
 
-// examples returns how many rollouts there is room for to compare worked examples, with the
-// gate after them. It is recorded.
-func (p *pacer) examples(ctx context.Context, id stepID, rollouts int) (int, error) {
-	key := id.key() + "/" + examplesPart + sizeSuffix
+// examples asks how much room there is for a part of worked examples, and records it.
+func (p *pacer) examples(ctx context.Context, prefix string, unit Unit) (int, error) {
+	key := prefix + sizeSuffix
 	data, err := p.record.Decision(ctx, key, func() ([]byte, error) {
-		n, err := p.admit(Unit{Name: UnitExamples, Step: id.number, Tasks: rollouts})
+		n, err := p.admit(unit)
 		if err != nil {
 			return nil, err
 		}

@@ -31,9 +31,12 @@ type Unit struct {
 // The names of units.
 const (
 	UnitStep = "step"
-	// In the first step draws of worked examples are compared by Tasks rollouts, and the best
-	// one meets the gate. The answer is for how many there is room, 0 for none.
+	// Draws of worked examples are compared by Tasks rollouts. The answer is for how many there
+	// is room, next to a step.
 	UnitExamples = "worked examples"
+	// The best draw meets the gate. The answer is 2 if there is room for that and a step, 1 if
+	// there is for that alone, else 0.
+	UnitExamplesGate = "worked examples at the gate"
 	UnitEpochEnd = "epoch end"
 	UnitFinal    = "final evaluation"
 	// After a step Tasks selection tasks are asked again, to see whether training may stop.
@@ -66,9 +69,9 @@ type pacer struct {
 // AskedInStep is about how many requests a step puts to the optimizer.
 const AskedInStep = 8
 
-// leastTasks is the smallest batch that a step is cut to: of fewer there is hardly a
+// LeastTasks is the smallest batch that a step is cut to: of fewer there is hardly a
 // failure to learn from.
-const leastTasks = 10
+const LeastTasks = 10
 
 // step returns the batches of a step with as many tasks as there is room for. How many
 // is recorded, unless it is all.
@@ -82,7 +85,7 @@ func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) (
 	switch {
 	case known:
 	case p.opts.Shrinks:
-		unit.Least = min(all, leastTasks)
+		unit.Least = min(all, LeastTasks)
 	case p.opts.warms(id.number):
 		unit.Least = min(all, p.opts.BatchSize*p.opts.Accumulation)
 	}

@@ -107,7 +107,7 @@ func TestAStepIsCutToItsRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := units[2]; p.Tasks != 24 || p.Least != leastTasks {
+	if p := units[2]; p.Tasks != 24 || p.Least != LeastTasks {
 		t.Errorf("asked for room for %+v", p)
 	}
 	for step, want := range map[int]int{1: 24, 2: 11, 3: 24} {

@@ -97,8 +97,8 @@ func (z *Sizes) examples() train.Examples {
 	if n != config.AutoCount {
 		out.Sizes = []int{int(n)}
 	}
-	if calls := in.Config.Limits.Calls; calls != nil && !z.KeepsOpen() {
-		out.Rollouts = min(out.Rollouts, int(*calls)/10)
+	if c := z.ceiling(); c != nil {
+		out.Rollouts = min(out.Rollouts, c.Calls/10)
 	}
 	return out
 }

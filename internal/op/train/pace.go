@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -55,13 +56,15 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	} else {
 		p.session.Caller.Reserve(total(p.measured(unit.Closing)))
 	}
-	if within := unit.Name == loop.UnitSecondTry || unit.Name == loop.UnitMore; within && p.sizes.KeepsOpen() {
+	if p.sizes.KeepsOpen() && slices.Contains([]string{loop.UnitSecondTry, loop.UnitMore, loop.UnitExamples, loop.UnitExamplesGate}, unit.Name) {
 		return unit.Tasks, nil
 	}
 	switch unit.Name {
 	case loop.UnitStep:
 	case loop.UnitExamples:
 		return p.examples(unit, l), nil
+	case loop.UnitExamplesGate:
+		return p.examplesGate(), nil
 	case loop.UnitSecondTry:
 		return p.within(unit, 0, 1), nil
 	case loop.UnitConfirmation:
@@ -78,20 +81,41 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	return p.affords(next, unit)
 }
 
-// examples is for how many rollouts there is room to compare worked examples, and for the gate
-// after them: at most a tenth of each ceiling.
+// examples is for how many rollouts there is room to compare worked examples, next to a step:
+// at most a tenth of each ceiling.
 func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
-	if p.sizes.KeepsOpen() {
-		return unit.Tasks
-	}
+	step := p.leastStep()
 	for n := unit.Tasks; n > 0; n-- {
 		of := total(p.measured(n))
 		within := (l.USD == nil || 10*float64(of.Nano) <= 1e9**l.USD) && (l.Tokens == nil || 10*of.Tokens <= *l.Tokens)
-		if within && p.session.Caller.Affords(total(p.measured(n+p.session.Data.Pass()))) == nil {
+		if within && p.session.Caller.Affords(of.Plus(step)) == nil {
 			return n
 		}
 	}
 	return 0
+}
+
+// examplesGate is 2 if there is room for the gate on worked examples and for a step, 1 if there
+// is for the gate alone, else 0.
+func (p *pacer) examplesGate() int {
+	pass := total(p.measured(p.session.Data.Pass()))
+	switch {
+	case p.session.Caller.Affords(pass) != nil:
+		return 0
+	case p.session.Models.Has(model.Optimizer) && p.session.Caller.Affords(pass.Plus(p.leastStep())) != nil:
+		return 1
+	}
+	return 2
+}
+
+// leastStep is what the first step takes with twice the fewest tasks that it may have, since what is
+// kept for the end may grow until then. Without an optimizer it is the gate on worked examples.
+func (p *pacer) leastStep() caller.Amount {
+	if !p.session.Models.Has(model.Optimizer) {
+		return total(p.measured(p.session.Data.Pass()))
+	}
+	first := p.firstStep()
+	return total(first.of(min(2*loop.LeastTasks*p.each(), int(first.tasks))))
 }
 
 // within is unit.Tasks if there is room within a step for that many more rollouts and requests,
