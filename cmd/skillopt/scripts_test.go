@@ -42,6 +42,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	recorded, err := filepath.Abs("testdata/real")
+	if err != nil {
+		t.Fatal(err)
+	}
 	work, remove := memfolder.New() // "" is a folder on the disk
 	t.Cleanup(remove)               // when all scripts have ended
 	testscript.Run(t, testscript.Params{
@@ -49,6 +53,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("QUICKSTART", quickstart)
 			env.Setenv("EVALS", fixtures)
+			env.Setenv("REAL", recorded)
 			env.Setenv("SIM", "{provider: sim, world: "+filepath.ToSlash(filepath.Join(fixtures, "world.yaml"))+"}")
 			return os.CopyFS(filepath.Join(env.WorkDir, "small"), os.DirFS("testdata/small"))
 		},

@@ -32,7 +32,7 @@ func (c *ceiling) room(unit train.Unit, used int) (tasks int, err error) {
 	case train.UnitExamples:
 		need = func(n int) int { return n + c.need(train.LeastTasks) }
 	case train.UnitExamplesGate:
-		need = func(n int) int { return c.pass + (n-1)*c.need(train.LeastTasks) }
+		need = func(int) int { return c.pass }
 	case train.UnitSecondTry:
 		need = func(int) int { return 1 + c.pass }
 	case train.UnitMore:
@@ -42,8 +42,7 @@ func (c *ceiling) room(unit train.Unit, used int) (tasks int, err error) {
 		need = func(n int) int { return n }
 	}
 	for tasks = unit.Tasks; need(tasks) > left; {
-		examples := unit.Name == train.UnitExamples || unit.Name == train.UnitExamplesGate
-		if tasks--; tasks < max(1, unit.Least) || unit.Name != train.UnitStep && !examples {
+		if tasks--; tasks < max(1, unit.Least) || unit.Name != train.UnitStep && unit.Name != train.UnitExamples {
 			if unit.Name == train.UnitStep || unit.Name == train.UnitConfirmation {
 				return 0, train.ErrEnded
 			}

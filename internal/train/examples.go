@@ -84,7 +84,9 @@ func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesR
 	if !x.applies() || x.compared {
 		return nil, nil, nil
 	}
-	x.compared = id.number > 1
+	if x.compared = id.number > 1; !x.compared && !x.opts.Alone && x.seesRefusals() {
+		return nil, nil, nil // a task that is refused would have each request refused that shows it
+	}
 	rollouts, err := x.pacer.examples(ctx, id.key()+"/"+examplesPart, Unit{Name: UnitExamples, Step: id.number, Tasks: x.opts.Examples.Rollouts})
 	if err != nil || rollouts == 0 {
 		return nil, nil, err
@@ -103,15 +105,21 @@ func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesR
 	if err != nil {
 		return r, nil, err
 	}
-	room, err := x.pacer.examples(ctx, id.key()+"/"+examplesPart+"/gate", Unit{Name: UnitExamplesGate, Step: id.number, Tasks: 2})
-	if err != nil {
-		return r, nil, err
-	}
-	if r.Reason = x.doubt(r.Draws[best], room); r.Reason != "" {
+	if r.Reason = x.doubt(r.Draws[best]); r.Reason != "" {
 		return r, nil, nil
+	}
+	room, err := x.pacer.examples(ctx, id.key()+"/"+examplesPart+"/gate", Unit{Name: UnitExamplesGate, Step: id.number, Tasks: 1})
+	if err != nil || room == 0 {
+		r.Reason = "no ceiling has room for the gate"
+		return r, nil, err
 	}
 	r.Chosen = best + 1
 	return r, &draws[best], nil
+}
+
+// seesRefusals reports whether the current skill left a selection task unanswered.
+func (x *exampleStage) seesRefusals() bool {
+	return slices.ContainsFunc(x.skills.current.outcomes, func(o trajectory.Outcome) bool { return o.Unanswered() != "" })
 }
 
 // takeRejected returns the rejected draw, nil if it is not to meet the gate in this step. It is
@@ -156,10 +164,13 @@ func (x *exampleStage) share(rollouts int) (held []task.Task, pool []shown, roun
 }
 
 // show returns a train task as an example: with its expected answer, else with a reply that
-// solved it. ok is false if it has neither, or is too long.
+// solved it. ok is false if it has neither, is too long, or was refused or may be.
 func (x *exampleStage) show(t task.Task) (s shown, ok bool) {
 	e, ok := x.data.Example(t)
 	last, known := x.answered[t.ID]
+	if known && last.Unanswered() != "" || !known && !x.opts.Alone && x.seesRefusals() {
+		return s, false
+	}
 	if solved := known && last.Hard >= 1; e.Answer == "" && solved && len(last.Trajectory) > 0 {
 		e.Answer = last.Trajectory[len(last.Trajectory)-1].Content
 	}
@@ -240,24 +251,20 @@ func (x *exampleStage) ask(ctx context.Context, prefix string, field []int, draw
 	return slices.DeleteFunc(scores, func(of []float64) bool { return len(of) < len(field) }), nil
 }
 
-// doubt returns why a draw does not meet the gate, "" if it does: its mean has to be a
-// standard error above that of the current skill on the selection tasks, and two where the
-// gate leaves no room for a step.
-func (x *exampleStage) doubt(d result.ExampleDraw, room int) string {
+// doubt returns why a draw does not meet the gate, "" if it does: its mean has to be two
+// standard errors above that of the current skill on the selection tasks. Of several draws
+// the best is above it by chance too often.
+func (x *exampleStage) doubt(d result.ExampleDraw) string {
 	before := x.skills.entry(&x.skills.current).metric()
-	switch {
-	case d.Score == nil || before == nil:
+	if d.Score == nil || before == nil {
 		return "no draw could be measured"
-	case room == 0:
-		return "no ceiling has room for the gate"
 	}
 	n := float64(d.N)
 	p := (*d.Score*n + 0.5) / (n + 1) // so that a mean of 0 or 1 has an error too
-	least := math.Sqrt(p*(1-p)/n) * float64(3-room)
-	if *d.Score >= *before+least {
-		return ""
+	if least := *before + 2*math.Sqrt(p*(1-p)/n); *d.Score < least {
+		return fmt.Sprintf("on %d train tasks the best draw scored %.3f, and %.3f is needed: two standard errors above the skill without examples", d.N, *d.Score, least)
 	}
-	return fmt.Sprintf("on %d train tasks the best draw scored %.3f, and %.3f is needed (%s above %.3f, the skill without examples)", d.N, *d.Score, *before+least, wording.Plural(3-room, "standard error", "standard errors"), *before)
+	return ""
 }
 
 // apply returns the current skill with a draw.

@@ -34,8 +34,7 @@ const (
 	// Draws of worked examples are compared by Tasks rollouts. The answer is for how many there
 	// is room, next to a step.
 	UnitExamples = "worked examples"
-	// The best draw meets the gate. The answer is 2 if there is room for that and a step, 1 if
-	// there is for that alone, else 0.
+	// The best draw meets the gate. The answer is 0 if there is no room for that.
 	UnitExamplesGate = "worked examples at the gate"
 	UnitEpochEnd = "epoch end"
 	UnitFinal    = "final evaluation"

@@ -87,7 +87,7 @@ func (z *Sizes) ceiling() *schedule.Ceiling {
 	if calls == nil || z.KeepsOpen() || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
 		return nil
 	}
-	c := &schedule.Ceiling{Calls: int(*calls)}
+	c := &schedule.Ceiling{Calls: int(*calls) - z.examples().Rollouts}
 	c.Rollouts = z.in.Config.Reflect.Rollouts
 	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeOff {
 		c.Selection = z.in.Data.Judges()

@@ -97,8 +97,9 @@ func (z *Sizes) examples() train.Examples {
 	if n != config.AutoCount {
 		out.Sizes = []int{int(n)}
 	}
-	if c := z.ceiling(); c != nil {
-		out.Rollouts = min(out.Rollouts, c.Calls/10)
+	share, fixed := in.Config.Limits.ReserveShare()
+	if calls := in.Config.Limits.Calls; calls != nil && !z.KeepsOpen() && (!fixed || share > 0) {
+		out.Rollouts = min(out.Rollouts, int(*calls)/10)
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -56,7 +55,10 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	} else {
 		p.session.Caller.Reserve(total(p.measured(unit.Closing)))
 	}
-	if p.sizes.KeepsOpen() && slices.Contains([]string{loop.UnitSecondTry, loop.UnitMore, loop.UnitExamples, loop.UnitExamplesGate}, unit.Name) {
+	if examples := unit.Name == loop.UnitExamples || unit.Name == loop.UnitExamplesGate; examples && !endsWithResult(p.session, p.sizes) {
+		return unit.Tasks, nil // nothing is made smaller for a ceiling
+	}
+	if within := unit.Name == loop.UnitSecondTry || unit.Name == loop.UnitMore; within && p.sizes.KeepsOpen() {
 		return unit.Tasks, nil
 	}
 	switch unit.Name {
@@ -64,7 +66,10 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	case loop.UnitExamples:
 		return p.examples(unit, l), nil
 	case loop.UnitExamplesGate:
-		return p.examplesGate(), nil
+		if p.session.Caller.Affords(total(p.measured(p.session.Data.Pass()))) != nil {
+			return 0, nil
+		}
+		return unit.Tasks, nil
 	case loop.UnitSecondTry:
 		return p.within(unit, 0, 1), nil
 	case loop.UnitConfirmation:
@@ -95,27 +100,15 @@ func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
 	return 0
 }
 
-// examplesGate is 2 if there is room for the gate on worked examples and for a step, 1 if there
-// is for the gate alone, else 0.
-func (p *pacer) examplesGate() int {
-	pass := total(p.measured(p.session.Data.Pass()))
-	switch {
-	case p.session.Caller.Affords(pass) != nil:
-		return 0
-	case p.session.Models.Has(model.Optimizer) && p.session.Caller.Affords(pass.Plus(p.leastStep())) != nil:
-		return 1
-	}
-	return 2
-}
-
-// leastStep is what the first step takes with twice the fewest tasks that it may have, since what is
-// kept for the end may grow until then. Without an optimizer it is the gate on worked examples.
+// leastStep is what the first step takes with twice the fewest tasks that it may have, and a
+// reserveMargin, since what is kept for the end may grow until then. Without an optimizer it is
+// the gate on worked examples.
 func (p *pacer) leastStep() caller.Amount {
 	if !p.session.Models.Has(model.Optimizer) {
 		return total(p.measured(p.session.Data.Pass()))
 	}
 	first := p.firstStep()
-	return total(first.of(min(2*loop.LeastTasks*p.each(), int(first.tasks))))
+	return total(first.of(min(2*loop.LeastTasks*p.each(), int(first.tasks)))).Times(reserveMargin)
 }
 
 // within is unit.Tasks if there is room within a step for that many more rollouts and requests,
