@@ -36,8 +36,8 @@ const (
 	UnitExamples = "worked examples"
 	// The best draw meets the gate. The answer is 0 if there is no room for that.
 	UnitExamplesGate = "worked examples at the gate"
-	UnitEpochEnd = "epoch end"
-	UnitFinal    = "final evaluation"
+	UnitEpochEnd     = "epoch end"
+	UnitFinal        = "final evaluation"
 	// After a step Tasks selection tasks are asked again, to see whether training may stop.
 	UnitConfirmation = "confirmation"
 	// Within a step another candidate is judged, or more tasks are rolled out. The answer
