@@ -35,11 +35,12 @@ type trainOptions struct {
 func trainCommand(a *app) *cobra.Command {
 	var o trainOptions
 	c := &cobra.Command{
-		Use:   "train CONFIG_OR_DIR | SKILL.md --tasks FILE --target PROVIDER/MODEL --optimizer PROVIDER/MODEL | --continue RUN --epochs +N",
+		Use:   "train CONFIG_OR_DIR | SKILL.md --tasks FILE --target PROVIDER/MODEL [--optimizer PROVIDER/MODEL] | --continue RUN --epochs +N",
 		Short: "Train a skill, or resume its training",
 		Long: `Train a skill. A directory with config.yaml is a config; otherwise a directory with
 SKILL.md, or a Markdown file, is a skill to train with the flags --tasks, --target
-and --optimizer, and the config that they amount to is saved in the run.
+and --optimizer, and the config that they amount to is saved in the run. Without an
+optimizer worked examples alone are tried: train tasks with their answers.
 
 The same command again resumes an unfinished run: what was paid for is answered
 from its record. Ctrl-C stops softly (calls in flight are finished and recorded),
@@ -68,7 +69,8 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
   skillopt train my-skill --memory memory.json           what other runs tried in vain (runs memory)
   skillopt train my-skill --set train.stop.patience=5    stop when 5 steps gain nothing
   skillopt train my-skill --replay bug.cassette          answered from a record, offline
-  skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5`,
+  skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5
+  skillopt train SKILL.md --tasks tasks.csv --target ollama/qwen2.5-coder:1.5b   examples alone`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.from != "" && len(args) == 0 {
 				return nil

@@ -20,9 +20,9 @@ type Kind string
 
 // What writes lines.
 const (
-	Seed       Kind = "seed"        // it was in the skill before training
-	Edit       Kind = "edit"        // an edit of a step
-	Rewrite    Kind = "rewrite"     // a step that wrote the document again
+	Seed       Kind = "seed"    // it was in the skill before training
+	Edit       Kind = "edit"    // an edit of a step
+	Rewrite    Kind = "rewrite" // a step that wrote the document again
 	Examples   Kind = "worked_examples"
 	Note       Kind = "note"        // a note on a lapse, in the appendix
 	SlowUpdate Kind = "slow_update" // guidance from the end of an epoch
