@@ -98,7 +98,8 @@ func (z *Sizes) examples() train.Examples {
 		out.Sizes = []int{int(n)}
 	}
 	share, fixed := in.Config.Limits.ReserveShare()
-	if calls := in.Config.Limits.Calls; calls != nil && !z.KeepsOpen() && (!fixed || share > 0) {
+	follows := in.Config.Train.BatchSize == config.AutoCount || !fixed || share > 0
+	if calls := in.Config.Limits.Calls; calls != nil && !z.KeepsOpen() && follows {
 		out.Rollouts = min(out.Rollouts, int(*calls)/10)
 	}
 	return out

@@ -55,7 +55,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	} else {
 		p.session.Caller.Reserve(total(p.measured(unit.Closing)))
 	}
-	if examples := unit.Name == loop.UnitExamples || unit.Name == loop.UnitExamplesGate; examples && !endsWithResult(p.session, p.sizes) {
+	if examples := unit.Name == loop.UnitExamples || unit.Name == loop.UnitExamplesGate; examples && !endsWithResult(p.session, p.sizes) && (p.sizes.KeepsOpen() || !p.sizes.Options().Shrinks) {
 		return unit.Tasks, nil // nothing is made smaller for a ceiling
 	}
 	if within := unit.Name == loop.UnitSecondTry || unit.Name == loop.UnitMore; within && p.sizes.KeepsOpen() {
