@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// slots of a server that works on so many requests at once, takes 30 s over each, and works
-// on those that nobody waits for any more, too.
+// small is a server that works on a few requests at once and takes 30 s for each, also for
+// those whose clients are gone.
 type small chan struct{}
 
 func (s small) Generate(ctx context.Context, req model.Request) (model.Response, error) {
@@ -147,7 +147,7 @@ func withRole(t *testing.T, r Role) *Caller {
 	return c
 }
 
-// A divisible call whose time is over is sent once more; one that the server gives up as often as others.
+// A divisible call whose time is over is sent again once; one that the server gives up, as often as others.
 func TestDivisible(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

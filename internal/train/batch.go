@@ -96,7 +96,7 @@ func withAnalysts(err, analysts error) error {
 func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) (answered, error) {
 	plan := b.planned[i]
 	r.emit(event.StageStarted{Epoch: b.step.epoch, Step: b.step.number, Stage: "rollout", Total: len(plan.Items)})
-	tasks := r.data.learnable(r.sampler.draw(b.step.number, plan), r.skills.current.skill)
+	tasks := r.data.Unshown(r.sampler.draw(b.step.number, plan), r.skills.current.skill)
 	place := batchPlace(b.prefix, i)
 	outcomes, err := r.roll(gctx, place, tasks)
 	if err != nil {

@@ -87,7 +87,8 @@ func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesR
 	if x.compared = id.number > 1; !x.compared && !x.opts.Alone && x.seesRefusals() {
 		return nil, nil, nil // a task that is refused would have each request refused that shows it
 	}
-	rollouts, err := x.pacer.examples(ctx, id.key()+"/"+examplesPart, Unit{Name: UnitExamples, Step: id.number, Tasks: x.opts.Examples.Rollouts})
+	prefix := id.key() + "/" + examplesPart
+	rollouts, err := x.pacer.examples(ctx, prefix, Unit{Name: UnitExamples, Step: id.number, Tasks: x.opts.Examples.Rollouts})
 	if err != nil || rollouts == 0 {
 		return nil, nil, err
 	}
@@ -101,15 +102,15 @@ func (x *exampleStage) choose(ctx context.Context, id stepID) (*result.ExamplesR
 	for _, d := range draws {
 		r.Draws = append(r.Draws, result.ExampleDraw{Order: d.order, Tasks: d.ids()})
 	}
-	best, err := x.compare(ctx, id, r, draws, held, rounds)
+	best, err := x.compare(ctx, prefix, r, draws, held, rounds)
 	if err != nil {
 		return r, nil, err
 	}
 	if r.Reason = x.doubt(r.Draws[best]); r.Reason != "" {
 		return r, nil, nil
 	}
-	room, err := x.pacer.examples(ctx, id.key()+"/"+examplesPart+"/gate", Unit{Name: UnitExamplesGate, Step: id.number, Tasks: 1})
-	if err != nil || room == 0 {
+	room, err := x.pacer.roomFor(ctx, prefix, Unit{Name: UnitExamplesGate, Step: id.number, Tasks: 1})
+	if err != nil || !room {
 		r.Reason = "no ceiling has room for the gate"
 		return r, nil, err
 	}
@@ -196,14 +197,14 @@ func (x *exampleStage) failureRates() map[string]float64 {
 
 // compare asks draws the same train tasks, halves the field after each round, and returns
 // the index of the last one.
-func (x *exampleStage) compare(ctx context.Context, id stepID, r *result.ExamplesRecord, draws []draw, held []task.Task, rounds []round) (best int, err error) {
+func (x *exampleStage) compare(ctx context.Context, prefix string, r *result.ExamplesRecord, draws []draw, held []task.Task, rounds []round) (best int, err error) {
 	field := make([]int, len(draws))
 	for i := range field {
 		field[i] = i
 	}
 	sums, n := make([]float64, len(draws)), 0.0
 	for i, round := range rounds {
-		scores, err := x.ask(ctx, fmt.Sprintf("%s/%s/round%d", id.key(), examplesPart, i+1), field, draws, held[:round.tasks])
+		scores, err := x.ask(ctx, fmt.Sprintf("%s/round%d", prefix, i+1), field, draws, held[:round.tasks])
 		if err != nil {
 			return 0, err
 		}
@@ -285,7 +286,7 @@ func newSimilarTasks(asked func(task.Task) (skill.Example, bool)) *similarTasks 
 
 func (s *similarTasks) add(t task.Task) {
 	if e, ok := s.asked(t); ok {
-		s.texts[e.Task] = true
+		s.texts[taskText(e)] = true
 	}
 	if t.Kin != nil && t.Kin.Group != "" {
 		s.groups[t.Kin.Group] = true
@@ -294,20 +295,24 @@ func (s *similarTasks) add(t task.Task) {
 
 func (s *similarTasks) has(t task.Task) bool {
 	e, ok := s.asked(t)
-	return ok && s.texts[e.Task] || t.Kin != nil && s.groups[t.Kin.Group]
+	return ok && s.texts[taskText(e)] || t.Kin != nil && s.groups[t.Kin.Group]
 }
+
+// taskText returns a task as an example has it, in which characters without a width are no
+// difference.
+func taskText(e skill.Example) string { return skill.Example{Task: e.Task}.Text() }
 
 // ShownBy returns the ids of those tasks that a skill shows as worked examples.
 func (d Data) ShownBy(s skill.Skill, tasks []task.Task) []string {
 	kept := map[string]bool{}
-	for _, t := range d.learnable(tasks, s) {
+	for _, t := range d.Unshown(tasks, s) {
 		kept[t.ID] = true
 	}
 	return slices.DeleteFunc(idsOf(tasks), func(id string) bool { return kept[id] })
 }
 
-// learnable returns the tasks that a skill does not show as worked examples.
-func (d Data) learnable(tasks []task.Task, s skill.Skill) []task.Task {
+// Unshown returns the tasks that a skill does not show as worked examples.
+func (d Data) Unshown(tasks []task.Task, s skill.Skill) []task.Task {
 	if d.Example == nil || skill.ExampleRanges(s.Text()) == nil {
 		return tasks
 	}
@@ -318,7 +323,7 @@ func (d Data) learnable(tasks []task.Task, s skill.Skill) []task.Task {
 	})
 }
 
-// examples asks how much room there is for a part of worked examples, and records it.
+// examples asks for how many rollouts there is room to compare worked examples, and records it.
 func (p *pacer) examples(ctx context.Context, prefix string, unit Unit) (int, error) {
 	key := prefix + sizeSuffix
 	data, err := p.record.Decision(ctx, key, func() ([]byte, error) {

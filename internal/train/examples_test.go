@@ -156,6 +156,7 @@ func TestNothingToShow(t *testing.T) {
 			w.data.Example = func(task.Task) (skill.Example, bool) { return skill.Example{}, false }
 		},
 		"equal ones":   func(w *world) { w.data.Selection[0].Prompt = "same"; same(w.data.Train) },
+		"equal to see": func(w *world) { w.data.Selection[0].Prompt = "sa\u200bme"; same(w.data.Train) },
 		"no text told": func(w *world) { w.data.Example = nil },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) 
 	if err != nil {
 		return nil, err
 	}
-	tasks := p.data.learnable(p.sampler.draw(id.number, batches[0]), s)
+	tasks := p.data.Unshown(p.sampler.draw(id.number, batches[0]), s)
 	return samplesOf(rolloutSet{batchPlace(id.key(), 0), tasks, s}, p.opts.answersEach()), nil
 }
 

@@ -58,7 +58,7 @@ func (z *Sizes) calls(n need) int {
 func (z *Sizes) decideSmall() (s small) {
 	in := z.in
 	calls := in.Config.Limits.Calls
-	if share, fixed := in.Config.Limits.ReserveShare(); calls == nil || z.KeepsOpen() || in.Episodes() || fixed && share == 0 {
+	if calls == nil || !z.EndsWithResult() || in.Episodes() {
 		return s
 	}
 	n := need{test: z.testCalls(), selection: len(in.Data.Selection), batch: z.batchSize() * in.Config.Train.Accumulation}

@@ -79,6 +79,17 @@ func (z *Sizes) KeepsOpen() bool {
 	return z.in.KeepOpen
 }
 
+// EndsWithResult reports whether the run ends with its result where a ceiling ends it.
+func (z *Sizes) EndsWithResult() bool {
+	share, fixed := z.in.Config.Limits.ReserveShare()
+	return !z.KeepsOpen() && (!fixed || share > 0)
+}
+
+// ExamplesFollow reports whether worked examples take no more than a ceiling has room for.
+func (z *Sizes) ExamplesFollow() bool {
+	return z.EndsWithResult() || !z.KeepsOpen() && z.in.Config.Train.BatchSize == config.AutoCount
+}
+
 // ceiling is the run's ceiling of calls where sizes are to follow it, which they do unless
 // somebody chose the size of batches. One of money or tokens says nothing of calls before
 // any was made, and what an episode takes no one knows: nil.

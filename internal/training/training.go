@@ -85,21 +85,23 @@ func (z *Sizes) Options() train.Options {
 	return o
 }
 
-// examples says how worked examples are tried: by a tenth of a ceiling of calls at most, or
-// as many rollouts as there are train tasks.
+// mostExampleRollouts is how many rollouts compare draws at most: the last two are asked
+// nearly 60 tasks then.
+const mostExampleRollouts = 200
+
+// examples says how worked examples are tried: by as many rollouts as there are train tasks at
+// most, and a tenth of a ceiling of calls.
 func (z *Sizes) examples() train.Examples {
 	in := z.in
 	n := in.Config.Edits.Examples
 	if n == 0 || in.Episodes() || in.Data.InFolds() || in.Config.Edits.Region != "" {
 		return train.Examples{}
 	}
-	out := train.Examples{Sizes: []int{8, 16, 4}, Rollouts: len(in.Data.Train)}
+	out := train.Examples{Sizes: []int{8, 16, 4}, Rollouts: min(len(in.Data.Train), mostExampleRollouts)}
 	if n != config.AutoCount {
 		out.Sizes = []int{int(n)}
 	}
-	share, fixed := in.Config.Limits.ReserveShare()
-	follows := in.Config.Train.BatchSize == config.AutoCount || !fixed || share > 0
-	if calls := in.Config.Limits.Calls; calls != nil && !z.KeepsOpen() && follows {
+	if calls := in.Config.Limits.Calls; calls != nil && z.ExamplesFollow() {
 		out.Rollouts = min(out.Rollouts, int(*calls)/10)
 	}
 	return out

@@ -285,12 +285,13 @@ func nameOf(splits []task.Split) string {
 	return string(splits[0])
 }
 
+// of returns the tasks of splits, without those that the skill shows as worked examples.
 func (p *pruning) of(splits []task.Split) []task.Task {
 	var out []task.Task
 	for _, s := range splits {
 		out = append(out, p.session.Set.Split(s)...)
 	}
-	return out
+	return p.session.Data.Unshown(out, p.session.Skill)
 }
 
 // testRead reports whether the test split is among those that are read.

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	loop "github.com/seed-f4525e22/skillopt/internal/train"
-	"github.com/seed-f4525e22/skillopt/internal/training"
 )
 
 // train runs the loop. Where a ceiling ends it, the final evaluation follows within what was
@@ -74,16 +73,10 @@ func (t *operation) ceilingEnd(trained *loop.Result, err error) *loop.LoopEnd {
 		return nil
 	}
 	atEnd := t.options.EndAfter != nil || trained.History.Stop != nil || trained.Units == t.options.Units(s.Data.Drawable())
-	if atEnd || s.Replay != nil || !endsWithResult(s, t.sizes) || lowered(s, over) {
+	if atEnd || s.Replay != nil || !t.sizes.EndsWithResult() || lowered(s, over) {
 		return nil
 	}
 	return &loop.LoopEnd{Units: trained.Units, Steps: len(trained.History.Steps) - 1, Limit: over.Limit, Of: over.Of}
-}
-
-// endsWithResult reports whether the run ends with its result where a ceiling ends it.
-func endsWithResult(s *session.Session, sizes *training.Sizes) bool {
-	share, fixed := s.Config.Limits.ReserveShare()
-	return !sizes.KeepsOpen() && (!fixed || share > 0)
 }
 
 // lowered reports whether somebody has lowered a ceiling while the run was at work.

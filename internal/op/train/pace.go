@@ -55,7 +55,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	} else {
 		p.session.Caller.Reserve(total(p.measured(unit.Closing)))
 	}
-	if examples := unit.Name == loop.UnitExamples || unit.Name == loop.UnitExamplesGate; examples && !endsWithResult(p.session, p.sizes) && (p.sizes.KeepsOpen() || !p.sizes.Options().Shrinks) {
+	if examples := unit.Name == loop.UnitExamples || unit.Name == loop.UnitExamplesGate; examples && !p.sizes.ExamplesFollow() {
 		return unit.Tasks, nil // nothing is made smaller for a ceiling
 	}
 	if within := unit.Name == loop.UnitSecondTry || unit.Name == loop.UnitMore; within && p.sizes.KeepsOpen() {
@@ -249,7 +249,7 @@ func (p *pacer) firstStep() stepCost {
 	calls := o.First(len(s.Data.Train)) * p.each()
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
-	if endsWithResult(s, p.sizes) {
+	if p.sizes.EndsWithResult() {
 		need.whole[""] = caller.Amount{Calls: loop.AskedInStep}
 	}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {

@@ -224,7 +224,7 @@ func (s *Set) NewPost(ctx context.Context, to string, body []byte, tags model.Ta
 }
 
 // Send makes a request and returns a response whose status is good and whose body gives at
-// most so many bytes. Any other is an error: refused classifies one with an error status.
+// most that many bytes. Any other is an error: refused classifies one with an error status.
 func (e *Endpoint) Send(client *http.Client, r *http.Request, most int64, refused func(*http.Response) error) (*http.Response, error) {
 	res, err := client.Do(r)
 	if err != nil {

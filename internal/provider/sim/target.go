@@ -22,8 +22,10 @@ func (w *World) read(doc string) *reading {
 			r.stated[i] = r.stated[i] || rule.stated(s.text)
 		}
 	}
-	for i, n := range w.countShown(doc) {
-		r.stated[i] = r.stated[i] || w.rates.Examples > 0 && n >= w.rates.Examples
+	if w.rates.Examples > 0 {
+		for i, n := range w.countShown(doc) {
+			r.stated[i] = r.stated[i] || n >= w.rates.Examples
+		}
 	}
 	return r
 }
