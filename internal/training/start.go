@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
@@ -192,7 +193,7 @@ func (z *Sizes) settleBatch(r *run.Run) (known bool, err error) {
 	}
 	if !ok {
 		z.batch = z.batchSize()
-		if wide := schedule.WideBatch(z.in.Data.Drawable()); z.batch < wide {
+		if wide := schedule.WideBatch(z.in.Data.Drawable()); z.batch < wide && z.models.Has(model.Optimizer) {
 			z.in.Warnings = append(z.in.Warnings, fmt.Sprintf("limits.calls is %d: batches have %d tasks, not %d, so that more than one step fits; train.batch_size chooses otherwise", *z.in.Config.Limits.Calls, z.batch, wide))
 		}
 		return false, nil
