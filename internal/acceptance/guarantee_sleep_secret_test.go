@@ -178,7 +178,7 @@ func nightOfSecrets(t *testing.T, turn int) {
 	}
 	write(t, filepath.Join(dir, "sleep.yaml"), `
 sleep:
-  {projects: [project], sources: [jsonl], stores: {jsonl: store}, dir: state, memory: CLAUDE.md, lookback: 36500d, keep: 36500d, half_life: 36500d, notify: [./tell.sh]}
+  {projects: [project], sources: [jsonl], stores: {jsonl: store}, dir: state, memory: CLAUDE.md, keep: 36500d, half_life: 36500d, notify: [./tell.sh]}
 models: {target: `+model+`, optimizer: `+model+`}
 `)
 	said := commandsOfNights(t, dir)

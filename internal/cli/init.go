@@ -4,16 +4,13 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/examples"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // initOptions are the flags of init.
@@ -21,7 +18,7 @@ type initOptions struct {
 	skill, optimizer, target, config string
 	generate, triggers               int
 	drafts                           bool // --triggers was given, whatever its number
-	env, sleep                       bool // which example
+	env                              bool // the example of an environment
 	world                            initWorld
 	seed                             int64
 	yes                              bool
@@ -32,8 +29,7 @@ model and without a key. Then change the tasks to yours and the provider to a
 real one.
 
 With --env the tasks are carried out by a program in Python instead, which asks the
-model in several turns (docs/environments.md). With --sleep it is the example of three
-nights on the sessions of an agent (docs/sleep.md).
+model in several turns (docs/environments.md).
 
 With --world it is a simulated world made from a few numbers: a task asks for one value of
 a card, and rules that nobody states say in which form it is expected. Equal numbers give
@@ -62,12 +58,11 @@ Files that exist are never overwritten, but for the schema.`
 func initCommand(a *app) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
-		Use:   "init [DIR] [--env | --sleep | --world] | init [DIR] --skill PATH --generate N | init [DIR] --triggers N",
+		Use:   "init [DIR] [--env | --world] | init [DIR] --skill PATH --generate N | init [DIR] --triggers N",
 		Short: "Write a working example to change, or draft tasks for a skill",
 		Long:  initHelp,
 		Example: `  skillopt init my-skill && skillopt train my-skill
   skillopt init my-env --env && skillopt train my-env
-  skillopt init my-nights --sleep
   skillopt init hard --world --rules 30 --depth 3 --noise 0.1 && skillopt train hard
   skillopt init work --skill SKILL.md --generate 30 --optimizer openai/gpt-5
   skillopt init work --skill skills/pdf --generate 30 --config models.yaml
@@ -90,7 +85,6 @@ func initCommand(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&o.env, "env", false, "the example of a task environment in Python")
-	c.Flags().BoolVar(&o.sleep, "sleep", false, "the example of three nights on the sessions of an agent (see skillopt sleep)")
 	addWorldFlags(c, &o.world)
 	c.Flags().StringVar(&o.skill, "skill", "", "the skill to draft tasks for: a folder or a SKILL.md")
 	c.Flags().IntVar(&o.generate, "generate", 0, "how many tasks to draft, up to 500")
@@ -108,12 +102,6 @@ func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 	folder := initFolder(a, dir)
 	if o.env && (o.drafts || o.skill != "" || o.generate != 0) {
 		return usagef("--env writes an example, and goes with no --skill, --generate or --triggers")
-	}
-	if o.sleep {
-		if o.env || o.drafts || o.skill != "" || o.generate != 0 {
-			return usagef("--sleep writes an example, and goes with no --env, --skill, --generate or --triggers")
-		}
-		return writeSleepExample(a, folder)
 	}
 	if o.drafts {
 		if err := o.checkTriggers(); err != nil {
@@ -162,32 +150,6 @@ func (f newFolder) writeToTrain(a *app, files map[string][]byte, more map[string
 		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(f.name, name))
 	}
 	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", shellWord(f.name))
-	return err
-}
-
-// writeSleepExample writes the example of nights, whose files lie in folders.
-func writeSleepExample(a *app, folder newFolder) error {
-	files := map[string][]byte{}
-	err := fs.WalkDir(examples.Sleep, "sleep", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := examples.Sleep.ReadFile(path)
-		files[filepath.FromSlash(strings.TrimPrefix(path, "sleep/"))] = data
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("read example: %w", err)
-	}
-	names, err := folder.write(files)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, map[string]any{"dir": folder.dir, "files": names})
-	}
-	fmt.Fprintf(a.Out, "wrote %s\n", wording.Plural(len(names), "file", "files"))
-	_, err = fmt.Fprintf(a.Out, "next: %s says which three nights there are\n", filepath.Join(folder.name, "README.md"))
 	return err
 }
 

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,82 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-func sleepHistoryCommand(a *app, profile *string) *cobra.Command {
-	var project string
-	c := &cobra.Command{
-		Use:     "history",
-		Short:   "List what was adopted and taken back, and on what grounds",
-		Long:    `List what was adopted and what was taken back: when, from which night, what it was called, and where what the documents held before is kept.`,
-		Example: `  skillopt sleep history --project ~/src/shop`,
-		Args:    exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return adoptionHistory(a, *profile, project)
-		},
-	}
-	addNightProject(c, &project)
-	return c
-}
-
-func adoptionHistory(a *app, profile, project string) error {
-	setup, err := a.sleepSetup(profile)
-	if err != nil {
-		return err
-	}
-	list := []adopt.Record{}
-	var problems error
-	if _, err := os.Lstat(filepath.Join(setup.dir, adoptedDir)); !errors.Is(err, fs.ErrNotExist) {
-		store, err := setup.adoptions(a.version)
-		if err != nil {
-			return err
-		}
-		history, err := store.History()
-		problems = err
-		for _, r := range history {
-			if project == "" || r.Project == a.folder(project) {
-				list = append(list, r)
-			}
-		}
-	}
-	if a.json {
-		return errors.Join(printJSON(a.Out, ask.Shareable(list)), problems)
-	}
-	if len(list) == 0 {
-		a.shown().line("nothing was adopted yet")
-	}
-	for _, r := range list {
-		printAdoption(a.shown(), r)
-	}
-	return problems
-}
-
-func printAdoption(out printer, r adopt.Record) {
-	what := "night " + r.Night
-	if r.Kind == adopt.RolledBack {
-		what = fmt.Sprintf("took back number %d", r.Of)
-	}
-	if r.Branch != nil {
-		what += fmt.Sprintf(", on branch %s", r.Branch.Name)
-		if r.Branch.Commit != "" {
-			what += fmt.Sprintf(", commit %.12s", r.Branch.Commit)
-		}
-	}
-	out.line(fmt.Sprintf("%3d  %s  %s: %s", r.N, r.Ended.Local().Format("2006-01-02 15:04"), oneLine(r.Project), oneLine(what)))
-	for _, c := range r.Files {
-		text := "     " + c.Target
-		if c.Claim != "" {
-			text += ": " + c.Claim + ": " + c.Reason
-		}
-		if c.Merged {
-			text += " (merged)"
-		}
-		out.line(oneLine(text))
-		for _, rule := range c.Rules {
-			out.line("       " + oneLine(rule.Text) + groundsText(rule))
-		}
-	}
-}
-
-func sleepBlameCommand(a *app, profile *string) *cobra.Command {
+func sleepBlameCommand(a *app, at *sleepFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "blame FILE",
 		Short: "Say of each rule in a document's learned region which night brought it",
@@ -104,7 +26,7 @@ another program.`,
 		Example: `  skillopt sleep blame CLAUDE.md`,
 		Args:    exactly(1, "the file of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return blameDocument(cmd.Context(), a, *profile, args[0])
+			return blameDocument(cmd.Context(), a, *at, args[0])
 		},
 	}
 	return c
@@ -117,8 +39,8 @@ type blamed struct {
 	Lines  []adopt.Origin `json:"lines"`
 }
 
-func blameDocument(ctx context.Context, a *app, profile, name string) error {
-	setup, err := a.sleepSetup(profile)
+func blameDocument(ctx context.Context, a *app, at sleepFlags, name string) error {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
@@ -19,30 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// sleepExplainOptions are the flags of sleep explain.
-type sleepExplainOptions struct{ project string }
-
-func sleepExplainCommand(a *app, profile *string) *cobra.Command {
-	var o sleepExplainOptions
-	c := &cobra.Command{
-		Use:   "explain [NIGHT]",
-		Short: "Say why a night came to what it came to, and where it ran dry",
-		Long: `Say why a night came to what it came to. The first line names the cause. Then it walks from
-the stores of sessions to the verdict: stores, sessions, turns, tasks, checks, baseline,
-edits, verdict, with counts and up to three examples each, and ends with the one command
-that helps. Without NIGHT the last one.`,
-		Example: `  skillopt sleep explain
-  skillopt sleep explain 20261125-200000 --json`,
-		Args: atMost(1, "at most one night"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, *profile, nightArg(args))
-		},
-	}
-	addNightProject(c, &o.project)
-	return c
-}
-
-// explained is the result of sleep explain.
+// explained is the result of sleep show --why.
 type explained struct {
 	Cause   string         `json:"cause"`
 	Night   string         `json:"night"` // "": there was none
@@ -61,8 +36,8 @@ type explainStage struct {
 // maxExamples is how many examples a stage has.
 const maxExamples = 3
 
-func (o *sleepExplainOptions) run(ctx context.Context, a *app, profile, id string) (err error) {
-	setup, err := a.sleepSetup(profile)
+func showWhy(ctx context.Context, a *app, at sleepFlags, id string) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -77,7 +52,7 @@ func (o *sleepExplainOptions) run(ctx context.Context, a *app, profile, id strin
 	}
 	var r *night.Report
 	if len(nights) > 0 || id != "" {
-		if r, err = setup.nightOf(ctx, a, b, o.project, id); err != nil {
+		if r, err = setup.nightOf(ctx, b, id); err != nil {
 			return err
 		}
 	}
@@ -96,7 +71,7 @@ func (o *sleepExplainOptions) run(ctx context.Context, a *app, profile, id strin
 			out.line("            " + oneLine(x))
 		}
 	}
-	out.line("help: " + oneLine(e.Help))
+	out.line("next: " + oneLine(setup.command(e.Help)))
 	return nil
 }
 
@@ -388,7 +363,7 @@ func causeOf(r *night.Report) (cause, help string) {
 		return cause, help
 	}
 	if len(r.Skipped) > 0 {
-		return fmt.Sprintf("refused: %s: %s", wording.Plural(r.Skipped[0].Clusters, "cluster of tasks", "clusters of tasks"), r.Skipped[0].Reason), "skillopt sleep run, once that is mended"
+		return fmt.Sprintf("refused: %s: %s", wording.Plural(r.Skipped[0].Clusters, "cluster of tasks", "clusters of tasks"), r.Skipped[0].Reason), "skillopt sleep run"
 	}
 	return dryCause(r)
 }
@@ -417,28 +392,28 @@ func telling(list []night.Target) *night.Target {
 func helpOf(r *night.Report, t *night.Target) string {
 	switch t.Outcome {
 	case night.Certified, night.Supported, night.Suggested:
-		return "skillopt sleep diff " + r.ID
+		return "skillopt sleep show " + r.ID
 	case night.NoData:
-		return "skillopt sleep sessions --corrected shows where you corrected an agent"
+		return "skillopt sleep sessions --corrected"
 	case night.TooFewTasks:
-		return "skillopt sleep run on the next days; --explore trains on what there is"
+		return "skillopt sleep run --explore"
 	case night.NotReplayable, night.Refused, night.JudgeUnusable:
 		return "skillopt sleep review"
 	case night.Rejected, night.NothingToLearn:
-		return "skillopt sleep run after more sessions"
+		return "skillopt sleep run"
 	case night.ModelUnhealthy:
 		return "skillopt sleep doctor"
 	}
-	return "skillopt sleep run goes on with it"
+	return "skillopt sleep run"
 }
 
 // dryCause says where a night ran dry that had no tasks.
 func dryCause(r *night.Report) (cause, help string) {
-	const corrected = "skillopt sleep sessions --corrected shows where you corrected an agent"
+	const corrected = "skillopt sleep sessions --corrected"
 	f := r.Mined.Funnel
 	switch {
 	case r.Mined.Sessions == 0:
-		return "no_data: no session of the project is new", "skillopt sleep harvest, after you have worked with an agent"
+		return "no_data: no session of the project is new since it was mined last", "skillopt sleep sessions"
 	case f == nil:
 		return fmt.Sprintf("no_data: %s and none was mined", wording.Plural(r.Mined.Sessions, "session is new", "sessions are new")), "skillopt sleep run"
 	case f.Candidates == 0:

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
+)
+
+// sleepTryOptions are the flags of sleep try.
+type sleepTryOptions struct {
+	config string
+	sets   []string
+	yes    bool
+}
+
+func sleepTryCommand(a *app, at *sleepFlags) *cobra.Command {
+	var o sleepTryOptions
+	c := &cobra.Command{
+		Use:   "try",
+		Short: "From the sessions of this project to a proposal, in one command",
+		Long: `Find the sessions of the project that you are in, or of --project, and say what would be read, to
+which host text would go, and what it is expected to cost and costs at most. Once you have agreed,
+read them, find tasks in what you corrected, train on them, and show what would change. Nothing is
+written into the project.
+
+Without a profile it writes one that allows this project alone. The models are those of --config, or
+the program of a coding agent on this machine with your login. skillopt sleep run continues from there.
+
+` + exitHelp,
+		Example: `  skillopt sleep try
+  skillopt sleep try --project ~/src/shop --config models.yaml
+  skillopt sleep try --yes --set limits.tokens=200000`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
+	}
+	c.Flags().StringVar(&o.config, "config", "", "a config whose models are used; the profile extends it")
+	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask: you agree to what is said")
+	addSet(c, &o.sets)
+	return c
+}
+
+func (o *sleepTryOptions) run(ctx context.Context, a *app, at sleepFlags) error {
+	setup, err := a.openProfile(at)
+	if err != nil {
+		return err
+	}
+	if setup.project == "" {
+		setup.project = rootOf(a.folder("."), harvest.NewProjects(filepath.VolumeName(a.Dir)+string(filepath.Separator)))
+	}
+	at.project = setup.project
+	places, err := setup.survey(ctx, a)
+	if err != nil {
+		return err
+	}
+	var d *draftProfile
+	if setup, d, err = o.prepare(ctx, a, at, setup, places); err != nil {
+		return err
+	}
+	list, err := setup.ready()
+	if err != nil {
+		return err
+	}
+	if err := o.agreed(ctx, a, setup, d, list); err != nil {
+		return err
+	}
+	if d != nil {
+		if err := d.write(a, setup.profile); err != nil {
+			return err
+		}
+	}
+	if setup, err = a.sleepSetup(at, o.sets...); err != nil {
+		return err
+	}
+	if err := setup.grant(ctx, remote(list)); err != nil {
+		return err
+	}
+	return o.night(ctx, a, at, setup)
+}
+
+// prepare returns the setup of the night, with the profile that is to be written for it; nil: there is one.
+func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s sleepSetup, places []harvest.Place) (sleepSetup, *draftProfile, error) {
+	if s.found {
+		if o.config != "" {
+			return s, nil, usagef("--config: %s is there and stays as it is; write the models into it", s.profile)
+		}
+		if err := s.projectAllowed(harvest.NewProjects(s.allowed()...)); err != nil {
+			return s, nil, err
+		}
+		s, err := a.sleepSetup(at, o.sets...)
+		return s, nil, err
+	}
+	dirs, err := folders(a, []string{s.project})
+	if err != nil {
+		return s, nil, err
+	}
+	d := &draftProfile{projects: dirs, config: o.config}
+	if o.config == "" {
+		if d.seat = likelySeat(wiring.Seats(ctx, s.loaded.Lookup), places, s.chosen()); d.seat == "" {
+			return s, nil, usagef("there is no model to ask: no program of a coding agent that answers (claude, codex, copilot) is on the PATH; name models in a file, and the file by --config FILE (docs/models.md)")
+		}
+	}
+	project := s.project
+	s, err = d.setup(a, s.profile, o.sets...)
+	s.project = project
+	return s, d, err
+}
+
+// likelySeat returns the seat of the agent that has most sessions of a project, else the first; "": there is none.
+func likelySeat(seats []string, places []harvest.Place, chosen func(string) bool) string {
+	best, most := "", 0
+	for _, name := range seats {
+		n := 1
+		for _, p := range places {
+			if chosen(p.Project) && p.Source == strings.TrimSuffix(name, "-cli") {
+				n += p.Interactive
+			}
+		}
+		if n > most {
+			best, most = name, n
+		}
+	}
+	return best
+}
+
+// agreed says what would be read, sent and spent, and has the user agree to it.
+func (o *sleepTryOptions) agreed(ctx context.Context, a *app, s sleepSetup, d *draftProfile, list []wiring.Destination) error {
+	out := a.printer(a.Err)
+	places, err := s.survey(ctx, a) // the models' config may name other stores
+	if err != nil {
+		return err
+	}
+	out.line("reads the sessions of " + oneLine(s.project))
+	n, err := s.firstNight(ctx, a, out, places)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return usagef("no session of %s is there that sleep.keep allows; `skillopt sleep doctor` says what is there, --project names another folder", s.project)
+	}
+	out.line("what is read stays in " + oneLine(s.dir) + ", without secrets; text of sessions and files of the project go to:")
+	for _, dest := range list {
+		out.line("  " + destinationText(dest))
+	}
+	if d != nil {
+		out.line("writes " + oneLine(s.profile) + ", which allows this project alone")
+	}
+	switch {
+	case o.yes:
+		return nil
+	case !a.Terminal:
+		return usagef("there is no terminal to ask on: --yes agrees to this; nothing was written or sent")
+	}
+	return (&asking{in: bufio.NewReader(a.In), out: out}).agree("go on? [y/N] ")
+}
+
+// night carries the night out, as sleep run does, and shows what it proposes.
+func (o *sleepTryOptions) night(ctx context.Context, a *app, at sleepFlags, s sleepSetup) error {
+	w, err := nightWorkOf(ctx, a, s)
+	if err != nil {
+		return err
+	}
+	run := sleepRunOptions{yes: true}
+	done, err := run.nights(ctx, a, s, w)
+	switch {
+	case done == nil:
+		return err
+	case a.json:
+		return errors.Join(printJSON(a.Out, ask.Shareable(*done)), err)
+	case len(done.Nights) == 0:
+		return errors.Join(run.print(a, s, *done), err)
+	}
+	for _, r := range slices.Backward(done.Nights) {
+		err = errors.Join(showNight(ctx, a, at, r.ID), err)
+	}
+	return err
+}
