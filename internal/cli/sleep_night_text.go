@@ -105,8 +105,8 @@ func certifiesText(t *night.Target) string {
 	if t.Can.Floor == 0 || missing <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("tonight cannot certify: it takes about %s more, since one in %d is put aside as test and %d of the %d that certify are there",
-		wording.Plural(testEvery*missing, "correction", "corrections"), testEvery, t.Clusters.Fresh, t.Can.Floor)
+	return fmt.Sprintf("tonight cannot certify: it takes about %s, since one in %d is put aside as test and %d of the %d that certify are there",
+		wording.Plural(testEvery*missing, "more correction", "more corrections"), testEvery, t.Clusters.Fresh, t.Can.Floor)
 }
 
 // printNight is a night on one screen, with what to do next.

@@ -28,7 +28,10 @@ takes the rules out. On a terminal it asks first.`,
   skillopt sleep rollback 3 --yes`,
 		Args: atMost(1, "at most the number of an adoption"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0 && yes:
+				return usagef("--yes: name the adoption by its number; `%s` lists them", cmd.CommandPath())
+			case len(args) == 0:
 				return listAdoptions(a, *at)
 			}
 			return takeBack(cmd.Context(), a, *at, args[0], yes)
