@@ -99,13 +99,13 @@ func canText(c night.Can) string {
 // testEvery is how many new clusters it takes until one more is put aside as test.
 const testEvery = 5
 
-// certifiesText says how many more corrections it takes until a night can certify; "": tonight can.
+// certifiesText says how many more corrections it takes until the test of a night can certify; "": tonight's can.
 func certifiesText(t *night.Target) string {
 	missing := t.Can.Floor - t.Clusters.Fresh
 	if t.Can.Floor == 0 || missing <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("tonight cannot certify: it takes about %s, since one in %d is put aside as test and %d of the %d that certify are there",
+	return fmt.Sprintf("the test cannot certify tonight: it takes about %s with reviewed tasks, since one in %d is put aside as test and %d of the %d that certify are there",
 		wording.Plural(testEvery*missing, "more correction", "more corrections"), testEvery, t.Clusters.Fresh, t.Can.Floor)
 }
 
@@ -180,7 +180,7 @@ func printTarget(out printer, t *night.Target) {
 		}
 		out.line(text)
 	}
-	if text := certifiesText(t); text != "" && t.Outcome != night.Certified {
+	if text := certifiesText(t); text != "" && t.Outcome.Staged() && t.Outcome != night.Certified {
 		out.line("  " + text)
 	}
 	printRules(out, t)
