@@ -65,7 +65,7 @@ var broken = map[string][]string{
 	"sleep init":            {"--profile bad", "--profile bad.jsonl", "x", "--revoke"},
 	"sleep harvest":         {"--profile bad", "--profile nothing", "x", "--project y", "--show-outbound --dry-run", "--profile tasks --since soon"},
 	"sleep status":          {"--profile bad", "x"},
-	"sleep sessions":        {"--profile bad", "--profile tasks --source nobody", "a b", "--profile bad y"},
+	"sleep sessions":        {"--profile bad", "--profile tasks --since soon", "a b", "--profile bad y"},
 	"sleep doctor":          {"x"}, // what is wrong with the profile is its result
 	"sleep forget":          {"--profile bad y", "", "a b", "--all y", "--profile bad --all"},
 	"sleep try":             {"--profile bad", "x", "--profile tasks"},

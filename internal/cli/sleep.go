@@ -202,8 +202,8 @@ func (s sleepSetup) projects() (harvest.Projects, error) {
 	return harvest.NewProjects(s.allowed()...), nil
 }
 
-// chosen returns a function that reports whether a folder is of the project that the flags name; without one all are.
-func (s sleepSetup) chosen() func(dir string) bool {
+// projectFilter returns a function that reports whether a folder is of the project that the flags name; without one all are.
+func (s sleepSetup) projectFilter() func(dir string) bool {
 	if s.project == "" {
 		return func(string) bool { return true }
 	}

@@ -80,7 +80,7 @@ func (o *sleepInitOptions) run(ctx context.Context, a *app, at sleepFlags, dirs 
 		return err
 	}
 	if setup.found {
-		return o.again(ctx, a, setup, q, dirs, places)
+		return o.askMissing(ctx, a, setup, q, dirs, places)
 	}
 	projects, err := o.choose(a, q, dirs, places)
 	if err != nil {
@@ -159,8 +159,8 @@ func isNew(profile string, err error, s sleepSetup) bool {
 	return err != nil && errors.Is(bad, fs.ErrNotExist)
 }
 
-// again asks what a profile that is there does not answer.
-func (o *sleepInitOptions) again(ctx context.Context, a *app, s sleepSetup, q *asking, dirs []string, places []harvest.Place) error {
+// askMissing asks what a profile that is there does not answer.
+func (o *sleepInitOptions) askMissing(ctx context.Context, a *app, s sleepSetup, q *asking, dirs []string, places []harvest.Place) error {
 	q.out.line(oneLine(s.profile) + " is there already and stays as it is; it allows " + wording.Plural(len(s.allowed()), "project", "projects"))
 	for _, dir := range s.allowed() {
 		q.out.line("  " + oneLine(dir))

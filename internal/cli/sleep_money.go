@@ -63,7 +63,7 @@ func rangeText(i result.Interval) string {
 // returns how many there are.
 func (s sleepSetup) firstNight(ctx context.Context, a *app, out printer, places []harvest.Place) (int, error) {
 	allowed := harvest.NewProjects(s.allowed()...)
-	chosen := s.chosen()
+	chosen := s.projectFilter()
 	var sum harvest.Place
 	for _, p := range places {
 		if allowed.Allow(p.Project) && chosen(p.Project) {
@@ -95,7 +95,7 @@ func sessionsText(c config.Sleep, p harvest.Place) string {
 	if p.Interactive > 0 {
 		text += fmt.Sprintf(", ended from %s to %s", p.Oldest.Local().Format("2006-01-02"), p.Newest.Local().Format("2006-01-02"))
 	}
-	if most := night.Mines(c, p.Interactive); most < p.Interactive {
+	if most := night.MostSessions(c, p.Interactive); most < p.Interactive {
 		text += fmt.Sprintf("; it mines the newest %d, 3 times sleep.tasks", most)
 	}
 	if p.Old > 0 {

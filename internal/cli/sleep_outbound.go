@@ -23,7 +23,7 @@ func (o *sleepHarvestOptions) showOutbound(ctx context.Context, a *app, at sleep
 	if err != nil {
 		return err
 	}
-	chosen := setup.chosen()
+	chosen := setup.projectFilter()
 	f := bank.Filter{ID: id, Project: func(dir string) bool { return allowed.Allow(dir) && chosen(dir) }}
 	b, err := setup.look(ctx)
 	if err != nil {

@@ -28,10 +28,10 @@ func (s sleepSetup) nightProjects(ctx context.Context, b *bank.Bank) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.projectAllowed(allowed); err != nil {
+	if err := s.checkProject(allowed); err != nil {
 		return nil, err
 	}
-	chosen := s.chosen()
+	chosen := s.projectFilter()
 	var out []string
 	add := func(p string) {
 		if allowed.Allow(p) && chosen(p) && !slices.Contains(out, p) {
@@ -51,8 +51,8 @@ func (s sleepSetup) nightProjects(ctx context.Context, b *bank.Bank) ([]string, 
 	return out, nil
 }
 
-// projectAllowed fails if the profile does not allow the project of --project.
-func (s sleepSetup) projectAllowed(allowed harvest.Projects) error {
+// checkProject fails if the profile does not allow the project of --project.
+func (s sleepSetup) checkProject(allowed harvest.Projects) error {
 	if s.project == "" || allowed.Allow(s.project) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (s sleepSetup) nightOf(ctx context.Context, b *bank.Bank, id string) (*nigh
 	if err != nil {
 		return nil, err
 	}
-	of := s.chosen()
+	of := s.projectFilter()
 	var names, projects []string
 	for _, n := range nights { // the newest first
 		if !of(n.Project) {

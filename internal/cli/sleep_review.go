@@ -163,7 +163,7 @@ func (o *sleepReviewOptions) waiting(ctx context.Context, setup sleepSetup) (lis
 	if err != nil {
 		return nil, err
 	}
-	of := setup.chosen()
+	of := setup.projectFilter()
 	groups, err := b.Groups(ctx)
 	if err != nil {
 		return nil, err

@@ -171,7 +171,7 @@ func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup
 		return nil, err
 	}
 	o.flags.Project = s.project
-	if err := s.projectAllowed(allowed); err != nil {
+	if err := s.checkProject(allowed); err != nil {
 		return nil, err
 	}
 	for _, set := range o.flags.Set {

@@ -19,8 +19,8 @@ import (
 
 // sleepSessionsOptions are the flags of sleep sessions.
 type sleepSessionsOptions struct {
-	skill, source, since string
-	corrected            bool
+	skill, since string
+	corrected    bool
 }
 
 func sleepSessionsCommand(a *app, at *sleepFlags) *cobra.Command {
@@ -43,7 +43,6 @@ that one: turns, tools, corrections, skill, what was redacted.`,
 		},
 	}
 	c.Flags().StringVar(&o.skill, "skill", "", "with this skill at work")
-	c.Flags().StringVar(&o.source, "source", "", "of this agent: "+strings.Join(allSources(), ", "))
 	c.Flags().StringVar(&o.since, "since", "", "that ended since a date (2026-01-31), a time (RFC 3339), or so long ago (72h, 7d)")
 	c.Flags().BoolVar(&o.corrected, "corrected", false, "in which you corrected the agent")
 	return c
@@ -92,10 +91,7 @@ func (o *sleepSessionsOptions) run(ctx context.Context, a *app, at sleepFlags) (
 	if err != nil {
 		return err
 	}
-	if o.source != "" && !sourceNames()[o.source] {
-		return usagef("--source %s: there are %s", o.source, strings.Join(allSources(), ", "))
-	}
-	f := bank.Filter{Project: setup.chosen()}
+	f := bank.Filter{Project: setup.projectFilter()}
 	if f.Since, err = sinceOf(o.since, time.Now()); err != nil {
 		return err
 	}
@@ -121,7 +117,7 @@ func (o *sleepSessionsOptions) run(ctx context.Context, a *app, at sleepFlags) (
 }
 
 func (o *sleepSessionsOptions) takes(l listedSession) bool {
-	return (o.source == "" || l.Source == o.source) && (o.skill == "" || slices.Contains(l.Skills, o.skill)) &&
+	return (o.skill == "" || slices.Contains(l.Skills, o.skill)) &&
 		(!o.corrected || len(l.Corrections) > 0)
 }
 

@@ -80,7 +80,7 @@ func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
 			return err
 		}
 		if p != nil {
-			if err := shown.staged(ctx, a, s, p); err != nil {
+			if err := shown.addStaged(ctx, a, s, p); err != nil {
 				return err
 			}
 		}
@@ -113,8 +113,8 @@ func adoptCommand(p *night.Proposal) string {
 	return "skillopt sleep adopt " + p.Night
 }
 
-// staged adds what a night has staged.
-func (n *shownNight) staged(ctx context.Context, a *app, s sleepSetup, p *night.Proposal) error {
+// addStaged adds what a night has staged.
+func (n *shownNight) addStaged(ctx context.Context, a *app, s sleepSetup, p *night.Proposal) error {
 	for _, item := range p.Items {
 		hash := hashToAdopt(ctx, a, s, n.Report, sleepAdoptOptions{targets: []string{item.Target}})
 		live, err := p.Live(item.Target)

@@ -69,7 +69,7 @@ func (o *sleepTryOptions) run(ctx context.Context, a *app, at sleepFlags) error 
 	if err != nil {
 		return err
 	}
-	if err := o.agreed(ctx, a, setup, d, list); err != nil {
+	if err := o.ask(ctx, a, setup, d, list); err != nil {
 		return err
 	}
 	if d != nil {
@@ -92,7 +92,7 @@ func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s 
 		if o.config != "" {
 			return s, nil, usagef("--config: %s is there and stays as it is; write the models into it", s.profile)
 		}
-		if err := s.projectAllowed(harvest.NewProjects(s.allowed()...)); err != nil {
+		if err := s.checkProject(harvest.NewProjects(s.allowed()...)); err != nil {
 			return s, nil, err
 		}
 		s, err := a.sleepSetup(at, o.sets...)
@@ -104,7 +104,7 @@ func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s 
 	}
 	d := &draftProfile{projects: dirs, config: o.config}
 	if o.config == "" {
-		if d.seat = likelySeat(wiring.Seats(ctx, s.loaded.Lookup), places, s.chosen()); d.seat == "" {
+		if d.seat = likelySeat(wiring.Seats(ctx, s.loaded.Lookup), places, s.projectFilter()); d.seat == "" {
 			return s, nil, usagef("there is no model to ask: no program of a coding agent that answers (claude, codex, copilot) is on the PATH; name models in a file, and the file by --config FILE (docs/models.md)")
 		}
 	}
@@ -131,8 +131,8 @@ func likelySeat(seats []string, places []harvest.Place, chosen func(string) bool
 	return best
 }
 
-// agreed says what would be read, sent and spent, and has the user agree to it.
-func (o *sleepTryOptions) agreed(ctx context.Context, a *app, s sleepSetup, d *draftProfile, list []wiring.Destination) error {
+// ask says what would be read, sent and spent, and has the user agree to it.
+func (o *sleepTryOptions) ask(ctx context.Context, a *app, s sleepSetup, d *draftProfile, list []wiring.Destination) error {
 	out := a.printer(a.Err)
 	places, err := s.survey(ctx, a) // the models' config may name other stores
 	if err != nil {

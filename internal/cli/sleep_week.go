@@ -64,7 +64,7 @@ func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now 
 	if err != nil {
 		return nil, err
 	}
-	w, err := week.Of(ctx, week.Inputs{Bank: b, Store: store, Dir: s.dir, Now: now, Days: weekDays, Project: s.chosen(), Scheduled: next})
+	w, err := week.Of(ctx, week.Inputs{Bank: b, Store: store, Dir: s.dir, Now: now, Days: weekDays, Project: s.projectFilter(), Scheduled: next})
 	if err != nil {
 		return nil, err
 	}

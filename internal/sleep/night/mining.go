@@ -20,14 +20,14 @@ const (
 	minedAtOnce = 40
 )
 
-// Mines returns how many of that many new sessions a night mines at most: the newest ones.
-func Mines(c config.Sleep, sessions int) int { return min(sessions, sessionsPerTask*c.Tasks) }
+// MostSessions returns how many of that many new sessions a night mines at most: the newest ones.
+func MostSessions(c config.Sleep, sessions int) int { return min(sessions, sessionsPerTask*c.Tasks) }
 
 // mine makes tasks of sessions that are new, and takes them into the bank: of the newest ones, as many as a night
 // mines, and as long as its share of the ceilings lasts. The others wait for later nights. A share that does for
 // not even the first run ends the night.
 func (n *night) mine(ctx context.Context) error {
-	most := Mines(n.Config.Sleep, len(n.sessions)) // the newest come first
+	most := MostSessions(n.Config.Sleep, len(n.sessions)) // the newest come first
 	chosen, waiting := slices.Clone(n.sessions[:most]), len(n.sessions)-most
 	why := "a night mines 3 times sleep.tasks"
 	slices.Reverse(chosen) // those that arrive while a night is interrupted come behind the others

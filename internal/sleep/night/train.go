@@ -61,7 +61,7 @@ func (n trainer) train(ctx context.Context, j *job) {
 func (n *night) helpFor(o Outcome) string {
 	switch o {
 	case Budget:
-		return "skillopt sleep run" + n.purse.doubled()
+		return "skillopt sleep run" + n.purse.doubleFlags()
 	case WaitingForReply, Stopped:
 		return "skillopt sleep run"
 	case ModelUnhealthy:
@@ -70,8 +70,8 @@ func (n *night) helpFor(o Outcome) string {
 	return ""
 }
 
-// doubled returns the flags that double the ceilings of money, tokens and calls.
-func (p *purse) doubled() string {
+// doubleFlags returns the flags that double the ceilings of money, tokens and calls.
+func (p *purse) doubleFlags() string {
 	flags := ""
 	if c := p.limits.Tokens; c != nil {
 		flags += fmt.Sprintf(" --set limits.tokens=%d", 2**c)
