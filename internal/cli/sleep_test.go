@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,40 @@ func TestSleepInitAsks(t *testing.T) {
 	if err != nil || !bytes.Equal(again, data) {
 		t.Errorf("the profile was changed: %v", err)
 	}
+}
+
+// The program of a coding agent is offered as the model of all roles, with its user's login, once its cost and host are said.
+func TestSleepInitOffersALogin(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a script of sh")
+	}
+	u := newSleeper(t)
+	if err := os.MkdirAll(filepath.Join(u.home, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(u.home, "bin", "claude"), []byte("#!/bin/sh\necho '2.1.197 (Claude Code)'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := u.run("1\n7\n", "init"); code != exitInput || !strings.Contains(errs, "there is no number 7, only 1 to 1") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	code, _, errs := u.run("n\n", "try", "--project", u.shop)
+	contains(t, errs, "reads the sessions of "+u.shop, "sessions for a first night: 1, ended from ", "optimizer  claude-cli (its own login)", "go on? [y/N] ")
+	if _, err := os.Lstat(u.profile()); err == nil || code != exitInput {
+		t.Errorf("declined: exit code %d, profile: %v", code, err)
+	}
+	_, errs = u.must("1\n1\ny\ny\n", "init")
+	contains(t, errs, "  1  claude-cli", "target     claude-cli (its own login)", "sessions for a first night: 1, ended from ", "expected: ", "at most ", "noted; `skillopt sleep init --revoke all`", "next: skillopt sleep run\n")
+	text, err := os.ReadFile(u.profile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(text), "own_login: true", "judge: {provider: claude-cli}")
+	got, _ := u.must("", "status")
+	containsNot(t, got, "not agreed to")
+	u.must("", "init", "--revoke", "all")
+	got, _ = u.must("", "status")
+	contains(t, got, "not agreed to: claude-cli (its own login) as judge")
 }
 
 func TestSleepInitWritesNothingWithoutAYes(t *testing.T) {

@@ -57,12 +57,8 @@ func (o *sleepTryOptions) run(ctx context.Context, a *app, at sleepFlags) error 
 		setup.project = rootOf(a.folder("."), harvest.NewProjects(filepath.VolumeName(a.Dir)+string(filepath.Separator)))
 	}
 	at.project = setup.project
-	places, err := setup.survey(ctx, a)
+	setup, d, err := o.prepare(ctx, a, at, setup)
 	if err != nil {
-		return err
-	}
-	var d *draftProfile
-	if setup, d, err = o.prepare(ctx, a, at, setup, places); err != nil {
 		return err
 	}
 	list, err := setup.ready()
@@ -87,7 +83,7 @@ func (o *sleepTryOptions) run(ctx context.Context, a *app, at sleepFlags) error 
 }
 
 // prepare returns the setup of the night, with the profile that is to be written for it; nil: there is one.
-func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s sleepSetup, places []harvest.Place) (sleepSetup, *draftProfile, error) {
+func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s sleepSetup) (sleepSetup, *draftProfile, error) {
 	if s.found {
 		if o.config != "" {
 			return s, nil, usagef("--config: %s is there and stays as it is; write the models into it", s.profile)
@@ -104,7 +100,10 @@ func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s 
 	}
 	d := &draftProfile{projects: dirs, config: o.config}
 	if o.config == "" {
-		if d.seat = likelySeat(wiring.Seats(ctx, s.loaded.Lookup), places, s.projectFilter()); d.seat == "" {
+		if d.seat, err = s.likelySeat(ctx, a); err != nil {
+			return s, nil, err
+		}
+		if d.seat == "" {
 			return s, nil, usagef("there is no model to ask: no program of a coding agent that answers (claude, codex, copilot) is on the PATH; name models in a file, and the file by --config FILE (docs/models.md)")
 		}
 	}
@@ -114,21 +113,23 @@ func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s 
 	return s, d, err
 }
 
-// likelySeat returns the seat of the agent that has most sessions of a project, else the first; "": there is none.
-func likelySeat(seats []string, places []harvest.Place, chosen func(string) bool) string {
-	best, most := "", 0
-	for _, name := range seats {
-		n := 1
-		for _, p := range places {
-			if chosen(p.Project) && p.Source == strings.TrimSuffix(name, "-cli") {
-				n += p.Interactive
-			}
-		}
-		if n > most {
-			best, most = name, n
+// likelySeat returns the seat of the agent that has most sessions of the project, else the first; "": there is none.
+func (s sleepSetup) likelySeat(ctx context.Context, a *app) (string, error) {
+	seats := wiring.Seats(ctx, s.loaded.Lookup)
+	if len(seats) < 2 {
+		return strings.Join(seats, ""), nil
+	}
+	places, err := s.survey(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	chosen, sessions := s.projectFilter(), map[string]int{}
+	for _, p := range places {
+		if chosen(p.Project) {
+			sessions[p.Source+"-cli"] += p.Interactive
 		}
 	}
-	return best
+	return slices.MaxFunc(seats, func(a, b string) int { return sessions[a] - sessions[b] }), nil
 }
 
 // ask says what would be read, sent and spent, and has the user agree to it.
