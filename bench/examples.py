@@ -32,7 +32,7 @@ def run(binary, work, *args):
 def measure(binary, optimizer, seed, calls, learns):
     """Returns score, calls and examples of a world, with and without them."""
     with tempfile.TemporaryDirectory() as work:
-        made = ["init", "w", "--world", "--seed", str(seed), "--flip", "0.1", "--rules", "20", "--tasks", "400", "--optimizer", optimizer]
+        made = ["init", "w", "--world", f"seed={seed},flip=0.1,rules=20,tasks=400,optimizer={optimizer}"]
         subprocess.run([binary, *made], cwd=work, check=True, capture_output=True)
         world = os.path.join(work, "w", "world.yaml")
         with open(world) as f:

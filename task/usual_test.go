@@ -24,7 +24,7 @@ func TestUsualNames(t *testing.T) {
 		"own names win":         {file: "t.jsonl", text: `{"prompt": "p", "question": "q1", "gold": "g", "label": "l"}`, prompt: "p", gold: "g"},
 		"a template":            {file: "t.jsonl", text: `{"question": "q1", "answer": "a1"}`, template: "Say: {{question}}", gold: "a1"},
 		"a field in use":        {file: "t.csv", text: "question,answer\nq1,a1\n", template: "{{question}}?", gold: "a1"},
-		"gold in a prompt":  {file: "t.jsonl", text: `{"question": "q1", "label": "a1"}`, template: "{{question}} {{label}}", err: "neither gold nor checks"},
+		"gold in a prompt":      {file: "t.jsonl", text: `{"question": "q1", "label": "a1"}`, template: "{{question}} {{label}}", err: "neither gold nor checks"},
 		"two that may be":       {file: "t.jsonl", text: `{"instruction": "i", "input": "q", "output": "a"}`, err: `no prompt: give the task one, or the set a template of its fields (tasks.prompt): it may be in "input", "instruction"`},
 		"two in one table":      {file: "t.csv", text: "question,input,answer\nq,i,a\n", err: "no column for prompt"},
 		"two names in turn":     {file: "t.jsonl", text: `{"question": "q1", "answer": "a1"}` + "\n" + `{"prompt": "q2", "answer": "a2"}`, err: `prompt of the tasks is called "prompt", "question" here: give it one name`},
