@@ -168,7 +168,7 @@ def measure(args, binary, url, name, seed):
         start = time.monotonic()
         s = run(binary, work, "train", "config.yaml", "--yes", "--run", "run", *[a for o in sets for a in ("--set", o)])
         minutes = (time.monotonic() - start) / 60
-        hand = run(binary, work, "eval", "config.yaml", "--skill", "RULES.md", "--split", "test", "--accept-seed")
+        hand = run(binary, work, "eval", "RULES.md", "--config", "config.yaml", "--split", "test", "--accept-seed")
         if args.keep:
             os.makedirs(args.keep, exist_ok=True)
             subprocess.run(["cp", "-r", work, os.path.join(args.keep, f"{args.model}-{name}-{seed}")], check=True)
