@@ -68,7 +68,22 @@ func (o *initOptions) askTasks(a *app, q *asking) (err error) {
 
 // askModel asks which of the models that are found here carries out the tasks.
 func (o *initOptions) askModel(ctx context.Context, a *app, q *asking) error {
-	offers := a.offers(ctx)
+	var err error
+	o.target, o.optimizer, err = q.model(a.offers(ctx), "a number, or PROVIDER/MODEL, or MODEL@URL: ")
+	if err == nil && o.target == "" {
+		err = usagef("no model was named; docs/models.md lists providers")
+	}
+	if err != nil {
+		return err
+	}
+	if o.generate > 0 && o.optimizer == "" {
+		o.optimizer = o.target
+	}
+	return nil
+}
+
+// model asks for a model, of those that are offered or another one, and for the optimizer behind it; "": none was named.
+func (q *asking) model(offers []wiring.Offer, question string) (target, optimizer string, err error) {
 	q.out.line("the model:")
 	for i, f := range offers {
 		text := f.Target
@@ -77,19 +92,15 @@ func (o *initOptions) askModel(ctx context.Context, a *app, q *asking) error {
 		}
 		q.out.line(fmt.Sprintf("  %d  %s (%s)", i+1, text, f.Why))
 	}
-	text, err := q.ask("a number, or PROVIDER/MODEL, or MODEL@URL: ")
+	text, err := q.ask(question)
 	if err != nil {
-		return err
+		return "", "", err
 	}
 	if i, err := strconv.Atoi(text); err == nil && i >= 1 && i <= len(offers) {
-		o.target, o.optimizer = offers[i-1].Target, offers[i-1].Optimizer
-	} else if o.target, o.optimizer, _ = strings.Cut(text, " "); o.target == "" {
-		return usagef("no model was named; docs/models.md lists providers")
+		return offers[i-1].Target, offers[i-1].Optimizer, nil
 	}
-	if o.generate > 0 && o.optimizer == "" {
-		o.optimizer = o.target
-	}
-	return nil
+	target, optimizer, _ = strings.Cut(text, " ")
+	return target, optimizer, nil
 }
 
 // offers returns the models that this machine can ask: logins of coding agents, servers that

@@ -19,13 +19,13 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
-	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepInitOptions are the flags of sleep init.
 type sleepInitOptions struct {
-	config string // a config whose models are used; "": none
+	draftProfile
+
 	revoke string // a host, or "all"; "": nothing is taken back
 }
 
@@ -36,8 +36,8 @@ func sleepInitCommand(a *app, at *sleepFlags) *cobra.Command {
 		Short: "Choose the projects whose sessions may be read, the models, and where text may go",
 		Long: `Look at the sessions of all agents, without keeping or showing any text of them, and list
 the projects with how many there are. You choose the projects that may be read, or name their
-folders, and which model answers: that of --config, or the program of a coding agent on this
-machine with your login. You see the host that text of sessions and files of the projects would
+folders, and which model answers: one that is found on this machine, such as the program of a
+coding agent with your login, or another one. You see the host that text of sessions and files of the projects would
 go to in later nights and what a first night is expected to cost, and are asked whether it may. The
 profile is written, and what you agreed to is noted. Without a model nothing is sent to anyone.
 
@@ -47,6 +47,7 @@ was sent before cannot be called back. skillopt sleep status lists what was give
 terminal alone.`,
 		Example: `  skillopt sleep init
   skillopt sleep init ~/src/shop ~/src/site
+  skillopt sleep init --target openai/gpt-5-mini --optimizer openai/gpt-5
   skillopt sleep init --config models.yaml
   skillopt sleep init --revoke api.openai.com
   skillopt sleep init --revoke all`,
@@ -61,7 +62,7 @@ terminal alone.`,
 			return o.run(cmd.Context(), a, *at, args)
 		},
 	}
-	c.Flags().StringVar(&o.config, "config", "", "a config whose models are used; the profile extends it")
+	o.addModels(c)
 	c.Flags().StringVar(&o.revoke, "revoke", "", "take consent back that was given for this host, or for all")
 	return c
 }
@@ -82,22 +83,25 @@ func (o *sleepInitOptions) run(ctx context.Context, a *app, at sleepFlags, dirs 
 	if setup.found {
 		return o.askMissing(ctx, a, setup, q, dirs, places)
 	}
-	projects, err := o.choose(a, q, dirs, places)
-	if err != nil {
+	if o.projects, err = o.choose(a, q, dirs, places); err != nil {
 		return err
 	}
-	d := draftProfile{projects: projects, config: o.config}
-	if d.seat, err = o.chooseModel(ctx, setup, q); err != nil {
+	if o.config+o.target == "" {
+		if o.target, o.optimizer, err = q.model(a.offers(ctx), "a number, PROVIDER/MODEL, MODEL@URL, or Enter for none: "); err != nil {
+			return err
+		}
+	}
+	if err := o.check(a); err != nil {
 		return err
 	}
-	for _, dir := range projects {
+	for _, dir := range o.projects {
 		q.out.line("  may be read: " + oneLine(dir))
 	}
 	q.out.line("what is read stays in " + oneLine(setup.dir) + ", without secrets")
 	if err := q.agree("write " + oneLine(setup.profile) + "? [y/N] "); err != nil {
 		return err
 	}
-	if err := d.write(a, setup.profile); err != nil {
+	if err := o.write(a, setup.profile); err != nil {
 		return err
 	}
 	q.out.line("wrote " + oneLine(setup.profile))
@@ -113,30 +117,6 @@ func (o *sleepInitOptions) run(ctx context.Context, a *app, at sleepFlags, dirs 
 	}
 	q.out.line("next: " + setup.command(next))
 	return nil
-}
-
-// chooseModel asks which program of a coding agent answers; "": none, or a config names the models.
-func (o *sleepInitOptions) chooseModel(ctx context.Context, s sleepSetup, q *asking) (string, error) {
-	if o.config != "" {
-		return "", nil
-	}
-	seats := wiring.Seats(ctx, s.loaded.Lookup)
-	if len(seats) == 0 {
-		return "", nil
-	}
-	q.out.line("nights need a model. On this machine is, with your own login (docs/models.md#seats):")
-	for i, name := range seats {
-		q.out.line(fmt.Sprintf("  %d  %s", i+1, name))
-	}
-	answer, err := q.ask("which is to answer? a number, or Enter for none: ")
-	if err != nil || answer == "" {
-		return "", err
-	}
-	n, err := strconv.Atoi(answer)
-	if err != nil || n < 1 || n > len(seats) {
-		return "", usagef("there is no number %s, only 1 to %d; nothing was written", oneLine(answer), len(seats))
-	}
-	return seats[n-1], nil
 }
 
 // openProfile reads the profile, or one that is named and not there yet as without one.

@@ -108,7 +108,7 @@ func containsNot(t *testing.T, text string, words ...string) {
 func TestSleepInitAsks(t *testing.T) {
 	u := newSleeper(t)
 	// Numbers are of the list; the first is the shop.
-	_, errs := u.must("1\ny\n", "init")
+	_, errs := u.must("1\n\ny\n", "init")
 	contains(t, errs, "AGENT", "claude", u.shop, u.site, "target     no model set: nothing is sent", "judge      no model set", "wrote "+u.profile(), "next: skillopt sleep harvest")
 	containsNot(t, errs, "ZEBRA", "OTTER", "HERON", "may they be sent there?")
 	data, err := os.ReadFile(u.profile())
@@ -149,7 +149,7 @@ func TestSleepInitOffersALogin(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(u.home, "bin", "claude"), []byte("#!/bin/sh\necho '2.1.197 (Claude Code)'\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := u.run("1\n7\n", "init"); code != exitInput || !strings.Contains(errs, "there is no number 7, only 1 to 1") {
+	if code, _, errs := u.run("1\n7\n", "init"); code != exitInput || !strings.Contains(errs, "--target 7: want PROVIDER/MODEL") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	code, _, errs := u.run("n\n", "try", "--project", u.shop)
@@ -158,12 +158,12 @@ func TestSleepInitOffersALogin(t *testing.T) {
 		t.Errorf("declined: exit code %d, profile: %v", code, err)
 	}
 	_, errs = u.must("1\n1\ny\ny\n", "init")
-	contains(t, errs, "  1  claude-cli", "target     claude-cli (its own login)", "sessions for a first night: 1, ended from ", "expected: ", "at most ", "noted; `skillopt sleep init --revoke all`", "next: skillopt sleep run\n")
+	contains(t, errs, "  1  claude-cli (its login)", "target     claude-cli (its own login)", "sessions for a first night: 1, ended from ", "expected: ", "at most ", "noted; `skillopt sleep init --revoke all`", "next: skillopt sleep run\n")
 	text, err := os.ReadFile(u.profile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, string(text), "own_login: true", "judge: {provider: claude-cli}")
+	contains(t, string(text), "own_login: true", `judge: {provider: "claude-cli"}`)
 	got, _ := u.must("", "status")
 	containsNot(t, got, "not agreed to")
 	u.must("", "init", "--revoke", "all")
@@ -183,7 +183,7 @@ func TestSleepInitWritesNothingWithoutAYes(t *testing.T) {
 		"no such folder":   {"~/src/none\n", nil, "no such file"},
 		"a file":           {u.stores + "/shop-session.jsonl\n", nil, "not a folder"},
 		"everything":       {"/\n", nil, "holds everything"},
-		"declined":         {"1, 2\nn\n", nil, "nothing was written"},
+		"declined":         {"1, 2\n\nn\n", nil, "nothing was written"},
 		"nobody answers":   {"", nil, "no answer"},
 		"in the arguments": {"y\n", []string{"none"}, "none"},
 	} {

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +17,10 @@ import (
 
 // sleepTryOptions are the flags of sleep try.
 type sleepTryOptions struct {
-	config string
-	sets   []string
-	yes    bool
+	draftProfile
+
+	sets []string
+	yes  bool
 }
 
 func sleepTryCommand(a *app, at *sleepFlags) *cobra.Command {
@@ -32,17 +33,18 @@ which host text would go, and what it is expected to cost and costs at most. Onc
 read them, find tasks in what you corrected, train on them, and show what would change. Nothing is
 written into the project.
 
-Without a profile it writes one that allows this project alone. The models are those of --config, or
-the program of a coding agent on this machine with your login. skillopt sleep run continues from there.
+Without a profile it writes one that allows this project alone. The models are those of the flags,
+else one that is found on this machine: the program of the coding agent that has most of the sessions, with
+your login, a server that runs, or a vendor whose key is there. skillopt sleep run continues from there.
 
 ` + exitHelp,
 		Example: `  skillopt sleep try
-  skillopt sleep try --project ~/src/shop --config models.yaml
+  skillopt sleep try --project ~/src/shop --target openai/gpt-5-mini --optimizer openai/gpt-5
   skillopt sleep try --yes --set limits.tokens=200000`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
-	c.Flags().StringVar(&o.config, "config", "", "a config whose models are used; the profile extends it")
+	o.addModels(c)
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask: you agree to what is said")
 	addSet(c, &o.sets)
 	return c
@@ -85,8 +87,8 @@ func (o *sleepTryOptions) run(ctx context.Context, a *app, at sleepFlags) error 
 // prepare returns the setup of the night, with the profile that is to be written for it; nil: there is one.
 func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s sleepSetup) (sleepSetup, *draftProfile, error) {
 	if s.found {
-		if o.config != "" {
-			return s, nil, usagef("--config: %s is there and stays as it is; write the models into it", s.profile)
+		if o.config+o.target+o.optimizer != "" {
+			return s, nil, usagef("%s is there and stays as it is; write the models into it", s.profile)
 		}
 		if err := s.checkProject(harvest.NewProjects(s.allowed()...)); err != nil {
 			return s, nil, err
@@ -94,34 +96,38 @@ func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s 
 		s, err := a.sleepSetup(at, o.sets...)
 		return s, nil, err
 	}
-	dirs, err := folders(a, []string{s.project})
-	if err != nil {
+	var err error
+	if o.projects, err = folders(a, []string{s.project}); err != nil {
 		return s, nil, err
 	}
-	d := &draftProfile{projects: dirs, config: o.config}
-	if o.config == "" {
-		if d.seat, err = s.likelySeat(ctx, a); err != nil {
+	if o.config+o.target == "" {
+		offer, err := s.likelyModel(ctx, a)
+		if err != nil {
 			return s, nil, err
 		}
-		if d.seat == "" {
-			return s, nil, usagef("there is no model to ask: no program of a coding agent that answers (claude, codex, copilot) is on the PATH; name models in a file, and the file by --config FILE (docs/models.md)")
-		}
+		o.target, o.optimizer = offer.Target, cmp.Or(o.optimizer, offer.Optimizer)
+	}
+	if err := o.check(a); err != nil {
+		return s, nil, err
 	}
 	project := s.project
-	s, err = d.setup(a, s.profile, o.sets...)
+	s, err = o.setup(a, s.profile, o.sets...)
 	s.project = project
-	return s, d, err
+	return s, &o.draftProfile, err
 }
 
-// likelySeat returns the seat of the agent that has most sessions of the project, else the first; "": there is none.
-func (s sleepSetup) likelySeat(ctx context.Context, a *app) (string, error) {
-	seats := wiring.Seats(ctx, s.loaded.Lookup)
-	if len(seats) < 2 {
-		return strings.Join(seats, ""), nil
+// likelyModel returns the login of the agent that has most sessions of the project, else the first model that is found.
+func (s sleepSetup) likelyModel(ctx context.Context, a *app) (wiring.Offer, error) {
+	offers := a.offers(ctx)
+	if len(offers) == 0 {
+		return wiring.Offer{}, usagef("there is no model to ask: no login of a coding agent, server that runs, or key of a vendor was found; name models by --target and --optimizer (docs/models.md)")
+	}
+	if len(offers) == 1 {
+		return offers[0], nil
 	}
 	places, err := s.survey(ctx, a)
 	if err != nil {
-		return "", err
+		return wiring.Offer{}, err
 	}
 	chosen, sessions := s.projectFilter(), map[string]int{}
 	for _, p := range places {
@@ -129,7 +135,7 @@ func (s sleepSetup) likelySeat(ctx context.Context, a *app) (string, error) {
 			sessions[p.Source+"-cli"] += p.Interactive
 		}
 	}
-	return slices.MaxFunc(seats, func(a, b string) int { return sessions[a] - sessions[b] }), nil
+	return slices.MaxFunc(offers, func(a, b wiring.Offer) int { return sessions[a.Target] - sessions[b.Target] }), nil
 }
 
 // ask says what would be read, sent and spent, and has the user agree to it.

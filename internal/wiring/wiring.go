@@ -248,18 +248,3 @@ func Proxy(lookup func(string) (string, bool)) func(*http.Request) (*url.URL, er
 func Sampling(m config.Model) model.Sampling {
 	return model.Sampling{Temperature: m.Temperature, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort}
 }
-
-// Seats returns the seats whose program is on this machine, such as claude-cli. Each is asked for its version; no model is asked.
-func Seats(ctx context.Context, lookup func(string) (string, bool)) []string {
-	var out []string
-	for _, name := range loginNames() {
-		b, err := seated(model.Target, name, config.Model{Provider: name + loginSuffix}, lookup)
-		if err != nil {
-			continue
-		}
-		if _, err := b.Ready(ctx); err == nil {
-			out = append(out, name+loginSuffix)
-		}
-	}
-	return out
-}
