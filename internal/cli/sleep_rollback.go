@@ -123,6 +123,7 @@ func takenBackText(t adopt.Taken) string {
 	return t.Target + ": " + strings.Join(parts, "; ")
 }
 
+// listAdoptions says what was adopted and taken back, and by which command the last of it is.
 func listAdoptions(a *app, at sleepFlags) error {
 	setup, err := a.sleepSetup(at)
 	if err != nil {
@@ -156,7 +157,7 @@ func listAdoptions(a *app, at sleepFlags) error {
 		return problems
 	}
 	if last, err := store.Standing(setup.project, 0); err == nil {
-		a.shown().line("next: " + setup.command(fmt.Sprintf("skillopt sleep rollback %d", last.N)))
+		a.shown().line("to take the last one back: " + setup.command(fmt.Sprintf("skillopt sleep rollback %d", last.N)))
 	}
 	return problems
 }

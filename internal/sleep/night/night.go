@@ -326,7 +326,7 @@ func (n *night) ended(err error) error {
 	if out == "" || otherSettings(err) != nil {
 		return err
 	}
-	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Help: n.helpFor(out), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
+	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Help: n.purse.helpFor(out), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
 	return nil
 }
 

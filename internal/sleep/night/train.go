@@ -54,14 +54,14 @@ func (n trainer) train(ctx context.Context, j *job) {
 	}
 	text := err.Error()
 	j.out.Outcome, j.out.Reason, j.out.Consolidation.CallError = out, text, &text
-	j.out.Help = n.helpFor(out)
+	j.out.Help = n.purse.helpFor(out)
 }
 
 // helpFor returns the command that helps where a night ended early; "": none does.
-func (n *night) helpFor(o Outcome) string {
+func (p *purse) helpFor(o Outcome) string {
 	switch o {
 	case Budget:
-		return "skillopt sleep run" + n.purse.doubleFlags()
+		return "skillopt sleep run" + p.doubleFlags()
 	case WaitingForReply, Stopped:
 		return "skillopt sleep run"
 	case ModelUnhealthy:
