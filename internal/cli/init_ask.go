@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
 
@@ -117,7 +117,7 @@ func (a *app) offers(ctx context.Context) (out []wiring.Offer) {
 	}
 	lookup := a.lookup
 	if lookup == nil {
-		lookup = os.LookupEnv
+		lookup = config.Environment
 	}
 	return append(out, wiring.KeyOffers(lookup)...)
 }
