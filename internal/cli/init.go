@@ -10,9 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/examples"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
 // initOptions are the flags of init.
@@ -139,24 +137,6 @@ func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 // initFolder is a folder in which init overwrites nothing.
 func initFolder(a *app, dir string) newFolder {
 	return newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt init` overwrites nothing, choose another folder"}
-}
-
-// workSchema is the schema of configs, next to the config of a folder. Editors find it by
-// the config's first line.
-const workSchema = "config.schema.json"
-
-// withSchemaLine is a config whose first line names the schema next to it.
-func withSchemaLine(text []byte) []byte {
-	return append([]byte("# yaml-language-server: $schema="+workSchema+"\n"), text...)
-}
-
-// writeSchema writes the schema of configs into a folder, instead of an older one.
-func writeSchema(dir string) error {
-	schema, err := config.Schema()
-	if err != nil {
-		return err
-	}
-	return run.WriteExport(filepath.Join(dir, workSchema), schema)
 }
 
 // exampleFiles returns the files of the example by name.

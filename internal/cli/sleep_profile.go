@@ -138,8 +138,8 @@ func (d *draftProfile) write(a *app, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return usagef("%s is there already and is not replaced; move it away, or run skillopt sleep init again", path)
 	}
-	if err := disk.WriteFile(path, withSchemaLine([]byte(text)), 0o600); err != nil {
+	if err := disk.WriteFile(path, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the profile: %w", err)
 	}
-	return writeSchema(filepath.Dir(path))
+	return nil
 }

@@ -115,7 +115,7 @@ func TestSleepInitAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, string(data), "# yaml-language-server: $schema=config.schema.json\n", `- "`+u.shop+`"`)
+	contains(t, string(data), `- "`+u.shop+`"`)
 	containsNot(t, string(data), u.site)
 	if info, err := os.Stat(u.profile()); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others may read the profile: %v, %v", info, err)
