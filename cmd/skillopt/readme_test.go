@@ -26,6 +26,7 @@ func notRun() map[string]string {
 		"skillopt rescore":              "the checks have not changed",
 		"skillopt prune":                "the arguments are left out",
 		"skillopt sleep":                "reads the sessions of the user",
+		"skillopt sleep demo":           "",
 		"skillopt runs watch":           "watches a run at work",
 	}
 }
@@ -66,11 +67,13 @@ func TestReadme(t *testing.T) {
 }
 
 // whyNot returns why a command is not run, "" if it is.
-func whyNot(skipped map[string]string, command string) string {
-	for begin, reason := range skipped {
-		if command == begin || begin != "skillopt init" && strings.HasPrefix(command, begin) {
-			return reason
+func whyNot(skipped map[string]string, command string) (reason string) {
+	longest := ""
+	for begin, why := range skipped {
+		fits := command == begin || begin != "skillopt init" && strings.HasPrefix(command, begin)
+		if fits && len(begin) > len(longest) {
+			longest, reason = begin, why
 		}
 	}
-	return ""
+	return reason
 }
