@@ -4,16 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
-	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -58,7 +57,7 @@ func smallRun() config.Config {
 	cfg := config.Default()
 	cfg.Train.Epochs = 1
 	cfg.Train.BatchSize = 4
-	cfg.Tasks.Checks = []any{map[string]any{"type": "equals", "value": "$gold"}}
+	cfg.Tasks.Checks = []any{check.Equals("$gold")}
 	return cfg
 }
 
@@ -68,27 +67,20 @@ func ExampleWithTasks() {
 	tasks := names(task.Train, "ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hana")
 	tasks = append(tasks, names(task.Selection, "ines", "jon", "kit")...)
 	tasks = append(tasks, names(task.Test, "lea", "max", "nora")...)
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	summary, err := skillopt.Train(context.Background(), smallRun(),
 		skillopt.WithTasks(tasks),
-		skillopt.WithSkill(skill.New("# Names\n")),
+		skillopt.WithSkill("# Names\n"),
 		skillopt.WithClient(model.Target, "v1", scriptedTarget{}),
 		skillopt.WithClient(model.Optimizer, "v1", scriptedOptimizer{}),
 		skillopt.WithRunDir(filepath.Join(dir, "run")))
 	if err != nil {
 		log.Fatal(err)
 	}
-	best, err := os.ReadFile(filepath.Join(summary.RunDir, "best_skill.md"))
-	if err != nil {
-		log.Fatal(err)
-	}
 	fmt.Printf("test: seed %.1f, best %.1f\n", summary.Test.Seed.Hard, summary.Test.Best.Hard)
-	fmt.Print(string(best))
+	fmt.Print(summary.Skill.Text())
 	// Output:
 	// test: seed 0.0, best 1.0
 	// # Names
@@ -102,11 +94,8 @@ func ExampleWithEvents() {
 	tasks := names(task.Train, "ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hana")
 	tasks = append(tasks, names(task.Selection, "ines", "jon", "kit")...)
 	tasks = append(tasks, names(task.Test, "lea", "max", "nora")...)
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	show := func(e event.Event) {
 		switch e := e.(type) {
@@ -118,7 +107,7 @@ func ExampleWithEvents() {
 			fmt.Println(e.Status)
 		}
 	}
-	_, err = skillopt.Train(context.Background(), smallRun(),
+	_, err := skillopt.Train(context.Background(), smallRun(),
 		skillopt.WithTasks(tasks), skillopt.WithEvents(show),
 		skillopt.WithClient(model.Target, "v1", scriptedTarget{}),
 		skillopt.WithClient(model.Optimizer, "v1", scriptedOptimizer{}),
@@ -147,11 +136,8 @@ func ExampleWithScorer() {
 		}
 		return score.Score{Reason: "name: another name was expected"}
 	}
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	result, err := skillopt.Evaluate(context.Background(), smallRun(), "test",
 		skillopt.WithTasks(names(task.Test, "lea", "max", "nora")),
