@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // The models of these examples are scripts. The target writes names in capital
@@ -149,4 +150,27 @@ func ExampleWithScorer() {
 	}
 	fmt.Println(result.Splits["test"].Hard, result.Splits["test"].Soft)
 	// Output: 0 0.5
+}
+
+// One stage alone: analysts read what was done with a skill, and propose edits. Nothing is applied.
+func ExampleReflect() {
+	dir, remove := newFolder()
+	defer remove()
+
+	var outcomes []trajectory.Outcome
+	for _, name := range []string{"ada", "ben", "cleo"} {
+		outcomes = append(outcomes, trajectory.Outcome{
+			ID: name, Status: score.OK, Question: name, Answer: name, Reference: "expected: " + strings.ToUpper(name), FailReason: "equals: another text was expected",
+		})
+	}
+	found, err := skillopt.Reflect(context.Background(), smallRun(), outcomes,
+		skillopt.WithSkill("# Names\n"), skillopt.WithClient(model.Optimizer, "v1", scriptedOptimizer{}), skillopt.WithRunDir(filepath.Join(dir, "run")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range found.Patches {
+		fmt.Printf("%s: %s %q\n", p.Reasoning, p.Edits[0].Op, p.Edits[0].Content)
+	}
+	// Output:
+	// gold answers are upper case: append "- Write names in capital letters."
 }

@@ -355,8 +355,8 @@ var keyName = pattern.New(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
 // maxShown bounds what a message repeats of a value, in bytes.
 const maxShown = 200
 
-// keyed iterates over the fields of a struct that are keys, with their tags.
-func keyed(t reflect.Type) iter.Seq2[int, reflect.StructTag] {
+// keyFields iterates over the fields of a struct that are keys, with their tags.
+func keyFields(t reflect.Type) iter.Seq2[int, reflect.StructTag] {
 	return func(yield func(int, reflect.StructTag) bool) {
 		for i := range t.NumField() {
 			if tag := t.Field(i).Tag; tag.Get("key") != "" && !yield(i, tag) {
@@ -367,7 +367,7 @@ func keyed(t reflect.Type) iter.Seq2[int, reflect.StructTag] {
 }
 
 func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
-	for i, tag := range keyed(dst.Type()) {
+	for i, tag := range keyFields(dst.Type()) {
 		if tag.Get("key") == name {
 			return dst.Field(i), true
 		}
@@ -377,7 +377,7 @@ func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
 
 func keysOf(t reflect.Type) []string {
 	var out []string
-	for _, tag := range keyed(t) {
+	for _, tag := range keyFields(t) {
 		out = append(out, tag.Get("key"))
 	}
 	return out

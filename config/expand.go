@@ -30,7 +30,7 @@ func (s spot) below(name string) spot {
 	case s.holds.Kind() == reflect.Map:
 		at.holds = s.holds.Elem()
 	case s.holds.Kind() == reflect.Struct:
-		for i, tag := range keyed(s.holds) {
+		for i, tag := range keyFields(s.holds) {
 			if tag.Get("key") == name {
 				at.holds, at.public = s.holds.Field(i).Type, isPublic(at.key, tag)
 			}

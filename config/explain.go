@@ -193,7 +193,7 @@ func (c Config) YAML(short bool) ([]byte, error) {
 
 func slice(v, base reflect.Value, short bool) yamlx.Ordered {
 	var out yamlx.Ordered
-	for i, tag := range keyed(v.Type()) {
+	for i, tag := range keyFields(v.Type()) {
 		key, f, b := tag.Get("key"), v.Field(i), base.Field(i)
 		if key == "extends" || short && reflect.DeepEqual(f.Interface(), b.Interface()) {
 			continue

@@ -200,7 +200,7 @@ func (l *loader) short(key string, v any, o layerOrigin) any {
 }
 
 func shortField(key string) string {
-	for _, tag := range keyed(reflect.TypeFor[Config]()) {
+	for _, tag := range keyFields(reflect.TypeFor[Config]()) {
 		if tag.Get("key") == key {
 			return tag.Get("short")
 		}
@@ -306,7 +306,7 @@ func (l *loader) show(path string) string {
 
 // paths makes the values of path keys absolute.
 func (l *loader) paths(v reflect.Value, prefix string) {
-	for i, tag := range keyed(v.Type()) {
+	for i, tag := range keyFields(v.Type()) {
 		key, f := join(prefix, tag.Get("key")), v.Field(i)
 		switch {
 		case f.Kind() == reflect.Struct:

@@ -23,7 +23,7 @@ func (c Config) Validate() error {
 
 // ranges checks the limits that are in the tags: enum, min, max.
 func (d *decoder) ranges(v reflect.Value, prefix string) {
-	for i, tag := range keyed(v.Type()) {
+	for i, tag := range keyFields(v.Type()) {
 		d.fieldRange(v.Field(i), join(prefix, tag.Get("key")), tag)
 	}
 }
