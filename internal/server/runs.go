@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -162,7 +163,8 @@ func (s *Server) grid(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // Config is the configuration of a run as it is kept.
 type Config struct {
-	Text string `json:"text"` // YAML, without secrets
+	Text string   `json:"text"` // YAML, without secrets
+	Set  []string `json:"set"`  // keys that are not at their defaults
 }
 
 // mostConfig bounds a configuration, in bytes.
@@ -177,7 +179,7 @@ func (s *Server) config(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err == nil && !there {
 		return nil, missing("the run keeps no configuration")
 	}
-	return Config{Text: redact.Text(string(text))}, err
+	return Config{Text: redact.Text(string(text)), Set: config.SetKeys(text)}, err
 }
 
 // spend is what was paid for.
