@@ -11,12 +11,13 @@
 //
 // # Use
 //
-// [config.LoadFile] reads a configuration, [config.Default] begins one, and the
+// [config.Default] begins a configuration, [config.LoadFile] reads one, and the
 // operations carry it out:
 //
 //   - [Train] trains a skill, [Plan] forecasts what that takes.
 //   - [Evaluate] scores a skill, [Compare] reports which of two is better,
 //     [Ablate] and [Prune] measure and remove rules.
+//   - [Reflect] has analysts read outcomes and propose edits, and no more.
 //   - [CheckTasks], [Examine] and [MeasureNoise] look for what would spoil a run.
 //   - [Draft] has tasks written for a skill that has none.
 //   - [Mine] finds tasks in what coding agents wrote down of their sessions.
@@ -45,6 +46,7 @@
 //   - Scores: [WithScorer]; tasks.checks declares them.
 //   - Environments: [WithEnv] takes a task.Env, one method that carries out one
 //     task with one skill.
+//   - Keys: [config.Model.WithKey] takes one that is in no variable.
 //   - Models: [WithClient] takes a model.Client, one method that sends one
 //     request. Records, retries, limits and prices are added around it.
 //   - Agents: agent in the configuration names a coding agent or describes one.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -87,18 +86,15 @@ func ExampleWithEnv() {
 	for i, n := range secrets {
 		tasks[i] = task.Task{ID: fmt.Sprintf("secret-%d", i), Gold: []string{strconv.Itoa(n)}, Split: task.Test}
 	}
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	for i, text := range []string{"# Guessing\n", "# Guessing\n\n- Always halve the range that is left.\n"} {
 		result, err := skillopt.Evaluate(context.Background(), config.Default(), "test",
 			skillopt.WithTasks(tasks),
 			skillopt.WithEnv("guessing-v1", guessing{turns: 7}),
 			skillopt.WithClient(model.Target, "player-v1", player{}),
-			skillopt.WithSkill(skill.New(text)),
+			skillopt.WithSkill(text),
 			skillopt.WithRunDir(filepath.Join(dir, strconv.Itoa(i))))
 		if err != nil {
 			log.Fatal(err)

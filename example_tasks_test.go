@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
-	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // The models of these examples are scripts. The target writes names in capital
@@ -58,7 +58,7 @@ func smallRun() config.Config {
 	cfg := config.Default()
 	cfg.Train.Epochs = 1
 	cfg.Train.BatchSize = 4
-	cfg.Tasks.Checks = []any{map[string]any{"type": "equals", "value": "$gold"}}
+	cfg.Tasks.Checks = []any{check.Equals("$gold")}
 	return cfg
 }
 
@@ -68,27 +68,20 @@ func ExampleWithTasks() {
 	tasks := names(task.Train, "ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hana")
 	tasks = append(tasks, names(task.Selection, "ines", "jon", "kit")...)
 	tasks = append(tasks, names(task.Test, "lea", "max", "nora")...)
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	summary, err := skillopt.Train(context.Background(), smallRun(),
 		skillopt.WithTasks(tasks),
-		skillopt.WithSkill(skill.New("# Names\n")),
+		skillopt.WithSkill("# Names\n"),
 		skillopt.WithClient(model.Target, "v1", scriptedTarget{}),
 		skillopt.WithClient(model.Optimizer, "v1", scriptedOptimizer{}),
 		skillopt.WithRunDir(filepath.Join(dir, "run")))
 	if err != nil {
 		log.Fatal(err)
 	}
-	best, err := os.ReadFile(filepath.Join(summary.RunDir, "best_skill.md"))
-	if err != nil {
-		log.Fatal(err)
-	}
 	fmt.Printf("test: seed %.1f, best %.1f\n", summary.Test.Seed.Hard, summary.Test.Best.Hard)
-	fmt.Print(string(best))
+	fmt.Print(summary.Skill.Text())
 	// Output:
 	// test: seed 0.0, best 1.0
 	// # Names
@@ -102,11 +95,8 @@ func ExampleWithEvents() {
 	tasks := names(task.Train, "ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hana")
 	tasks = append(tasks, names(task.Selection, "ines", "jon", "kit")...)
 	tasks = append(tasks, names(task.Test, "lea", "max", "nora")...)
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	show := func(e event.Event) {
 		switch e := e.(type) {
@@ -118,7 +108,7 @@ func ExampleWithEvents() {
 			fmt.Println(e.Status)
 		}
 	}
-	_, err = skillopt.Train(context.Background(), smallRun(),
+	_, err := skillopt.Train(context.Background(), smallRun(),
 		skillopt.WithTasks(tasks), skillopt.WithEvents(show),
 		skillopt.WithClient(model.Target, "v1", scriptedTarget{}),
 		skillopt.WithClient(model.Optimizer, "v1", scriptedOptimizer{}),
@@ -147,11 +137,8 @@ func ExampleWithScorer() {
 		}
 		return score.Score{Reason: "name: another name was expected"}
 	}
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	result, err := skillopt.Evaluate(context.Background(), smallRun(), "test",
 		skillopt.WithTasks(names(task.Test, "lea", "max", "nora")),
@@ -163,4 +150,27 @@ func ExampleWithScorer() {
 	}
 	fmt.Println(result.Splits["test"].Hard, result.Splits["test"].Soft)
 	// Output: 0 0.5
+}
+
+// One stage alone: analysts read what was done with a skill, and propose edits. Nothing is applied.
+func ExampleReflect() {
+	dir, remove := newFolder()
+	defer remove()
+
+	var outcomes []trajectory.Outcome
+	for _, name := range []string{"ada", "ben", "cleo"} {
+		outcomes = append(outcomes, trajectory.Outcome{
+			ID: name, Status: score.OK, Question: name, Answer: name, Reference: "expected: " + strings.ToUpper(name), FailReason: "equals: another text was expected",
+		})
+	}
+	found, err := skillopt.Reflect(context.Background(), smallRun(), outcomes,
+		skillopt.WithSkill("# Names\n"), skillopt.WithClient(model.Optimizer, "v1", scriptedOptimizer{}), skillopt.WithRunDir(filepath.Join(dir, "run")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range found.Patches {
+		fmt.Printf("%s: %s %q\n", p.Reasoning, p.Edits[0].Op, p.Edits[0].Content)
+	}
+	// Output:
+	// gold answers are upper case: append "- Write names in capital letters."
 }

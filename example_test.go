@@ -21,24 +21,17 @@ func ExampleTrain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	summary, err := skillopt.Train(context.Background(), cfg, skillopt.WithRunDir(filepath.Join(dir, "run")))
-	if err != nil {
-		log.Fatal(err)
-	}
-	best, err := os.ReadFile(filepath.Join(summary.RunDir, "best_skill.md"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	gain := summary.Test.Best.Hard - summary.Test.Seed.Hard
 	fmt.Println(summary.Status, summary.Steps, "steps")
 	fmt.Println("better on tasks never trained on:", gain > 0.4)
-	fmt.Println("the skill has grown:", strings.Count(string(best), "\n- ") > 3)
+	fmt.Println("the skill has grown:", strings.Count(summary.Skill.Text(), "\n- ") > 3)
 	// Output:
 	// completed 8 steps
 	// better on tasks never trained on: true
@@ -51,13 +44,10 @@ func ExampleEvaluate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
-	s := skill.New("# Answering from documents\n\n- Put EUR and a space before amounts of money.\n- Give every date in ISO form, with the year first.\n")
+	const s = "# Answering from documents\n\n- Put EUR and a space before amounts of money.\n- Give every date in ISO form, with the year first.\n"
 	result, err := skillopt.Evaluate(context.Background(), cfg, "test", skillopt.WithSkill(s), skillopt.WithRunDir(filepath.Join(dir, "run")))
 	if err != nil {
 		log.Fatal(err)
@@ -75,11 +65,8 @@ func ExampleCompare() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 
 	old := skill.New("# Answering from documents\n")
 	better := skill.New("# Answering from documents\n\n- Put EUR and a space before amounts of money.\n- Round totals half up to full currency units.\n- Give every date in ISO form, with the year first.\n- Give times on the 24-hour clock, without am or pm.\n- State weights in whole grams, followed by g.\n")
@@ -150,11 +137,8 @@ func Example_scoreAnswers() {
 
 // Loading tasks finds what would spoil a run, with the line where it stands.
 func Example_loadTasks() {
-	dir, err := os.MkdirTemp("", "skillopt-*")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir, remove := newFolder()
+	defer remove()
 	path := filepath.Join(dir, "tasks.jsonl")
 	text := `{"id": "a", "prompt": "2 + 2?", "gold": "4"}
 {"id": "b", "prompt": "2 + 3?"}
@@ -164,7 +148,7 @@ func Example_loadTasks() {
 		log.Fatal(err)
 	}
 
-	_, err = task.Load(path, task.Rules{})
+	_, err := task.Load(path, task.Rules{})
 	fmt.Println(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	// Output:
 	// tasks.jsonl:2: task "b": neither gold nor checks: without them no answer can be scored

@@ -129,8 +129,14 @@ func WithAnswers(answers map[string]string) Option {
 	}
 }
 
-// WithSkill starts from a skill value instead of the file of the config.
-func WithSkill(s skill.Skill) Option { return func(o *session.Options) { o.Skill = &s } }
+// WithSkill starts from a skill value, or from the text of a SKILL.md, instead of the file of the config.
+func WithSkill[S string | skill.Skill](s S) Option {
+	given, whole := any(s).(skill.Skill)
+	if !whole {
+		given = skill.New(any(s).(string))
+	}
+	return func(o *session.Options) { o.Skill = &given }
+}
 
 // Memory is what other runs leave to the optimizer of a new one. MemoryOf makes it, `skillopt runs memory` as well.
 type Memory = result.Memory

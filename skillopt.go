@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Train trains a skill, or resumes its training. Where it is complete, nothing is asked and the
@@ -132,6 +133,16 @@ func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Opt
 func Mine(ctx context.Context, cfg config.Config, req MineRequest, opts ...Option) (*result.Mine, error) {
 	m, err := mine.Run(ctx, cfg, mine.Request(req), chosen(opts))
 	return m, classify(err)
+}
+
+// Reflect has the optimizer of a configuration read outcomes that the skill has led to, as a step
+// of training does, and returns the edits that it proposes, with its reasons. Nothing is applied or
+// judged. Of cfg it uses skill, models.optimizer, reflect, edits, prompts, limits, prices, cache,
+// record and run. It is recorded as training is: in the same directory (WithRunDir) it pays for
+// nothing twice. The error is an *Error.
+func Reflect(ctx context.Context, cfg config.Config, outcomes []trajectory.Outcome, opts ...Option) (*result.Reflection, error) {
+	r, err := train.Reflect(ctx, cfg, outcomes, chosen(opts))
+	return r, classify(err)
 }
 
 // CheckTasks loads the tasks of a configuration the way training does and

@@ -156,6 +156,9 @@ type Model struct {
 	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`
 	Google          Google            `key:"google" doc:"provider vertex" class:"operational"`
 	World           string            `key:"world" doc:"provider sim: the world file" path:"file"`
+
+	// Key is the key itself, instead of a variable that holds it. No file can set it, and none is written with it.
+	Key Secret
 }
 
 // Azure is how requests to Azure OpenAI are signed.

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -354,10 +355,20 @@ var keyName = pattern.New(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
 // maxShown bounds what a message repeats of a value, in bytes.
 const maxShown = 200
 
+// keyFields iterates over the fields of a struct that are keys, with their tags.
+func keyFields(t reflect.Type) iter.Seq2[int, reflect.StructTag] {
+	return func(yield func(int, reflect.StructTag) bool) {
+		for i := range t.NumField() {
+			if tag := t.Field(i).Tag; tag.Get("key") != "" && !yield(i, tag) {
+				return
+			}
+		}
+	}
+}
+
 func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
-	t := dst.Type()
-	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("key") == name {
+	for i, tag := range keyFields(dst.Type()) {
+		if tag.Get("key") == name {
 			return dst.Field(i), true
 		}
 	}
@@ -366,8 +377,8 @@ func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
 
 func keysOf(t reflect.Type) []string {
 	var out []string
-	for i := range t.NumField() {
-		out = append(out, t.Field(i).Tag.Get("key"))
+	for _, tag := range keyFields(t) {
+		out = append(out, tag.Get("key"))
 	}
 	return out
 }

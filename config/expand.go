@@ -30,9 +30,9 @@ func (s spot) below(name string) spot {
 	case s.holds.Kind() == reflect.Map:
 		at.holds = s.holds.Elem()
 	case s.holds.Kind() == reflect.Struct:
-		for i := range s.holds.NumField() {
-			if f := s.holds.Field(i); f.Tag.Get("key") == name {
-				at.holds, at.public = f.Type, isPublic(at.key, f.Tag)
+		for i, tag := range keyFields(s.holds) {
+			if tag.Get("key") == name {
+				at.holds, at.public = s.holds.Field(i).Type, isPublic(at.key, tag)
 			}
 		}
 	}
@@ -238,6 +238,9 @@ func namedSecrets(v reflect.Value, name string) []string {
 			out = append(out, namedSecrets(v.Index(i), name)...)
 		}
 	case reflect.String:
+		if v.Type() == reflect.TypeFor[Secret]() {
+			return []string{v.String()}
+		}
 		if name == "base_url" || name == "endpoints" {
 			return addressSecrets(v.String())
 		}

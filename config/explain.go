@@ -106,6 +106,8 @@ func redactInto(r *redact.Redactor, v reflect.Value, key string) {
 		f, tag := v.Field(i), t.Field(i).Tag
 		at := join(key, tag.Get("key"))
 		switch value := f.Interface().(type) {
+		case Secret:
+			f.SetZero()
 		case string:
 			if !isPublic(at, tag) {
 				f.Set(reflect.ValueOf(r.Text(value))) // also of an interface that holds text
@@ -191,9 +193,8 @@ func (c Config) YAML(short bool) ([]byte, error) {
 
 func slice(v, base reflect.Value, short bool) yamlx.Ordered {
 	var out yamlx.Ordered
-	t := v.Type()
-	for i := range t.NumField() {
-		key, f, b := t.Field(i).Tag.Get("key"), v.Field(i), base.Field(i)
+	for i, tag := range keyFields(v.Type()) {
+		key, f, b := tag.Get("key"), v.Field(i), base.Field(i)
 		if key == "extends" || short && reflect.DeepEqual(f.Interface(), b.Interface()) {
 			continue
 		}

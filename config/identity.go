@@ -41,8 +41,7 @@ func (c Config) Keys() []Key {
 
 func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 	t := v.Type()
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
+	for i, tag := range keyFields(t) {
 		key := join(prefix, tag.Get("key"))
 		cl := class
 		if isOperational(key) || tag.Get("class") == "operational" {

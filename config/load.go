@@ -200,10 +200,9 @@ func (l *loader) short(key string, v any, o layerOrigin) any {
 }
 
 func shortField(key string) string {
-	t := reflect.TypeFor[Config]()
-	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("key") == key {
-			return t.Field(i).Tag.Get("short")
+	for _, tag := range keyFields(reflect.TypeFor[Config]()) {
+		if tag.Get("key") == key {
+			return tag.Get("short")
 		}
 	}
 	return ""
@@ -307,16 +306,14 @@ func (l *loader) show(path string) string {
 
 // paths makes the values of path keys absolute.
 func (l *loader) paths(v reflect.Value, prefix string) {
-	t := v.Type()
-	for i := range t.NumField() {
-		key := join(prefix, t.Field(i).Tag.Get("key"))
-		f := v.Field(i)
+	for i, tag := range keyFields(v.Type()) {
+		key, f := join(prefix, tag.Get("key")), v.Field(i)
 		switch {
 		case f.Kind() == reflect.Struct:
 			l.paths(f, key)
-		case t.Field(i).Tag.Get("path") != "" && f.Kind() == reflect.Map:
+		case tag.Get("path") != "" && f.Kind() == reflect.Map:
 			l.mapOfPaths(f, key)
-		case t.Field(i).Tag.Get("path") != "" && f.String() != "":
+		case tag.Get("path") != "" && f.String() != "":
 			f.SetString(resolve(originOf(l.dirs, key), f.String()))
 		}
 	}

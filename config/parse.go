@@ -33,6 +33,21 @@ func parse(name string, data []byte) (tree map[string]any, lines map[string]int,
 	return tree, lines, nil
 }
 
+// SetKeys lists the keys that a file which a run has kept sets to another value than the default. What of it cannot be
+// read is left out.
+func SetKeys(text []byte) []string {
+	c, d, out := Default(), &decoder{}, []string{}
+	tree, _, _ := parse("", text) // of a newer version, or damaged: the text itself is shown
+	d.structure(reflect.ValueOf(&c).Elem(), "", tree)
+	defaults := Default().Keys()
+	for i, k := range c.Keys() {
+		if k.Value != defaults[i].Value {
+			out = append(out, k.Path)
+		}
+	}
+	return out
+}
+
 // unreadable says where the YAML is wrong. It shows nothing of the file: what is no
 // config may be a file of keys.
 func unreadable(name string, err error) error {

@@ -70,3 +70,21 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestSetKeys(t *testing.T) {
+	t.Parallel()
+	kept, err := Default().YAML(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]string{
+		string(kept): {},
+		"train: {epochs: 2, seed: 42}\nmodels: {target: {provider: sim}}\nlimits: {calls: 9}\n": {"models.target.provider", "train.epochs", "limits.calls"},
+		"train: {epochs: 2, unknown: 1, seed: x}\n":                                             {"train.epochs"},
+		"train: [": {}, "": {},
+	} {
+		if diff := cmp.Diff(want, SetKeys([]byte(text))); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}

@@ -23,8 +23,7 @@ func Schema() ([]byte, error) {
 
 func object(t reflect.Type) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
+	for i, tag := range keyFields(t) {
 		p := schemaOf(t.Field(i).Type, tag)
 		p.Description = tag.Get("doc")
 		if sub := tag.Get("short"); sub != "" {

@@ -23,9 +23,7 @@ func (c Config) Validate() error {
 
 // ranges checks the limits that are in the tags: enum, min, max.
 func (d *decoder) ranges(v reflect.Value, prefix string) {
-	t := v.Type()
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
+	for i, tag := range keyFields(v.Type()) {
 		d.fieldRange(v.Field(i), join(prefix, tag.Get("key")), tag)
 	}
 }

@@ -151,6 +151,14 @@ func (b *TestReads) names() string {
 	return strings.Join(names, ", ")
 }
 
+// String returns the certificate in a sentence; of nil, that there is none.
+func (c *Certificate) String() string {
+	if c == nil {
+		return "not certified: no two skills were compared on the test split"
+	}
+	return c.Words
+}
+
 // Basis names the test with its figure: "exact McNemar test, p 0.02". It is "" for a
 // certificate by evidence.
 func (c *Certificate) Basis() string {

@@ -22,11 +22,21 @@ const (
 	MeasureNoise Kind = "noise"
 	DraftTasks   Kind = "draft"
 	MineTasks    Kind = "mine"
+	Reflect      Kind = "reflect"
 	ServeModel   Kind = "gateway"
 
 	// SleepNight is no run: a list shows a night of `skillopt sleep run` next to the runs that it is made of.
 	SleepNight Kind = "night"
 )
+
+// HasTasks reports whether a run of the kind carries out tasks.
+func (k Kind) HasTasks() bool {
+	switch k {
+	case DraftTasks, MineTasks, Reflect, ServeModel:
+		return false
+	}
+	return true
+}
 
 // Status is how far a run has got.
 type Status string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -56,6 +57,11 @@ type Summary struct {
 	Noise *SeedNoise `json:"noise"`
 	// Drift says where another model than before began to answer.
 	Drift []Drift `json:"drift,omitempty"`
+
+	// What Train returns next to the document: the best skill, which is the seed skill until another
+	// one is accepted, and the steps; null if none was taken.
+	Skill   skill.Skill `json:"-"`
+	History *History    `json:"-"`
 }
 
 // ExamplesWords says that the best skill contains train tasks, "" if it contains none.

@@ -48,6 +48,15 @@ type Task struct {
 	Origin string `json:"-"`
 }
 
+// New returns a task with its accepted answers. Its id is that of the same task in a file without ids.
+func New(prompt string, gold ...string) Task {
+	f := fields{"prompt": prompt}
+	if len(gold) > 0 {
+		f["gold"] = plainGold(gold)
+	}
+	return Task{ID: f.contentID(), Prompt: prompt, Gold: gold}
+}
+
 // Split names a part of a data set.
 type Split string
 

@@ -35,7 +35,7 @@ var planted = map[string]string{
 	"TARGET_CREDENTIAL": "Tq7target+key/credential=1", "OPTIMIZER_CREDENTIAL": "oW3optimizer-in-dotenv-42", "JUDGE_CREDENTIAL": "jZ9judge-credential-0007",
 	"HEADER_CREDENTIAL": "hV5header-from-a-variable", "header literal": "hL8header-written-out-here", "header mixed": "hM2header-beside-a-template",
 	"query": "qK6query-of-the-base-url", "proxy password": "pX4password-of-the-proxy",
-	"DEPLOY_TOKEN": "dT1deploy-token-for-agents", "database password": "dB0password-of-a-database", "world": "eN5token-of-the-world-7qz",
+	"DEPLOY_TOKEN": "dT1deploy-token-for-agents", "database password": "dB0password-of-a-database", "key as a value": "vK9key-given-as-a-value-of-go", "world": "eN5token-of-the-world-7qz",
 }
 
 // echo repeats everything that a request carries to identify itself.
@@ -221,7 +221,7 @@ func toldTo(b *bytes.Buffer) skillopt.Option {
 // model server repeats all of them in answers, errors and headers.
 func TestTrainingLeavesNoSecret(t *testing.T) {
 	t.Parallel()
-	for name, status := range map[string]int{"good answers": 0, "unauthorized": 401, "bad request": 400, "not found": 404} {
+	for name, status := range map[string]int{"good answers": 0, "unauthorized": 401, "bad request": 400, "not found": 404, "key as a value": 0, "key as a value, unauthorized": 401} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inner := wiretest.Start(wiretest.Options{Client: sim.New(simulated(t))})
@@ -230,8 +230,17 @@ func TestTrainingLeavesNoSecret(t *testing.T) {
 			front := httptest.NewServer(server)
 			t.Cleanup(front.Close)
 			l := secretConfig(t, front.URL, "")
-			dir := filepath.Join(t.TempDir(), "run")
+			dir, carried := filepath.Join(t.TempDir(), "run"), "TARGET_CREDENTIAL"
 			var told bytes.Buffer
+			if strings.HasPrefix(name, "key") {
+				carried = "key as a value"
+				l.Config.Models.Target = l.Config.Models.Target.WithKey(planted[carried])
+				text, err := json.Marshal(l.Config.Models.Target)
+				shown := fmt.Sprintf("%v %+v %#v %q %s %v", l.Config, l.Config, l.Config, l.Explain(), text, err)
+				if again := l.Config.Redacted(l.Redactor()).Models.Target.Key; again != "" || slices.Contains(leaks([]byte(shown)), carried) {
+					t.Errorf("the key is shown: %s", shown)
+				}
+			}
 			sum, err := skillopt.Train(t.Context(), l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(dir), toldTo(&told))
 			if (err == nil) != (status == 0) {
 				t.Fatalf("error %v", err)
@@ -240,7 +249,7 @@ func TestTrainingLeavesNoSecret(t *testing.T) {
 				t.Errorf("%+v", sum)
 			}
 			sent := leaks([]byte(strings.Join(server.seen, "\n")))
-			for _, where := range []string{"TARGET_CREDENTIAL", "HEADER_CREDENTIAL", "header literal", "header mixed", "query", "proxy password"} {
+			for _, where := range []string{carried, "HEADER_CREDENTIAL", "header literal", "header mixed", "query", "proxy password"} {
 				if !slices.Contains(sent, where) {
 					t.Errorf("%s was never sent, so that nothing is proven", where)
 				}

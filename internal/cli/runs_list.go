@@ -222,6 +222,8 @@ func kindWord(kind result.Kind) string {
 		return "draft of tasks"
 	case result.MineTasks:
 		return "tasks of sessions"
+	case result.Reflect:
+		return "proposals of analysts"
 	case result.Train:
 		return ""
 	}

@@ -47,8 +47,8 @@ func showRun(out printer, v ask.View) error {
 		return showGateway(out, v)
 	case result.DraftTasks:
 		return showDraft(out, v)
-	case result.MineTasks:
-		_, err := fmt.Fprintln(out, "  the record of tasks that were found in sessions of agents; it has no steps")
+	case result.MineTasks, result.Reflect:
+		_, err := fmt.Fprintf(out, "  the record of %s; it has no steps\n", kindWord(v.Manifest.Kind))
 		return err
 	case result.MeasureNoise:
 		return showNoise(out, v)

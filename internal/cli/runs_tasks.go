@@ -141,10 +141,10 @@ func (o *runsTasksOptions) print(out printer, g result.Grid, path string, kind r
 
 // noTasks says why a run has no task to show.
 func noTasks(kind result.Kind, path string) string {
-	switch kind {
-	case result.Ablate, result.Prune:
+	switch {
+	case kind == result.Ablate, kind == result.Prune:
 		return "an ablation or pruning writes no outcomes of single tasks down; `skillopt runs show " + shellWord(path) + "` has its rules"
-	case result.ServeModel, result.DraftTasks, result.MineTasks:
+	case !kind.HasTasks():
 		return "such a run asks no tasks"
 	}
 	return "the run has written down no outcomes yet"

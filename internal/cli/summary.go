@@ -110,7 +110,7 @@ func writeCertainty(out printer, s *result.Summary) {
 		out.paragraph("test: not opened, since it was opened before for other skills, or scored otherwise; --reopen-test opens it again")
 	}
 	if c := s.Certificate; c != nil {
-		out.paragraph(c.Words)
+		out.paragraph(c.String())
 		if c.Certified && c.Assumes != "" {
 			out.paragraph("taken for granted: " + c.Assumes)
 		}

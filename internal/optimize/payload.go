@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // Patch is a set of proposals in the JSON form in which models write it:
@@ -31,6 +33,17 @@ func (p Patch) Reasoning() string {
 
 // Items returns the items of the patch; they belong to the patch.
 func (p Patch) Items(mode Mode) []any { return Items(map[string]any(p), mode) }
+
+// Edits returns the patch of ModePatch as edits, without what is none.
+func (p Patch) Edits() skill.Patch {
+	out := skill.Patch{Reasoning: p.Reasoning(), Edits: []skill.Edit{}}
+	for _, item := range p.Items(ModePatch) {
+		if e, err := skill.DecodeEdit(item); err == nil {
+			out.Edits = append(out.Edits, e)
+		}
+	}
+	return out
+}
 
 // with returns a copy of p with other items.
 func (p Patch) with(mode Mode, items []any) Patch {

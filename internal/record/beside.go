@@ -90,3 +90,12 @@ func configDiff(key, class string, of []map[string]string) (result.ConfigDiff, b
 	}
 	return d, differs
 }
+
+// mostConfig bounds a configuration, in bytes.
+const mostConfig = 4 << 20
+
+// KeptConfig reads the configuration that the run in dir keeps, "" if it keeps none, and which of its keys are set.
+func KeptConfig(dir string) (text string, set []string, err error) {
+	data, _, err := run.ReadFile(dir, run.ConfigFile, mostConfig)
+	return string(data), config.SetKeys(data), err
+}

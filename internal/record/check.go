@@ -187,9 +187,7 @@ func (c *checker) config() {
 	if c.run == nil || c.run.has(run.ConfigFile) {
 		return
 	}
-	switch c.run.Manifest.Kind {
-	case result.ServeModel, result.DraftTasks, result.MineTasks: // those have none
-	default:
+	if c.run.Manifest.Kind.HasTasks() { // others are read without it
 		c.add(run.ConfigFile, Missing, "", helpAnew)
 	}
 }

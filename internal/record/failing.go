@@ -57,7 +57,7 @@ func (r *Run) BestSheet() (s Sheet, found bool, err error) {
 	}
 	origin, err := bestOrigin(r)
 	for _, s := range all {
-		if s.Split == "selection" && s.origin() == origin {
+		if s.Split == "selection" && s.shows(origin) {
 			return s, true, err
 		}
 	}
@@ -76,6 +76,13 @@ func (s Sheet) origin() string {
 		return "seed"
 	}
 	return ""
+}
+
+// shows reports whether the sheet is of the skill with an origin, such as "step 3" and "step 3, second try": a step has
+// one sheet, of the candidate that was taken.
+func (s Sheet) shows(origin string) bool {
+	own := s.origin()
+	return own == origin || own != "" && strings.HasPrefix(origin, own+", ")
 }
 
 // shipped reads what candidates.json says of the best skill, and of which tasks. What the end of
@@ -243,7 +250,7 @@ func (t *FailingTask) count(o trajectory.Outcome) {
 // countShipped replaces the counts of sheets of the best skill with those over all its draws.
 func countShipped(r *Run, s Sheet, at map[string]int, tasks []FailingTask) error {
 	c, items, err := shipped(r)
-	if err != nil || s.Split != "selection" || s.origin() == "" || s.origin() != c.Origin || len(c.Pooled) == 0 || len(c.Solved) == 0 {
+	if err != nil || s.Split != "selection" || c.Origin == "" || !s.shows(c.Origin) || len(c.Pooled) == 0 || len(c.Solved) == 0 {
 		return err
 	}
 	for k, id := range items {

@@ -18,7 +18,7 @@ const mostFiles = 200
 // Kinds are those of runs that this program knows.
 func Kinds() []result.Kind {
 	return []result.Kind{
-		result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.MineTasks, result.ServeModel,
+		result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.MineTasks, result.Reflect, result.ServeModel,
 	}
 }
 

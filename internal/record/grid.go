@@ -174,7 +174,7 @@ func ofBest(r *Run, sheets []Sheet) ([]bool, error) {
 	for i, s := range sheets {
 		switch s.Split {
 		case "selection":
-			out[i] = origin != "" && s.origin() == origin || s.file == lastFile || s.Arm == "skill" || s.Arm == "b"
+			out[i] = origin != "" && s.shows(origin) || s.file == lastFile || s.Arm == "skill" || s.Arm == "b"
 		case "test":
 			out[i] = s.Arm == "best" || !tested && origin == "seed" && s.Arm == "seed" || s.Arm == "skill" || s.Arm == "b"
 		case "train":

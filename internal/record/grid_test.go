@@ -209,3 +209,21 @@ func TestGridOfARunThatVanishes(t *testing.T) {
 		t.Errorf("%+v", row)
 	}
 }
+
+// The sheet of a step is that of the candidate that was taken, whichever it was.
+func TestASheetShowsTheTakenCandidate(t *testing.T) {
+	t.Parallel()
+	third := Sheet{Step: 3, Arm: "candidate"}
+	for _, tt := range []struct {
+		sheet  Sheet
+		origin string
+		want   bool
+	}{
+		{third, "step 3", true}, {third, "step 3, second try", true}, {third, "step 3, worked examples", true}, {third, "step 33, second try", false}, {third, "", false},
+		{Sheet{Arm: "seed"}, "seed", true}, {Sheet{Epoch: 2}, "slow update, epoch 2", true}, {Sheet{Epoch: 2}, "slow update, epoch 21", false},
+	} {
+		if got := tt.sheet.shows(tt.origin); got != tt.want {
+			t.Errorf("%+v shows %q: %v", tt.sheet, tt.origin, got)
+		}
+	}
+}

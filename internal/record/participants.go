@@ -43,7 +43,7 @@ func Participants(m run.Manifest) []Participant {
 		roles = []string{m.Identity["library.gateway"]}
 	case result.Evaluate, result.MeasureNoise:
 		roles = []string{model.Target, model.Judge}
-	case result.DraftTasks, result.MineTasks:
+	case result.DraftTasks, result.MineTasks, result.Reflect:
 		roles = []string{model.Optimizer}
 	}
 	var all []Participant
@@ -56,7 +56,7 @@ func Participants(m run.Manifest) []Participant {
 			all = append(all, p)
 		}
 	}
-	if name := settingOf(m, "agent.name"); name != "" && kind != result.ServeModel && kind != result.DraftTasks && kind != result.MineTasks {
+	if name := settingOf(m, "agent.name"); name != "" && kind.HasTasks() {
 		all = append(all, Participant{Role: "agent", Name: name, Version: settingOf(m, "agent.version")})
 	}
 	return all

@@ -7,7 +7,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -162,22 +161,20 @@ func (s *Server) grid(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // Config is the configuration of a run as it is kept.
 type Config struct {
-	Text string `json:"text"` // YAML, without secrets
+	Text string   `json:"text"` // YAML, without secrets
+	Set  []string `json:"set"`  // keys that are not at their defaults
 }
-
-// mostConfig bounds a configuration, in bytes.
-const mostConfig = 4 << 20
 
 func (s *Server) config(_ http.ResponseWriter, r *http.Request) (any, error) {
 	at, err := s.find(r.PathValue("run"))
 	if err != nil {
 		return nil, err
 	}
-	text, there, err := run.ReadFile(at.dir, run.ConfigFile, mostConfig)
-	if err == nil && !there {
+	text, set, err := record.KeptConfig(at.dir)
+	if err == nil && text == "" {
 		return nil, missing("the run keeps no configuration")
 	}
-	return Config{Text: redact.Text(string(text))}, err
+	return Config{Text: redact.Text(text), Set: set}, err
 }
 
 // spend is what was paid for.

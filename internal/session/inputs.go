@@ -105,6 +105,16 @@ func Detached(cfg config.Config, o Options) (*Inputs, error) {
 
 // Load loads and checks what cfg names. It ends when ctx does, or o.Stop is closed.
 func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
+	return load(ctx, cfg, o, (*loader).readyBenchmark, (*loader).loadSkill, (*loader).loadBeside, (*loader).loadMemory, (*loader).loadPrompts, (*loader).loadChecks,
+		(*loader).loadTasks, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).compareTasks, (*loader).listTasks)
+}
+
+// LoadSkill is Load without tasks, for what the optimizer alone is asked about a skill.
+func LoadSkill(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
+	return load(ctx, cfg, o, (*loader).loadSkill, (*loader).loadMemory, (*loader).loadPrompts)
+}
+
+func load(ctx context.Context, cfg config.Config, o Options, parts ...func(*loader, context.Context) error) (*Inputs, error) {
 	s, err := Detached(cfg, o)
 	if err != nil {
 		return nil, err
@@ -113,11 +123,11 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
-	for _, part := range []func(context.Context) error{l.readyBenchmark, l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.digestWorkspaces, l.compareTasks, l.listTasks} {
+	for _, part := range parts {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err := part(ctx); err != nil {
+		if err := part(l, ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -187,6 +187,16 @@ func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectRes
 	})
 }
 
+// Reflect has analysts read outcomes of the skill. Of d it uses Data, Skill, Scope, Ask, Prompts, Events and Told.
+func Reflect(ctx context.Context, o Options, d Deps, outcomes []trajectory.Outcome) (optimize.ReflectResult, error) {
+	p, err := newOptimizer(o, d, newMemory(o))
+	if err != nil {
+		return optimize.ReflectResult{}, err
+	}
+	p.loads = newLoads(d.Data, nil, d.Events)
+	return p.reflect(ctx, reading{ask: d.Ask("reflect"), answered: answered{tasks: outcomes}, current: d.Skill, seed: o.Seed, budget: p.analystBudget(1)})
+}
+
 // evidence is what a step has for its proposals apart from the patches.
 type evidence struct {
 	step    stepID

@@ -187,7 +187,7 @@ func secretVariable(name string) bool {
 
 // credentials returns what the requests of a model carry that no one may read.
 func credentials(m config.Model, lookup func(string) (string, bool)) []string {
-	var out []string
+	out := []string{string(m.Key)}
 	for _, name := range keyVariables(m) {
 		v, _ := lookup(name)
 		out = append(out, v)

@@ -132,6 +132,9 @@ func (s server) apiKey() (string, error) {
 	if v := s.config.APIKeyEnv; v != nil {
 		name, must = *v, true
 	}
+	if key := string(s.config.Key); key != "" {
+		return key, nil
+	}
 	if name == "" || s.Cloud == preset.Azure && slices.Contains(tokenAuth(), s.config.Azure.Auth) {
 		return "", nil
 	}

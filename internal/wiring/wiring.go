@@ -157,6 +157,9 @@ func loginNames() []string { return []string{"claude", "codex", "copilot"} }
 
 // seated makes a model of a coding agent's program and its user's login.
 func seated(role, name string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
+	if m.Key != "" {
+		return Built{}, fmt.Errorf("models.%s: provider %s takes no key as a value, name the variable that holds it with models.%s.api_key_env", role, m.Provider, role)
+	}
 	o := seat.Options{Agent: name, Program: m.Command, Timeout: m.Timeout.Std()}
 	o.Path, _ = lookup("PATH")
 	o.Home, _ = lookup("HOME")

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,6 +31,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/training"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // Run trains a skill, or resumes its training. The summary is there whenever a run was
@@ -46,8 +49,20 @@ func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Sum
 	if err != nil {
 		return nil, err
 	}
-	d.Summary.Found = true
-	return d.Summary, nil
+	sum = d.Summary
+	sum.Found, sum.History = true, &d.History
+	sum.Skill, err = readBest(complete.RunDir)
+	return sum, err
+}
+
+// readBest reads what a run has trained.
+func readBest(dir string) (skill.Skill, error) {
+	path := run.SkillPath(filepath.Join(dir, run.BestFile))
+	best, err := skill.Read(os.DirFS(dir), filepath.Base(path))
+	if err != nil {
+		return skill.Skill{}, fmt.Errorf("read what was trained: %w", err)
+	}
+	return best, nil
 }
 
 func begun(ctx context.Context, cfg config.Config, o session.Options) (*result.Summary, error) {
@@ -124,7 +139,7 @@ func (t *operation) steps() int { return t.options.Steps(t.session.Data.Drawable
 // begin records what was settled, before anything rests on it.
 func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
-	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings}
+	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings, Skill: s.Skill}
 	t.summary.Continues = continued(t.earlier)
 	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.recordEarlier(ctx), t.keepMemory()); err != nil {
 		return err
@@ -165,6 +180,7 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	sum := t.summary
 	describe(sum, trained, session.AgentName(s.Inputs))
 	if trained != nil {
+		sum.Skill, sum.History = trained.Best, &trained.History
 		sum.Examples = len(s.Data.ShownBy(trained.Best, s.Data.Train))
 	}
 	sum.Usage, sum.Stages = s.Account()

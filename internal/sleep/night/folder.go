@@ -6,10 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strconv"
 
-	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -41,22 +39,6 @@ func (n *night) folderOf(doc target.Target) skill.Skill {
 // trainsFiles reports whether other files of a skill's folder may change: sleep.whole names it, and edits.files names files.
 func (n *night) trainsFiles(doc target.Target) bool {
 	return doc.Kind == target.Skill && n.wholly(doc) && len(n.Config.Edits.Files) > 0
-}
-
-// bestOf is what a run has trained.
-func bestOf(dir string) (skill.Skill, error) {
-	data, err := os.ReadFile(filepath.Join(dir, run.BestFile))
-	if err != nil {
-		return skill.Skill{}, fmt.Errorf("read what was trained: %w", err)
-	}
-	whole, err := skill.Read(os.DirFS(dir), run.BestFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return skill.New(string(data)), nil
-	}
-	if err != nil {
-		return skill.Skill{}, fmt.Errorf("read what was trained: %w", err)
-	}
-	return whole.WithText(string(data)), nil
 }
 
 // changedFiles are the other files of a skill that differ from those that lie there, or are new.

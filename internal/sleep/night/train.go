@@ -103,7 +103,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	case j.out.Can.Does == doesObserve:
 		return n.observe(ctx, j, clusters)
 	}
-	sum, best, err := n.trained(ctx, j, clusters)
+	sum, err := n.trained(ctx, j, clusters)
 	if err != nil {
 		return err
 	}
@@ -111,6 +111,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 		n.nothing(j, sum)
 		return nil
 	}
+	best := sum.Skill
 	if reason := n.holdsBack(j, best, clusters); reason != "" {
 		j.out.Outcome, j.out.Reason, j.out.Help = Refused, reason+"; nothing of it is staged", "skillopt sleep show "+n.report.ID
 		return nil
@@ -153,20 +154,20 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 }
 
 // trained trains on open clusters. Selection is cross-fitted where there are few.
-func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, skill.Skill, error) {
+func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, error) {
 	cfg := n.targetSettings(j)
 	cfg.Reflect.Guide = n.guide(&cfg, j)
 	name := n.report.ID + "-" + slug(j.doc.ID())
 	seed, err := n.seed(j)
 	if err != nil {
-		return nil, skill.Skill{}, err
+		return nil, err
 	}
 	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
-		return nil, skill.Skill{}, err
+		return nil, err
 	}
 	memory, err := n.remembered(ctx, j)
 	if err != nil {
-		return nil, skill.Skill{}, err
+		return nil, err
 	}
 	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit(j, clusters))), skillopt.WithAcceptedSeed())
 	opts = append(opts, memory...)
@@ -177,11 +178,7 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 		n.report.Simulated = n.report.Simulated || sum.Simulated
 		n.tell(j, sum, dir)
 	}
-	if err != nil {
-		return sum, skill.Skill{}, err
-	}
-	best, err := bestOf(dir)
-	return sum, best, err
+	return sum, err
 }
 
 // seed is the document that training begins with: the live one, with a learned region where it has none yet. A

@@ -88,17 +88,13 @@ func (s curriculumScript) play(keys map[string]int) (map[string]any, error) {
 		}
 	}
 	metrics := c.Metrics()
-	again, err := schedule.RestoreCurriculum(c.State())
-	if err != nil {
-		return nil, err
-	}
 	return map[string]any{
 		"bins":                 bins,
 		"difficulty":           difficulty,
 		"metrics":              metrics,
 		"probs":                probabilities,
 		"samples_4_per_query":  samples,
-		"state":                again.State(),
+		"state":                c.State(),
 		"state_before_queries": before,
 	}, nil
 }

@@ -29,7 +29,7 @@ export const calls = (id: string, asked: CallsAsked, signal?: AbortSignal) =>
   get<CallsListed>(path(['runs', id, 'calls'], { limit: 100, ...asked, failed: asked.failed || undefined, episodes: asked.episodes || undefined }), signal)
 /** One call whole, or what was said inside an episode. */
 export const call = (id: string, key: string, signal?: AbortSignal) => get<Conversation | { attempts: Try[] }>(path(['runs', id, 'calls'], { key }), signal)
-export const config = (id: string, signal?: AbortSignal) => get<{ text: string }>(path(['runs', id, 'config']), signal)
+export const config = (id: string, signal?: AbortSignal) => get<{ text: string; set: string[] }>(path(['runs', id, 'config']), signal)
 export const saveNotes = (id: string, notes: Notes) => put<Notes>(path(['runs', id, 'notes']), notes)
 export const stop = (id: string, now: boolean) => post<Steered>(path(['runs', id, 'stop']), { now })
 export const remove = (id: string) => post<{ trash: string }>(path(['runs', id, 'remove']), {})

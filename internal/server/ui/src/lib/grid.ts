@@ -33,11 +33,11 @@ export function cellWords(c: string | undefined): string {
   }
 }
 
-export type TaskSort = 'order' | 'difficulty' | 'flips' | 'regressions'
+export type TaskSort = 'failing' | 'order' | 'difficulty' | 'flips' | 'regressions'
 
 export interface TaskFilter { text: string; type: string; split: string; status: string; sort: TaskSort }
 
-export const allTasks: TaskFilter = { text: '', type: '', split: '', status: '', sort: 'order' }
+export const allTasks: TaskFilter = { text: '', type: '', split: '', status: '', sort: 'failing' }
 
 /** rows are the places of the tasks that pass the filter, in order. */
 export function rows(tasks: GridTask[], f: TaskFilter): number[] {
@@ -52,6 +52,7 @@ export function rows(tasks: GridTask[], f: TaskFilter): number[] {
   })
   const by = (value: (t: GridTask) => number) => out.sort((a, b) => value(tasks[b]!) - value(tasks[a]!) || a - b)
   switch (f.sort) {
+    case 'failing': return by((t) => (t.status === 'failed' ? 1 : 0))
     case 'difficulty': return by((t) => (t.solved === null ? -1 : 1 - t.solved))
     case 'flips': return by((t) => t.flips)
     case 'regressions': return by((t) => t.regressions)

@@ -19,15 +19,15 @@ export function gridOf(id: string, version: number): Promise<Grid> {
   return kept.grid
 }
 
-const sorts = new Set<string>(['order', 'difficulty', 'flips', 'regressions'])
+const sorts = new Set<string>(['failing', 'order', 'difficulty', 'flips', 'regressions'])
 
 /** filterOf reads a filter of tasks from an address. */
 export function filterOf(route: Route): TaskFilter {
   const { text = '', type = '', split = '', status = '', sort = '' } = route.query
-  return { ...allTasks, text, type, split, status, sort: sorts.has(sort) ? (sort as TaskSort) : 'order' }
+  return { ...allTasks, text, type, split, status, sort: sorts.has(sort) ? (sort as TaskSort) : allTasks.sort }
 }
 
 /** queryOf writes what filterOf reads. */
 export function queryOf(f: TaskFilter): Record<string, string> {
-  return { text: f.text, type: f.type, split: f.split, status: f.status, sort: f.sort === 'order' ? '' : f.sort }
+  return { text: f.text, type: f.type, split: f.split, status: f.status, sort: f.sort === allTasks.sort ? '' : f.sort }
 }
