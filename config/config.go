@@ -44,7 +44,7 @@ type Config struct {
 // Bench is a benchmark that a configuration builds on. What its folder says counts through the keys
 // that it sets, and its data through the tasks.
 type Bench struct {
-	Name    string `key:"name" doc:"the benchmark to measure on: a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational"`
+	Name    string `key:"name" doc:"the benchmark to measure on: a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench list NAME says what it sets" class:"operational"`
 	Data    string `key:"data" doc:"a folder that skillopt bench prepare wrote, or rows in the form of SkillOpt's own splits, which are prepared when they are needed" path:"file" class:"operational"`
 	Scoring string `key:"scoring" doc:"how answers are scored: reference (as by the program whose figures are published) or robust; absent: the benchmark's default" enum:",reference,robust" class:"operational"`
 }

@@ -21,7 +21,7 @@ type initOptions struct {
 	skill, optimizer, target, config string
 	generate, triggers               int
 	drafts                           bool // --triggers was given, whatever its number
-	env, sleep                       bool // which example
+	env, sleep, bench                bool // which example
 	world                            initWorld
 	seed                             int64
 	yes                              bool
@@ -33,7 +33,8 @@ real one.
 
 With --env the tasks are carried out by a program in Python instead, which asks the
 model in several turns (docs/environments.md). With --sleep it is the example of three
-nights on the sessions of an agent (docs/sleep.md).
+nights on the sessions of an agent (docs/sleep.md). With --bench it is a benchmark that
+"skillopt bench run DIR --fixture" runs (docs/benchmarks.md).
 
 With --world it is a simulated world made from a few numbers: a task asks for one value of
 a card, and rules that nobody states say in which form it is expected. Equal numbers give
@@ -91,6 +92,7 @@ func initCommand(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&o.env, "env", false, "the example of a task environment in Python")
 	c.Flags().BoolVar(&o.sleep, "sleep", false, "the example of three nights on the sessions of an agent (see skillopt sleep)")
+	c.Flags().BoolVar(&o.bench, "bench", false, "a benchmark of your own, with a few rows and a simulated world")
 	addWorldFlags(c, &o.world)
 	c.Flags().StringVar(&o.skill, "skill", "", "the skill to draft tasks for: a folder or a SKILL.md")
 	c.Flags().IntVar(&o.generate, "generate", 0, "how many tasks to draft, up to 500")
@@ -106,14 +108,17 @@ func initCommand(a *app) *cobra.Command {
 // run writes a folder to train in: the example, or tasks drafted for a skill.
 func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 	folder := initFolder(a, dir)
-	if o.env && (o.drafts || o.skill != "" || o.generate != 0) {
-		return usagef("--env writes an example, and goes with no --skill, --generate or --triggers")
+	if (o.env || o.bench) && (o.drafts || o.skill != "" || o.generate != 0) {
+		return usagef("--env and --bench write an example, and go with no --skill, --generate or --triggers")
 	}
 	if o.sleep {
 		if o.env || o.drafts || o.skill != "" || o.generate != 0 {
 			return usagef("--sleep writes an example, and goes with no --env, --skill, --generate or --triggers")
 		}
 		return writeSleepExample(a, folder)
+	}
+	if o.bench {
+		return writeBenchmark(a, folder)
 	}
 	if o.drafts {
 		if err := o.checkTriggers(); err != nil {
