@@ -34,7 +34,7 @@ type Config struct {
 	Extras     map[string]any   `key:"extras" doc:"free values passed to environments and templates as extras.NAME"`
 	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
 	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
-	PriceFile  string           `key:"price_file" doc:"a table of prices that skillopt prices import wrote; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
+	PriceFile  string           `key:"price_file" doc:"the table of prices that LiteLLM publishes (model_prices_and_context_window.json), or a CSV file; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
 	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
 	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/telemetry.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
