@@ -33,7 +33,7 @@ func (a *app) completions(root *cobra.Command) {
 		a.completions(c)
 	}
 	switch path := strings.TrimPrefix(root.CommandPath(), "skillopt "); path {
-	case "runs show", "runs blame", "runs report", "runs export", "runs failures", "runs calls", "runs diff", "runs spend", "runs watch", "runs check", "runs rm", "runs tasks", "runs skill", "runs compare", "runs note", "runs memory", "rescore", "ablate", "prune":
+	case "runs show", "runs blame", "runs report", "runs export", "runs failures", "runs calls", "runs diff", "runs spend", "runs watch", "runs check", "runs rm", "runs tasks", "runs skill", "runs compare", "runs note", "rescore", "ablate", "prune":
 		root.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			return a.offer(a.runNames(), word)
 		}
@@ -74,6 +74,7 @@ func (a *app) completions(root *cobra.Command) {
 		"kind":      func([]string) []string { return listedKinds() },
 		"target":    func([]string) []string { return modelNames() },
 		"optimizer": func([]string) []string { return modelNames() },
+		"memory":    func([]string) []string { return a.runNames() },
 		"run":       func([]string) []string { return a.runNames() },
 		"fork":      func([]string) []string { return a.runNames() },
 		"color":     func([]string) []string { return []string{colorAuto, colorAlways, colorNever} },

@@ -21,7 +21,7 @@ import (
 
 // broken are command lines that cannot be carried out, one for each command at least.
 var broken = map[string][]string{
-	"train":                 {"nothing", "bad", "bad --set train.epoch=2", "tasks --set tasks.path=bad.jsonl"},
+	"train":                 {"nothing", "bad", "bad --set train.epoch=2", "tasks --set tasks.path=bad.jsonl", "tasks --memory nothing", "tasks --memory damaged"},
 	"try":                   {"nothing", "bad"},
 	"eval":                  {"nothing", "bad", "--nope", "bad --repeat 0"},
 	"compare":               {"a b", "a", "a b --config bad"},
@@ -88,7 +88,6 @@ var broken = map[string][]string{
 	"bench prepare":         {"nobody --out x", "searchqa", "searchqa --out full --fixture", "searchqa --out x --fixture --from y", "searchqa --out x --from nothing"},
 	"bench run":             {"nobody --fixture", "searchqa --fixture --config nothing", "searchqa --fixture --out full"},
 	"bench verify":          {"tasks", "nothing --against bad.jsonl", "tasks --against bad.jsonl"},
-	"runs memory":           {"", "nothing", "damaged"},
 	"skill region":          {"", "nothing", "bad/config.yaml --nope"},
 	"help":                  nil, // it prints help, whatever it is asked
 	"completion bash":       {"a"},
