@@ -118,7 +118,7 @@ func (o *runsBlameOptions) printLine(out printer, l lineBlame, path string) erro
 		fmt.Fprintf(out, "\nand %s (--limit 0 lists all)\n", wording.Plural(l.Left, "more task", "more tasks"))
 	}
 	if len(g.Tasks) > 0 {
-		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, g.Tasks[0].ID, fmt.Sprintf("--step %d --arm current --prompt", g.Step)))
+		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, g.Tasks[0].ID, fmt.Sprintf("--step %d --prompt", g.Step)))
 		return err
 	}
 	return nil

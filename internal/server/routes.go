@@ -134,7 +134,7 @@ func (s *Server) routes() []route {
 		get("/runs/{run}/tasks/{id}", "What was answered to a task. A look at an answer to a test task is noted", ask.TaskAnswer{}, s.task,
 			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), either("prompt", "with what the model was sent")),
 		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
-			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("lost", "those alone that the seed skill had solved"), either("test", "those of the test split")),
+			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("test", "those of the test split")),
 		calls,
 		costly("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
