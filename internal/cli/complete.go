@@ -33,7 +33,7 @@ func (a *app) completions(root *cobra.Command) {
 		a.completions(c)
 	}
 	switch path := strings.TrimPrefix(root.CommandPath(), "skillopt "); path {
-	case "runs blame", "runs report", "runs export", "runs calls", "runs diff", "runs watch", "runs check", "runs rm", "runs skill", "runs compare", "runs note", "rescore", "ablate", "prune":
+	case "runs blame", "runs export", "runs calls", "runs diff", "runs watch", "runs check", "runs rm", "runs skill", "runs compare", "runs note", "rescore", "ablate", "prune":
 		root.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			return a.offer(a.runNames(), word)
 		}

@@ -231,8 +231,8 @@ func (w *windows) compareTexts(row result.RunRow) {
 // report writes the report of a run, and returns a file of it.
 func (w *windows) report(name, file string) string {
 	w.t.Helper()
-	w.text("runs", "report", "runs/"+name)
-	page, err := os.ReadFile(filepath.Join(w.dir, "runs", name, file))
+	w.text("runs", "export", "runs/"+name, "--format", "report", "--to", name+"-"+file)
+	page, err := os.ReadFile(filepath.Join(w.dir, name+"-"+file))
 	if err != nil {
 		w.t.Fatal(err)
 	}
