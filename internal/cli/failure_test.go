@@ -82,7 +82,6 @@ var broken = map[string][]string{
 	"bench prepare":         {"nobody --out x", "searchqa", "searchqa --out full --fixture", "searchqa --out x --fixture --from y", "searchqa --out x --from nothing"},
 	"bench run":             {"nobody --fixture", "searchqa --fixture --config nothing", "searchqa --fixture --out full"},
 	"bench verify":          {"tasks", "nothing --against bad.jsonl", "tasks --against bad.jsonl"},
-	"skill region":          {"", "nothing", "bad/config.yaml --nope"},
 	"help":                  nil, // it prints help, whatever it is asked
 	"completion bash":       {"a"},
 	"completion zsh":        {"a"},
