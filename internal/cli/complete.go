@@ -66,7 +66,6 @@ func (a *app) completions(root *cobra.Command) {
 		"continue":  func([]string) []string { return a.runNames() },
 		"status":    func([]string) []string { return listedStatuses() },
 		"by":        func([]string) []string { return spentBy() },
-		"kind":      func([]string) []string { return listedKinds() },
 		"target":    func([]string) []string { return modelNames() },
 		"optimizer": func([]string) []string { return modelNames() },
 		"memory":    func([]string) []string { return a.runNames() },

@@ -67,7 +67,6 @@ func TestCompletion(t *testing.T) {
 		{"runs watch _", "runs/a-1 runs/a-2", true},
 		{"train . --continue _", "runs/a-1 runs/a-2", true},
 		{"runs list --status k", "killed", true},
-		{"runs list --kind _", "eval train", false},
 		{"train . --set gate.mod", "gate.mode=", true},
 		{"train . --set gate.mode=", "gate.mode=observe gate.mode=off gate.mode=strict", true},
 		{"train . --set edits.tidy=", "edits.tidy=false edits.tidy=true", true},

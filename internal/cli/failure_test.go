@@ -232,10 +232,10 @@ func TestHelpExplainsKeysThatThereAre(t *testing.T) {
 func TestFlagsOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"eval x --limit many":    `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
-		"eval x --yes=perhaps":   `--yes: found "perhaps", allowed: true or false`,
-		"try x --epoch two":      "--epoch",
-		"runs list --limit 9e99": `--limit: found "9e99", allowed: a whole number`,
+		"eval x --limit many":     `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
+		"eval x --yes=perhaps":    `--yes: found "perhaps", allowed: true or false`,
+		"try x --epoch two":       "--epoch",
+		"runs calls --limit 9e99": `--limit: found "9e99", allowed: a whole number`,
 	} {
 		var out, errs bytes.Buffer
 		code := Main(context.Background(), strings.Fields(line), Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}, "test")
