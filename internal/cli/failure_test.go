@@ -40,7 +40,7 @@ var broken = map[string][]string{
 	"runs tasks":            {"nothing", "damaged", "nothing --sort x", "nothing t", "damaged t", "damaged --failing", "a --step 1", "a --prompt", "a --failing --split train", "a b --failing"},
 	"runs skill":            {"nothing", "damaged", "nothing --list"},
 	"runs compare":          {"nothing damaged", "a"},
-	"runs note":             {"nothing", "nothing --tag x", "nothing --clear --tag x"},
+	"runs note":             {"nothing", "nothing --tag x"},
 	"runs diff":             {"nothing", "damaged"},
 	"runs blame":            {"nothing", "damaged"},
 	"runs export":           {"nothing", "damaged", "a --format cassette", "damaged --format inspect --to x.json", "damaged --format report --to x.html", "damaged --format cassette --to x", "a --format nobody", "a --format inspect", "a --format inspect --to x", "nothing --split test"},
