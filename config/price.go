@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -15,8 +14,7 @@ import (
 const MaxPrices = 16 << 20
 
 // PriceTable returns the prices that c knows: its own, over those of its file, over
-// those that the program brings. A warning counts the rows of the file that are left out; ""
-// is none.
+// those that the program brings, and a warning of rows of the file that are left out.
 func (c Config) PriceTable(ctx context.Context) (table price.Table, warning string, err error) {
 	if table, err = price.Default(); err != nil {
 		return table, "", fmt.Errorf("the table of prices that the program brings: %w", err)
@@ -38,22 +36,17 @@ func (c Config) PriceTable(ctx context.Context) (table price.Table, warning stri
 	return table.With(own), warning, nil
 }
 
-// readPrices reads a file of prices: the table that LiteLLM publishes, whose prices held on
-// the day of the file, or one with the columns of the program's own.
+// readPrices reads a file of prices. Those of LiteLLM held on the day of the file.
 func readPrices(ctx context.Context, path string) (price.Table, []price.Skipped, error) {
 	data, err := disk.Read(ctx, path, MaxPrices)
 	if err != nil {
 		return price.Table{}, nil, err
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		table, err := price.Parse(bytes.NewReader(data))
-		return table, nil, err
-	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return price.Table{}, nil, err
 	}
-	return price.ParseLiteLLM(data, info.ModTime().UTC().Format(time.DateOnly))
+	return price.Read(data, info.ModTime().UTC().Format(time.DateOnly))
 }
 
 // priced checks that a ceiling of cost or tokens sees all calls before they are sent:

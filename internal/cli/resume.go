@@ -42,7 +42,7 @@ func (c command) text(reached string) string {
 	return strings.Join(words, " ")
 }
 
-// memory is the flag with the runs whose edits the optimizer is told of. A run that is resumed
+// memory is the flag with the runs whose edits the optimizer is shown. A run that is resumed
 // in its directory needs it no longer.
 func (c command) memory() string {
 	if len(c.options.memory) == 0 {

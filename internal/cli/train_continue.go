@@ -17,7 +17,7 @@ import (
 )
 
 // earlier returns what the run takes from earlier ones, as the flags have it: the one that it
-// continues from, and those whose edits the optimizer is told of.
+// continues from, and those whose edits the optimizer is shown.
 func (o *trainOptions) earlier(a *app) ([]skillopt.Option, error) {
 	goesOn, err := o.continuing(a)
 	if err != nil || len(o.memory) == 0 {

@@ -35,6 +35,16 @@ type foreign struct {
 	MaxOutput  *json.RawMessage `json:"max_output_tokens"`
 }
 
+// Read reads a table of prices: one that LiteLLM publishes, as of a day, or one that Parse reads.
+// Rows that are left out are returned.
+func Read(data []byte, asOf string) (Table, []Skipped, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return ParseLiteLLM(data, asOf)
+	}
+	t, err := Parse(bytes.NewReader(data))
+	return t, nil, err
+}
+
 // ParseLiteLLM reads the table of prices that LiteLLM publishes, as of a day. Rows
 // that cannot be read are returned and left out, never guessed; rows of other providers,
 // and of models that write no text, are left out. An entry without a source of its own has
