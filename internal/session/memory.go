@@ -2,9 +2,8 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
@@ -31,10 +30,10 @@ func (s *loader) loadMemory(ctx context.Context) (err error) {
 		return nil
 	}
 	path := filepath.Join(dir, run.MemoryFile)
-	data, err := disk.Read(ctx, path, remember.MaxFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); err != nil { // a folder that cannot be one is named where the run is opened
 		return nil
 	}
+	data, err := disk.Read(ctx, path, remember.MaxFile)
 	if err != nil {
 		return fault.Input(fmt.Errorf("read what other runs left to this one: %w", err))
 	}
