@@ -32,7 +32,7 @@ def run(binary, work, *args):
 def measure(binary, optimizer, seed, calls, learns):
     """Returns score, calls and examples of a world, with and without them."""
     with tempfile.TemporaryDirectory() as work:
-        made = ["init", "w", "--world", "--seed", str(seed), "--flip", "0.1", "--rules", "20", "--tasks", "400", "--optimizer", optimizer]
+        made = ["init", "w", "--world", f"seed={seed},flip=0.1,rules=20,tasks=400,optimizer={optimizer}"]
         subprocess.run([binary, *made], cwd=work, check=True, capture_output=True)
         world = os.path.join(work, "w", "world.yaml")
         with open(world) as f:
@@ -44,7 +44,7 @@ def measure(binary, optimizer, seed, calls, learns):
         for examples in ("auto", "off"):
             own = ["--set", f"limits.calls={calls}", "--set", "eval.test=false", "--set", f"edits.examples={examples}"]
             s = run(binary, work, "train", "w", "--yes", "--run", examples, *sets, *own)
-            e = run(binary, work, "eval", "w", "--skill", f"{examples}/best_skill.md", "--split", "test", "--accept-seed", "--run", "eval-" + examples, *sets)
+            e = run(binary, work, "eval", f"{examples}/best_skill.md", "--config", "w", "--split", "test", "--accept-seed", "--run", "eval-" + examples, *sets)
             out[examples] = {"score": e["splits"]["test"]["hard"], "calls": s["calls"]["total"], "examples": s.get("examples", 0)}
         return out
 

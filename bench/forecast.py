@@ -26,9 +26,10 @@ FIGURES = ["calls", "input_tokens", "output_tokens"]
 
 def world(r, seed):
     rate = lambda most: f"{r.uniform(0, most):.3f}"
-    return ["--seed", str(seed), "--tasks", str(r.randint(40, 300)), "--rules", str(r.randint(4, 30)),
-            "--depth", str(r.randint(1, 3)), "--plain", rate(0.6), "--skew", rate(1.5), "--noise", rate(0.1), "--flip", rate(0.2),
-            "--harm", rate(0.5), "--fooled", rate(0.5), "--note", rate(0.5), "--optimizer", r.choice(["perfect", "perfect", "needs-3"])]
+    numbers = {"seed": seed, "tasks": r.randint(40, 300), "rules": r.randint(4, 30),
+               "depth": r.randint(1, 3), "plain": rate(0.6), "skew": rate(1.5), "noise": rate(0.1), "flip": rate(0.2),
+               "harm": rate(0.5), "fooled": rate(0.5), "note": rate(0.5), "optimizer": r.choice(["perfect", "perfect", "needs-3"])}
+    return ",".join(f"{name}={value}" for name, value in numbers.items())
 
 
 def config(r):
@@ -52,7 +53,7 @@ def one(binary, seed):
     folder = tempfile.mkdtemp(prefix="forecast-")
     try:
         w = os.path.join(folder, "w")
-        call(binary, "init", w, "--world", *world(r, seed))
+        call(binary, "init", w, "--world", world(r, seed))
         first, second = config(r), config(r)
         runs = os.path.join(folder, "runs")
         plan = lambda: json.loads(call(binary, "train", w, "--plan", "--json", "--set", f"run.dir={runs}", *second))["forecast"]

@@ -13,6 +13,10 @@ Printed for each set: the test score of the seed skill, of rules written by hand
 the trained skill, with the defaults that the program ships with, no optimizer unless
 --optimizer says that the model is its own, and a ceiling of 250 calls; whether it is
 certified; calls and minutes. With --set-option KEY=VALUE a setting is changed.
+
+--self N compares a skill instead with itself at temperature .7, N times, one word of no
+meaning added: how often it is called better, or worse. And it has each task asked ten
+times: the share of answers that change, next to the one that doctor --noise predicts.
 """
 
 import argparse
@@ -121,20 +125,50 @@ def run(binary, work, *args):
     return json.loads(p.stdout)
 
 
+def write_files(work, args, url, name):
+    """Writes the files of a set: the seed skill, the rules by hand, the tasks and the configuration."""
+    seed_skill, rules = real_sets.skills(name)
+    files = {"SKILL.md": seed_skill, "RULES.md": rules, "config.yaml": CONFIG + (OPTIMIZER if args.optimizer else "")}
+    files["tasks.jsonl"] = "".join(json.dumps(t) + "\n" for t in real_sets.tasks(name))
+    for file, text in files.items():
+        with open(os.path.join(work, file), "w") as f:
+            f.write(text.replace("MODEL", args.model).replace("URL", url))
+
+
+def compare_self(args, binary, url, name):
+    """Compares a skill with itself and returns how often it is better or worse, and the noise."""
+    warm = ["--set", "models.target.temperature=0.7"]
+    with tempfile.TemporaryDirectory() as work:
+        write_files(work, args, url, name)
+        run(binary, work, "train", "config.yaml", "--yes", "--run", "run", "--set", f"limits.calls={CALLS}", "--set", "eval.test=false")
+        with open(os.path.join(work, "run", "best_skill.md")) as f:
+            best = f.read()
+        verdicts = []
+        for i in range(args.self):
+            for file, word in (("a.md", f"Note {2 * i}."), ("b.md", f"Note {2 * i + 1}.")):
+                with open(os.path.join(work, file), "w") as f:
+                    f.write(best + "\n" + word + "\n")
+            c = run(binary, work, "compare", "a.md", "b.md", "--config", "config.yaml", "--once", "--yes", "--accept-seed", "--run", f"self{i}", *warm)
+            verdicts.append(c["verdict"])
+        chosen = ["--set", "skill=run/best_skill.md", *warm]
+        noise = run(binary, work, "doctor", "config.yaml", "--noise", "--yes", *chosen)
+        ten = run(binary, work, "eval", "config.yaml", "--split", "selection", "--repeat", "10", "--accept-seed", *chosen)["splits"]["selection"]
+        return {
+            "verdicts": {v: verdicts.count(v) for v in sorted(set(verdicts))}, "score": ten["hard"],
+            "predicted": [noise["changed"], noise["changed_low"], noise["changed_high"]],
+            "changes": 2 * ten["repeats"]["within"] ** 2,  # of two answers of 0 or 1 to a task, how often they differ
+        }
+
+
 def measure(args, binary, url, name, seed):
     """Trains on a set and returns its figures."""
-    seed_skill, rules = real_sets.skills(name)
     with tempfile.TemporaryDirectory() as work:
-        files = {"SKILL.md": seed_skill, "RULES.md": rules, "config.yaml": CONFIG + (OPTIMIZER if args.optimizer else "")}
-        files["tasks.jsonl"] = "".join(json.dumps(t) + "\n" for t in real_sets.tasks(name))
-        for file, text in files.items():
-            with open(os.path.join(work, file), "w") as f:
-                f.write(text.replace("MODEL", args.model).replace("URL", url))
+        write_files(work, args, url, name)
         sets = [f"train.seed={seed}", f"limits.calls={CALLS}", *args.set_option]
         start = time.monotonic()
         s = run(binary, work, "train", "config.yaml", "--yes", "--run", "run", *[a for o in sets for a in ("--set", o)])
         minutes = (time.monotonic() - start) / 60
-        hand = run(binary, work, "eval", "config.yaml", "--skill", "RULES.md", "--split", "test", "--accept-seed")
+        hand = run(binary, work, "eval", "RULES.md", "--config", "config.yaml", "--split", "test", "--accept-seed")
         if args.keep:
             os.makedirs(args.keep, exist_ok=True)
             subprocess.run(["cp", "-r", work, os.path.join(args.keep, f"{args.model}-{name}-{seed}")], check=True)
@@ -153,6 +187,7 @@ def main():
     p.add_argument("--seeds", type=int, default=1)
     p.add_argument("--optimizer", action="store_true", help="the model is its own optimizer, too")
     p.add_argument("--set-option", action="append", default=[])
+    p.add_argument("--self", type=int, default=0, help="compare a trained skill with itself so often")
     p.add_argument("--results")
     p.add_argument("--keep", help="copy the folder of each run into this one")
     args = p.parse_args()
@@ -161,6 +196,11 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         binary = os.path.abspath(args.binary) if args.binary else common.build("./cmd/skillopt", place)
         with served(engine(args.cache), fetch_model(args.cache, args.model)) as url:
+            if args.self:
+                for name in args.set or real_sets.SETS:
+                    key = {"binary": common.identity(binary), "model": args.model, "set": name, "self": args.self}
+                    print(name, json.dumps(results.get(key, lambda: compare_self(args, binary, url, name))), flush=True)
+                return
             print(f"{'set':8} seed  rules  trained  certified  calls  minutes   ({args.model}, ceiling {CALLS})", flush=True)
             for name in args.set or real_sets.SETS:
                 for seed in range(42, 42 + args.seeds):

@@ -26,9 +26,9 @@ import common
 
 WORLDS = {
     "quick start": None,
-    "exact": ["--noise", "0", "--flip", "0", "--rules", "8"],
-    "flaky": ["--noise", "0", "--flip", "0.02", "--rules", "8"],
-    "unsolvable": ["--noise", "0.03", "--flip", "0.02", "--rules", "12"],
+    "exact": "noise=0,flip=0,rules=8",
+    "flaky": "noise=0,flip=0.02,rules=8",
+    "unsolvable": "noise=0.03,flip=0.02,rules=12",
 }
 
 FULL = ["train.stop.perfect=false"]
@@ -56,7 +56,7 @@ def one(binary, flags, seed, more):
     folder = tempfile.mkdtemp(prefix="stop-")
     try:
         w = os.path.join(folder, "w")
-        make = [binary, "init", w] if flags is None else [binary, "init", w, "--world", "--seed", str(seed), *flags]
+        make = [binary, "init", w] if flags is None else [binary, "init", w, "--world", f"seed={seed},{flags}"]
         subprocess.run(make, check=True, capture_output=True)
         seeds = [f"train.seed={seed}", f"split.seed={seed}"] + more
         out = {"seed": seed, "full": train(binary, w, os.path.join(folder, "full"), "full", seeds + FULL)}

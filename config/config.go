@@ -337,7 +337,6 @@ type Sleep struct {
 	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational"`
 	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most: fewer cost less" min:"1" max:"300" class:"operational"`
 	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones: more keep old habits, fewer cost less" min:"0" max:"300" class:"operational"`
-	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back, further for a project with few sessions" min:"1h" class:"operational"`
 	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is; shorter where work changes often" min:"24h" class:"operational"`
 	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational"`
 	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational"`

@@ -80,7 +80,7 @@ func Default() Config {
 		Telemetry:  Telemetry{Service: "skillopt"},
 		Run:        Run{Dir: "runs"},
 		Sleep: Sleep{
-			Keep: Age(90 * day), Disk: 5e9, Targets: []string{"skills", "memory"}, Tasks: 40, Recall: 20, Lookback: Age(3 * day), HalfLife: Age(30 * day), AutoAdopt: "off",
+			Keep: Age(90 * day), Disk: 5e9, Targets: []string{"skills", "memory"}, Tasks: 40, Recall: 20, HalfLife: Age(30 * day), AutoAdopt: "off",
 		},
 	}
 }

@@ -35,7 +35,7 @@ type Night struct {
 	DryRun      bool `json:"dry_run"`
 	Agreed      bool `json:"agreed"` // the user was given what the night would do, or no one was asked
 
-	Since   time.Time      `json:"since"` // what was shown or mined since is tonight's; of the first night, how far it looks back
+	Since   time.Time      `json:"since,omitzero"` // what was shown or mined since is tonight's; absent: no night before has read a session, and all that is kept is
 	Mined   NightMined     `json:"mined"`
 	Targets []NightTarget  `json:"targets"`
 	Skipped []NightSkipped `json:"skipped"` // groups of tasks without a document

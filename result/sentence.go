@@ -118,6 +118,8 @@ func (s *Summary) certified() string {
 		return ""
 	case s.Test.Openings > 1:
 		return fmt.Sprintf("not certified: the test split was opened %d times", s.Test.Openings)
+	case c.Certified && c.AtLeast != nil && *c.AtLeast >= 0.005:
+		return "certified: at least +" + rounded(*c.AtLeast)
 	case c.Certified:
 		return "certified"
 	case c.Difference == nil:

@@ -6,7 +6,7 @@ import "time"
 const WeekFormat = 1
 
 // Week is what nights of some days came to, what waits for the user, and how fares what was adopted. It is `week` in what `sleep
-// status --json` prints, and what `sleep report` shows. What is not known is null.
+// status --json` prints, and of which `sleep status` shows the most. What is not known is null.
 type Week struct {
 	Format    int            `json:"format"`
 	From      time.Time      `json:"from"`

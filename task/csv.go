@@ -18,7 +18,8 @@ import (
 type tableReader struct {
 	source
 	rules Rules
-	used  []string    // fields that templates name
+	used  []string // fields that templates name
+	usual *usual
 	seen  func(Table) // gets the columns
 	take  func(Item)
 }
@@ -33,7 +34,7 @@ func (t tableReader) read(in *bufio.Reader) error {
 	if err != nil {
 		return rowError(err)
 	}
-	cols, err := header{line: line, names: names, rules: t.rules}.columns(t.used)
+	cols, err := header{path: t.path, line: line, names: names, rules: t.rules, usual: t.usual}.columns(t.used)
 	if err != nil {
 		return err
 	}

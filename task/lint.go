@@ -84,6 +84,7 @@ func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 	l.ids = nil
 	ps.list = append(ps.list, l.found.list...)
 	s.doubts = l.doubts.err()
+	s.warnings = append(s.warnings, l.usual.report(ps)...)
 	s.divide(ps)
 	l.overlap(all, &s, ps)
 	if err := ps.err(); err != nil {
@@ -115,6 +116,7 @@ type linter struct {
 	slips  slips
 	used   []string // fields that the templates name
 	tables []Table
+	usual  *usual
 }
 
 func (l *linter) saw(t Table) { l.tables = append(l.tables, t) }
@@ -123,6 +125,7 @@ func (l *linter) saw(t Table) { l.tables = append(l.tables, t) }
 func newLinter(r Rules, keep func(Task) Task) (*linter, error) {
 	l := &linter{rules: r, keep: keep, ids: map[string]int{}}
 	err := l.parseTemplates()
+	l.usual = newUsual(r, l.used)
 	l.broken = err != nil
 	return l, err
 }
@@ -275,7 +278,7 @@ func (l *linter) lintPrompt(t Task, ps *problems) {
 		return
 	}
 	if t.Prompt == "" && l.rules.Prompt == "" && !l.rules.OwnScore {
-		ps.about(t, "no prompt: give the task one, or the set a template of its fields (tasks.prompt)")
+		ps.about(t, "no prompt: give the task one, or the set a template of its fields (tasks.prompt)%s", likelyPrompts(t))
 	}
 	values := t.Fields()
 	for name, v := range l.rules.Values {

@@ -87,15 +87,16 @@ func (s source) each(ctx context.Context, l *linter, take func(Item)) error {
 	if len(l.rules.Columns) > 0 && !table && isData(s.path) {
 		return fmt.Errorf("tasks.columns is for tables (.csv and .tsv), and the fields of a %s file have names of their own: take tasks.columns out", ext)
 	}
+	named := func(it Item) { take(l.usual.item(s.path, it)) }
 	switch ext {
 	case ".jsonl", ".ndjson":
-		return s.stream(ctx, func(r *bufio.Reader) error { return streamLines(r, take) })
+		return s.stream(ctx, func(r *bufio.Reader) error { return streamLines(r, named) })
 	case ".csv", ".tsv":
-		return s.stream(ctx, tableReader{source: s, rules: l.rules, used: l.used, seen: l.saw, take: take}.read)
+		return s.stream(ctx, tableReader{source: s, rules: l.rules, used: l.used, usual: l.usual, seen: l.saw, take: take}.read)
 	case ".json":
-		return s.whole(ctx, func(data []byte) error { return eachTask(data, take) })
+		return s.whole(ctx, func(data []byte) error { return eachTask(data, named) })
 	case ".yaml", ".yml":
-		return s.whole(ctx, func(data []byte) error { return eachYAML(ctx, data, take) })
+		return s.whole(ctx, func(data []byte) error { return eachYAML(ctx, data, named) })
 	}
 	if err := s.stream(ctx, func(*bufio.Reader) error { return nil }); err != nil {
 		return err

@@ -56,9 +56,11 @@ func sameField(name string) []string {
 
 // header is the first row of a table, on its way to columns.
 type header struct {
+	path  string
 	line  int
 	names []string
 	rules Rules
+	usual *usual
 }
 
 func (h header) fail(format string, args ...any) error {
@@ -82,6 +84,7 @@ func (h header) columns(used []string) ([]Column, error) {
 			c.Fields = []string{c.Name}
 		}
 	}
+	h.usual.columns(h.path, cols)
 	if err := h.required(cols); err != nil {
 		return nil, err
 	}
@@ -196,17 +199,6 @@ func (r Rules) needGold() bool {
 	return without != nil && r.Checker.Check(t) == nil
 }
 
-// likely are names that columns with a field often have, the likeliest first.
-func likely(field string) []string {
-	if field == "gold" {
-		return []string{
-			"gold", "answer", "answers", "expected", "expected answer", "expected output", "correct answer", "ground truth",
-			"reference", "reference answer", "solution", "target", "label", "output", "completion", "response", "ideal",
-		}
-	}
-	return []string{"prompt", "question", "query", "input", "instruction", "problem", "user", "request", "text", "message", "task"}
-}
-
 // example is a map of columns that may be what was meant.
 func example(missing []string, cols []Column) string {
 	var parts []string
@@ -226,17 +218,14 @@ func example(missing []string, cols []Column) string {
 // if none is near.
 func probable(field string, cols []Column, not string) string {
 	names := slices.DeleteFunc(columnNames(cols), func(n string) bool { return n == not })
-	for _, want := range likely(field) {
-		for _, n := range names {
-			if plainName(n) == want {
-				return n
-			}
-		}
-	}
-	for _, want := range likely(field) {
-		for _, n := range names {
-			if slices.Contains(words(n), want) {
-				return n
+	usual := likely(field)
+	for _, same := range []func(n, want string) bool{
+		func(n, want string) bool { return plainName(n) == want },
+		func(n, want string) bool { return slices.Contains(words(n), want) },
+	} {
+		for _, want := range slices.Concat(usual[:]...) {
+			if i := slices.IndexFunc(names, func(n string) bool { return same(n, want) }); i >= 0 {
+				return names[i]
 			}
 		}
 	}

@@ -126,8 +126,8 @@ func TestColumnProblems(t *testing.T) {
 		want       string
 	}{
 		"nothing required": {
-			"t.csv", "\n\nQuestion,Correct Answer,Doc\na,b,c\n", nil,
-			`t.csv:3: no column for prompt and gold of the tasks; there are "Question", "Correct Answer", "Doc"; say which is which, such as tasks.columns: {prompt: Question, gold: Correct Answer}; or give`,
+			"t.csv", "\n\nQuestion,Input,Correct Answer,Label\na,b,c,d\n", nil,
+			`t.csv:3: no column for prompt and gold of the tasks; there are "Question", "Input", "Correct Answer", "Label"; say which is which, such as tasks.columns: {prompt: Question, gold: Correct Answer}; or give`,
 		},
 		"nothing like it":  {"t.csv", "a,gold\nb,c\n", nil, `tasks.columns: {prompt: NAME OF A COLUMN}`},
 		"a name to quote":  {"t.csv", "\"Question: 1\",gold\nb,c\n", nil, `tasks.columns: {prompt: "Question: 1"}`},

@@ -38,6 +38,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nights, err := filepath.Abs("../../examples/sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
 	fixtures, err := filepath.Abs("../../internal/importer/evals/testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +56,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", WorkdirRoot: work,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("QUICKSTART", quickstart)
+			env.Setenv("NIGHTS", nights)
 			env.Setenv("EVALS", fixtures)
 			env.Setenv("REAL", recorded)
 			env.Setenv("SIM", "{provider: sim, world: "+filepath.ToSlash(filepath.Join(fixtures, "world.yaml"))+"}")

@@ -72,6 +72,10 @@ func nightAhead(t *testing.T, set ...string) string {
 	if _, err := b.Take(t.Context(), "earlier", tasks, noMiner{}.Same, now, 30*24*time.Hour); err != nil {
 		t.Fatal(err)
 	}
+	before := bank.Night{ID: "earlier", Project: project, Started: now.Add(-24 * time.Hour), Ended: now.Add(-23 * time.Hour), Data: json.RawMessage(`{"mined":{"sessions":20}}`)}
+	if err := b.PutNight(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
 	settings := []config.Setting{}
 	for _, text := range set {
 		s, err := config.ParseSetting(text)

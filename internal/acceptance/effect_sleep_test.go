@@ -33,7 +33,7 @@ func sleepEffects() map[string]effect {
 	}
 	out["sleep.dir"] = effect{test: sleepDirHasAnEffect}
 	for key, to := range map[string]string{
-		"targets": "[skills]", "default_skill": "near", "memory": "AGENTS.md", "roots": "[far]", "tasks": "1", "recall": "0", "lookback": "1h", "half_life": "24h",
+		"targets": "[skills]", "default_skill": "near", "memory": "AGENTS.md", "roots": "[far]", "tasks": "1", "recall": "0", "half_life": "24h",
 	} {
 		out["sleep."+key] = effect{test: func(t *testing.T) {
 			before, after := nightAhead(t), nightAhead(t, "sleep."+key+"="+to)

@@ -178,7 +178,7 @@ func nightOfSecrets(t *testing.T, turn int) {
 	}
 	write(t, filepath.Join(dir, "sleep.yaml"), `
 sleep:
-  {projects: [project], sources: [jsonl], stores: {jsonl: store}, dir: state, memory: CLAUDE.md, lookback: 36500d, keep: 36500d, half_life: 36500d, notify: [./tell.sh]}
+  {projects: [project], sources: [jsonl], stores: {jsonl: store}, dir: state, memory: CLAUDE.md, keep: 36500d, half_life: 36500d, notify: [./tell.sh]}
 models: {target: `+model+`, optimizer: `+model+`}
 `)
 	said := commandsOfNights(t, dir)
@@ -215,19 +215,19 @@ func commandsOfNights(t *testing.T, dir string) []byte {
 		t.Errorf("the night staged nothing:\n%s", first)
 	}
 	sleep("run", "--no-harvest", "--explore", "--set", `agent={name: custom, custom: {wire: chat, argv: [bash, -c, "env | tr a-zA-Z n-za-mN-ZA-M"]}}`)
-	for _, args := range [][]string{{}, {"show"}, {"explain"}, {"status"}, {"sessions"}, {"doctor"}, {"consent"}, {"harvest", "--show-outbound"}, {"harvest", "--dry-run"}} {
+	for _, args := range [][]string{{}, {"show"}, {"show", "--why"}, {"status"}, {"sessions"}, {"doctor"}, {"rollback"}, {"harvest", "--show-outbound"}, {"harvest", "--dry-run"}} {
 		sleep(args...)
 		if !slices.Contains(args, "--show-outbound") {
 			sleep(append(slices.Clone(args), "--json")...)
 		}
 	}
-	sleep("session", "--json", "desk-01")
+	sleep("sessions", "--json", "desk-01")
 	sleep("review", "--json")
 	nights, err := filepath.Glob(filepath.Join(dir, "state", "nights", "*", "*"))
 	if err != nil || len(nights) < 2 {
 		t.Fatalf("%v %v", nights, err)
 	}
-	sleep("diff", filepath.Base(nights[0]))
+	sleep("show", filepath.Base(nights[0]))
 	runs, err := filepath.Glob(filepath.Join(dir, "state", "runs", "*", "manifest.json"))
 	if err != nil || len(runs) < 3 {
 		t.Fatalf("%v %v", runs, err)

@@ -51,7 +51,7 @@ func autoAdoptHasAnEffect(t *testing.T) {
 		if !on {
 			continue
 		}
-		if code, _, errs := d.sleep("rollback", "--yes"); code != 0 {
+		if code, _, errs := d.sleep("rollback", "1", "--yes"); code != 0 {
 			t.Errorf("%d: %s", code, errs)
 		}
 		if back, err := os.ReadFile(file); err != nil || string(back) != string(before) {

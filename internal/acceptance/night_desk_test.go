@@ -186,10 +186,10 @@ func (d *desk) newest(name string) []byte {
 	return data
 }
 
-// cause is the first line of explain.
+// cause is the first line of show --why.
 func (d *desk) cause() string {
 	d.t.Helper()
-	code, out, errs := d.sleep("explain")
+	code, out, errs := d.sleep("show", "--why")
 	if code != 0 {
 		return fmt.Sprintf("exit code %d: %s", code, errs)
 	}

@@ -363,7 +363,7 @@ func TestStoresOfAnotherVersion(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"run"}, {"explain"}, {"show"}} {
+		for _, args := range [][]string{{"run"}, {"show", "--why"}, {"show"}} {
 			code, _, errs := d.sleep(args...)
 			first, _, _ := strings.Cut(errs, "\n")
 			if code != 2 || !strings.Contains(first, "bank.db: it has format 99, and this program reads format 3") {

@@ -33,7 +33,7 @@ func TestTrap9OneTaskIsTooFew(t *testing.T) {
 			t.Errorf("staged as %s", item.Outcome)
 		}
 	}
-	for _, args := range [][]string{{"show"}, {"explain"}, {"diff"}} {
+	for _, args := range [][]string{{"show"}, {"show", "--why"}} {
 		_, more, _ := d.sleep(args...)
 		out += more
 	}
@@ -334,7 +334,7 @@ func TestTrap65ANightWithoutTasks(t *testing.T) {
 	if got := d.cause(); !strings.HasPrefix(got, "no_data: ") {
 		t.Error(got)
 	}
-	if code, _, errs := d.sleep("diff"); code != 2 || !strings.Contains(errs, "has staged nothing") {
+	if code, _, errs := d.sleep("adopt"); code != 2 || !strings.Contains(errs, "has staged nothing") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	code, second, _ := d.night("--no-harvest")

@@ -23,6 +23,7 @@ type endpoint struct {
 	slots    *slots
 
 	began  time.Time
+	spoke  atomic.Bool  // it has told a request to wait
 	paused atomic.Int64 // until when the server grants nothing, as time since began: no wall clock, which may be set back
 
 	mu        sync.Mutex
@@ -268,7 +269,8 @@ func (e *endpoint) expired(at time.Time, a *attempts) judgement {
 // judge needs the lock. One call that keeps failing at the end of a phase, when
 // no other is under way, must not pass for a dead endpoint.
 func (e *endpoint) judge(at time.Time, a *attempts) judgement {
-	j := judgement{left: e.patience}
+	patience := e.patienceNow()
+	j := judgement{left: patience}
 	if a.failures >= maxFailures && a.others >= maxFailures-1 {
 		j.verdict = giveUp
 		return j
@@ -277,7 +279,7 @@ func (e *endpoint) judge(at time.Time, a *attempts) judgement {
 		return j
 	}
 	j.failing = at.Sub(e.failing)
-	j.left = e.patience - j.failing
+	j.left = patience - j.failing
 	if j.left > 0 {
 		return j
 	}
@@ -288,6 +290,16 @@ func (e *endpoint) judge(at time.Time, a *attempts) judgement {
 		j.verdict = giveUp
 	}
 	return j
+}
+
+// patienceNow returns for how long the endpoint may give nothing but failures. One that has only
+// failed or refused connections, and keeps nobody waiting for a reply, gets a quarter: it
+// is not there. It needs the lock.
+func (e *endpoint) patienceNow() time.Duration {
+	if e.answers == 0 && !e.spoke.Load() && e.slots.inFlight() == 0 {
+		return e.patience / 4
+	}
+	return e.patience
 }
 
 func (e *endpoint) median() time.Duration {

@@ -120,8 +120,12 @@ func (e *StoppedError) Error() string {
 		if model.CodeOf(e.Err) == model.Timeout {
 			help = "; a longer models.*.timeout gives each request more time"
 		}
-		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s), last: %v%s",
-			who, e.Failing.Round(time.Second), e.Patience, e.Err, help)
+		part := ""
+		if e.Failing < e.Patience {
+			part = ", a quarter of it for a server that has never answered"
+		}
+		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s%s), last: %v%s",
+			who, e.Failing.Round(time.Second), e.Patience, part, e.Err, help)
 	}
 	verb, code := "refuses the request", model.CodeOf(e.Err)
 	switch code {

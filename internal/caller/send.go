@@ -451,6 +451,9 @@ type retrying struct {
 // again waits until the request may be tried again, or returns why it must not.
 func (s *sender) again(ctx context.Context, f retrying) error {
 	end := f.role.end
+	if f.failure.Code == model.RateLimit || f.failure.RetryAfter > 0 {
+		end.spoke.Store(true)
+	}
 	j := end.failed(time.Now(), f.tries)
 	if err := s.verdict(f, j); err != nil {
 		return err
@@ -495,7 +498,7 @@ func (s *sender) again(ctx context.Context, f retrying) error {
 func (s *sender) tell(f retrying, j judgement, delay time.Duration) {
 	end := f.role.end
 	if s.waiting != nil && end.tells(j.failing, delay) {
-		s.waiting(Outage{Endpoint: end.name, Model: end.model, Failing: j.failing, Patience: s.patience, Err: f.failure})
+		s.waiting(Outage{Endpoint: end.name, Model: end.model, Failing: j.failing, Patience: j.failing + j.left, Err: f.failure})
 	}
 }
 

@@ -109,3 +109,10 @@ func (s *slots) look() (waited, used int) {
 	waited, s.waited = s.waited, s.queue.Len()
 	return waited, s.used
 }
+
+// inFlight returns how many requests are in flight.
+func (s *slots) inFlight() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
+}

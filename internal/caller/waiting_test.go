@@ -23,13 +23,13 @@ func TestAnOutageIsTold(t *testing.T) {
 		name string
 		down []outage
 		hint time.Duration
-		want int
+		want []time.Duration // of patience that is told
 	}{
-		{"never", nil, 0, 0},
-		{"for a moment", []outage{{0, 100 * time.Millisecond}}, 0, 0},
-		{"for half a minute", []outage{{0, 30 * time.Second}}, 0, 1},
-		{"twice", []outage{{0, 30 * time.Second}, {40 * time.Second, 70 * time.Second}}, 0, 2},
-		{"with a long hint", []outage{{0, time.Second}}, 20 * time.Second, 1},
+		{"never", nil, 0, nil},
+		{"for a moment", []outage{{0, 100 * time.Millisecond}}, 0, nil},
+		{"before the first answer", []outage{{0, 25 * time.Second}}, 0, []time.Duration{30 * time.Second}},
+		{"twice", []outage{{0, 25 * time.Second}, {40 * time.Second, 80 * time.Second}}, 0, []time.Duration{30 * time.Second, 2 * time.Minute}},
+		{"with a long hint", []outage{{0, time.Second}}, 20 * time.Second, []time.Duration{2 * time.Minute}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -70,11 +70,11 @@ func TestAnOutageIsTold(t *testing.T) {
 						<-time.After(rest)
 					}
 				}
-				if len(told) != tc.want {
-					t.Fatalf("told %d times, want %d: %+v", len(told), tc.want, told)
+				if len(told) != len(tc.want) {
+					t.Fatalf("told %d times, want %d: %+v", len(told), len(tc.want), told)
 				}
-				for _, o := range told {
-					if o.Endpoint != "server" || o.Patience != 2*time.Minute || o.Err == nil {
+				for i, o := range told {
+					if o.Endpoint != "server" || o.Patience != tc.want[i] || o.Err == nil {
 						t.Errorf("told %+v", o)
 					}
 				}

@@ -103,6 +103,7 @@ gate on held-out tasks decides what stays.
 		SilenceUsage:  true,
 	}
 	root.SetHelpFunc(a.help)
+	root.SetHelpCommand(helpCommand(a))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%s; `%s --help` lists the flags", flagProblem(err), c.CommandPath())
 	})

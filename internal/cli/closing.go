@@ -39,8 +39,8 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 	writeLoads(out, s.Triggers)
 	writeUsage(out, s)
 	writeRunFiles(out, s)
-	fmt.Fprintf(out, "statistics: skillopt runs show %s\n", shellWord(out.path(s.RunDir)))
 	writeCaveats(out, s.Simulated, s.Exploratory)
+	fmt.Fprintf(out, "next: skillopt runs show %s\n", shellWord(out.path(s.RunDir)))
 }
 
 // endedAs says how a run ended and what it did.
@@ -91,12 +91,20 @@ func failing(ctx context.Context, s *result.Summary, path string) string {
 	case err != nil:
 		return "; which fail could not be read: " + err.Error()
 	case len(list) > 0:
-		text = fmt.Sprintf("; %s: %s", wording.Plural(len(list), "fails", "fail"), namesOf(list, path))
+		text = fmt.Sprintf("; %d%s %s: %s", len(list), ofTests(s), wording.PluralWord(len(list), "fails", "fail"), namesOf(list, path))
 	}
 	if unmeasured > 0 {
 		text += fmt.Sprintf("; %d more could not be measured", unmeasured)
 	}
 	return text
+}
+
+// ofTests says of how many test tasks, where that is known.
+func ofTests(s *result.Summary) string {
+	if s.Test.Best == nil {
+		return ""
+	}
+	return fmt.Sprintf(" of %d", s.Test.Best.N)
 }
 
 func namesOf(list []record.FailingTask, path string) string {

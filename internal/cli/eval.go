@@ -19,6 +19,7 @@ import (
 // evalOptions are the flags of eval.
 type evalOptions struct {
 	sessionOptions
+	config       string // "": the argument is it
 	skill, split string
 	junit        string // file of the report as JUnit XML, "" = none
 	repeat       int
@@ -30,7 +31,7 @@ type evalOptions struct {
 func evalCommand(a *app) *cobra.Command {
 	var o evalOptions
 	c := &cobra.Command{
-		Use:   "eval CONFIG_OR_DIR",
+		Use:   "eval CONFIG_OR_DIR | SKILL.md --config CONFIG",
 		Short: "Score one skill on a split",
 		Long: `Score the skill of a config, or another one, on a split: selection, so that looking around
 spends no test. --split test is a reading of the test set: it is noted, and later runs count it.
@@ -52,16 +53,22 @@ by its description, on prompts that should load it and on those that should not.
 
 ` + exitHelp,
 		Example: `  skillopt eval my-skill
-  skillopt eval my-skill --skill runs/my-skill-1/best_skill.md --split test
+  skillopt eval runs/my-skill-1/best_skill.md --config my-skill --split test
   skillopt eval my-skill --repeat 5
   skillopt eval my-skill --repeat 5 --plan      what that will take
   skillopt eval my-skill --split train --type total --limit 5
   skillopt eval my-skill --junit report.xml
   skillopt eval my-skill --split all --json`,
-		Args: exactly(1, "a config or a directory"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
+		Args: exactly(1, "a config or a directory, or a skill with --config"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := o.configPath(args[0])
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), a, path)
+		},
 	}
-	c.Flags().StringVar(&o.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
+	o.addConfig(c)
 	c.Flags().StringVar(&o.split, "split", "selection", "train, selection, test or all; test is a reading of the test set")
 	c.Flags().IntVar(&o.repeat, "repeat", 1, "go over the tasks so often, with fresh samples")
 	c.Flags().StringVar(&o.junit, "junit", "", "write a case for each task to this file, as JUnit XML for continuous integration")
@@ -71,6 +78,23 @@ by its description, on prompts that should load it and on those that should not.
 	o.addPlan(c)
 	addSet(c, &o.sets)
 	return c
+}
+
+// addConfig adds the flag that names a config, so that the argument is a skill.
+func (o *evalOptions) addConfig(c *cobra.Command) {
+	c.Flags().StringVar(&o.config, "config", "", "a config or a directory with config.yaml; the argument is then a skill, a Markdown file or a directory")
+}
+
+// configPath returns the config that the command line names, and keeps the skill.
+func (o *evalOptions) configPath(arg string) (string, error) {
+	if o.config != "" {
+		o.skill = arg
+		return o.config, nil
+	}
+	if strings.EqualFold(filepath.Ext(arg), ".md") {
+		return "", usagef("%s is a skill: name the config whose tasks and models score it with --config", arg)
+	}
+	return arg, nil
 }
 
 // addOnly adds the flags that choose tasks.
@@ -113,7 +137,7 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 func (o *evalOptions) evaluate(ctx context.Context, a *app, path string, more ...skillopt.Option) (*result.Evaluation, error) {
 	flags := o.beside
 	if o.skill != "" {
-		flags = append(flags, config.Setting{Key: "skill", Value: o.skill, Origin: "--skill"})
+		flags = append(flags, config.Setting{Key: "skill", Value: o.skill, Origin: "argument"})
 	}
 	l, err := a.loadConfig(path, o.sets, flags)
 	if err != nil {

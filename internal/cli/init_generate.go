@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ func (o *initOptions) generates() (bool, error) {
 	case o.generate == 0 && o.skill+o.optimizer+o.target+o.config == "":
 		return false, nil
 	case o.generate == 0:
-		return false, usagef("--skill, --optimizer, --target and --config go with --generate N, which has the optimizer draft N tasks, and with --triggers N")
+		return false, usagef("--skill, --optimizer, --target and --config need tasks: --tasks FILE, or --generate N, which has the optimizer draft N, or --triggers N")
 	case o.generate < 0 || o.generate > draft.MaxTasks:
 		return false, usagef("--generate %d: want 1 to %d", o.generate, draft.MaxTasks)
 	case o.skill == "":
@@ -68,13 +67,10 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	for _, file := range []struct {
 		name string
 		data []byte
-	}{{workTasks, d.Tasks}, {workConfig, withSchemaLine(text)}} {
+	}{{workTasks, d.Tasks}, {workConfig, text}} {
 		if err := run.WriteExport(filepath.Join(folder.dir, file.name), file.data); err != nil {
 			return err
 		}
-	}
-	if err := writeSchema(folder.dir); err != nil {
-		return err
 	}
 	if a.json {
 		return printJSON(a.Out, struct {
@@ -100,29 +96,6 @@ func (o *initOptions) recorded(dir, record string, work func() (*result.Draft, e
 		err = withSameCommand(err)
 	}
 	return nil, err
-}
-
-// load reads the config that names the models, or makes one of flags.
-func (o *initOptions) load(a *app) (*config.Loaded, error) {
-	if o.config != "" {
-		l, err := a.loadConfig(o.config, nil, nil)
-		if err == nil && l.Config.Models.Optimizer.Provider == "" {
-			err = usagef("%s names no models.optimizer, which is to draft the tasks: set models.optimizer.provider and .model there", o.config)
-		}
-		return l, err
-	}
-	var flags []config.Setting
-	for _, m := range []struct{ role, text string }{
-		{"optimizer", o.optimizer},
-		{"target", cmp.Or(o.target, o.optimizer)},
-	} {
-		model, err := modelSettings(m.role, m.text)
-		if err != nil {
-			return nil, err
-		}
-		flags = append(flags, model...)
-	}
-	return a.loadConfig("", nil, flags)
 }
 
 // draft has the tasks drafted, with the record in a folder of its own.

@@ -98,7 +98,7 @@ func (t *triggerDraft) write(folder newFolder, d *result.Draft) (int, error) {
 		return 0, fmt.Errorf("%w\nwhat was drafted is recorded: the same command adds it, and pays for nothing twice", err)
 	}
 	if t.config != nil {
-		err = errors.Join(run.WriteExport(filepath.Join(folder.dir, workConfig), withSchemaLine(t.config)), writeSchema(folder.dir))
+		err = run.WriteExport(filepath.Join(folder.dir, workConfig), t.config)
 	}
 	return added, err
 }

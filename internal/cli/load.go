@@ -75,20 +75,27 @@ func isList(path string) bool {
 	return false
 }
 
-// modelSettings are the settings that PROVIDER/MODEL of a role represents.
+// modelSettings are the settings of a role that PROVIDER/MODEL represents, or MODEL@URL of a server
+// without a name, or the login of a coding agent (claude-cli), which knows its model.
 func modelSettings(role, text string) ([]config.Setting, error) {
+	set := func(key string, value any) config.Setting {
+		return config.Setting{Key: "models." + role + "." + key, Value: value, Origin: "--" + role}
+	}
+	if name, address, ok := strings.Cut(text, "@http"); ok && name != "" {
+		return []config.Setting{set("provider", "compatible"), set("model", name), set("base_url", "http"+address), set("api_key_env", "")}, nil
+	}
 	provider, name, ok := strings.Cut(text, "/")
+	if !ok && strings.HasSuffix(provider, "-cli") {
+		return []config.Setting{set("provider", provider)}, nil
+	}
 	if !ok || provider == "" || name == "" {
-		return nil, usagef("--%s %s: want PROVIDER/MODEL, for example openai/gpt-5-mini", role, text)
+		return nil, usagef("--%s %s: want PROVIDER/MODEL, for example openai/gpt-5-mini, or MODEL@URL, for example qwen2.5@http://127.0.0.1:8080/v1", role, text)
 	}
 	key := "model"
 	if provider == "sim" {
 		key = "world"
 	}
-	return []config.Setting{
-		{Key: "models." + role + ".provider", Value: provider, Origin: "--" + role},
-		{Key: "models." + role + "." + key, Value: name, Origin: "--" + role},
-	}, nil
+	return []config.Setting{set("provider", provider), set(key, name)}, nil
 }
 
 // skillName names a run after the skill's folder, or its file.

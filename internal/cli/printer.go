@@ -2,15 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/spf13/cobra"
 )
 
 // lineWidth is the largest width of running text, in columns.
@@ -40,12 +37,6 @@ func (a *app) shown() printer {
 		p.columns = a.Width
 	}
 	return p
-}
-
-// help prints the help of a command in the width of the terminal.
-func (a *app) help(c *cobra.Command, _ []string) {
-	text := strings.TrimRight(cmp.Or(c.Long, c.Short), " \n") + "\n\n"
-	a.shown().page(text + c.UsageString())
 }
 
 // results is where a command that sends events prints its result as text: not

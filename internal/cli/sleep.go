@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ import (
 )
 
 func sleepCommand(a *app) *cobra.Command {
-	var profile string
+	at := &sleepFlags{}
 	c := &cobra.Command{
 		Use:   "sleep",
 		Short: "Learn overnight from the sessions of your coding agents: what you corrected becomes a proposal",
@@ -32,23 +33,17 @@ and what you corrected. The agents' own files are only read.
 
 A night (sleep run) makes tasks of what you corrected, trains the skills and the memory file
 that they are about, and stages a proposal that says what it rests on. It sends text of
-sessions to the models of the profile, to hosts that you agreed to and to no others; all
-other commands send nothing. Into a project nothing is written but by sleep adopt and rollback, and
-by nights whose profile has sleep.auto_adopt.
+sessions to the models of the profile, to hosts that you agreed to and to no others; of the
+other commands only mine and try do. Into a project nothing is written but by sleep adopt and
+rollback, and by nights whose profile has sleep.auto_adopt.
 
 What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.
 Alone, skillopt sleep shows the last night on one screen.`,
-		Example: `  skillopt sleep doctor                    which agents' sessions are there
-  skillopt sleep init                      choose the projects
-  skillopt sleep harvest                   read what is new
-  skillopt sleep sessions --corrected      where did I correct them
-  skillopt sleep session 01a2024d          one session, turn by turn
-  skillopt sleep run                       a night: from sessions to a proposal
+		Example: `  skillopt sleep demo                      three simulated nights, without a key
+  skillopt sleep try                       from this project's sessions to a proposal
+  skillopt sleep run                       the next night
   skillopt sleep                           the last night on one screen
-  skillopt sleep diff                      what it would change
-  skillopt sleep adopt                     write it into the documents
-  skillopt sleep status                    the week, what waits, how fares what was adopted
-  skillopt sleep rollback                  take it back
+  skillopt sleep adopt                     write what it proposes into the documents
   skillopt sleep schedule                  a night each night`,
 	}
 	group(c)
@@ -56,23 +51,39 @@ Alone, skillopt sleep shows the last night on one screen.`,
 		if err := a.checkColor(); err != nil {
 			return err
 		}
-		return recoverAdoptions(cmd.Context(), a, profile)
+		if at.project != "" && slices.Contains([]string{"blame", "demo", "doctor", "forget"}, cmd.Name()) {
+			return usagef("%s takes no --project; `%s --help` shows examples", cmd.CommandPath(), cmd.CommandPath())
+		}
+		return recoverAdoptions(cmd.Context(), a, *at)
 	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		return sleepAlone(cmd.Context(), a, profile, cmd.Help)
+		return sleepAlone(cmd.Context(), a, *at, cmd.Help)
 	}
-	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml, or what sleep schedule has written for a timer")
-	c.AddCommand(sleepInitCommand(a, &profile), sleepHarvestCommand(a, &profile), sleepStatusCommand(a, &profile), sleepReportCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile),
-		sleepDoctorCommand(a, &profile), sleepConsentCommand(a, &profile), sleepForgetCommand(a, &profile), sleepResetCommand(a, &profile),
-		sleepRunCommand(a, &profile), sleepMineCommand(a, &profile), sleepReviewCommand(a, &profile), sleepExplainCommand(a, &profile), sleepShowCommand(a, &profile), sleepDiffCommand(a, &profile), sleepDiscardCommand(a, &profile),
-		sleepScheduleCommand(a, &profile), sleepUnscheduleCommand(a, &profile),
-		sleepAdoptCommand(a, &profile), sleepRollbackCommand(a, &profile), sleepHistoryCommand(a, &profile), sleepBlameCommand(a, &profile))
+	c.PersistentFlags().StringVar(&at.profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml, or what sleep schedule has written for a timer")
+	c.PersistentFlags().StringVar(&at.project, "project", "", "this project alone: its folder")
+	c.AddGroup(&cobra.Group{ID: "first", Title: "Commands:"}, &cobra.Group{ID: "more", Title: "More:"})
+	add := func(id string, list ...*cobra.Command) {
+		for _, sub := range list {
+			sub.GroupID = id
+		}
+		c.AddCommand(list...)
+	}
+	add("first", sleepInitCommand(a, at), sleepTryCommand(a, at), sleepRunCommand(a, at), sleepStatusCommand(a, at), sleepAdoptCommand(a, at), sleepRollbackCommand(a, at))
+	add("more", sleepBlameCommand(a, at), sleepDemoCommand(a), sleepDoctorCommand(a, at), sleepForgetCommand(a, at), sleepHarvestCommand(a, at), sleepMineCommand(a, at),
+		sleepReviewCommand(a, at), sleepScheduleCommand(a, at), sleepSessionsCommand(a, at), sleepShowCommand(a, at))
 	return c
+}
+
+// sleepFlags are the flags of all sleep commands.
+type sleepFlags struct {
+	profile string
+	project string // as it was given; "": all
 }
 
 // sleepSetup is what the sleep commands work with.
 type sleepSetup struct {
 	profile string // its file
+	project string // the folder of --project, absolute; "": all that are allowed
 	found   bool   // the file is there
 	loaded  *config.Loaded
 	dir     string // of the bank
@@ -83,7 +94,13 @@ type sleepSetup struct {
 }
 
 // sleepSetup reads the profile, which need not be there, with settings of the command line over it.
-func (a *app) sleepSetup(profile string, sets ...string) (sleepSetup, error) {
+func (a *app) sleepSetup(at sleepFlags, sets ...string) (s sleepSetup, err error) {
+	defer func() {
+		if at.project != "" {
+			s.project = a.folder(at.project)
+		}
+	}()
+	profile := at.profile
 	folders, err := config.UserFolders()
 	if err != nil {
 		return sleepSetup{}, err
@@ -183,6 +200,25 @@ func (s sleepSetup) projects() (harvest.Projects, error) {
 		return harvest.Projects{}, usagef("%s allows no project, so nothing is read; `skillopt sleep init` shows the projects and asks, or name folders under sleep.projects", s.profile)
 	}
 	return harvest.NewProjects(s.allowed()...), nil
+}
+
+// projectFilter returns a function that reports whether a folder is of the project that the flags name; without one all are.
+func (s sleepSetup) projectFilter() func(dir string) bool {
+	if s.project == "" {
+		return func(string) bool { return true }
+	}
+	return harvest.NewProjects(s.project).Allow
+}
+
+// command returns a command line that can be pasted: with --profile where another one than the user's is used.
+func (s sleepSetup) command(line string) string {
+	switch {
+	case strings.HasPrefix(line, "skillopt doctor"):
+		return line + " " + shellWord(s.profile)
+	case s.profile == s.folders.SleepProfile():
+		return line
+	}
+	return line + " --profile " + shellWord(s.profile)
 }
 
 // allowed are the folders under sleep.projects, absolute.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,6 @@ import (
 
 // sleepAdoptOptions are the flags of sleep adopt.
 type sleepAdoptOptions struct {
-	project string
 	targets []string
 	all     bool
 	rules   []int
@@ -30,9 +30,10 @@ type sleepAdoptOptions struct {
 	branch  string
 	measure bool
 	yes     bool
+	discard bool
 }
 
-func sleepAdoptCommand(a *app, profile *string) *cobra.Command {
+func sleepAdoptCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepAdoptOptions
 	c := &cobra.Command{
 		Use:   "adopt [NIGHT]",
@@ -54,7 +55,10 @@ Without a terminal to ask on, --expect names the hash of what is to be written, 
 beside the diff. --rule takes some of the rules alone, --target some of the documents that were measured
 together: nothing was measured of that part by itself, so that what is adopted is called suggested.
 --measure compares it with the live document first, on the tasks that the night has confirmed the
-whole by; that asks models, and is paid for once. What it is called then is what came of that.`,
+whole by; that asks models, and is paid for once. What it is called then is the result of that.
+
+--discard deletes what the night has staged instead. What is known of the night stays, and so do its
+tasks: a later night may propose the same again. Evidence that it had begun to gather is dropped.`,
 		Example: `  skillopt sleep adopt
   skillopt sleep adopt 20261125-200000 --target memory:CLAUDE.md
   skillopt sleep adopt --rule 1 --rule 3
@@ -63,16 +67,19 @@ whole by; that asks models, and is paid for once. What it is called then is what
   skillopt sleep adopt --branch skillopt/rules`,
 		Args: atMost(1, "at most one night"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, *profile, nightArg(args))
+			if o.discard {
+				return o.discardStaged(cmd.Context(), a, *at, nightArg(args))
+			}
+			return o.run(cmd.Context(), a, *at, nightArg(args))
 		},
 	}
-	addNightProject(c, &o.project)
 	f := c.Flags()
 	f.StringArrayVar(&o.targets, "target", nil, "this document alone, such as memory:CLAUDE.md (may be repeated)")
 	f.BoolVar(&o.all, "all", false, "all documents that the night proposes a text for")
 	f.IntSliceVar(&o.rules, "rule", nil, "this rule of the document alone, by its number in the diff shown (may be repeated)")
 	f.BoolVar(&o.measure, "measure", false, "measure what --rule or --target takes by itself before it is adopted; asks models")
-	f.BoolVar(&o.yes, "yes", false, "with --measure: do not ask before spending")
+	f.BoolVar(&o.yes, "yes", false, "with --measure: do not ask before spending; with --discard: before deleting")
+	f.BoolVar(&o.discard, "discard", false, "delete what the night has staged instead, also where it is damaged")
 	f.StringVar(&o.branch, "branch", "", "commit to this branch of the project's repository, and write no file")
 	f.StringVar(&o.expect, "expect", "", "do not ask: what is written has this hash, or its first 12 digits")
 	return c
@@ -87,13 +94,13 @@ type adoption struct {
 	staged  *night.Proposal
 }
 
-func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string) error {
-	if err := foreignProposal(a, profile, id); err != nil {
+func (o *sleepAdoptOptions) run(ctx context.Context, a *app, at sleepFlags, id string) error {
+	if err := foreignProposal(a, at, id); err != nil {
 		return err
 	}
 	var setup sleepSetup
 	var report *night.Report
-	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
+	err := withNight(ctx, a, at, id, func(s sleepSetup, r *night.Report) error {
 		setup, report = s, r
 		return nil
 	})
@@ -137,7 +144,7 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string)
 			a.shown().line("wrote " + oneLine(c.File()))
 		}
 	}
-	a.shown().line(fmt.Sprintf("adopted as number %d; skillopt sleep rollback %d takes it back", receipt.N, receipt.N))
+	a.shown().line(fmt.Sprintf("adopted as number %d; %s takes it back", receipt.N, setup.command(fmt.Sprintf("skillopt sleep rollback %d", receipt.N))))
 	return nil
 }
 
@@ -325,7 +332,7 @@ func (o *sleepAdoptOptions) agreed(a *app, what adoption) error {
 	case o.expect != "":
 		return nil
 	case !a.Terminal || a.json:
-		return usagef("there is nobody to ask: --expect %s adopts what skillopt sleep diff shows", what.hash[:12])
+		return usagef("there is nobody to ask: --expect %s adopts what skillopt sleep show prints", what.hash[:12])
 	}
 	return a.agree(fmt.Sprintf("write %s? [y/N] ", wording.Plural(len(what.planned), "document", "documents")), "nothing was written")
 }
@@ -403,6 +410,45 @@ func groundTasks(rule adopt.Rule) []string {
 	return r.Tasks
 }
 
+// discardStaged deletes what a night has staged, which need not be as the night has written it.
+func (o *sleepAdoptOptions) discardStaged(ctx context.Context, a *app, at sleepFlags, id string) (err error) {
+	if o.all || len(o.targets)+len(o.rules) > 0 || o.measure || o.branch != "" || o.expect != "" {
+		return usagef("--discard deletes all that a night has staged: leave the flags that choose or measure out")
+	}
+	setup, err := a.sleepSetup(at)
+	if err != nil {
+		return err
+	}
+	b, err := setup.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	r, err := setup.nightOf(ctx, b, id)
+	if err != nil {
+		return err
+	}
+	if _, err := night.Open(setup.dir, r.Project, r.ID); errors.Is(err, fs.ErrNotExist) {
+		return nothingStaged(setup, r)
+	}
+	if err := a.sure(o.yes, fmt.Sprintf("delete what night %s of %s has staged? [y/N] ", r.ID, oneLine(r.Project)), "nothing was deleted"); err != nil {
+		return err
+	}
+	if err := night.Discard(setup.dir, r.Project, r.ID); err != nil {
+		return err
+	}
+	for i := range r.Targets {
+		if err := dropCandidates(ctx, b, r, r.Targets[i].Target, "discarded by the user"); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return printJSON(a.Out, map[string]any{"night": r.ID, "project": r.Project, "discarded": true})
+	}
+	a.shown().line("discarded what night " + r.ID + " has staged; the live documents were never touched")
+	return nil
+}
+
 // noteAdopted ends the evidence for what is not carried any more: the live document is another one now.
 func (s sleepSetup) noteAdopted(ctx context.Context, w adoption) (err error) {
 	b, err := s.open(ctx)
@@ -415,18 +461,26 @@ func (s sleepSetup) noteAdopted(ctx context.Context, w adoption) (err error) {
 
 func noteAdopted(ctx context.Context, b *bank.Bank, w adoption) error {
 	for _, it := range w.request.Items {
-		list, err := b.Candidates(ctx, w.night.Project, it.Target)
-		if err != nil {
+		if err := dropCandidates(ctx, b, w.night, it.Target, "it was adopted"); err != nil {
 			return err
 		}
-		for _, c := range list {
-			if c.Night != w.night.ID || c.State != bank.Carried {
-				continue
-			}
-			c.State, c.Reason = bank.Dropped, "it was adopted"
-			if err := b.Update(ctx, c); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// dropCandidates ends the evidence for what a night had staged for a document.
+func dropCandidates(ctx context.Context, b *bank.Bank, r *night.Report, target, why string) error {
+	list, err := b.Candidates(ctx, r.Project, target)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		if c.Night != r.ID || c.State != bank.Carried {
+			continue
+		}
+		c.State, c.Reason = bank.Dropped, why
+		if err := b.Update(ctx, c); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -206,7 +206,7 @@ func TestAFolderIsAdopted(t *testing.T) {
 		t.Errorf("%q", after)
 	}
 	var o, e bytes.Buffer
-	if code := Main(t.Context(), []string{"sleep", "rollback", "--profile", "sleep.yaml", "--yes"}, Streams{In: strings.NewReader(""), Out: &o, Err: &e, Dir: h.dir}, "test"); code != exitOK {
+	if code := Main(t.Context(), []string{"sleep", "rollback", "1", "--profile", "sleep.yaml", "--yes"}, Streams{In: strings.NewReader(""), Out: &o, Err: &e, Dir: h.dir}, "test"); code != exitOK {
 		t.Fatalf("%d: %s", code, e.String())
 	}
 	if diff := cmp.Diff(before, h.tree()); diff != "" {

@@ -99,8 +99,8 @@ func (s sleepSetup) targets(project string) target.Places {
 }
 
 // recoverAdoptions finishes or undoes what was cut short, before a command does anything else.
-func recoverAdoptions(ctx context.Context, a *app, profile string) error {
-	setup, err := a.sleepSetup(profile)
+func recoverAdoptions(ctx context.Context, a *app, at sleepFlags) error {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return nil // the command says it itself
 	}

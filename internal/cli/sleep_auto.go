@@ -96,7 +96,7 @@ func (w *nightWork) adoptCertified(ctx context.Context, r *night.Report) []adopt
 		for _, c := range receipt.Files {
 			errs.line("adopted by " + autoKey + " as number " + fmt.Sprint(receipt.N) + ": wrote " + oneLine(c.File()))
 		}
-		errs.line(fmt.Sprintf("skillopt sleep rollback %d takes it back", receipt.N))
+		errs.line(w.setup.command(fmt.Sprintf("skillopt sleep rollback %d", receipt.N)) + " takes it back")
 		out = append(out, receipt)
 	}
 	return out

@@ -4,81 +4,70 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// sleepConsentOptions are the flags of sleep consent.
-type sleepConsentOptions struct{ revoke bool }
-
-func sleepConsentCommand(a *app, profile *string) *cobra.Command {
-	var o sleepConsentOptions
-	c := &cobra.Command{
-		Use:   "consent [HOST]",
-		Short: "List where you said that texts may be sent to, or take it back",
-		Long: `List the hosts that later nights may send text of sessions and files of the allowed
-projects to, for each role, with what was taken back. skillopt sleep init asks for it.
-With --revoke consent is taken back: for a host, or for all. Nothing is sent there any
-more; what was sent before cannot be called back.`,
-		Example: `  skillopt sleep consent
-  skillopt sleep consent --revoke api.openai.com
-  skillopt sleep consent --revoke`,
-		Args: atMost(1, "at most one host"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			host := strings.Join(args, "")
-			switch {
-			case o.revoke:
-				return revokeConsent(cmd.Context(), a, *profile, host)
-			case host != "":
-				return usagef("%s takes a host with --revoke alone; without arguments it lists all", cmd.CommandPath())
-			}
-			return listConsent(cmd.Context(), a, *profile)
-		},
+// consent shows where text would go, asks for what the user has not agreed to, and notes it.
+func (o *sleepInitOptions) consent(ctx context.Context, a *app, s sleepSetup, q *asking, places []harvest.Place) (err error) {
+	list, err := s.destinations()
+	if err != nil {
+		return err
 	}
-	c.Flags().BoolVar(&o.revoke, "revoke", false, "take back what was given for HOST, or for all hosts")
-	return c
+	q.out.line("text of sessions and files of the projects would go in later nights to:")
+	for _, d := range list {
+		q.out.line("  " + destinationText(d))
+	}
+	if _, err := s.firstNight(ctx, a, q.out, places); err != nil {
+		return err
+	}
+	missing, err := unconsented(ctx, s.dir, remote(list))
+	if err != nil || len(missing) == 0 {
+		return tellConsent(q.out, list, err)
+	}
+	for _, d := range missing {
+		q.out.line(fmt.Sprintf("not agreed to yet: %s as %s", oneLine(d.Host), d.Role))
+	}
+	if err := q.agree("may they be sent there? [y/N] "); err != nil {
+		q.out.line("nothing is sent; harvest works without it, and `skillopt sleep init` asks again")
+		return nil
+	}
+	if err := s.grant(ctx, missing); err != nil {
+		return err
+	}
+	q.out.line("noted; `" + s.command("skillopt sleep init --revoke all") + "` takes it back")
+	return nil
 }
 
-func listConsent(ctx context.Context, a *app, profile string) error {
-	setup, err := a.sleepSetup(profile)
-	if err != nil {
-		return err
-	}
-	list, err := consents(ctx, setup.dir)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, list)
-	}
+// grant notes that the user has agreed to destinations.
+func (s sleepSetup) grant(ctx context.Context, list []bank.Destination) (err error) {
 	if len(list) == 0 {
-		a.printer(a.Err).line("no consent was given: nothing of any session is sent anywhere")
+		return nil
 	}
-	for _, c := range list {
-		a.shown().line(consentText(c))
+	b, err := bank.Open(ctx, s.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	for _, d := range list {
+		if err := b.Grant(ctx, d.Role, d.Host, time.Now()); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// consents lists consent; without a bank there is none.
-func consents(ctx context.Context, dir string) (list []bank.Consent, err error) {
-	b, err := bank.Look(ctx, dir)
-	if errors.Is(err, bank.ErrNone) {
-		return []bank.Consent{}, nil
+func tellConsent(out printer, list []wiring.Destination, err error) error {
+	if err == nil && len(remote(list)) > 0 {
+		out.line("you have agreed to all of it; `skillopt sleep status` lists it")
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	return b.Consents(ctx)
+	return err
 }
 
 func consentText(c bank.Consent) string {
@@ -89,29 +78,26 @@ func consentText(c bank.Consent) string {
 	return text
 }
 
-func revokeConsent(ctx context.Context, a *app, profile, host string) (err error) {
-	setup, err := a.sleepSetup(profile)
+func revokeConsent(ctx context.Context, a *app, at sleepFlags, host string) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
-	list, err := consents(ctx, setup.dir)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		return usagef("no consent was given, so there is none to take back")
-	}
-	b, err := bank.Open(ctx, setup.dir)
+	b, err := setup.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	n, err := b.Revoke(ctx, host, time.Now())
+	one := host
+	if host == "all" {
+		one = ""
+	}
+	n, err := b.Revoke(ctx, one, time.Now())
 	switch {
 	case err != nil:
 		return err
-	case n == 0 && host != "":
-		return usagef("no consent for %s holds; `skillopt sleep consent` lists what was given", host)
+	case n == 0:
+		return usagef("--revoke %s: no such consent holds; `skillopt sleep status` lists what was given", host)
 	case a.json:
 		return printJSON(a.Out, map[string]any{"revoked": n})
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-func sleepDoctorCommand(a *app, profile *string) *cobra.Command {
+func sleepDoctorCommand(a *app, at *sleepFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the profile, what is kept, and the sessions of each agent",
@@ -31,7 +31,7 @@ none (marked with --) is no failure. A row that fails says how to mend it.`,
 		Example: `  skillopt sleep doctor
   skillopt sleep doctor --json`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSleepDoctor(cmd.Context(), a, *profile) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSleepDoctor(cmd.Context(), a, *at) },
 	}
 }
 
@@ -42,8 +42,8 @@ type sleepExamination struct {
 	Sources []harvest.Found `json:"sources"`
 }
 
-func runSleepDoctor(ctx context.Context, a *app, profile string) error {
-	setup, bad := a.sleepSetup(profile)
+func runSleepDoctor(ctx context.Context, a *app, at sleepFlags) error {
+	setup, bad := a.sleepSetup(at)
 	if bad != nil && setup.folders.Home == "" {
 		return bad
 	}

@@ -8,12 +8,12 @@ import (
 
 // foreignProposal refuses what SkillOpt-Sleep has staged, named as a folder or as a night: what is written by it rests on nothing that this
 // program could check, and names by itself where it would be written.
-func foreignProposal(a *app, profile, id string) error {
+func foreignProposal(a *app, at sleepFlags, id string) error {
 	if id == "" {
 		return nil
 	}
 	folders := []string{a.absolute(id)}
-	if setup, err := a.sleepSetup(profile); err == nil && filepath.IsLocal(id) {
+	if setup, err := a.sleepSetup(at); err == nil && filepath.IsLocal(id) {
 		for _, project := range setup.allowed() {
 			folders = append(folders, filepath.Join(project, ".skillopt-sleep", "staging", id))
 		}

@@ -20,13 +20,13 @@ import (
 )
 
 // sleepForgetOptions are the flags of sleep forget.
-type sleepForgetOptions struct{ yes, backups bool }
+type sleepForgetOptions struct{ yes, backups, all bool }
 
-func sleepForgetCommand(a *app, profile *string) *cobra.Command {
+func sleepForgetCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepForgetOptions
 	c := &cobra.Command{
-		Use:   "forget PROJECT|SESSION",
-		Short: "Delete for good what is kept of a project or of a session",
+		Use:   "forget PROJECT|SESSION | forget --all",
+		Short: "Delete for good what is kept of a project or of a session, or all of it",
 		Long: `Delete what is kept of a project, with all below its folder, or of one session, named by its
 id or how it begins. What is deleted is overwritten; a search of the folder of what is kept
 finds nothing of it. A digest of the name stays, by which a later harvest does not take the
@@ -34,12 +34,26 @@ same sessions again; sessions of a project that end later are, as long as it sta
 sleep.projects. Turns that forks and resumed sessions have copied go with the session.
 
 A timer of the project's own is taken out too. The agents' own files stay as they are. On a
-terminal it asks first.`,
+terminal it asks first.
+
+--all deletes everything that sleep keeps: sessions, what is known of stores, what was forgotten,
+consent, timers. It need not be readable. The profile stays. The next harvest reads all again,
+also what was forgotten.`,
 		Example: `  skillopt sleep forget ~/src/shop
-  skillopt sleep forget 01a2024d-26b4 --yes`,
-		Args: exactly(1, "the folder of a project, or the id of a session"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, *profile, args[0]) },
+  skillopt sleep forget 01a2024d-26b4 --yes
+  skillopt sleep forget --all`,
+		Args: atMost(1, "the folder of a project, or the id of a session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.all == (len(args) == 1):
+				return usagef("forget takes the folder of a project or the id of a session, or --all; `skillopt sleep status` lists the projects")
+			case o.all:
+				return o.everything(cmd.Context(), a, *at)
+			}
+			return o.run(cmd.Context(), a, *at, args[0])
+		},
 	}
+	c.Flags().BoolVar(&o.all, "all", false, "all that sleep keeps, consent too")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
 	c.Flags().BoolVar(&o.backups, "backups", false, "delete the backups of adopted files too")
 	return c
@@ -53,8 +67,8 @@ type subject struct {
 	sessions int
 }
 
-func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name string) (err error) {
-	setup, err := a.sleepSetup(profile)
+func (o *sleepForgetOptions) run(ctx context.Context, a *app, at sleepFlags, name string) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -192,28 +206,9 @@ func nonNil(list []string) []string {
 	return list
 }
 
-// sleepResetOptions are the flags of sleep reset.
-type sleepResetOptions struct{ yes bool }
-
-func sleepResetCommand(a *app, profile *string) *cobra.Command {
-	var o sleepResetOptions
-	c := &cobra.Command{
-		Use:   "reset",
-		Short: "Delete all that sleep keeps, consent too",
-		Long: `Delete everything that sleep keeps: sessions, what is known of stores, what was forgotten,
-consent, timers. It need not be readable. The profile and the agents' own files stay. The
-next harvest reads all again, also what was forgotten. On a terminal it asks first.`,
-		Example: `  skillopt sleep reset
-  skillopt sleep reset --yes`,
-		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
-	}
-	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
-	return c
-}
-
-func (o *sleepResetOptions) run(ctx context.Context, a *app, profile string) error {
-	setup, err := a.sleepSetup(profile)
+// everything deletes all that is kept, whatever can be read of it.
+func (o *sleepForgetOptions) everything(ctx context.Context, a *app, at sleepFlags) error {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,9 @@ type sleepHarvestOptions struct {
 	dryRun   bool
 	headless bool
 	outbound bool
-	project  string
 }
 
-func sleepHarvestCommand(a *app, profile *string) *cobra.Command {
+func sleepHarvestCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepHarvestOptions
 	c := &cobra.Command{
 		Use:   "harvest [SESSION]",
@@ -46,23 +45,22 @@ of what is kept, of one session if its id, or how that begins, is given.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.outbound:
-				return o.showOutbound(cmd.Context(), a, *profile, strings.Join(args, ""))
-			case len(args) > 0 || o.project != "":
+				return o.showOutbound(cmd.Context(), a, *at, strings.Join(args, ""))
+			case len(args) > 0 || at.project != "":
 				return usagef("a session and --project go with --show-outbound alone; harvest reads the projects under sleep.projects")
 			}
-			return o.run(cmd.Context(), a, *profile)
+			return o.run(cmd.Context(), a, *at)
 		},
 	}
 	c.Flags().StringVar(&o.since, "since", "", "sessions that ended since a date (2026-01-31), a time (RFC 3339), or so long ago (72h, 7d); absent: all within sleep.keep")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read, and keep nothing")
 	c.Flags().BoolVar(&o.headless, "headless", false, "take sessions too that a script drove; no task is made of them")
 	c.Flags().BoolVar(&o.outbound, "show-outbound", false, "print byte for byte what a later night could send, and read nothing")
-	c.Flags().StringVar(&o.project, "project", "", "with --show-outbound: in this folder or below it")
 	return c
 }
 
-func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (err error) {
-	setup, err := a.sleepSetup(profile)
+func (o *sleepHarvestOptions) run(ctx context.Context, a *app, at sleepFlags) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -187,10 +185,24 @@ func printHarvest(out, errs printer, r harvest.Report) {
 	}
 }
 
+// tooOldText says how many sessions a harvest has left out since sleep.keep keeps none so old; "": none.
+func tooOldText(s sleepSetup, r *harvest.Report) string {
+	n := 0
+	if r != nil {
+		for _, store := range r.Stores {
+			n += store.LeftOut[harvest.TooOld]
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s older than sleep.keep (%s in %s)", wording.Plural(n, "session is", "sessions are"), s.loaded.Config.Sleep.Keep, s.profile)
+}
+
 // leftOutWords say why sessions are left out.
 var leftOutWords = map[string]string{
 	harvest.NotAllowed: "of projects that are not allowed", harvest.NoProject: "without a project", harvest.NoTime: "without a time", harvest.Headless: "driven by a script (--headless takes them)",
-	harvest.Subagent: "of an agent's helper", harvest.Replay: "of this program's own agents", harvest.TooOld: "too old",
+	harvest.Subagent: "of an agent's helper", harvest.Replay: "of this program's own agents", harvest.TooOld: "older than sleep.keep (or --since)",
 }
 
 func leftOutText(left map[string]int) string {

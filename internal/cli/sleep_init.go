@@ -13,81 +13,121 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
-	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepInitOptions are the flags of sleep init.
-type sleepInitOptions struct{ projects []string }
+type sleepInitOptions struct {
+	draftProfile
 
-func sleepInitCommand(a *app, profile *string) *cobra.Command {
+	revoke string // a host, or "all"; "": nothing is taken back
+}
+
+func sleepInitCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepInitOptions
 	c := &cobra.Command{
-		Use:   "init",
-		Short: "Choose the projects whose sessions may be read, and where text may go",
+		Use:   "init [DIR]...",
+		Short: "Choose the projects whose sessions may be read, the models, and where text may go",
 		Long: `Look at the sessions of all agents, without keeping or showing any text of them, and list
-the projects with how many there are. You choose the projects that may be read, see for
-each model of the profile the host that text of sessions and files of the projects would
-go to in later nights, and are asked whether it may. The profile is written, and what you
-agreed to is noted. Without a model in the profile nothing is sent to anyone.
+the projects with how many there are. You choose the projects that may be read, or name their
+folders, and which model answers: one that is found on this machine, such as the program of a
+coding agent with your login, or another one. You see the host that text of sessions and files of the projects would
+go to in later nights and what a first night is expected to cost, and are asked whether it may. The
+profile is written, and what you agreed to is noted. Without a model nothing is sent to anyone.
 
 An existing profile stays as it is: you are asked only about hosts that you have not
-agreed to. It asks on a terminal alone.`,
+agreed to. --revoke takes consent back, for a host or for all. Nothing is sent there any more; what
+was sent before cannot be called back. skillopt sleep status lists what was given. It asks on a
+terminal alone.`,
 		Example: `  skillopt sleep init
-  skillopt sleep init --project ~/src/shop --project ~/src/site`,
-		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+  skillopt sleep init ~/src/shop ~/src/site
+  skillopt sleep init --target openai/gpt-5-mini --optimizer openai/gpt-5
+  skillopt sleep init --config models.yaml
+  skillopt sleep init --revoke api.openai.com
+  skillopt sleep init --revoke all`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at.project != "" {
+				args = append(args, at.project)
+			}
+			if o.revoke != "" {
+				return revokeConsent(cmd.Context(), a, *at, o.revoke)
+			}
+			return o.run(cmd.Context(), a, *at, args)
+		},
 	}
-	c.Flags().StringArrayVar(&o.projects, "project", nil, "a folder whose sessions may be read, instead of choosing (may be given more than once)")
+	o.addModels(c)
+	c.Flags().StringVar(&o.revoke, "revoke", "", "take consent back that was given for this host, or for all")
 	return c
 }
 
-func (o *sleepInitOptions) run(ctx context.Context, a *app, profile string) error {
-	setup, err := a.sleepSetup(profile)
-	if err != nil && !isNew(profile, err, setup) {
+func (o *sleepInitOptions) run(ctx context.Context, a *app, at sleepFlags, dirs []string) error {
+	setup, err := a.openProfile(at)
+	if err != nil {
 		return err
-	}
-	if err != nil { // a profile that is named and not there yet: it is written
-		if setup, err = newProfile(a, profile); err != nil {
-			return err
-		}
 	}
 	if !a.Terminal {
 		return usagef("sleep init asks, and there is no terminal to ask on; run it on one, or write %s: the folders that may be read under sleep.projects, one a line; `skillopt sleep doctor` shows what is there", setup.profile)
 	}
 	q := &asking{in: bufio.NewReader(a.In), out: a.printer(a.Err)}
-	if setup.found {
-		return o.anew(ctx, a, setup, q)
-	}
-	projects, err := o.choose(ctx, a, setup, q)
+	places, err := setup.survey(ctx, a)
 	if err != nil {
 		return err
 	}
-	for _, dir := range projects {
+	if setup.found {
+		return o.askMissing(ctx, a, setup, q, dirs, places)
+	}
+	if o.projects, err = o.choose(a, q, dirs, places); err != nil {
+		return err
+	}
+	if o.config+o.target == "" {
+		if o.target, o.optimizer, err = q.model(a.offers(ctx), "a number, PROVIDER/MODEL, MODEL@URL, or Enter for none: "); err != nil {
+			return err
+		}
+	}
+	if err := o.check(a); err != nil {
+		return err
+	}
+	for _, dir := range o.projects {
 		q.out.line("  may be read: " + oneLine(dir))
 	}
 	q.out.line("what is read stays in " + oneLine(setup.dir) + ", without secrets")
 	if err := q.agree("write " + oneLine(setup.profile) + "? [y/N] "); err != nil {
 		return err
 	}
-	if err := writeProfile(setup.profile, projects); err != nil {
+	if err := o.write(a, setup.profile); err != nil {
 		return err
 	}
 	q.out.line("wrote " + oneLine(setup.profile))
-	if err := o.consent(ctx, a, setup, q); err != nil {
+	if setup, err = a.sleepSetup(at); err != nil {
 		return err
 	}
-	q.out.line("next: skillopt sleep harvest")
+	if err := o.consent(ctx, a, setup, q, places); err != nil {
+		return err
+	}
+	next := "skillopt sleep harvest"
+	if setup.loaded.Config.Models.Optimizer.Provider != "" {
+		next = "skillopt sleep run"
+	}
+	q.out.line("next: " + setup.command(next))
 	return nil
+}
+
+// openProfile reads the profile, or one that is named and not there yet as without one.
+func (a *app) openProfile(at sleepFlags) (sleepSetup, error) {
+	setup, err := a.sleepSetup(at)
+	if err == nil || !isNew(at.profile, err, setup) {
+		return setup, err
+	}
+	s, err := a.sleepSetupOf("", a.absolute(at.profile))
+	s.project = setup.project
+	return s, err
 }
 
 // isNew reports whether all that is wrong with a profile that was named is that it is not there.
@@ -99,15 +139,8 @@ func isNew(profile string, err error, s sleepSetup) bool {
 	return err != nil && errors.Is(bad, fs.ErrNotExist)
 }
 
-// newProfile is the setup of a profile that is not there yet.
-func newProfile(a *app, profile string) (sleepSetup, error) {
-	s, err := a.sleepSetupOf("", a.absolute(profile))
-	s.found = false
-	return s, err
-}
-
-// anew asks what a profile that is there does not answer.
-func (o *sleepInitOptions) anew(ctx context.Context, a *app, s sleepSetup, q *asking) error {
+// askMissing asks what a profile that is there does not answer.
+func (o *sleepInitOptions) askMissing(ctx context.Context, a *app, s sleepSetup, q *asking, dirs []string, places []harvest.Place) error {
 	q.out.line(oneLine(s.profile) + " is there already and stays as it is; it allows " + wording.Plural(len(s.allowed()), "project", "projects"))
 	for _, dir := range s.allowed() {
 		q.out.line("  " + oneLine(dir))
@@ -115,30 +148,26 @@ func (o *sleepInitOptions) anew(ctx context.Context, a *app, s sleepSetup, q *as
 	for _, warning := range s.moved() {
 		q.out.line("warning: " + oneLine(warning))
 	}
-	for _, dir := range o.projects {
-		if dir = filepath.Clean(a.absolute(dir)); !slices.Contains(s.allowed(), dir) {
+	for _, dir := range dirs {
+		if dir = a.folder(dir); !slices.Contains(s.allowed(), dir) {
 			q.out.line("to allow one more, add this line under sleep.projects:")
 			q.out.line("    - " + quoted(dir))
 		}
 	}
-	if len(o.projects) == 0 {
-		q.out.line("to allow more, add folders under sleep.projects; `skillopt sleep init --project DIR` shows the line")
+	if len(dirs) == 0 {
+		q.out.line("to allow more, add folders under sleep.projects; `skillopt sleep init DIR` shows the line")
 	}
-	return o.consent(ctx, a, s, q)
+	return o.consent(ctx, a, s, q, places)
 }
 
 // choose shows what is there and asks which projects may be read.
-func (o *sleepInitOptions) choose(ctx context.Context, a *app, s sleepSetup, q *asking) ([]string, error) {
-	places, err := s.survey(ctx, a)
-	if err != nil {
-		return nil, err
-	}
+func (o *sleepInitOptions) choose(a *app, q *asking, dirs []string, places []harvest.Place) ([]string, error) {
 	list := projectsOf(places)
 	if err := showPlaces(q.out, places, list); err != nil {
 		return nil, err
 	}
-	if len(o.projects) > 0 {
-		return folders(a, o.projects)
+	if len(dirs) > 0 {
+		return folders(a, dirs)
 	}
 	line, err := q.ask("which may be read? numbers or folders, with commas between: ")
 	if err != nil {
@@ -247,87 +276,6 @@ func quoted(text string) string {
 		return strconv.Quote(text)
 	}
 	return string(data)
-}
-
-const profileText = `# What the sleep commands of skillopt read, and where they keep it.
-# ` + "`skillopt config explain --changed FILE`" + ` shows what holds, docs/sleep.md says what it means.
-sleep:
-  # Folders whose sessions may be read, with all below them. Empty: none are.
-  projects:
-%s
-  # keep: 90d     # sessions that ended longer ago are deleted from what is kept
-  # disk: 5GB     # the most that what is kept may take
-  # sources: [claude, codex]   # absent: all agents
-
-# Models of later nights. Without any nothing is sent; with one, ` + "`skillopt sleep init`" + ` asks
-# whether text of sessions and files of the projects may go to its host.
-# models:
-#   target: {provider: ollama, model: qwen3:8b}
-#   optimizer: {provider: openai, model: gpt-5-mini}
-`
-
-// writeProfile writes a profile for the user alone, with the schema next to it.
-func writeProfile(path string, projects []string) error {
-	var lines []string
-	for _, dir := range projects {
-		lines = append(lines, "    - "+quoted(dir))
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the folder of the profile: %w", err)
-	}
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return usagef("%s is there already and is not replaced; move it away, or run skillopt sleep init again", path)
-	}
-	text := fmt.Sprintf(profileText, strings.Join(lines, "\n"))
-	if err := disk.WriteFile(path, withSchemaLine([]byte(text)), 0o600); err != nil {
-		return fmt.Errorf("write the profile: %w", err)
-	}
-	return writeSchema(filepath.Dir(path))
-}
-
-// consent shows where text would go, asks for what the user has not agreed to, and notes it.
-func (o *sleepInitOptions) consent(ctx context.Context, a *app, s sleepSetup, q *asking) (err error) {
-	list, err := s.destinations()
-	if err != nil {
-		return err
-	}
-	q.out.line("text of sessions and files of the projects would go in later nights to:")
-	for _, d := range list {
-		q.out.line("  " + destinationText(d))
-	}
-	if err := o.money(ctx, a, s, q); err != nil {
-		return err
-	}
-	missing, err := unconsented(ctx, s.dir, remote(list))
-	if err != nil || len(missing) == 0 {
-		return tellConsent(q.out, list, err)
-	}
-	for _, d := range missing {
-		q.out.line(fmt.Sprintf("not agreed to yet: %s as %s", oneLine(d.Host), d.Role))
-	}
-	if err := q.agree("may they be sent there? [y/N] "); err != nil {
-		q.out.line("nothing is sent; harvest works without it, and `skillopt sleep init` asks again")
-		return nil
-	}
-	b, err := bank.Open(ctx, s.dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	for _, d := range missing {
-		if err := b.Grant(ctx, d.Role, d.Host, time.Now()); err != nil {
-			return err
-		}
-	}
-	q.out.line("noted; `skillopt sleep consent --revoke` takes it back")
-	return nil
-}
-
-func tellConsent(out printer, list []wiring.Destination, err error) error {
-	if err == nil && len(remote(list)) > 0 {
-		out.line("you have agreed to all of it; `skillopt sleep consent` lists it")
-	}
-	return err
 }
 
 // asking asks on a terminal, several questions one after the other.

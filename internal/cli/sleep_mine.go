@@ -15,11 +15,10 @@ import (
 
 // sleepMineOptions are the flags of sleep mine.
 type sleepMineOptions struct {
-	project string
-	sets    []string
+	sets []string
 }
 
-func sleepMineCommand(a *app, profile *string) *cobra.Command {
+func sleepMineCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepMineOptions
 	c := &cobra.Command{
 		Use:   "mine",
@@ -32,9 +31,8 @@ with it. It says what became of each session and of each task that was proposed.
 		Example: `  skillopt sleep mine
   skillopt sleep mine --project ~/src/shop --json`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
-	c.Flags().StringVar(&o.project, "project", "", "of this project alone")
 	addSet(c, &o.sets)
 	return c
 }
@@ -49,8 +47,8 @@ type minedProject struct {
 	Spent    night.Spent        `json:"spent"`
 }
 
-func (o *sleepMineOptions) run(ctx context.Context, a *app, profile string) (err error) {
-	setup, err := a.sleepSetup(profile, o.sets...)
+func (o *sleepMineOptions) run(ctx context.Context, a *app, at sleepFlags) (err error) {
+	setup, err := a.sleepSetup(at, o.sets...)
 	if err != nil {
 		return err
 	}
@@ -59,7 +57,7 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, profile string) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	projects, err := setup.nightProjects(ctx, a, w.bank, o.project)
+	projects, err := setup.nightProjects(ctx, w.bank)
 	if err != nil {
 		return err
 	}
@@ -80,10 +78,10 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, profile string) (err
 		}
 		list = append(list, m)
 	}
-	return errors.Join(w.endEvents(), printMined(a, list), failed)
+	return errors.Join(w.endEvents(), printMined(a, setup, list), failed)
 }
 
-func printMined(a *app, list []minedProject) error {
+func printMined(a *app, s sleepSetup, list []minedProject) error {
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(list))
 	}
@@ -98,11 +96,12 @@ func printMined(a *app, list []minedProject) error {
 			out.line("  into the bank: " + takenText(m.Taken))
 		}
 	}
-	next := "next: skillopt sleep review, then skillopt sleep run"
 	if !mined {
-		next = "nothing was mined; `skillopt sleep harvest` reads what is new"
+		out.line("nothing was mined; `skillopt sleep harvest` reads what is new")
+		return nil
 	}
-	out.line(next)
+	out.line("next: " + s.command("skillopt sleep review"))
+	out.line("  then " + s.command("skillopt sleep run") + " trains on the tasks")
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
-	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -60,48 +59,49 @@ func rangeText(i result.Interval) string {
 	return fmt.Sprintf("%s (%s to %s)", roughly(i.Expected), roughly(i.Low), roughly(i.High))
 }
 
-// money says what a first night is expected to take, by the sessions of late, and what it takes at most.
-func (o *sleepInitOptions) money(ctx context.Context, a *app, s sleepSetup, q *asking) error {
+// firstNight says how many sessions a first night reads, of when they are, and what it is expected to take and takes at most. It
+// returns how many there are.
+func (s sleepSetup) firstNight(ctx context.Context, a *app, out printer, places []harvest.Place) (int, error) {
+	allowed := harvest.NewProjects(s.allowed()...)
+	chosen := s.projectFilter()
+	var sum harvest.Place
+	for _, p := range places {
+		if allowed.Allow(p.Project) && chosen(p.Project) {
+			sum.Add(p)
+		}
+	}
+	out.line("sessions for a first night: " + sessionsText(s.loaded.Config.Sleep, sum))
 	c := s.loaded.Config
 	if c.Models.Optimizer.Provider == "" {
-		return nil
+		return sum.Interactive, nil
 	}
-	sessions, err := recentSessions(ctx, a, s)
+	f, err := night.Expect(ctx, night.Options{Config: c, Loaded: s.loaded, Dir: s.dir, Version: a.version, Clouds: a.Clouds}, sum.Interactive)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	f, err := night.Expect(ctx, night.Options{Config: c, Loaded: s.loaded, Dir: s.dir, Version: a.version, Clouds: a.Clouds}, sessions)
-	if err != nil {
-		return err
-	}
-	lookback := time.Duration(c.Sleep.Lookback)
-	q.out.line(fmt.Sprintf("a first night by the sessions of the last %s: %s, if each has a task and tasks are of the usual length", hoursText(lookback), wording.Plural(sessions, "session", "sessions")))
-	if sessions > 0 {
-		nightForecast(q.out, f, onlySimulated(c))
+	if sum.Interactive > 0 {
+		out.line("if each has a task and tasks are of the usual length:")
+		nightForecast(out, f, onlySimulated(c))
 	} else {
 		f = nil
 	}
-	ceilingLine(q.out, c, f)
-	return nil
+	ceilingLine(out, c, f)
+	return sum.Interactive, nil
 }
 
-// recentSessions counts the sessions of allowed projects that a first night would look at.
-func recentSessions(ctx context.Context, a *app, s sleepSetup) (int, error) {
-	allowed, err := s.projects()
-	if err != nil {
-		return 0, err
+// sessionsText says how many sessions there are, of when, and which a first night leaves out by which key.
+func sessionsText(c config.Sleep, p harvest.Place) string {
+	text := fmt.Sprint(p.Interactive)
+	if p.Interactive > 0 {
+		text += fmt.Sprintf(", ended from %s to %s", p.Oldest.Local().Format("2006-01-02"), p.Newest.Local().Format("2006-01-02"))
 	}
-	places, err := s.survey(ctx, a)
-	if err != nil {
-		return 0, err
+	if most := night.MostSessions(c, p.Interactive); most < p.Interactive {
+		text += fmt.Sprintf("; it mines the newest %d, 3 times sleep.tasks", most)
 	}
-	n := 0
-	for _, p := range places {
-		if allowed.Allow(p.Project) {
-			n += p.Recent
-		}
+	if p.Old > 0 {
+		text += fmt.Sprintf("; %d more ended before sleep.keep (%s) and are left out", p.Old, c.Keep)
 	}
-	return n, nil
+	return text
 }
 
 // survey looks at the sessions of all agents, and keeps nothing of them.
@@ -110,8 +110,7 @@ func (s sleepSetup) survey(ctx context.Context, a *app) ([]harvest.Place, error)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for copies: %w", err)
 	}
-	recent := s.loaded.Config.Sleep.Lookback.Std()
-	in := harvest.Inputs{Sources: s.sources(), Places: s.places, Clean: s.loaded.Redactor(), Now: time.Now(), Workers: workers(), Temp: temp, Recent: recent}
+	in := harvest.Inputs{Sources: s.sources(), Places: s.places, Clean: s.loaded.Redactor(), Now: time.Now(), Workers: workers(), Temp: temp, Keep: s.loaded.Config.Sleep.Keep.Std()}
 	places, err := interruptible(ctx, a.Signals, func(ctx context.Context) ([]harvest.Place, error) {
 		places, _, err := harvest.Survey(ctx, in)
 		return places, err
@@ -122,9 +121,4 @@ func (s sleepSetup) survey(ctx context.Context, a *app) ([]harvest.Place, error)
 // onlySimulated reports whether all models of nights are simulations.
 func onlySimulated(c config.Config) bool {
 	return c.Models.Target.Provider == "sim" && c.Models.Optimizer.Provider == "sim"
-}
-
-// hoursText is a length of time in whole hours.
-func hoursText(d time.Duration) string {
-	return wording.Plural(int(math.Ceil(d.Hours())), "hour", "hours")
 }

@@ -43,7 +43,7 @@ func TestEachOutcomeHasItsCauseAndExitCode(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d", outcome, got, code)
 		}
 		var out bytes.Buffer
-		printNight(printer{Writer: &out}, r)
+		printNight(printer{Writer: &out}, sleepSetup{}, r)
 		if !strings.Contains(out.String(), string(outcome)) || !strings.Contains(out.String(), "\nnext: ") {
 			t.Errorf("%s:\n%s", outcome, out.String())
 		}
@@ -65,7 +65,7 @@ func TestWhereANightRanDry(t *testing.T) {
 	funnel := func(f result.MineFunnel) night.Mined { return night.Mined{Sessions: 4, Funnel: &f} }
 	why := []result.MineCount{{Reason: "have an answer that was not kept whole", N: 3}, {Reason: "x", N: 1}}
 	for want, m := range map[string]night.Mined{
-		"no_data: no session of the project is new":                                                                        {},
+		"no_data: no session of the project is new since it was mined last":                                                {},
 		"no_data: 4 sessions are new and none was mined":                                                                   {Sessions: 4},
 		"no_data: of 4 sessions none shows an outcome; 3 are sessions that have an answer that was not kept whole":         funnel(result.MineFunnel{Sessions: 4, LeftOut: why}),
 		"no_data: the optimizer proposed no task of 2 sessions":                                                            funnel(result.MineFunnel{Sessions: 4, Candidates: 2}),
@@ -90,7 +90,7 @@ func TestANightIsPlain(t *testing.T) {
 		Carried: &night.Carried{Night: evil},
 	}}}
 	var out bytes.Buffer
-	printNight(printer{Writer: &out}, r)
+	printNight(printer{Writer: &out}, sleepSetup{}, r)
 	printAhead(printer{Writer: &out}, r)
 	if strings.ContainsAny(out.String(), "\x1b\a\u202e") || strings.Contains(out.String(), "\nsecond") {
 		t.Errorf("%q", out.String())

@@ -21,6 +21,9 @@ func printAhead(out printer, r *night.Report) {
 		t := &r.Targets[i]
 		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(r, t)))
 		out.line("    " + canText(t.Can))
+		if text := certifiesText(t); text != "" {
+			out.line("    " + text)
+		}
 		if j := t.Judge; j != nil && j.Planned > 0 && t.Clusters.Tonight > 0 {
 			out.line(fmt.Sprintf("    models.judge is tried first on %s that sessions hold (%s)", wording.Plural(j.Planned, "pair of answers", "pairs of answers"), wording.Plural(j.Calls, "call", "calls")))
 		}
@@ -93,8 +96,26 @@ func canText(c night.Can) string {
 	return text + "; with those there are a gain is certified: " + strings.Join(power, ", ")
 }
 
-// printNight is a night on one screen.
-func printNight(out printer, r *night.Report) {
+// testEvery is how many new clusters it takes until one more is put aside as test.
+const testEvery = 5
+
+// certifiesText says how many more corrections it takes until the test of a night can certify; "": tonight's can.
+func certifiesText(t *night.Target) string {
+	missing := t.Can.Floor - t.Clusters.Fresh
+	if t.Can.Floor == 0 || missing <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("the test cannot certify tonight: it takes about %s with reviewed tasks, since one in %d is put aside as test and %d of the %d that certify are there",
+		wording.Plural(testEvery*missing, "more correction", "more corrections"), testEvery, t.Clusters.Fresh, t.Can.Floor)
+}
+
+// printNight is a night on one screen, with what to do next.
+func printNight(out printer, s sleepSetup, r *night.Report) {
+	printNightAlone(out, r)
+	out.line("next: " + oneLine(s.command(nextCommand(r))))
+}
+
+func printNightAlone(out printer, r *night.Report) {
 	state := ""
 	if r.Ended.IsZero() {
 		state = ", not over"
@@ -124,7 +145,6 @@ func printNight(out printer, r *night.Report) {
 		out.line("note: " + oneLine(note))
 	}
 	out.line(spentText(r))
-	out.line("next: " + nextCommand(r))
 }
 
 // printTarget says what happened to a document.
@@ -159,6 +179,9 @@ func printTarget(out printer, t *night.Target) {
 			text += fmt.Sprintf("; evidence %.3g of %.3g", *c.Evidence, c.Needs)
 		}
 		out.line(text)
+	}
+	if text := certifiesText(t); text != "" && t.Outcome.Staged() && t.Outcome != night.Certified {
+		out.line("  " + text)
 	}
 	printRules(out, t)
 }
@@ -268,24 +291,24 @@ func spentText(r *night.Report) string {
 func nextCommand(r *night.Report) string {
 	for i := range r.Adopted {
 		if h := r.Adopted[i].Help; h != "" {
-			return oneLine(h)
+			return h
 		}
 	}
 	for i := range r.Targets {
 		if t := &r.Targets[i]; t.Proposal != "" {
-			return "skillopt sleep diff " + r.ID
+			return "skillopt sleep show " + r.ID
 		}
 	}
 	for i := range r.Targets {
 		if h := r.Targets[i].Help; h != "" {
-			return oneLine(h)
+			return h
 		}
 	}
 	switch {
 	case r.Ended.IsZero():
-		return "skillopt sleep run goes on with it"
+		return "skillopt sleep run"
 	case r.Mined.Taken.Held > 0:
 		return "skillopt sleep review"
 	}
-	return "skillopt sleep explain " + r.ID
+	return "skillopt sleep show --why " + r.ID
 }

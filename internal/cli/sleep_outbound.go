@@ -6,17 +6,16 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/outbound"
 )
 
 // showOutbound prints what later nights could send of what is kept and allowed, byte for byte,
 // the newest session first.
-func (o *sleepHarvestOptions) showOutbound(ctx context.Context, a *app, profile, id string) (err error) {
+func (o *sleepHarvestOptions) showOutbound(ctx context.Context, a *app, at sleepFlags, id string) (err error) {
 	if o.dryRun || o.headless {
 		return usagef("--show-outbound shows what is kept: leave --dry-run and --headless out")
 	}
-	setup, err := a.sleepSetup(profile)
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -24,11 +23,8 @@ func (o *sleepHarvestOptions) showOutbound(ctx context.Context, a *app, profile,
 	if err != nil {
 		return err
 	}
-	f := bank.Filter{ID: id, Project: allowed.Allow}
-	if o.project != "" {
-		within := harvest.NewProjects(a.folder(o.project))
-		f.Project = func(dir string) bool { return allowed.Allow(dir) && within.Allow(dir) }
-	}
+	chosen := setup.projectFilter()
+	f := bank.Filter{ID: id, Project: func(dir string) bool { return allowed.Allow(dir) && chosen(dir) }}
 	b, err := setup.look(ctx)
 	if err != nil {
 		return err

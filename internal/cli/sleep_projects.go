@@ -14,8 +14,8 @@ import (
 )
 
 // nightProjects are the allowed projects that have sessions or tasks, the innermost first: a session belongs to the
-// first one that it lies in. With a folder, those in it or below it, and the folder itself where there are none.
-func (s sleepSetup) nightProjects(ctx context.Context, a *app, b *bank.Bank, dir string) ([]string, error) {
+// first one that it lies in. With --project, those in it or below it, and the folder itself where there are none.
+func (s sleepSetup) nightProjects(ctx context.Context, b *bank.Bank) ([]string, error) {
 	allowed, err := s.projects()
 	if err != nil {
 		return nil, err
@@ -28,18 +28,13 @@ func (s sleepSetup) nightProjects(ctx context.Context, a *app, b *bank.Bank, dir
 	if err != nil {
 		return nil, err
 	}
-	wanted := allowed.Allow
-	if dir != "" {
-		full := a.folder(dir)
-		if !allowed.Allow(full) {
-			return nil, usagef("--project %s: sleep.projects in %s does not allow it; `skillopt sleep init --project %s` shows the line to add", dir, s.profile, shellWord(dir))
-		}
-		only := harvest.NewProjects(full)
-		wanted = func(p string) bool { return allowed.Allow(p) && only.Allow(p) }
+	if err := s.checkProject(allowed); err != nil {
+		return nil, err
 	}
+	chosen := s.projectFilter()
 	var out []string
 	add := func(p string) {
-		if wanted(p) && !slices.Contains(out, p) {
+		if allowed.Allow(p) && chosen(p) && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -50,10 +45,18 @@ func (s sleepSetup) nightProjects(ctx context.Context, a *app, b *bank.Bank, dir
 		add(g.Project)
 	}
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	if len(out) == 0 && dir != "" {
-		out = append(out, a.folder(dir))
+	if len(out) == 0 && s.project != "" {
+		out = append(out, s.project)
 	}
 	return out, nil
+}
+
+// checkProject fails if the profile does not allow the project of --project.
+func (s sleepSetup) checkProject(allowed harvest.Projects) error {
+	if s.project == "" || allowed.Allow(s.project) {
+		return nil
+	}
+	return usagef("--project %s: sleep.projects in %s does not allow it; add the line\n    - %s", s.project, s.profile, quoted(s.project))
 }
 
 // rootOf is the project that a session's folder belongs to: the nearest repository that is allowed, else the folder.
@@ -70,15 +73,12 @@ func rootOf(dir string, allowed harvest.Projects) string {
 }
 
 // nightOf finds a night by its name, or the last one, of a project or of all.
-func (s sleepSetup) nightOf(ctx context.Context, a *app, b *bank.Bank, dir, id string) (*night.Report, error) {
+func (s sleepSetup) nightOf(ctx context.Context, b *bank.Bank, id string) (*night.Report, error) {
 	nights, err := b.Nights(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	of := func(string) bool { return true }
-	if dir != "" {
-		of = harvest.NewProjects(a.folder(dir)).Allow
-	}
+	of := s.projectFilter()
 	var names, projects []string
 	for _, n := range nights { // the newest first
 		if !of(n.Project) {
@@ -93,8 +93,8 @@ func (s sleepSetup) nightOf(ctx context.Context, a *app, b *bank.Bank, dir, id s
 		}
 	}
 	switch {
-	case len(names) == 0 && dir != "":
-		return nil, usagef("there was no night of %s yet; `skillopt sleep run` carries one out", dir)
+	case len(names) == 0 && s.project != "":
+		return nil, usagef("there was no night of %s yet; `skillopt sleep run` carries one out", s.project)
 	case len(names) == 0:
 		return nil, usagef("there was no night yet; `skillopt sleep run` carries one out")
 	case len(projects) == 0:

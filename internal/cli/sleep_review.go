@@ -18,7 +18,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
@@ -27,12 +26,11 @@ import (
 
 // sleepReviewOptions are the flags of sleep review.
 type sleepReviewOptions struct {
-	project        string
 	accept, reject []string
 	editor         string
 }
 
-func sleepReviewCommand(a *app, profile *string) *cobra.Command {
+func sleepReviewCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepReviewOptions
 	c := &cobra.Command{
 		Use:   "review",
@@ -49,9 +47,8 @@ what they come to is exploratory then, and never certified.`,
   skillopt sleep review --json
   skillopt sleep review --accept mined-0a1b2c3d4e5f6071,mined-8a9b0c1d2e3f4051 --reject mined-1122334455667788`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
-	c.Flags().StringVar(&o.project, "project", "", "tasks of this project alone")
 	c.Flags().StringSliceVar(&o.accept, "accept", nil, "accept these tasks unseen, by id")
 	c.Flags().StringSliceVar(&o.reject, "reject", nil, "reject these tasks, by id")
 	c.Flags().StringVar(&o.editor, "editor", "", "editor to edit with, such as nano or \"code --wait\"")
@@ -78,15 +75,15 @@ type minedTask struct {
 	task wish.Task
 }
 
-func (o *sleepReviewOptions) run(ctx context.Context, a *app, profile string) error {
-	setup, err := a.sleepSetup(profile)
+func (o *sleepReviewOptions) run(ctx context.Context, a *app, at sleepFlags) error {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
 	if len(o.accept)+len(o.reject) > 0 {
 		return o.decide(ctx, a, setup)
 	}
-	list, err := o.waiting(ctx, a, setup)
+	list, err := o.waiting(ctx, setup)
 	switch {
 	case err != nil:
 		return err
@@ -155,7 +152,7 @@ func sayTasks(ctx context.Context, setup sleepSetup, said map[string]bank.Review
 }
 
 // waiting are the tasks that no one has reviewed, those first that are held.
-func (o *sleepReviewOptions) waiting(ctx context.Context, a *app, setup sleepSetup) (list []minedTask, err error) {
+func (o *sleepReviewOptions) waiting(ctx context.Context, setup sleepSetup) (list []minedTask, err error) {
 	list = []minedTask{}
 	b, err := setup.look(ctx)
 	if err != nil {
@@ -166,10 +163,7 @@ func (o *sleepReviewOptions) waiting(ctx context.Context, a *app, setup sleepSet
 	if err != nil {
 		return nil, err
 	}
-	of := allowed.Allow
-	if o.project != "" {
-		of = harvest.NewProjects(a.folder(o.project)).Allow
-	}
+	of := setup.projectFilter()
 	groups, err := b.Groups(ctx)
 	if err != nil {
 		return nil, err

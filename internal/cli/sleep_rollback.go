@@ -13,29 +13,31 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 )
 
-// sleepRollbackOptions are the flags of sleep rollback.
-type sleepRollbackOptions struct {
-	project string
-	yes     bool
-}
-
-func sleepRollbackCommand(a *app, profile *string) *cobra.Command {
-	var o sleepRollbackOptions
+func sleepRollbackCommand(a *app, at *sleepFlags) *cobra.Command {
+	var yes bool
 	c := &cobra.Command{
 		Use:   "rollback [NUMBER]",
-		Short: "Take back what was adopted",
-		Long: `Put back what the documents held before an adoption, byte for byte, where they are as they were
-adopted. In one that was edited since, its rules are taken out of the learned region one by one;
-what became of each is said. What was committed to a branch is taken back there: the branch goes back
-to where it was, or, where it went on, a further commit takes the rules out. Without NUMBER the last adoption that stands. On a terminal it asks
-first.`,
+		Short: "List what was adopted, or take one of it back by its number",
+		Long: `Without NUMBER list what was adopted and what was taken back: when, from which night, what it was
+called, and on what grounds. With one put back what the documents held before that adoption, byte for
+byte, where they are as they were adopted. In one that was edited since, its rules are taken out of
+the learned region one by one, and the result for each is said. What was committed to a branch is
+taken back there: the branch goes back to where it was, or, where it has moved on, a further commit
+takes the rules out. On a terminal it asks first.`,
 		Example: `  skillopt sleep rollback
   skillopt sleep rollback 3 --yes`,
-		Args: atMost(1, "at most one number of skillopt sleep history"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, *profile, args) },
+		Args: atMost(1, "at most the number of an adoption"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 && yes:
+				return usagef("--yes: name the adoption by its number; `%s` lists them", cmd.CommandPath())
+			case len(args) == 0:
+				return listAdoptions(a, *at)
+			}
+			return takeBack(cmd.Context(), a, *at, args[0], yes)
+		},
 	}
-	addNightProject(c, &o.project)
-	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
 }
 
@@ -46,12 +48,12 @@ type rolledBack struct {
 	Reason    string        `json:"reason,omitempty"`
 }
 
-func (o *sleepRollbackOptions) run(ctx context.Context, a *app, profile string, args []string) error {
-	n, err := numberArg(args)
-	if err != nil {
-		return err
+func takeBack(ctx context.Context, a *app, at sleepFlags, number string, yes bool) error {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return usagef("%q is no number of an adoption; skillopt sleep rollback lists them", number)
 	}
-	setup, err := a.sleepSetup(profile)
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (o *sleepRollbackOptions) run(ctx context.Context, a *app, profile string, 
 	if err != nil {
 		return err
 	}
-	of, err := o.which(a, store, n)
+	of, err := store.Standing(setup.project, n)
 	if errors.Is(err, adopt.ErrNothing) {
 		return nothingBack(a, err)
 	}
@@ -67,10 +69,10 @@ func (o *sleepRollbackOptions) run(ctx context.Context, a *app, profile string, 
 		return err
 	}
 	question := fmt.Sprintf("take back number %d, what night %s proposed for %s? [y/N] ", of.N, of.Night, oneLine(of.Project))
-	if !o.yes && !a.Terminal {
+	if !yes && !a.Terminal {
 		return usagef("there is nobody to ask: --yes takes back number %d", of.N)
 	}
-	if !o.yes {
+	if !yes {
 		if err := a.agree(question, "nothing was written"); err != nil {
 			return err
 		}
@@ -98,26 +100,6 @@ func (o *sleepRollbackOptions) run(ctx context.Context, a *app, profile string, 
 	return nil
 }
 
-func numberArg(args []string) (int, error) {
-	if len(args) == 0 {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(args[0])
-	if err != nil || n < 1 {
-		return 0, usagef("%q is no number of an adoption; skillopt sleep history lists them", args[0])
-	}
-	return n, nil
-}
-
-// which finds the adoption that is to be taken back: by its number, or the last one.
-func (o *sleepRollbackOptions) which(a *app, store *adopt.Store, n int) (adopt.Record, error) {
-	project := ""
-	if o.project != "" {
-		project = a.folder(o.project)
-	}
-	return store.Standing(project, n)
-}
-
 func nothingBack(a *app, err error) error {
 	if a.json {
 		return printJSON(a.Out, rolledBack{Documents: []adopt.Taken{}, Reason: err.Error()})
@@ -139,4 +121,70 @@ func takenBackText(t adopt.Taken) string {
 		parts = append(parts, "there again: "+strings.Join(t.Back, " | "))
 	}
 	return t.Target + ": " + strings.Join(parts, "; ")
+}
+
+// listAdoptions says what was adopted and taken back, and by which command the last of it is.
+func listAdoptions(a *app, at sleepFlags) error {
+	setup, err := a.sleepSetup(at)
+	if err != nil {
+		return err
+	}
+	list := []adopt.Record{}
+	store, err := setup.adopted(a.version)
+	if err != nil {
+		return err
+	}
+	var problems error
+	if store != nil {
+		history, err := store.History()
+		problems = err
+		for _, r := range history {
+			if setup.project == "" || r.Project == setup.project {
+				list = append(list, r)
+			}
+		}
+	}
+	if a.json {
+		return errors.Join(printJSON(a.Out, ask.Shareable(list)), problems)
+	}
+	if len(list) == 0 {
+		a.shown().line("nothing was adopted yet")
+	}
+	for _, r := range list {
+		printAdoption(a.shown(), r)
+	}
+	if store == nil {
+		return problems
+	}
+	if last, err := store.Standing(setup.project, 0); err == nil {
+		a.shown().line("to take the last one back: " + setup.command(fmt.Sprintf("skillopt sleep rollback %d", last.N)))
+	}
+	return problems
+}
+
+func printAdoption(out printer, r adopt.Record) {
+	what := "night " + r.Night
+	if r.Kind == adopt.RolledBack {
+		what = fmt.Sprintf("took back number %d", r.Of)
+	}
+	if r.Branch != nil {
+		what += fmt.Sprintf(", on branch %s", r.Branch.Name)
+		if r.Branch.Commit != "" {
+			what += fmt.Sprintf(", commit %.12s", r.Branch.Commit)
+		}
+	}
+	out.line(fmt.Sprintf("%3d  %s  %s: %s", r.N, r.Ended.Local().Format("2006-01-02 15:04"), oneLine(r.Project), oneLine(what)))
+	for _, c := range r.Files {
+		text := "     " + c.Target
+		if c.Claim != "" {
+			text += ": " + c.Claim + ": " + c.Reason
+		}
+		if c.Merged {
+			text += " (merged)"
+		}
+		out.line(oneLine(text))
+		for _, rule := range c.Rules {
+			out.line("       " + oneLine(rule.Text) + groundsText(rule))
+		}
+	}
 }

@@ -23,7 +23,6 @@ import (
 
 // sleepRunOptions are the flags of sleep run.
 type sleepRunOptions struct {
-	project   string
 	sets      []string
 	dryRun    bool
 	explore   bool
@@ -32,7 +31,7 @@ type sleepRunOptions struct {
 	scheduled bool
 }
 
-func sleepRunCommand(a *app, profile *string) *cobra.Command {
+func sleepRunCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepRunOptions
 	c := &cobra.Command{
 		Use:   "run",
@@ -61,13 +60,12 @@ its record. Ctrl-C stops softly, a second one at once. A night without gain ends
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.scheduled {
-				return runScheduled(cmd.Context(), a, *profile, &o)
+				return runScheduled(cmd.Context(), a, *at, &o)
 			}
-			return o.run(cmd.Context(), a, *profile)
+			return o.run(cmd.Context(), a, *at)
 		},
 	}
 	c.Flags().BoolVar(&o.scheduled, "scheduled", false, "as a timer starts it, with --profile FILE of sleep schedule: once a day, not on battery")
-	c.Flags().StringVar(&o.project, "project", "", "of this project alone")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what the night would do with what is kept; nothing is read, sent or kept")
 	c.Flags().BoolVar(&o.explore, "explore", false, "train on however few tasks there are; what comes of it is a suggestion")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
@@ -84,8 +82,8 @@ type nightsDone struct {
 	Skipped string          `json:"skipped,omitempty"` // why a start by a timer did nothing
 }
 
-func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err error) {
-	setup, err := a.sleepSetup(profile, o.sets...)
+func (o *sleepRunOptions) run(ctx context.Context, a *app, at sleepFlags) (err error) {
+	setup, err := a.sleepSetup(at, o.sets...)
 	if err != nil {
 		return err
 	}
@@ -105,65 +103,79 @@ func (o *sleepRunOptions) with(t *timed) {
 	if t == nil {
 		return
 	}
-	if o.project == "" {
-		o.project = t.flags.Project
-	}
 	o.explore, o.noHarvest = o.explore || t.flags.Explore, o.noHarvest || t.flags.NoHarvest
 }
 
-// work carries the nights out, and closes what they work with.
-func (o *sleepRunOptions) work(ctx context.Context, a *app, setup sleepSetup, w *nightWork) (err error) {
+// work carries the nights out, prints their results, and closes what they work with.
+func (o *sleepRunOptions) work(ctx context.Context, a *app, setup sleepSetup, w *nightWork) error {
+	out, err := o.nights(ctx, a, setup, w)
+	if out == nil {
+		return err
+	}
+	return errors.Join(o.print(a, setup, *out), err)
+}
+
+// nights carries the nights out, and closes what they work with. What is known is there also next to an error; nil: nothing is.
+func (o *sleepRunOptions) nights(ctx context.Context, a *app, setup sleepSetup, w *nightWork) (out *nightsDone, err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
 	if err := bank.Doing(w.bank, "skillopt sleep run"); err != nil {
-		return err
+		return nil, err
 	}
-	out := nightsDone{Nights: []*night.Report{}}
+	out = &nightsDone{Nights: []*night.Report{}}
 	if !o.noHarvest {
 		if out.Harvest, err = w.harvest(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	projects, err := setup.nightProjects(ctx, a, w.bank, o.project)
+	projects, err := setup.nightProjects(ctx, w.bank)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	auto, err := setup.autoAdopt()
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop, release := a.interrupts(ctx)
 	defer release()
 	w.stop = stop
-	auto, err := setup.autoAdopt()
-	if err != nil {
-		return err
-	}
-	var failed error
 	for _, project := range projects {
-		opts := w.options(project)
-		opts.Explore, opts.Confirm = o.explore, w.confirm(o.yes)
-		r, err := night.Run(ctx, opts)
-		if r != nil {
-			out.Nights = append(out.Nights, r)
-		}
-		bad := errors.Join(err, nightError(r))
-		failed = errors.Join(failed, bad)
+		bad := o.night(ctx, w, out, project, auto)
+		err = errors.Join(err, bad)
 		if endsAll(bad) {
 			break
 		}
-		adopted := []adopt.Record{}
-		if auto && bad == nil {
-			adopted = w.adoptCertified(ctx, r)
-			out.Adopted = append(out.Adopted, adopted...)
-		}
-		if err := notifyOf(ctx, setup, r, adopted); err != nil {
-			a.printer(a.Err).line("warning: " + oneLine(err.Error()))
-		}
 	}
-	ended := w.endEvents()
-	if len(out.Nights) == 0 && failed != nil {
-		return errors.Join(ended, failed)
+	err = errors.Join(w.endEvents(), err)
+	if len(out.Nights) == 0 && err != nil {
+		return nil, err
 	}
 	if a.json {
 		addHashes(ctx, a, setup, out.Nights)
 	}
-	return errors.Join(ended, o.print(a, out), failed)
+	return out, err
+}
+
+// night carries the night of a project out, and what follows it.
+func (o *sleepRunOptions) night(ctx context.Context, w *nightWork, out *nightsDone, project string, auto bool) error {
+	opts := w.options(project)
+	opts.Explore, opts.Confirm = o.explore, w.confirm(o.yes)
+	r, err := night.Run(ctx, opts)
+	if r != nil {
+		out.Nights = append(out.Nights, r)
+	}
+	bad := errors.Join(err, nightError(r))
+	adopted := []adopt.Record{}
+	if auto && bad == nil {
+		adopted = w.adoptCertified(ctx, r)
+		out.Adopted = append(out.Adopted, adopted...)
+	}
+	if endsAll(bad) {
+		return bad
+	}
+	if err := notifyOf(ctx, w.setup, r, adopted); err != nil {
+		w.app.printer(w.app.Err).line("warning: " + oneLine(err.Error()))
+	}
+	return bad
 }
 
 // addHashes adds what adopting the proposals asks for.
@@ -179,18 +191,18 @@ func addHashes(ctx context.Context, a *app, s sleepSetup, nights []*night.Report
 }
 
 // print prints the result of nights.
-func (o *sleepRunOptions) print(a *app, done nightsDone) error {
+func (o *sleepRunOptions) print(a *app, s sleepSetup, done nightsDone) error {
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(done))
 	}
 	if len(done.Nights) == 0 {
-		a.results().line("no_data: no session of an allowed project is kept; `skillopt sleep doctor` says what is there")
+		a.results().line("no_data: no session of an allowed project is kept" + tooOldText(s, done.Harvest) + "; `skillopt sleep doctor` says what is there")
 	}
 	for i, r := range done.Nights {
 		if i > 0 {
 			fmt.Fprintln(a.results())
 		}
-		printNight(a.results(), r)
+		printNight(a.results(), s, r)
 	}
 	return nil
 }
@@ -202,7 +214,7 @@ func (o *sleepRunOptions) dry(ctx context.Context, a *app, setup sleepSetup) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	projects, err := setup.nightProjects(ctx, a, b, o.project)
+	projects, err := setup.nightProjects(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -440,7 +452,7 @@ func nightError(r *night.Report) error {
 		case skillopt.Stopped, skillopt.Waiting:
 			help = "; `skillopt sleep run` goes on with it"
 		case skillopt.Unmeasurable:
-			help = "; `skillopt sleep explain` says more"
+			help = "; `skillopt sleep show --why` says more"
 		}
 		return &skillopt.Error{Kind: kind, Err: fmt.Errorf("night %s: %s%s", r.ID, oneLine(t.Reason), help)}
 	}

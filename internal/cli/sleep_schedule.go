@@ -28,9 +28,10 @@ type sleepScheduleOptions struct {
 	keys  []string
 	print bool
 	list  bool
+	off   bool
 }
 
-func sleepScheduleCommand(a *app, profile *string) *cobra.Command {
+func sleepScheduleCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepScheduleOptions
 	c := &cobra.Command{
 		Use:   "schedule",
@@ -46,27 +47,36 @@ of this shell alone is named, with what helps. They come from the file .env besi
 profile, mode 0600, or from the system's key store by its own command (--key).
 
 A night that was missed, since the machine slept, is made up for once. On battery it is
-skipped (sleep.on_battery). It ends at limits.time.`,
+skipped (sleep.on_battery). It ends at limits.time.
+
+--off takes the timers of this sleep.dir out of their schedulers, or that of --project alone, and
+deletes what was written for them: files, links, lines of the crontab, what nights were started
+with, their logs. A night that is at work continues.`,
 		Example: `  skillopt sleep schedule
   skillopt sleep schedule --at 03:17 --project ~/src/shop --set limits.time=2h
   skillopt sleep schedule --key 'OPENAI_API_KEY=secret-tool lookup service openai'
   skillopt sleep schedule --print --kind cron       what would be written
   skillopt sleep schedule --list                    what there is, and when it ran
-  skillopt sleep unschedule                         take it back`,
+  skillopt sleep schedule --off                     take it back`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.list {
-				return listTimers(cmd.Context(), a, *profile)
+			switch {
+			case o.list && o.off:
+				return usagef("--list and --off exclude each other")
+			case o.off:
+				return unschedule(cmd.Context(), a, *at)
+			case o.list:
+				return listTimers(cmd.Context(), a, *at)
 			}
-			return o.run(cmd.Context(), a, *profile)
+			return o.run(cmd.Context(), a, *at)
 		},
 	}
 	c.Flags().StringVar(&o.at, "at", "03:17", "when, by the clock of this machine")
 	c.Flags().StringVar(&o.kind, "kind", "auto", "auto, systemd, launchd, cron or taskscheduler")
 	c.Flags().BoolVar(&o.print, "print", false, "print what would be written, and write nothing")
 	c.Flags().BoolVar(&o.list, "list", false, "list the timers, when each last ran, and what came of it")
+	c.Flags().BoolVar(&o.off, "off", false, "take all timers out, or that of --project, with all that was written for them")
 	c.Flags().StringArrayVar(&o.keys, "key", nil, "NAME=COMMAND: a command that prints the key for a variable, such as one of the system's key store (may be given more than once)")
-	c.Flags().StringVar(&o.flags.Project, "project", "", "of this project alone")
 	c.Flags().BoolVar(&o.flags.Explore, "explore", false, "as sleep run --explore")
 	c.Flags().BoolVar(&o.flags.NoHarvest, "no-harvest", false, "as sleep run --no-harvest")
 	addSet(c, &o.flags.Set)
@@ -85,18 +95,18 @@ type scheduled struct {
 	Holds   *timer.Profile `json:"holds"`
 }
 
-func (o *sleepScheduleOptions) run(ctx context.Context, a *app, profile string) error {
+func (o *sleepScheduleOptions) run(ctx context.Context, a *app, at sleepFlags) error {
 	if err := o.ask(ctx); err != nil {
 		return err
 	}
-	setup, err := a.sleepSetup(profile, o.flags.Set...)
+	setup, err := a.sleepSetup(at, o.flags.Set...)
 	if err != nil {
 		return err
 	}
 	if setup.timer != nil {
 		return usagef("%s is what a timer starts nights with; give --profile the user's own: %s", setup.timer.path, setup.profile)
 	}
-	at, err := timer.ParseAt(o.at)
+	when, err := timer.ParseAt(o.at)
 	if err != nil {
 		return usagef("--at %v", err)
 	}
@@ -104,16 +114,16 @@ func (o *sleepScheduleOptions) run(ctx context.Context, a *app, profile string) 
 	if err != nil {
 		return err
 	}
-	p, err := o.profile(ctx, a, setup, at, kind)
+	p, err := o.profile(ctx, a, setup, when, kind)
 	if err != nil {
 		return err
 	}
 	path := setup.timerFile(p.ID, timerProfile)
 	entry := timer.Entry{
-		ID: p.ID, At: at, Program: p.Program, Args: []string{"sleep", "run", "--profile", path, "--scheduled"},
+		ID: p.ID, At: when, Program: p.Program, Args: []string{"sleep", "run", "--profile", path, "--scheduled"},
 		Profile: path, Log: setup.timerFile(p.ID, timerLog),
 	}
-	out := scheduled{ID: p.ID, Kind: kind, At: at, Next: at.Next(time.Now()), Profile: path, Holds: p}
+	out := scheduled{ID: p.ID, Kind: kind, At: when, Next: when.Next(time.Now()), Profile: path, Holds: p}
 	if out.Files, err = timer.Text(kind, entry, setup.host().Folders); err != nil {
 		return err
 	}
@@ -123,7 +133,7 @@ func (o *sleepScheduleOptions) run(ctx context.Context, a *app, profile string) 
 		}
 		out.Written = true
 	}
-	return printScheduled(a, out)
+	return printScheduled(a, setup, out)
 }
 
 // ask tries the commands of --key, whatever this shell has: what they print is what nights will have.
@@ -156,15 +166,13 @@ func (o *sleepScheduleOptions) chosen(ctx context.Context, s sleepSetup) (timer.
 
 // profile is what nights are started with. It fails if they could not be carried out.
 func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup, at timer.At, kind timer.Kind) (*timer.Profile, error) {
-	if _, err := s.projects(); err != nil {
+	allowed, err := s.projects()
+	if err != nil {
 		return nil, err
 	}
-	if o.flags.Project != "" {
-		full := a.folder(o.flags.Project)
-		if allowed, err := s.projects(); err != nil || !allowed.Allow(full) {
-			return nil, usagef("--project %s: sleep.projects in %s does not allow it; `skillopt sleep init --project %s` shows the line to add", o.flags.Project, s.profile, shellWord(o.flags.Project))
-		}
-		o.flags.Project = full
+	o.flags.Project = s.project
+	if err := s.checkProject(allowed); err != nil {
+		return nil, err
 	}
 	for _, set := range o.flags.Set {
 		if s.loaded.Redactor().Text(set) != set {
@@ -269,7 +277,7 @@ func (o *sleepScheduleOptions) others(ctx context.Context, s sleepSetup, p *time
 	return nil
 }
 
-func printScheduled(a *app, out scheduled) error {
+func printScheduled(a *app, s sleepSetup, out scheduled) error {
 	if a.json {
 		return printJSON(a.Out, shareable(out))
 	}
@@ -303,7 +311,8 @@ func printScheduled(a *app, out scheduled) error {
 			errs.line("warning: no cron seems to be at work on this machine: nothing starts the night until one is")
 		}
 	}
-	errs.line("next: skillopt sleep schedule --list; skillopt sleep unschedule takes it back")
+	errs.line("next: " + s.command("skillopt sleep schedule --list"))
+	errs.line("  " + s.command("skillopt sleep schedule --off") + " takes it back")
 	return nil
 }
 
@@ -320,8 +329,8 @@ type timerShown struct {
 	Trouble string      `json:"trouble"` // why it would not start, "" if nothing is known
 }
 
-func listTimers(ctx context.Context, a *app, profile string) error {
-	setup, err := a.sleepSetup(profile)
+func listTimers(ctx context.Context, a *app, at sleepFlags) error {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -400,4 +409,86 @@ func printTimer(out printer, l timerShown) {
 			out.line("  " + text.what + ": " + oneLine(text.text))
 		}
 	}
+}
+
+// unschedule takes the timer of --project out, or all of this sleep.dir and those whose profile is gone.
+func unschedule(ctx context.Context, a *app, at sleepFlags) error {
+	setup, err := a.sleepSetup(at)
+	if err != nil {
+		return err
+	}
+	ids := []string{timerID(setup.dir, setup.project)}
+	if setup.project == "" && setup.timer == nil {
+		if ids, err = setup.ownTimers(ctx); err != nil {
+			return err
+		}
+	}
+	gone := map[string][]timer.Kind{}
+	for _, id := range ids {
+		_, none := os.Lstat(setup.timerFile(id, timerProfile))
+		kinds, err := setup.unschedule(ctx, id)
+		if err != nil {
+			return err
+		}
+		if len(kinds) > 0 || none == nil {
+			gone[id] = append([]timer.Kind{}, kinds...)
+		}
+	}
+	return printUnscheduled(a, gone)
+}
+
+// ownTimers are the IDs of all profiles of timers below sleep.dir, and of the user's entries whose profile is not there any more.
+func (s sleepSetup) ownTimers(ctx context.Context) ([]string, error) {
+	list, err := s.timers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, t := range list {
+		ids = append(ids, t.profile.ID)
+	}
+	host := s.host()
+	for _, kind := range timer.On(host.OS) {
+		scheduler, err := timer.Open(kind, host)
+		if err != nil {
+			return nil, err
+		}
+		found, err := scheduler.List(ctx)
+		var program *timer.ProgramError
+		if errors.As(err, &program) && program.Missing {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if _, err := os.Lstat(f.Profile); err != nil && !slices.Contains(ids, f.ID) {
+				ids = append(ids, f.ID)
+			}
+		}
+	}
+	return ids, nil
+}
+
+func printUnscheduled(a *app, gone map[string][]timer.Kind) error {
+	if a.json {
+		return printJSON(a.Out, map[string]any{"gone": gone})
+	}
+	if len(gone) == 0 {
+		a.printer(a.Err).line("there was no timer of it; `skillopt sleep schedule --list` lists them")
+		return nil
+	}
+	var ids []string
+	for id := range gone {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		by := "no scheduler had it any more"
+		if kinds := gone[id]; len(kinds) > 0 {
+			by = strings.Trim(fmt.Sprint(kinds), "[]")
+		}
+		a.shown().line(fmt.Sprintf("the timer %s is gone (%s), with all that was written for it", id, by))
+	}
+	return nil
 }

@@ -48,8 +48,8 @@ type start struct {
 
 // runScheduled carries out a night if one is due: each day once, as soon as the machine is awake, not on battery. The result of
 // it is noted next to the profile of the timer.
-func runScheduled(ctx context.Context, a *app, profile string, o *sleepRunOptions) (err error) {
-	t, err := timedBy(a, profile)
+func runScheduled(ctx context.Context, a *app, at sleepFlags, o *sleepRunOptions) (err error) {
+	t, err := timedBy(a, at.profile)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func runScheduled(ctx context.Context, a *app, profile string, o *sleepRunOption
 	if due == "" {
 		return s.skip("no night is due before "+t.profile.At.Next(time.Now()).Format("2006-01-02 15:04"), false)
 	}
-	err = s.carryOut(ctx, profile, due)
+	err = s.carryOut(ctx, at, due)
 	if !errors.Is(err, errSkipped) {
 		return s.note(err)
 	}
@@ -103,8 +103,8 @@ func (s *start) skip(why string, keep bool) error {
 }
 
 // carryOut carries out the night of a day.
-func (s *start) carryOut(ctx context.Context, profile, due string) error {
-	setup, err := s.app.sleepSetup(profile, s.night.sets...)
+func (s *start) carryOut(ctx context.Context, at sleepFlags, due string) error {
+	setup, err := s.app.sleepSetup(at, s.night.sets...)
 	if err != nil {
 		return err
 	}

@@ -77,8 +77,8 @@ func (u sleeper) printed() string {
 	for _, s := range list {
 		if !sources[s.Source] { // one of each agent is enough
 			sources[s.Source] = true
-			add("session", "--", s.ID) // a name may begin with a dash
-			add("session", "--json", "--", s.ID)
+			add("sessions", "--", s.ID) // a name may begin with a dash
+			add("sessions", "--json", "--", s.ID)
 		}
 	}
 	if len(sources) < 11 {

@@ -14,35 +14,37 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // sleepSessionsOptions are the flags of sleep sessions.
 type sleepSessionsOptions struct {
-	project, skill, source, since string
-	corrected, failed             bool
-	limit                         int
+	skill, since string
+	corrected    bool
 }
 
-func sleepSessionsCommand(a *app, profile *string) *cobra.Command {
+func sleepSessionsCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepSessionsOptions
 	c := &cobra.Command{
-		Use:   "sessions",
-		Short: "List the sessions that are kept, the newest first",
+		Use:   "sessions [ID]",
+		Short: "List the sessions that are kept, the newest first, or show one turn by turn",
+		Long: `List the sessions that are kept, the newest first. With the id of one, or how it begins, show
+that one: turns, tools, corrections, skill, what was redacted.`,
 		Example: `  skillopt sleep sessions
   skillopt sleep sessions --corrected --since 7d
-  skillopt sleep sessions --skill house-rules --project ~/src/shop`,
-		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+  skillopt sleep sessions --skill house-rules --project ~/src/shop
+  skillopt sleep sessions 01a2024d`,
+		Args: atMost(1, "at most the id of one session, or how it begins"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return showSession(cmd.Context(), a, *at, args[0])
+			}
+			return o.run(cmd.Context(), a, *at)
+		},
 	}
-	c.Flags().StringVar(&o.project, "project", "", "in this folder or below it")
 	c.Flags().StringVar(&o.skill, "skill", "", "with this skill at work")
-	c.Flags().StringVar(&o.source, "source", "", "of this agent: "+strings.Join(allSources(), ", "))
 	c.Flags().StringVar(&o.since, "since", "", "that ended since a date (2026-01-31), a time (RFC 3339), or so long ago (72h, 7d)")
 	c.Flags().BoolVar(&o.corrected, "corrected", false, "in which you corrected the agent")
-	c.Flags().BoolVar(&o.failed, "failed", false, "in which the model failed")
-	c.Flags().IntVar(&o.limit, "limit", 0, "so many; 0: all")
 	return c
 }
 
@@ -84,20 +86,14 @@ func firstWords(text string) string {
 	return text
 }
 
-func (o *sleepSessionsOptions) run(ctx context.Context, a *app, profile string) (err error) {
-	setup, err := a.sleepSetup(profile)
+func (o *sleepSessionsOptions) run(ctx context.Context, a *app, at sleepFlags) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
-	if o.source != "" && !sourceNames()[o.source] {
-		return usagef("--source %s: there are %s", o.source, strings.Join(allSources(), ", "))
-	}
-	f := bank.Filter{}
+	f := bank.Filter{Project: setup.projectFilter()}
 	if f.Since, err = sinceOf(o.since, time.Now()); err != nil {
 		return err
-	}
-	if o.project != "" {
-		f.Project = harvest.NewProjects(a.absolute(o.project)).Allow
 	}
 	b, err := setup.look(ctx)
 	if err != nil {
@@ -108,9 +104,6 @@ func (o *sleepSessionsOptions) run(ctx context.Context, a *app, profile string) 
 	err = b.Sessions(ctx, f, func(s bank.Session) error {
 		if l := listed(s); o.takes(l) {
 			list = append(list, l)
-		}
-		if o.limit > 0 && len(list) == o.limit {
-			return bank.ErrEnough
 		}
 		return nil
 	})
@@ -124,8 +117,8 @@ func (o *sleepSessionsOptions) run(ctx context.Context, a *app, profile string) 
 }
 
 func (o *sleepSessionsOptions) takes(l listedSession) bool {
-	return (o.source == "" || l.Source == o.source) && (o.skill == "" || slices.Contains(l.Skills, o.skill)) &&
-		(!o.corrected || len(l.Corrections) > 0) && (!o.failed || l.Failed > 0)
+	return (o.skill == "" || slices.Contains(l.Skills, o.skill)) &&
+		(!o.corrected || len(l.Corrections) > 0)
 }
 
 func printSessions(a *app, list []listedSession) error {
@@ -160,19 +153,6 @@ func shortID(id string) string {
 	return id
 }
 
-func sleepSessionCommand(a *app, profile *string) *cobra.Command {
-	return &cobra.Command{
-		Use:   "session ID",
-		Short: "Show one session: turns, tools, corrections, skill, what was redacted",
-		Example: `  skillopt sleep session 01a2024d-26b4
-  skillopt sleep session 01a2024d --json`,
-		Args: exactly(1, "the id of a session, or how it begins"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSleepSession(cmd.Context(), a, *profile, args[0])
-		},
-	}
-}
-
 // shownSession is a session with what is seen in it.
 type shownSession struct {
 	bank.Session
@@ -180,8 +160,8 @@ type shownSession struct {
 	Corrections []correction.Mark `json:"corrections"`
 }
 
-func runSleepSession(ctx context.Context, a *app, profile, id string) (err error) {
-	setup, err := a.sleepSetup(profile)
+func showSession(ctx context.Context, a *app, at sleepFlags, id string) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}

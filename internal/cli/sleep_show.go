@@ -13,29 +13,39 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
 // sleepShowOptions are the flags of sleep show.
-type sleepShowOptions struct{ project string }
+type sleepShowOptions struct{ why bool }
 
-func sleepShowCommand(a *app, profile *string) *cobra.Command {
+func sleepShowCommand(a *app, at *sleepFlags) *cobra.Command {
 	var o sleepShowOptions
 	c := &cobra.Command{
 		Use:   "show [NIGHT]",
-		Short: "Show a night, and print what it has staged",
-		Long: `Show a night: what became of each document, by what evidence, and the texts that it has
-staged, whole. Without NIGHT the last one. Nothing of it is in force: a proposal changes
-nothing by itself.`,
+		Short: "Show a night, and how what it has staged differs from the live documents",
+		Long: `Show a night: the result for each document, by what evidence, and how the texts that it has
+staged differ from the bytes that the night began with. Without NIGHT the last one. Nothing of it
+is in force: a proposal changes nothing by itself. With --json the texts are there as a whole.
+
+With --why it says why the night had that result. The first line names the cause. Then it walks
+from the stores of sessions to the verdict: stores, sessions, turns, tasks, checks, baseline,
+edits, verdict, with counts and up to three examples each, and ends with the one command
+that helps.`,
 		Example: `  skillopt sleep show
-  skillopt sleep show 20261125-200000 --json`,
+  skillopt sleep show 20261125-200000 --json
+  skillopt sleep show --why`,
 		Args: atMost(1, "at most one night"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, *profile, nightArg(args))
+			if o.why {
+				return showWhy(cmd.Context(), a, *at, nightArg(args))
+			}
+			return showNight(cmd.Context(), a, *at, nightArg(args))
 		},
 	}
-	addNightProject(c, &o.project)
+	c.Flags().BoolVar(&o.why, "why", false, "say why it had its result, from the sessions to the verdict")
 	return c
 }
 
@@ -47,61 +57,93 @@ func nightArg(args []string) string {
 	return args[0]
 }
 
-func addNightProject(c *cobra.Command, dst *string) {
-	c.Flags().StringVar(dst, "project", "", "a night of this project")
-}
-
 // shownNight is the result of sleep show.
 type shownNight struct {
 	*night.Report
 
 	Texts map[string]string `json:"texts"` // what is staged, by target
+	Diffs []nightDiff       `json:"diffs"`
 }
 
-func (o *sleepShowOptions) run(ctx context.Context, a *app, profile, id string) error {
-	return withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
-		shown := shownNight{Report: r, Texts: map[string]string{}}
+// nightDiff is what a night would change of a document, or of a file of its folder.
+type nightDiff struct {
+	Target string `json:"target"`
+	Diff   string `json:"diff"`
+	Hash   string `json:"hash"` // of the document with its files, for sleep adopt --expect; "": it cannot be adopted as it is
+}
+
+func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
+	return withNight(ctx, a, at, id, func(s sleepSetup, r *night.Report) error {
+		shown := shownNight{Report: r, Texts: map[string]string{}, Diffs: []nightDiff{}}
 		p, err := proposalOf(s, r)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if p != nil {
-			for _, item := range p.Items {
-				if shown.Texts[item.Target], err = p.Text(item.Target); err != nil {
-					return usagef("%v", err)
-				}
-				files, err := p.Files(item.Target)
-				if err != nil {
-					return usagef("%v", err)
-				}
-				for _, f := range files {
-					shown.Texts[item.Target+"/"+f.Path] = f.Text
-				}
+			if err := shown.addStaged(ctx, a, s, p); err != nil {
+				return err
 			}
 		}
 		if a.json {
 			return printJSON(a.Out, ask.Shareable(shown))
 		}
-		printNight(a.shown(), r)
-		if p == nil {
-			return nil
+		printNightAlone(a.shown(), r)
+		next := nextCommand(r)
+		if p != nil {
+			next = adoptCommand(p)
 		}
-		for _, item := range p.Items {
-			names := []string{item.Target}
-			for _, f := range item.Files {
-				names = append(names, item.Target+"/"+f.Path)
+		for _, d := range shown.Diffs {
+			if _, err := fmt.Fprintf(a.Out, "\n==> %s, staged and not in force\n", oneLine(d.Target)); err != nil {
+				return err
 			}
-			for _, name := range names {
-				fmt.Fprintf(a.Out, "\n==> %s, staged and not in force\n%s", oneLine(name), printable(shown.Texts[name]))
+			if err := a.writeDiff(d.Diff); err != nil {
+				return err
 			}
 		}
+		a.shown().line("next: " + oneLine(s.command(next)))
 		return nil
 	})
 }
 
+// adoptCommand is the command that adopts all that a night has staged.
+func adoptCommand(p *night.Proposal) string {
+	if len(p.Items) > 1 {
+		return "skillopt sleep adopt " + p.Night + " --all"
+	}
+	return "skillopt sleep adopt " + p.Night
+}
+
+// addStaged adds what a night has staged.
+func (n *shownNight) addStaged(ctx context.Context, a *app, s sleepSetup, p *night.Proposal) error {
+	for _, item := range p.Items {
+		hash := hashToAdopt(ctx, a, s, n.Report, sleepAdoptOptions{targets: []string{item.Target}})
+		live, err := p.Live(item.Target)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		text, err := p.Text(item.Target)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		files, err := p.Files(item.Target)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		add := func(name, live, text string) {
+			n.Texts[name] = text
+			n.Diffs = append(n.Diffs, nightDiff{Target: name, Diff: record.DiffText(live, text, name, "live", "proposed").Diff, Hash: hash})
+		}
+		add(item.Target, live, text)
+		for _, f := range files {
+			add(item.Target+"/"+f.Path, f.Base, f.Text)
+		}
+	}
+	return nil
+}
+
 // withNight calls f with a night, or with the last one.
-func withNight(ctx context.Context, a *app, profile, project, id string, f func(sleepSetup, *night.Report) error) (err error) {
-	setup, err := a.sleepSetup(profile)
+func withNight(ctx context.Context, a *app, at sleepFlags, id string, f func(sleepSetup, *night.Report) error) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -110,7 +152,7 @@ func withNight(ctx context.Context, a *app, profile, project, id string, f func(
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	r, err := setup.nightOf(ctx, a, b, project, id)
+	r, err := setup.nightOf(ctx, b, id)
 	if err != nil {
 		return err
 	}
@@ -127,7 +169,7 @@ func proposalOf(s sleepSetup, r *night.Report) (*night.Proposal, error) {
 		err = p.Verify(s.dir)
 	}
 	if err != nil {
-		return nil, usagef("%v: `skillopt sleep discard %s`", err, r.ID)
+		return nil, usagef("%v: `%s`", err, s.command("skillopt sleep adopt --discard "+r.ID))
 	}
 	return p, nil
 }
@@ -136,14 +178,19 @@ func proposalOf(s sleepSetup, r *night.Report) (*night.Proposal, error) {
 func stagedOf(s sleepSetup, r *night.Report) (*night.Proposal, error) {
 	p, err := proposalOf(s, r)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("night %s has staged nothing; `skillopt sleep explain %s` says why", r.ID, r.ID)
+		return nil, nothingStaged(s, r)
 	}
 	return p, err
 }
 
+// nothingStaged is the error of a night without a proposal.
+func nothingStaged(s sleepSetup, r *night.Report) error {
+	return usagef("night %s has staged nothing; `%s` says why", r.ID, s.command("skillopt sleep show --why "+r.ID))
+}
+
 // sleepAlone shows the last night on one screen; where there is none, it says what to do.
-func sleepAlone(ctx context.Context, a *app, profile string, help func() error) (err error) {
-	setup, err := a.sleepSetup(profile)
+func sleepAlone(ctx context.Context, a *app, at sleepFlags, help func() error) (err error) {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
@@ -165,20 +212,20 @@ func sleepAlone(ctx context.Context, a *app, profile string, help func() error) 
 	if len(nights) == 0 && !a.json {
 		return help()
 	}
-	r, err := setup.nightOf(ctx, a, b, "", "")
+	r, err := setup.nightOf(ctx, b, "")
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(r))
 	}
-	printNight(a.shown(), r)
-	printBeside(a.shown(), nights, r)
+	printNight(a.shown(), setup, r)
+	printBeside(a.shown(), setup, nights, r)
 	return nil
 }
 
 // printBeside names the nights of other projects that belong to the same morning.
-func printBeside(out printer, nights []bank.Night, shown *night.Report) {
+func printBeside(out printer, s sleepSetup, nights []bank.Night, shown *night.Report) {
 	told := map[string]bool{shown.Project: true}
 	for _, row := range nights { // the newest first
 		var r night.Report
@@ -193,6 +240,6 @@ func printBeside(out printer, nights []bank.Night, shown *night.Report) {
 		if len(parts) == 0 {
 			parts = append(parts, "no document was worked on")
 		}
-		out.line(fmt.Sprintf("also: %s: %s; skillopt sleep show %s", oneLine(row.Project), strings.Join(parts, ", "), oneLine(row.ID)))
+		out.line(fmt.Sprintf("also: %s: %s; %s", oneLine(row.Project), strings.Join(parts, ", "), oneLine(s.command("skillopt sleep show "+row.ID))))
 	}
 }

@@ -17,17 +17,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-func sleepStatusCommand(a *app, profile *string) *cobra.Command {
+func sleepStatusCommand(a *app, at *sleepFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the nights of the last week, what waits, what was adopted and how it fares, and what is kept",
 		Long: `Show the nights of the last seven days with what they came to, what waits for you, what was
 adopted and how it fares since, what the nights have used, what to do next; and what is kept of
-sessions, of which projects, and where it may go. skillopt sleep report says more of the nights.`,
+sessions, of which projects, where it may go, and what you have agreed to.`,
 		Example: `  skillopt sleep status
   skillopt sleep status --json`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSleepStatus(cmd.Context(), a, *profile) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSleepStatus(cmd.Context(), a, *at) },
 	}
 }
 
@@ -45,6 +45,7 @@ type sleepStatus struct {
 	LastRead *time.Time         `json:"last_read"` // null: never
 	Sends    []sentTo           `json:"sends"`
 	Missing  []bank.Destination `json:"consent_missing"`
+	Agreed   []bank.Consent     `json:"consent"`
 	Warnings []string           `json:"warnings"`
 	Next     *time.Time         `json:"next_night"` // null: none comes by itself
 	Week     *result.Week       `json:"week"`       // null: nothing is kept yet
@@ -58,15 +59,15 @@ type sentTo struct {
 	Note  string `json:"note,omitempty"`
 }
 
-func runSleepStatus(ctx context.Context, a *app, profile string) error {
-	setup, err := a.sleepSetup(profile)
+func runSleepStatus(ctx context.Context, a *app, at sleepFlags) error {
+	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
 	}
 	sleep := setup.loaded.Config.Sleep
 	s := sleepStatus{
 		Profile: setup.profile, Found: setup.found, Dir: setup.dir, Projects: setup.allowed(), Parts: []bank.Part{}, Sends: []sentTo{},
-		Disk: sleep.Disk.Bytes(), Keep: sleep.Keep.String(), Missing: []bank.Destination{}, Warnings: nonNil(setup.moved()),
+		Disk: sleep.Disk.Bytes(), Keep: sleep.Keep.String(), Missing: []bank.Destination{}, Agreed: []bank.Consent{}, Warnings: nonNil(setup.moved()),
 	}
 	list, err := setup.destinations()
 	if err != nil {
@@ -110,7 +111,10 @@ func (s *sleepStatus) read(ctx context.Context, setup sleepSetup, version string
 	if s.Bytes, err = b.Size(); err != nil {
 		return err
 	}
-	if s.Week, err = setup.week(ctx, b, version, now, weekDays, nil); err != nil {
+	if s.Agreed, err = b.Consents(ctx); err != nil {
+		return err
+	}
+	if s.Week, err = setup.week(ctx, b, version, now); err != nil {
 		return err
 	}
 	last, err := b.LastRead(ctx)
@@ -164,6 +168,9 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 	out.line("text of sessions and files would go in later nights to:")
 	for _, d := range sends {
 		out.line("  " + destinationText(d))
+	}
+	for _, c := range s.Agreed {
+		out.line("consent: " + consentText(c))
 	}
 	for _, d := range s.Missing {
 		out.line(fmt.Sprintf("not agreed to: %s as %s; `skillopt sleep init` asks, and nothing is sent before", oneLine(d.Host), d.Role))

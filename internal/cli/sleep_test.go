@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func newSleeper(t *testing.T) sleeper {
 	t.Setenv("XDG_CONFIG_HOME", "")
 	t.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	t.Setenv("PATH", filepath.Join(home, "bin")+string(filepath.ListSeparator)+"/usr/bin:/bin") // no coding agent
 	for _, dir := range []string{u.shop, u.site, u.stores} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -106,7 +108,7 @@ func containsNot(t *testing.T, text string, words ...string) {
 func TestSleepInitAsks(t *testing.T) {
 	u := newSleeper(t)
 	// Numbers are of the list; the first is the shop.
-	_, errs := u.must("1\ny\n", "init")
+	_, errs := u.must("1\n\ny\n", "init")
 	contains(t, errs, "AGENT", "claude", u.shop, u.site, "target     no model set: nothing is sent", "judge      no model set", "wrote "+u.profile(), "next: skillopt sleep harvest")
 	containsNot(t, errs, "ZEBRA", "OTTER", "HERON", "may they be sent there?")
 	data, err := os.ReadFile(u.profile())
@@ -127,12 +129,46 @@ func TestSleepInitAsks(t *testing.T) {
 	contains(t, out, "shop-session")
 	containsNot(t, out, "site-session")
 	// Again the profile keeps its text, and how to add is said.
-	_, errs = u.must("", "init", "--project", u.site)
+	_, errs = u.must("", "init", u.site)
 	contains(t, errs, "stays as it is", `- "`+u.site+`"`)
 	again, err := os.ReadFile(u.profile())
 	if err != nil || !bytes.Equal(again, data) {
 		t.Errorf("the profile was changed: %v", err)
 	}
+}
+
+// The program of a coding agent is offered as the model of all roles, with its user's login, once its cost and host are said.
+func TestSleepInitOffersALogin(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a script of sh")
+	}
+	u := newSleeper(t)
+	if err := os.MkdirAll(filepath.Join(u.home, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(u.home, "bin", "claude"), []byte("#!/bin/sh\necho '2.1.197 (Claude Code)'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := u.run("1\n7\n", "init"); code != exitInput || !strings.Contains(errs, "--target 7: want PROVIDER/MODEL") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	code, _, errs := u.run("n\n", "try", "--project", u.shop)
+	contains(t, errs, "reads the sessions of "+u.shop, "sessions for a first night: 1, ended from ", "optimizer  claude-cli (its own login)", "go on? [y/N] ")
+	if _, err := os.Lstat(u.profile()); err == nil || code != exitInput {
+		t.Errorf("declined: exit code %d, profile: %v", code, err)
+	}
+	_, errs = u.must("1\n1\ny\ny\n", "init")
+	contains(t, errs, "  1  claude-cli (its login)", "target     claude-cli (its own login)", "sessions for a first night: 1, ended from ", "expected: ", "at most ", "noted; `skillopt sleep init --revoke all`", "next: skillopt sleep run\n")
+	text, err := os.ReadFile(u.profile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(text), "own_login: true", `judge: {provider: "claude-cli"}`)
+	got, _ := u.must("", "status")
+	containsNot(t, got, "not agreed to")
+	u.must("", "init", "--revoke", "all")
+	got, _ = u.must("", "status")
+	contains(t, got, "not agreed to: claude-cli (its own login) as judge")
 }
 
 func TestSleepInitWritesNothingWithoutAYes(t *testing.T) {
@@ -147,9 +183,9 @@ func TestSleepInitWritesNothingWithoutAYes(t *testing.T) {
 		"no such folder":   {"~/src/none\n", nil, "no such file"},
 		"a file":           {u.stores + "/shop-session.jsonl\n", nil, "not a folder"},
 		"everything":       {"/\n", nil, "holds everything"},
-		"declined":         {"1, 2\nn\n", nil, "nothing was written"},
+		"declined":         {"1, 2\n\nn\n", nil, "nothing was written"},
 		"nobody answers":   {"", nil, "no answer"},
-		"in the arguments": {"y\n", []string{"--project", "none"}, "none"},
+		"in the arguments": {"y\n", []string{"none"}, "none"},
 	} {
 		code, _, errs := u.run(tt.answers, append([]string{"init"}, tt.args...)...)
 		if _, err := os.Lstat(u.profile()); err == nil || code != exitInput || !strings.Contains(errs, tt.want) {
@@ -170,7 +206,7 @@ func TestTrap37And88Consent(t *testing.T) {
 	}
 	_, errs := u.must("n\n", "init")
 	contains(t, errs, "localhost:11434 (this machine", "not agreed to yet: x.test as optimizer", "nothing is sent")
-	contains(t, errs, "a first night by the sessions of the last 72 hours: ", "at most 400k tokens a night")
+	contains(t, errs, "sessions for a first night: 1, ended from ", "at most 400k tokens a night")
 	got, _ := u.must("", "status")
 	contains(t, got, "not agreed to: x.test as optimizer")
 	u.must("y\n", "init")
@@ -184,15 +220,15 @@ func TestTrap37And88Consent(t *testing.T) {
 	contains(t, got, "not agreed to: y.test as optimizer")
 	u.must("", "harvest") // nothing is sent: it needs no consent
 	u.must("yes\n", "init")
-	got, _ = u.must("", "consent")
+	got, _ = u.must("", "status")
 	contains(t, got, "x.test", "y.test")
-	u.must("", "consent", "--revoke", "y.test")
+	u.must("", "init", "--revoke", "y.test")
 	got, _ = u.must("", "status")
 	contains(t, got, "not agreed to: y.test as optimizer")
-	if code, _, _ := u.run("", "consent", "--revoke", "y.test"); code != exitInput {
+	if code, _, _ := u.run("", "init", "--revoke", "y.test"); code != exitInput {
 		t.Errorf("taken back twice: %d", code)
 	}
-	got, _ = u.must("", "consent")
+	got, _ = u.must("", "status")
 	contains(t, got, "taken back")
 }
 
@@ -215,13 +251,13 @@ func TestSleepForgetAsks(t *testing.T) {
 	if code, _, errs := u.run("y\n", "forget", "nobody"); code != exitInput || !strings.Contains(errs, "nothing is kept of a project or session nobody") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
-	if code, _, _ := u.run("n\n", "reset"); code != exitInput {
+	if code, _, _ := u.run("n\n", "forget", "--all"); code != exitInput {
 		t.Errorf("exit code %d", code)
 	}
 	if err := os.WriteFile(filepath.Join(u.kept(), "mine.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, errs = u.must("y\n", "reset")
+	_, errs = u.must("y\n", "forget", "--all")
 	contains(t, errs, "mine.txt is none of sleep's files and stays")
 	if entries, err := os.ReadDir(u.kept()); len(entries) != 1 || err != nil {
 		t.Errorf("left: %v, %v", entries, err)
@@ -256,7 +292,7 @@ func TestTrap89ForgetWhileSomebodyIsAtWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"forget", u.shop, "--yes"}, {"forget", "shop-session", "--yes"}, {"reset", "--yes"}, {"harvest"}} {
+	for _, args := range [][]string{{"forget", u.shop, "--yes"}, {"forget", "shop-session", "--yes"}, {"forget", "--all", "--yes"}, {"harvest"}} {
 		if code, _, errs := u.run("", args...); code != exitLocked || !strings.Contains(strings.Join(strings.Fields(errs), " "), "wait until it has ended") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
@@ -327,7 +363,7 @@ func TestTrap59NamesAreInert(t *testing.T) {
 	u.must("", "harvest")
 	list, _ := u.must("", "sessions")
 	contains(t, list, "evil-session")
-	for _, args := range [][]string{{"status"}, {"status", "--json"}, {"sessions"}, {"session", "evil"}, {"harvest", "--show-outbound"}} {
+	for _, args := range [][]string{{"status"}, {"status", "--json"}, {"sessions"}, {"sessions", "evil"}, {"harvest", "--show-outbound"}} {
 		out, errs := u.must("", args...)
 		if strings.ContainsAny(out+errs, "\x1b\x07\u202e\x00") {
 			t.Errorf("%v: %q", args, out+errs)

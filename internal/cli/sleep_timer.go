@@ -73,7 +73,7 @@ func timedSetup(a *app, t *timed, sets ...string) (sleepSetup, error) {
 	from := *a
 	from.Dir = t.profile.Folder
 	s, err := from.sleepSetupOf(t.profile.Profile, t.profile.Profile, append(slices.Clone(t.flags.Set), sets...)...)
-	s.timer = t
+	s.timer, s.project = t, t.flags.Project
 	return s, err
 }
 
@@ -128,7 +128,7 @@ func (s sleepSetup) timers(ctx context.Context) ([]timed, error) {
 			err = json.Unmarshal(p.Flags, &t.flags)
 		}
 		if err != nil || !found || p.ID != id {
-			t.profile, t.broken = &timer.Profile{ID: id}, cmp.Or(err, error(&timer.InputError{What: name, Why: "it is not what `skillopt sleep schedule` has written; write it anew, or unschedule it"}))
+			t.profile, t.broken = &timer.Profile{ID: id}, cmp.Or(err, error(&timer.InputError{What: name, Why: "it is not what `skillopt sleep schedule` has written; write it again, or take it out by `skillopt sleep schedule --off`"}))
 		}
 		out = append(out, t)
 	}

@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
@@ -55,7 +55,7 @@ func (s sleepSetup) adopted(version string) (*adopt.Store, error) {
 }
 
 // week gathers what nights of some days came to.
-func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now time.Time, days int, project func(string) bool) (*result.Week, error) {
+func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now time.Time) (*result.Week, error) {
 	store, err := s.adopted(version)
 	if err != nil {
 		return nil, err
@@ -64,12 +64,12 @@ func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now 
 	if err != nil {
 		return nil, err
 	}
-	w, err := week.Of(ctx, week.Inputs{Bank: b, Store: store, Dir: s.dir, Now: now, Days: days, Project: project, Scheduled: next})
-	if err != nil || s.profile == s.folders.SleepProfile() {
-		return w, err
+	w, err := week.Of(ctx, week.Inputs{Bank: b, Store: store, Dir: s.dir, Now: now, Days: weekDays, Project: s.projectFilter(), Scheduled: next})
+	if err != nil {
+		return nil, err
 	}
 	for i := range w.Next {
-		w.Next[i].Command += " --profile " + shellWord(s.profile)
+		w.Next[i].Command = s.command(w.Next[i].Command)
 	}
 	return w, nil
 }
@@ -110,7 +110,7 @@ func printWeek(out printer, w *result.Week) {
 	}
 	for i, a := range w.Adoptions {
 		if i == mostAdoptions { // what fares worse is under next, however old it is
-			out.line(fmt.Sprintf("  and %d older; skillopt sleep history lists them", len(w.Adoptions)-i))
+			out.line(fmt.Sprintf("  and %d older; skillopt sleep rollback lists them", len(w.Adoptions)-i))
 			break
 		}
 		printWeekAdoption(out, a, several)
@@ -157,7 +157,7 @@ func printWeekNight(out printer, n result.WeekNight, several bool) {
 			name = "the night"
 		}
 		line := fmt.Sprintf("    %s: %s", name, cmp.Or(string(t.Outcome), "not begun"))
-		if what := report.ProposedWords(t); what != "" {
+		if what := proposedText(t); what != "" {
 			line += ", " + what
 		}
 		out.line(line)
@@ -241,10 +241,34 @@ func weekSpentText(w *result.Week) string {
 		text += fmt.Sprintf(", $%.2f", *s.CostUSD)
 	case s.KnownUSD > 0:
 		text += fmt.Sprintf(", $%.2f and what %s cost, which is not known (no price known)", s.KnownUSD, wording.Plural(s.Unknown, "night", "nights"))
-	case report.OnlySimulated(w):
+	case onlySimulatedNights(w):
 		text += ", no cost"
 	default:
 		text += ", cost unknown (no price known)"
 	}
 	return text
+}
+
+// onlySimulatedNights reports whether all nights whose cost is not known have simulated models.
+func onlySimulatedNights(w *result.Week) bool {
+	return !slices.ContainsFunc(w.Nights, func(n result.WeekNight) bool { return n.Spent.Calls > 0 && n.Spent.CostUSD == nil && !n.Simulated })
+}
+
+// proposedText says what happened to what a night has staged; "": it has staged nothing.
+func proposedText(t result.WeekTarget) string {
+	switch t.Proposal {
+	case result.ProposedWaits:
+		return "waits to be adopted"
+	case result.ProposedAdopted:
+		return fmt.Sprintf("adopted as number %d", t.Number)
+	case result.ProposedTakenBack:
+		return fmt.Sprintf("adopted as number %d and taken back", t.Number)
+	case result.ProposedOlder:
+		return "not adopted, and a newer night proposes another text"
+	case result.ProposedStale:
+		return "not adopted, and refused by now: the document has changed"
+	case result.ProposedGone:
+		return "discarded"
+	}
+	return ""
 }

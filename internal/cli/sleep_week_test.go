@@ -32,7 +32,7 @@ func TestWeekOnAScreen(t *testing.T) {
 	if at := strings.IndexFunc(text, wording.Steers); at >= 0 {
 		t.Errorf("%q steers a terminal", text[max(0, at-20):at+1])
 	}
-	for _, want := range []string{"nights of the last 7 days: 2", "and 355 older; skillopt sleep history lists them", "next: skillopt sleep rollback 3", "no document was worked on", "(not over)"} {
+	for _, want := range []string{"nights of the last 7 days: 2", "and 355 older; skillopt sleep rollback lists them", "next: skillopt sleep rollback 3", "no document was worked on", "(not over)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
 		}

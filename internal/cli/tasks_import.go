@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/importer/evals"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -208,14 +207,8 @@ func writeImported(dir string, from fs.FS, folder evals.Folder) (err error) {
 		return fmt.Errorf("open folder: %w", err)
 	}
 	defer func() { _ = root.Close() }() // what is in it is closed already
-	schema, err := config.Schema()
-	if err != nil {
-		return err
-	}
-	files := maps.Clone(folder.Files)
-	files[workConfig], files[workSchema] = withSchemaLine(files[workConfig]), schema
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := writeBelow(root, name, func(w io.Writer) error { _, err := w.Write(files[name]); return err }); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(folder.Files)) {
+		if err := writeBelow(root, name, func(w io.Writer) error { _, err := w.Write(folder.Files[name]); return err }); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ func tryCommand(a *app) *cobra.Command {
 	var o tryOptions
 	o.repeat = 1
 	c := &cobra.Command{
-		Use:   "try CONFIG_OR_DIR",
+		Use:   "try CONFIG_OR_DIR | SKILL.md --config CONFIG",
 		Short: "Carry out a few tasks and show everything: prompt, reply, answer, score",
 		Long: `Carry out a few real tasks with the skill of a config, or another one, and show of each
 what the model was sent, its reply, what of it was scored, what was expected and why it
@@ -30,12 +30,18 @@ The tasks are those of the train split, so that nothing is learned of the others
 ` + exitHelp,
 		Example: `  skillopt try my-skill
   skillopt try my-skill -n 1 --type total
-  skillopt try my-skill --task inv-7 --skill other.md`,
-		Args: exactly(1, "a config or a directory"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
+  skillopt try other.md --config my-skill --task inv-7`,
+		Args: exactly(1, "a config or a directory, or a skill with --config"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := o.configPath(args[0])
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), a, path)
+		},
 	}
 	c.Flags().IntVarP(&o.only.Limit, "number", "n", 3, "so many tasks, the first of the split")
-	c.Flags().StringVar(&o.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
+	o.addConfig(c)
 	c.Flags().StringVar(&o.split, "split", "train", "train or selection; test as well, which is a reading of the test set")
 	o.addOnly(c)
 	o.addFlags(c, recordUsage)

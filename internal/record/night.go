@@ -377,7 +377,7 @@ func (n NightAt) stagedText(root *os.Root, name, sha string) (string, error) {
 	}
 	sum := sha256.Sum256(data)
 	if hex.EncodeToString(sum[:]) != sha && (sha != "" || len(data) > 0) {
-		return "", fmt.Errorf("%s is not as the night has written it: it is not shown; `skillopt sleep discard %s` removes what is staged", name, n.Name)
+		return "", fmt.Errorf("%s is not as the night has written it: it is not shown; `skillopt sleep adopt --discard %s` removes what is staged", name, n.Name)
 	}
 	return string(data), nil
 }

@@ -11,19 +11,14 @@ import (
 var (
 	//go:embed report.html.tmpl
 	htmlText string
-	//go:embed week.html.tmpl
-	weekText string
 	//go:embed style.html.tmpl
 	styleText string
 )
 
 // HTML returns report.html: one file that loads nothing and runs nothing. The
 // same run gives the same bytes.
-func HTML(r *Run) ([]byte, error) { return fill(htmlText, newPage(r)) }
-
-// fill is a page of a template.
-func fill(text string, data any) ([]byte, error) {
-	t, err := template.New("report").Funcs(template.FuncMap{"num": number}).Parse(text)
+func HTML(r *Run) ([]byte, error) {
+	t, err := template.New("report").Funcs(template.FuncMap{"num": number}).Parse(htmlText)
 	if err == nil {
 		t, err = t.Parse(styleText)
 	}
@@ -31,7 +26,7 @@ func fill(text string, data any) ([]byte, error) {
 		return nil, fmt.Errorf("report template: %w", err)
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, data); err != nil {
+	if err := t.Execute(&out, newPage(r)); err != nil {
 		return nil, fmt.Errorf("write report: %w", err)
 	}
 	return out.Bytes(), nil

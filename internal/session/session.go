@@ -199,6 +199,13 @@ func (s *Inputs) Doubt(before bool) error {
 	return err
 }
 
+// EmitWarnings emits what the configuration and the tasks were warned of.
+func (s *Session) EmitWarnings() {
+	for _, text := range s.Warnings {
+		s.Emit(event.Warning{Text: text})
+	}
+}
+
 // Simulated reports whether a model of the session is a simulation.
 func (s *Session) Simulated() bool { return s.Models.Simulated() }
 

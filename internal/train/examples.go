@@ -253,16 +253,20 @@ func (x *exampleStage) ask(ctx context.Context, prefix string, field []int, draw
 }
 
 // doubt returns why a draw does not meet the gate, "" if it does: its mean has to be two
-// standard errors above that of the current skill on the selection tasks. Of several draws
-// the best is above it by chance too often.
+// standard errors above that of the current skill on the selection tasks, since of several
+// draws the best is above it by chance too often. Without an optimizer nothing else needs the
+// calls of the gate, and any mean above it will do.
 func (x *exampleStage) doubt(d result.ExampleDraw) string {
 	before := x.skills.entry(&x.skills.current).metric()
 	if d.Score == nil || before == nil {
 		return "no draw could be measured"
 	}
+	if x.opts.Alone && *d.Score <= *before {
+		return fmt.Sprintf("on %d train tasks the best draw scored %.3f, the skill without examples %.3f", d.N, *d.Score, *before)
+	}
 	n := float64(d.N)
 	p := (*d.Score*n + 0.5) / (n + 1) // so that a mean of 0 or 1 has an error too
-	if least := *before + 2*math.Sqrt(p*(1-p)/n); *d.Score < least {
+	if least := *before + 2*math.Sqrt(p*(1-p)/n); !x.opts.Alone && *d.Score < least {
 		return fmt.Sprintf("on %d train tasks the best draw scored %.3f, and %.3f is needed: two standard errors above the skill without examples", d.N, *d.Score, least)
 	}
 	return ""

@@ -100,22 +100,27 @@ func TestRejectedExamplesMeetTheGateOnceMore(t *testing.T) {
 func TestExamplesAlone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		train  int
-		teach  bool
-		action string
+		train   int
+		teaches string // kinds of tasks
+		action  string
 	}{
-		"they help":         {40, true, "accept_new_best"},
-		"they do not":       {40, false, "skip_no_gain"},
-		"too few to choose": {7, true, "skip_no_patches"},
+		"they help":           {40, "abcd", "accept_new_best"},
+		"they help by chance": {40, "a", "accept_new_best"}, // less than two standard errors, and nothing else needs the calls
+		"they do not":         {40, "", "skip_no_gain"},
+		"too few to choose":   {7, "abcd", "skip_no_patches"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := teaching(tt.train, 20, 0)
-			if !tt.teach {
-				w.data.Example = func(t task.Task) (skill.Example, bool) { return skill.Example{Task: t.Prompt, Answer: "?"}, true }
+			teach := w.data.Example
+			w.data.Example = func(t task.Task) (skill.Example, bool) {
+				if e, ok := teach(t); strings.Contains(tt.teaches, t.Type) {
+					return e, ok
+				}
+				return skill.Example{Task: t.Prompt, Answer: "?"}, true
 			}
 			o := byExample()
-			o.Alone, o.BatchSize = true, 40
+			o.Alone, o.BatchSize, o.Examples.Rollouts = true, 40, 16
 			r := w.must(t, o)
 			if len(r.History.Steps) != 2 || r.History.Steps[1].Action != tt.action || len(w.questions) > 0 {
 				t.Errorf("%d steps, %s (%s), %d questions", len(r.History.Steps), r.History.Steps[1].Action, r.History.Steps[1].Reason, len(w.questions))

@@ -87,8 +87,8 @@ You are given one card and one question about it.
 
 func config(p Params) string {
 	return fmt.Sprintf(`# Trains SKILL.md on tasks.jsonl in a SIMULATED world: no key, no network, no cost.
-# Made by "skillopt init --world" with --tasks %d --rules %d --depth %d --plain %v
-# --skew %v --noise %v --flip %v --harm %v --fooled %v --note %v --optimizer %s --seed %d.
+# Made by "skillopt init --world" with tasks=%d,rules=%d,depth=%d,plain=%v,skew=%v,noise=%v,
+# flip=%v,harm=%v,fooled=%v,note=%v,optimizer=%s,seed=%d.
 skill: SKILL.md
 
 tasks:

@@ -16,22 +16,8 @@ import (
 // nights makes three simulated nights of the example, and returns their folders, the first night first.
 func nights(t *testing.T, dir string) []string {
 	t.Helper()
-	run(t, dir, "init", "nights", "--sleep")
+	run(t, dir, "sleep", "demo", "nights")
 	work := filepath.Join(dir, "nights")
-	for day := 1; day <= 3; day++ {
-		files, err := filepath.Glob(filepath.Join(work, fmt.Sprintf("day-%d", day), "*.jsonl"))
-		if err != nil || len(files) == 0 {
-			t.Fatal(files, err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, work, "store/"+filepath.Base(file), string(text))
-		}
-		run(t, work, "sleep", "run", "--profile", "sleep.yaml")
-	}
 	found, err := filepath.Glob(filepath.Join(work, "state", "nights", "*", "*"))
 	if err != nil || len(found) != 3 {
 		t.Fatal(found, err)
@@ -123,7 +109,7 @@ func TestNight(t *testing.T) {
 	p.shows("comparison", "pairs")
 	p.goTo(nightHash("state", found[0]))
 	p.shows("suggested", "observes")
-	run(t, work, "sleep", "discard", filepath.Base(found[0]), "--profile", "sleep.yaml", "--yes")
+	run(t, work, "sleep", "adopt", "--discard", filepath.Base(found[0]), "--profile", "sleep.yaml", "--yes")
 	p.goTo("#/")
 	p.shows("3 nights")
 	p.goTo(nightHash("state", found[0]))

@@ -150,9 +150,7 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 // announce reports what the user should know of the two skills before anything is
 // spent.
 func (c *comparison) announce() {
-	for _, text := range c.session.Warnings {
-		c.session.Emit(event.Warning{Text: text})
-	}
+	c.session.EmitWarnings()
 	a, b := c.skill(0), c.skill(1)
 	if a.Digest() == b.Digest() {
 		c.session.Emit(event.Warning{Text: "A and B are the same document: what differs is chance"})

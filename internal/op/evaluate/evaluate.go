@@ -91,6 +91,7 @@ func (e *evaluation) plan(ctx context.Context) (result.Plan, error) {
 func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	s := e.session
 	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
+	s.EmitWarnings()
 	session.WarnOfPages(s)
 	var err error
 	if out.TestReadBefore, err = s.ReadTest(ctx, e.splits); err != nil {

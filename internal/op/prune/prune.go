@@ -319,9 +319,7 @@ func (p *pruning) rollouts() int {
 // begin warns, and takes from the record what was settled before.
 func (p *pruning) begin(ctx context.Context) (err error) {
 	s := p.session
-	for _, text := range s.Warnings {
-		s.Emit(event.Warning{Text: text})
-	}
+	s.EmitWarnings()
 	if p.testRead() {
 		s.Emit(event.Warning{Text: "tasks of the test split are read: what they show of this skill afterwards is no longer a test"})
 	}

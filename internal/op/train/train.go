@@ -211,9 +211,7 @@ func (t *operation) announce() {
 	for _, change := range s.Run.Changed {
 		s.Emit(event.Warning{Text: "since the last session, " + change})
 	}
-	for _, text := range s.Warnings {
-		s.Emit(event.Warning{Text: text})
-	}
+	s.EmitWarnings()
 }
 
 // deps are what the loop works with in a session, without ceilings.

@@ -36,7 +36,7 @@ type Inputs struct {
 	Now     time.Time
 	Workers int           // stores read at a time, at least 1
 	Temp    string        // private folder, where the bank does not give one
-	Recent  time.Duration // a survey counts sessions that ended so long before Now at most as recent; 0: none
+	Keep    time.Duration // a survey counts sessions that ended longer before Now as old; 0: none
 	// Seen is given what happened to each store, in order; nil: no one.
 	Seen func(StoreReport)
 }
@@ -215,7 +215,7 @@ func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 	if known {
 		res.report.State = "changed"
 		if mark, err := transcript.Peek(ctx, s); err == nil && h.same(old, mark) {
-			res.report.State, res.skip = "unchanged", true
+			res.report.State, res.report.LeftOut, res.skip = "unchanged", old.LeftOut, true
 			return res
 		}
 	}

@@ -15,10 +15,22 @@ import (
 type Place struct {
 	Project     string    `json:"project"`
 	Source      string    `json:"source"`
-	Interactive int       `json:"interactive"` // sessions
+	Interactive int       `json:"interactive"` // sessions that are not old
 	Headless    int       `json:"headless"`
-	Recent      int       `json:"recent"` // interactive ones that ended within Inputs.Recent
-	Newest      time.Time `json:"newest"`
+	Old         int       `json:"old"` // interactive ones that ended before Inputs.Keep
+	Oldest      time.Time `json:"oldest"`
+	Newest      time.Time `json:"newest"` // of those that are not old
+}
+
+// Add adds what is there in another place.
+func (p *Place) Add(o Place) {
+	p.Interactive, p.Headless, p.Old = p.Interactive+o.Interactive, p.Headless+o.Headless, p.Old+o.Old
+	if p.Oldest.IsZero() || !o.Oldest.IsZero() && o.Oldest.Before(p.Oldest) {
+		p.Oldest = o.Oldest
+	}
+	if o.Newest.After(p.Newest) {
+		p.Newest = o.Newest
+	}
 }
 
 // Found is what is there of one source.
@@ -146,18 +158,16 @@ func (s *survey) count(t transcript.Transcript) {
 	if s.places[key] == nil {
 		s.places[key] = &Place{Project: t.Project, Source: t.Source}
 	}
-	p := s.places[key]
-	if t.Origin == transcript.Headless {
-		p.Headless++
-	} else {
-		p.Interactive++
-		if t.Ended.After(s.in.Now.Add(-s.in.Recent)) {
-			p.Recent++
-		}
+	one := Place{Oldest: t.Ended, Newest: t.Ended}
+	switch {
+	case t.Origin == transcript.Headless:
+		one.Headless = 1
+	case s.in.Keep > 0 && t.Ended.Before(s.in.Now.Add(-s.in.Keep)):
+		one = Place{Old: 1}
+	default:
+		one.Interactive = 1
 	}
-	if t.Ended.After(p.Newest) {
-		p.Newest = t.Ended
-	}
+	s.places[key].Add(one)
 }
 
 func (f *Found) add(r read) {

@@ -80,7 +80,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 		return err
 	case out == WaitingForReply || out == Stopped:
 		for _, j := range c.jobs {
-			j.out.Outcome, j.out.Reason, j.out.Help = out, err.Error(), helpFor(out)
+			j.out.Outcome, j.out.Reason, j.out.Help = out, err.Error(), c.purse.helpFor(out)
 			n.setTarget(j.out)
 		}
 		return nil
@@ -286,8 +286,8 @@ func (c *comparing) demote(ctx context.Context) error {
 	for _, j := range c.jobs {
 		was := j.out.Outcome
 		j.out.Outcome = Suggested
-		j.out.Reason = fmt.Sprintf("%s by itself (%s); adopted with what else the night staged it is worse: %s", was, j.out.Reason, c.out.Reason)
-		j.out.Help = "skillopt sleep show " + c.report.ID + " shows each; adopt one of them at most"
+		j.out.Reason = fmt.Sprintf("%s by itself (%s); adopted with what else the night staged it is worse, so adopt one of them at most: %s", was, j.out.Reason, c.out.Reason)
+		j.out.Help = "skillopt sleep show " + c.report.ID
 		c.setTarget(j.out)
 		if j.claimed == nil {
 			continue

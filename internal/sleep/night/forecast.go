@@ -188,7 +188,7 @@ func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast
 			return nil, fmt.Errorf("forecast: %w", err)
 		}
 	}
-	sum.mining(min(sessions, sessionsPerTask*n.Config.Sleep.Tasks))
+	sum.mining(MostSessions(n.Config.Sleep, sessions))
 	f := sum.out
 	f.Tokens = n.ceilingFor(f, nil)
 	return &f, nil

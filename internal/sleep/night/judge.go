@@ -110,7 +110,7 @@ func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	}
 	j.out.Judge = plan
 	if n.Config.Models.Judge.Provider == "" {
-		return n.withoutJudge(j, "models.judge names no model, and words alone decide these tasks", "skillopt sleep run --set 'models.judge={provider: ..., model: ...}'")
+		return n.withoutJudge(j, "models.judge names no model, and words alone decide these tasks: name one in the profile", "skillopt sleep run")
 	}
 	if len(pairs) == 0 {
 		n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s: the judge was not tried: the sessions hold no two answers to judge", j.doc.ID()))
@@ -121,7 +121,7 @@ func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	}
 	if plan.Usable != nil && !*plan.Usable {
 		return n.withoutJudge(j, fmt.Sprintf("of %d pairs of answers, one corrected and one accepted, the judge scored the accepted one higher in %d, and %.0f %% are needed: %s",
-			plan.Pairs, plan.Apart, 100*apartShare, unresolvedText(plan.Examples)), "skillopt sleep run --set models.judge.model=... tries another judge")
+			plan.Pairs, plan.Apart, 100*apartShare, unresolvedText(plan.Examples)), "skillopt sleep review")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
@@ -19,18 +20,22 @@ const (
 	minedAtOnce = 40
 )
 
+// MostSessions returns how many of that many new sessions a night mines at most: the newest ones.
+func MostSessions(c config.Sleep, sessions int) int { return min(sessions, sessionsPerTask*c.Tasks) }
+
 // mine makes tasks of sessions that are new, and takes them into the bank: of the newest ones, as many as a night
 // mines, and as long as its share of the ceilings lasts. The others wait for later nights. A share that does for
 // not even the first run ends the night.
 func (n *night) mine(ctx context.Context) error {
-	most := min(len(n.sessions), sessionsPerTask*n.Config.Sleep.Tasks) // the newest come first
+	most := MostSessions(n.Config.Sleep, len(n.sessions)) // the newest come first
 	chosen, waiting := slices.Clone(n.sessions[:most]), len(n.sessions)-most
+	why := "a night mines 3 times sleep.tasks"
 	slices.Reverse(chosen) // those that arrive while a night is interrupted come behind the others
 	for done := 0; done < len(chosen); done += minedAtOnce {
 		err := n.mineSome(ctx, chosen[done:min(len(chosen), done+minedAtOnce)])
 		if outcomeOf(err) == Budget && n.report.Mined.Noted > 0 {
 			waiting += len(chosen) - done
-			n.report.Notes = append(n.report.Notes, "mining has used its half of the ceiling (limits)")
+			why = "mining has used its half of the ceiling, which the keys under limits raise"
 			break
 		}
 		if err != nil {
@@ -38,7 +43,7 @@ func (n *night) mine(ctx context.Context) error {
 		}
 	}
 	if waiting > 0 {
-		n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s for the next nights", wording.Plural(waiting, "session waits", "sessions wait")))
+		n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s for the next nights: %s", wording.Plural(waiting, "session waits", "sessions wait"), why))
 	}
 	return nil
 }

@@ -82,7 +82,6 @@ type night struct {
 	Options
 
 	report   *Report
-	from     time.Time // sessions that ended before are of no interest: the first night did not look back so far
 	sessions []bank.Session
 	purse    purse
 	key      []byte
@@ -141,19 +140,12 @@ func (n *night) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var last time.Time
+	var since time.Time // zero: the first night takes all that is kept
 	for _, old := range nights {
 		if !old.Ended.IsZero() && worked(old.Data) {
-			last = old.Started
+			since = old.Started
 			break
 		}
-	}
-	if len(nights) > 0 {
-		var first Report
-		if err := json.Unmarshal(nights[len(nights)-1].Data, &first); err != nil {
-			return fmt.Errorf("read night %s: %w", nights[len(nights)-1].ID, err)
-		}
-		n.from = first.Since
 	}
 	n.purse = newPurse(n.Config)
 	began := n.Now()
@@ -169,22 +161,12 @@ func (n *night) begin(ctx context.Context) error {
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
-	since := last
-	if since.IsZero() {
-		since = n.from // no night has worked on anything yet
-	}
-	if since.IsZero() {
-		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
-	}
 	all, err := n.Bank.Nights(ctx, "")
 	if err != nil {
 		return err
 	}
 	n.report = n.blank(now, since)
 	n.report.ID = nameOf(now, all)
-	if n.from.IsZero() {
-		n.from = since
-	}
 	return n.prepare(ctx)
 }
 
@@ -204,14 +186,14 @@ func openNight(nights []bank.Night) string {
 	return ""
 }
 
-// worked reports whether a night came to something for a document, or had none to work on. Where it did not, since a model was ill or a document
-// could not be found, what it mined is still new to the next one.
+// worked reports whether a night read sessions and had a result for a document, or no document to work on. Where it did not, since
+// there was no session, a model was ill or a document could not be found, all is still new to the next one.
 func worked(data json.RawMessage) bool {
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
 		return true // it is given where that night is shown
 	}
-	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
+	return len(r.Targets)+len(r.Skipped) == 0 && r.Mined.Sessions > 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
 
 // nameOf is the name of a night, which no other one has, of whatever project: of two that begin in one second, the later one
@@ -246,7 +228,7 @@ func (n *night) prepare(ctx context.Context) (err error) {
 	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return within(n.Project, p) }}, func(s bank.Session) error {
 		n.seen[s.Source+"/"+s.ID] = s
 		// A session may have been read long after it ended: what counts is whether it was mined.
-		if s.Ended.Before(n.from) || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
+		if mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
 			return nil
 		}
 		n.sessions = append(n.sessions, s)
@@ -301,7 +283,7 @@ func (n *night) work(ctx context.Context) error {
 	n.holdForBundle(jobs)
 	for i := range jobs {
 		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide according to what it has
-			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, helpFor(Budget)
+			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, "skillopt sleep run"
 		} else {
 			workshop{n}.replay(ctx, jobs, i)
 		}
@@ -344,7 +326,7 @@ func (n *night) ended(err error) error {
 	if out == "" || otherSettings(err) != nil {
 		return err
 	}
-	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
+	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Help: n.purse.helpFor(out), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
 	return nil
 }
 

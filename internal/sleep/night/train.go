@@ -54,19 +54,35 @@ func (n trainer) train(ctx context.Context, j *job) {
 	}
 	text := err.Error()
 	j.out.Outcome, j.out.Reason, j.out.Consolidation.CallError = out, text, &text
-	j.out.Help = helpFor(out)
+	j.out.Help = n.purse.helpFor(out)
 }
 
-func helpFor(o Outcome) string {
+// helpFor returns the command that helps where a night ended early; "": none does.
+func (p *purse) helpFor(o Outcome) string {
 	switch o {
 	case Budget:
-		return "skillopt sleep run --set limits.tokens=... goes on with this night"
+		return "skillopt sleep run" + p.doubleFlags()
 	case WaitingForReply, Stopped:
-		return "skillopt sleep run goes on with this night"
+		return "skillopt sleep run"
 	case ModelUnhealthy:
-		return "skillopt doctor --config PROFILE asks each model once"
+		return "skillopt doctor"
 	}
 	return ""
+}
+
+// doubleFlags returns the flags that double the ceilings of money, tokens and calls.
+func (p *purse) doubleFlags() string {
+	flags := ""
+	if c := p.limits.Tokens; c != nil {
+		flags += fmt.Sprintf(" --set limits.tokens=%d", 2**c)
+	}
+	if c := p.limits.USD; c != nil {
+		flags += fmt.Sprintf(" --set limits.usd=%g", 2**c)
+	}
+	if c := p.limits.Calls; c != nil {
+		flags += fmt.Sprintf(" --set limits.calls=%d", 2**c)
+	}
+	return flags
 }
 
 func (n trainer) learn(ctx context.Context, j *job) error {
@@ -74,7 +90,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	n.report.Exploratory = n.report.Exploratory || j.out.Clusters.Unreviewed > 0
 	switch {
 	case len(clusters) == 0 && j.picked.waiting > 0 && j.picked.open == 0 && len(j.picked.fresh) == 0:
-		j.out.Outcome, j.out.Reason, j.out.Help = NotReplayable, n.waitingReason(ctx, j), "skillopt sleep review shows what waits, and why"
+		j.out.Outcome, j.out.Reason, j.out.Help = NotReplayable, n.waitingReason(ctx, j), "skillopt sleep review"
 		return nil
 	case len(clusters) == 0:
 		j.out.Outcome, j.out.Reason = TooFewTasks, "no task of it is open for training"
@@ -96,7 +112,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 		return nil
 	}
 	if reason := n.holdsBack(j, best, clusters); reason != "" {
-		j.out.Outcome, j.out.Reason, j.out.Help = Refused, reason, "skillopt sleep show "+n.report.ID+" prints it; nothing of it is staged"
+		j.out.Outcome, j.out.Reason, j.out.Help = Refused, reason+"; nothing of it is staged", "skillopt sleep show "+n.report.ID
 		return nil
 	}
 	if err := n.confirm(ctx, j, best, clusters); err != nil {

@@ -64,7 +64,7 @@ func Text(kind Kind, e Entry, f Folders) ([]File, error) {
 	return nil, &InputError{What: fmt.Sprintf("%q", kind), Why: "there is no such scheduler; allowed: systemd, cron, launchd, taskscheduler"}
 }
 
-const written = "Written by `skillopt sleep schedule`; `skillopt sleep unschedule` removes it."
+const written = "Written by `skillopt sleep schedule`, which removes it too (off)."
 
 func serviceText(e Entry) string {
 	words := []string{systemdWord(e.Program, true)}

@@ -19,7 +19,7 @@ func (g *gathering) next() {
 		g.out.Next = append(g.out.Next, result.WeekStep{Why: why, Command: command})
 	}
 	if len(w.Intents) > 0 {
-		add(wording.Plural(len(w.Intents), "adoption has", "adoptions have")+" begun and not ended: another process is at work, or the next command settles it", "skillopt sleep history")
+		add(wording.Plural(len(w.Intents), "adoption has", "adoptions have")+" begun and not ended: another process is at work, or the next command settles it", "skillopt sleep rollback")
 	}
 	for _, a := range g.out.Adoptions {
 		if Standing(a) && a.Since != nil && a.Since.Verdict == result.AdoptedWorse {
@@ -65,7 +65,7 @@ func (g *gathering) proposals(add func(why, command string)) {
 		case n > 1:
 			add(fmt.Sprintf("%s proposes texts for %d documents", name, n), "skillopt sleep adopt "+p.Night+" --all")
 		case p.Outcome == result.NightSuggested: // nothing is known of it: it is looked at first
-			add(fmt.Sprintf("%s has a suggestion for %s", name, p.Target), "skillopt sleep diff "+p.Night)
+			add(fmt.Sprintf("%s has a suggestion for %s", name, p.Target), "skillopt sleep show "+p.Night)
 		default:
 			add(fmt.Sprintf("%s proposes a text for %s: %s", name, p.Target, p.Outcome), "skillopt sleep adopt "+p.Night)
 		}

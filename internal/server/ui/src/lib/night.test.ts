@@ -61,9 +61,9 @@ describe('answered', () => {
 
 describe('command', () => {
   it.each([
-    ['20261125-205340', 'skillopt sleep diff 20261125-205340'], ['20261125-205340-2', 'skillopt sleep diff 20261125-205340-2'],
+    ['20261125-205340', 'skillopt sleep show 20261125-205340'], ['20261125-205340-2', 'skillopt sleep show 20261125-205340-2'],
     ['20261125-205340; rm -rf x', null], ['--profile=x', null], ['', null], ['20261125-205340\n', null],
-  ])('%j', (night, want) => expect(command('diff', night)).toBe(want))
+  ])('%j', (night, want) => expect(command('show', night)).toBe(want))
 })
 
 it('writes the funnel a stage a row', () => {
