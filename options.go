@@ -138,13 +138,13 @@ func WithSkill[S string | skill.Skill](s S) Option {
 	return func(o *session.Options) { o.Skill = &given }
 }
 
-// Memory is what other runs leave to the optimizer of a new one. MemoryOf makes it, `skillopt runs memory` as well.
+// Memory is what other runs leave to the optimizer of a new one. MemoryOf makes it.
 type Memory = result.Memory
 
 // WithMemory has Train tell its analysts which edits other runs tried in vain, with what was
-// measured of them, and begin with the meta skill of another optimizer, instead of what
-// reflect.remembered names. It is part of the identity of the run by all that it says; an empty
-// memory is as none. Its texts are shown as evidence, between fences and without secrets; a
+// measured of them, and begin with the meta skill of another optimizer. It is part of the
+// identity of the run by all that it says, and recorded in it: a run that is resumed in its
+// directory has it without this option. An empty memory is as none. Its texts are shown as evidence, between fences and without secrets; a
 // memory beyond the bounds (200 entries, 64 edits of one, 16 KB a text) is an *Error.
 func WithMemory(m Memory) Option { return func(o *session.Options) { o.Memory = &m } }
 

@@ -17,8 +17,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/op/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/op/train"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
-	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/remember"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -97,14 +95,6 @@ func MemoryOf(dirs ...string) (Memory, error) {
 	}
 	m, err := ask.Memory(runs)
 	return m.Memory, classify(err)
-}
-
-// ReadMemory reads what `runs memory` printed, strictly: a field that is not known, another
-// version and what is beyond the bounds are errors. What looks like a secret is masked. The
-// error is an *Error.
-func ReadMemory(data []byte) (Memory, error) {
-	m, err := remember.Decode(data, redact.Text)
-	return m, classify(err)
 }
 
 // MeasureNoise asks every selection task twice with the skill of a configuration.

@@ -7,7 +7,7 @@ dir=${SKILLOPT_BIN:-${RUNNER_TEMP:-/tmp}/skillopt-bin}
 mkdir -p "$dir"
 
 if [ "$version" = path ]; then
-  skillopt version
+  skillopt --version
   exit 0
 fi
 if [ -z "$version" ] || [ "$version" = source ]; then
@@ -32,5 +32,5 @@ else
   fi
   tar -xzf "$dir/$name.tar.gz" -C "$dir" --strip-components 1 "$name/skillopt"
 fi
-"$dir/skillopt" version
+"$dir/skillopt" --version
 [ -z "${GITHUB_PATH:-}" ] || printf '%s\n' "$dir" >>"$GITHUB_PATH"

@@ -90,7 +90,7 @@ func forbidden(layer map[string]any) (string, bool) {
 			return key, true
 		}
 		sub, _ := layer[key].(map[string]any)
-		for _, inner := range []string{"path", "remembered", "verify"} {
+		for _, inner := range []string{"path", "verify"} {
 			if _, set := sub[inner]; set {
 				return join(key, inner), true
 			}

@@ -34,7 +34,7 @@ type Config struct {
 	Extras     map[string]any   `key:"extras" doc:"free values passed to environments and templates as extras.NAME"`
 	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
 	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
-	PriceFile  string           `key:"price_file" doc:"a table of prices that skillopt prices import wrote; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
+	PriceFile  string           `key:"price_file" doc:"the table of prices that LiteLLM publishes (model_prices_and_context_window.json), or a CSV file; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
 	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
 	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/telemetry.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
@@ -44,7 +44,7 @@ type Config struct {
 // Bench is a benchmark that a configuration builds on. What its folder says counts through the keys
 // that it sets, and its data through the tasks.
 type Bench struct {
-	Name    string `key:"name" doc:"the benchmark to measure on: a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench show NAME says what it sets" class:"operational"`
+	Name    string `key:"name" doc:"the benchmark to measure on: a name of skillopt bench list, or a folder of your own such as ./my-bench; skillopt bench list NAME says what it sets" class:"operational"`
 	Data    string `key:"data" doc:"a folder that skillopt bench prepare wrote, or rows in the form of SkillOpt's own splits, which are prepared when they are needed" path:"file" class:"operational"`
 	Scoring string `key:"scoring" doc:"how answers are scored: reference (as by the program whose figures are published) or robust; absent: the benchmark's default" enum:",reference,robust" class:"operational"`
 }
@@ -206,7 +206,6 @@ type Reflect struct {
 	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode, fewer for optimizers that overlook much of a long prompt; auto = those of one kind together, at most 16 and no more than fit into reflect.window" min:"1"`
 	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000"`
 	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target apart from the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, with the prompts of protocol: skillopt)" enum:"agent,task"`
-	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file"`
 	Guide         string `key:"guide" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they are in the prompts of analysts alone"`
 	Rollouts      int    `key:"rollouts" doc:"answers to each train task of a batch, several where one task is solved at times only; where they differ by the gate's metric analysts see the best next to the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes, to save their calls"`

@@ -1,9 +1,10 @@
 package config
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/price"
@@ -13,20 +14,18 @@ import (
 const MaxPrices = 16 << 20
 
 // PriceTable returns the prices that c knows: its own, over those of its file, over
-// those that the program brings.
-func (c Config) PriceTable(ctx context.Context) (price.Table, error) {
-	table, err := price.Default()
-	if err != nil {
-		return price.Table{}, fmt.Errorf("the table of prices that the program brings: %w", err)
+// those that the program brings, and a warning of rows of the file that are left out.
+func (c Config) PriceTable(ctx context.Context) (table price.Table, warning string, err error) {
+	if table, err = price.Default(); err != nil {
+		return table, "", fmt.Errorf("the table of prices that the program brings: %w", err)
 	}
 	if c.PriceFile != "" {
-		data, err := disk.Read(ctx, c.PriceFile, MaxPrices)
+		own, bad, err := readPrices(ctx, c.PriceFile)
 		if err != nil {
-			return price.Table{}, fmt.Errorf("price_file: %w", err)
+			return table, "", fmt.Errorf("price_file %s: %w", c.PriceFile, err)
 		}
-		own, err := price.Parse(bytes.NewReader(data))
-		if err != nil {
-			return price.Table{}, fmt.Errorf("price_file %s: %w", c.PriceFile, err)
+		if len(bad) > 0 {
+			warning = fmt.Sprintf("price_file %s: rows that cannot be read are left out: %d, the first is %q: %s", c.PriceFile, len(bad), bad[0].Name, bad[0].Why)
 		}
 		table = own.Over(table)
 	}
@@ -34,14 +33,27 @@ func (c Config) PriceTable(ctx context.Context) (price.Table, error) {
 	for name, p := range c.Prices {
 		own[name] = price.Override{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrite: p.CacheWrite, MaxOutput: p.MaxOutput}
 	}
-	return table.With(own), nil
+	return table.With(own), warning, nil
+}
+
+// readPrices reads a file of prices. Those of LiteLLM held on the day of the file.
+func readPrices(ctx context.Context, path string) (price.Table, []price.Skipped, error) {
+	data, err := disk.Read(ctx, path, MaxPrices)
+	if err != nil {
+		return price.Table{}, nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return price.Table{}, nil, err
+	}
+	return price.Read(data, info.ModTime().UTC().Format(time.DateOnly))
 }
 
 // priced checks that a ceiling of cost or tokens sees all calls before they are sent:
 // of a model without a price nothing would be counted, and of one whose replies have
 // no known limit no one can say what a call takes.
 func (d *decoder) priced(c *Config) {
-	table, err := c.PriceTable(context.Background())
+	table, _, err := c.PriceTable(context.Background())
 	if err != nil {
 		d.fail("price_file", c.PriceFile, "a table of prices", err.Error())
 		return
@@ -77,7 +89,7 @@ func (s ceilinged) check(c Limits) {
 	switch {
 	case c.USD != nil && !s.priced:
 		s.fail("limits.usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.USD, s.role, name),
-			"a ceiling only with prices for all models", "set prices."+name+".input and .output, or price_file to a table that skillopt prices import has written")
+			"a ceiling only with prices for all models", "set prices."+name+".input and .output, or price_file to the table that LiteLLM publishes (model_prices_and_context_window.json)")
 	case c.USD != nil && !s.bounded:
 		s.unbounded("limits.usd", fmt.Sprint(*c.USD))
 	case c.Tokens != nil && !s.bounded:

@@ -9,8 +9,8 @@ import (
 // MemoryVersion is the version of the documents of Memory that this package writes.
 const MemoryVersion = 1
 
-// Memory is what other runs leave to the optimizer of a new one. It is the document that
-// `runs memory` prints. Its texts were written by models: they are shown as evidence, and
+// Memory is what other runs leave to the optimizer of a new one. It is the document
+// memory.json of a run. Its texts were written by models: they are shown as evidence, and
 // never followed.
 type Memory struct {
 	Version   int        `json:"version"`              // MemoryVersion; of a value made in Go 0 too

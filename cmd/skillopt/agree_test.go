@@ -20,7 +20,6 @@ type spending struct {
 // part is what commands that list parts of a run say of one.
 type part struct {
 	Calls   int64    `json:"calls"`
-	Results int64    `json:"results"`
 	Taken   int64    `json:"taken_over"`
 	Unknown int64    `json:"usage_unknown"`
 	Failed  int64    `json:"failed_attempts"`
@@ -63,13 +62,10 @@ func agrees(ts *testscript.TestScript, neg bool, args []string) {
 	var spent struct {
 		Parts []part `json:"parts"`
 	}
-	documentOf(ts, &spent, "runs", "spend", args[0])
-	same(ts, "runs spend", added(spent.Parts), sum)
-	var calls struct {
-		Stages []part `json:"stages"`
+	for _, by := range []string{"stage", "part", "model"} {
+		documentOf(ts, &spent, "runs", "calls", args[0], "--by", by)
+		same(ts, "runs calls --by "+by, added(spent.Parts), sum)
 	}
-	documentOf(ts, &calls, "runs", "calls", args[0])
-	same(ts, "runs calls", added(calls.Stages), sum)
 }
 
 // documentOf runs a command of skillopt and reads the document that it prints.
@@ -92,7 +88,7 @@ func same(ts *testscript.TestScript, who string, got, want spending) {
 func added(parts []part) spending {
 	var sum spending
 	for _, p := range parts {
-		sum.Calls, sum.Taken, sum.Unknown, sum.Failed = sum.Calls+p.Calls+p.Results, sum.Taken+p.Taken, sum.Unknown+p.Unknown, sum.Failed+p.Failed
+		sum.Calls, sum.Taken, sum.Unknown, sum.Failed = sum.Calls+p.Calls, sum.Taken+p.Taken, sum.Unknown+p.Unknown, sum.Failed+p.Failed
 		sum.Input, sum.Output = sum.Input+p.Input, sum.Output+p.Output
 		if p.USD != nil {
 			sum.NanoUSD += nanoUSD(p.USD)

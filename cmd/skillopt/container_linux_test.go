@@ -65,7 +65,7 @@ func TestContainer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := inImage(t, root, last, "version"); !strings.HasPrefix(out, "skillopt v9.8.7 cloud (") {
+	if out := inImage(t, root, last, "--version"); !strings.HasPrefix(out, "skillopt v9.8.7 cloud (") {
 		t.Errorf("version: %s", out)
 	}
 	var summary struct{ Status string }

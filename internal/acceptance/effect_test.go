@@ -209,7 +209,6 @@ func stageEffects() map[string]effect {
 		"reflect.minibatch_size": {to: "9", see: stages},
 		"reflect.window":         {base: []string{"reflect.minibatch_size=20"}, to: "1000", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.view":           {to: "task", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
-		"reflect.remembered":     {to: "testdata/guarantee/memory.json", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.guide":          {to: "Name no customer.", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"reflect.rollouts":       {to: "2", see: stages},
 		"reflect.failure_only":   {to: "true", see: func(s sight) any { return s.stages()["analyst_success"] > 0 }},

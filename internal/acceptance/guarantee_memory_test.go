@@ -89,8 +89,7 @@ func TestAMemoryOfOtherRunsIsHeeded(t *testing.T) {
 	}
 }
 
-// A memory is part of what a run is: by its content, wherever it comes from, and not at all
-// where it says nothing.
+// A memory is part of what a run is: by its content, and not at all where it says nothing.
 func TestAMemoryIsPartOfTheIdentity(t *testing.T) {
 	t.Parallel()
 	cfg := memoryConfig(1)
@@ -113,25 +112,11 @@ func TestAMemoryIsPartOfTheIdentity(t *testing.T) {
 		return m.Identity
 	}
 	memory := skillopt.Memory{Rejected: []result.Rejected{{Edits: []result.RejectedEdit{{Op: skill.Append, Content: "- Begin with a courtesy."}}}}}
-	file := filepath.Join(t.TempDir(), "memory.json")
-	memory.Version = result.MemoryVersion
-	text, err := json.Marshal(memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	named := cfg
-	named.Reflect.Remembered = file
-	none, given, read := identity(cfg), identity(cfg, skillopt.WithMemory(memory)), identity(named)
-	if diff := cmp.Diff(given, read); diff != "" {
-		t.Errorf("a value and a file that say the same are two runs (-value +file):\n%s", diff)
-	}
+	none, given := identity(cfg), identity(cfg, skillopt.WithMemory(memory))
 	if diff := cmp.Diff(none, identity(cfg, skillopt.WithMemory(skillopt.Memory{}))); diff != "" {
 		t.Errorf("an empty memory is not as none (-none +empty):\n%s", diff)
 	}
-	if none["reflect.remembered"] != `""` || len(given["reflect.remembered"]) < 16 {
+	if none["memory"] != "" || len(given["memory"]) < 16 {
 		t.Errorf("without: %v, with: %v", none, given)
 	}
 }
@@ -162,10 +147,10 @@ func TestARunWithAMemoryGoesOn(t *testing.T) {
 	cfg.Limits.Calls = nil
 	other := memory
 	other.MetaSkill = "Prefer long rules."
-	if _, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithMemory(other), skillopt.WithRunDir(dir))...); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "reflect.remembered: was") {
+	if _, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithMemory(other), skillopt.WithRunDir(dir))...); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "memory: was") {
 		t.Errorf("with another memory: %v", err)
 	}
-	trained(t, cfg, dir, append(inProcess(t), skillopt.WithMemory(memory))...)
+	trained(t, cfg, dir, inProcess(t)...) // it has recorded its memory
 	sameResults(t, results(t, whole), dir)
 	if stops < 2 {
 		t.Errorf("the run was stopped %d times: that proves little", stops)

@@ -90,7 +90,7 @@ func TestWhatIsPassedOnHoldsNoKeys(t *testing.T) {
 			}
 			fmt.Fprintf(&told, "%v", err)
 			texts := map[string]string{"events and error": told.String(), "telemetry": receiver.Text()}
-			for _, args := range [][]string{{"runs", "show"}, {"runs", "show", "--json"}, {"runs", "blame"}, {"runs", "blame", "--json"}, {"runs", "report"}, {"runs", "list"}} {
+			for _, args := range [][]string{{"runs", "show"}, {"runs", "show", "--json"}, {"runs", "blame"}, {"runs", "blame", "--json"}, {"runs", "list"}} {
 				texts[strings.Join(args, " ")] = shown(t, append(args, dir)...)
 			}
 			texts["runs list"] = shown(t, "runs", "list", filepath.Dir(dir))

@@ -94,23 +94,6 @@ func AnswersTest(ctx context.Context, r *record.Run) (found bool, err error) {
 // gave no result says nothing of one.
 func ofTest(r *record.Run, c record.Call) bool { return c.Kind != journal.Fault && r.OfTest(c.Place) }
 
-// Stages are the calls of a run, summed up by stage.
-type Stages struct {
-	RunDir string      `json:"run_dir"`
-	Stages []*StageSum `json:"stages"`
-}
-
-// SumStages sums up the calls of the run in dir by stage.
-func SumStages(ctx context.Context, r *record.Run, dir string) (Stages, error) {
-	var sums stageSums
-	err := record.EachCall(ctx, r, record.Filter{}, func(c record.Call) {
-		if c.Stage != "" {
-			sums.add(c)
-		}
-	})
-	return Stages{RunDir: dir, Stages: sums.list}, err
-}
-
 // Tries are the calls inside an episode.
 type Tries struct {
 	Key      string       `json:"key"`
@@ -136,42 +119,4 @@ func Spent(ctx context.Context, r *record.Run, dir, by string) (Spending, error)
 		return Spending{}, err
 	}
 	return Spending{RunDir: dir, By: by, Parts: parts, Lost: lost}, nil
-}
-
-// StageSum is what the calls of one stage come to.
-type StageSum struct {
-	Stage   string `json:"stage"`
-	Role    string `json:"role"`
-	Results int    `json:"results"`          // calls that were made and answered; of all stages together, calls.total of the summary
-	Reused  int    `json:"reused,omitempty"` // of those taken over, the ones whose origin is known
-	record.Used
-}
-
-// stageSums sums up calls by stage. The calls within an episode count, not the episode.
-type stageSums struct {
-	list []*StageSum
-	at   map[string]*StageSum
-}
-
-func (s *stageSums) add(c record.Call) {
-	sum := s.at[c.Stage]
-	if sum == nil {
-		if s.at == nil {
-			s.at = map[string]*StageSum{}
-		}
-		sum = &StageSum{Stage: c.Stage, Role: c.Role}
-		s.at[c.Stage], s.list = sum, append(s.list, sum)
-	}
-	sum.add(c)
-}
-
-// add adds an entry.
-func (s *StageSum) add(c record.Call) {
-	taken := s.TakenOver
-	if s.Count(c) {
-		s.Results++
-	}
-	if s.TakenOver > taken && c.Origin != nil {
-		s.Reused++
-	}
 }

@@ -10,7 +10,6 @@ import (
 type FailuresQuestion struct {
 	Step string // whose candidate is looked at, or best
 	Type string // tasks of this type alone; "": all
-	Lost bool   // those alone that the seed skill had solved
 	Test bool   // those of the test split, with the best skill
 }
 
@@ -115,7 +114,7 @@ func titlesOf(all []record.Sheet) []string {
 		}
 	}
 	if test {
-		out = append(out, "those of the test split, with --test")
+		out = append(out, "those of the test split, with --split test")
 	}
 	if len(out) == 0 {
 		return []string{"none at all"}
@@ -143,13 +142,10 @@ func (q FailuresQuestion) failing(r *record.Run, sheets []record.Sheet, seed *re
 			solved[b.ID] = b.Status.Measured() && b.Hard >= 1
 		}
 	}
-	f.List = []record.FailingTask{}
+	f.List = append([]record.FailingTask{}, all.List...)
 	for _, t := range all.List {
 		if solved[t.ID] {
 			f.Lost = append(f.Lost, t.ID)
-		}
-		if solved[t.ID] || !q.Lost {
-			f.List = append(f.List, t)
 		}
 	}
 	return f, nil

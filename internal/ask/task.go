@@ -37,14 +37,14 @@ type Evaluation struct {
 func Task(ctx context.Context, r *record.Run, dir, path, id string, q TaskQuestion) (TaskAnswer, error) {
 	none := TaskAnswer{RunDir: dir, Task: id}
 	if id == "" {
-		return none, wrong("", "the id of a task is empty; `skillopt runs failures %s` names tasks", path)
+		return none, wrong("", "the id of a task is empty; `skillopt runs tasks %s` names tasks", path)
 	}
 	all, err := r.Task(ctx, id)
 	if err != nil {
 		return none, err
 	}
 	if len(all) == 0 {
-		return none, missing("run %s has never asked a task %q; `skillopt runs failures %s` names tasks of it", path, id, path)
+		return none, missing("run %s has never asked a task %q; `skillopt runs tasks %s` names tasks of it", path, id, path)
 	}
 	chosen, err := q.chosen(r, all)
 	if err != nil {

@@ -226,7 +226,7 @@ type UnboundedError struct {
 
 func (e *UnboundedError) Error() string {
 	if e.Price {
-		return fmt.Sprintf("%s is set, but the price of models.%s (%s) is not known: set prices.%s.input and .output, name a file that skillopt prices import wrote in price_file, or limit tokens",
+		return fmt.Sprintf("%s is set, but the price of models.%s (%s) is not known: set prices.%s.input and .output, name a file with it in price_file, or limit tokens",
 			e.Limit, e.Role, e.Model, e.Model)
 	}
 	return fmt.Sprintf("%s is set, but nothing says how long a reply of models.%s (%s) can be, so that a call could pass it: set models.%s.max_tokens, or prices.%s.max_output, the limit of the model",

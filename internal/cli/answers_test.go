@@ -69,7 +69,7 @@ func TestAnswersOfCommandsAreThoseOfTheAPI(t *testing.T) {
 		t.Fatal(noise, err)
 	}
 	var failing struct{ Failing []struct{ ID string } }
-	if err := json.Unmarshal(command("runs", "failures", "runs/t", "--step", "0", "--json"), &failing); err != nil || len(failing.Failing) == 0 {
+	if err := json.Unmarshal(command("runs", "tasks", "runs/t", "--failing", "--step", "0", "--json"), &failing); err != nil || len(failing.Failing) == 0 {
 		t.Fatalf("nothing fails with the seed skill: %v", err)
 	}
 	for _, c := range []struct {
@@ -86,17 +86,16 @@ func TestAnswersOfCommandsAreThoseOfTheAPI(t *testing.T) {
 		{"Difference", []string{"diff", "runs/t"}},
 		{"Difference", []string{"diff", "runs/t", "--from", "0", "--to", "0"}},
 		{"Blame", []string{"blame", "runs/t"}},
-		{"StepDetail", []string{"step", "runs/t", "1"}},
-		{"StepDetail", []string{"step", "runs/t", "0"}},
+		{"StepDetail", []string{"show", "runs/t", "1"}},
+		{"StepDetail", []string{"show", "runs/t", "0"}},
 		{"Grid", []string{"tasks", "runs/t"}},
 		{"Grid", []string{"tasks", noise[0]}},
-		{"TaskAnswer", []string{"task", "runs/t", failing.Failing[0].ID}},
-		{"Failures", []string{"failures", "runs/t"}},
-		{"Stages", []string{"calls", "runs/t"}},
-		{"Stages", []string{"calls", noise[0]}},
+		{"TaskAnswer", []string{"tasks", "runs/t", failing.Failing[0].ID}},
+		{"Failures", []string{"tasks", "runs/t", "--failing"}},
+		{"Spending", []string{"calls", "runs/t"}},
+		{"Spending", []string{"calls", noise[0]}},
 		{"AskCalls", []string{"calls", "runs/t", "--failed"}},
-		{"Spending", []string{"spend", "runs/t"}},
-		{"Spending", []string{"spend", noise[0]}},
+		{"Spending", []string{"calls", "runs/t", "--by", "part"}},
 		{"RunsCompared", []string{"compare", "runs/t", "runs/e"}},
 		{"Notes", []string{"note", "runs/t"}},
 	} {

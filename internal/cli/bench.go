@@ -28,7 +28,7 @@ docs/benchmarks.md says how to make one.`,
   skillopt bench fetch searchqa --accept-licence
   skillopt bench run searchqa --config models.yaml`,
 	})
-	c.AddCommand(benchListCommand(a), benchShowCommand(a), benchNewCommand(a), benchFetchCommand(a), benchPrepareCommand(a), benchRunCommand(a), benchVerifyCommand(a))
+	c.AddCommand(benchListCommand(a), benchFetchCommand(a), benchPrepareCommand(a), benchRunCommand(a), benchVerifyCommand(a))
 	return c
 }
 

@@ -23,7 +23,6 @@ import (
 type benchFetchOptions struct {
 	accept bool
 	to     string
-	hf, gh string // base addresses of mirrors
 }
 
 func benchFetchCommand(a *app) *cobra.Command {
@@ -46,8 +45,6 @@ HF_TOKEN, where it is set, goes to Hugging Face alone, never along with a redire
 	}
 	c.Flags().BoolVar(&o.accept, "accept-licence", false, "the licence that is shown is accepted: do not ask")
 	c.Flags().StringVar(&o.to, "to", "", "the folder for the files; absent: one below your folder of this program's state")
-	c.Flags().StringVar(&o.hf, "hf", "", "the address of a mirror of huggingface.co")
-	c.Flags().StringVar(&o.gh, "github", "", "the address of a mirror of api.github.com")
 	return c
 }
 
@@ -74,7 +71,7 @@ func (o *benchFetchOptions) run(ctx context.Context, a *app, name string) error 
 		progress = nil
 	}
 	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (benchmark.Fetched, error) {
-		return benchmark.Fetch(ctx, benchmark.Fetching{Folder: f, Dir: dir, Options: o.options(), Progress: progress})
+		return benchmark.Fetch(ctx, benchmark.Fetching{Folder: f, Dir: dir, Options: fetchOptions(), Progress: progress})
 	})
 	if err != nil {
 		return asFetchInput(err)
@@ -111,11 +108,11 @@ func (o *benchFetchOptions) agreed(a *app, f *folder.Folder) error {
 	return nil
 }
 
-// options are those of the process: its tokens and its proxy.
-func (o *benchFetchOptions) options() fetch.Options {
+// fetchOptions are those of the process: its tokens and its proxy.
+func fetchOptions() fetch.Options {
 	hf, _ := config.Environment("HF_TOKEN")
 	gh, _ := config.Environment("GITHUB_TOKEN")
-	return fetch.Options{HFBase: o.hf, GitHubBase: o.gh, HFToken: hf, GitHubToken: gh, Proxy: wiring.Proxy(config.Environment)}
+	return fetch.Options{HFToken: hf, GitHubToken: gh, Proxy: wiring.Proxy(config.Environment)}
 }
 
 // asFetchInput tells errors of the input from those of the network and the disk.

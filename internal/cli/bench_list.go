@@ -25,12 +25,19 @@ type benchRow struct {
 
 func benchListCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the benchmarks that the program brings",
-		Long:    "List the benchmarks that the program brings, where their rows come from, how they can\nbe scored, and whether the rows are on this machine.",
-		Example: "  skillopt bench list\n  skillopt bench list --json",
-		Args:    exactly(0, "nothing"),
-		RunE:    func(c *cobra.Command, _ []string) error { return benchList(c.Context(), a) },
+		Use:   "list [NAME_OR_DIR]",
+		Short: "List the benchmarks that the program brings, or show one",
+		Long: `List the benchmarks that the program brings, how they can be scored, and whether their rows are
+on this machine. With a name or a folder, show one: licence, sources, splits, the keys of the config
+that it sets beneath yours, and figures that others have published, with why they do not compare.`,
+		Example: "  skillopt bench list\n  skillopt bench list searchqa\n  skillopt bench list ./my-bench --json",
+		Args:    atMost(1, "the name of a benchmark, or a folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return benchShow(c.Context(), a, args[0])
+			}
+			return benchList(c.Context(), a)
+		},
 	}
 }
 
@@ -63,7 +70,7 @@ func benchList(ctx context.Context, a *app) error {
 		return fmt.Errorf("print result: %w", err)
 	}
 	out.line("next: skillopt bench run NAME --fixture   simulated, from nothing")
-	out.line("      skillopt bench show NAME            where its rows come from, and what it sets")
+	out.line("      skillopt bench list NAME            where its rows come from, and what it sets")
 	return nil
 }
 

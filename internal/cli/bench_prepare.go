@@ -41,16 +41,12 @@ simulated world. Nothing half made is left behind.
 		Args: exactly(1, "the name of a benchmark, or a folder"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), a, args[0]) },
 	}
-	o.addFlags(c)
 	c.Flags().StringVar(&o.out, "out", "", "the folder to make; it does not exist, or is empty")
-	return c
-}
-
-func (o *benchPrepareOptions) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&o.from, "from", "", "the folder with the rows; absent: what bench fetch got")
 	c.Flags().BoolVar(&o.fixture, "fixture", false, "rows of our own, and simulated models")
 	c.Flags().Int64Var(&o.seed, "seed", 0, "of a split by a ratio, and of the order of choices; 0: the benchmark's")
-	addScoring(c, &o.scoring)
+	c.Flags().StringVar(&o.scoring, "scoring", "", "reference (as by the program whose figures are published) or robust; absent: the benchmark's default")
+	return c
 }
 
 func (o *benchPrepareOptions) run(ctx context.Context, a *app, name string) error {

@@ -36,7 +36,8 @@ func benchRunCommand(a *app) *cobra.Command {
 		Short: "Prepare a benchmark and train on it, or score a skill on its test split",
 		Long: `Prepare a benchmark, if that is not done yet, and train on it; with --eval score a skill
 on its test split. The models are those of --config. The folder is --out, or
-bench-NAME. The same command again goes on, and pays for nothing twice.
+bench-NAME; bench prepare makes it of rows that you have, or with another seed. The same
+command again goes on, and pays for nothing twice.
 
 What others have published is printed beside the scores, with why the two do not
 compare. With --json the result is what train --json, or eval --json, prints.
@@ -49,7 +50,7 @@ compare. With --json the result is what train --json, or eval --json, prints.
 		Args: exactly(1, "the name of a benchmark, or a folder"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), a, args[0]) },
 	}
-	o.benchPrepareOptions.addFlags(c)
+	c.Flags().BoolVar(&o.fixture, "fixture", false, "rows of our own, and simulated models")
 	c.Flags().StringVar(&o.out, "out", "", "the folder of the tasks; absent: bench-NAME, with --fixture bench-NAME-fixture")
 	c.Flags().StringVar(&o.config, "config", "", "a config with the models, and whatever else is to be other than the benchmark has it")
 	c.Flags().StringVar(&o.eval, "eval", "", "score this skill on the test split in place of training")
@@ -85,7 +86,7 @@ func (o *benchRunOptions) run(ctx context.Context, a *app, name string) error {
 		return err
 	}
 	if o.fixture {
-		a.results().line(fmt.Sprintf("published figures of real models: skillopt bench show %s (a simulation does not compare)", shellWord(name)))
+		a.results().line(fmt.Sprintf("published figures of real models: skillopt bench list %s (a simulation does not compare)", shellWord(name)))
 		return nil
 	}
 	p, err := benchmark.ReadPublished(f)
@@ -151,10 +152,6 @@ func (o *benchRunOptions) ready(ctx context.Context, a *app, f *folder.Folder, n
 		return usagef("%s holds the benchmark %s, and this is %s: name another folder with --out", o.out, was.Benchmark, f.Name)
 	case was.Fixture != o.fixture:
 		return usagef("%s holds %s, and this is %s: name another folder with --out", o.out, rowsText(was.Fixture), rowsText(o.fixture))
-	case o.seed != 0 && was.Seed != o.seed:
-		return usagef("%s was prepared with the seed %d, and --seed is %d: name another folder with --out", o.out, was.Seed, o.seed)
-	case o.from != "":
-		return usagef("%s is prepared already, from what its source.json says: remove it, or name another folder with --out", o.out)
 	}
 	return nil
 }
@@ -191,11 +188,8 @@ const maxSourceFile = 256 << 20
 // settings are what is laid over the config of the user, or that of the prepared folder.
 func (o *benchRunOptions) settings(a *app, f *folder.Folder, name string) (path string, settings []config.Setting, err error) {
 	out := a.absolute(o.out)
-	if o.scoring != "" {
-		settings = append(settings, config.Setting{Key: "bench.scoring", Value: o.scoring, Origin: "--scoring"})
-	}
 	if o.config == "" {
-		return out, settings, nil
+		return out, nil, nil
 	}
 	path = a.absolute(o.config)
 	if _, err := os.Stat(path); err != nil {

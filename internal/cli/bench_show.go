@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
@@ -19,34 +17,15 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// benchView is what bench show reports a benchmark.
+// benchView is what bench list reports of one benchmark.
 type benchView struct {
 	benchRow
 	Sets      map[string]string    `json:"sets"`      // keys of the config with their values as JSON
 	Published *benchmark.Published `json:"published"` // null: nothing is
 }
 
-func benchShowCommand(a *app) *cobra.Command {
-	scoring := ""
-	c := &cobra.Command{
-		Use:   "show NAME_OR_DIR",
-		Short: "Show where the rows of a benchmark come from, what it sets and what others have published",
-		Long: `Show a benchmark: licence, sources, splits, the keys of the config that it sets beneath
-yours, and figures that others have published, with why they do not compare.`,
-		Example: "  skillopt bench show searchqa\n  skillopt bench show ./my-bench --scoring robust\n  skillopt bench show docvqa --json",
-		Args:    exactly(1, "the name of a benchmark, or a folder"),
-		RunE:    func(c *cobra.Command, args []string) error { return benchShow(c.Context(), a, args[0], scoring) },
-	}
-	addScoring(c, &scoring)
-	return c
-}
-
-// addScoring adds the flag that says how answers are scored.
-func addScoring(c *cobra.Command, scoring *string) {
-	c.Flags().StringVar(scoring, "scoring", "", "reference (as by the program whose figures are published) or robust; absent: the benchmark's default")
-}
-
-func benchShow(ctx context.Context, a *app, name, scoring string) error {
+// benchShow shows one benchmark.
+func benchShow(ctx context.Context, a *app, name string) error {
 	f, err := openBench(ctx, a, name)
 	if err != nil {
 		return err
@@ -56,7 +35,7 @@ func benchShow(ctx context.Context, a *app, name, scoring string) error {
 		return err
 	}
 	view := benchView{benchRow: row, Sets: map[string]string{}}
-	l, err := benchConfig(ctx, a, name, scoring)
+	l, err := benchConfig(ctx, a, name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +50,7 @@ func benchShow(ctx context.Context, a *app, name, scoring string) error {
 	if a.json {
 		return printJSON(a.Out, view)
 	}
-	writeBench(a.results(), f, view, scoring)
+	writeBench(a.results(), f, view)
 	return nil
 }
 
@@ -86,11 +65,8 @@ func anyBelow(origins map[string]string, key, where string) bool {
 }
 
 // benchConfig is the config of a benchmark with nothing of the user's over it.
-func benchConfig(ctx context.Context, a *app, name, scoring string) (*config.Loaded, error) {
+func benchConfig(ctx context.Context, a *app, name string) (*config.Loaded, error) {
 	settings := []config.Setting{{Key: "bench.name", Value: name, Origin: "argument"}}
-	if scoring != "" {
-		settings = append(settings, config.Setting{Key: "bench.scoring", Value: scoring, Origin: "--scoring"})
-	}
 	return config.LoadContext(ctx, config.Options{Settings: settings, Dir: a.Dir, Lookup: a.lookup})
 }
 
@@ -100,7 +76,7 @@ func isJudged(ctx context.Context, a *app, f *folder.Folder) (bool, error) {
 	if f.Path != "" {
 		name = f.Path
 	}
-	l, err := benchConfig(ctx, a, name, "")
+	l, err := benchConfig(ctx, a, name)
 	if err != nil {
 		return false, err
 	}
@@ -132,7 +108,7 @@ func fetchedRows(a *app, f *folder.Folder) (string, error) {
 }
 
 // writeBench prints a benchmark.
-func writeBench(out printer, f *folder.Folder, v benchView, scoring string) {
+func writeBench(out printer, f *folder.Folder, v benchView) {
 	out.line(fmt.Sprintf("%s: %s", v.Name, v.Title))
 	out.paragraph("licence: " + v.Licence)
 	for _, s := range v.Source {
@@ -142,17 +118,13 @@ func writeBench(out printer, f *folder.Folder, v benchView, scoring string) {
 	case v.Data != "":
 		out.line("rows: " + out.path(v.Data))
 	case len(f.Sources) == 0:
-		out.line("rows: yours, with --from DIR")
+		out.line("rows: yours, with bench prepare --from DIR")
 	default:
 		out.line(fmt.Sprintf("rows: not on this machine; skillopt bench fetch %s gets them", v.Name))
 	}
 	out.line("splits: " + splitsText(f))
 	if len(v.Scoring) > 0 {
-		used := v.Scoring[0]
-		if scoring != "" {
-			used = scoring
-		}
-		out.line(fmt.Sprintf("scoring: %s (of %s)", used, strings.Join(v.Scoring, ", ")))
+		out.line(fmt.Sprintf("scoring: %s (of %s)", v.Scoring[0], strings.Join(v.Scoring, ", ")))
 	}
 	if v.Judge {
 		out.line("judged: models.judge is needed")

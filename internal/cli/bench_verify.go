@@ -3,77 +3,51 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 )
 
-// benchVerifyOptions are the flags of bench verify.
-type benchVerifyOptions struct {
-	benchPrepareOptions
-	against, data string
-}
-
 func benchVerifyCommand(a *app) *cobra.Command {
-	var o benchVerifyOptions
+	against := ""
 	c := &cobra.Command{
-		Use:   "verify NAME_OR_DIR --against FILE",
+		Use:   "verify DIR --against FILE",
 		Short: "Score recorded replies as a benchmark does, and compare with the grades that came with them",
-		Long: `Score replies that somebody recorded, with the extraction and the checks of a benchmark,
-and compare with the grades in the same file. No model is asked; answers that a judge
-has to decide are told apart.
+		Long: `Score replies that somebody recorded, with the extraction and the checks of a benchmark that
+bench prepare made a folder of, and compare with the grades in the same file. No model is
+asked; answers that a judge has to decide are told apart.
 
 The file is JSONL, or a JSON list: {"id", "response", "hard" and "soft"} as SkillOpt's
 results.jsonl has them. A grade may be missing; then ours is told.
 
 ` + exitHelp,
-		Example: `  skillopt bench verify searchqa --against results.jsonl
-  skillopt bench verify docvqa --from ~/data/docvqa --against results.jsonl --scoring robust --json`,
-		Args: exactly(1, "the name of a benchmark, or a folder"),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), a, args[0]) },
+		Example: "  skillopt bench verify work --against results.jsonl\n  skillopt bench verify work --against results.jsonl --json",
+		Args:    exactly(1, "a folder that bench prepare made"),
+		RunE:    func(c *cobra.Command, args []string) error { return benchVerify(c.Context(), a, args[0], against) },
 	}
-	o.addFlags(c)
-	c.Flags().StringVar(&o.against, "against", "", "the file with recorded replies and grades")
-	c.Flags().StringVar(&o.data, "data", "", "a folder that bench prepare made; absent: it is made for this")
+	c.Flags().StringVar(&against, "against", "", "the file with recorded replies and grades")
 	return c
 }
 
-func (o *benchVerifyOptions) run(ctx context.Context, a *app, name string) (err error) {
-	if o.against == "" {
+// benchVerify scores recorded replies by the tasks and the config of a prepared folder.
+func benchVerify(ctx context.Context, a *app, dir, against string) error {
+	if against == "" {
 		return usagef("bench verify needs --against with a file of recorded replies")
 	}
-	f, err := openBench(ctx, a, name)
+	if was, err := preparedIn(ctx, a.absolute(dir)); err != nil {
+		return err
+	} else if was == nil {
+		return usagef("%s: no benchmark is prepared there; `skillopt bench prepare NAME --out %s` makes it", dir, shellWord(dir))
+	}
+	l, err := config.LoadContext(ctx, config.Options{Path: a.absolute(dir), Dir: a.Dir, Lookup: a.lookup})
 	if err != nil {
 		return err
 	}
-	dir := a.absolute(o.data)
-	if dir == "" {
-		var temp string
-		if temp, err = os.MkdirTemp("", "skillopt-verify-"); err != nil {
-			return fmt.Errorf("make a folder for the tasks: %w", err)
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-		o.out = filepath.Join(temp, "tasks")
-		if _, err := o.prepare(ctx, a, f, name); err != nil {
-			return err
-		}
-		dir = o.out
-	}
-	given := name
-	if f.Path != "" {
-		given = f.Path
-	}
-	l, err := benchConfig(ctx, a, given, o.scoring)
-	if err != nil {
-		return err
-	}
-	report, err := benchmark.Verify(ctx, benchmark.Verification{Config: l.Config.Tasks, Dir: dir, Against: a.absolute(o.against)})
+	report, err := benchmark.Verify(ctx, benchmark.Verification{Config: l.Config.Tasks, Dir: a.absolute(dir), Against: a.absolute(against)})
 	if err != nil {
 		return asBenchInput(err)
 	}
@@ -82,7 +56,7 @@ func (o *benchVerifyOptions) run(ctx context.Context, a *app, name string) (err 
 			return err
 		}
 	} else {
-		writeVerified(a.results(), report, o.against)
+		writeVerified(a.results(), report, against)
 	}
 	if report.Differ > 0 {
 		return &shownError{fmt.Errorf("%d of %d grades differ", report.Differ, report.Compared)}

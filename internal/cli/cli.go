@@ -112,7 +112,7 @@ gate on held-out tasks decides what stays.
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	root.PersistentFlags().StringVar(&a.events, "events", "", "write one JSON line an event to this file; - is standard output")
 	group(root)
-	showVersion := root.Flags().BoolP("version", "v", false, "print the version")
+	showVersion := root.Flags().BoolP("version", "v", false, "print the version; with --json a document")
 	root.RunE = func(c *cobra.Command, _ []string) error {
 		if *showVersion {
 			return printVersion(a)
@@ -120,7 +120,7 @@ gate on held-out tasks decides what stays.
 		return c.Help()
 	}
 	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), rescoreCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), gatewayCommand(a),
-		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), benchCommand(a), versionCommand(a))
+		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), benchCommand(a))
 	a.completions(root)
 	return root
 }

@@ -111,7 +111,7 @@ func namesOf(list []record.FailingTask, path string) string {
 	var names []string
 	for i, o := range list {
 		if i == namedFailures {
-			names = append(names, fmt.Sprintf("and %d more (skillopt runs failures %s --test)", len(list)-i, shellWord(path)))
+			names = append(names, fmt.Sprintf("and %d more (skillopt runs tasks %s --failing --split test)", len(list)-i, shellWord(path)))
 			break
 		}
 		names = append(names, failureText(o.Outcome))

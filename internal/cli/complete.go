@@ -33,18 +33,18 @@ func (a *app) completions(root *cobra.Command) {
 		a.completions(c)
 	}
 	switch path := strings.TrimPrefix(root.CommandPath(), "skillopt "); path {
-	case "runs show", "runs blame", "runs report", "runs export", "runs failures", "runs calls", "runs diff", "runs spend", "runs watch", "runs check", "runs rm", "runs tasks", "runs skill", "runs compare", "runs note", "runs memory", "rescore", "ablate", "prune":
+	case "runs blame", "runs export", "runs calls", "runs diff", "runs watch", "runs check", "runs rm", "runs skill", "runs compare", "runs note", "rescore", "ablate", "prune":
 		root.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			return a.offer(a.runNames(), word)
 		}
-	case "runs step":
+	case "runs show":
 		root.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return a.offer(a.runNames(), word)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-	case "runs task":
+	case "runs tasks":
 		root.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return a.offer(a.runNames(), word)
@@ -61,19 +61,14 @@ func (a *app) completions(root *cobra.Command) {
 		"split": func([]string) []string {
 			return []string{string(task.Train), string(task.Selection), string(task.Test), "all"}
 		},
-		"task":     func(args []string) []string { return a.tasksOf(args, taskID) },
-		"type":     func(args []string) []string { return a.tasksOf(args, taskType) },
-		"continue": func([]string) []string { return a.runNames() },
-		"status": func([]string) []string {
-			if root.Name() == "tasks" {
-				return taskStatuses()
-			}
-			return listedStatuses()
-		},
+		"task":      func(args []string) []string { return a.tasksOf(args, taskID) },
+		"type":      func(args []string) []string { return a.tasksOf(args, taskType) },
+		"continue":  func([]string) []string { return a.runNames() },
+		"status":    func([]string) []string { return listedStatuses() },
 		"by":        func([]string) []string { return spentBy() },
-		"kind":      func([]string) []string { return listedKinds() },
 		"target":    func([]string) []string { return modelNames() },
 		"optimizer": func([]string) []string { return modelNames() },
+		"memory":    func([]string) []string { return a.runNames() },
 		"run":       func([]string) []string { return a.runNames() },
 		"fork":      func([]string) []string { return a.runNames() },
 		"color":     func([]string) []string { return []string{colorAuto, colorAlways, colorNever} },

@@ -15,15 +15,15 @@ import (
 )
 
 func configCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "config", Short: "Explain the configuration, print its schema, or import one of SkillOpt"})
-	c.AddCommand(configExplainCommand(a), configSchemaCommand(a), configImportCommand(a))
+	c := group(&cobra.Command{Use: "config", Short: "Explain the configuration, or import one of SkillOpt"})
+	c.AddCommand(configExplainCommand(a), configImportCommand(a))
 	return c
 }
 
 // configExplainOptions are the flags of config explain.
 type configExplainOptions struct {
-	sets    []string
-	changed bool
+	sets            []string
+	changed, schema bool
 }
 
 func configExplainCommand(a *app) *cobra.Command {
@@ -36,21 +36,28 @@ may change when a run is resumed; an identity key is part of what the run is.
 
 With KEY, a key or a block of keys, all there is to know of it: what it does, what is
 allowed, the default, and the value in force with the file and line, or the flag, that
-it came from. With --changed only what differs from the default.`,
+it came from. With --changed only what differs from the default.
+
+With --schema the JSON Schema of a config file, for editors.`,
 		Example: `  skillopt config explain
   skillopt config explain gate.keep
   skillopt config explain edits my-skill --changed
+  skillopt config explain --schema > config.schema.json
   skillopt config explain examples/quickstart --set train.epochs=2`,
 		Args: atMost(2, "a key and a config at most"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args) },
 	}
 	c.Flags().BoolVar(&o.changed, "changed", false, "only keys whose value differs from the default")
+	c.Flags().BoolVar(&o.schema, "schema", false, "print the JSON Schema of a config file")
 	addSet(c, &o.sets)
 	return c
 }
 
 // run explains a config, or the defaults.
 func (o *configExplainOptions) run(a *app, args []string) error {
+	if o.schema {
+		return printSchema(a.Out, args)
+	}
 	key, path, err := a.keyAndConfig(args)
 	if err != nil {
 		return err
@@ -146,18 +153,11 @@ func writeKeys(out printer, list []config.Explanation) error {
 	return nil
 }
 
-func configSchemaCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "schema",
-		Short:   "Print the JSON Schema of a config file, for editors",
-		Example: "  skillopt config schema > config.schema.json",
-		Args:    exactly(0, "no arguments"),
-		RunE:    func(*cobra.Command, []string) error { return printSchema(a.Out) },
-	}
-}
-
 // printSchema prints the JSON Schema of a config file.
-func printSchema(out io.Writer) error {
+func printSchema(out io.Writer, args []string) error {
+	if len(args) > 0 {
+		return usagef("--schema is about every config file: name none, and no key")
+	}
 	s, err := config.Schema()
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ type initOptions struct {
 	skill, tasks, optimizer, target, config string
 	generate, triggers                      int
 	drafts                                  bool // --triggers was given, whatever its number
-	env                                     bool // the example of an environment
+	env, bench                              bool // which example
 	world                                   string
 	seed                                    int64
 	yes                                     bool
@@ -31,7 +31,8 @@ what was asked and how it was scored, and says what is next.
 Without flags, and without a terminal, it is an example with simulated models, which needs no
 key. Change its tasks to yours and its models to real ones. With --env a program in Python
 carries out the tasks and asks the model in several turns (docs/environments.md). With
---world it is a simulated world made from a few numbers (docs/simulation.md).
+--world it is a simulated world made from a few numbers (docs/simulation.md), with --bench
+a benchmark that "skillopt bench run DIR --fixture" runs (docs/benchmarks.md).
 
 With --generate the optimizer drafts that many tasks from the skill and its references: it
 writes them with expected answers and checks, and answers them again without seeing these.
@@ -82,6 +83,7 @@ func initCommand(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&o.env, "env", false, "the example of a task environment in Python")
+	c.Flags().BoolVar(&o.bench, "bench", false, "a benchmark of your own, with a few rows and a simulated world")
 	c.Flags().StringVar(&o.world, "world", "", worldUsage)
 	c.Flags().StringVar(&o.skill, "skill", "", "a folder or a SKILL.md; default: one to begin with is written")
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory")
@@ -98,8 +100,11 @@ func initCommand(a *app) *cobra.Command {
 // run writes a folder to train in: the example, own tasks, or tasks drafted for a skill.
 func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 	folder := initFolder(a, dir)
-	if o.env && (o.drafts || o.skill+o.tasks != "" || o.generate != 0) {
-		return usagef("--env writes an example, and goes with no --skill, --tasks, --generate or --triggers")
+	if (o.env || o.bench) && (o.drafts || o.skill+o.tasks != "" || o.generate != 0) {
+		return usagef("--env and --bench write an example, and go with no --skill, --tasks, --generate or --triggers")
+	}
+	if o.bench {
+		return writeBenchmark(a, folder)
 	}
 	if o.drafts {
 		if err := o.checkTriggers(); err != nil {

@@ -78,14 +78,14 @@ func TestRescoringChangesNoWindow(t *testing.T) {
 	w := newWindows(t)
 	w.train("test")
 	w.look()
-	before, failing := w.rows[0].RunScore, w.text("runs", "failures", "runs/test")
+	before, failing := w.rows[0].RunScore, w.text("runs", "tasks", "runs/test", "--failing")
 	var r result.Rescore
 	decode(t, w.text("rescore", "runs/test", "--config", ".", "--test", "--json", "--set", laxChecks), &r)
 	w.look()
 	if diff := cmp.Diff(before, w.rows[0].RunScore); diff != "" {
 		t.Error("the score of the run: ", diff)
 	}
-	if diff := cmp.Diff(failing, w.text("runs", "failures", "runs/test")); diff != "" {
+	if diff := cmp.Diff(failing, w.text("runs", "tasks", "runs/test", "--failing")); diff != "" {
 		t.Error("what fails: ", diff)
 	}
 	w.compareDocuments(w.rows[0])

@@ -17,7 +17,7 @@ import (
 
 // runPlan is train --plan: it prints what a run is expected to take. Nothing is sent.
 func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
-	goesOn, err := o.continuing(a)
+	goesOn, err := o.earlier(a)
 	if err != nil {
 		return err
 	}

@@ -12,25 +12,23 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/price"
 )
 
+// pricesOptions are the flags of prices.
+type pricesOptions struct{ sets []string }
+
 func pricesCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "prices", Short: "List what models cost, or import prices"})
-	c.AddCommand(pricesListCommand(a), pricesImportCommand(a))
-	return c
-}
-
-// pricesListOptions are the flags of prices list.
-type pricesListOptions struct{ sets []string }
-
-func pricesListCommand(a *app) *cobra.Command {
-	var o pricesListOptions
+	var o pricesOptions
 	c := &cobra.Command{
-		Use:   "list [CONFIG_OR_DIR]",
+		Use:   "prices [CONFIG_OR_DIR]",
 		Short: "List the prices that a config knows, with dates and sources",
 		Long: `List the prices that a config knows: its own (prices), those of its price_file, and
 those that the program brings. Dollars are for a million tokens; a mark behind a date
-says that the price was last compared with its source more than 90 days ago.`,
-		Example: `  skillopt prices list
-  skillopt prices list my-skill --json`,
+says that the price was last compared with its source more than 90 days ago.
+
+price_file is a downloaded model_prices_and_context_window.json of LiteLLM, whose prices
+hold on the day of the file, or a CSV file with the columns of docs/models.md.`,
+		Example: `  skillopt prices
+  skillopt prices my-skill --json
+  skillopt prices my-skill --set price_file=model_prices_and_context_window.json`,
 		Args: atMost(1, "at most one config"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := ""
@@ -45,14 +43,17 @@ says that the price was last compared with its source more than 90 days ago.`,
 }
 
 // run lists the prices that a config knows, "" for the defaults.
-func (o *pricesListOptions) run(ctx context.Context, a *app, path string) error {
+func (o *pricesOptions) run(ctx context.Context, a *app, path string) error {
 	l, err := a.loadConfig(path, o.sets, nil)
 	if err != nil {
 		return err
 	}
-	table, err := l.Config.PriceTable(ctx)
+	table, warning, err := l.Config.PriceTable(ctx)
 	if err != nil {
 		return usagef("%v", err)
+	}
+	if warning != "" {
+		fmt.Fprintf(a.Err, "warning: %s\n", oneLine(warning))
 	}
 	list := pricedModels(table.Entries(), time.Now())
 	if a.json {

@@ -115,7 +115,7 @@ func TestEveryWindowCountsRefusals(t *testing.T) {
 		{"runs show --json", command("runs", "show", "runs/t", "--json"), `"selection_unanswered":\s*\{\s*` + member},
 		{"runs list", command("runs", "list", "runs"), `t .*` + words},
 		{"runs list --json", command("runs", "list", "runs", "--json"), member},
-		{"runs step", command("runs", "step", "runs/t", "1"), `train +0\.650 on 20 tasks, ` + words},
+		{"runs show: step", command("runs", "show", "runs/t", "1"), `train +0\.650 on 20 tasks, ` + words},
 		{"runs watch", command("runs", "watch", "runs/t", "--once"), words},
 		{"runs skill", command("runs", "skill", "runs/t", "--list"), words},
 		{"runs compare", command("runs", "compare", "runs/t", "runs/e"), words},

@@ -119,12 +119,12 @@ func TestRejectedCandidatesSayWhy(t *testing.T) {
 		t.Errorf("step 1: %s (%s) (-want +got):\n%s", s.Action, s.Reason, diff)
 	}
 	const words = "12 x only punctuation differs (12 lost), 3 x only letter case differs (3 lost)"
-	for _, args := range [][]string{{"runs", "show", "runs/t"}, {"runs", "step", "runs/t", "1"}} {
+	for _, args := range [][]string{{"runs", "show", "runs/t"}, {"runs", "show", "runs/t", "1"}} {
 		if got := command(args...); !strings.Contains(got, words) {
 			t.Errorf("%v: want %q in\n%s", args, words, got)
 		}
 	}
-	for _, args := range [][]string{{"runs", "show", "runs/t", "--json"}, {"runs", "step", "runs/t", "1", "--json"}} {
+	for _, args := range [][]string{{"runs", "show", "runs/t", "--json"}, {"runs", "show", "runs/t", "1", "--json"}} {
 		if got := strings.Join(strings.Fields(command(args...)), ""); !strings.Contains(got, `"failures":[{"cause":"onlypunctuationdiffers","failed":12,"lost":12}`) {
 			t.Errorf("%v: no causes in\n%s", args, got)
 		}

@@ -42,6 +42,15 @@ func (c command) text(reached string) string {
 	return strings.Join(words, " ")
 }
 
+// memory is the flag with the runs whose edits the optimizer is shown. A run that is resumed
+// in its directory needs it no longer.
+func (c command) memory() string {
+	if len(c.options.memory) == 0 {
+		return ""
+	}
+	return " --memory " + shellWord(strings.Join(c.options.memory, ","))
+}
+
 // finishHint says how a run ends that a ceiling has stopped.
 func (c command) finishHint() string {
 	if c.options.finish {

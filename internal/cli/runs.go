@@ -14,7 +14,7 @@ import (
 
 func runsCommand(a *app) *cobra.Command {
 	c := group(&cobra.Command{Use: "runs", Short: "List, show, compare, explain and export runs, and ask what was answered"})
-	c.AddCommand(runsListCommand(a), runsShowCommand(a), runsWatchCommand(a), runsStopCommand(a), runsLimitCommand(a), runsTaskCommand(a), runsTasksCommand(a), runsStepCommand(a), runsFailuresCommand(a), runsCallsCommand(a), runsSpendCommand(a), runsSkillCommand(a), runsDiffCommand(a), runsBlameCommand(a), runsCompareCommand(a), runsNoteCommand(a), runsMemoryCommand(a), runsReportCommand(a), runsExportCommand(a), runsRmCommand(a), runsPruneCommand(a), runsCheckCommand(a))
+	c.AddCommand(runsListCommand(a), runsShowCommand(a), runsWatchCommand(a), runsStopCommand(a), runsLimitCommand(a), runsTasksCommand(a), runsCallsCommand(a), runsSkillCommand(a), runsDiffCommand(a), runsBlameCommand(a), runsCompareCommand(a), runsNoteCommand(a), runsExportCommand(a), runsRmCommand(a), runsCheckCommand(a))
 	return c
 }
 

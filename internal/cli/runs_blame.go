@@ -17,8 +17,8 @@ import (
 
 // runsBlameOptions are the flags of runs blame.
 type runsBlameOptions struct {
-	at, file    string
-	line, limit int
+	at, file string
+	line     int
 }
 
 func runsBlameCommand(a *app) *cobra.Command {
@@ -53,7 +53,6 @@ each task that they had read, with what was answered, what was expected and why 
 	c.Flags().StringVar(&o.at, "at", "best", "a step, or best")
 	c.Flags().IntVar(&o.line, "line", 0, "explain this line, from 1, with the tasks that asked for it")
 	c.Flags().StringVar(&o.file, "file", skill.Main, "with --line: the file that it is in")
-	c.Flags().IntVar(&o.limit, "limit", 20, "with --line: so many tasks; 0: all")
 	return c
 }
 

@@ -19,8 +19,10 @@ type lineBlame struct {
 	Line    provenance.Line `json:"line"`
 	Source  record.Source   `json:"source"`
 	Grounds *record.Grounds `json:"grounds"` // null: no trajectory of a step asked for it
-	Left    int             `json:"left_out,omitempty"`
 }
+
+// mostGrounds is how many of the tasks that asked for a line are printed.
+const mostGrounds = 20
 
 // hintLine says how one line is explained, if there is one that analysts asked for.
 func hintLine(out printer, b record.Blame, path string) error {
@@ -35,9 +37,6 @@ func hintLine(out printer, b record.Blame, path string) error {
 
 // runLine explains one line.
 func (o *runsBlameOptions) runLine(ctx context.Context, a *app, path string) error {
-	if o.limit < 0 {
-		return usagef("--limit %d: want 0 or more", o.limit)
-	}
 	b, err := readBlame(a, path, o.at)
 	if err != nil {
 		return err
@@ -53,10 +52,6 @@ func (o *runsBlameOptions) runLine(ctx context.Context, a *app, path string) err
 	defer func() { _ = r.Close() }() // it was only read
 	if found.Grounds, err = r.Grounds(ctx, found.Source); err != nil {
 		return err
-	}
-	if g := found.Grounds; g != nil && o.limit > 0 && len(g.Tasks) > o.limit {
-		found.Left = len(g.Tasks) - o.limit
-		g.Tasks = g.Tasks[:o.limit]
 	}
 	text := found.Line.Text // masked already, as a line among others
 	found = shareable(found)
@@ -110,15 +105,15 @@ func (o *runsBlameOptions) printLine(out printer, l lineBlame, path string) erro
 	for _, key := range g.Replies {
 		fmt.Fprintf(out, "\nskillopt runs calls %s --key %s shows the reply\n", shellWord(path), shellWord(oneLine(key)))
 	}
-	fmt.Fprintf(out, "\nthey read %s of step %d:\n", wording.Plural(len(g.Tasks)+l.Left, "task", "tasks"), g.Step)
-	for _, t := range g.Tasks {
+	fmt.Fprintf(out, "\nthey read %s of step %d:\n", wording.Plural(len(g.Tasks), "task", "tasks"), g.Step)
+	for _, t := range g.Tasks[:min(len(g.Tasks), mostGrounds)] {
 		printGround(out, t)
 	}
-	if l.Left > 0 {
-		fmt.Fprintf(out, "\nand %s (--limit 0 lists all)\n", wording.Plural(l.Left, "more task", "more tasks"))
+	if more := len(g.Tasks) - mostGrounds; more > 0 {
+		fmt.Fprintf(out, "\nand %s (--json lists all)\n", wording.Plural(more, "more task", "more tasks"))
 	}
 	if len(g.Tasks) > 0 {
-		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, g.Tasks[0].ID, fmt.Sprintf("--step %d --arm current --prompt", g.Step)))
+		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, g.Tasks[0].ID, fmt.Sprintf("--step %d --prompt", g.Step)))
 		return err
 	}
 	return nil

@@ -19,43 +19,41 @@ import (
 
 // runsCallsOptions are the flags of runs calls.
 type runsCallsOptions struct {
-	stage, key string
-	failed     bool
-	test       bool
-	episodes   bool
-	limit      int
-	task       string
-	after      int64
+	by, stage, key string
+	failed, test   bool
+	limit          int
 }
 
 func runsCallsCommand(a *app) *cobra.Command {
 	var o runsCallsOptions
 	c := &cobra.Command{
 		Use:   "calls [RUN]",
-		Short: "List the model calls of a run, and show what was asked and answered",
-		Long: `Sum up the model calls of a run by stage. With --stage, --task or --failed, list the latest of
-these calls, with --after a page of them; with --episodes those that agents and environments made inside episodes;
-with --key, show one: what the model was sent, and its reply, or all calls of an episode.
-Calls about test tasks are listed with --test alone, since what they took says something of the answers.
-That is a reading of the test set, and so is --key of such a call: it is noted, and later runs count it.
+		Short: "Sum up the model calls of a run and what they cost, list them, or show one",
+		Long: `Sum up the model calls of a run, their tokens and money by stage, or with --by by part of the
+run (the scoring of the seed skill, each step, the end of each epoch, the final evaluation), role,
+model or step: by part and step with how much the score of the best skill on the selection split
+rose there. Then what was lost, and why: attempts without a result, and calls in episodes that
+were cut.
+
+With --stage or --failed, list the latest of these calls; with --key, show one: what the model was
+sent, and its reply, or all calls of an episode. Calls about test tasks are listed with --test
+alone, since what they took says something of the answers. That is a reading of the test set, and
+so is --key of such a call: it is noted, and later runs count it.
 Without RUN it is the newest one in the folder runs, at work or not.`,
 		Example: `  skillopt runs calls
+  skillopt runs calls runs/quickstart-1 --by part
   skillopt runs calls runs/quickstart-1 --stage merge
-  skillopt runs calls runs/quickstart-1 --failed
-  skillopt runs calls runs/quickstart-1 --after 0 --limit 1000 --json       the first page of all
-  skillopt runs calls runs/quickstart-1 --episodes --json
+  skillopt runs calls runs/quickstart-1 --failed --limit 0 --json
   skillopt runs calls runs/quickstart-1 --key e1/s1/mb0/analyst_error/0/attempt0/turn1`,
 		Args: atMost(1, "at most one run directory"),
 		RunE: onRun(a, o.run),
 	}
+	c.Flags().StringVar(&o.by, "by", "", "sum up by stage, which it is by default, part, role, model or step")
 	c.Flags().StringVar(&o.stage, "stage", "", "calls made for this, such as rollout, analyst_error, merge or ranking")
 	c.Flags().BoolVar(&o.failed, "failed", false, "attempts that gave no result")
-	c.Flags().BoolVar(&o.episodes, "episodes", false, "calls inside episodes, attempts that failed among them")
 	c.Flags().StringVar(&o.key, "key", "", "the call, or the calls inside the episode, with this key, whole")
-	c.Flags().StringVar(&o.task, "task", "", "calls of the task with this id")
 	c.Flags().BoolVar(&o.test, "test", false, "calls about test tasks as well")
 	c.Flags().IntVar(&o.limit, "limit", 50, "so many of them, the latest; 0: all")
-	c.Flags().Int64Var(&o.after, "after", -1, "those with a higher number in the record, the first ones: a page after the other, from 0")
 	return c
 }
 
@@ -64,8 +62,9 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if o.limit < 0 {
 		return usagef("--limit %d: want 0 or more", o.limit)
 	}
-	if o.after < -1 {
-		return usagef("--after %d: want the number of a call, or 0", o.after)
+	listed := o.stage != "" || o.failed || o.test
+	if o.by != "" && (listed || o.key != "") {
+		return usagef("--by sums up all calls, and --stage, --failed, --test and --key show some of them: give one")
 	}
 	r, err := openRecord(ctx, a, path)
 	if err != nil {
@@ -75,21 +74,17 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if o.key != "" {
 		return o.one(ctx, a, path, r)
 	}
-	if o.stage == "" && o.task == "" && !o.failed && !o.episodes && !o.test && o.after < 0 {
-		sums, err := ask.SumStages(ctx, r, a.absolute(path))
-		if err != nil {
-			return err
-		}
-		return printStages(a, sums)
+	if !listed {
+		return o.sum(ctx, a, path, r)
 	}
-	calls, err := ask.ListCalls(ctx, r, a.absolute(path), ask.CallsQuestion{Stage: o.stage, Task: o.task, Failed: o.failed, Episodes: o.episodes, Test: o.test, Limit: o.limit, After: o.after})
+	calls, err := ask.ListCalls(ctx, r, a.absolute(path), ask.CallsQuestion{Stage: o.stage, Failed: o.failed, Test: o.test, Limit: o.limit, After: -1})
 	if err != nil {
 		return err
 	}
 	if calls.OfTest {
 		noteLook(ctx, a, path, r, "runs calls")
 	}
-	if len(calls.Calls) == 0 && calls.TestLeftOut == 0 && o.stage != "" && o.task == "" && o.after < 0 {
+	if len(calls.Calls) == 0 && calls.TestLeftOut == 0 && o.stage != "" {
 		return o.noneOf(ctx, r)
 	}
 	return o.list(a, calls)
@@ -131,10 +126,7 @@ func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print calls: %w", err)
 	}
-	switch {
-	case list.Left > 0 && list.Next > 0:
-		fmt.Fprintf(out, "and %s behind them (--after %d lists the next)\n", wording.Plural(list.Left, "call", "calls"), list.Next)
-	case list.Left > 0:
+	if list.Left > 0 {
 		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", wording.Plural(list.Left, "call", "calls"))
 	}
 	if list.TestLeftOut > 0 {
@@ -183,25 +175,6 @@ func fateText(c record.Call) string {
 		return string(c.Kind) + ", " + c.Code
 	}
 	return string(c.Kind)
-}
-
-// printStages sums up calls by stage. The calls within an episode count, not the episode.
-func printStages(a *app, sums ask.Stages) error {
-	if a.json {
-		return printAnswer(a.Out, sums)
-	}
-	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
-	taken, unknown := 0, 0
-	for _, s := range sums.Stages {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", s.Stage, s.Role, s.Results, s.Failed, aboutText(s.Input, s.Unknown), aboutText(s.Output, s.Unknown), usdText(s.USD))
-		taken, unknown = taken+s.TakenOver, unknown+s.Unknown
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print calls: %w", err)
-	}
-	notCounted(a.printer(a.Out), taken, unknown)
-	return nil
 }
 
 // aboutText is a count of tokens, marked where some calls did not say what they used.

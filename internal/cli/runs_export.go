@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,63 +22,78 @@ import (
 )
 
 // runsExportOptions are the flags of runs export.
-type runsExportOptions struct{ to, cassette, config, format, out, split, arm string }
+type runsExportOptions struct{ to, format, config, split, arm string }
 
 func runsExportCommand(a *app) *cobra.Command {
 	var o runsExportOptions
 	c := &cobra.Command{
-		Use:   "export RUN --to FILE | --to DIR | --cassette FILE | --format inspect --out FILE",
-		Short: "Write the best skill of a run to a file or folder, or what it recorded",
-		Long: `Write the best skill of a run to a file, with all its files to a folder, or with
---cassette all answers that the run recorded. From a cassette anybody can repeat the run with the same config and
-tasks, without a network or a key: skillopt train CONFIG --replay FILE.
+		Use:   "export RUN [--to FILE | --to DIR] [--format skill | report | cassette | inspect]",
+		Short: "Write the best skill of a run to a file or folder, its report, or what it recorded",
+		Long: `Write the best skill of a run to a file, or with all its files to a folder. A file or
+another program gets the skill byte for byte. On a terminal characters that would steer
+it are shown as escapes, such as \u001b.
 
-A file or another program gets the skill byte for byte. On a terminal characters
-that would steer it are shown as escapes, such as \u001b.
+--format report writes the page that a run has at its end as report.html, also of a run that
+has not ended; to a name that ends in .md the text for a pull request.
 
-A cassette holds what models, agents and checks answered, not what they were
-asked. With answers to test tasks it is a reading of the test set, and so is such a log: it
-is noted, and later runs count it. Keys are taken out: what has the shape of one, and the values of the
-variables that the run's config names. With --config those of another config are
-too, with the .env file beside it.
+--format cassette writes all answers that the run recorded: what models, agents and checks
+answered, not what they were asked. From it anybody can repeat the run with the same config
+and tasks, without a network or a key: skillopt train CONFIG --replay FILE. Keys are taken
+out: what has the shape of one, and the values of the variables that the run's config names.
+With --config those of another config are too, with the .env file beside it.
 
 --format inspect writes a log that "inspect view" of inspect_ai opens (version 2, JSON):
 the answers of the best skill to the tasks that judged it, with scores, checks and tokens,
 or those that --split and --arm name. What could not be measured is an error there, and has
-no score. Secrets are taken out as from a cassette.`,
+no score. Secrets are taken out as from a cassette.
+
+A cassette or log with answers to test tasks is a reading of the test set: it is noted, and
+later runs count it.`,
 		Example: `  skillopt runs export runs/quickstart-1 --to SKILL.md
   skillopt runs export runs/quickstart-1 --to -
   skillopt runs export runs/my-skill-1 --to my-skill/
-  skillopt runs export runs/quickstart-1 --cassette bug.cassette
-  skillopt runs export runs/quickstart-1 --format inspect --out logs/quickstart.json
-  skillopt runs export runs/quickstart-1 --format inspect --split test --arm seed --out logs/seed.json`,
+  skillopt runs export runs/my-skill-1 --format report --to report.html
+  skillopt runs export runs/quickstart-1 --format cassette --to bug.cassette
+  skillopt runs export runs/quickstart-1 --format inspect --to logs/quickstart.json
+  skillopt runs export runs/quickstart-1 --format inspect --split test --arm seed --to logs/seed.json`,
 		Args: exactly(1, "a run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.cassette != "" && (cmd.Flags().Changed("to") || o.format != "") || o.format != "" && cmd.Flags().Changed("to") {
-				return usagef("--to writes the skill, --cassette the record and --format a log: give one of them")
-			}
-			return o.run(cmd.Context(), a, args[0])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
-	c.Flags().StringVar(&o.to, "to", "-", "file to write SKILL.md to, or folder to write all files of the skill to; - is standard output")
-	c.Flags().StringVar(&o.cassette, "cassette", "", "file to write the record to")
-	c.Flags().StringVar(&o.config, "config", "", "with --cassette and --format: also take out the secrets of this config")
-	c.Flags().StringVar(&o.format, "format", "", "inspect: a log of inspect_ai, to --out")
-	c.Flags().StringVar(&o.out, "out", "", "with --format: the file to write, which is not there yet")
-	c.Flags().StringVar(&o.split, "split", "", "with --format: answers to the tasks of this split")
-	c.Flags().StringVar(&o.arm, "arm", "", "with --format: whose answers: seed, current, candidate, best, final, skill")
+	c.Flags().StringVar(&o.to, "to", "-", "file to write, or for a skill the folder of all its files; - is standard output, for SKILL.md alone")
+	c.Flags().StringVar(&o.format, "format", formatSkill, "skill, report, cassette or inspect (a log of inspect_ai)")
+	c.Flags().StringVar(&o.config, "config", "", "with --format cassette and inspect: also take out the secrets of this config")
+	c.Flags().StringVar(&o.split, "split", "", "with --format inspect: answers to the tasks of this split")
+	c.Flags().StringVar(&o.arm, "arm", "", "with --format inspect: whose answers: seed, current, candidate, best, final, skill")
 	return c
 }
 
-// run writes a skill or a record.
+// What runs export writes.
+const (
+	formatSkill    = "skill"
+	formatReport   = "report"
+	formatCassette = "cassette"
+	formatInspect  = "inspect"
+)
+
+// run writes a skill, a report or a record.
 func (o *runsExportOptions) run(ctx context.Context, a *app, path string) error {
 	switch {
-	case o.cassette != "":
+	case !slices.Contains([]string{formatSkill, formatReport, formatCassette, formatInspect}, o.format):
+		return usagef("--format: found %q, allowed: skill, report, cassette, inspect", o.format)
+	case (o.split != "" || o.arm != "") && o.format != formatInspect:
+		return usagef("--split and --arm go with --format inspect")
+	case o.config != "" && o.format != formatCassette && o.format != formatInspect:
+		return usagef("--config goes with --format cassette or inspect")
+	case o.format != formatSkill && (o.to == "-" || o.to == ""):
+		return usagef("--format %s writes to a file: name it with --to FILE", o.format)
+	}
+	switch o.format {
+	case formatReport:
+		return o.exportReport(ctx, a, path)
+	case formatCassette:
 		return o.exportCassette(ctx, a, path)
-	case o.format != "" || o.out != "" || o.split != "" || o.arm != "":
+	case formatInspect:
 		return o.exportLog(ctx, a, path)
-	case o.config != "":
-		return usagef("--config goes with --cassette or --format")
 	}
 	return o.exportSkill(a, path)
 }
@@ -175,7 +191,7 @@ func (o *runsExportOptions) exportCassette(ctx context.Context, a *app, path str
 	if err != nil {
 		return err
 	}
-	out := exported{File: a.absolute(o.cassette), Status: string(v.Manifest.Status)}
+	out := exported{File: a.absolute(o.to), Status: string(v.Manifest.Status)}
 	if out.Exported, err = skillopt.ExportCassette(ctx, v.Dir, out.File, secrets...); err != nil {
 		return err
 	}
@@ -203,15 +219,10 @@ type exportedLog struct {
 
 // exportLog writes a log of inspect_ai.
 func (o *runsExportOptions) exportLog(ctx context.Context, a *app, path string) error {
-	switch {
-	case o.format != "inspect":
-		return usagef("--format: found %q, allowed: inspect", o.format)
-	case o.out == "":
-		return usagef("--format writes to --out FILE, and none is named: skillopt runs export %s --format inspect --out log.json", shellWord(path))
-	case !strings.EqualFold(filepath.Ext(o.out), ".json"):
-		return usagef("--out: found %q, allowed: a name that ends in .json, by which inspect knows its logs", o.out)
+	if !strings.EqualFold(filepath.Ext(o.to), ".json") {
+		return usagef("--to: found %q, allowed: a name that ends in .json, by which inspect knows its logs", o.to)
 	}
-	if err := checkOut(a, o.out); err != nil {
+	if err := checkOut(a, o.to); err != nil {
 		return err
 	}
 	r, err := openRecord(ctx, a, path)
@@ -223,7 +234,7 @@ func (o *runsExportOptions) exportLog(ctx context.Context, a *app, path string) 
 	if err != nil {
 		return err
 	}
-	out := exportedLog{File: a.absolute(o.out)}
+	out := exportedLog{File: a.absolute(o.to)}
 	if err := os.MkdirAll(filepath.Dir(out.File), 0o755); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}

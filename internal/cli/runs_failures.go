@@ -1,78 +1,39 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// runsFailuresOptions are the flags of runs failures.
-type runsFailuresOptions struct {
-	step, kind string
-	lost, test bool
-}
-
-func runsFailuresCommand(a *app) *cobra.Command {
-	var o runsFailuresOptions
-	c := &cobra.Command{
-		Use:   "failures [RUN]",
-		Short: "List the tasks that fail, with the answer and what was expected",
-		Long: `List the tasks that fail with a skill of a run: its best one, or the candidate of a
-step, on the tasks that judged it. --lost lists those alone that the seed skill had
-solved. Without RUN it is the newest one in the folder runs.
-
-Nothing is asked or paid for. --test lists what fails on the test split, which is a
-reading of the test set: it is noted, and later runs count it.`,
-		Example: `  skillopt runs failures
-  skillopt runs failures runs/quickstart-1 --step 3 --type total
-  skillopt runs failures runs/quickstart-1 --lost --json`,
-		Args: atMost(1, "at most one run directory"),
-		RunE: onRun(a, o.run),
-	}
-	c.Flags().StringVar(&o.step, "step", "best", "a step, whose candidate is looked at, or best")
-	c.Flags().StringVar(&o.kind, "type", "", "tasks of this type alone")
-	c.Flags().BoolVar(&o.lost, "lost", false, "only tasks that the seed skill had solved")
-	c.Flags().BoolVar(&o.test, "test", false, "those of the test split, with the best skill")
-	return c
-}
-
-// run lists what fails.
-func (o *runsFailuresOptions) run(ctx context.Context, a *app, path string) error {
-	r, err := openRecord(ctx, a, path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }() // it was only read
-	f, err := ask.Failing(r, a.absolute(path), path, ask.FailuresQuestion{Step: o.step, Type: o.kind, Lost: o.lost, Test: o.test})
+// fails lists what fails.
+func (o *runsTasksOptions) fails(ctx context.Context, a *app, path string, r *record.Run) error {
+	f, err := ask.Failing(r, a.absolute(path), path, ask.FailuresQuestion{Step: cmp.Or(o.step, "best"), Type: o.kind, Test: o.split == "test"})
 	if err != nil {
 		return asFlag(err)
 	}
 	if f.OfTest {
-		noteLook(ctx, a, path, r, "runs failures")
+		noteLook(ctx, a, path, r, "runs tasks")
 	}
 	if a.json {
 		return printAnswer(a.Out, f)
 	}
-	listed := "fail"
-	if o.lost {
-		listed = "fail that the seed skill had solved"
-	}
-	return printFailures(a.paged(), f, listed, path)
+	return printFailures(a.paged(), f, path)
 }
 
-// longAnswer is how much of an answer or a reason is listed, in bytes; --json and runs task
-// have all.
+// longAnswer is how much of an answer or a reason is listed, in bytes; --json and runs
+// tasks RUN TASK have all.
 const longAnswer = 600
 
-// printFailures prints what fails; listed is what of it.
-func printFailures(out printer, f ask.Failures, listed, path string) error {
-	fmt.Fprintf(out, "%s: %d of %s %s%s\n", f.Where, len(f.List), wording.Plural(f.Tasks, "task", "tasks"), listed, f.Over())
+// printFailures prints what fails.
+func printFailures(out printer, f ask.Failures, path string) error {
+	fmt.Fprintf(out, "%s: %d of %s fail%s\n", f.Where, len(f.List), wording.Plural(f.Tasks, "task", "tasks"), f.Over())
 	for _, o := range f.List {
 		mark := ""
 		if slices.Contains(f.Lost, o.ID) {
@@ -87,7 +48,7 @@ func printFailures(out printer, f ask.Failures, listed, path string) error {
 			fmt.Fprintf(out, "  fails in  %d of %d answers\n", o.Failures, o.Draws)
 		}
 		if o.Unread {
-			fmt.Fprintln(out, "  answer    of a later pass: runs task shows it")
+			fmt.Fprintln(out, "  answer    of a later pass: runs tasks RUN TASK shows it")
 			continue
 		}
 		out.hang("  answer    ", wording.Middle(oneLine(o.Answer), longAnswer))
@@ -111,7 +72,7 @@ func printFailures(out printer, f ask.Failures, listed, path string) error {
 func askTask(path, id, flags string) string {
 	words := shellWord(path) + " " + shellWord(oneLine(id))
 	if strings.HasPrefix(id, "-") || strings.HasPrefix(path, "-") {
-		return fmt.Sprintf("skillopt runs task %s -- %s", flags, words)
+		return fmt.Sprintf("skillopt runs tasks %s -- %s", flags, words)
 	}
-	return fmt.Sprintf("skillopt runs task %s %s", words, flags)
+	return fmt.Sprintf("skillopt runs tasks %s %s", words, flags)
 }

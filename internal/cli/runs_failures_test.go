@@ -6,9 +6,9 @@ import "testing"
 func TestAskTask(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
-		"sum-1":        "skillopt runs task runs/r sum-1 --prompt",
-		"$(touch pwn)": "skillopt runs task runs/r '$(touch pwn)' --prompt",
-		"-flag":        "skillopt runs task --prompt -- runs/r -flag",
+		"sum-1":        "skillopt runs tasks runs/r sum-1 --prompt",
+		"$(touch pwn)": "skillopt runs tasks runs/r '$(touch pwn)' --prompt",
+		"-flag":        "skillopt runs tasks --prompt -- runs/r -flag",
 	} {
 		if got := askTask("runs/r", id, "--prompt"); got != want {
 			t.Errorf("%s: %s", id, got)

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,9 +18,8 @@ import (
 
 // runsListOptions are the flags of runs list.
 type runsListOptions struct {
-	status, kind, skill, since, sort string
-	tags                             []string
-	limit                            int
+	status string
+	tags   []string
 }
 
 func runsListCommand(a *app) *cobra.Command {
@@ -36,8 +33,6 @@ folder, so that a long list is quick; it may be deleted.`,
 		Example: `  skillopt runs list
   skillopt runs list experiments --json
   skillopt runs list --status killed,failed
-  skillopt runs list --kind train --skill quickstart --sort best --limit 5
-  skillopt runs list --since 36h
   skillopt runs list --tag baseline`,
 		Args: atMost(1, "at most one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,12 +44,7 @@ folder, so that a long list is quick; it may be deleted.`,
 		},
 	}
 	c.Flags().StringVar(&o.status, "status", "", "with this status, or one of several: "+strings.Join(listedStatuses(), ", "))
-	c.Flags().StringVar(&o.kind, "kind", "", "of this kind: "+strings.Join(listedKinds(), ", "))
-	c.Flags().StringVar(&o.skill, "skill", "", "whose name begins with this")
-	c.Flags().StringVar(&o.since, "since", "", "begun since a date (2026-01-31), a time (RFC 3339), or so long ago (36h, 7d)")
 	c.Flags().StringArrayVar(&o.tags, "tag", nil, "with this tag, or one of several; skillopt runs note gives them")
-	c.Flags().StringVar(&o.sort, "sort", "begun", "begun, the newest last; best, the highest first; steps, name or status")
-	c.Flags().IntVar(&o.limit, "limit", 0, "so many: of those sorted by begun the newest, else the first; 0: all")
 	return c
 }
 
@@ -64,40 +54,6 @@ func listedStatuses() []string {
 		out = append(out, string(s))
 	}
 	return append(out, record.RowKilled, record.RowDamaged, record.RowUnreadable, record.RowFormat)
-}
-
-func listedKinds() []string {
-	var out []string
-	for _, k := range record.Kinds() {
-		out = append(out, string(k))
-	}
-	return out
-}
-
-// filter says which runs are listed.
-type filter struct {
-	statuses, kinds, tags []string
-	skill                 string
-	since                 time.Time
-}
-
-// filter reads the flags.
-func (o *runsListOptions) filter(now time.Time) (f filter, err error) {
-	f.skill, f.tags = o.skill, o.tags
-	if f.statuses, err = chosenOf("--status", o.status, listedStatuses()); err != nil {
-		return f, err
-	}
-	if f.kinds, err = chosenOf("--kind", o.kind, listedKinds()); err != nil {
-		return f, err
-	}
-	if !slices.Contains([]string{"begun", "best", "steps", "name", "status"}, o.sort) {
-		return f, usagef("--sort %s: allowed are begun, best, steps, name and status", o.sort)
-	}
-	if o.limit < 0 {
-		return f, usagef("--limit %d: want 0 or more", o.limit)
-	}
-	f.since, err = sinceOf(o.since, now)
-	return f, err
 }
 
 // chosenOf are the values of a flag that names some of those that are allowed.
@@ -115,80 +71,10 @@ func chosenOf(flag, text string, allowed []string) ([]string, error) {
 	return out, nil
 }
 
-// sinceOf reads a date, a time, or how long ago something was.
-func sinceOf(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	if at, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
-		return at, nil
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 1e6 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	return time.Time{}, usagef("--since %s: want a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or a length such as 36h or 7d", text)
-}
-
-// lets reports whether a run is listed.
-func (f filter) lets(r result.RunRow) bool {
-	begins := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, f.skill) })
-	}
-	switch {
-	case !begins(r.Name, r.Named):
-		return false
-	case len(f.statuses) > 0 && !slices.Contains(f.statuses, r.Status):
-		return false
-	case len(f.tags) > 0 && !slices.ContainsFunc(f.tags, func(t string) bool { return slices.Contains(r.Notes.Tags, t) }):
-		return false
-	case r.RunID == "" && unread(r): // nothing is known of it
-		return len(f.kinds) == 0 && f.since.IsZero()
-	}
-	return (len(f.kinds) == 0 || slices.Contains(f.kinds, string(r.Kind))) && (f.since.IsZero() || r.CreatedAt != nil && !r.CreatedAt.Before(f.since))
-}
-
-// arranged sorts rows, which come oldest first, and leaves out what is too many.
-func (o *runsListOptions) arranged(rows []listRow) []listRow {
-	switch o.sort {
-	case "best":
-		slices.SortStableFunc(rows, func(a, b listRow) int {
-			switch {
-			case a.Score == nil || b.Score == nil:
-				return cmp.Compare(boolRank(a.Score == nil), boolRank(b.Score == nil))
-			}
-			return cmp.Compare(*b.Score, *a.Score)
-		})
-	case "steps":
-		slices.SortStableFunc(rows, func(a, b listRow) int { return cmp.Compare(b.Steps, a.Steps) })
-	case "name":
-		slices.SortStableFunc(rows, func(a, b listRow) int { return cmp.Compare(filepath.Base(a.Dir), filepath.Base(b.Dir)) })
-	case "status":
-		slices.SortStableFunc(rows, func(a, b listRow) int {
-			return cmp.Compare(a.State, b.State)
-		})
-	}
-	if o.limit > 0 && len(rows) > o.limit {
-		if o.sort == "begun" {
-			return rows[len(rows)-o.limit:]
-		}
-		return rows[:o.limit]
-	}
-	return rows
-}
-
-func boolRank(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
+// lets reports whether a run has one of the statuses, and one of the tags; none is any.
+func (o *runsListOptions) lets(statuses []string, r result.RunRow) bool {
+	return (len(statuses) == 0 || slices.Contains(statuses, r.Status)) &&
+		(len(o.tags) == 0 || slices.ContainsFunc(o.tags, func(t string) bool { return slices.Contains(r.Notes.Tags, t) }))
 }
 
 // listRow is a run as the list shows it: a RunRow, and what scripts read more easily.
@@ -232,7 +118,7 @@ func kindWord(kind result.Kind) string {
 
 // run lists the runs in a folder.
 func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
-	f, err := o.filter(time.Now())
+	statuses, err := chosenOf("--status", o.status, listedStatuses())
 	if err != nil {
 		return err
 	}
@@ -242,11 +128,11 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 	}
 	rows := make([]listRow, 0, len(all))
 	for _, r := range all {
-		if f.lets(r) {
+		if o.lets(statuses, r) {
 			rows = append(rows, rowOf(r))
 		}
 	}
-	rows = shareable(o.arranged(rows))
+	rows = shareable(rows)
 	if a.json {
 		return printJSON(a.Out, rows)
 	}

@@ -9,14 +9,12 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // runsNoteOptions are the flags of runs note.
 type runsNoteOptions struct {
 	text        string
 	tags, untag []string
-	clear       bool
 }
 
 func runsNoteCommand(a *app) *cobra.Command {
@@ -25,13 +23,13 @@ func runsNoteCommand(a *app) *cobra.Command {
 		Use:   "note RUN",
 		Short: "Write a note to a run, or tags, or show them",
 		Long: `Show what was written to a run, or write to it: --text takes the place of the text, --tag adds
-tags and --untag takes them away, --clear removes all. The notes are kept in RUN.notes.json
+tags and --untag takes them away. The notes are kept in RUN.notes.json
 beside the run, of which nothing is changed; runs rm moves them with it. A text has at most
 64 KB, a run at most 32 tags of 64 characters.`,
 		Example: `  skillopt runs note runs/my-skill-3
   skillopt runs note runs/my-skill-3 --text "the batch size of the paper" --tag baseline
   skillopt runs list --tag baseline
-  skillopt runs note runs/my-skill-3 --clear`,
+  skillopt runs note runs/my-skill-3 --text "" --untag baseline`,
 		Args: exactly(1, "a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(a, args[0], cmd.Flags().Changed("text"))
@@ -40,29 +38,23 @@ beside the run, of which nothing is changed; runs rm moves them with it. A text 
 	c.Flags().StringVar(&o.text, "text", "", "the text of the note; an empty one removes it")
 	c.Flags().StringArrayVar(&o.tags, "tag", nil, "add this tag")
 	c.Flags().StringArrayVar(&o.untag, "untag", nil, "take this tag away")
-	c.Flags().BoolVar(&o.clear, "clear", false, "remove text and tags")
 	return c
 }
 
 // run writes notes, or shows them.
 func (o *runsNoteOptions) run(a *app, path string, text bool) error {
 	dir := a.absolute(path)
-	if o.clear && (text || len(o.tags)+len(o.untag) > 0) {
-		return usagef("--clear removes all that is written to the run: it goes with no other flag")
-	}
-	if _, err := record.ReadDocuments(dir, path); err != nil && !text && !o.clear && len(o.tags)+len(o.untag) == 0 {
+	writes := text || len(o.tags)+len(o.untag) > 0
+	if _, err := record.ReadDocuments(dir, path); err != nil && !writes {
 		if _, err := readRun(dir, path); err != nil {
 			return err
 		}
 	}
-	n := result.Notes{}
-	var err error
-	if !o.clear {
-		if n, err = ask.Notes(dir); err != nil {
-			return err
-		}
+	n, err := ask.Notes(dir)
+	if err != nil {
+		return err
 	}
-	if o.clear || text || len(o.tags)+len(o.untag) > 0 {
+	if writes {
 		if text {
 			n.Text = o.text
 		}

@@ -21,32 +21,51 @@ import (
 )
 
 // runsRmOptions are the flags of runs rm.
-type runsRmOptions struct{ yes, purge bool }
+type runsRmOptions struct {
+	keep                        int // below 0: the runs are named
+	unfinished, dry, yes, purge bool
+}
 
 func runsRmCommand(a *app) *cobra.Command {
 	var o runsRmOptions
 	c := &cobra.Command{
-		Use:   "rm RUN...",
-		Short: "Remove runs: to the trash beside them, or for good",
-		Long: `Move runs to the folder .trash beside them, under their name and the time, with the notes on
+		Use:   "rm RUN... | rm [DIR] --keep N",
+		Short: "Remove runs: to the trash next to them, or for good",
+		Long: `Move runs to the folder .trash next to them, under their name and the time, with the notes on
 them. What is moved back is a run as before. With --purge they are deleted for good, from the trash
 too. On a terminal it asks first.
+
+With --keep N all but the newest N finished runs of a folder (runs, unless another is named) are
+removed. Runs that were stopped, failed or killed can go on and stay, unless --unfinished counts
+them too. So do runs that cannot be read, and runs of which there are forks that stay.
 
 A run that a process works on is not removed, nor what is no run directory, nor a link.
 What a run has read of a test set still counts for later runs. Forks have a record of
 their own: they, and runs blame on them, work as before.`,
 		Example: `  skillopt runs rm runs/my-skill-3
+  skillopt runs rm --keep 10 --dry-run
+  skillopt runs rm experiments --keep 0 --unfinished --yes
   skillopt runs list runs/.trash                                    what was removed
   mv runs/.trash/my-skill-3-20260102T150405Z runs/my-skill-3        back again
   skillopt runs rm --purge --yes runs/.trash/*                      empty the trash`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("%s takes run directories; `%s --help` shows examples", c.CommandPath(), c.CommandPath())
+			switch keeps := c.Flags().Changed("keep"); {
+			case keeps && o.keep < 0:
+				return usagef("--keep %d: want how many finished runs stay, 0 or more", o.keep)
+			case keeps && len(args) > 1:
+				return usagef("--keep is about one folder: name no runs")
+			case !keeps && len(args) == 0:
+				return usagef("%s takes run directories, or --keep N; `%s --help` shows examples", c.CommandPath(), c.CommandPath())
+			case !keeps && o.unfinished:
+				return usagef("--unfinished goes with --keep N")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args) },
 	}
+	c.Flags().IntVar(&o.keep, "keep", -1, "remove all but the newest finished runs of a folder, so many of which stay")
+	c.Flags().BoolVar(&o.unfinished, "unfinished", false, "with --keep: also runs that were stopped, failed or killed")
+	c.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be removed, and remove nothing")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
 	c.Flags().BoolVar(&o.purge, "purge", false, "delete them for good")
 	return c
@@ -67,28 +86,45 @@ type removal struct {
 }
 
 // run removes runs: all of them are looked at before the first is.
-func (o *runsRmOptions) run(ctx context.Context, a *app, paths []string) error {
-	var list []removal
-	for _, path := range paths {
+func (o *runsRmOptions) run(ctx context.Context, a *app, args []string) error {
+	list, kept, err := o.chosen(a, args)
+	if err != nil {
+		return err
+	}
+	if o.dry || len(list) == 0 {
+		if a.json {
+			return printJSON(a.Out, shareable(append([]removal{}, list...)))
+		}
+		return printRemovals(a.printer(a.Out), list, kept)
+	}
+	if !o.yes {
+		if err := o.ask(a, list, kept); err != nil {
+			return err
+		}
+	}
+	return remove(ctx, a, list, o.purge)
+}
+
+// chosen finds the runs that are to go, and how many of a folder stay.
+func (o *runsRmOptions) chosen(a *app, args []string) (list []removal, kept int, err error) {
+	if o.keep >= 0 {
+		return o.oldRuns(a, args)
+	}
+	for _, path := range args {
 		dir := filepath.Clean(a.absolute(path))
 		if slices.ContainsFunc(list, func(r removal) bool { return r.Dir == dir }) {
 			continue
 		}
 		if run.InTrash(dir) && !o.purge {
-			return usagef("%s is in the trash already; --purge deletes it for good", path)
+			return nil, 0, usagef("%s is in the trash already; --purge deletes it for good", path)
 		}
 		r, err := removalOf(dir)
 		if err != nil {
-			return namedAs(err, path)
+			return nil, 0, namedAs(err, path)
 		}
 		list = append(list, r)
 	}
-	if !o.yes {
-		if err := o.ask(a, list); err != nil {
-			return err
-		}
-	}
-	return remove(ctx, a, list, o.purge)
+	return list, 0, nil
 }
 
 // namedAs is an error that names a run as the user did.
@@ -134,16 +170,15 @@ func forksOf(dir, id string) []string {
 
 // ask asks before runs are removed. Without a terminal no one can be asked: what can be
 // moved back is removed, what cannot is not.
-func (o *runsRmOptions) ask(a *app, list []removal) error {
+func (o *runsRmOptions) ask(a *app, list []removal, kept int) error {
 	if !a.Terminal {
 		if o.purge {
 			return usagef("--purge deletes for good, and there is no terminal to ask on: give --yes")
 		}
 		return nil
 	}
-	out := a.printer(a.Err)
-	for _, r := range list {
-		fmt.Fprintf(out, "%s  %s  %s\n", oneLine(out.path(r.Dir)), r.Status, bytesText(r.Bytes))
+	if err := printRemovals(a.printer(a.Err), list, kept); err != nil {
+		return err
 	}
 	question := "move " + wording.Plural(len(list), "run", "runs") + " to the trash? [y/N] "
 	if o.purge {

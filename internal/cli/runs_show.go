@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -15,12 +14,27 @@ import (
 
 func runsShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show [RUN]",
-		Short:   "Explain a run: what was tried, what was decided, what it cost",
-		Long:    "Explain a run: what was tried, what was decided, what it cost. Without RUN it is the\nnewest one in the folder runs.",
-		Example: "  skillopt runs show\n  skillopt runs show runs/quickstart-1",
-		Args:    atMost(1, "at most one run directory"),
-		RunE:    onRun(a, func(_ context.Context, a *app, path string) error { return printRun(a, path) }),
+		Use:   "show [RUN [STEP]]",
+		Short: "Explain a run, or one of its steps: what was tried, what was decided, what it cost",
+		Long: `Explain a run: what was tried, what was decided, what it cost. Without RUN it is the
+newest one in the folder runs.
+
+With STEP, all that this step proposed and decided: the scores and the verdict of its gate, and
+each edit with its full text, the result of applying it, who asked for it and after which tasks,
+and whether it is part of a skill that was taken. Edits that were proposed and not chosen, not
+applied, or rejected with their candidate are among them.`,
+		Example: "  skillopt runs show\n  skillopt runs show runs/quickstart-1\n  skillopt runs show runs/quickstart-1 3",
+		Args:    between(0, 2, "a run directory and the number of a step at most"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := runOrNewest(a, args)
+			if err != nil {
+				return err
+			}
+			if len(args) == 2 {
+				return showOneStep(a, path, args[1])
+			}
+			return printRun(a, path)
+		},
 	}
 }
 

@@ -1,79 +1,25 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// runsSpendOptions are the flags of runs spend.
-type runsSpendOptions struct {
-	last float64
-	by   string
-}
-
-func runsSpendCommand(a *app) *cobra.Command {
-	var o runsSpendOptions
-	c := &cobra.Command{
-		Use:   "spend [RUN]",
-		Short: "Say what each part of a run paid for, and what it brought",
-		Long: `List calls, tokens and money by part of a run (the scoring of the seed skill, each step,
-the end of each epoch, the final evaluation), and by how much the score of the best skill on
-the selection split rose in it, or with --by by stage, role, model or step; then what was lost,
-and why: attempts without a result, and calls in episodes that were cut. --last 1 looks at the calls alone that the last dollar
-paid for. Without RUN it is the newest one in the folder runs, at work or not.`,
-		Example: `  skillopt runs spend
-  skillopt runs spend runs/my-skill-1 --by model
-  skillopt runs spend runs/my-skill-1 --last 1`,
-		Args: atMost(1, "at most one run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("last") && !(o.last > 0) {
-				return usagef("--last %v: want dollars, more than 0", o.last)
-			}
-			if o.last > 0 && o.by != record.ByPart {
-				return usagef("--last looks at parts of the run: it goes with no --by")
-			}
-			return o.run(cmd.Context(), a, path)
-		},
-	}
-	c.Flags().StringVar(&o.by, "by", record.ByPart, "sum up by part, stage, role, model or step")
-	c.Flags().Float64Var(&o.last, "last", 0, "look at the calls that the last so many dollars paid for")
-	return c
-}
-
-// spentBy is what spending can be summed up by.
+// spentBy is what calls can be summed up by.
 func spentBy() []string {
-	return []string{record.ByPart, record.ByStage, record.ByRole, record.ByModel, record.ByStep}
+	return []string{record.ByStage, record.ByPart, record.ByRole, record.ByModel, record.ByStep}
 }
 
-// run says what was paid for.
-func (o *runsSpendOptions) run(ctx context.Context, a *app, path string) error {
-	r, err := openRecord(ctx, a, path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }() // it was only read
-	spent := ask.Spending{RunDir: a.absolute(path), By: record.ByPart, Lost: []record.Lost{}}
-	if o.last > 0 {
-		spent.Parts, err = r.LastSpending(ctx, o.last)
-	} else {
-		spent, err = ask.Spent(ctx, r, spent.RunDir, o.by)
-	}
-	if errors.Is(err, record.ErrNoPrice) {
-		return usagef("--last: %v (set prices.MODEL before a run); `skillopt runs spend %s` counts calls and tokens", err, path)
-	}
+// sum says what was paid for.
+func (o *runsCallsOptions) sum(ctx context.Context, a *app, path string, r *record.Run) error {
+	spent, err := ask.Spent(ctx, r, a.absolute(path), cmp.Or(o.by, record.ByStage))
 	if err != nil {
 		return asFlag(err)
 	}

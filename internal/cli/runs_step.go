@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -15,32 +13,20 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-func runsStepCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "step RUN N",
-		Short: "Show what a step proposed and decided: its edits, also rejected ones, and why",
-		Long: `Show all that a step of a run proposed and decided: the scores and the verdict of its gate,
-and each edit with its full text, what became of it when the candidate was made, who asked for
-it and after which tasks, and whether it is part of a skill that was taken. Edits that were
-proposed and not chosen, not applied, or rejected with their candidate are among them.`,
-		Example: `  skillopt runs step runs/my-skill-1 3
-  skillopt runs step runs/my-skill-1 3 --json`,
-		Args: exactly(2, "a run directory and the number of a step"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			n, err := strconv.Atoi(args[1])
-			if err != nil || n < 0 {
-				return usagef("step %q: want a number, 0 or more", args[1])
-			}
-			d, err := ask.Step(a.absolute(args[0]), args[0], n)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return printAnswer(a.Out, d)
-			}
-			return printStep(a.paged(), d, args[0])
-		},
+// showOneStep shows what a step of a run proposed and decided.
+func showOneStep(a *app, path, number string) error {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 {
+		return usagef("step %q: want a number, 0 or more", number)
 	}
+	d, err := ask.Step(a.absolute(path), path, n)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printAnswer(a.Out, d)
+	}
+	return printStep(a.paged(), d, path)
 }
 
 // printStep prints the result of a step, edit by edit.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -16,60 +14,23 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// runsTaskOptions are the flags of runs task.
-type runsTaskOptions struct {
-	step, arm string
-	sample    int
-	prompt    bool
-}
-
-func runsTaskCommand(a *app) *cobra.Command {
-	o := runsTaskOptions{sample: -1}
-	c := &cobra.Command{
-		Use:   "task RUN ID",
-		Short: "Show what was answered to a task, where in the run, and why it scored",
-		Long: `Show all that a run recorded of one task: where it was asked, what was answered, what
-was scored of that and why. With --step, --arm or --sample, of some of these places
-alone; with --prompt what the model was sent as well. Of an agent or environment that is
-the conversation inside, each message once, of every attempt.
-
-Nothing is asked or paid for. What was answered to a test task is a reading of the
-test set: it is noted, and later runs count it.`,
-		Example: `  skillopt runs task runs/quickstart-1 total-07
-  skillopt runs task runs/quickstart-1 total-07 --step 3 --prompt
-  skillopt runs task runs/quickstart-1 total-07 --step best --arm candidate --json`,
-		Args: exactly(2, "a run directory and the id of a task"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0], args[1]) },
-	}
-	c.Flags().StringVar(&o.step, "step", "", "a step, or best")
-	c.Flags().StringVar(&o.arm, "arm", "", "whose answers: current, candidate, seed, best or final")
-	c.Flags().IntVar(&o.sample, "sample", o.sample, "of several passes this one, from 0")
-	c.Flags().BoolVar(&o.prompt, "prompt", false, "show what the model was sent")
-	return c
-}
-
-// run shows the evaluations of a task.
-func (o *runsTaskOptions) run(ctx context.Context, a *app, path, id string) error {
-	r, err := openRecord(ctx, a, path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }() // it was only read
-	answer, err := ask.Task(ctx, r, a.absolute(path), path, id, ask.TaskQuestion{Step: o.step, Arm: o.arm, Sample: o.sample, Prompt: o.prompt})
+// one shows the evaluations of a task.
+func (o *runsTasksOptions) one(ctx context.Context, a *app, path, id string, r *record.Run) error {
+	answer, err := ask.Task(ctx, r, a.absolute(path), path, id, ask.TaskQuestion{Step: o.step, Sample: -1, Prompt: o.prompt})
 	if err != nil {
 		return asFlag(err)
 	}
 	if answer.OfTest {
-		noteLook(ctx, a, path, r, "runs task")
+		noteLook(ctx, a, path, r, "runs tasks")
 	}
 	if a.json {
 		return printAnswer(a.Out, answer)
 	}
-	return o.print(a.printer(a.Out), id, answer.Evaluations)
+	return printTask(a.printer(a.Out), id, answer.Evaluations, o.prompt)
 }
 
-// print prints evaluations one after the other.
-func (o *runsTaskOptions) print(out printer, id string, shown []ask.Evaluation) error {
+// printTask prints evaluations one after the other, with prompt also what the model was sent.
+func printTask(out printer, id string, shown []ask.Evaluation, prompt bool) error {
 	fmt.Fprintf(out, "task %s: asked %s\n", oneLine(id), wording.Plural(len(shown), "time", "times"))
 	question, expected := "", ""
 	for _, e := range shown {
@@ -77,19 +38,20 @@ func (o *runsTaskOptions) print(out printer, id string, shown []ask.Evaluation) 
 			question, expected = e.Outcome.Question, e.Outcome.Reference
 		}
 	}
-	if question != "" && !o.prompt {
+	if question != "" && !prompt {
 		block(out, "asked", question)
 	}
 	if expected != "" {
 		block(out, "reference", expected)
 	}
 	for _, e := range shown {
-		o.printOne(out, e)
+		printEvaluation(out, e)
 	}
 	return nil
 }
 
-func (o *runsTaskOptions) printOne(out printer, e ask.Evaluation) {
+// printEvaluation prints what was answered once, and why it scored.
+func printEvaluation(out printer, e ask.Evaluation) {
 	fmt.Fprintf(out, "\n%s, sample %d: %s\n", oneLine(e.Where), e.Sample, scoredText(e.Outcome))
 	if c := e.Conversation; c != nil {
 		for _, m := range c.Messages {

@@ -17,15 +17,15 @@ import (
 
 // runsTasksOptions are the flags of runs tasks.
 type runsTasksOptions struct {
-	sort, kind, split, status, find string
-	limit                           int
+	sort, kind, split, step string
+	failing, prompt         bool
 }
 
 func runsTasksCommand(a *app) *cobra.Command {
 	var o runsTasksOptions
 	c := &cobra.Command{
-		Use:   "tasks [RUN]",
-		Short: "Show every task over the steps of a run: solved, failed, flipped",
+		Use:   "tasks [RUN [TASK]]",
+		Short: "Show every task over the steps of a run, those that fail, or all of one",
 		Long: `Show what each task came to with each skill that was tried on it, a line a task and a
 character a skill, in the order of the run:
 
@@ -33,59 +33,76 @@ character a skill, in the order of the run:
   x  the agent failed within the task's limits, which scores 0
   u  not measured    .  not asked
 
-Nothing is asked or scored: the scores are those that the run wrote down. Test tasks are left
-out unless --split test is given, which is a reading of the test set: it is noted, and later
-runs count it. Without RUN it is the newest one in the folder runs. --json prints all tasks,
-whatever the other flags say, and what test tasks came to with --split test alone.`,
+With --failing the tasks that fail with the best skill, or with the candidate of --step, on the
+tasks that judged it: with the answer, what was expected, why it failed, and a mark where the seed
+skill had solved it.
+
+With TASK all that was recorded of that one: where it was asked, what was answered, what was
+scored of that and why; with --prompt what the model was sent as well. Of an agent or environment
+that is the conversation inside, each message once, of every attempt.
+
+Nothing is asked or scored. Test tasks are left out unless --split test is given, or TASK is one:
+that is a reading of the test set, it is noted, and later runs count it. Without RUN it is the
+newest one in the folder runs. --json has all tasks, whatever --sort and --type say.`,
 		Example: `  skillopt runs tasks
-  skillopt runs tasks runs/my-skill-1 --sort regressions --limit 20
-  skillopt runs tasks runs/my-skill-1 --split selection --status failed
-  skillopt runs tasks runs/my-skill-1 --type total --find invoice`,
-		Args: atMost(1, "at most one run directory"),
-		RunE: onRun(a, o.run),
+  skillopt runs tasks runs/my-skill-1 --sort regressions
+  skillopt runs tasks runs/my-skill-1 --failing --step 3 --type total
+  skillopt runs tasks runs/my-skill-1 --failing --split test
+  skillopt runs tasks runs/my-skill-1 total-07 --step 3 --prompt`,
+		Args: between(0, 2, "a run directory and the id of a task at most"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(args); err != nil {
+				return err
+			}
+			path, err := runOrNewest(a, args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), a, path, args)
+		},
 	}
-	c.Flags().StringVar(&o.sort, "sort", "order", "order, that of the run; difficulty, the least solved first; flips or regressions, the most first; id")
+	c.Flags().BoolVar(&o.failing, "failing", false, "the tasks that fail, with answers and reasons")
+	c.Flags().StringVar(&o.step, "step", "", "with --failing or TASK: of a step, or best")
+	c.Flags().BoolVar(&o.prompt, "prompt", false, "with TASK: show what the model was sent")
+	c.Flags().StringVar(&o.sort, "sort", "order", "order, that of the run; difficulty, the least solved first; regressions, the most first")
 	c.Flags().StringVar(&o.kind, "type", "", "tasks of this type alone")
 	c.Flags().StringVar(&o.split, "split", "", "train, selection or test")
-	c.Flags().StringVar(&o.status, "status", "", "with the best skill: failed, passed, unmeasured or not_asked")
-	c.Flags().StringVar(&o.find, "find", "", "whose id or question has this text, in any case of letters")
-	c.Flags().IntVar(&o.limit, "limit", 0, "so many, the first; 0: all")
 	return c
 }
 
-// taskStatuses are those of tasks with the best skill.
-func taskStatuses() []string { return []string{"failed", "passed", "unmeasured", "not_asked"} }
-
 // check checks the flags.
-func (o *runsTasksOptions) check() error {
-	for _, f := range []struct {
-		flag, value string
-		allowed     []string
-	}{
-		{"--sort", o.sort, []string{"order", "difficulty", "flips", "regressions", "id"}},
-		{"--split", o.split, []string{"train", "selection", "test"}},
-		{"--status", o.status, taskStatuses()},
-	} {
-		if f.value != "" && !slices.Contains(f.allowed, f.value) {
-			return usagef("%s %s: allowed are %s", f.flag, f.value, strings.Join(f.allowed, ", "))
-		}
-	}
-	if o.limit < 0 {
-		return usagef("--limit %d: want 0 or more", o.limit)
+func (o *runsTasksOptions) check(args []string) error {
+	one := len(args) == 2
+	switch {
+	case !slices.Contains([]string{"order", "difficulty", "regressions"}, o.sort):
+		return usagef("--sort %s: allowed are order, difficulty, regressions", o.sort)
+	case !slices.Contains([]string{"", "train", "selection", "test"}, o.split):
+		return usagef("--split %s: allowed are train, selection, test", o.split)
+	case one && (o.failing || o.split != "" || o.kind != ""):
+		return usagef("--failing, --split and --type choose tasks, and %s names one: leave them out", args[1])
+	case o.failing && o.split != "" && o.split != "test":
+		return usagef("--failing lists tasks that judged the skill, or with --split test those of the test split: leave --split %s out", o.split)
+	case o.step != "" && !one && !o.failing:
+		return usagef("--step goes with --failing, or with a task")
+	case o.prompt && !one:
+		return usagef("--prompt goes with a task: skillopt runs tasks RUN TASK --prompt")
 	}
 	return nil
 }
 
-// run shows tasks over the steps.
-func (o *runsTasksOptions) run(ctx context.Context, a *app, path string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
+// run shows tasks over the steps, those that fail, or one.
+func (o *runsTasksOptions) run(ctx context.Context, a *app, path string, args []string) error {
 	r, err := openRecord(ctx, a, path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read
+	switch {
+	case len(args) == 2:
+		return o.one(ctx, a, path, args[1], r)
+	case o.failing:
+		return o.fails(ctx, a, path, r)
+	}
 	g, ofTest, err := ask.Grid(ctx, r, o.split == "test")
 	if err != nil {
 		return err
@@ -110,15 +127,13 @@ func (o *runsTasksOptions) print(out printer, g result.Grid, path string, kind r
 	}
 	rows := record.GridRows(g)
 	rows = slices.DeleteFunc(rows, func(r record.GridRow) bool { return !o.lets(r.GridTask) })
-	all, sealed := len(rows), 0
+	sealed := 0
 	if o.split != "test" {
+		all := len(rows)
 		rows = slices.DeleteFunc(rows, func(r record.GridRow) bool { return r.Split == "test" })
-		sealed, all = all-len(rows), len(rows)
+		sealed = all - len(rows)
 	}
 	o.arrange(rows)
-	if o.limit > 0 && len(rows) > o.limit {
-		rows = rows[:o.limit]
-	}
 	for _, split := range []string{"train", "selection", "test"} {
 		if err := o.printSplit(out, split, g, rows); err != nil {
 			return err
@@ -127,14 +142,11 @@ func (o *runsTasksOptions) print(out printer, g result.Grid, path string, kind r
 	if sealed > 0 {
 		out.line(wording.Plural(sealed, "test task is", "test tasks are") + " left out: --split test shows them, which is a reading of the test set")
 	}
-	switch {
-	case all == 0 && sealed == 0:
+	if len(rows) == 0 && sealed == 0 {
 		out.line(fmt.Sprintf("none of the %s is like that", wording.Plural(len(g.Tasks), "task", "tasks")))
-	case len(rows) < all:
-		out.line(fmt.Sprintf("%d of %s (--limit 0 lists all)", len(rows), wording.Plural(all, "task", "tasks")))
 	}
 	if len(rows) > 0 {
-		out.line("1 solved, 0 failed, a..i partly, x failed by the agent, u not measured, . not asked; `skillopt runs task " + shellWord(path) + " ID` shows all of one")
+		out.line("1 solved, 0 failed, a..i partly, x failed by the agent, u not measured, . not asked; `skillopt runs tasks " + shellWord(path) + " TASK` shows all of one")
 	}
 	return nil
 }
@@ -152,9 +164,7 @@ func noTasks(kind result.Kind, path string) string {
 
 // lets reports whether a task is shown.
 func (o *runsTasksOptions) lets(t result.GridTask) bool {
-	find := strings.ToLower(o.find)
-	return (o.kind == "" || t.Type == o.kind) && (o.split == "" || t.Split == o.split) && (o.status == "" || t.Status == o.status) &&
-		(strings.Contains(strings.ToLower(t.ID), find) || strings.Contains(strings.ToLower(t.Text), find))
+	return (o.kind == "" || t.Type == o.kind) && (o.split == "" || t.Split == o.split)
 }
 
 // arrange sorts tasks.
@@ -169,12 +179,8 @@ func (o *runsTasksOptions) arrange(rows []record.GridRow) {
 		switch o.sort {
 		case "difficulty":
 			return cmp.Compare(share(a.GridTask), share(b.GridTask))
-		case "flips":
-			return cmp.Compare(b.Flips, a.Flips)
 		case "regressions":
 			return cmp.Or(cmp.Compare(b.Regressions, a.Regressions), cmp.Compare(b.Flips, a.Flips))
-		case "id":
-			return cmp.Compare(a.ID, b.ID)
 		}
 		return 0
 	})

@@ -17,10 +17,7 @@ import (
 )
 
 // runsWatchOptions are the flags of runs watch.
-type runsWatchOptions struct {
-	every time.Duration
-	once  bool
-}
+type runsWatchOptions struct{ once bool }
 
 func runsWatchCommand(a *app) *cobra.Command {
 	var o runsWatchOptions
@@ -40,14 +37,16 @@ with --json a document a line.`,
   skillopt runs watch runs/my-skill-3
   ssh -t host skillopt runs watch /data/runs/my-skill-3
   skillopt runs watch --once                    is it alive?
-  skillopt runs watch --json --every 1m >> log`,
+  skillopt runs watch --json >> log`,
 		Args: atMost(1, "at most one run directory"),
 		RunE: onRun(a, o.run),
 	}
-	c.Flags().DurationVar(&o.every, "every", 0, "look as often as this; default: 1s on a terminal, else 10s")
 	c.Flags().BoolVar(&o.once, "once", false, "look once")
 	return c
 }
+
+// retryEvery is how long the look after a failed first one waits.
+const retryEvery = 100 * time.Millisecond
 
 // watching is where looks at a run go.
 type watching interface {
@@ -55,14 +54,8 @@ type watching interface {
 	end(last record.Progress) error // no look comes after it
 }
 
-// leastEvery bounds how often a run is looked at.
-const leastEvery = 100 * time.Millisecond
-
 // run watches a run until it has ended, or no one watches any more.
 func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err error) {
-	if o.every != 0 && o.every < leastEvery {
-		return usagef("--every %s: want %s or more", o.every, leastEvery)
-	}
 	view, every := o.view(a, path)
 	keys, restore := a.keys()
 	defer restore()
@@ -90,7 +83,7 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 		case err == nil && last.Unread > 0: // a long record is read in parts, without waiting in between
 			next = passed()
 		case err != nil && last.RunID == "": // nothing was shown yet: who waits is told soon
-			next = time.After(leastEvery)
+			next = time.After(retryEvery)
 		}
 		if wait(ctx, next, keys, a) {
 			return view.end(last)
@@ -158,9 +151,6 @@ func (o *runsWatchOptions) view(a *app, path string) (watching, time.Duration) {
 	live := a.Shown && !a.Dumb && !o.once && !a.json
 	if live {
 		every = time.Second
-	}
-	if o.every > 0 {
-		every = o.every
 	}
 	text := watchText{path: path, once: o.once}
 	switch {

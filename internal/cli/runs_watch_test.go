@@ -138,8 +138,8 @@ func TestWatchIsLeft(t *testing.T) {
 		a.Dumb = true
 		r := begin(t, a)
 		done := make(chan error)
-		go func() { done <- (&runsWatchOptions{every: time.Second}).run(t.Context(), a, "x") }()
-		time.Sleep(2500 * time.Millisecond)
+		go func() { done <- (&runsWatchOptions{}).run(t.Context(), a, "x") }()
+		time.Sleep(25 * time.Second)
 		if err := errors.Join(r.SetStatus(result.Completed), r.Close()); err != nil {
 			t.Fatal(err)
 		}

@@ -138,7 +138,7 @@ func (c *closed) Write([]byte) (int, error) {
 // Nobody is told that nobody reads on; the code says that not all was printed.
 func TestABrokenOutputIsAFailure(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"version"}, {"version", "--json"}, {"config", "schema"}, {"--help"}} {
+	for _, args := range [][]string{{"--version"}, {"--version", "--json"}, {"config", "explain", "--schema"}, {"--help"}} {
 		var errs bytes.Buffer
 		if code := Main(t.Context(), args, Streams{Out: &closed{}, Err: &errs, Dir: t.TempDir()}, "test"); code != exitFailed {
 			t.Errorf("%v: code %d: %s", args, code, &errs)

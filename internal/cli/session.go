@@ -31,7 +31,7 @@ type sessionOptions struct {
 // addFlags adds all of them to a command; runUsage says what --run does there.
 func (o *sessionOptions) addFlags(c *cobra.Command, runUsage string) {
 	c.Flags().StringVar(&o.runDir, "run", "", runUsage)
-	c.Flags().StringVar(&o.replay, "replay", "", "answer from this cassette (skillopt runs export RUN --cassette FILE): no network, no key")
+	c.Flags().StringVar(&o.replay, "replay", "", "answer from this cassette (skillopt runs export RUN --format cassette): no network, no key")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
 	c.Flags().BoolVar(&o.acceptSeed, "accept-seed", false, "go on though the first scores look as if the measurement were broken, or many requests are refused")
 }

@@ -14,8 +14,8 @@ import (
 )
 
 func skillCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "skill", Short: "Check a skill, begin its learned region"})
-	c.AddCommand(skillLintCommand(a), skillRegionCommand(a))
+	c := group(&cobra.Command{Use: "skill", Short: "Check a skill"})
+	c.AddCommand(skillLintCommand(a))
 	return c
 }
 

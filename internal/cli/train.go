@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,8 +21,8 @@ type trainOptions struct {
 	from, epochs             string           // --continue, and for how long
 	beside                   []config.Setting // of a run that continues from another one without a config of its own
 	sets                     []string
-	tasks, target, optimizer string // without a config
-	memory                   string // of other runs
+	tasks, target, optimizer string   // without a config
+	memory                   []string // other runs, for the optimizer
 	plan, finish, reopen     bool
 	keepOpen                 bool
 	again                    bool
@@ -66,7 +65,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
   skillopt train my-skill --run runs/a --fork runs/b     new run with what a has paid for
   skillopt train my-skill --again                        another run of a configuration that is complete
   skillopt train my-skill --continue runs/a --epochs +3  train on from a finished run
-  skillopt train my-skill --memory memory.json           what other runs tried in vain (runs memory)
+  skillopt train my-skill --again --memory runs/a,runs/b what other runs tried in vain
   skillopt train my-skill --set train.stop.patience=5    stop when 5 steps gain nothing
   skillopt train my-skill --replay bug.cassette          answered from a record, offline
   skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5
@@ -97,7 +96,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: none, worked examples alone")
-	c.Flags().StringVar(&o.memory, "memory", "", "what other runs leave to the optimizer, as runs memory prints it (reflect.remembered)")
+	c.Flags().StringSliceVar(&o.memory, "memory", nil, "tell the optimizer what these runs, RUN[,RUN...], tried in vain")
 	c.Flags().BoolVar(&o.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&o.keepOpen, "keep-open", false, "begin a run whose ceilings will be raised: nothing is made smaller for them, and where one ends the run the test stays unread")
@@ -116,7 +115,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if o.fork != "" && o.replay != "" {
 		return usagef("--fork goes on with models and --replay without any: give one of them")
 	}
-	goesOn, err := o.continuing(a)
+	goesOn, err := o.earlier(a)
 	if err != nil {
 		return err
 	}
@@ -171,14 +170,11 @@ func (o *trainOptions) complete(a *app, c command) {
 	}
 	out.line(fmt.Sprintf("%s is complete: %s, and nothing is asked", shown, what))
 	out.line(fmt.Sprintf("  skillopt runs show %s    step by step", shellWord(shown)))
-	out.line(fmt.Sprintf("  %s --again    another run of the same configuration", c.text("")))
+	out.line(fmt.Sprintf("  %s --again    another run of the same configuration", c.text("")+c.memory()))
 }
 
 // load reads the config, or makes one of the flags.
 func (o *trainOptions) load(a *app, path string) (*config.Loaded, error) {
-	if o.memory != "" {
-		o.sets = append(o.sets, "reflect.remembered="+strconv.Quote(a.absolute(o.memory)))
-	}
 	full := a.absolute(path)
 	st, err := os.Stat(full)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -8,11 +9,41 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
+	"github.com/seed-f4525e22/skillopt/internal/remember"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// continuing returns how a run continues from a finished one, as the flags have it.
+// earlier returns what the run takes from earlier ones, as the flags have it: the one that it
+// continues from, and those whose edits the optimizer is shown.
+func (o *trainOptions) earlier(a *app) ([]skillopt.Option, error) {
+	goesOn, err := o.continuing(a)
+	if err != nil || len(o.memory) == 0 {
+		return goesOn, err
+	}
+	var runs []ask.RunName
+	for _, path := range o.memory {
+		runs = append(runs, ask.RunName{Dir: a.absolute(path), Path: path})
+	}
+	m, err := ask.Memory(runs)
+	if err != nil {
+		return nil, fmt.Errorf("--memory: %w", err)
+	}
+	for _, text := range m.Unread {
+		fmt.Fprintf(a.Err, "warning: %s\n", oneLine(text))
+	}
+	if m.Left > 0 {
+		fmt.Fprintf(a.Err, "the oldest %s left out: a memory has at most %d of them, and 1 MB\n", wording.Plural(m.Left, "entry is", "entries are"), remember.MaxRejected)
+	}
+	if remember.Empty(m.Memory) {
+		fmt.Fprintln(a.Err, "--memory: nothing was rejected there, and no meta skill was written")
+	}
+	return append(goesOn, skillopt.WithMemory(m.Memory)), nil
+}
+
+// continuing returns how a run continues from a finished one.
 func (o *trainOptions) continuing(a *app) ([]skillopt.Option, error) {
 	switch {
 	case o.from == "" && o.epochs == "":

@@ -107,12 +107,11 @@ func tried(ctx context.Context, evaluated *result.Evaluation) ([]ask.Evaluation,
 }
 
 func (o *tryOptions) print(out printer, evaluated *result.Evaluation, shown []ask.Evaluation) error {
-	show := runsTaskOptions{prompt: true}
 	for i, e := range shown {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := show.print(out, e.Task, []ask.Evaluation{e}); err != nil {
+		if err := printTask(out, e.Task, []ask.Evaluation{e}, true); err != nil {
 			return err
 		}
 	}

@@ -4,21 +4,10 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-func versionCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  skillopt version --json",
-		Args:    exactly(0, "no arguments"),
-		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },
-	}
-}
-
+// printVersion prints the version, and whether the build has the SDKs of clouds.
 func printVersion(a *app) error {
 	if a.json {
 		return printJSON(a.Out, build(a))

@@ -231,8 +231,8 @@ func (w *windows) compareTexts(row result.RunRow) {
 // report writes the report of a run, and returns a file of it.
 func (w *windows) report(name, file string) string {
 	w.t.Helper()
-	w.text("runs", "report", "runs/"+name)
-	page, err := os.ReadFile(filepath.Join(w.dir, "runs", name, file))
+	w.text("runs", "export", "runs/"+name, "--format", "report", "--to", name+"-"+file)
+	page, err := os.ReadFile(filepath.Join(w.dir, name+"-"+file))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -247,13 +247,13 @@ func (w *windows) compareFailures(row result.RunRow) {
 		return
 	}
 	var want, served ask.Failures
-	decode(w.t, w.text("runs", "failures", "runs/"+row.Name, "--json"), &want)
+	decode(w.t, w.text("runs", "tasks", "runs/"+row.Name, "--failing", "--json"), &want)
 	w.ask("runs/runs:"+row.Name+"/failures", &served)
 	if diff := cmp.Diff(want, served); diff != "" {
-		w.t.Errorf("%s, GET /runs/RUN/failures (-runs failures --json +it): %s", row.Name, diff)
+		w.t.Errorf("%s, GET /runs/RUN/failures (-runs tasks --failing --json +it): %s", row.Name, diff)
 	}
 	lead := fmt.Sprintf("%s: %d of %d tasks fail%s", want.Where, len(want.List), want.Tasks, want.Over())
-	texts := map[string]string{"runs failures": w.text("runs", "failures", "runs/"+row.Name)}
+	texts := map[string]string{"runs tasks": w.text("runs", "tasks", "runs/"+row.Name, "--failing")}
 	if row.Kind == result.Train {
 		texts["report"] = html.UnescapeString(w.report(row.Name, "report.html"))
 	}

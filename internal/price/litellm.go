@@ -16,17 +16,10 @@ import (
 // LiteLLM is where the table of that project is published.
 const LiteLLM = "https://github.com/BerriAI/litellm/blob/main/model_prices_and_context_window.json"
 
-// Skipped is a row that was not taken over.
+// Skipped is a row that should have a price and cannot be read.
 type Skipped struct {
 	Name string
 	Why  string
-}
-
-// Imported is what happened to somebody else's table.
-type Imported struct {
-	Entries []Entry
-	Bad     []Skipped // rows that should have a price and cannot be read
-	Others  int       // rows of providers that there is no place for, and of models that write no text
 }
 
 // foreign is a row of the table of LiteLLM, in dollars a token.
@@ -42,19 +35,29 @@ type foreign struct {
 	MaxOutput  *json.RawMessage `json:"max_output_tokens"`
 }
 
-// ImportLiteLLM reads the table of prices that LiteLLM publishes, as of a day. Rows
-// that cannot be read are named and left out, never guessed. An entry without a
-// source of its own has that of the table.
-func ImportLiteLLM(data []byte, asOf string) (Imported, error) {
+// Read reads a table of prices: one that LiteLLM publishes, as of a day, or one that Parse reads.
+// Rows that are left out are returned.
+func Read(data []byte, asOf string) (Table, []Skipped, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return ParseLiteLLM(data, asOf)
+	}
+	t, err := Parse(bytes.NewReader(data))
+	return t, nil, err
+}
+
+// ParseLiteLLM reads the table of prices that LiteLLM publishes, as of a day. Rows
+// that cannot be read are returned and left out, never guessed; rows of other providers,
+// and of models that write no text, are left out. An entry without a source of its own has
+// that of the table. A table without a price is an error.
+func ParseLiteLLM(data []byte, asOf string) (t Table, bad []Skipped, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	var rows map[string]json.RawMessage
 	if err := dec.Decode(&rows); err != nil {
-		return Imported{}, errors.New("it is no table of LiteLLM: not a JSON object by the names of models")
+		return Table{}, nil, errors.New("it is no table of LiteLLM: not a JSON object by the names of models")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Imported{}, errors.New("it is no table of LiteLLM: something stands behind the object")
+		return Table{}, nil, errors.New("it is no table of LiteLLM: something stands behind the object")
 	}
-	var out Imported
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		if name == "sample_spec" { // how the table explains itself
@@ -63,19 +66,20 @@ func ImportLiteLLM(data []byte, asOf string) (Imported, error) {
 		e, ours, err := importRow(name, rows[name])
 		id := e.Provider + "/" + e.Model
 		switch {
-		case err == nil && !ours:
-			out.Others++
 		case err != nil:
-			out.Bad = append(out.Bad, Skipped{name, err.Error()})
+			bad = append(bad, Skipped{name, err.Error()})
 		case seen[id]:
-			out.Bad = append(out.Bad, Skipped{name, "another row has a price of the same model"})
-		default:
+			bad = append(bad, Skipped{name, "another row has a price of the same model"})
+		case ours:
 			seen[id] = true
 			e.AsOf = asOf
-			out.Entries = append(out.Entries, e)
+			t.rows = append(t.rows, row{names: []string{e.Model}, entry: e})
 		}
 	}
-	return out, nil
+	if len(t.rows) == 0 {
+		return Table{}, nil, errors.New("it holds no price of a model that skillopt knows a server of")
+	}
+	return t, bad, nil
 }
 
 // providersOf names our providers by those of LiteLLM.

@@ -1,7 +1,7 @@
 package price_test
 
 import (
-	"bytes"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +30,9 @@ const litellm = `{
   "list": []
 }`
 
-func TestImportLiteLLM(t *testing.T) {
+func TestParseLiteLLM(t *testing.T) {
 	t.Parallel()
-	got, err := price.ImportLiteLLM([]byte(litellm), "2026-11-01")
+	got, skipped, err := price.ParseLiteLLM([]byte(litellm), "2026-11-01")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,36 +43,25 @@ func TestImportLiteLLM(t *testing.T) {
 			MaxInput: 400_000, MaxOutput: 128_000, UpTo: 272_000, Long: price.Price{Input: 5, Output: 15, Cached: 5, CacheWrite: 5},
 		},
 	}
-	if diff := cmp.Diff(want, got.Entries); diff != "" {
+	if diff := cmp.Diff(want, got.Entries()); diff != "" {
 		t.Error(diff)
 	}
 	var bad []string
-	for _, s := range got.Bad {
+	for _, s := range skipped {
 		bad = append(bad, s.Name)
 	}
 	if diff := cmp.Diff("below-zero by-the-hour half list long text two lengths", strings.Join(bad, " ")); diff != "" {
 		t.Error(diff)
 	}
-	if got.Others != 2 {
-		t.Errorf("%d rows of others, want 2", got.Others)
-	}
-	var file bytes.Buffer
-	if err := price.Write(&file, got.Entries); err != nil {
-		t.Fatal(err)
-	}
-	table, err := price.Parse(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(got.Entries, table.Entries()); diff != "" {
-		t.Errorf("written and read: %s", diff)
+	if _, e, ok := got.Find("openai", "GPT-X-2026-10-01"); !ok || e.Model != "gpt-x" {
+		t.Errorf("%v, %+v", ok, e)
 	}
 }
 
-func TestImportRefusesWhatIsNoTable(t *testing.T) {
+func TestParseLiteLLMRefusesWhatIsNoTable(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "[]", "{", "{} {}", "null x"} {
-		if got, err := price.ImportLiteLLM([]byte(text), "2026-11-01"); err == nil {
+	for _, text := range []string{"", "[]", "{", "{}", "{} {}", "null x"} {
+		if got, _, err := price.ParseLiteLLM([]byte(text), "2026-11-01"); err == nil {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
@@ -108,19 +97,22 @@ func TestStale(t *testing.T) {
 	}
 }
 
-func FuzzImportLiteLLM(f *testing.F) {
+func FuzzParseLiteLLM(f *testing.F) {
 	f.Add([]byte(litellm))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := price.ImportLiteLLM(data, "2026-11-01")
+		got, _, err := price.ParseLiteLLM(data, "2026-11-01")
 		if err != nil {
 			return
 		}
-		var file bytes.Buffer
-		if err := price.Write(&file, got.Entries); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := price.Parse(&file); err != nil {
-			t.Fatalf("what was imported cannot be read again: %v", err)
+		for _, e := range got.Entries() {
+			for _, p := range []float64{e.Price.Input, e.Price.Output, e.Price.Cached, e.Price.CacheWrite, e.Long.Input, e.Long.Output} {
+				if !(p >= 0) || math.IsInf(p, 1) {
+					t.Errorf("%+v", e)
+				}
+			}
+			if _, _, ok := got.Find(e.Provider, e.Model); !ok || e.MaxInput < 0 || e.MaxOutput < 0 {
+				t.Errorf("%+v", e)
+			}
 		}
 	})
 }

@@ -241,7 +241,7 @@ func (c *checker) candidates() {
 func (c *checker) report(d Documents) {
 	for _, name := range []string{run.ReportFile, run.PullFile} {
 		if c.run != nil && d.Summary != nil && d.Manifest.Status != result.Running && !c.run.has(name) {
-			c.add(name, Missing, "", "skillopt runs report writes it")
+			c.add(name, Missing, "", helpAnew)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func ReadNotes(dir string) (result.Notes, error) {
 		}
 		var kept keptNotes
 		if err := run.Decode(filepath.Base(path), data, &kept); err != nil {
-			return result.Notes{}, &NotesError{path, fmt.Sprintf("damaged: %v; `skillopt runs note RUN --clear` removes them", err)}
+			return result.Notes{}, &NotesError{path, fmt.Sprintf("damaged: %v; remove the file, or put back a copy of it", err)}
 		}
 		if kept.Version != notesFile {
 			return result.Notes{}, &NotesError{path, fmt.Sprintf("it has version %d, and this program reads version %d: use the program that wrote it", kept.Version, notesFile)}

@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -85,42 +84,6 @@ func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, []Lost, error)
 // partsBy sums up by the part of the run.
 func partsBy(_ journal.Record, p Place) string { return partOf(p) }
 
-// LastSpending is what the latest calls were made for that cost that many dollars together.
-// An error is ErrNoPrice if of a call among them no price is known.
-func (r *Run) LastSpending(ctx context.Context, usd float64) ([]Spent, error) {
-	type cost struct {
-		seq, nanos int64
-	}
-	var costs []cost
-	for rec, err := range r.view.Entries(ctx, journal.Query{}) {
-		switch {
-		case err != nil:
-			return nil, r.damaged(err)
-		case !paidFor(rec):
-		case rec.Cost == nil:
-			return nil, ErrNoPrice
-		default:
-			costs = append(costs, cost{rec.Seq, *rec.Cost})
-		}
-	}
-	left, from := int64(usd*nanosOfUSD), int64(0)
-	for _, c := range slices.Backward(costs) {
-		if left <= 0 {
-			break
-		}
-		left, from = left-c.nanos, c.seq
-	}
-	return r.spending(ctx, func(rec journal.Record) bool { return from > 0 && rec.Seq >= from }, partsBy)
-}
-
-// ErrNoPrice says that no one knows what a call cost.
-var ErrNoPrice = errors.New("of some calls of the run no price is known")
-
-// paidFor reports whether an entry is a call that this run paid for.
-func paidFor(rec journal.Record) bool {
-	return (rec.Kind == journal.Call || rec.Kind == journal.Inner) && rec.Code != journal.CodeInherited
-}
-
 func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool, part func(journal.Record, Place) string) ([]Spent, error) {
 	at := map[string]*Spent{}
 	var parts []*Spent
@@ -187,11 +150,6 @@ func (s *Spent) add(rec journal.Record) {
 	if s.count(rec.Kind, rec.Code, rec.Usage, rec.Estimate, usd) {
 		s.Calls++
 	}
-}
-
-// Count adds an entry of the record. It reports whether it is a call that was made and answered.
-func (u *Used) Count(c Call) (answered bool) {
-	return u.count(c.Kind, c.Code, c.Usage, c.Estimate, c.USD)
 }
 
 func (u *Used) count(kind journal.Kind, code string, usage journal.Usage, estimate bool, usd *float64) (answered bool) {

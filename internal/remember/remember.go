@@ -46,12 +46,12 @@ func Decode(data []byte, mask func(string) string) (result.Memory, error) {
 		Version json.Number `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err == nil && head.Version != "" && head.Version != json.Number(fmt.Sprint(result.MemoryVersion)) {
-		return m, fault.Input(fmt.Errorf("version: found %s, allowed is %d: `skillopt runs memory RUN` of this program writes it", head.Version, result.MemoryVersion))
+		return m, fault.Input(fmt.Errorf("version: found %s, allowed is %d", head.Version, result.MemoryVersion))
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
-		return m, fault.Input(fmt.Errorf("no memory that `skillopt runs memory` writes: %w", err))
+		return m, fault.Input(fmt.Errorf("no memory that a run has recorded: %w", err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return m, fault.Input(errors.New("there is more behind the document: allowed is one JSON object"))

@@ -55,11 +55,11 @@ func (r *Run) failing() *failing {
 		if size > transcriptsBytes && len(out.Tasks) > 0 {
 			break
 		}
-		shown.Command = fmt.Sprintf("skillopt runs task %s %s --prompt", dir, quoted(line(t.Outcome.ID, idLength)))
+		shown.Command = fmt.Sprintf("skillopt runs tasks %s %s --prompt", dir, quoted(line(t.Outcome.ID, idLength)))
 		out.Tasks = append(out.Tasks, shown)
 	}
 	if more := len(f.List) - len(out.Tasks); more > 0 {
-		out.More = fmt.Sprintf("%s left out here; `skillopt runs failures %s` lists all.", wording.Plural(more, "more task is", "more tasks are"), dir)
+		out.More = fmt.Sprintf("%s left out here; `skillopt runs tasks %s --failing` lists all.", wording.Plural(more, "more task is", "more tasks are"), dir)
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func TestTranscriptsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes more", over)
 	}
 	shown := strings.Count(page, "<details class=\"task\">")
-	if want := fmt.Sprintf("%d more tasks are left out here; `skillopt runs failures runs/small-1` lists all.", 60-shown); shown == 0 || shown == 60 || !strings.Contains(page, want) {
+	if want := fmt.Sprintf("%d more tasks are left out here; `skillopt runs tasks runs/small-1 --failing` lists all.", 60-shown); shown == 0 || shown == 60 || !strings.Contains(page, want) {
 		t.Errorf("%d are shown, and it does not say %q", shown, want)
 	}
 }

@@ -349,7 +349,7 @@ func (r *Run) commands() []command {
 	dir := quoted(line(r.Name, reasonLength))
 	out := []command{
 		{"skillopt train " + dir + "/config.yaml --run " + dir + "-again", "the same run anew, with the same seeds; it asks and pays again"},
-		{"skillopt runs export " + dir + " --cassette run.cassette", "its answers as a file"},
+		{"skillopt runs export " + dir + " --format cassette --to run.cassette", "its answers as a file"},
 		{"skillopt train " + dir + "/config.yaml --replay run.cassette", "the same run from that file, without a model"},
 		{"skillopt runs blame " + dir, "each line of the skill, in a terminal"},
 	}

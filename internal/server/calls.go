@@ -24,7 +24,7 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 		return s.call(w, r, at, from, key)
 	}
 	if len(q.Values) == 0 {
-		return answered(ask.SumStages(r.Context(), from, at.dir))
+		return answered(ask.Spent(r.Context(), from, at.dir, record.ByStage))
 	}
 	c := ask.CallsQuestion{
 		Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed"), Episodes: q.flag("episodes"), Test: q.flag("test"),

@@ -96,7 +96,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	asked := map[string][]string{
 		"/server": {""}, "/runs": {"", "?folder=runs"}, "/runs/{run}": {""}, "/runs/{run}/progress": {""}, "/runs/{run}/versions": {""},
 		"/runs/{run}/skill": {"", "?version=0"}, "/runs/{run}/diff": {"", "?from=best&to=0", "?other=" + id}, "/runs/{run}/blame": {"", "?version=0"},
-		"/runs/{run}/candidates": {""}, "/runs/{run}/grid": {""}, "/runs/{run}/tasks/{id}": {"", "?step=best&prompt=1"}, "/runs/{run}/failures": {"", "?test=1", "?lost=true"},
+		"/runs/{run}/candidates": {""}, "/runs/{run}/grid": {""}, "/runs/{run}/tasks/{id}": {"", "?step=best&prompt=1"}, "/runs/{run}/failures": {"", "?test=1"},
 		"/runs/{run}/calls":  {"", "?limit=2", "?stage=rollout&after=40", "?after=0&limit=500", "?after=10", "?failed=1", "?key=" + url.QueryEscape(calls.Calls[0].Key)},
 		"/runs/{run}/config": {""},
 		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/compare": {"?run=" + id + "&run=" + id},

@@ -110,7 +110,7 @@ func (s *Server) routes() []route {
 	events.stream, events.Kind = true, "text/event-stream"
 	file := get("/runs/{run}/skill/file", "A file of a version as it is, to be kept", nil, s.skillFile, version(), text("path", "of the file; SKILL.md by default"))
 	file.Kind = "text/plain"
-	calls := costly("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Stages{}, s.calls,
+	calls := costly("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Spending{}, s.calls,
 		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"), either("test", "about test tasks as well: a look that is noted, as that at one of them by key is"),
 		number("limit", "so many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, in place of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
@@ -134,7 +134,7 @@ func (s *Server) routes() []route {
 		get("/runs/{run}/tasks/{id}", "What was answered to a task. A look at an answer to a test task is noted", ask.TaskAnswer{}, s.task,
 			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), either("prompt", "with what the model was sent")),
 		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
-			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("lost", "those alone that the seed skill had solved"), either("test", "those of the test split")),
+			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("test", "those of the test split")),
 		calls,
 		costly("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),

@@ -103,7 +103,7 @@ func (s *Server) failures(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	defer func() { _ = from.Close() }() // it was only read
 	q := query{r.URL.Query(), nil}
-	a, err := ask.Failing(from, at.dir, at.id, ask.FailuresQuestion{Step: or(q.Get("step"), "best"), Type: q.Get("type"), Lost: q.flag("lost"), Test: q.flag("test")})
+	a, err := ask.Failing(from, at.dir, at.id, ask.FailuresQuestion{Step: or(q.Get("step"), "best"), Type: q.Get("type"), Test: q.flag("test")})
 	if q.err != nil {
 		return nil, q.err
 	}

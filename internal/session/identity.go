@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/remember"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -28,8 +29,12 @@ func (s *Inputs) Identity() (map[string]string, error) {
 		id["library."+k] = v
 	}
 	maps.Copy(id, FileEntries("skill", s.Skill))
-	if sum := s.Contents[rememberedKey]; sum != "" { // whether a file or a value has it
-		id[rememberedKey] = strconv.Quote(sum)
+	if !remember.Empty(s.Remembered) {
+		sum, err := remember.Digest(s.Remembered)
+		if err != nil {
+			return nil, err
+		}
+		id[memoryKey] = strconv.Quote(sum)
 	}
 	if len(s.Config.Env.Command) > 0 {
 		sum, err := digestFiles(s.Loaded.Dir, s.Config.Env.Command)

@@ -32,9 +32,13 @@ type Models struct {
 // newModels reads the tables of prices. No role has a model yet.
 func newModels(ctx context.Context, in *Inputs) (*Models, error) {
 	m := &Models{in: in, built: map[string]wiring.Built{}}
-	var err error
-	if m.prices, err = in.Config.PriceTable(ctx); err != nil {
+	prices, warning, err := in.Config.PriceTable(ctx)
+	if err != nil {
 		return nil, fault.Input(err)
+	}
+	m.prices = prices
+	if warning != "" {
+		in.Warn(warning)
 	}
 	return m, nil
 }
@@ -213,7 +217,7 @@ func (m *Models) warnOfStalePrices() {
 		}
 	}
 	if len(old) > 0 {
-		m.in.Warn(fmt.Sprintf("list prices that were last compared with their source more than 90 days ago: %s; skillopt prices import brings newer ones into a price_file",
+		m.in.Warn(fmt.Sprintf("list prices that were last compared with their source more than 90 days ago: %s; a price_file brings newer ones",
 			strings.Join(old, ", ")))
 	}
 }

@@ -63,15 +63,23 @@ func (s *loader) loadScope() (err error) {
 	return nil
 }
 
-// TrainRegion fails if the document cannot be trained within edits.region; an operation that
-// trains calls it before anything else.
+// TrainRegion adds an empty learned region to a document that is to be trained in one and has
+// none, and fails if the document cannot be trained within edits.region; an operation that
+// trains calls it before anything else. The identity knows the document as it was given.
 func TrainRegion(in *Inputs) error {
-	err := in.Scope.CheckRegion(in.Skill, in.Config.SlowUpdate.Enabled, in.Config.Reflect.SkillAware)
-	switch {
-	case errors.Is(err, skill.ErrNoRegion):
-		return fault.Input(fmt.Errorf("edits.region: %s: %w: `skillopt skill region FILE` adds an empty one at its end", cmp.Or(in.Config.Skill, "the skill"), err))
-	case err != nil:
-		return fault.Input(fmt.Errorf("edits.region: %s, %w", cmp.Or(in.Config.Skill, "the skill"), err))
+	name := cmp.Or(in.Config.Skill, "the skill")
+	if skill.Region(in.Config.Edits.Region) == skill.LearnedRegion {
+		text, err := skill.InjectLearned(in.Skill.Text())
+		switch {
+		case err != nil:
+			return fault.Input(fmt.Errorf("edits.region: %s, %w", name, err))
+		case len(text) > skill.MaxBytes:
+			return fault.Input(fmt.Errorf("edits.region: %s: with a learned region it has %d bytes, at most %d are allowed", name, len(text), skill.MaxBytes))
+		}
+		in.Skill = in.Skill.WithText(text)
+	}
+	if err := in.Scope.CheckRegion(in.Skill, in.Config.SlowUpdate.Enabled, in.Config.Reflect.SkillAware); err != nil {
+		return fault.Input(fmt.Errorf("edits.region: %s, %w", name, err))
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func Open(ctx context.Context, name, dir string) (*Folder, error) {
 		f.Where = name
 		info, err := os.Stat(f.Path)
 		if err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("%s: no folder is there; a benchmark of your own is one with %s (`skillopt bench new DIR` writes one)", name, FileAbout)
+			return nil, fmt.Errorf("%s: no folder is there; a benchmark of your own is one with %s (`skillopt init DIR --bench` writes one)", name, FileAbout)
 		}
 		f.files = own{ctx: ctx, path: f.Path}
 	case slices.Contains(Names(), name):
@@ -202,7 +202,7 @@ func Open(ctx context.Context, name, dir string) (*Folder, error) {
 func (f *Folder) about() error {
 	text, err := f.Read(FileAbout)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: it holds no %s (`skillopt bench new DIR` writes one)", f.Where, FileAbout)
+		return fmt.Errorf("%s: it holds no %s (`skillopt init DIR --bench` writes one)", f.Where, FileAbout)
 	}
 	if err != nil {
 		return err

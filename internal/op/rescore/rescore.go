@@ -130,7 +130,7 @@ func (w *work) sheets(ctx context.Context) error {
 		w.out.Sheets = append(w.out.Sheets, made)
 	}
 	if !w.met && (len(w.filter.IDs) > 0 || w.filter.Type != "") {
-		return fault.Input(fmt.Errorf("--task, --type: no answer there is to such a task; `skillopt runs failures` and `runs task` name tasks of a run%s", orTest(w.out.TestLeftOut)))
+		return fault.Input(fmt.Errorf("--task, --type: no answer there is to such a task; `skillopt runs tasks RUN` names tasks of a run%s", orTest(w.out.TestLeftOut)))
 	}
 	if len(w.out.Sheets) == 0 && w.out.TestLeftOut && w.step < 0 {
 		return fault.Input(errors.New("the run has answers to test tasks alone: --test rescores them, which is a reading of the test set"))

@@ -5,29 +5,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
-func benchNewCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "new DIR",
-		Short: "Write a benchmark of your own to change",
-		Long: `Write the folder of a benchmark: benchmark.yaml, its config, a skill to begin with, and a
-fixture of a few rows with a simulated world, so that it runs as it is.`,
-		Example: "  skillopt bench new my-bench && skillopt bench run ./my-bench --fixture",
-		Args:    exactly(1, "the folder to make"),
-		RunE:    func(_ *cobra.Command, args []string) error { return benchNew(a, args[0]) },
-	}
-}
-
 // notInName are the characters that the name of a benchmark has none of.
 var notInName = pattern.New(`[^a-z0-9-]+`)
 
-func benchNew(a *app, dir string) error {
-	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(filepath.Base(a.absolute(dir))), "-"), "-")
+// writeBenchmark writes the folder of a benchmark to change.
+func writeBenchmark(a *app, to newFolder) error {
+	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(filepath.Base(to.dir)), "-"), "-")
 	if name == "" {
 		name = "my-bench"
 	}
@@ -38,17 +25,17 @@ func benchNew(a *app, dir string) error {
 		filepath.Join(folder.DirFixture, "rows", "rows.jsonl"): newBenchRows(),
 		filepath.Join(folder.DirFixture, folder.FileWorld):     []byte(newBenchWorld),
 	}
-	names, err := newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt bench new` overwrites nothing, choose another folder"}.write(files)
+	names, err := to.write(files)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, map[string]any{"dir": a.absolute(dir), "files": names})
+		return printJSON(a.Out, map[string]any{"dir": to.dir, "files": names})
 	}
 	for _, name := range names {
-		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(dir, name))
+		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(to.name, name))
 	}
-	shown := filepath.ToSlash(dir)
+	shown := filepath.ToSlash(to.name)
 	if !folder.IsPath(shown) {
 		shown = "./" + shown
 	}
