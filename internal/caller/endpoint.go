@@ -23,7 +23,7 @@ type endpoint struct {
 	slots    *slots
 
 	began  time.Time
-	spoke  atomic.Bool  // it has told a request to wait
+	spoke  atomic.Bool  // it has asked a request to wait
 	paused atomic.Int64 // until when the server grants nothing, as time since began: no wall clock, which may be set back
 
 	mu        sync.Mutex
@@ -293,7 +293,7 @@ func (e *endpoint) judge(at time.Time, a *attempts) judgement {
 }
 
 // patienceNow returns for how long the endpoint may give nothing but failures. One that has only
-// failed or refused connections, and keeps nobody waiting for a reply, gets a quarter: it
+// failed or refused connections, and keeps no request waiting for a reply, gets a quarter: it
 // is not there. It needs the lock.
 func (e *endpoint) patienceNow() time.Duration {
 	if e.answers == 0 && !e.spoke.Load() && e.slots.inFlight() == 0 {

@@ -219,8 +219,14 @@ func TestASheetShowsTheTakenCandidate(t *testing.T) {
 		origin string
 		want   bool
 	}{
-		{third, "step 3", true}, {third, "step 3, second try", true}, {third, "step 3, worked examples", true}, {third, "step 33, second try", false}, {third, "", false},
-		{Sheet{Arm: "seed"}, "seed", true}, {Sheet{Epoch: 2}, "slow update, epoch 2", true}, {Sheet{Epoch: 2}, "slow update, epoch 21", false},
+		{third, "step 3", true},
+		{third, "step 3, second try", true},
+		{third, "step 3, worked examples", true},
+		{third, "step 33, second try", false},
+		{third, "", false},
+		{Sheet{Arm: "seed"}, "seed", true},
+		{Sheet{Epoch: 2}, "slow update, epoch 2", true},
+		{Sheet{Epoch: 2}, "slow update, epoch 21", false},
 	} {
 		if got := tt.sheet.shows(tt.origin); got != tt.want {
 			t.Errorf("%+v shows %q: %v", tt.sheet, tt.origin, got)

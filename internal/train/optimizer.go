@@ -187,7 +187,7 @@ func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectRes
 	})
 }
 
-// Reflect has analysts read outcomes of the skill. Of d it uses Data, Skill, Scope, Ask, Prompts, Events and Told.
+// Reflect has analysts read outcomes of the skill. Of d it uses Data, Skill, Scope, Ask, Prompts, Events and the notices.
 func Reflect(ctx context.Context, o Options, d Deps, outcomes []trajectory.Outcome) (optimize.ReflectResult, error) {
 	p, err := newOptimizer(o, d, newMemory(o))
 	if err != nil {
