@@ -126,7 +126,7 @@ func (d *draftProfile) setup(a *app, path string, sets ...string) (s sleepSetup,
 	return s, err
 }
 
-// write writes the profile for the user alone, with the schema next to it.
+// write writes the profile for the user alone.
 func (d *draftProfile) write(a *app, path string) error {
 	text, err := d.text(a)
 	if err != nil {
