@@ -64,3 +64,36 @@ func TrainBatch(n, size int, seed int64) []int {
 	n = max(0, n)
 	return pyrand.New(seed).Perm(n)[:min(max(0, size), n)]
 }
+
+// EvalBatch returns the indices of the tasks that an evaluation of a split
+// takes: its first limit tasks, all of them if limit < 1. name may be an alias;
+// an unknown one is an error.
+func EvalBatch(c Counts, name string, limit int) ([]int, error) {
+	split, err := ParseSplit(name)
+	if err != nil {
+		return nil, err
+	}
+	n := c.Of(split)
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	items := make([]int, n)
+	for i := range items {
+		items[i] = i
+	}
+	return items, nil
+}
+
+// SeedPlan returns the seeds of the batches of an epoch for environments that
+// make their tasks from a seed: the same base seeds in every epoch, and those
+// shuffled again for this epoch.
+func SeedPlan(cfg EpochConfig) (base, shuffled []int64) {
+	n := max(0, cfg.Steps*cfg.Accumulation)
+	base, shuffled = make([]int64, n), make([]int64, n)
+	order := pyrand.New(cfg.Seed + int64(cfg.Epoch)*epochStride).Perm(n)
+	for i := range base {
+		base[i] = cfg.Seed + int64(i) + 1
+		shuffled[i] = cfg.Seed + int64(order[i]) + 1
+	}
+	return base, shuffled
+}

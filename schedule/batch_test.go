@@ -90,3 +90,46 @@ func TestTrainBatch(t *testing.T) {
 		}
 	}
 }
+
+func TestEvalBatch(t *testing.T) {
+	t.Parallel()
+	counts := Counts{Train: 3, Selection: 2, Test: 4}
+	tests := []struct {
+		name  string
+		limit int
+		want  []int
+		ok    bool
+	}{
+		{"train", 0, []int{0, 1, 2}, true},
+		{"valid_seen", 1, []int{0}, true},
+		{"selection", 9, []int{0, 1}, true},
+		{"test", -1, []int{0, 1, 2, 3}, true},
+		{"zzz", 1, nil, false},
+	}
+	for _, tt := range tests {
+		got, err := EvalBatch(counts, tt.name, tt.limit)
+		if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != tt.ok {
+			t.Errorf("EvalBatch(%q, %d): %v (-want +got):\n%s", tt.name, tt.limit, err, diff)
+		}
+	}
+	if got := counts.Of("other"); got != 0 {
+		t.Errorf("size of an unknown split is %d", got)
+	}
+}
+
+func TestSeedPlanShufflesTheBase(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := EpochConfig{
+			Accumulation: rapid.IntRange(0, 3).Draw(t, "accumulation"),
+			Steps:        rapid.IntRange(0, 40).Draw(t, "steps"),
+			Epoch:        rapid.IntRange(1, 5).Draw(t, "epoch"),
+			Seed:         rapid.Int64Range(0, 1<<40).Draw(t, "seed"),
+		}
+		base, shuffled := SeedPlan(cfg)
+		slices.Sort(shuffled)
+		if diff := cmp.Diff(base, shuffled); diff != "" {
+			t.Fatalf("other seeds (-base +shuffled):\n%s", diff)
+		}
+	})
+}

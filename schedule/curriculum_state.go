@@ -1,5 +1,12 @@
 package schedule
 
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
 // CurriculumState is a curriculum as it is saved.
 type CurriculumState struct {
 	Strategy            Strategy              `json:"strategy"`
@@ -29,4 +36,33 @@ func (c *Curriculum) State() CurriculumState {
 		BinBoundaries:       append([]float64{}, c.bounds...),
 		LastRebinCount:      c.lastRebin,
 	}
+}
+
+// RestoreCurriculum returns the curriculum that a state was taken of. A state
+// that cannot be one is an error.
+func RestoreCurriculum(s CurriculumState) (*Curriculum, error) {
+	c, err := NewCurriculum(CurriculumConfig{
+		Strategy:            s.Strategy,
+		Bins:                s.Bins,
+		Temperature:         s.Temperature,
+		Alpha:               s.Alpha,
+		CompetenceThreshold: s.CompetenceThreshold,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("restore curriculum: %w", err)
+	}
+	if n := len(s.BinBoundaries); n != 0 && n != s.Bins {
+		return nil, fmt.Errorf("restore curriculum: %d bin boundaries for %d bins", n, s.Bins)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.ItemScores)) {
+		mean, updates := s.ItemScores[key][0], s.ItemScores[key][1]
+		if updates < 1 || updates != math.Trunc(updates) {
+			return nil, fmt.Errorf("restore curriculum: item %q has %v scores", key, updates)
+		}
+		c.scores[key] = tracked{mean: mean, updates: int(updates)}
+		c.total += int(updates)
+	}
+	c.bounds = slices.Clone(s.BinBoundaries)
+	c.lastRebin = s.LastRebinCount
+	return c, nil
 }

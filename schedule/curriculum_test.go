@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -69,6 +70,76 @@ func TestCurriculumRebinsEvery50Updates(t *testing.T) {
 	if s := c.State(); s.LastRebinCount != 50 || len(s.BinBoundaries) != 5 {
 		t.Errorf("no bins at update 50: %+v", s)
 	}
+}
+
+func TestRestoreRefusesWhatIsNoState(t *testing.T) {
+	t.Parallel()
+	c, _ := graded(t, DefaultCurriculum(), 20)
+	c.Bin("t000")
+	good := c.State()
+	breakages := map[string]func(*CurriculumState){
+		"strategy":   func(s *CurriculumState) { s.Strategy = "x" },
+		"bins":       func(s *CurriculumState) { s.Bins = 0 },
+		"boundaries": func(s *CurriculumState) { s.BinBoundaries = s.BinBoundaries[:2] },
+		"no scores":  func(s *CurriculumState) { s.ItemScores["t000"] = [2]float64{0.5, 0} },
+		"half score": func(s *CurriculumState) { s.ItemScores["t000"] = [2]float64{0.5, 1.5} },
+	}
+	for name, breakIt := range breakages {
+		s := c.State()
+		breakIt(&s)
+		if _, err := RestoreCurriculum(s); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if diff := cmp.Diff(good, c.State()); diff != "" {
+		t.Errorf("changing a state changed the curriculum (-want +got):\n%s", diff)
+	}
+}
+
+func TestCurriculumResumes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := CurriculumConfig{
+			Strategy:    rapid.SampledFrom([]Strategy{Uniform, EasyFirst, CompetenceBased}).Draw(t, "strategy"),
+			Bins:        rapid.IntRange(1, 8).Draw(t, "bins"),
+			Temperature: rapid.Float64Range(-1, 3).Draw(t, "temperature"),
+			Alpha:       rapid.Float64Range(-0.5, 1.5).Draw(t, "alpha"),
+		}
+		a := newCurriculum(t, cfg)
+		keys := []string{"a", "b", "c", "d", "e", "f", "g"}
+		feed := func(c *Curriculum, label string) func(*Curriculum) {
+			n := rapid.IntRange(0, 120).Draw(t, label)
+			updates := rapid.SliceOfN(rapid.Float64Range(-1, 2), n, n).Draw(t, label+" scores")
+			return func(c *Curriculum) {
+				for i, score := range updates {
+					c.Update(keys[i*i%len(keys)], score)
+				}
+			}
+		}
+		feed(a, "before")(a)
+		saved, err := json.Marshal(a.State())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var state CurriculumState
+		if err := json.Unmarshal(saved, &state); err != nil {
+			t.Fatal(err)
+		}
+		b, err := RestoreCurriculum(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later := feed(a, "after")
+		later(a)
+		later(b)
+		if diff := cmp.Diff(a.State(), b.State()); diff != "" {
+			t.Fatalf("restored curriculum went elsewhere (-want +got):\n%s", diff)
+		}
+		at := Window{Step: 3, Total: 10}
+		if diff := cmp.Diff(a.Draw(pyrand.New(1), keys, 9, at), b.Draw(pyrand.New(1), keys, 9, at)); diff != "" {
+			t.Fatalf("restored curriculum draws differently (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestProbabilitiesMoveWithProgress(t *testing.T) {

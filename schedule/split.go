@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // Counts are the sizes of the splits, in tasks.
@@ -19,6 +20,19 @@ type Counts struct {
 
 // Total returns the number of tasks in all splits.
 func (c Counts) Total() int { return c.Train + c.Selection + c.Test }
+
+// Of returns the size of one split.
+func (c Counts) Of(s task.Split) int {
+	switch s {
+	case task.Train:
+		return c.Train
+	case task.Selection:
+		return c.Selection
+	case task.Test:
+		return c.Test
+	}
+	return 0
+}
 
 // keepOne moves tasks from the largest split to empty ones, if there are three
 // or more tasks.
@@ -163,4 +177,17 @@ const wideBatch = 30
 func WideBatch(n int) int {
 	parts := (n + wideBatch - 1) / wideBatch
 	return (n + max(1, parts) - 1) / max(1, parts)
+}
+
+// ParseSplit reads the name of a split or one of its aliases.
+func ParseSplit(name string) (task.Split, error) {
+	switch name {
+	case "train":
+		return task.Train, nil
+	case "selection", "val", "valid_seen":
+		return task.Selection, nil
+	case "test", "valid_unseen":
+		return task.Test, nil
+	}
+	return "", fmt.Errorf("split %q is unknown: use train, selection (or val, valid_seen) or test (or valid_unseen)", name)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 func TestParseRatio(t *testing.T) {
@@ -72,6 +74,24 @@ func TestKeepOne(t *testing.T) {
 		got := Counts{len(s.Train), len(s.Selection), len(s.Test)}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestParseSplit(t *testing.T) {
+	t.Parallel()
+	tests := map[string]task.Split{
+		"train": task.Train, "selection": task.Selection, "val": task.Selection, "valid_seen": task.Selection,
+		"test": task.Test, "valid_unseen": task.Test,
+	}
+	for name, want := range tests {
+		if got, err := ParseSplit(name); got != want || err != nil {
+			t.Errorf("ParseSplit(%q) = %q, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"", "zzz", "Train"} {
+		if got, err := ParseSplit(name); err == nil {
+			t.Errorf("ParseSplit(%q) = %q", name, got)
 		}
 	}
 }

@@ -88,13 +88,17 @@ func (s curriculumScript) play(keys map[string]int) (map[string]any, error) {
 		}
 	}
 	metrics := c.Metrics()
+	again, err := schedule.RestoreCurriculum(c.State())
+	if err != nil {
+		return nil, err
+	}
 	return map[string]any{
 		"bins":                 bins,
 		"difficulty":           difficulty,
 		"metrics":              metrics,
 		"probs":                probabilities,
 		"samples_4_per_query":  samples,
-		"state":                c.State(),
+		"state":                again.State(),
 		"state_before_queries": before,
 	}, nil
 }

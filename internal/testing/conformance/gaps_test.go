@@ -27,10 +27,6 @@ var gaps = map[string][]gap{
 	"promptfoo_assert":      {{feature: "named as lost", in: losesAll}},
 	"spreadsheet_range":     {{feature: "benchmarks"}},
 
-	// Tasks come from files: an environment that makes them draws no seeds here, and an evaluation takes the whole split.
-	"eval_batch": {{feature: "not applicable"}},
-	"seed_plan":  {{feature: "not applicable"}},
-
 	// Answers are scored by what they say. What they cost is a ceiling and a figure of its
 	// own, and no part of a score: there is no weighted reward to compare.
 	"sleep_reward": {{feature: "not applicable"}},

@@ -148,9 +148,38 @@ func TestEpochPlan(t *testing.T) {
 	})
 }
 
+func TestSeedPlan(t *testing.T) {
+	run(t, "seed_plan", func(in, out map[string]any) string {
+		base, shuffled := schedule.SeedPlan(recordedAs[epochCase](t, in).config())
+		return diffRecorded(map[string]any{"base": base, "shuffled": shuffled}, nil, out)
+	})
+}
+
 func TestTrainBatch(t *testing.T) {
 	run(t, "train_batch", func(in, out map[string]any) string {
 		c := recordedAs[epochCase](t, in)
 		return diffRecorded(schedule.TrainBatch(c.Train, c.BatchSize, c.Seed), nil, out)
+	})
+}
+
+func TestEvalBatch(t *testing.T) {
+	// The recorded ids start here for each split.
+	first := map[string]int{"train": 0, "selection": 1000, "test": 2000}
+	run(t, "eval_batch", func(in, out map[string]any) string {
+		c := recordedAs[struct {
+			Limit     int    `json:"env_num"`
+			Train     int    `json:"n_train"`
+			Selection int    `json:"n_val"`
+			Test      int    `json:"n_test"`
+			Split     string `json:"split"`
+		}](t, in)
+		counts := schedule.Counts{Train: c.Train, Selection: c.Selection, Test: c.Test}
+		items, err := schedule.EvalBatch(counts, c.Split, c.Limit)
+		if split, known := schedule.ParseSplit(c.Split); known == nil {
+			for i := range items {
+				items[i] += first[string(split)]
+			}
+		}
+		return diffRecorded(items, err, out)
 	})
 }
