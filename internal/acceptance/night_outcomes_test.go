@@ -344,7 +344,7 @@ func TestStoresOfAnotherVersion(t *testing.T) {
 		if code != 0 || !strings.Contains(errs, "99") {
 			t.Errorf("exit code %d: %s%s", code, out, errs)
 		}
-		if got := d.cause(); !strings.HasPrefix(got, "no_data: no session of the project is new: pi: ") || !strings.Contains(got, `version "99" of the format of pi`) {
+		if got := d.cause(); !strings.HasPrefix(got, "no_data: no session of the project is new since it was mined last: pi: ") || !strings.Contains(got, `version "99" of the format of pi`) {
 			t.Error(got)
 		}
 	})
