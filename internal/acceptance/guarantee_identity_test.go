@@ -69,6 +69,7 @@ func TestResumeGoesOnWithOtherLimits(t *testing.T) {
 			change(&cfg)
 			opts := []skillopt.Option{skillopt.WithRunDir(dir)}
 			if name == "key" {
+				cfg.Run.Dir = t.TempDir() // whose ledger of test sets is of this test alone
 				loaded, err := config.Load(config.Options{
 					Dir: t.TempDir(), Lookup: func(name string) (string, bool) { return "secret", name == "OPENAI_API_KEY" },
 				})
