@@ -113,7 +113,7 @@ func TestTheFilesNameTheOptimizer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(w.YAML), "\noptimizer: # proposes a rule only if three failures of a prompt miss it\n  need: 3\n") || !strings.Contains(string(files["config.yaml"]), " --optimizer needs-3 --seed") {
+	if !strings.Contains(string(w.YAML), "\noptimizer: # proposes a rule only if three failures of a prompt miss it\n  need: 3\n") || !strings.Contains(string(files["config.yaml"]), ",optimizer=needs-3,seed=") {
 		t.Errorf("%s\n%s", w.YAML[:600], files["config.yaml"])
 	}
 }
