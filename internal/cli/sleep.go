@@ -262,6 +262,21 @@ func (s sleepSetup) sources() []transcript.Source {
 // workers is how many stores are read at a time.
 func workers() int { return min(4, runtime.GOMAXPROCS(0)) }
 
+// withBank calls f with what is kept of sessions: opened by sleepSetup.look to read it, by sleepSetup.open to
+// change it.
+func (a *app) withBank(ctx context.Context, at sleepFlags, open func(sleepSetup, context.Context) (*bank.Bank, error), f func(sleepSetup, *bank.Bank) error) (err error) {
+	setup, err := a.sleepSetup(at)
+	if err != nil {
+		return err
+	}
+	b, err := open(setup, ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	return f(setup, b)
+}
+
 // look opens the bank for reading. Without one it says what to do.
 func (s sleepSetup) look(ctx context.Context) (*bank.Bank, error) {
 	b, err := bank.Look(ctx, s.dir)

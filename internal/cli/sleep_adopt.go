@@ -411,42 +411,35 @@ func groundTasks(rule adopt.Rule) []string {
 }
 
 // discardStaged deletes what a night has staged, which need not be as the night has written it.
-func (o *sleepAdoptOptions) discardStaged(ctx context.Context, a *app, at sleepFlags, id string) (err error) {
+func (o *sleepAdoptOptions) discardStaged(ctx context.Context, a *app, at sleepFlags, id string) error {
 	if o.all || len(o.targets)+len(o.rules) > 0 || o.measure || o.branch != "" || o.expect != "" {
 		return usagef("--discard deletes all that a night has staged: leave the flags that choose or measure out")
 	}
-	setup, err := a.sleepSetup(at)
-	if err != nil {
-		return err
-	}
-	b, err := setup.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	r, err := setup.nightOf(ctx, b, id)
-	if err != nil {
-		return err
-	}
-	if _, err := night.Open(setup.dir, r.Project, r.ID); errors.Is(err, fs.ErrNotExist) {
-		return nothingStaged(setup, r)
-	}
-	if err := a.sure(o.yes, fmt.Sprintf("delete what night %s of %s has staged? [y/N] ", r.ID, oneLine(r.Project)), "nothing was deleted"); err != nil {
-		return err
-	}
-	if err := night.Discard(setup.dir, r.Project, r.ID); err != nil {
-		return err
-	}
-	for i := range r.Targets {
-		if err := dropCandidates(ctx, b, r, r.Targets[i].Target, "discarded by the user"); err != nil {
+	return a.withBank(ctx, at, sleepSetup.open, func(setup sleepSetup, b *bank.Bank) error {
+		r, err := setup.nightOf(ctx, b, id)
+		if err != nil {
 			return err
 		}
-	}
-	if a.json {
-		return printJSON(a.Out, map[string]any{"night": r.ID, "project": r.Project, "discarded": true})
-	}
-	a.shown().line("discarded what night " + r.ID + " has staged; the live documents were never touched")
-	return nil
+		if _, err := night.Open(setup.dir, r.Project, r.ID); errors.Is(err, fs.ErrNotExist) {
+			return nothingStaged(setup, r)
+		}
+		if err := a.sure(o.yes, fmt.Sprintf("delete what night %s of %s has staged? [y/N] ", r.ID, oneLine(r.Project)), "nothing was deleted"); err != nil {
+			return err
+		}
+		if err := night.Discard(setup.dir, r.Project, r.ID); err != nil {
+			return err
+		}
+		for i := range r.Targets {
+			if err := dropCandidates(ctx, b, r, r.Targets[i].Target, "discarded by the user"); err != nil {
+				return err
+			}
+		}
+		if a.json {
+			return printJSON(a.Out, map[string]any{"night": r.ID, "project": r.Project, "discarded": true})
+		}
+		a.shown().line("discarded what night " + r.ID + " has staged; the live documents were never touched")
+		return nil
+	})
 }
 
 // noteAdopted ends the evidence for what is not carried any more: the live document is another one now.

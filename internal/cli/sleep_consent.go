@@ -78,31 +78,24 @@ func consentText(c bank.Consent) string {
 	return text
 }
 
-func revokeConsent(ctx context.Context, a *app, at sleepFlags, host string) (err error) {
-	setup, err := a.sleepSetup(at)
-	if err != nil {
-		return err
-	}
-	b, err := setup.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	one := host
-	if host == "all" {
-		one = ""
-	}
-	n, err := b.Revoke(ctx, one, time.Now())
-	switch {
-	case err != nil:
-		return err
-	case n == 0:
-		return usagef("--revoke %s: no such consent holds; `skillopt sleep status` lists what was given", host)
-	case a.json:
-		return printJSON(a.Out, map[string]any{"revoked": n})
-	}
-	a.shown().line("taken back: " + wording.Plural(n, "consent", "consents") + "; nothing is sent there before you are asked again")
-	return nil
+func revokeConsent(ctx context.Context, a *app, at sleepFlags, host string) error {
+	return a.withBank(ctx, at, sleepSetup.open, func(_ sleepSetup, b *bank.Bank) error {
+		one := host
+		if host == "all" {
+			one = ""
+		}
+		n, err := b.Revoke(ctx, one, time.Now())
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return usagef("--revoke %s: no such consent holds; `skillopt sleep status` lists what was given", host)
+		case a.json:
+			return printJSON(a.Out, map[string]any{"revoked": n})
+		}
+		a.shown().line("taken back: " + wording.Plural(n, "consent", "consents") + "; nothing is sent there before you are asked again")
+		return nil
+	})
 }
 
 // destinations are where text and files would go, by the profile: for target, optimizer and

@@ -160,29 +160,22 @@ type shownSession struct {
 	Corrections []correction.Mark `json:"corrections"`
 }
 
-func showSession(ctx context.Context, a *app, at sleepFlags, id string) (err error) {
-	setup, err := a.sleepSetup(at)
-	if err != nil {
-		return err
-	}
-	b, err := setup.look(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	s, err := oneSession(ctx, b, id)
-	if err != nil {
-		return err
-	}
-	shown := shownSession{Session: s, Corrections: correction.Marks(s.Turns)}
-	if shown.Corrections == nil {
-		shown.Corrections = []correction.Mark{}
-	}
-	if a.json {
-		return printJSON(a.Out, shown)
-	}
-	printSession(a.shown(), shown)
-	return nil
+func showSession(ctx context.Context, a *app, at sleepFlags, id string) error {
+	return a.withBank(ctx, at, sleepSetup.look, func(_ sleepSetup, b *bank.Bank) error {
+		s, err := oneSession(ctx, b, id)
+		if err != nil {
+			return err
+		}
+		shown := shownSession{Session: s, Corrections: correction.Marks(s.Turns)}
+		if shown.Corrections == nil {
+			shown.Corrections = []correction.Mark{}
+		}
+		if a.json {
+			return printJSON(a.Out, shown)
+		}
+		printSession(a.shown(), shown)
+		return nil
+	})
 }
 
 // oneSession finds the session of an id, or of the only id that begins so.

@@ -142,21 +142,14 @@ func (n *shownNight) addStaged(ctx context.Context, a *app, s sleepSetup, p *nig
 }
 
 // withNight calls f with a night, or with the last one.
-func withNight(ctx context.Context, a *app, at sleepFlags, id string, f func(sleepSetup, *night.Report) error) (err error) {
-	setup, err := a.sleepSetup(at)
-	if err != nil {
-		return err
-	}
-	b, err := setup.look(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	r, err := setup.nightOf(ctx, b, id)
-	if err != nil {
-		return err
-	}
-	return f(setup, r)
+func withNight(ctx context.Context, a *app, at sleepFlags, id string, f func(sleepSetup, *night.Report) error) error {
+	return a.withBank(ctx, at, sleepSetup.look, func(setup sleepSetup, b *bank.Bank) error {
+		r, err := setup.nightOf(ctx, b, id)
+		if err != nil {
+			return err
+		}
+		return f(setup, r)
+	})
 }
 
 // proposalOf reads what a night has staged, as this user's night has written it. fs.ErrNotExist: it has staged nothing.

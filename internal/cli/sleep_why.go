@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,43 +35,36 @@ type explainStage struct {
 // maxExamples is how many examples a stage has.
 const maxExamples = 3
 
-func showWhy(ctx context.Context, a *app, at sleepFlags, id string) (err error) {
-	setup, err := a.sleepSetup(at)
-	if err != nil {
-		return err
-	}
-	b, err := setup.look(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	nights, err := b.Nights(ctx, "")
-	if err != nil {
-		return err
-	}
-	var r *night.Report
-	if len(nights) > 0 || id != "" {
-		if r, err = setup.nightOf(ctx, b, id); err != nil {
+func showWhy(ctx context.Context, a *app, at sleepFlags, id string) error {
+	return a.withBank(ctx, at, sleepSetup.look, func(setup sleepSetup, b *bank.Bank) error {
+		nights, err := b.Nights(ctx, "")
+		if err != nil {
 			return err
 		}
-	}
-	e, err := explain(ctx, b, r)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, ask.Shareable(e))
-	}
-	out := a.shown()
-	out.line(oneLine(e.Cause))
-	for _, s := range e.Stages {
-		out.line(fmt.Sprintf("%-9s %s", s.Stage, oneLine(s.Says)))
-		for _, x := range s.Examples {
-			out.line("            " + oneLine(x))
+		var r *night.Report
+		if len(nights) > 0 || id != "" {
+			if r, err = setup.nightOf(ctx, b, id); err != nil {
+				return err
+			}
 		}
-	}
-	out.line("next: " + oneLine(setup.command(e.Help)))
-	return nil
+		e, err := explain(ctx, b, r)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return printJSON(a.Out, ask.Shareable(e))
+		}
+		out := a.shown()
+		out.line(oneLine(e.Cause))
+		for _, s := range e.Stages {
+			out.line(fmt.Sprintf("%-9s %s", s.Stage, oneLine(s.Says)))
+			for _, x := range s.Examples {
+				out.line("            " + oneLine(x))
+			}
+		}
+		out.line("next: " + oneLine(setup.command(e.Help)))
+		return nil
+	})
 }
 
 // explain walks from the stores to the verdict.
