@@ -54,15 +54,20 @@ models:
 OPTIMIZER = '  optimizer: {provider: compatible, model: MODEL, api_key_env: "", base_url: "URL", timeout: 30m}\n'
 
 
-def engine(cache):
-    """Returns the Python that has the engine, which is installed if it is not there."""
-    python = os.path.join(cache, "engine", "bin", "python")
-    done = os.path.join(cache, "engine", ENGINE)
+def environment(cache, name, package):
+    """Returns the Python of an environment that has a package, which is installed if it is not there."""
+    python = os.path.join(cache, name, "bin", "python")
+    done = os.path.join(cache, name, package)
     if not os.path.exists(done):
-        venv.create(os.path.join(cache, "engine"), with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", ENGINE], check=True)
+        venv.create(os.path.join(cache, name), with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=True)
         open(done, "w").close()
     return python
+
+
+def engine(cache):
+    """Returns the Python that has the engine."""
+    return environment(cache, "engine", ENGINE)
 
 
 def digest(path):

@@ -18,24 +18,12 @@ import os
 import subprocess
 import sys
 import time
-import venv
 
 import common
 import real
 import real_sets
 
 DSPY = "dspy==3.4.1"
-
-
-def environment(cache):
-    """Returns the Python that has DSPy, which is installed if it is not there."""
-    python = os.path.join(cache, "dspy", "bin", "python")
-    done = os.path.join(cache, "dspy", DSPY)
-    if not os.path.exists(done):
-        venv.create(os.path.join(cache, "dspy"), with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", DSPY], check=True)
-        open(done, "w").close()
-    return python
 
 
 def ids(kept, name):
@@ -95,7 +83,7 @@ def main():
     args = p.parse_args()
     if args.at:
         return optimize(args.set[0], args.method[0], args.at, args.kept)
-    python, results = environment(args.cache), common.Results(args.results)
+    python, results = real.environment(args.cache, "dspy", DSPY), common.Results(args.results)
     with real.served(real.engine(args.cache), real.fetch_model(args.cache, "1.5b")) as url:
         for method in args.method or ["bootstrap"]:
             for name in args.set or real_sets.SETS:

@@ -113,7 +113,7 @@ type EditDetail struct {
 	File       string   `json:"file,omitempty"` // missing: SKILL.md
 	Target     string   `json:"target,omitempty"`
 	Content    string   `json:"content,omitempty"`
-	Status     string   `json:"status"` // what became of it when the candidate was made; not_chosen: it is in none
+	Status     string   `json:"status"` // its result when the candidate was made; not_chosen: it is in none
 	Detail     string   `json:"detail,omitempty"`
 	Why        []string `json:"why,omitempty"`         // what the analysts wrote
 	Tasks      []string `json:"tasks,omitempty"`       // that they read

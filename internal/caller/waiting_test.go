@@ -23,7 +23,7 @@ func TestAnOutageIsTold(t *testing.T) {
 		name string
 		down []outage
 		hint time.Duration
-		want []time.Duration // of patience that is told
+		want []time.Duration // of patience that is reported
 	}{
 		{"never", nil, 0, nil},
 		{"for a moment", []outage{{0, 100 * time.Millisecond}}, 0, nil},

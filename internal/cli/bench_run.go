@@ -37,7 +37,7 @@ func benchRunCommand(a *app) *cobra.Command {
 		Long: `Prepare a benchmark, if that is not done yet, and train on it; with --eval score a skill
 on its test split. The models are those of --config. The folder is --out, or
 bench-NAME; bench prepare makes it of rows that you have, or with another seed. The same
-command again goes on, and pays for nothing twice.
+command again continues, and pays for nothing twice.
 
 What others have published is printed beside the scores, with why the two do not
 compare. With --json the result is what train --json, or eval --json, prints.

@@ -19,7 +19,7 @@ func benchVerifyCommand(a *app) *cobra.Command {
 		Short: "Score recorded replies as a benchmark does, and compare with the grades that came with them",
 		Long: `Score replies that somebody recorded, with the extraction and the checks of a benchmark that
 bench prepare made a folder of, and compare with the grades in the same file. No model is
-asked; answers that a judge has to decide are told apart.
+asked; answers that a judge has to decide are counted apart.
 
 The file is JSONL, or a JSON list: {"id", "response", "hard" and "soft"} as SkillOpt's
 results.jsonl has them. A grade may be missing; then ours is told.

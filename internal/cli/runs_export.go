@@ -40,7 +40,7 @@ has not ended; to a name that ends in .md the text for a pull request.
 answered, not what they were asked. From it anybody can repeat the run with the same config
 and tasks, without a network or a key: skillopt train CONFIG --replay FILE. Keys are taken
 out: what has the shape of one, and the values of the variables that the run's config names.
-With --config those of another config are too, with the .env file beside it.
+With --config those of another config are too, with the .env file next to it.
 
 --format inspect writes a log that "inspect view" of inspect_ai opens (version 2, JSON):
 the answers of the best skill to the tasks that judged it, with scores, checks and tokens,

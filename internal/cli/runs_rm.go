@@ -36,7 +36,7 @@ them. What is moved back is a run as before. With --purge they are deleted for g
 too. On a terminal it asks first.
 
 With --keep N all but the newest N finished runs of a folder (runs, unless another is named) are
-removed. Runs that were stopped, failed or killed can go on and stay, unless --unfinished counts
+removed. Runs that were stopped, failed or killed can continue and stay, unless --unfinished counts
 them too. So do runs that cannot be read, and runs of which there are forks that stay.
 
 A run that a process works on is not removed, nor what is no run directory, nor a link.
@@ -63,7 +63,7 @@ their own: they, and runs blame on them, work as before.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args) },
 	}
-	c.Flags().IntVar(&o.keep, "keep", -1, "remove all but the newest finished runs of a folder, so many of which stay")
+	c.Flags().IntVar(&o.keep, "keep", -1, "remove all finished runs of a folder but this many, the newest")
 	c.Flags().BoolVar(&o.unfinished, "unfinished", false, "with --keep: also runs that were stopped, failed or killed")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be removed, and remove nothing")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask")

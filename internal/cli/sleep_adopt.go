@@ -332,7 +332,7 @@ func (o *sleepAdoptOptions) agreed(a *app, what adoption) error {
 	case o.expect != "":
 		return nil
 	case !a.Terminal || a.json:
-		return usagef("there is nobody to ask: --expect %s adopts what skillopt sleep show prints", what.hash[:12])
+		return usagef("there is no terminal to ask on: --expect %s adopts what skillopt sleep show prints", what.hash[:12])
 	}
 	return a.agree(fmt.Sprintf("write %s? [y/N] ", wording.Plural(len(what.planned), "document", "documents")), "nothing was written")
 }

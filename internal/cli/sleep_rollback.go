@@ -70,7 +70,7 @@ func takeBack(ctx context.Context, a *app, at sleepFlags, number string, yes boo
 	}
 	question := fmt.Sprintf("take back number %d, what night %s proposed for %s? [y/N] ", of.N, of.Night, oneLine(of.Project))
 	if !yes && !a.Terminal {
-		return usagef("there is nobody to ask: --yes takes back number %d", of.N)
+		return usagef("there is no terminal to ask on: --yes takes back number %d", of.N)
 	}
 	if !yes {
 		if err := a.agree(question, "nothing was written"); err != nil {

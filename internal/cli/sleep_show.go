@@ -26,7 +26,7 @@ func sleepShowCommand(a *app, at *sleepFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [NIGHT]",
 		Short: "Show a night, and how what it has staged differs from the live documents",
-		Long: `Show a night: the result for each document, by what evidence, and how the texts that it has
+		Long: `Show a night: the result for each document, its evidence, and how the texts that it has
 staged differ from the bytes that the night began with. Without NIGHT the last one. Nothing of it
 is in force: a proposal changes nothing by itself. With --json the texts are there as a whole.
 

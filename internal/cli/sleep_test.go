@@ -140,7 +140,7 @@ func TestSleepInitAsks(t *testing.T) {
 // The program of a coding agent is offered as the model of all roles, with its user's login, once its cost and host are said.
 func TestSleepInitOffersALogin(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the program is a script of sh")
+		t.Skip("Windows does not run a script of sh as a program")
 	}
 	u := newSleeper(t)
 	if err := os.MkdirAll(filepath.Join(u.home, "bin"), 0o700); err != nil {
@@ -153,7 +153,7 @@ func TestSleepInitOffersALogin(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	code, _, errs := u.run("n\n", "try", "--project", u.shop)
-	contains(t, errs, "reads the sessions of "+u.shop, "sessions for a first night: 1, ended from ", "optimizer  claude-cli (its own login)", "go on? [y/N] ")
+	contains(t, errs, "reads the sessions of "+u.shop, "sessions for a first night: 1, ended from ", "optimizer  claude-cli (its own login)", "continue? [y/N] ")
 	if _, err := os.Lstat(u.profile()); err == nil || code != exitInput {
 		t.Errorf("declined: exit code %d, profile: %v", code, err)
 	}

@@ -166,7 +166,7 @@ func (o *sleepTryOptions) ask(ctx context.Context, a *app, s sleepSetup, d *draf
 	case !a.Terminal:
 		return usagef("there is no terminal to ask on: --yes agrees to this; nothing was written or sent")
 	}
-	return (&asking{in: bufio.NewReader(a.In), out: out}).agree("go on? [y/N] ")
+	return (&asking{in: bufio.NewReader(a.In), out: out}).agree("continue? [y/N] ")
 }
 
 // night carries the night out, as sleep run does, and shows what it proposes.

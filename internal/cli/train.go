@@ -96,7 +96,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: none, worked examples alone")
-	c.Flags().StringSliceVar(&o.memory, "memory", nil, "tell the optimizer what these runs, RUN[,RUN...], tried in vain")
+	c.Flags().StringSliceVar(&o.memory, "memory", nil, "have the optimizer read what these runs, RUN[,RUN...], tried in vain")
 	c.Flags().BoolVar(&o.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&o.keepOpen, "keep-open", false, "begin a run whose ceilings will be raised: nothing is made smaller for them, and where one ends the run the test stays unread")

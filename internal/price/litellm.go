@@ -56,7 +56,7 @@ func ParseLiteLLM(data []byte, asOf string) (t Table, bad []Skipped, err error) 
 		return Table{}, nil, errors.New("it is no table of LiteLLM: not a JSON object by the names of models")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Table{}, nil, errors.New("it is no table of LiteLLM: something stands behind the object")
+		return Table{}, nil, errors.New("it is no table of LiteLLM: there is text after the object; download model_prices_and_context_window.json again")
 	}
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
