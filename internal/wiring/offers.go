@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 )
@@ -75,8 +77,15 @@ func (s LocalServer) Offers(ctx context.Context) (out []Offer) {
 	if resp.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(resp.Body, offerBytes)).Decode(&list) != nil {
 		return nil
 	}
-	for _, m := range list.Data[:min(len(list.Data), offersServer)] {
-		out = append(out, Offer{Target: fmt.Sprintf("%s@%s", m.ID, s.Base), Why: s.Title + " runs here"})
+	for _, m := range list.Data {
+		if len(out) < offersServer && isModelName(m.ID) {
+			out = append(out, Offer{Target: fmt.Sprintf("%s@%s", m.ID, s.Base), Why: s.Title + " runs here"})
+		}
 	}
 	return out
+}
+
+// isModelName reports whether what a server calls a model is a word that can be shown and typed.
+func isModelName(id string) bool {
+	return id != "" && len(id) <= 200 && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })
 }
