@@ -264,7 +264,7 @@ func workers() int { return min(4, runtime.GOMAXPROCS(0)) }
 
 // withBank calls f with what is kept of sessions: opened by sleepSetup.look to read it, by sleepSetup.open to
 // change it.
-func (a *app) withBank(ctx context.Context, at sleepFlags, open func(sleepSetup, context.Context) (*bank.Bank, error), f func(sleepSetup, *bank.Bank) error) (err error) {
+func (at sleepFlags) withBank(ctx context.Context, a *app, open func(sleepSetup, context.Context) (*bank.Bank, error), f func(sleepSetup, *bank.Bank) error) (err error) {
 	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err

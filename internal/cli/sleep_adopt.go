@@ -415,7 +415,7 @@ func (o *sleepAdoptOptions) discardStaged(ctx context.Context, a *app, at sleepF
 	if o.all || len(o.targets)+len(o.rules) > 0 || o.measure || o.branch != "" || o.expect != "" {
 		return usagef("--discard deletes all that a night has staged: leave the flags that choose or measure out")
 	}
-	return a.withBank(ctx, at, sleepSetup.open, func(setup sleepSetup, b *bank.Bank) error {
+	return at.withBank(ctx, a, sleepSetup.open, func(setup sleepSetup, b *bank.Bank) error {
 		r, err := setup.nightOf(ctx, b, id)
 		if err != nil {
 			return err

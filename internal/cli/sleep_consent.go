@@ -79,7 +79,7 @@ func consentText(c bank.Consent) string {
 }
 
 func revokeConsent(ctx context.Context, a *app, at sleepFlags, host string) error {
-	return a.withBank(ctx, at, sleepSetup.open, func(_ sleepSetup, b *bank.Bank) error {
+	return at.withBank(ctx, a, sleepSetup.open, func(_ sleepSetup, b *bank.Bank) error {
 		one := host
 		if host == "all" {
 			one = ""

@@ -161,7 +161,7 @@ type shownSession struct {
 }
 
 func showSession(ctx context.Context, a *app, at sleepFlags, id string) error {
-	return a.withBank(ctx, at, sleepSetup.look, func(_ sleepSetup, b *bank.Bank) error {
+	return at.withBank(ctx, a, sleepSetup.look, func(_ sleepSetup, b *bank.Bank) error {
 		s, err := oneSession(ctx, b, id)
 		if err != nil {
 			return err

@@ -143,7 +143,7 @@ func (n *shownNight) addStaged(ctx context.Context, a *app, s sleepSetup, p *nig
 
 // withNight calls f with a night, or with the last one.
 func withNight(ctx context.Context, a *app, at sleepFlags, id string, f func(sleepSetup, *night.Report) error) error {
-	return a.withBank(ctx, at, sleepSetup.look, func(setup sleepSetup, b *bank.Bank) error {
+	return at.withBank(ctx, a, sleepSetup.look, func(setup sleepSetup, b *bank.Bank) error {
 		r, err := setup.nightOf(ctx, b, id)
 		if err != nil {
 			return err

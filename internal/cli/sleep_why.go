@@ -36,7 +36,7 @@ type explainStage struct {
 const maxExamples = 3
 
 func showWhy(ctx context.Context, a *app, at sleepFlags, id string) error {
-	return a.withBank(ctx, at, sleepSetup.look, func(setup sleepSetup, b *bank.Bank) error {
+	return at.withBank(ctx, a, sleepSetup.look, func(setup sleepSetup, b *bank.Bank) error {
 		nights, err := b.Nights(ctx, "")
 		if err != nil {
 			return err
