@@ -10,7 +10,8 @@ import (
 // ceiling keeps a dry run within limits.calls as a run is: what its end takes is left to it,
 // and a step has as many tasks as there is room for.
 type ceiling struct {
-	calls, each, pass int // answers to each train task; rollouts of a gate
+	calls, each, pass int  // answers to each train task; rollouts of a gate
+	alone             bool // worked examples are all that is tried
 
 	steps, tasks, spent int // of the steps that are done
 	open, before        int // tasks of the step under way, 0: none is; calls before it
@@ -64,7 +65,10 @@ func (c *ceiling) close(used int) {
 
 // need is what a step of that many tasks takes, by the mean of those before it.
 func (c *ceiling) need(tasks int) int {
-	if c.steps == 0 {
+	switch {
+	case c.alone:
+		return c.pass
+	case c.steps == 0:
 		return tasks*c.each + c.pass + train.AskedInStep
 	}
 	return c.spent/c.steps + (tasks-c.tasks/c.steps)*c.each

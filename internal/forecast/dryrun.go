@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A dryRun trains with are-ins instead of the models: the real loop,
+// A dryRun trains with placeholders instead of the models: the real loop,
 // the real prompts over the real tasks, and replies of a usual length. It counts
 // what would be asked. Nothing is sent and nothing is written.
 type dryRun struct {
@@ -48,6 +48,7 @@ type dryRun struct {
 
 	keep    bool // losses are asked afresh
 	several bool // train tasks are answered several times
+	alone   bool // worked examples are all that is tried
 
 	carriedOut func(key string) bool // by the run that this one continues from; nil: there is none
 }
@@ -85,10 +86,10 @@ const (
 	solvable     = 0.98 // share of the tasks that any skill can solve
 	edgePerEdit  = 0.5  // share of the unsolved tasks that an edit which helps adds
 	bytesPerTok  = 4    // of prompts and replies
-	maxReference = 64   // bytes of a reference that a are-in repeats
+	maxReference = 64   // bytes of a reference that a placeholder repeats
 )
 
-// dryRuns trains with are-ins once for each scenario, as many at once as there are
+// dryRuns trains with placeholders once for each scenario, as many at once as there are
 // processors: each takes memory of its own. They share what is only read.
 func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...scenario) ([]*dryRun, error) {
 	runs := make([]*dryRun, len(scenarios))
@@ -104,21 +105,21 @@ func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...
 	return runs, group.Wait()
 }
 
-// dryRun trains once with are-ins.
+// dryRun trains once with placeholders.
 func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *rollout.ChatPrompt, st scenario) (*dryRun, error) {
 	mode, ok := optimize.ParseMode(o.Mode)
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
 	o = o.ForDryRun()
-	o.Alpha = 0 // nobody reads a certificate of are-ins
-	r := &dryRun{keep: o.Keep, several: o.Rollouts > 1, carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
+	o.Alpha = 0 // nobody reads a certificate of placeholders
+	r := &dryRun{keep: o.Keep, several: o.Rollouts > 1, alone: o.Alone, carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	deps := train.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
 		Told: s.Told(nil), AtOnce: 1, // what is counted does not depend on who is faster
 	}
 	if calls := s.Config.Limits.Calls; calls != nil && !s.Episodes() {
-		r.ceiling = &ceiling{calls: int(*calls), each: max(1, o.Rollouts), pass: s.Data.Pass()}
+		r.ceiling = &ceiling{calls: int(*calls), each: max(1, o.Rollouts), pass: s.Data.Pass(), alone: o.Alone}
 		deps.Pace = func(u train.Unit) (int, error) { return r.ceiling.room(u, r.used()) }
 	}
 	res, err := train.Run(ctx, o, deps)
@@ -143,7 +144,7 @@ func (r *dryRun) event(e event.Event) {
 	}
 }
 
-// Unmeasured implements train.Recorder. Stand-ins always answer.
+// Unmeasured implements train.Recorder. Placeholders always answer.
 func (*dryRun) Unmeasured(context.Context, string, []byte, []string) error { return nil }
 
 // Decided implements train.Recorder.
@@ -177,7 +178,7 @@ func (r *dryRun) count(k stageRole, t tally) {
 	r.phase[k] = r.phase[k].plus(t)
 }
 
-// Run implements rollout.Episode: one chat turn with a are-in, or an episode
+// Run implements rollout.Episode: one chat turn with a placeholder, or an episode
 // that is counted only.
 func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
 	r.mu.Lock()
@@ -302,7 +303,7 @@ func (r *dryRun) judge(ctx context.Context, t task.Task, ev rollout.Evidence) {
 	if r.session.Scorer != nil || !r.session.Suite.Needs(t).Judge {
 		return
 	}
-	// That a are-in's reply cannot be used ends the checks of this task: what was
+	// That a placeholder's reply cannot be used ends the checks of this task: what was
 	// asked until then is counted.
 	_, _ = r.session.Suite.Assess(ctx, check.Evidence{Answer: ev.Reply, Turns: ev.Turns}, t, check.Means{
 		Judge: func(_ context.Context, _ string, q check.JudgeRequest) (string, error) {

@@ -1,5 +1,5 @@
 // Package forecast says what a run will take before anything is spent: a bound, and a
-// forecast by dry runs of the real loop with are-ins instead of the models.
+// forecast by dry runs of the real loop with placeholders instead of the models.
 //
 // It knows sessions, the loop and what earlier runs have recorded. It sends nothing and
 // writes nothing, and knows nothing of how the real models answer.

@@ -52,7 +52,7 @@ func Measure(ctx context.Context, on *session.Session, p *result.Plan, m Measuri
 	return nil
 }
 
-// sampleRollouts carries out some tasks with each skill, with are-ins, and returns what
+// sampleRollouts carries out some tasks with each skill, with placeholders, and returns what
 // they were asked and how many there were; again: with pages, each is asked twice.
 func (s *forecaster) sampleRollouts(ctx context.Context, m Measuring, again bool) (*dryRun, int, error) {
 	r := &dryRun{session: s.Session, scenario: scenario{solved: priorSolved, again: again}, question: s.ChatPrompt(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, all: true}

@@ -73,6 +73,9 @@ func (r *dryRun) scores(p rollout.Place, t task.Task, s skill.Skill) float64 {
 // solves is 1 when the skill holds enough edits that help for this task.
 func (r *dryRun) solves(t task.Task, s skill.Skill) float64 {
 	good := strings.Count(s.Text(), helpful)
+	if r.alone && r.scenario.helps > 0 && skill.ExampleRanges(s.Text()) != nil {
+		good++
+	}
 	share := solvable - (solvable-min(r.scenario.solved, solvable))*math.Pow(1-edgePerEdit, float64(good))
 	if chance(t.ID) < share {
 		return 1
@@ -90,10 +93,10 @@ func chance(text string) float64 {
 	return float64((x^x>>33)>>11) / (1 << 53)
 }
 
-// helpful marks an edit of a are-in that helps.
+// helpful marks an edit of a placeholder that helps.
 const helpful = "(helps)"
 
-// ask returns the are-in of the optimizer.
+// ask returns the placeholder of the optimizer.
 func (r *dryRun) ask(prefix string) optimize.Ask {
 	return func(_ context.Context, q optimize.Request) (string, error) {
 		reply := r.reply(prefix+"/"+q.Key, q.Stage)
@@ -111,7 +114,7 @@ func (r *dryRun) ask(prefix string) optimize.Ask {
 	}
 }
 
-// reply is what a are-in says in a stage.
+// reply is what a placeholder says in a stage.
 func (r *dryRun) reply(key, stage string) string {
 	why := strings.Repeat("word ", 24)
 	patch := func(n int) map[string]any { return map[string]any{"reasoning": why, r.mode.Key(): r.items(key, n)} }
@@ -150,7 +153,7 @@ func (r *dryRun) reply(key, stage string) string {
 	return string(text)
 }
 
-// items are n proposals of a are-in, in the form of the update mode.
+// items are n proposals of a placeholder, in the form of the update mode.
 func (r *dryRun) items(key string, n int) []any {
 	out := make([]any, n)
 	for i := range out {

@@ -141,7 +141,7 @@ func (x *exampleStage) share(rollouts int) (held []task.Task, pool []shown, roun
 	mixed := slices.Clone(x.data.Train)
 	random := rand.New(rand.NewPCG(uint64(x.opts.Seed), 1))
 	random.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-	rounds = halvings(rollouts, max(0, len(mixed)-leastPool))
+	rounds = halvings(rollouts, max(0, min(len(mixed)/2, len(mixed)-leastPool)))
 	if len(rounds) == 0 {
 		return nil, nil, nil
 	}

@@ -78,6 +78,7 @@ func (z *Sizes) Options() train.Options {
 	if o.Examples = z.examples(); !z.models.Has(model.Optimizer) {
 		o.Alone, o.Epochs, o.Warm, o.BatchSize, o.Accumulation = true, 1, 0, z.in.Data.Drawable(), 1
 		o.SlowUpdate, o.MetaSkill = false, false
+		o.Examples.Rollouts = mostExampleRollouts // nothing else needs the calls
 	}
 	if z.start != nil {
 		o.Warm, o.Twice = z.start.Warm, z.start.Twice

@@ -20,7 +20,7 @@ const mostDry = 400_000
 
 // plan is what the operation takes. How many tasks tell what a rule is worth depends on
 // the rules and on chance, which no one knows before: dry runs of the same comparisons with
-// are-ins for the model say what may be expected.
+// placeholders for the model say what may be expected.
 func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 	s := p.session
 	most := p.rollouts()

@@ -87,13 +87,13 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 }
 
 // examples is for how many rollouts there is room to compare worked examples, next to a step:
-// at most a tenth of each ceiling.
+// with an optimizer at most a tenth of each ceiling.
 func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
-	step := p.leastStep()
+	step, alone := p.leastStep(), !p.session.Models.Has(model.Optimizer)
 	for n := unit.Tasks; n > 0; n-- {
 		of := total(p.measured(n))
 		within := (l.USD == nil || 10*float64(of.Nano) <= 1e9**l.USD) && (l.Tokens == nil || 10*of.Tokens <= *l.Tokens)
-		if within && p.session.Caller.Affords(of.Plus(step)) == nil {
+		if (alone || within) && p.session.Caller.Affords(of.Plus(step)) == nil {
 			return n
 		}
 	}
