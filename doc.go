@@ -3,7 +3,7 @@
 // A skill document is the Markdown (SKILL.md) that steers an agent whose
 // weights stay frozen. A target model carries out tasks with the skill, an
 // optimizer model reads the scored trajectories and proposes edits, and a gate
-// on held-out tasks decides which of them stay. docs/how-it-works.md has the
+// on held-out tasks decides which of them stay. docs/first-run.md has the
 // picture.
 //
 // The package has the operations and their options. It knows nothing of how

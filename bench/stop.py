@@ -5,7 +5,7 @@ usage: bench/stop.py [--binary B] [--seeds N] [--jobs J] [--json FILE] [--world 
 
 For each of N seeds a world is drawn, and the same training is run to its last step and
 under each rule; seeds of the quick start (`skillopt init`) are those of training and of the
-split. Printed, as a table for docs/stopping.md: in how many of the runs the rule held, the
+split. Printed, as a table for docs/budgets.md: in how many of the runs the rule held, the
 calls that were saved, over all runs and over those that the rule stopped, and the score of
 the best skill on the test tasks minus that of the full run, with 95 % intervals: means of
 paired differences over seeds, 1.96 standard errors. Equal seeds give equal scores; calls

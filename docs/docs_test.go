@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -144,6 +145,32 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
+// TestAnchorsLead looks up the headings that links name.
+func TestAnchorsLead(t *testing.T) {
+	t.Parallel()
+	all := pages(t)
+	anchors := map[string]map[string]bool{}
+	for path, text := range all {
+		anchors[path] = map[string]bool{}
+		text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+		for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(text, -1) {
+			name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+			anchors[path][strings.ReplaceAll(name, " ", "-")] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		for _, m := range regexp.MustCompile(`\]\(([\w./-]*)#([\w-]+)\)`).FindAllStringSubmatch(all[path], -1) {
+			to := path
+			if m[1] != "" {
+				to = strings.TrimPrefix(strings.TrimPrefix(m[1], "../docs/"), "docs/")
+			}
+			if found, known := anchors[to]; known && !found[m[2]] {
+				t.Errorf("%s: there is no heading #%s in %s", path, m[2], to)
+			}
+		}
+	}
+}
+
 // TestContributingNamesRealPaths: each path in the table of changes is there.
 func TestContributingNamesRealPaths(t *testing.T) {
 	t.Parallel()
@@ -266,7 +293,7 @@ func imports(t *testing.T) map[string]bool {
 
 func TestSkillrlNamesAreMapped(t *testing.T) {
 	t.Parallel()
-	text := read(t, "from-skillrl.md")
+	text := read(t, "import.md")
 	for _, name := range strings.Fields(`
 		SkillOptConfig SkillOptTrainer Edit Patch RolloutResult GateResult GateAction RawPatch
 		apply_edit apply_patch apply_patch_with_report LRScheduler ConstantScheduler LinearScheduler CosineScheduler
@@ -277,7 +304,7 @@ func TestSkillrlNamesAreMapped(t *testing.T) {
 		gate_mixed_weight failure_only workers seed out_root selection_split test_split eval_test save_every_step
 		optimizer_max_completion_tokens verbose extras test_hard`) {
 		if !regexp.MustCompile("`[^`\n]*\\b" + name + "\\b[^`\n]*`").MatchString(text) {
-			t.Errorf("from-skillrl.md does not map %s", name)
+			t.Errorf("import.md does not map %s", name)
 		}
 	}
 }
@@ -310,10 +337,10 @@ func TestKeysExist(t *testing.T) {
 
 func TestPromptFilesAreListed(t *testing.T) {
 	t.Parallel()
-	text := read(t, "prompts.md")
+	text := read(t, "training.md")
 	for _, name := range prompt.Files() {
 		if !strings.Contains(text, "| `"+name+"` |") {
-			t.Errorf("prompts.md does not list %s", name)
+			t.Errorf("training.md does not list %s", name)
 		}
 	}
 }

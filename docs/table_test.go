@@ -264,7 +264,7 @@ func agentTable(t *testing.T) string {
 		}
 		body = append(body, []string{code(name), wire, yes(can.Skills), yes(can.Usage), pictures, tested, install})
 	}
-	return rows([]string{"`agent.name`", "wire", "finds skills", "tells tokens", "pictures", "tested", "to install"}, body)
+	return rows([]string{"`agent.name`", "wire", "finds skills", "reports tokens", "pictures", "tested", "to install"}, body)
 }
 
 // TestModelsAndAgentsBuild builds what the YAML of all pages describes, and calls
@@ -303,7 +303,7 @@ func TestModelsAndAgentsBuild(t *testing.T) {
 			}
 		}
 	}
-	if models < 40 || agents < 4 {
+	if models < 30 || agents < 4 {
 		t.Errorf("found only %d models and %d agents", models, agents)
 	}
 }

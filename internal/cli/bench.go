@@ -22,7 +22,7 @@ ordinary folder of tasks of them, which train, eval, compare, lint and try read,
 run does both and trains. The program brings no rows of any benchmark; it brings
 rows of our own in their form, which run simulated with --fixture.
 
-docs/benchmarks.md says how to make one.`,
+docs/import.md says how to make one.`,
 		Example: `  skillopt bench run searchqa --fixture        rows of our own, simulated: no key, no network
   skillopt bench list
   skillopt bench fetch searchqa --accept-licence

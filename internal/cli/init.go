@@ -31,8 +31,8 @@ what was asked and how it was scored, and says what is next.
 Without flags, and without a terminal, it is an example with simulated models, which needs no
 key. Change its tasks to yours and its models to real ones. With --env a program in Python
 carries out the tasks and asks the model in several turns (docs/environments.md). With
---world it is a simulated world made from a few numbers (docs/simulation.md), with --bench
-a benchmark that "skillopt bench run DIR --fixture" runs (docs/benchmarks.md).
+--world it is a simulated world made from a few numbers (docs/environments.md), with --bench
+a benchmark that "skillopt bench run DIR --fixture" runs (docs/import.md).
 
 With --generate the optimizer drafts that many tasks from the skill and its references: it
 writes them with expected answers and checks, and answers them again without seeing these.

@@ -68,7 +68,7 @@ tasks:
     - {type: f1, threshold: 0, required: false}
 `
 
-const newBenchWorld = `# A SIMULATED WORLD for the rows of the fixture: docs/simulation.md describes the keys.
+const newBenchWorld = `# A SIMULATED WORLD for the rows of the fixture: docs/environments.md describes the keys.
 name: my-bench
 kinds:
   - {type: date, match: 'sent on (?P<date>\d+ [A-Z][a-z]+ \d+)', answer: date}

@@ -11,7 +11,7 @@
 // gemini.go), one writes answers (…_answer.go). What all share is in
 // serve.go (the life of a request), handle.go (a session), fault.go (failures)
 // and conversation.go (messages). Requests are read by node.go.
-// docs/gateway.md has the tables of what is passed on, translated or left out.
+// docs/agents.md has the tables of what is passed on, translated or left out.
 //
 // It knows nothing about providers, prices, retries or the record, and nothing
 // about what an agent is asked to do.

@@ -186,7 +186,7 @@ func TestFalseVerdictsUnderOptionalStopping(t *testing.T) {
 	}
 }
 
-// How much it takes to tell skills apart; the table of docs/compare.md.
+// How much it takes to tell skills apart; the table of docs/runs.md.
 func TestHowManyPairsItTakes(t *testing.T) {
 	t.Parallel()
 	const runs = 100

@@ -8,7 +8,6 @@ import (
 	"go/ast"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -151,18 +150,8 @@ func countProduct(t *testing.T, rooms map[string]*room) map[string]int {
 	}
 	walk(cli.Root())
 	words := 0
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
-		pages, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
-		if err != nil || len(pages) == 0 {
-			t.Fatalf("%s: %v", pattern, err)
-		}
-		for _, page := range pages {
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			words += len(strings.Fields(string(text)))
-		}
+	for _, text := range readPages(t) {
+		words += len(strings.Fields(text))
 	}
 	return map[string]int{"commands": commands, "flags": flags, "keys": len(config.Default().Keys()), "words": (words + 99) / 100 * 100, "rooms": len(rooms), "lines": sum(rooms).lines}
 }

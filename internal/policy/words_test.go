@@ -9,7 +9,7 @@ import (
 )
 
 // bannedParts are camel-case parts that no declared name has, in lower case, with the word
-// to use in their place: see "Words of the code" in docs/glossary.md.
+// to use in their place: see "Words of the code" in docs/architecture.md.
 var bannedParts = map[string]string{
 	"alike": "deterministic, or similar", "champion": "winner", "champions": "winner", "course": "progress",
 	"crossed": "crossFit, or crossover", "crown": "promote", "crowned": "promote", "crowns": "promote", "coming": "prefetched",

@@ -10,7 +10,7 @@ func worldFile(p Params, o Optimizer, kinds []kind) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# A SIMULATED WORLD, made by "skillopt init --world". No model runs here: this file
 # tells the provider "sim" how to play the target and the optimizer. Scores from it
-# say nothing about any real model. docs/simulation.md describes the keys.
+# say nothing about any real model. docs/environments.md describes the keys.
 name: %s
 seed: %d
 reply: <answer>{{answer}}</answer>

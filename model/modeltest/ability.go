@@ -30,7 +30,7 @@ func Abilities(h Harness) []Ability {
 		{"reasoning goes back", !h.Lacks.Traces},
 		{"streaming", h.Stream != nil},
 		{"seed", !h.Lacks.Seed},
-		{"refusals told apart", !h.Lacks.Refusal},
+		{"refusals distinguished", !h.Lacks.Refusal},
 		{"cached tokens", !h.Lacks.Cached},
 		{"cache writes", !h.Lacks.CacheWrite},
 		{"reasoning tokens", !h.Lacks.Reasoning},

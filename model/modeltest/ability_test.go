@@ -31,7 +31,7 @@ func TestAbilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lacks := map[string]bool{"reasoning effort": true, "refusals told apart": true, "reasoning tokens": true, "fingerprint": true}
+	lacks := map[string]bool{"reasoning effort": true, "refusals distinguished": true, "reasoning tokens": true, "fingerprint": true}
 	for _, a := range all {
 		if a.Supported == lacks[a.Name] {
 			t.Errorf("%s: supported is %v", a.Name, a.Supported)

@@ -106,7 +106,7 @@ func picture(n int) []byte {
 
 // worldHead is what each world says of itself.
 const worldHead = `# A SIMULATED WORLD. No model runs here, and what a picture shows stands in the tables below: it lets the
-# whole way of a benchmark be watched without a key. docs/simulation.md describes the keys.
+# whole way of a benchmark be watched without a key. docs/environments.md describes the keys.
 `
 
 // table writes a table of a world.

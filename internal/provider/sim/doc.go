@@ -7,7 +7,7 @@
 // the text. What a run against it proves is that the training loop works, never
 // that a skill is good.
 //
-// Everything about a world is in its world file (docs/simulation.md): kinds
+// Everything about a world is in its world file (docs/environments.md): kinds
 // of tasks and how their plain answer is computed from the text of the task,
 // rules that change the form of an answer once the skill states them, and how
 // often things go wrong. The target sees the messages and nothing else; the

@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// The shape of a world file. docs/simulation.md describes the keys.
+// The shape of a world file. docs/environments.md describes the keys.
 type (
 	worldFile struct {
 		Name   string                       `yaml:"name"`
@@ -159,7 +159,7 @@ func yamlProblem(file string, err error) Problem {
 	}
 	p := Problem{File: file, Line: at.Line, Msg: at.Msg}
 	if strings.HasPrefix(at.Msg, "unknown field") {
-		p.Msg += "; docs/simulation.md lists the keys of a world file"
+		p.Msg += "; docs/environments.md lists the keys of a world file"
 	}
 	return p
 }
