@@ -57,6 +57,7 @@ func newEndpoint(r Role, opts Options) *endpoint {
 		first = min(first, firstLocal)
 	}
 	s := newSlots(first)
+	s.grouped = r.Local
 	return &endpoint{
 		name: r.Endpoint, model: r.Model, patience: opts.Patience, local: r.Local, slots: s, limiter: newLimiter(s, opts.Concurrency), began: time.Now(),
 	}

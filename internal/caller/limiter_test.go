@@ -133,6 +133,38 @@ func TestLimiterDiscardsATrialWithoutDemand(t *testing.T) {
 	}
 }
 
+// At a server that keeps the beginning of one prompt, requests with the same skill are sent
+// one after the other.
+func TestSlotsGroupPromptsThatBeginAlike(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for grouped, want := range map[bool]string{false: "[seed best seed best seed]", true: "[seed seed seed best best]"} {
+			s := newSlots(1)
+			s.grouped = grouped
+			if err := s.acquire(t.Context(), entry{begins: "seed"}); err != nil {
+				t.Fatal(err)
+			}
+			var order []string
+			var wg sync.WaitGroup
+			for _, begins := range []string{"seed", "best", "seed", "best", "seed"} {
+				wg.Go(func() {
+					if err := s.acquire(t.Context(), entry{begins: begins}); err != nil {
+						t.Error(err)
+					}
+					order = append(order, begins) // one at a time
+					s.release()
+				})
+				synctest.Wait()
+			}
+			s.release()
+			wg.Wait()
+			if got := fmt.Sprint(order); got != want {
+				t.Errorf("grouped %v: served %s", grouped, got)
+			}
+		}
+	})
+}
+
 func TestSlotsServeThoseThatComeAgainFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -297,6 +297,9 @@ func (s *sender) tryTakeSlots(ctx context.Context, r *role, e *request, again bo
 		return nil, err
 	}
 	how := entry{again: again, quit: s.halted.ch, reason: func() error { return s.admit(ctx, begun) }}
+	if len(e.req.Messages) > 0 {
+		how.begins = e.req.Messages[0].Content
+	}
 	if !begun {
 		how.quit2 = s.stopping.ch
 	}

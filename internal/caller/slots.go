@@ -8,13 +8,22 @@ import (
 
 // slots bounds how many requests are in flight. Who waits is served in order of
 // arrival, but a request that is tried again goes before those that are new: it
-// is what the end of a phase waits for.
+// is what the end of a phase waits for. With grouped, requests that begin as the last one
+// did go first: a server on this machine often keeps the beginning of one prompt alone.
 type slots struct {
-	mu     sync.Mutex
-	limit  int
-	used   int
-	queue  list.List // of chan struct{}, closed when its turn has come
-	waited int       // how many had to wait since the last look
+	mu      sync.Mutex
+	limit   int
+	used    int
+	queue   list.List // of *waiter
+	waited  int       // how many had to wait since the last look
+	grouped bool
+	last    string // the beginning of the prompt that was served last
+}
+
+// waiter is a request in the queue.
+type waiter struct {
+	entry
+	ready chan struct{} // closed when its turn has come
 }
 
 func newSlots(limit int) *slots { return &slots{limit: limit} }
@@ -22,6 +31,7 @@ func newSlots(limit int) *slots { return &slots{limit: limit} }
 // entry says how a slot is waited for.
 type entry struct {
 	again  bool            // a request that is tried again
+	begins string          // the beginning of its prompt, which requests with the same skill share
 	quit   <-chan struct{} // ends the wait
 	quit2  <-chan struct{} // so does this; may be nil
 	reason func() error    // why quit or quit2 happened
@@ -31,16 +41,16 @@ type entry struct {
 func (s *slots) acquire(ctx context.Context, e entry) error {
 	s.mu.Lock()
 	if s.used < s.limit && s.queue.Len() == 0 {
-		s.used++
+		s.used, s.last = s.used+1, e.begins
 		s.mu.Unlock()
 		return nil
 	}
 	ready := make(chan struct{})
 	var place *list.Element
 	if e.again {
-		place = s.queue.PushFront(ready)
+		place = s.queue.PushFront(&waiter{e, ready})
 	} else {
-		place = s.queue.PushBack(ready)
+		place = s.queue.PushBack(&waiter{e, ready})
 	}
 	s.waited++
 	s.mu.Unlock()
@@ -84,13 +94,28 @@ func (s *slots) release() {
 // grant hands free slots to those who wait.
 func (s *slots) grant() {
 	for s.used < s.limit {
-		first := s.queue.Front()
-		if first == nil {
+		next := s.next()
+		if next == nil {
 			return
 		}
-		s.used++
-		close(s.queue.Remove(first).(chan struct{}))
+		w := s.queue.Remove(next).(*waiter)
+		s.used, s.last = s.used+1, w.begins
+		close(w.ready)
 	}
+}
+
+// next returns the place of the request whose turn it is, nil if none waits.
+func (s *slots) next() *list.Element {
+	first := s.queue.Front()
+	if first == nil || !s.grouped || first.Value.(*waiter).again {
+		return first
+	}
+	for e := first; e != nil; e = e.Next() {
+		if e.Value.(*waiter).begins == s.last {
+			return e
+		}
+	}
+	return first
 }
 
 // resize changes the limit. What is in flight above a smaller one finishes.
