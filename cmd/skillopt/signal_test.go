@@ -148,7 +148,7 @@ func read(t *testing.T, path string) string {
 }
 
 // TestInterruptStopsSoftly: what is in flight is finished and recorded, and the
-// same command goes on to the result of a run that was never interrupted.
+// same command continues to the result of a run that was never interrupted.
 func TestInterruptStopsSoftly(t *testing.T) {
 	t.Parallel()
 	dir := smallFolder(t)

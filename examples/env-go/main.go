@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// train trains the skill of the config in dir and prints what came of it.
+// train trains the skill of the config in dir and prints the result.
 func train(ctx context.Context, dir, runDir string) error {
 	cfg, err := config.LoadFile(dir)
 	if err != nil {

@@ -338,7 +338,7 @@ func examinedDiffers(t *testing.T, role, change string) {
 	}
 }
 
-// examine returns how a role was asked and what came of it, as text.
+// examine returns how a role was asked and the result, as text.
 func examine(t *testing.T, role string, sets []string) string {
 	t.Helper()
 	client := sim.New(simulated(t))

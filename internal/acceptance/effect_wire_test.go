@@ -20,7 +20,7 @@ import (
 )
 
 // wired asks the model of a config once and returns all that can be seen of it:
-// the requests that arrived, where they would go, and what came of it.
+// the requests that arrived, where they would go, and the result.
 func wired(t *testing.T, role string, change ...func(m *config.Model, url string)) string {
 	t.Helper()
 	var mu sync.Mutex

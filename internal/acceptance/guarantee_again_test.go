@@ -11,7 +11,7 @@ import (
 )
 
 // The library trains a configuration once: on a complete run it asks nothing, reads no test
-// and returns what came of it. WithAgain begins another run.
+// and returns the result. WithAgain begins another run.
 func TestTrainOfACompleteRunAsksNothing(t *testing.T) {
 	t.Parallel()
 	server := serve(t, wiretest.Options{Seed: 1})

@@ -28,7 +28,7 @@ func quick(t *testing.T, calls int64) config.Config {
 	return cfg
 }
 
-// A batch that a ceiling made smaller stays as large when the run goes on with another
+// A batch that a ceiling made smaller stays as large when the run continues with another
 // one, in forks, and in replays: the run is the one that was begun.
 func TestTheBatchOfARunStays(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,7 @@ func TestTheBatchOfARunStays(t *testing.T) {
 }
 
 // What is left of a ceiling and too little for a whole step goes into a smaller one, which
-// stays as it is when the run goes on with more, in forks, and in replays.
+// stays as it is when the run continues with more, in forks, and in replays.
 func TestTheRestOfACeilingIsASmallerStep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

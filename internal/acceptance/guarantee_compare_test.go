@@ -219,7 +219,7 @@ func manifestStatus(t *testing.T, dir string) string {
 }
 
 // A task that one arm could not measure is named and left out of both; that stays
-// so when the run goes on and could measure it.
+// so when the run continues and could measure it.
 func TestCompareLeavesUnmeasuredTasksOutOfBothArms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -106,7 +106,7 @@ func TestDeadEndpointStopsTheRun(t *testing.T) {
 			trained(t, worldConfig(healthy.URL()), dir)
 			sameResults(t, want, dir)
 			if sent := healthy.Stats().Calls; sent != int(total)-paid {
-				t.Errorf("%d calls were sent to go on, %d of %d were paid for", sent, paid, total)
+				t.Errorf("%d calls were sent to continue, %d of %d were paid for", sent, paid, total)
 			}
 		})
 	}

@@ -193,7 +193,7 @@ func toldOfFiles(t *testing.T, req model.Request) {
 	}
 }
 
-// filesOfTheRun fails unless a run shows what became of each file.
+// filesOfTheRun fails unless a run shows the result of each file.
 func filesOfTheRun(t *testing.T, dir string) {
 	t.Helper()
 	for name, want := range map[string]string{

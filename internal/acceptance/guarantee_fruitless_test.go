@@ -104,7 +104,7 @@ func TestAnOptimizerThatSaysNothingUsefulEndsTheRun(t *testing.T) {
 	sameResults(t, want, b.dir)
 }
 
-// With another optimizer the run goes on, in its place or as a fork, and is not held up
+// With another optimizer the run continues, in its place or as a fork, and is not held up
 // at what was lost before.
 func TestARunGoesOnWithAnotherOptimizer(t *testing.T) {
 	t.Parallel()

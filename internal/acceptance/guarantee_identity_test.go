@@ -203,7 +203,7 @@ func TestForkTakesOverWhatFits(t *testing.T) {
 	sameResults(t, want, from)
 }
 
-// A soft stop finishes what is in flight; the run goes on later as if nothing
+// A soft stop finishes what is in flight; the run continues later as if nothing
 // had happened.
 func TestStopIsSoft(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func rogueEvents() map[string]any {
 }
 
 // run evaluates with it: two tasks that go well and one that does not. It returns
-// what became of each, by its id, and the run directory.
+// the result of each, by its id, and the run directory.
 func (r rogue) run(t *testing.T, opts ...skillopt.Option) (map[string]trajectory.Outcome, string, error) {
 	t.Helper()
 	needsSandbox(t)

@@ -144,7 +144,7 @@ func TestRefusalsAreCountedOnEveryWire(t *testing.T) {
 }
 
 // A run most of whose requests are refused measures the provider: it stops, unless it is told
-// to go on.
+// to continue.
 func TestRunsStopWhenMuchIsRefused(t *testing.T) {
 	t.Parallel()
 	const body = `{"error":{"message":"no","code":"content_filter"}}`

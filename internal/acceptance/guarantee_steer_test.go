@@ -124,7 +124,7 @@ func TestARaisedCeilingLetsARunGoOn(t *testing.T) {
 }
 
 // A ceiling below what is spent ends the run as any ceiling does. It stays in force when
-// the run goes on, until the configuration has another value, and no fork takes it over.
+// the run continues, until the configuration has another value, and no fork takes it over.
 func TestALoweredCeilingEndsARunAndStays(t *testing.T) {
 	t.Parallel()
 	plain, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
@@ -160,7 +160,7 @@ func TestALoweredCeilingEndsARunAndStays(t *testing.T) {
 	sameResults(t, results(t, plain), dir)
 }
 
-// A soft stop from outside is the user's: calls in flight are finished, and the run goes on
+// A soft stop from outside is the user's: calls in flight are finished, and the run continues
 // later. A hard one loses them. A request that was put between sessions stops no later one.
 func TestARunIsStoppedFromOutside(t *testing.T) {
 	t.Parallel()

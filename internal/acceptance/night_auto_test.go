@@ -97,7 +97,7 @@ func TestOnlyTheUserLetsNightsAdopt(t *testing.T) {
 		"in a project": {func(d *desk, p string) {
 			d.write("sleep.yaml", strings.Replace(strings.Replace(p, "[project]", "[.]", 1), "sleep:\n", "sleep:\n  auto_adopt: certified\n", 1))
 		}, 2, "lies in a project"},
-		"nobody has reviewed": {func(d *desk, p string) {
+		"not reviewed": {func(d *desk, p string) {
 			d.sessions(14)
 			d.write("sleep.yaml", strings.Replace(p, "sleep:\n", "sleep:\n  auto_adopt: certified\n", 1))
 		}, 0, ""},

@@ -255,7 +255,7 @@ func TestTheIndexIsOnlyAProjection(t *testing.T) {
 }
 
 // Damage that is met in the middle, where nothing looked before, has the index made anew too,
-// at once and by whoever adds a run.
+// at once and by anyone who adds a run.
 func TestDamageInTheMiddle(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

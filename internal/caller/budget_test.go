@@ -107,7 +107,7 @@ func TestReserve(t *testing.T) {
 	}
 	b.Reserve(caller.Amount{Nano: 30_000_000})
 	n, err := until("kept")
-	if want := "limits.usd has no room for another call: $0.0600 of $0.1000 used, $0.0336 kept for the final evaluation, up to $0.0101 needed (models.*.max_tokens bounds it); raise it and run the same command again to go on"; n != 6 || err.Error() != want {
+	if want := "limits.usd has no room for another call: $0.0600 of $0.1000 used, $0.0336 kept for the final evaluation, up to $0.0101 needed (models.*.max_tokens bounds it); raise it and run the same command again to continue"; n != 6 || err.Error() != want {
 		t.Errorf("%d calls, then %v; want 6 and %s", n, err, want)
 	}
 	b.ReserveShare(0.2)
@@ -141,8 +141,8 @@ func TestAffords(t *testing.T) {
 		want string
 	}{
 		"fits":   {caller.Amount{Tokens: 9000, Calls: 7}, ""},
-		"tokens": {caller.Amount{Tokens: 9001}, "limits.tokens has no room for the next step: 1000 of 10000 used, about 9001 needed; raise it and run the same command again to go on"},
-		"calls":  {caller.Amount{Calls: 8}, "limits.calls has no room for the next step: 1 of 8 used, about 8 needed; raise it and run the same command again to go on"},
+		"tokens": {caller.Amount{Tokens: 9001}, "limits.tokens has no room for the next step: 1000 of 10000 used, about 9001 needed; raise it and run the same command again to continue"},
+		"calls":  {caller.Amount{Calls: 8}, "limits.calls has no room for the next step: 1 of 8 used, about 8 needed; raise it and run the same command again to continue"},
 		"money":  {caller.Amount{Nano: 1e12}, ""},
 	} {
 		err, text := b.Affords(tc.need), ""

@@ -201,7 +201,7 @@ func (e *BudgetError) Error() string {
 	if e.Need > 0 {
 		text += fmt.Sprintf(need, e.amount(e.Need))
 	}
-	return text + "; raise it and run the same command again to go on"
+	return text + "; raise it and run the same command again to continue"
 }
 
 // amount writes an amount in the unit of the ceiling.

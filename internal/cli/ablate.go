@@ -55,7 +55,7 @@ run, and what the run has measured already is not asked again.
 
 A rule is needed (without it the score falls), useless (without it nothing is lost
 that matters), harmful (without it the score rises) or unclear. It is recorded as
-training is: the same command goes on after an interruption, and prune can go on from
+training is: the same command continues after an interruption, and prune can go on from
 the run of ablate.
 
 ` + exitHelp,

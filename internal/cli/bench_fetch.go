@@ -123,7 +123,7 @@ func asFetchInput(err error) error {
 		}
 	}
 	if errors.Is(err, fetch.ErrTransport) || errors.Is(err, fetch.ErrBusy) || errors.Is(err, fetch.ErrCut) {
-		return fmt.Errorf("%w; what is here stays, and the same command goes on; rows that you have already: skillopt bench prepare NAME --from DIR --out OUT", err)
+		return fmt.Errorf("%w; what is here stays, and the same command continues; rows that you have already: skillopt bench prepare NAME --from DIR --out OUT", err)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ compare. With --json the result is what train --json, or eval --json, prints.
 	c.Flags().BoolVar(&o.fixture, "fixture", false, "rows of our own, and simulated models")
 	c.Flags().StringVar(&o.out, "out", "", "the folder of the tasks; absent: bench-NAME, with --fixture bench-NAME-fixture")
 	c.Flags().StringVar(&o.config, "config", "", "a config with the models, and whatever else is to be other than the benchmark has it")
-	c.Flags().StringVar(&o.eval, "eval", "", "score this skill on the test split in place of training")
+	c.Flags().StringVar(&o.eval, "eval", "", "score this skill on the test split instead of training")
 	o.sessionOptions.addFlags(c, "keep the run in this directory; resumes it if it is there")
 	addSet(c, &o.sets)
 	return c

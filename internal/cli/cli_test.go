@@ -67,7 +67,7 @@ func TestConfirmAsksOnATerminalOnly(t *testing.T) {
 		{name: "a word", plan: large, terminal: true, answer: " YES\n", asks: true},
 		{name: "no", plan: large, terminal: true, answer: "n\n", asks: true, refuses: "not started"},
 		{name: "return", plan: large, terminal: true, answer: "\n", asks: true, refuses: "not started"},
-		{name: "end of input", plan: large, terminal: true, asks: true, refuses: "--yes goes on without asking"},
+		{name: "end of input", plan: large, terminal: true, asks: true, refuses: "--yes continues without asking"},
 		{name: "--yes", plan: large, terminal: true, yes: true},
 		{name: "no terminal", plan: large},
 		{name: "few calls", plan: result.Plan{Total: 500}, terminal: true},
@@ -79,7 +79,7 @@ func TestConfirmAsksOnATerminalOnly(t *testing.T) {
 			var out bytes.Buffer
 			a := &app{Streams: Streams{In: strings.NewReader(tc.answer), Err: &out, Terminal: tc.terminal}}
 			err := a.confirm(tc.yes)(tc.plan)
-			if asked := strings.Contains(out.String(), "go on? [y/N]"); asked != tc.asks {
+			if asked := strings.Contains(out.String(), "continue? [y/N]"); asked != tc.asks {
 				t.Errorf("asked = %v\n%s", asked, &out)
 			}
 			if tc.refuses == "" && err != nil || tc.refuses != "" && (err == nil || !strings.Contains(err.Error(), tc.refuses)) {
@@ -139,7 +139,7 @@ func TestARunWithoutAStep(t *testing.T) {
 	if code := Main(t.Context(), []string{"runs", "show", dir}, Streams{Out: &out, Err: &errs, Dir: dir}, "test"); code != exitOK {
 		t.Fatalf("code %d: %s", code, &errs)
 	}
-	for _, want := range []string{"no step is done yet", "not ended yet; the same train command goes on"} {
+	for _, want := range []string{"no step is done yet", "not ended yet; the same train command continues"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in\n%s", want, &out)
 		}

@@ -73,7 +73,7 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory instead of the config's, or without one")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&o.split, "split", "", "train, selection, test or all; default: selection, with --tasks all; test is a reading of the test set")
-	c.Flags().IntVar(&o.passes, "passes", 10, "go over the tasks at most so often")
+	c.Flags().IntVar(&o.passes, "passes", 10, "at most this many passes over the tasks")
 	c.Flags().BoolVar(&o.once, "once", false, "read all tasks, once unless --passes says otherwise, and look once at the end")
 	c.Flags().Float64Var(&o.level, "level", 0.05, "with --once: the probability that \"better\" is wrong")
 	c.Flags().Float64Var(&o.margin, "margin", 0.05, "the largest difference of scores that does not matter")
@@ -279,7 +279,7 @@ func verdictText(c *result.Comparison) string {
 	case result.VerdictNoDifference:
 		return fmt.Sprintf("no difference larger than %.3g %s", c.Margin, about)
 	}
-	return "not enough data to tell A from B"
+	return "not enough data to distinguish A and B"
 }
 
 func taskWords(n int) string {
@@ -341,7 +341,7 @@ func needsText(c *result.Comparison) []string {
 	if n := c.Needs; n != nil {
 		out = append(out, fmt.Sprintf("at this rate about %d pairs would decide (now %d)", n.Pairs, c.Pairs))
 		if n.Passes > c.MaxPasses {
-			out = append(out, fmt.Sprintf("the same command with --passes %d goes on", n.Passes))
+			out = append(out, fmt.Sprintf("the same command with --passes %d continues", n.Passes))
 		}
 	}
 	if c.Deterministic {
@@ -355,7 +355,7 @@ func needsText(c *result.Comparison) []string {
 // showComparison shows the run of a comparison.
 func showComparison(out printer, v ask.View) error {
 	if v.Comparison == nil {
-		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt compare` command goes on")
+		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt compare` command continues")
 		return err
 	}
 	fmt.Fprintln(out)

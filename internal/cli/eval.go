@@ -70,10 +70,10 @@ by its description, on prompts that should load it and on those that should not.
 	}
 	o.addConfig(c)
 	c.Flags().StringVar(&o.split, "split", "selection", "train, selection, test or all; test is a reading of the test set")
-	c.Flags().IntVar(&o.repeat, "repeat", 1, "go over the tasks so often, with fresh samples")
+	c.Flags().IntVar(&o.repeat, "repeat", 1, "this many passes over the tasks, with fresh samples")
 	c.Flags().StringVar(&o.junit, "junit", "", "write a case for each task to this file, as JUnit XML for continuous integration")
 	o.addOnly(c)
-	c.Flags().IntVar(&o.only.Limit, "limit", 0, "the first so many tasks of the split; 0: all")
+	c.Flags().IntVar(&o.only.Limit, "limit", 0, "the first N tasks of the split; 0: all")
 	o.addFlags(c, recordUsage)
 	o.addPlan(c)
 	addSet(c, &o.sets)

@@ -153,7 +153,7 @@ func helpFor(code int, p result.Problem) string {
 	case exitBudget:
 		return "raise the ceiling in limits and repeat the command"
 	case exitStopped, exitWaiting:
-		return "repeat the command to go on"
+		return "repeat the command to continue"
 	}
 	return "repeat the command; `skillopt doctor` examines a configuration"
 }

@@ -195,7 +195,7 @@ func writeDrafted(out printer, dir string, d *result.Draft) error {
 	fmt.Fprintf(out, "asked for %s, kept %d", wording.Plural(d.Asked, "task", "tasks"), d.Kept)
 	writeDoubtful(out, d)
 	writeRest(out, d)
-	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
+	_, err := fmt.Fprintf(out, "the tasks are not reviewed yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
 	return err
 }
 

@@ -259,7 +259,7 @@ func (t *triggerDraft) print(a *app, dir string, d *result.Draft, added int) err
 		fmt.Fprintf(out, "%s: the tasks are in a file of their own\n", t.apart)
 	}
 	if added > 0 {
-		fmt.Fprintln(out, "nobody has reviewed the tasks yet: runs on them are exploratory")
+		fmt.Fprintln(out, "the tasks are not reviewed yet: runs on them are exploratory")
 	}
 	return t.next(a, out, shellWord(dir))
 }

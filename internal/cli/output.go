@@ -128,7 +128,7 @@ func exploratory(n int) string {
 	if n > 0 {
 		who = wording.Plural(n, "task is a draft", "tasks are drafts")
 	}
-	return "exploratory: " + who + " that nobody has reviewed (skillopt tasks review)"
+	return "exploratory: " + who + " without a review (skillopt tasks review)"
 }
 
 // writeCaveats says what the scores of a result are not.

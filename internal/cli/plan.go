@@ -246,7 +246,7 @@ func gateSees(p result.Plan) string {
 	case p.Noise.TooSmall || p.Noise.Detectable == nil:
 		return "gate: " + strings.Join(p.Noise.Advice, "; ")
 	}
-	text := fmt.Sprintf("gate: %s, differences from %.1f points on can be told from chance", wording.Plural(p.Selection, "selection task", "selection tasks"), 100**p.Noise.Detectable)
+	text := fmt.Sprintf("gate: %s, differences from %.1f points are more than chance", wording.Plural(p.Selection, "selection task", "selection tasks"), 100**p.Noise.Detectable)
 	if len(p.Noise.Flips) == 0 {
 		text += " if no score changes by it, as none did when they were asked twice"
 	}

@@ -217,7 +217,7 @@ func laidOut(line string, width int) string {
 func hangColumn(line string, width int) int {
 	start := len(line) - len(strings.TrimLeft(line, " "))
 	if i := strings.LastIndex(line[start:], "  "); i >= 0 {
-		if at := utf8.RuneCountInString(line[:start+i+2]); at <= width/2 && width-at >= leastColumn {
+		if at := utf8.RuneCountInString(line[:start+i+2]); 2*at < width && width-at >= leastColumn {
 			return at
 		}
 	}

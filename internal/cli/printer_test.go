@@ -36,6 +36,15 @@ func TestPageBreaksNoWords(t *testing.T) {
 	})
 }
 
+// A line whose last column begins in the middle of the terminal continues there no more.
+func TestPageBreaksAtTheMiddle(t *testing.T) {
+	t.Parallel()
+	line := "        aaa  ...........   .......... ..... ..........."
+	if got := laidOut(line, 54); !strings.Contains(got, "\n") {
+		t.Errorf("%q has %d columns of 54", got, len(got))
+	}
+}
+
 func TestPageKeepsWhatFits(t *testing.T) {
 	t.Parallel()
 	const text = "Running text\nof two lines.\n\nFlags:\n  --a   one\n  --bb  two\n"

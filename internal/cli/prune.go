@@ -187,7 +187,7 @@ func showPruning(out printer, v ask.View) error {
 	case v.Ablation != nil:
 		writeAblation(out, v.Ablation, nil)
 	default:
-		fmt.Fprintln(out, "no result yet; the same command goes on")
+		fmt.Fprintln(out, "no result yet; the same command continues")
 	}
 	return nil
 }

@@ -73,14 +73,14 @@ func withResume(err error, dir string, c command) error {
 	}
 	var budget *caller.BudgetError
 	if errors.As(err, &budget) {
-		return fmt.Errorf("%w\nnothing that was paid for is lost; raise %s (--set %s=...) and go on with: %s --run %s%s",
+		return fmt.Errorf("%w\nnothing that was paid for is lost; raise %s (--set %s=...) and continue with: %s --run %s%s",
 			err, budget.Limit, budget.Limit, c.text(budget.Limit), dir, c.finishHint())
 	}
 	if code == exitBudget {
-		return fmt.Errorf("%w\nnothing that was paid for is lost; go on with: %s --run %s%s", err, c.text(""), dir, c.finishHint())
+		return fmt.Errorf("%w\nnothing that was paid for is lost; continue with: %s --run %s%s", err, c.text(""), dir, c.finishHint())
 	}
 	if code == exitWaiting {
-		return fmt.Errorf("%w\nnothing is scored before they are answered; then go on with: %s --run %s", err, c.text(""), dir)
+		return fmt.Errorf("%w\nnothing is scored before they are answered; then continue with: %s --run %s", err, c.text(""), dir)
 	}
-	return fmt.Errorf("%w\nnothing that was paid for is lost; go on with: %s --run %s", err, c.text(""), dir)
+	return fmt.Errorf("%w\nnothing that was paid for is lost; continue with: %s --run %s", err, c.text(""), dir)
 }

@@ -31,10 +31,10 @@ func TestWhatGoesOn(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"stopped", of(skillopt.Stopped, errors.New("stopped")), "stopped\nnothing that was paid for is lost; go on with: " + begin + "--set limits.calls=300 " + end},
+		{"stopped", of(skillopt.Stopped, errors.New("stopped")), "stopped\nnothing that was paid for is lost; continue with: " + begin + "--set limits.calls=300 " + end},
 		{
 			"a ceiling", of(skillopt.OverBudget, &caller.BudgetError{Limit: "limits.calls", Used: 300, Of: 300}),
-			"nothing that was paid for is lost; raise limits.calls (--set limits.calls=...) and go on with: " + begin + end +
+			"nothing that was paid for is lost; raise limits.calls (--set limits.calls=...) and continue with: " + begin + end +
 				"\nor add --finish to that: what there is is evaluated, on the test split too, and the run ends",
 		},
 		{"another run", of(skillopt.Unmeasurable, cutError{}), "answers were cut\nwith that it is another run: train again to begin one, with --run 'runs/a b-1' --fork NEW_DIR to keep what can be used of this one"},

@@ -53,7 +53,7 @@ Without RUN it is the newest one in the folder runs, at work or not.`,
 	c.Flags().BoolVar(&o.failed, "failed", false, "attempts that gave no result")
 	c.Flags().StringVar(&o.key, "key", "", "the call, or the calls inside the episode, with this key, whole")
 	c.Flags().BoolVar(&o.test, "test", false, "calls about test tasks as well")
-	c.Flags().IntVar(&o.limit, "limit", 50, "so many of them, the latest; 0: all")
+	c.Flags().IntVar(&o.limit, "limit", 50, "at most this many, the latest; 0: all")
 	return c
 }
 

@@ -193,7 +193,7 @@ func (a *app) agree(question, declined string) error {
 	fmt.Fprint(a.Err, question)
 	line, err := bufio.NewReader(a.In).ReadString('\n')
 	if err != nil && line == "" {
-		return usagef("no answer: %s; --yes goes on without asking", declined)
+		return usagef("no answer: %s; --yes continues without asking", declined)
 	}
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		return usagef("%s", declined)

@@ -89,7 +89,7 @@ func showHead(out printer, v ask.View) error {
 	m := v.Manifest
 	fmt.Fprintf(out, "run %s  %s\n", out.path(v.Dir), statusText(string(m.Status), v.Killed))
 	if v.Killed {
-		fmt.Fprintln(out, "  no process works on it; what it has paid for is recorded, and the same command goes on")
+		fmt.Fprintln(out, "  no process works on it; what it has paid for is recorded, and the same command continues")
 	}
 	fmt.Fprintf(out, "  begun %s with version %s\n", m.CreatedAt.Format("2006-01-02 15:04 MST"), m.Version)
 	if err := showModels(out, v.Models); err != nil {
@@ -123,7 +123,7 @@ func showTraining(out printer, v ask.View) error {
 		if v.Score.Score != nil {
 			out.line("\nbest so far: " + runScoreText(v.Score))
 		}
-		fmt.Fprintf(out, "\nnot ended yet; the same train command goes on, or: skillopt train CONFIG --run %s\n", out.path(v.Dir))
+		fmt.Fprintf(out, "\nnot ended yet; the same train command continues, or: skillopt train CONFIG --run %s\n", out.path(v.Dir))
 		return nil
 	}
 	fmt.Fprintln(out)
@@ -133,7 +133,7 @@ func showTraining(out printer, v ask.View) error {
 // showEvaluation shows a run that has no steps.
 func showEvaluation(out printer, v ask.View) error {
 	if v.Evaluation == nil {
-		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt eval` command goes on")
+		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt eval` command continues")
 		return err
 	}
 	fmt.Fprintln(out)

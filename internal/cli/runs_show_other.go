@@ -16,7 +16,7 @@ import (
 func showNoise(out printer, v ask.View) error {
 	n := v.Noise
 	if n == nil {
-		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt doctor --noise` command goes on")
+		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt doctor --noise` command continues")
 		return err
 	}
 	fmt.Fprintln(out)
@@ -42,7 +42,7 @@ func showDraft(out printer, v ask.View) error {
 	fmt.Fprintf(out, "  the record of %s; it has no steps\n", made)
 	d := v.Drafted
 	if d == nil {
-		_, err := fmt.Fprintln(out, "\nnothing is drafted yet; the same command goes on")
+		_, err := fmt.Fprintln(out, "\nnothing is drafted yet; the same command continues")
 		return err
 	}
 	asked := "unknown"
@@ -78,7 +78,7 @@ func showDrafted(out printer, t result.DraftedTask) {
 
 // showFiles lists the files of a run of a kind that this program does not know.
 func showFiles(out printer, v ask.View) error {
-	fmt.Fprintf(out, "\nthis version does not know runs of the kind %q; a newer one shows what came of it. Files:\n", oneLine(string(v.Manifest.Kind)))
+	fmt.Fprintf(out, "\nthis version does not know runs of the kind %q; a newer one shows the result. Files:\n", oneLine(string(v.Manifest.Kind)))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range v.Files {
 		size := fmt.Sprintf("%d bytes", f.Bytes)

@@ -26,7 +26,7 @@ func runsStopCommand(a *app) *cobra.Command {
 		Long: `Ask the process that works on a run to end, through the run's directory: on any system,
 from another terminal or another machine that shares the disk. Calls in flight are
 finished and recorded, as after Ctrl-C; with --now the run ends at once, as after a
-second one. The same command goes on with the run later. Without RUN it is the newest
+second one. The same command continues with the run later. Without RUN it is the newest
 run at work in the folder runs.
 
 It waits up to 5 seconds for the run to obey, which is not its end: skillopt runs watch
@@ -57,7 +57,7 @@ func runsLimitCommand(a *app) *cobra.Command {
 		Use:   "limit [RUN] CEILING=VALUE...",
 		Short: "Change the ceilings of a run while it is at work",
 		Long: `Give a run other ceilings than its configuration has: usd, tokens, calls, and time of
-the session. Above what is spent the run goes on; at or below it the run ends, as at any
+the session. Above what is spent the run continues; at or below it the run ends, as at any
 ceiling, with what is in flight finished and recorded. none takes a ceiling away. Without
 RUN it is the newest run at work in the folder runs.
 

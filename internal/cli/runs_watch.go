@@ -31,7 +31,7 @@ folder runs.
 
 It reads beside the process that trains and neither locks nor slows it. It ends when
 the run ends or was killed, with exit code 0 however the run ended; q or Ctrl-C end
-it before, and the run goes on. Without a terminal, or with TERM=dumb, it prints lines;
+it before, and the run continues. Without a terminal, or with TERM=dumb, it prints lines;
 with --json a document a line.`,
 		Example: `  skillopt runs watch
   skillopt runs watch runs/my-skill-3
@@ -224,7 +224,7 @@ const (
 func (v *watchScreen) look(p record.Progress) error {
 	columns, rows := v.size()
 	lines := v.frame(p, columns)
-	foot := fold("q or Ctrl-C ends watching; the run goes on", columns-1)
+	foot := fold("q or Ctrl-C ends watching; the run continues", columns-1)
 	room := rows - 1 - strings.Count(foot, "\n") - 1
 	if len(lines) > room {
 		lines = lines[:max(0, room)]
@@ -253,7 +253,7 @@ func (v *watchScreen) end(last record.Progress) error {
 			b.WriteString(printable(line) + "\r\n")
 		}
 		if !last.Ended() {
-			b.WriteString("\r\nthe run goes on\r\n")
+			b.WriteString("\r\nthe run continues\r\n")
 		}
 	}
 	return v.write(b.String())

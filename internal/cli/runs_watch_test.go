@@ -128,7 +128,7 @@ func TestWatchIsLeft(t *testing.T) {
 			go func() { done <- (&runsWatchOptions{}).run(t.Context(), a, "x") }()
 			keys <- 'x'
 			keys <- leave
-			if err := <-done; err != nil || !strings.Contains(out.String(), "the run goes on") {
+			if err := <-done; err != nil || !strings.Contains(out.String(), "the run continues") {
 				t.Errorf("%s: %v, %q", name, err, out.String())
 			}
 		})

@@ -95,16 +95,16 @@ func (t watchText) frame(p record.Progress, columns int) []string {
 // statusWords say how a run is, with the word that `runs list` and `runs show` have for it.
 func statusWords(p record.Progress) string {
 	if p.Killed {
-		return "killed: no process works on it; the same command goes on"
+		return "killed: no process works on it; the same command continues"
 	}
 	status := string(p.Status)
 	switch p.Status {
 	case result.Stopped:
-		return status + " by the user; the same command goes on"
+		return status + " by the user; the same command continues"
 	case result.OverBudget:
-		return status + ": at a ceiling; raised, the same command goes on"
+		return status + ": at a ceiling; raised, the same command continues"
 	case result.Waiting:
-		return status + " for answers; then the same command goes on"
+		return status + " for answers; then the same command continues"
 	case result.Undecided:
 		return status + "; more passes go on with it"
 	case result.Running, result.Completed, result.Failed:
@@ -342,7 +342,7 @@ func (v *watchLines) end(last record.Progress) error {
 		fmt.Fprintln(v.out, line)
 	}
 	if !last.Ended() && !v.once {
-		fmt.Fprintln(v.out, "the run goes on")
+		fmt.Fprintln(v.out, "the run continues")
 	}
 	return v.failure()
 }

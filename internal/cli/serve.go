@@ -236,7 +236,7 @@ func (s *serving) print(a *app) error {
 		out.line(foldersText(out, dir))
 	}
 	fmt.Fprintf(out, "\n  %s\n\n", s.link())
-	_, err := fmt.Fprintln(out, "open the link in a browser; Ctrl-C ends the server, and runs go on")
+	_, err := fmt.Fprintln(out, "open the link in a browser; Ctrl-C ends the server, and runs continue")
 	return err
 }
 

@@ -147,10 +147,10 @@ func (a *app) confirm(yes bool) func(result.Plan) error {
 		if yes || p.Simulated || p.Total <= askAbove || !a.Terminal {
 			return nil
 		}
-		fmt.Fprint(out, "go on? [y/N] ")
+		fmt.Fprint(out, "continue? [y/N] ")
 		line, err := bufio.NewReader(a.In).ReadString('\n')
 		if err != nil && line == "" {
-			return usagef("no answer; --yes goes on without asking")
+			return usagef("no answer; --yes continues without asking")
 		}
 		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 			return usagef("not started; --set train.epochs=1 or a smaller task file makes a run cheaper")
@@ -168,9 +168,9 @@ func endSession(err error, end func() error) error { return withSameCommand(erro
 func withSameCommand(err error) error {
 	switch exitCode(err) {
 	case exitUnmeasured, exitStopped, exitEnvironment:
-		return fmt.Errorf("%w\nnothing that was paid for is lost; the same command goes on", err)
+		return fmt.Errorf("%w\nnothing that was paid for is lost; the same command continues", err)
 	case exitWaiting:
-		return fmt.Errorf("%w\nnothing is scored before they are answered; then the same command goes on", err)
+		return fmt.Errorf("%w\nnothing is scored before they are answered; then the same command continues", err)
 	}
 	return err
 }

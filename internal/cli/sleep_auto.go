@@ -121,7 +121,7 @@ func (w *nightWork) adoptOf(ctx context.Context, r *night.Report, id string, tar
 		return adopt.Record{}, err
 	}
 	if what.staged.Exploratory {
-		return adopt.Record{}, usagef("nobody has reviewed some of the tasks behind it")
+		return adopt.Record{}, usagef("some of the tasks behind it are not reviewed")
 	}
 	for i := range what.request.Items {
 		it := &what.request.Items[i]

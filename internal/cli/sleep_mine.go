@@ -25,7 +25,7 @@ func sleepMineCommand(a *app, at *sleepFlags) *cobra.Command {
 		Short: "Find tasks in the sessions that are kept, and train nothing",
 		Long: `Have the optimizer find tasks in the sessions that are kept and were not mined yet, and take
 them into the bank. It is the first part of a night: the next skillopt sleep run goes on
-with it. It says what became of each session and of each task that was proposed.
+with it. It shows the result of each session and of each task that was proposed.
 
 ` + exitHelp,
 		Example: `  skillopt sleep mine

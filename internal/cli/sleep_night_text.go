@@ -126,7 +126,7 @@ func printNightAlone(out printer, r *night.Report) {
 		out.line("simulated models: the scores are those of a simulation")
 	}
 	if r.Exploratory {
-		out.line("exploratory: tasks are drafts that nobody has reviewed (skillopt sleep review)")
+		out.line("exploratory: tasks are drafts without a review (skillopt sleep review)")
 	}
 	for i := range r.Targets {
 		printTarget(out, &r.Targets[i])

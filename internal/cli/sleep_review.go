@@ -35,7 +35,7 @@ func sleepReviewCommand(a *app, at *sleepFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "review",
 		Short: "Go through the tasks that were found in sessions, and accept or reject them",
-		Long: `Go through the tasks that were found in sessions and that nobody has reviewed, as tasks
+		Long: `Go through the tasks that were found in sessions and have no review yet, as tasks
 review does: those first that are held until somebody has looked, with why. Each is shown
 with the answer that was corrected and the one that was accepted, where they are kept. In an
 editor that --editor names you may change what is asked, what is expected, the checks and what

@@ -38,7 +38,7 @@ func sleepRunCommand(a *app, at *sleepFlags) *cobra.Command {
 		Short: "Carry out a night: from what is new in sessions to a proposal",
 		Long: `Carry out a night for each allowed project: read what is new in its sessions, have the
 optimizer find tasks in what you corrected, train the skills and the memory file that they
-are about, confirm what came of it on fresh answers, and stage a proposal. Nothing is
+are about, confirm the result on fresh answers, and stage a proposal. Nothing is
 written into a project, unless the profile has sleep.auto_adopt.
 
 Before anything is spent on training it says for each document how many tasks there are,
@@ -48,7 +48,7 @@ on: it is meant for timers. What hosts text may be sent to was agreed to at init
 With --profile FILE of sleep schedule it is the night that a timer starts: with its flags,
 folders and PATH.
 
-The same command goes on with a night that was stopped: what was paid for is answered from
+The same command continues with a night that was stopped: what was paid for is answered from
 its record. Ctrl-C stops softly, a second one at once. A night without gain ends with 0.
 
 ` + exitHelp,
@@ -406,7 +406,7 @@ func (w *nightWork) confirm(yes bool) func(*night.Report) error {
 		if yes || !w.app.Terminal || onlySimulated(w.setup.loaded.Config) || !spends(r) {
 			return nil
 		}
-		return w.app.agree("go on? [y/N] ", "not started: what was mined is kept, and the same command goes on")
+		return w.app.agree("continue? [y/N] ", "not started: what was mined is kept, and the same command continues")
 	}
 }
 

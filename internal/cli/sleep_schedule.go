@@ -74,7 +74,7 @@ with, their logs. A night that is at work continues.`,
 	c.Flags().StringVar(&o.at, "at", "03:17", "when, by the clock of this machine")
 	c.Flags().StringVar(&o.kind, "kind", "auto", "auto, systemd, launchd, cron or taskscheduler")
 	c.Flags().BoolVar(&o.print, "print", false, "print what would be written, and write nothing")
-	c.Flags().BoolVar(&o.list, "list", false, "list the timers, when each last ran, and what came of it")
+	c.Flags().BoolVar(&o.list, "list", false, "list the timers, when each last ran, and the result")
 	c.Flags().BoolVar(&o.off, "off", false, "take all timers out, or that of --project, with all that was written for them")
 	c.Flags().StringArrayVar(&o.keys, "key", nil, "NAME=COMMAND: a command that prints the key for a variable, such as one of the system's key store (may be given more than once)")
 	c.Flags().BoolVar(&o.flags.Explore, "explore", false, "as sleep run --explore")

@@ -42,7 +42,7 @@ answer with a letter and Enter:
   e  edit it in the editor that --editor names, then decide
   r  reject: it moves to rejected.jsonl beside the tasks
   s  skip: it stays unreviewed
-  q  quit; the same command goes on where you stopped
+  q  quit; the same command continues where you stopped
 
 Every decision is written at once. Runs on tasks that nobody has accepted are
 exploratory.`,
@@ -194,7 +194,7 @@ func (w *reviewer) print() error {
 		fmt.Fprintf(w.app.Out, ", %d edited", c.Edited)
 	}
 	if c.Pending > 0 {
-		_, err := fmt.Fprintf(w.app.Out, "; %d left, the same command goes on\n", c.Pending)
+		_, err := fmt.Fprintf(w.app.Out, "; %d left, the same command continues\n", c.Pending)
 		return err
 	}
 	_, err := fmt.Fprintln(w.app.Out, "; none left: runs on these tasks are no longer exploratory")

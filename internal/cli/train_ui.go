@@ -26,7 +26,7 @@ func (a *app) serveBeside(ctx context.Context, folder string) (end func()) {
 		at, err = (&serveOptions{addr: "127.0.0.1:0"}).listen(ctx, a, []string{folder})
 	}
 	if err != nil {
-		fmt.Fprintln(a.Err, "warning: --ui: "+printable(err.Error())+"; the run goes on without a page")
+		fmt.Fprintln(a.Err, "warning: --ui: "+printable(err.Error())+"; the run continues without a page")
 		return func() {}
 	}
 	out := a.printer(a.Err)

@@ -21,7 +21,7 @@ func manyTables() string {
 }
 
 // A file that somebody sent may have views with rows without end in the place of tables, triggers, or values that no column
-// of a journal has: it is named as damaged, by whoever opens or reads it, before a row of it is waited for.
+// of a journal has: it is named as damaged, by anyone who opens or reads it, before a row of it is waited for.
 func TestHostileSchemas(t *testing.T) {
 	t.Parallel()
 	const endless = " AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT "

@@ -122,7 +122,7 @@ func (r *Run) notices() []notice {
 	s := r.Summary
 	add(r.Manifest.Simulated, "warn", "Simulated", "The models of this run are a simulation. The scores show how training works, not what a model can do.")
 	unreviewed := r.Manifest.Operational["tasks.unreviewed"] != ""
-	add(s != nil && s.Exploratory || s == nil && unreviewed, "warn", "Exploratory", "Tasks of this run are drafts that nobody has reviewed. The scores are as good as the drafts.")
+	add(s != nil && s.Exploratory || s == nil && unreviewed, "warn", "Exploratory", "Tasks of this run are drafts without a review. The scores are as good as the drafts.")
 	add(r.Manifest.Replays() != "", "note", "Replay", "The answers come from a cassette: nothing was asked or paid for.")
 	if s == nil {
 		add(true, "warn", "Not finished", "This run has not ended yet. What follows is what was decided so far.")

@@ -16,7 +16,7 @@ func Pruned(p *result.Pruned) []byte {
 		b.WriteString("\nThe models are **simulated**: the numbers say nothing about a real model.\n")
 	}
 	if p.Exploratory {
-		b.WriteString("\nExploratory: tasks are drafts that nobody has reviewed.\n")
+		b.WriteString("\nExploratory: tasks are drafts without a review.\n")
 	}
 	if p.TestRead {
 		b.WriteString("\nTasks of the test split were read: what they show of this skill afterwards is no longer a test.\n")

@@ -71,7 +71,7 @@ func (e *stopError) Unwrap() error { return e.err }
 type TimeError struct{ Used, Limit time.Duration }
 
 func (e *TimeError) Error() string {
-	return fmt.Sprintf("limits.time is reached: %s of %s used in this session; run the same command again to go on with a session of the same length, or raise it",
+	return fmt.Sprintf("limits.time is reached: %s of %s used in this session; run the same command again to continue with a session of the same length, or raise it",
 		e.Used.Round(time.Millisecond), e.Limit)
 }
 

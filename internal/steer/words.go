@@ -29,9 +29,9 @@ func doneWords(s result.Steered) string {
 	var text string
 	switch s.What {
 	case Stop:
-		text = "asked: the run finishes what is in flight, records it and ends; the same command goes on with it"
+		text = "asked: the run finishes what is in flight, records it and ends; the same command continues with it"
 	case StopNow:
-		text = "asked: the run ends at once; what was in flight is lost, all that was answered is recorded, and the same command goes on with it"
+		text = "asked: the run ends at once; what was in flight is lost, all that was answered is recorded, and the same command continues with it"
 	default:
 		text = limitWords(s.Limits, " is ") + " now; it stays so in later sessions of the run, until the configuration or the command says something else"
 	}
@@ -46,9 +46,9 @@ func idleWords(status result.Status) string {
 	case result.Completed:
 		return "the run has come to its end: there is nothing to stop"
 	case result.Running:
-		return "no process works on the run, it was killed: there is nothing to stop, and the same command goes on with it"
+		return "no process works on the run, it was killed: there is nothing to stop, and the same command continues with it"
 	}
-	return fmt.Sprintf("no process works on the run (%s): there is nothing to stop, and the same command goes on with it", statusWords(status))
+	return fmt.Sprintf("no process works on the run (%s): there is nothing to stop, and the same command continues with it", statusWords(status))
 }
 
 func statusWords(status result.Status) string {

@@ -142,7 +142,7 @@ func TestASecondTryMayFail(t *testing.T) {
 }
 
 // Where a ceiling has no room for another candidate nobody is asked. What was decided stays,
-// whatever the ceiling is when the run goes on.
+// whatever the ceiling is when the run continues.
 func TestASecondTryNeedsRoom(t *testing.T) {
 	t.Parallel()
 	run := func(w *world, room int) *Result {

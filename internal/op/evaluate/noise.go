@@ -164,7 +164,7 @@ func judge(n *result.Noise, scores [][]float64, p score.Projection) error {
 	}
 	n.TooSmall = detectable > soughtEffect
 	if !n.TooSmall {
-		n.Advice = []string{fmt.Sprintf("differences from %.1f points on can be told from chance: %d selection tasks are enough for that", 100*detectable, n.Items)}
+		n.Advice = []string{fmt.Sprintf("differences from %.1f points are more than chance: %d selection tasks are enough for that", 100*detectable, n.Items)}
 		n.Advice = append(n.Advice, unseen(n)...)
 		return nil
 	}
@@ -190,7 +190,7 @@ func unseen(n *result.Noise) []string {
 		return nil
 	}
 	most := 1 - math.Pow(noiseAlpha, 1/float64(n.Items))
-	return []string{fmt.Sprintf("no score changed; with so many tasks up to %.0f %% of the scores may change all the same (95 %% certain), and then only larger differences can be told from chance", 100*most)}
+	return []string{fmt.Sprintf("no score changed; with so many tasks up to %.0f %% of the scores may change all the same (95 %% certain), and then only larger differences are more than chance", 100*most)}
 }
 
 func advise(n *result.Noise, differences stats.Split, p score.Projection) error {

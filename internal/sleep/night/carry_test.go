@@ -47,7 +47,7 @@ func TestTheSealedLookCertifies(t *testing.T) {
 	}
 }
 
-// Tasks that nobody has reviewed certify nothing, and no test is opened for them.
+// Tasks without a review certify nothing, and no test is opened for them.
 func TestUnreviewedTasksCertifyNothing(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, small())

@@ -10,7 +10,7 @@ import (
 )
 
 // TestANightEndsAtItsTime: limits.time holds for a night over all documents, not for each of its runs anew. The same
-// command goes on with what is left to do.
+// command continues with what is left to do.
 func TestANightEndsAtItsTime(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, small())

@@ -28,7 +28,7 @@ func (g *gathering) next() {
 	}
 	for i, id := range w.Nights {
 		if i == 0 {
-			add("night "+id+" is not over: the same command goes on with it, and pays for nothing twice", "skillopt sleep run")
+			add("night "+id+" is not over: the same command continues with it, and pays for nothing twice", "skillopt sleep run")
 		}
 	}
 	g.proposals(add)

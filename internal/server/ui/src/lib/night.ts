@@ -16,9 +16,9 @@ const outcomes: Record<string, Word> = {
   not_replayable: { text: 'not replayable', tone: 'warn', title: 'There are tasks, and none can be carried out again.' },
   judge_unusable: { text: 'judge unusable', tone: 'bad', title: 'The judge cannot tell answers apart that the sessions tell apart.' },
   model_unhealthy: { text: 'model unhealthy', tone: 'bad', title: 'A model gave nothing but failures, such as an expired login.' },
-  budget: { text: 'at a ceiling', tone: 'warn', title: 'A ceiling of limits was reached. The same command goes on.' },
-  waiting: { text: 'waits for answers', tone: 'warn', title: 'Questions are written, and their answers are not there. The same command goes on.' },
-  stopped: { text: 'stopped', tone: 'warn', title: 'Somebody stopped it. The same command goes on.' },
+  budget: { text: 'at a ceiling', tone: 'warn', title: 'A ceiling of limits was reached. The same command continues.' },
+  waiting: { text: 'waits for answers', tone: 'warn', title: 'Questions are written, and their answers are not there. The same command continues.' },
+  stopped: { text: 'stopped', tone: 'warn', title: 'Somebody stopped it. The same command continues.' },
   refused: { text: 'refused', tone: 'bad', title: 'The document, or what was to be written, cannot be used; or a rule waits for a person.' },
   '': { text: 'not begun', tone: 'quiet', title: 'The night has not come to it.' },
 }
@@ -192,7 +192,7 @@ export function usageRows(n: NightShown): { name: string; run: string; spent: Ni
 /** nothing says why a night without documents came to nothing. */
 export function nothing(n: NightShown): string {
   if (n.skipped.length > 0) return 'No document could be found for the tasks that there are.'
-  if (n.mined.sessions === 0) return 'There was no new session of the project, and no task to go on with.'
+  if (n.mined.sessions === 0) return 'There was no new session of the project, and no task to continue with.'
   return 'No task came out of the new sessions.'
 }
 
