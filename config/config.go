@@ -246,7 +246,7 @@ type Gate struct {
 	Fresh         bool    `key:"fresh" doc:"score the skill that is shipped again on the selection split, since the luck of its first pass has chosen it too, and ask some tasks of the seed skill twice to see how far answers vary; false saves the calls"`
 	Keep          bool    `key:"keep" doc:"of strict: a candidate that would be accepted is rejected if it loses a selection task that the current skill wins, once 6 to 10 fresh answers of each confirm it; false: only means count"`
 	Alpha         float64 `key:"alpha" doc:"of all claims on the same test tasks that the best skill is better than the seed skill, this share may be wrong: the certificate of a first reading spends 0.8 of it, that of the 2nd 0.1, of the 3rd 0.05, and so on" min:"0.0001" max:"0.5"`
-	Cluster       string  `key:"cluster" doc:"field of the tasks; those with the same value (one document, one template) count as one in gate and certificate"`
+	Group         string  `key:"group" doc:"field of the tasks; those with the same value (one document, one template) count as one in gate and certificate"`
 	Metric        string  `key:"metric" doc:"hard, or, where scores in part say more, soft or mixed" enum:"hard,soft,mixed"`
 	MixedWeight   float64 `key:"mixed_weight" doc:"weight of soft in mixed" min:"0" max:"1"`
 	DensityWeight float64 `key:"density_weight" doc:"bonus for directive words in the skill, as a published setting has it; 0 = off"`

@@ -51,7 +51,7 @@ type Comparison struct {
 	Tasks     int    `json:"tasks"` // in the split
 	Passes    int    `json:"passes"`
 	MaxPasses int    `json:"max_passes"`
-	Pairs     int    `json:"pairs"` // of a task, or of the tasks of a gate.cluster, in one pass
+	Pairs     int    `json:"pairs"` // of a task, or of the tasks of a gate.group, in one pass
 	Wins      int    `json:"wins"`  // pairs in which B scored higher
 	Losses    int    `json:"losses"`
 	Ties      int    `json:"ties"`

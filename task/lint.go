@@ -48,7 +48,7 @@ type Rules struct {
 	// Columns names, by field, the columns of a table that fields of its tasks are read from;
 	// other columns are fields of their own names.
 	Columns map[string]string
-	// Reads are fields that something reads apart from the templates, such as gate.cluster.
+	// Reads are fields that something reads apart from the templates, such as gate.group.
 	Reads []string
 	// OwnScore says that the environment makes and scores its own tasks: they
 	// need neither prompt nor gold, and equal texts do not make equal tasks.

@@ -279,7 +279,7 @@ func TestCompareRefuses(t *testing.T) {
 func TestCompareCountsClustersOnce(t *testing.T) {
 	t.Parallel()
 	cfg := worldConfig("http://unused.invalid/v1")
-	cfg.Gate.Cluster = "type"
+	cfg.Gate.Group = "type"
 	got, err := skillopt.Compare(t.Context(), cfg, solving(0), solving(100), skillopt.WithTasks(envTasks(20)), skillopt.WithEnv("chancy", &chancyEnv{}),
 		skillopt.WithClient(model.Target, "none", fixed{}), skillopt.WithSplit("all"), skillopt.WithRunDir(t.TempDir()), skillopt.WithPasses(3))
 	if err != nil || got.Pairs != 6 || got.A.Score.N != 20 {
@@ -351,7 +351,7 @@ func TestCompareLooksOnce(t *testing.T) {
 			t.Parallel()
 			e := &chancyEnv{}
 			cfg := worldConfig("http://unused.invalid/v1")
-			cfg.Gate.Cluster = tt.cluster
+			cfg.Gate.Group = tt.cluster
 			dir := t.TempDir()
 			compare := func(level float64) (*result.Comparison, error) {
 				return skillopt.Compare(t.Context(), cfg, solving(tt.a), solving(tt.b), skillopt.WithTasks(envTasks(20)), skillopt.WithEnv("chancy", e),

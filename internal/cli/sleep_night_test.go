@@ -76,7 +76,7 @@ func TestWhereANightRanDry(t *testing.T) {
 		}
 	}
 	got, _ := causeOf(&night.Report{Skipped: []night.Skipped{{Skill: "s", Clusters: 2, Reason: "s: no skill of this name"}}})
-	if got != "refused: 2 clusters of tasks: s: no skill of this name" {
+	if got != "refused: 2 independent tasks: s: no skill of this name" {
 		t.Error(got)
 	}
 }

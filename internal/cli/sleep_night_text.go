@@ -48,7 +48,7 @@ func minedText(r *night.Report) string {
 		return text + " to be mined"
 	}
 	t := r.Mined.Taken
-	text += fmt.Sprintf(", %s", wording.Plural(t.New, "new cluster of tasks", "new clusters of tasks"))
+	text += fmt.Sprintf(", %s", wording.Plural(t.New, "new independent task", "new independent tasks"))
 	for _, part := range []struct {
 		n    int
 		what string
@@ -61,7 +61,7 @@ func minedText(r *night.Report) string {
 }
 
 func clustersText(c night.Clusters) string {
-	text := fmt.Sprintf("%s open (%d tonight, %d recalled), %d fresh for the test", wording.Plural(c.Open, "cluster", "clusters"), c.Tonight, c.Recall, c.Fresh)
+	text := fmt.Sprintf("%s open (%d tonight, %d recalled), %d fresh for the test", wording.Plural(c.Open, "independent task", "independent tasks"), c.Tonight, c.Recall, c.Fresh)
 	if c.Waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", c.Waiting)
 	}
@@ -78,16 +78,16 @@ func doesText(r *night.Report, t *night.Target) string {
 		return "nothing is trained: no task of it is new"
 	}
 	if t.Clusters.Unreviewed > 0 {
-		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", wording.Plural(t.Clusters.Unreviewed, "cluster is", "clusters are"))
+		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", wording.Plural(t.Clusters.Unreviewed, "task is", "tasks are"))
 	}
 	return text
 }
 
 // canText says what that many clusters can show.
 func canText(c night.Can) string {
-	text := fmt.Sprintf("floor: %s, all won, certify at level %.3g", wording.Plural(c.Floor, "fresh cluster", "fresh clusters"), c.Level)
+	text := fmt.Sprintf("a certificate needs %s, all won (level %.3g)", wording.Plural(c.Floor, "fresh independent task", "fresh independent tasks"), c.Level)
 	if c.Floor == 0 {
-		text = fmt.Sprintf("floor: no number of clusters certifies at level %.3g", c.Level)
+		text = fmt.Sprintf("no number of tasks certifies at level %.3g", c.Level)
 	}
 	var power []string
 	for _, p := range c.Power {

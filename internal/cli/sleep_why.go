@@ -355,7 +355,7 @@ func causeOf(r *night.Report) (cause, help string) {
 		return cause, help
 	}
 	if len(r.Skipped) > 0 {
-		return fmt.Sprintf("refused: %s: %s", wording.Plural(r.Skipped[0].Clusters, "cluster of tasks", "clusters of tasks"), r.Skipped[0].Reason), "skillopt sleep run"
+		return fmt.Sprintf("refused: %s: %s", wording.Plural(r.Skipped[0].Clusters, "independent task", "independent tasks"), r.Skipped[0].Reason), "skillopt sleep run"
 	}
 	return dryCause(r)
 }

@@ -24,7 +24,7 @@ import (
 func opened(t *testing.T, dir string) *run.Run {
 	t.Helper()
 	r, err := run.Open(t.Context(), run.OpenOptions{
-		Dir: dir, Name: "x", Kind: result.Train, Version: "test", Now: time.Now, Identity: map[string]string{"train.batch_size": "4", "gate.cluster": `""`, "gate.density_weight": "0"},
+		Dir: dir, Name: "x", Kind: result.Train, Version: "test", Now: time.Now, Identity: map[string]string{"train.batch_size": "4", "gate.group": `""`, "gate.density_weight": "0"},
 		Operational: map[string]string{"limits.calls": "50", "limits.usd": "2.5", "limits.tokens": "null", "limits.time": `"2h0m0s"`},
 		Compare:     func(_, _ map[string]string) []string { return nil },
 	})

@@ -29,7 +29,7 @@ func sources() []string {
 // tasks are solved or failed together: the one who counts each one is surer than the tasks
 // allow, and so is the certificate.
 func (s *Inputs) undeclaredClusters() {
-	if s.Config.Gate.Cluster != "" || s.Counting {
+	if s.Config.Gate.Group != "" || s.Counting {
 		return
 	}
 	for _, split := range []struct {
@@ -143,10 +143,10 @@ func (s sharing) named() bool {
 }
 
 func (s sharing) warning(split string) string {
-	what, help := fmt.Sprintf("share their %q with others", s.field), "gate.cluster="+s.field+" counts those together once"
+	what, help := fmt.Sprintf("share their %q with others", s.field), "gate.group="+s.field+" counts those together once"
 	if s.field == "" {
 		what = fmt.Sprintf("begin with the same %d characters as others", beginningChars)
-		help = "put what they share into a field and name it in gate.cluster, then they count once together"
+		help = "put what they share into a field and name it in gate.group, then they count once together"
 	}
 	return fmt.Sprintf("%d of %d %s tasks %s (%d different ones): tasks about one thing are solved or failed together, so that a gate and a certificate that count each one are surer than they may be; %s",
 		s.tasks, s.of, split, what, s.values, help)

@@ -29,7 +29,7 @@ func TestUndeclaredClusters(t *testing.T) {
 	}{
 		"no tasks":            {nil, ""},
 		"five to a document":  {with("document_id", func(i int) any { return i / 5 }), `40 of 40 test tasks share their "document_id" with others (8 different ones)`},
-		"a long text":         {with("material", func(i int) any { return text(i / 5) }), `gate.cluster=material counts those together once`},
+		"a long text":         {with("material", func(i int) any { return text(i / 5) }), `gate.group=material counts those together once`},
 		"all of one document": {with("document", func(int) any { return "the only one" }), ""},
 		"one document each":   {with("document", func(i int) any { return i }), ""},
 		"kinds":               {with("category", func(i int) any { return i % 8 }), ""},
@@ -49,7 +49,7 @@ func TestUndeclaredClusters(t *testing.T) {
 			if (told == "") != (tt.want == "") || !strings.Contains(told, tt.want) {
 				t.Errorf("told %q, want %q", told, tt.want)
 			}
-			s.Warnings, s.Config.Gate.Cluster = nil, "document"
+			s.Warnings, s.Config.Gate.Group = nil, "document"
 			if s.undeclaredClusters(); s.Warnings != nil {
 				t.Errorf("told though clusters are declared: %v", s.Warnings)
 			}

@@ -64,8 +64,8 @@ func (s *loader) loadTasks(ctx context.Context) (err error) {
 // fieldsRead are the fields that something reads apart from templates and task.
 func (s *loader) fieldsRead() []string {
 	var names []string
-	if s.Config.Gate.Cluster != "" {
-		names = append(names, s.Config.Gate.Cluster)
+	if s.Config.Gate.Group != "" {
+		names = append(names, s.Config.Gate.Group)
 	}
 	if s.Config.Agent.Name != "" {
 		names = append(names, rollout.FieldWorkspace, rollout.FieldFiles)

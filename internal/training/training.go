@@ -41,7 +41,7 @@ func Gating(in *session.Inputs, deterministic bool) train.Gating {
 	g := in.Config.Gate
 	return train.Gating{
 		Gate: gate.Mode(g.Mode), Fresh: g.Fresh, Keep: g.Keep, Alpha: g.Alpha,
-		Cluster: g.Cluster, Deterministic: deterministic, Projection: in.Projection(),
+		Cluster: g.Group, Deterministic: deterministic, Projection: in.Projection(),
 	}
 }
 

@@ -37,7 +37,7 @@ type Setup struct {
 	Epochs    int           `json:"epochs"`            // of training, if the budget reaches so far
 	Batch     int           `json:"batch"`             // tasks of a train batch
 	Heavy     bool          `json:"heavy,omitempty"`   // solved tasks have soft scores with a heavy tail
-	Cluster   string        `json:"cluster,omitempty"` // gate.cluster of contestants that know of it
+	Cluster   string        `json:"cluster,omitempty"` // gate.group of contestants that know of it
 }
 
 // Default returns a setup that takes a few minutes on two cores.

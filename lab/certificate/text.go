@@ -176,7 +176,7 @@ of checks that pass at a reading. In "rare losses" a skill loses on %.1f %% of t
 %.0f points on the others: each loss is %.0f points, so that nothing is gained on average, and a
 small sample without a loss looks like a sure gain. Noisy soft scores have %d checks. In
 clusters, %d tasks share their chance, and what another skill does on it, but for those that
-do not follow theirs (%.0f %% do); they are declared (` + "`gate.cluster`" + `).
+do not follow theirs (%.0f %% do); they are declared (` + "`gate.group`" + `).
 
 Each row is %d test splits from seed %d. Three sibling runs, each with a skill of its own that
 is no better, read one and the same split at the levels %s. Standard errors are in brackets.

@@ -123,8 +123,8 @@ func TestNight(t *testing.T) {
 // figures are those that the view of a night has to show.
 func (n shownNight) figures() (out []string) {
 	for _, t := range n.Targets {
-		out = append(out, fmt.Sprintf("%d clusters open (%d tonight, %d recalled), %d fresh", t.Clusters["open"], t.Clusters["tonight"], t.Clusters["recalled"], t.Clusters["fresh"]),
-			fmt.Sprintf("%d fresh clusters, all won, certify at level %.3g", t.Can.Floor, t.Can.Level))
+		out = append(out, fmt.Sprintf("%d independent tasks open (%d tonight, %d recalled), %d fresh", t.Clusters["open"], t.Clusters["tonight"], t.Clusters["recalled"], t.Clusters["fresh"]),
+			fmt.Sprintf("%d fresh independent tasks, all won, certify at level %.3g", t.Can.Floor, t.Can.Level))
 		if b := t.Baseline; b != nil {
 			out = append(out, fmt.Sprintf("%s of %d tasks solved", share(b.Hard), b.N))
 		}

@@ -108,7 +108,7 @@ func (c *comparison) settle(split string) error {
 		c.tasks = append(c.tasks, s.Set.Split(split)...)
 	}
 	c.splits = splits
-	c.units = unitsOf(c.tasks, s.Config.Gate.Cluster, s.Config.Train.Seed)
+	c.units = unitsOf(c.tasks, s.Config.Gate.Group, s.Config.Train.Seed)
 	c.lost = make([]bool, len(c.tasks))
 	return nil
 }

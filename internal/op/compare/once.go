@@ -54,7 +54,7 @@ func (c *comparison) lookOnce(out *result.Comparison) error {
 // each task is on its own, else the bound.
 func (c *comparison) lookTest() gate.LookTest {
 	g := c.session.Config.Gate
-	if g.Metric == string(score.Hard) && c.most == 1 && !train.Clustered(c.tasks, g.Cluster) {
+	if g.Metric == string(score.Hard) && c.most == 1 && !train.Clustered(c.tasks, g.Group) {
 		return gate.LookExact
 	}
 	return gate.LookBound

@@ -34,7 +34,7 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 		Name: name, Seed: p.session.Config.Train.Seed,
 		Projection: score.Projection{Metric: score.Metric(g.Metric), MixedWeight: g.MixedWeight},
 	}
-	b.Types, b.Clusters = train.Strata(tasks, g.Cluster)
+	b.Types, b.Clusters = train.Strata(tasks, g.Group)
 	for _, t := range tasks {
 		b.Items = append(b.Items, t.ID)
 	}

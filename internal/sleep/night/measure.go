@@ -41,7 +41,7 @@ func Measure(ctx context.Context, o Options, r *Report, p *Proposal, id, text st
 	n.report, n.purse = &report, newPurse(n.Config)
 	at := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Target == id })
 	if at < 0 || r.Targets[at].Confirmed == nil {
-		return Part{}, inputError("night %s has measured nothing of %s: of fewer than %d clusters of tasks no part can be", r.ID, id, MinTrain)
+		return Part{}, inputError("night %s has measured nothing of %s: of fewer than %d independent tasks no part can be", r.ID, id, MinTrain)
 	}
 	jobs, err := settler{n}.measured(ctx, at)
 	if err != nil {
@@ -104,7 +104,7 @@ func (n settler) measured(ctx context.Context, at int) ([]job, error) {
 // part has the live document and a part of what was staged answer tasks.
 func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster, cfg.Record.Reuse = n.purse.limits, "hard", "", "never" // a ceiling of its own
+	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Group, cfg.Record.Reuse = n.purse.limits, "hard", "", "never" // a ceiling of its own
 	if cfg.Agent.Name != "" {
 		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
 	}

@@ -334,7 +334,7 @@ func addedLines(a, b string) []string {
 // observe scores the live document twice, and asks for edits that nothing is decided by.
 func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome = TooFewTasks
-	j.out.Reason = fmt.Sprintf("%d clusters of tasks, and training needs %d", j.picked.open, MinTrain)
+	j.out.Reason = fmt.Sprintf("%d independent tasks, and training needs %d", j.picked.open, MinTrain)
 	if _, err := n.seed(j); err != nil { // before anything is asked
 		return err
 	}
@@ -486,7 +486,7 @@ func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
 // look compares two texts on clusters, all of them once, looked at once.
 func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
 	cfg := n.targetSettings(j)
-	cfg.Gate.Metric, cfg.Gate.Cluster = "hard", ""
+	cfg.Gate.Metric, cfg.Gate.Group = "hard", ""
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-" + what
 	var err error
 	if cfg.Limits, err = n.rest(ctx, name, 0); err != nil {

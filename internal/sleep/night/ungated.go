@@ -9,7 +9,7 @@ import (
 // ungated trains as the profile says that asks for no gate (gate.mode: off): nothing is scored, and what
 // comes of it is a suggestion.
 func (n trainer) ungated(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	j.out.Outcome, j.out.Reason = TooFewTasks, "one cluster of tasks says nothing of others"
+	j.out.Outcome, j.out.Reason = TooFewTasks, "one independent task says nothing of others"
 	if len(clusters) > 1 {
 		j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
 	}

@@ -44,7 +44,7 @@ export function precise(v: number): string {
 }
 
 export function clustersText(c: NightClusters): string {
-  let text = `${plural(c.open, 'cluster', 'clusters')} open (${c.tonight} tonight, ${c.recalled} recalled), ${c.fresh} fresh for the test`
+  let text = `${plural(c.open, 'independent task', 'independent tasks')} open (${c.tonight} tonight, ${c.recalled} recalled), ${c.fresh} fresh for the test`
   if (c.waiting > 0) text += `, ${c.waiting} waiting`
   if (c.asleep > 0) text += `, ${c.asleep} asleep`
   if (c.unreviewed > 0) text += `; ${c.unreviewed} unreviewed`
@@ -53,7 +53,7 @@ export function clustersText(c: NightClusters): string {
 
 const does: Record<string, string> = {
   observe: 'observes: it scores the document as it is, measures its noise and asks for suggestions',
-  train: 'trains, and confirms what comes of it on fresh answers, without a test',
+  train: 'trains, and confirms the result on fresh answers, without a test',
   'train and the sealed look': 'trains, confirms, and opens the tasks that were put aside for the sealed look',
 }
 
@@ -61,13 +61,13 @@ export function doesText(can: NightCan): string {
   return Object.hasOwn(does, can.does) ? does[can.does]! : can.does
 }
 
-/** floorText says how many fresh clusters certify; a floor of 0 is that no number does. */
+/** floorText says how many fresh tasks certify; a floor of 0 is that no number does. */
 export function floorText(can: NightCan): string {
-  if (can.floor === 0) return `no number of fresh clusters certifies at level ${precise(can.level)}`
-  return `${plural(can.floor, 'fresh cluster', 'fresh clusters')}, all won, certify at level ${precise(can.level)}`
+  if (can.floor === 0) return `no number of fresh tasks certifies at level ${precise(can.level)}`
+  return `${plural(can.floor, 'fresh independent task', 'fresh independent tasks')}, all won, certify at level ${precise(can.level)}`
 }
 
-/** powerText says how likely a gain is certified with the clusters that there are. */
+/** powerText says how likely a gain is certified with the tasks that there are. */
 export function powerText(p: { gain: number; found: number }): string {
   return `of ${fixed(p.gain, 1)} in ${fixed(100 * p.found, 0)} %`
 }
