@@ -3,7 +3,6 @@ package redact
 import (
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // Strings returns v with all texts in it as mask returns them, at any depth: in the exported
@@ -114,33 +113,4 @@ func (c cleaner) holdsText(t reflect.Type) bool {
 	}
 	c.holds[t] = holds
 	return holds
-}
-
-// Lines returns the lines of a document without secrets, as many as there were: each by
-// itself, and those of a private key that goes over several as a mask each.
-func (r *Redactor) Lines(lines []string) []string {
-	out := make([]string, len(lines))
-	var b blocks
-	left := 0 // of a key of PuTTY
-	for i, line := range lines {
-		if at := strings.Index(line, linesBegin); at >= 0 && !b.inside {
-			_, left = keyLines(line[at+len(linesBegin):] + "\n")
-		} else if before := listing(line); left > 0 && !b.inside {
-			if left--; before < len(line) && run(line, before, alnum|signs) == len(line) {
-				out[i] = line[:before] + Mask
-				continue
-			}
-			left = 0
-		}
-		if !b.inside && !strings.Contains(line, blockBegin) {
-			out[i] = r.Text(line)
-			continue
-		}
-		before := ""
-		if b.inside {
-			before = Mask
-		}
-		out[i] = r.Text(before + b.pass(line))
-	}
-	return out
 }

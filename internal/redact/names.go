@@ -48,8 +48,14 @@ var harmless = []string{
 // text are told from them at once.
 var lastLetters = func() (t [1 << 15]bool) {
 	all := append([]string{"pwd", "sig", "authorization", "cookie", "bearer", "basic", "pass", "pat", "pin", "passe"}, secretEndings...)
-	for _, name := range append(all, weakEndings...) {
-		t[lettersOf(name)] = true
+	all = append(all, weakEndings...)
+	for word := range contextWords {
+		all = append(all, word)
+	}
+	for _, name := range all {
+		if len(name) > 2 {
+			t[lettersOf(name)] = true
+		}
 	}
 	return t
 }()
