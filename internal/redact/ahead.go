@@ -43,7 +43,7 @@ func (a *ahead) find(kind string, i int, seek func(i int) (end int, ok bool)) (e
 
 // run returns where the bytes of a set end that the text has from i on.
 func (a *ahead) run(i int, set alphabet) int {
-	end, _ := a.find(string([]byte{byte(set), byte(set >> 8)}), i, func(i int) (int, bool) { return run(a.s, i, set), true })
+	end, _ := a.find(string([]byte{byte(set)}), i, func(i int) (int, bool) { return run(a.s, i, set), true })
 	return end
 }
 
@@ -95,16 +95,28 @@ func lineEnd(s string, i int) int {
 // endsText reports whether the quote at i looks like the end of a text in JSON.
 func endsText(s string, i int) bool { return i+1 >= len(s) || !inWord[s[i+1]] }
 
-// trimmed leaves out brackets at the end of a value that were opened before it.
+// trimmed leaves out brackets at the end of a value that were opened before it; it looks no
+// further back than far.
 func (a *ahead) trimmed(v, end int) int {
-	least := v + maskAt(a.s[v:])
-	for end > least && strings.IndexByte(")]}", a.s[end-1]) >= 0 {
-		part := a.s[max(least, end-far):end]
-		k := strings.IndexByte(")]}", a.s[end-1])
-		if a.looked += len(part); strings.Count(part, ")]}"[k:k+1]) <= strings.Count(part, "([{"[k:k+1]) || strings.HasSuffix(part, Mask) {
+	const opening, closing = "([{", ")]}"
+	mask := v + maskAt(a.s[v:])
+	least := max(mask, end-far)
+	if mask > v && strings.Trim(a.s[mask:end], closing) == "" {
+		return mask
+	}
+	if end <= least || strings.IndexByte(closing, a.s[end-1]) < 0 {
+		return end
+	}
+	var extra [len(closing)]int // how many more of each close than open
+	for k := range extra {
+		extra[k] = strings.Count(a.s[least:end], closing[k:k+1]) - strings.Count(a.s[least:end], opening[k:k+1])
+	}
+	for ; end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {
+		k := strings.IndexByte(closing, a.s[end-1])
+		if k < 0 || extra[k] <= 0 {
 			break
 		}
-		end--
+		extra[k]--
 	}
 	return end
 }

@@ -180,7 +180,11 @@ func (sc *scanner) inContext(n, from, end int) {
 					continue
 				}
 			}
-			sc.maskIf(contexts[n].need, from+m[2*g], from+m[2*g+1])
+			stop := from + m[2*g+1]
+			if stop == end { // the value is longer than what was looked at
+				stop = sc.nextAny(stop, " \t\r\n\"'`\\")
+			}
+			sc.maskIf(contexts[n].need, from+m[2*g], stop)
 		}
 	}
 }
@@ -252,7 +256,7 @@ func (sc *scanner) placed(n name, end int) int {
 	case n.kind == weak && next == '(' && strings.HasSuffix(strings.ToLower(n.text), "auth"):
 		tries = []place{logins}
 	}
-	if at(s, end) == ' ' && (sure && n.text[0] != '-' || keyOf(s[max(0, n.begin-12):n.begin], n.text)) {
+	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyOf(s[max(0, n.begin-12):n.begin], n.text)) {
 		tries = append(slices.Clip(tries), told, toldFor, setFor)
 	} else if n.kind == number {
 		tries = []place{pinned}
@@ -323,11 +327,9 @@ func (sc *scanner) spoken(n name, end int) int {
 	}
 	stop := sc.back(v, sc.trimmed(v, sc.bare(v, false)), ".:!?")
 	value := s[v:stop]
-	switch {
-	case maskAt(value) > 0 || sc.placeholder(v, stop):
-	case flag && len(value) >= 4 && inCommand(s, value, stop),
-		len(value) >= 6 && (sc.digit(v, stop) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8),
-		len(value) >= 6 && upper && strings.HasSuffix(s[:n.begin], "ENV "):
+	if maskAt(value) == 0 && (flag && len(value) >= 4 && inCommand(s, value, stop) ||
+		len(value) >= 6 && (sc.digit(v, stop) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8) ||
+		len(value) >= 6 && upper && strings.HasSuffix(s[:n.begin], "ENV ")) && !sc.placeholder(v, stop) {
 		return sc.mask(v, stop)
 	}
 	return end

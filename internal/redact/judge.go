@@ -33,7 +33,7 @@ func (sc *scanner) placeholder(begin, end int) bool {
 	if word, _, _ := strings.Cut(value, " "); isScheme(word) && len(word) < len(value) {
 		return sc.placeholder(begin+len(word)+1, end)
 	}
-	return len(value) < far && fillings.MatchString(value) || len(value) < maxName && sayName(value)
+	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x ")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
 }
 
 // isScheme reports whether a word is a scheme of headers that hold a secret.
@@ -85,7 +85,8 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 		return true
 	}
 	if n.kind == header {
-		return run(value, 0, letters) == len(value) && !changesCase(value) && len(value) < 16 || spaced && english.MatchString(s[v:min(len(s), v+far)])
+		word := strings.TrimRight(value, ".,:")
+		return run(word, 0, letters) == len(word) && !changesCase(word) && len(word) < 16 || spaced && english.MatchString(s[v:min(len(s), v+far)])
 	}
 	if dotted(strings.TrimRight(value, ".)")) || !spaced || path < len(strings.TrimRight(value, "?!.)")) {
 		return dotted(strings.TrimRight(value, ".)"))

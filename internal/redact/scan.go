@@ -163,7 +163,7 @@ func (sc *scanner) colon(i int) int {
 		}
 	}
 	if c := at(s, i+1); c == '*' || alphabets[c]&digits != 0 {
-		if port := run(s, i+1, digits); port-i > 4 || c == '*' {
+		if port := run(s, i+1, digits); !sc.keys && (c == '*' || port-i > 4 && at(s, port) == ':') {
 			sc.note(passLine, i)
 		}
 	}

@@ -43,7 +43,7 @@ func (sc *scanner) value(n name, v int) int {
 	case n.kind == scheme, n.kind == working && !sc.password(n, v):
 		return v
 	case s[v] == '\n' || s[v] == '\r' || s[v] == '|' || s[v] == '>':
-		if end := sc.below(n, v); end > v || s[v] < ' ' {
+		if end := sc.below(n, v); end > v || s[v] < ' ' || isBlock(s, v) {
 			return end
 		}
 	case n.kind == weak && s[v] == '(':
@@ -117,6 +117,15 @@ func (sc *scanner) below(n name, v int) int {
 		return v
 	}
 	return sc.mask(from, end)
+}
+
+// isBlock reports whether what is at v says that the value of a name is below it.
+func isBlock(s string, v int) bool {
+	if c := at(s, v+1); c == '-' || c == '+' {
+		v++
+	}
+	v = behindSpace(s, v+1)
+	return v >= len(s) || s[v] < ' ' || s[v] == '\\' || s[v] == '"'
 }
 
 // quoted masks a value in quotes. Those of a value whose name has some stay: it is
@@ -336,15 +345,12 @@ func (sc *scanner) inConnection(i int) bool {
 
 // secret reports whether a value may be what its name promises.
 func (sc *scanner) secret(n name, begin, end int) bool {
-	if sc.placeholder(begin, end) {
-		return false
-	}
-	value := sc.s[begin:end]
+	value, ok := sc.s[begin:end], true
 	switch n.kind {
 	case signed:
-		return len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
+		ok = len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
 	case weak:
-		return random(value) || keyVariable(n.text) && drawn(value) || hexKey(n.text, value)
+		ok = random(value) || keyVariable(n.text) && drawn(value) || hexKey(n.text, value)
 	}
-	return true
+	return ok && !sc.placeholder(begin, end)
 }
