@@ -261,6 +261,19 @@ func (sc *scanner) placed(n name, end int) int {
 	} else if n.kind == number {
 		tries = []place{pinned}
 	}
+	if stop := sc.tryPlaces(tries, n, end); stop > end {
+		return stop
+	}
+	if n.kind == spoken || sure && (n.text[0] == '-' || variable(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
+		return sc.spoken(n, end)
+	}
+	return end
+}
+
+// tryPlaces masks the value of a name that ends at end in the first of places that is there, and
+// returns where to continue; end if there is none.
+func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
+	s := sc.s
 	for _, p := range tries {
 		m := p.form.FindStringSubmatchIndex(s[end:min(len(s), end+near)])
 		for g := 1; m != nil && 2*g < len(m) && sc.allows(p.before, n, end); g++ {
@@ -271,9 +284,6 @@ func (sc *scanner) placed(n name, end int) int {
 				return stop
 			}
 		}
-	}
-	if n.kind == spoken || sure && (n.text[0] == '-' || variable(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
-		return sc.spoken(n, end)
 	}
 	return end
 }

@@ -9,7 +9,7 @@ import (
 
 // references are values that say where a secret is, and hold none: variables of shells, of
 // templates and of programs, options and files, and what is in angle brackets.
-var references = pattern.New(`\A(?:\$\w+|\$?\{[\w.\[\]"'():-]*\}?|\$[({][^\n]*|\{\{[^\n]*|\$env:\w+|%(?:[sdqv]|\w+%|\(\w+\)s)|[#@]\{[^\n]*|@/[^\n]*|<[^\n]*|-{1,2}[A-Za-z-]*|\s[^\n]*` +
+var references = pattern.New(`\A(?:\$\w+|(?:[^{}\s]{0,4}\$?\{[\w.\[\]"'():-]*\}?)+|\$[({][^\n]*|\{\{[^\n]*|\$env:\w+|%(?:[sdqv]|\w+%|\(\w+\)s)|[#@]\{[^\n]*|@/[^\n]*|<[^\n]*|-{1,2}[A-Za-z-]*|\s[^\n]*` +
 	`|(?:[A-Za-z_]\w*(?:\.|::))*(?:env|environ|ENV|Env|getenv|Getenv|secrets|vars)(?:[.\[(]|::)[^\n]*)\z`)
 
 // fillings are what people write where others fill in a secret of their own.
@@ -25,7 +25,7 @@ func (sc *scanner) placeholder(begin, end int) bool {
 	if value == "" || maskAt(sc.s[begin:end]) == end-begin {
 		return true
 	}
-	if strings.IndexByte("$%{#@<- \t", value[0]) >= 0 || strings.ContainsAny(value, ".[:(") {
+	if strings.IndexByte("$%{#@<- \t", value[0]) >= 0 || strings.ContainsAny(value, ".[:({") {
 		if references.MatchString(value) {
 			return true
 		}
@@ -88,7 +88,7 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 		word := strings.TrimRight(value, ".,:")
 		return run(word, 0, letters) == len(word) && !changesCase(word) && len(word) < 16 || spaced && english.MatchString(s[v:min(len(s), v+far)])
 	}
-	if dotted(strings.TrimRight(value, ".)")) || !spaced || path < len(strings.TrimRight(value, "?!.)")) {
+	if dotted(strings.TrimRight(value, ".)")) || !spaced || path < len(strings.TrimRight(value, "?!.):")) {
 		return dotted(strings.TrimRight(value, ".)"))
 	}
 	if hasDigit(value) && !strings.Contains(value, "_") {

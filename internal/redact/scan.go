@@ -107,7 +107,9 @@ func (sc *scanner) named(k kind, begin, end int) int {
 		n.kind = strong
 	}
 	v, quote, ok := separated(s, end)
-	n.quote = quote
+	if n.quote = quote; quote == "`" { // of Markdown
+		n.quote = ""
+	}
 	switch {
 	case ok && v < len(s):
 		return sc.value(n, v)

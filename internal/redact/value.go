@@ -169,7 +169,7 @@ func (sc *scanner) list(n name, v int) int {
 // closes reports whether the quote at v ends a text that was begun before it, and is
 // no beginning of a value: what follows is the syntax of JSON.
 func (sc *scanner) closes(v int, q string) bool {
-	return syntax(sc.s[v+len(q):]) && (q != `"` || sc.inText(v))
+	return (syntax(sc.s[v+len(q):]) || strings.HasPrefix(sc.s[v+len(q):], ")")) && (q != `"` || sc.inText(v))
 }
 
 // syntax reports whether text continues as JSON does behind a text in quotes.
@@ -272,7 +272,7 @@ func (sc *scanner) scalar(n name, v int) int {
 		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
 	}
 	if !json && at(s, v-1) == ' ' && n.kind != weak {
-		if stop := sc.placed(n, v-1); stop > v { // apiKey: string = "x"
+		if stop := sc.tryPlaces([]place{typed}, n, v-1); stop > v { // apiKey: string = "x"
 			return stop
 		}
 	}
