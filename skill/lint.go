@@ -203,13 +203,14 @@ func (l *linter) length(rule Rule, key, text string, most, line int, required bo
 	}
 }
 
-// secrets looks for what has the shape of a key.
+// secrets looks for keys, and for what looks like one behind the name of a secret.
 func (l *linter) secrets(name, text string) {
-	lines := splitKeeping(text)
-	for i, masked := range redact.Lines(lines) {
-		if masked != lines[i] {
-			l.add(name, i+1, LintError, RuleSecret, "there is what looks like a secret: take it out, every agent and every model that gets the skill reads it")
+	for _, f := range redact.Find(splitKeeping(text)) {
+		if f.Shape {
+			l.add(name, f.Line+1, LintError, RuleSecret, "there is what has the shape of a key: take it out, every agent and every model that gets the skill reads it")
+			continue
 		}
+		l.add(name, f.Line+1, LintWarning, RuleSecret, "there is what looks like a secret: if it is one take it out, every agent and every model that gets the skill reads it")
 	}
 }
 

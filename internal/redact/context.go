@@ -22,10 +22,10 @@ type context struct {
 type need uint8
 
 const (
-	noWord need = iota // four bytes or more, no word of a sentence about it
-	anyValue               // anything
-	cookiePairs              // name=value
-	looks              // see looksSecret
+	noWord      need = iota // four bytes or more, no word of a sentence about it
+	anyValue                // anything
+	cookiePairs             // name=value
+	looks                   // see looksSecret
 )
 
 // near is how many bytes a value may be behind the word of its context.
