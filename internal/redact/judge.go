@@ -228,16 +228,22 @@ func (s span) holdsKey(text string) bool {
 		return longLine.MatchString(body)
 	}
 	body = body[:min(len(body), far)]
-	return !exampleForm.MatchString(body) && entropy(body) >= bits && (hasDigit(body) || changesCase(body))
+	if len(body) < 24 && countingForm.MatchString(body) {
+		return false
+	}
+	return !madeUpForm.MatchString(body) && entropy(body) >= bits && (hasDigit(body) || changesCase(body))
 }
 
 // longLine is a line of a private key.
 var longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
 
-// lowerWords are runs of letters that may be words; exampleForm is in what documents make up.
+// lowerWords are runs of letters that may be words; madeUpForm and countingForm are in keys, and
+// exampleForm in values, that documents make up.
 var (
-	lowerWords  = pattern.New(`[A-Za-z]?[a-z]{2,}`)
-	exampleForm = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
+	madeUpForm   = pattern.New(`(?i)example|your|placeholder|dummy|sample|changeme|replace|xxxxx|here$|fake|redacted`)
+	countingForm = pattern.New(`(?i)123456|abcdef|abc123`)
+	lowerWords   = pattern.New(`[A-Za-z]?[a-z]{2,}`)
+	exampleForm  = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
 )
 
 func dropVowels(r rune) rune {
