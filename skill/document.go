@@ -89,12 +89,16 @@ var bareValue = pattern.New(`(?s)\A([\w-]+):[ \t]+(?:[@&*!%{\x60\[].*|[^"'|>\s].
 // bareField returns the field that is on a line of a YAML text, if its value wants quotes.
 func bareField(text string, line int) string {
 	lines := strings.Split(text, lf)
-	lines = lines[:min(line, len(lines))]
-	begin := len(lines) - 1
-	for begin > 0 && (lines[begin] == "" || strings.ContainsAny(lines[begin][:1], " \t")) {
+	continues := func(i int) bool { return lines[i] == "" || strings.ContainsAny(lines[i][:1], " \t") }
+	begin := min(line, len(lines)) - 1
+	for begin > 0 && continues(begin) {
 		begin--
 	}
-	m := bareValue.FindStringSubmatch(strings.Join(lines[max(0, begin):], lf))
+	end := begin + 1
+	for end < len(lines) && continues(end) {
+		end++
+	}
+	m := bareValue.FindStringSubmatch(strings.Join(lines[begin:end], lf))
 	if m == nil {
 		return ""
 	}
