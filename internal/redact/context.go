@@ -227,8 +227,8 @@ func newPlace(form string, need need, before string) place {
 var places = map[byte][]place{
 	',': {newPlace(`\\*["'\x60]?\s*,\s*«Q»`, anyValue, "variable"), newPlace(`\\*["'\x60]?\s*,\s*«Q»`, looks, "call")},
 	'(': {newPlace(`\(\s*«Q»`, noWord, "setter"), newPlace(`\(\s*«Q»`, looks, "member")},
-	'|': {newPlace(`[ \t]*\|[ \t]*[\x60*"']{0,3}([^\s|\x60*"']+)[\x60*"']{0,3}[ \t]*\|`, looks, "")},
-	'>': {newPlace(`\\*["']>\s*([^\s<]+)\s*</`, looks, ""), newPlace(`>([^\n<]+)</`, anyValue, "element")},
+	'|': {newPlace(`[ \t]*\|[ \t]*[\x60*"']{0,3}([^\s|\x60*"'\\]+)[\x60*"']{0,3}[ \t]*\|`, looks, "")},
+	'>': {newPlace(`\\*["']>\s*([^\s<"\\]+)\s*</`, looks, ""), newPlace(`>([^\n<"\\]+)</`, anyValue, "element")},
 	'S': {typed}, 's': {typed}, 'b': {typed},
 }
 
@@ -236,11 +236,10 @@ var (
 	typed  = newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")
 	logins = newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")
 	// what a sentence says of a secret, and what SQL sets
-	told      = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\x60]+)`, looks, "")
+	told      = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
 	pinned    = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
-	toldFor   = newPlace(`[ \t]+for[ \t][^.,;!?\n:=]{0,40}:[ \t]+([^\s"'\x60]+)`, looks, "")
+	toldFor   = newPlace(`[ \t]+for[ \t][^.,;!?\n:=]{0,40}:[ \t]+([^\s"'\\\x60]+)`, looks, "")
 	setFor    = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
-	belowForm = pattern.New(`\A([|>][-+]?)?[ \t]*\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`)
 )
 
 // placed masks a value that belongs to a name by its place: in a call, a row of a table, a typed

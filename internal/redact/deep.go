@@ -25,71 +25,57 @@ type cleaner struct {
 // clean returns a copy of v. Lists and maps that hold no text are shared with v, and lists of
 // texts without a secret: they may be long.
 func (c cleaner) clean(v reflect.Value) reflect.Value {
-	switch v.Kind() {
-	case reflect.String:
+	kind := v.Kind()
+	if kind == reflect.String {
 		return reflect.ValueOf(c.text(v.String())).Convert(v.Type())
-	case reflect.Interface, reflect.Pointer:
-		if v.IsNil() {
-			return v
-		}
-		inner := c.clean(v.Elem())
-		out := reflect.New(v.Type()).Elem()
-		if v.Kind() == reflect.Pointer {
-			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(inner)
-		} else {
-			out.Set(inner)
-		}
-		return out
+	}
+	if !c.holdsText(v.Type()) || slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Slice, reflect.Map}, kind) && v.IsNil() {
+		return v
+	}
+	out := reflect.New(v.Type()).Elem()
+	switch kind {
+	case reflect.Interface:
+		out.Set(c.clean(v.Elem()))
+	case reflect.Pointer:
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(c.clean(v.Elem()))
 	case reflect.Slice:
-		if v.IsNil() || !c.holdsText(v.Type().Elem()) {
-			return v
-		}
 		if v.Type().Elem().Kind() == reflect.String {
 			return c.texts(v)
 		}
-		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 		for i := range v.Len() {
 			out.Index(i).Set(c.clean(v.Index(i)))
 		}
-		return out
 	case reflect.Map:
-		if v.IsNil() || !c.holdsText(v.Type().Elem()) {
-			return v
-		}
-		out := reflect.MakeMapWithSize(v.Type(), v.Len())
+		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 		for it := v.MapRange(); it.Next(); {
 			out.SetMapIndex(it.Key(), c.clean(it.Value()))
 		}
-		return out
 	case reflect.Struct:
-		out := reflect.New(v.Type()).Elem()
 		out.Set(v)
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() && !slices.Contains(c.keep, f.Name) {
 				out.Field(i).Set(c.clean(v.Field(i)))
 			}
 		}
-		return out
+	default:
+		return v
 	}
-	return v
+	return out
 }
 
 // texts is clean for a list of texts, which is copied when the first secret is found.
 func (c cleaner) texts(v reflect.Value) reflect.Value {
-	out, copied := v, false
+	out := v
 	for i := range v.Len() {
 		text := v.Index(i).String()
-		masked := c.text(text)
-		if masked == text {
-			continue
+		if masked := c.text(text); masked != text {
+			if out == v {
+				out = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
+			}
+			out.Index(i).SetString(masked)
 		}
-		if !copied {
-			copied = true
-			out = reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-			reflect.Copy(out, v)
-		}
-		out.Index(i).SetString(masked)
 	}
 	return out
 }
@@ -100,10 +86,8 @@ func (c cleaner) holdsText(t reflect.Type) bool {
 		return holds
 	}
 	c.holds[t] = true // of a type within itself
-	holds := false
+	holds := t.Kind() == reflect.String || t.Kind() == reflect.Interface
 	switch t.Kind() {
-	case reflect.String, reflect.Interface:
-		holds = true
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		holds = c.holdsText(t.Elem())
 	case reflect.Struct:

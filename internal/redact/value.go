@@ -1,39 +1,33 @@
 package redact
 
-import "strings"
+import (
+	"strings"
 
-// name is what is before a value.
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
+)
+
+// name is what is before a value. quote closes it; "" for a name without quotes.
 type name struct {
 	kind  kind
 	text  string
 	begin int
-	quote string // closes it; "" for a name without quotes
+	quote string
 }
 
-// quoteAt returns the quote that is at i, as it is written there: in JSON within
-// JSON it has backslashes before it, in HTML it is an entity.
+// quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
+// it is an entity, and '\'' is one in what a shell has in quotes.
+var quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")
+
+// quoteAt returns the quote that is at i; "" if there is none.
 func quoteAt(s string, i int) string {
-	n := runOf(s, i, '\\')
-	switch at(s, n) {
-	case '\'':
-		if slashes := runOf(s, n+1, '\\'); n == i && slashes > n+1 && strings.HasPrefix(s[slashes:], "''") { // '\'' is one in what a shell has in quotes
-			return s[i : slashes+2]
-		}
-		return s[i : n+1]
-	case '"', '`':
-		return s[i : n+1]
-	case 'u':
-		if n > i && strings.HasPrefix(s[n:], "u0022") {
-			return s[i : n+5]
-		}
-	case '&':
-		for _, q := range []string{"&quot;", "&#34;", "&#39;", "&#x27;", "&apos;"} {
-			if n == i && strings.HasPrefix(s[i:], q) {
-				return q
-			}
-		}
+	if c := at(s, i); c == 0 || strings.IndexByte("\\\"'`&", c) < 0 {
+		return ""
 	}
-	return ""
+	if c, next := s[i], at(s, i+1); c == '"' || c == '`' || c == '\'' && next != '\\' {
+		return s[i : i+1]
+	}
+	end := runOf(s, i+1, '\\') // more of them than the window holds are looked at once
+	return quoteForm.FindString(s[i:min(len(s), end+6)])
 }
 
 // value masks what is at v under a name, and returns where to continue.
@@ -42,8 +36,8 @@ func (sc *scanner) value(n name, v int) int {
 	switch {
 	case n.kind == scheme, n.kind == working && !sc.password(n, v):
 		return v
-	case s[v] == '\n' || s[v] == '\r' || s[v] == '|' || s[v] == '>':
-		if end := sc.below(n, v); end > v || s[v] < ' ' || isBlock(s, v) {
+	case strings.IndexByte("\n\r|>", s[v]) >= 0:
+		if end := sc.below(n, v); end > v || s[v] < ' ' || blockForm.MatchString(s[v:min(len(s), v+far)]) {
 			return end
 		}
 	case n.kind == weak && s[v] == '(':
@@ -52,18 +46,17 @@ func (sc *scanner) value(n name, v int) int {
 	if prefix := run(s, v, letters); prefix > v && prefix-v <= 2 && quoteAt(s, prefix) != "" { // f"{token}" of Python
 		v = prefix
 	}
-	if q := quoteAt(s, v); q != "" {
+	switch q := quoteAt(s, v); {
+	case q != "":
 		return sc.quoted(n, v, q)
-	}
-	switch {
 	case s[v] == '{' && n.quote != "":
 		return v // what it holds has names of its own
 	case s[v] == '{':
 		return sc.braced(n, v)
 	case s[v] == '[' && n.quote != "" && maskAt(s[v:]) == 0:
-		return sc.list(n, v+1)
+		return sc.list(n, v)
 	case n.kind == number:
-		if end := run(s, v, digits); fourDigits(s[v:end]) && alphabets[at(s, end)]&token == 0 {
+		if end := run(s, v, digits); end-v >= 4 && end-v <= 12 && alphabets[at(s, end)]&token == 0 {
 			return sc.mask(v, end)
 		}
 		return v
@@ -78,33 +71,28 @@ func (sc *scanner) value(n name, v int) int {
 			return sc.mask(v, min(sc.lineEnd(v), sc.nextAny(v, "\"'`\\")))
 		}
 	case strings.HasSuffix(s[:v], ": ") && strings.HasSuffix(strings.ToLower(n.text), "passphrase"):
-		return sc.words(n, v)
+		phrase := strings.TrimRight(s[v:min(sc.lineEnd(v), sc.nextAny(v, `,;&"'{}()[]`))], " \t")
+		if strings.Count(phrase, " ") > 2 {
+			return sc.mask(v, v+len(phrase))
+		}
 	}
 	return sc.scalar(n, v)
 }
 
-func fourDigits(value string) bool {
-	return len(value) >= 4 && len(value) <= 12 && run(value, 0, digits) == len(value)
-}
-
-// words masks the words of a phrase, up to what ends an entry.
-func (sc *scanner) words(n name, v int) int {
-	const least = 3
-	phrase := strings.TrimRight(sc.s[v:min(sc.lineEnd(v), sc.nextAny(v, `,;&"'{}()[]`))], " \t")
-	if strings.Count(phrase, " ") < least {
-		return sc.scalar(n, v)
-	}
-	return sc.mask(v, v+len(phrase))
-}
-
-// password tells PWD as a password, as connection strings have it, from the working
-// directory.
+// password tells PWD as a password, as connection strings have it, from the working directory.
 func (sc *scanner) password(n name, v int) bool {
 	if n.text == "PWD" {
 		return strings.HasSuffix(strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " \t"), ";")
 	}
 	return sc.s[v] != '/' && sc.s[v] != '~' && !strings.HasPrefix(sc.s[v:], `"/`)
 }
+
+// blockForm says that the value of a name is below it; belowForm is such a value, or one on the
+// line below a name.
+var (
+	blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
+	belowForm = pattern.New(`\A([|>][-+]?)?[ \t]*\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`)
+)
 
 // below masks a value that is on the line below its name, or in a block there.
 func (sc *scanner) below(n name, v int) int {
@@ -119,27 +107,16 @@ func (sc *scanner) below(n name, v int) int {
 	return sc.mask(from, end)
 }
 
-// isBlock reports whether what is at v says that the value of a name is below it.
-func isBlock(s string, v int) bool {
-	if c := at(s, v+1); c == '-' || c == '+' {
-		v++
-	}
-	v = behindSpace(s, v+1)
-	return v >= len(s) || s[v] < ' ' || s[v] == '\\' || s[v] == '"'
-}
-
-// quoted masks a value in quotes. Those of a value whose name has some stay: it is
-// a pair of JSON or the like.
+// quoted masks a value in quotes. Those of a value whose name has some stay: it is a pair of JSON.
 func (sc *scanner) quoted(n name, v int, q string) int {
 	from := v + len(q)
 	if n.quote == "" && sc.closes(v, q) {
 		return from
 	}
 	end, closed := sc.closing(from, q)
-	if from == end || !sc.secret(n, from, end) {
-		return from
-	}
 	switch {
+	case from == end || !sc.secret(n, from, end):
+		return from
 	case maskAt(sc.s[from:end]) == end-from:
 		return end
 	case n.quote != "":
@@ -150,26 +127,24 @@ func (sc *scanner) quoted(n name, v int, q string) int {
 	return sc.mask(v, end)
 }
 
-// list masks the texts of a list in JSON that begins before v.
+// list masks the texts of a list in JSON that begins at v.
 func (sc *scanner) list(n name, v int) int {
-	for {
-		v = behindSpace(sc.s, v)
+	for v < len(sc.s) && strings.IndexByte("[,", sc.s[v]) >= 0 {
+		v = behindSpace(sc.s, v+1)
 		q := quoteAt(sc.s, v)
 		if q == "" {
-			return v
+			break
 		}
 		v = behindSpace(sc.s, min(len(sc.s), sc.quoted(n, v, q)+len(q)))
-		if at(sc.s, v) != ',' {
-			return v
-		}
-		v++
 	}
+	return v
 }
 
 // closes reports whether the quote at v ends a text that was begun before it, and is
 // no beginning of a value: what follows is the syntax of JSON.
 func (sc *scanner) closes(v int, q string) bool {
-	return (syntax(sc.s[v+len(q):]) || strings.HasPrefix(sc.s[v+len(q):], ")")) && (q != `"` || sc.inText(v))
+	rest := sc.s[v+len(q):]
+	return (syntax(rest) || strings.HasPrefix(rest, ")")) && (q != `"` || sc.inText(v))
 }
 
 // syntax reports whether text continues as JSON does behind a text in quotes.
@@ -178,23 +153,24 @@ func syntax(rest string) bool {
 	return rest == "" || strings.IndexByte(",}]:\\", rest[0]) >= 0
 }
 
-// closing returns where a quoted text ends that begins at from, and whether the
-// quote q is there: otherwise it ends with its line, or with the text that it is
-// part of.
+// closing returns where a quoted text ends that begins at from, and whether the quote q is there:
+// otherwise it ends with its line, or with the text that it is part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
-	if mark := q[len(q)-1]; len(q) == 1 && at(sc.s, from) == mark && !doubled(sc.s, from, q) {
+	if len(q) == 1 && at(sc.s, from) == q[0] && !doubled(sc.s, from, q) {
 		return from, true
 	}
+	inside := q[len(q)-1] != '"' && sc.inText(from)
 	kind := "closing " + q
-	if q[len(q)-1] != '"' && sc.inText(from) {
-		kind += "in text"
+	if inside {
+		kind += " in text"
 	}
-	return sc.find(kind, from, func(from int) (int, bool) { return sc.closed(from, q) })
+	return sc.find(kind, from, func(from int) (int, bool) { return textEnd(sc.s, from, q, inside) })
 }
 
-// closed is closing, without what it remembers.
-func (sc *scanner) closed(from int, q string) (end int, closed bool) {
-	s, mark, depth := sc.s, q[len(q)-1], len(q)-1
+// textEnd is closing, without what it remembers. inside says that the text is part of one in
+// double quotes.
+func textEnd(s string, from int, q string, inside bool) (end int, closed bool) {
+	mark, depth := q[len(q)-1], len(q)-1
 	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
 		end = lineEnd(s, from)
 		if at := strings.Index(s[from:end], q); at >= 0 {
@@ -204,24 +180,21 @@ func (sc *scanner) closed(from int, q string) (end int, closed bool) {
 	}
 	slashes := 0
 	for i := from; i < len(s); i++ {
-		c := s[i]
-		if c == '\\' {
+		if s[i] == '\\' {
 			slashes++
 			continue
 		}
 		// In a text with one backslash before its quotes, three are before a quote in
 		// it, and two or none before the quote of what is around it.
 		level := slashes % (2*depth + 2)
-		switch {
+		switch c := s[i]; {
 		case c == '\n' || c == '\r':
 			return i, false
+		case c == mark && level == depth && !doubled(s, i, q):
+			return i - depth, true
 		case c == mark && level == depth:
-			if !doubled(s, i, q) {
-				return i - depth, true
-			}
 			i++
-		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0,
-			c == '"' && mark != '"' && slashes%2 == 0 && syntax(s[i+1:]) && sc.inText(from):
+		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0, c == '"' && inside && slashes%2 == 0 && syntax(s[i+1:]):
 			return i - slashes, false
 		}
 		slashes = 0
@@ -229,43 +202,30 @@ func (sc *scanner) closed(from int, q string) (end int, closed bool) {
 	return len(s), false
 }
 
-// doubled reports whether the quote that ends at i is written twice, which is
-// for one.
+// doubled reports whether the quote that ends at i is written twice, which is for one.
 func doubled(s string, i int, q string) bool {
 	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && i+2 < len(s) && inWord[s[i+2]]
 }
 
-// braced masks {value}, in which }} represents one brace.
+// bracedForm is {value}, in which }} represents one brace; without an end up to what ends a text.
+var bracedForm = pattern.New(`\A\{(?:[^}"\\\n]|\}\}|"\w|\\[^"nr\\])*`)
+
+// braced masks {value}. A brace alone begins a block.
 func (sc *scanner) braced(n name, v int) int {
-	s := sc.s
-	for i := v + 1; i < len(s); i++ {
-		switch {
-		case s[i] == '\n', s[i] == '"' && endsText(s, i), s[i] == '\\' && quoteAt(s, i) != "":
-			if strings.TrimSpace(s[v+1:i]) == "" || sc.placeholder(v, i) { // a brace alone begins a block
-				return v + 1
-			}
-			return sc.mask(v, i)
-		case s[i] == '\\':
-			i = runOf(s, i, '\\') - 1 // all of them are before the same
-		case s[i] != '}':
-		case strings.HasPrefix(s[i+1:], "}"):
-			i++
-		case i == v+1 || !sc.secret(n, v+1, i) || !sc.inConnection(n.begin) && sc.placeholder(v, i+1):
-			return i
-		default:
-			return sc.mask(v, i+1)
-		}
+	end := v + len(bracedForm.FindString(sc.s[v:min(len(sc.s), v+near)]))
+	inner := strings.TrimSpace(sc.s[v+1 : end])
+	if at(sc.s, end) == '}' {
+		end++
 	}
-	if strings.TrimSpace(s[v+1:]) == "" {
+	if inner == "" || !sc.secret(n, v+1, v+1+len(inner)) || !sc.inConnection(n.begin) && sc.placeholder(v, end) {
 		return v + 1
 	}
-	return sc.mask(v, len(s))
+	return sc.mask(v, end)
 }
 
 // scalar masks a value without quotes.
 func (sc *scanner) scalar(n name, v int) int {
-	s := sc.s
-	json := n.quote != ""
+	s, json := sc.s, n.quote != ""
 	end := sc.trimmed(v, sc.bare(v, json))
 	connection := !json && n.kind != weak && sc.inConnection(n.begin)
 	if connection {
@@ -278,9 +238,7 @@ func (sc *scanner) scalar(n name, v int) int {
 	}
 	m := maskAt(s[v:])
 	switch {
-	case end == v || !sc.secret(n, v, end) || json && (s[v:end] == "true" || s[v:end] == "false"):
-		return v
-	case !json && !connection && sc.isCode(n, v, end):
+	case end == v || !sc.secret(n, v, end) || json && (s[v:end] == "true" || s[v:end] == "false"), !json && !connection && sc.isCode(n, v, end):
 		return v
 	case m >= end-v:
 		return v + m
@@ -296,10 +254,9 @@ func (sc *scanner) bare(v int, json bool) int {
 	if json {
 		kind = "in JSON"
 	}
-	if c := at(sc.s, v); c == '[' || c == '<' || c == '`' || c == '\'' || inEscape(sc.s, v) { // no value of others begins so
-		end := bare(sc.s, v, json)
-		sc.looked += end - v
-		return end
+	if strings.IndexByte("[<`'", at(sc.s, v)) >= 0 || inEscape(sc.s, v) { // no value of others begins so
+		kind += string(at(sc.s, v))
+		delete(sc.seen, kind)
 	}
 	end, _ := sc.find(kind, v, func(v int) (int, bool) { return bare(sc.s, v, json), true })
 	return end
@@ -309,11 +266,7 @@ func bare(s string, v int, json bool) int {
 	i := v + maskAt(s[v:])
 	for ; i < len(s); i++ {
 		switch c := s[i]; {
-		case c <= ' ' || c == ';' || c == '&' || c == ',':
-			return i
-		case c == '"' && endsText(s, i), json && (c == '}' || c == ']'), c == '<' && i > v, c == '`' && i > v:
-			return i
-		case c == '\'' && i > v && endsText(s, i):
+		case c <= ' ', c == ';' || c == '&' || c == ',', json && (c == '}' || c == ']'), i > v && (c == '<' || c == '`' || c == '\'' && endsText(s, i)), c == '"' && endsText(s, i):
 			return i
 		case c == '\\':
 			behind := behindEscape(s, i)
@@ -338,9 +291,8 @@ func behindScheme(s string, v int) int {
 // inConnection reports whether a name that begins at i is in the string of a connection,
 // whose values go up to the next semicolon.
 func (sc *scanner) inConnection(i int) bool {
-	before := strings.TrimRight(sc.s[max(0, i-far):i], " ")
 	at := sc.hits[connection]
-	return strings.HasSuffix(before, ";") && len(at) > 0 && at[len(at)-1] > i-near
+	return strings.HasSuffix(strings.TrimRight(sc.s[max(0, i-far):i], " "), ";") && len(at) > 0 && at[len(at)-1] > i-near
 }
 
 // secret reports whether a value may be what its name promises.
