@@ -58,6 +58,17 @@ func (a *ahead) nextAny(i int, chars string) int {
 	return end
 }
 
+// nextText returns where a text is from i on; the length of all if it is not.
+func (a *ahead) nextText(i int, text string) int {
+	end, _ := a.find("text "+text, i, func(i int) (int, bool) {
+		if at := strings.Index(a.s[i:], text); at >= 0 {
+			return i + at, true
+		}
+		return len(a.s), false
+	})
+	return end
+}
+
 // back returns where those of chars begin that are before end, at least at least, and not far
 // from it.
 func (a *ahead) back(least, end int, chars string) int {

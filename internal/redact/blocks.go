@@ -3,66 +3,25 @@ package redact
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
-// maxPiece bounds what is looked at as one, most lines: a line that is longer is cut where no
-// secret is.
-const (
-	maxPiece  = 64 << 10
-	mostLines = maxPiece / 8
-)
+// maxPiece bounds how many bytes of lines are looked at as one; a line that is longer is one.
+const maxPiece = 16 << 10
 
-// piece returns how much of the beginning of text is looked at as one: lines, or a
-// part of one that is too long. It depends on no more than the first two bounds of
-// text.
-func piece(text string, looked *int) int {
-	if len(text) <= mostLines {
+// piece returns how much of the beginning of text is looked at as one: whole lines.
+func piece(text string) int {
+	if len(text) <= maxPiece {
 		return len(text)
 	}
-	if end := strings.LastIndexByte(text[:mostLines], '\n'); end >= 0 {
+	if end := strings.LastIndexByte(text[:maxPiece], '\n'); end >= 0 {
 		return end + 1
 	}
-	window := text[:min(len(text), 2*maxPiece)]
-	if end := strings.IndexByte(window, '\n'); end >= 0 {
-		window = window[:end+1]
+	if end := strings.IndexByte(text[maxPiece:], '\n'); end >= 0 {
+		return maxPiece + end + 1
 	}
-	if len(window) <= maxPiece {
-		return len(window)
-	}
-	return border(window, looked)
-}
-
-// border returns where to cut a line at about maxPiece: behind a secret that is
-// there, else before a word.
-func border(window string, looked *int) int {
-	cut := maxPiece
-	spans := scan(window, false, looked)
-	for _, s := range spans {
-		if s.begin < cut+maxName && s.end > cut {
-			return s.end
-		}
-	}
-	n := len(spans) // they are in order
-	for i := cut; i > cut-maxPiece/2; i-- {
-		for n > 0 && spans[n-1].begin-maxName >= i {
-			n--
-		}
-		if (window[i-1] == ' ' || window[i-1] == ',') && (n == 0 || spans[n-1].end <= i) {
-			cut = i
-			break
-		}
-	}
-	for cut < len(window) && !utf8.RuneStart(window[cut]) {
-		cut++
-	}
-	if open := strings.LastIndexByte(window[max(0, cut-maxName):cut], '['); open >= 0 {
-		open += max(0, cut-maxName)
-		cut = max(cut, open+maskAt(window[open:])) // a mask that is cut is none any more
-	}
-	return cut
+	return len(text)
 }
 
 // What private keys are between in PEM, and what is before one of PuTTY: how many lines of
@@ -119,17 +78,6 @@ func blocks(text string, looked *int) (spans []span) {
 	}
 	*looked += a.looked
 	return spans
-}
-
-// nextText returns where a text is from i on; the length of all if it is not.
-func (a *ahead) nextText(i int, text string) int {
-	end, _ := a.find(text, i, func(i int) (int, bool) {
-		if at := strings.Index(a.s[i:], text); at >= 0 {
-			return i + at, true
-		}
-		return len(a.s), false
-	})
-	return end
 }
 
 // blockEnd returns where the block of PEM ends whose first line ends at i.

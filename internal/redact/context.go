@@ -236,10 +236,10 @@ var (
 	typed  = newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")
 	logins = newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")
 	// what a sentence says of a secret, and what SQL sets
-	told      = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
-	pinned    = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
-	toldFor   = newPlace(`[ \t]+for[ \t][^.,;!?\n:=]{0,40}:[ \t]+([^\s"'\\\x60]+)`, looks, "")
-	setFor    = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
+	told    = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
+	pinned  = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
+	toldFor = newPlace(`[ \t]+for[ \t][^.,;!?\n:=]{0,40}:[ \t]+([^\s"'\\\x60]+)`, looks, "")
+	setFor  = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
 )
 
 // placed masks a value that belongs to a name by its place: in a call, a row of a table, a typed

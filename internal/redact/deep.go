@@ -67,11 +67,12 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 
 // texts is clean for a list of texts, which is copied when the first secret is found.
 func (c cleaner) texts(v reflect.Value) reflect.Value {
-	out := v
+	out, copied := v, false
 	for i := range v.Len() {
 		text := v.Index(i).String()
 		if masked := c.text(text); masked != text {
-			if out == v {
+			if !copied {
+				copied = true
 				out = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
 			}
 			out.Index(i).SetString(masked)

@@ -103,8 +103,10 @@ func kindOf(word string) kind {
 
 // passVariable knows names such as DB_PASS and GH_PAT; a word that ends so, as bypass, is none.
 func passVariable(word string) bool {
-	before := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(word[max(0, len(word)-maxName):]), "pass"), "pat")
-	return len(before) > 1 && len(before) < len(word) && len(before) < maxName && strings.IndexByte("_-", before[len(before)-1]) >= 0 && word[len(word)-1]|0x20 != before[len(before)-1]
+	return slices.ContainsFunc([]string{"_pass", "-pass", "_pat", "-pat"}, func(end string) bool {
+		n := len(word) - len(end)
+		return n > 0 && strings.EqualFold(word[n:], end)
+	})
 }
 
 func endsIn(flat string, endings []string) bool {

@@ -120,7 +120,7 @@ func without(text string, in scope, looked *int) string {
 	var b strings.Builder
 	from := 0 // of what is not written yet
 	for i := 0; i < len(text); {
-		n := piece(text[i:], looked)
+		n := piece(text[i:])
 		clean := repeat(text[i:i+n], func(s string) string { return replaced(s, scan(s, in.keys, looked)) })
 		if clean != text[i:i+n] {
 			b.WriteString(text[from:i])
@@ -212,7 +212,7 @@ func Find(lines []string) (out []Finding) {
 		}
 	}
 	for i := 0; i < len(text); {
-		n := piece(text[i:], &looked)
+		n := piece(text[i:])
 		for _, keys := range []bool{true, false} {
 			for _, s := range scan(text[i:i+n], keys, &looked) {
 				s = span{begin: s.begin + i, end: s.end + i, body: s.body}

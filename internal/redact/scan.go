@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
+)
 
 // scanner finds what looks like a secret in a piece of a text, in one pass over its words.
 type scanner struct {
@@ -229,8 +233,10 @@ func (sc *scanner) address(from int) int {
 		}
 		return at
 	}
-	if at := unescaped(s, from, user, end); at > 0 && !sc.keys {
-		return sc.mask(user+1, at)
+	if m := unescapedForm.FindStringSubmatchIndex(s[from:min(len(s), from+near)]); m != nil && !sc.keys {
+		if password := s[from+m[4] : from+m[5]]; strings.IndexByte("/?#", at(password, run(password, 0, digits))) < 0 && !strings.Contains(password, "://") {
+			return sc.mask(from+m[4], from+m[5])
+		}
 	}
 	for _, hook := range hooks {
 		host, path, _ := strings.Cut(hook, "/")
@@ -246,21 +252,8 @@ func (sc *scanner) address(from int) int {
 	return from
 }
 
-// unescaped returns where the @ is of an address name:password@host whose password has signs
-// that end a host, of which the first is at end; 0 if it is another address.
-func unescaped(s string, from, user, end int) int {
-	if user == from || user >= end || strings.IndexByte("/?#", at(s, end)) < 0 || at(s, end) == 0 || run(s, user+1, digits) == end || s[from] == '[' {
-		return 0
-	}
-	stop := end
-	for most := min(len(s), end+near); stop < most && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0 && !strings.HasPrefix(s[stop:], "://"); {
-		stop++
-	}
-	if at := strings.LastIndexByte(s[end:stop], '@'); at > 0 {
-		return end + at
-	}
-	return 0
-}
+// unescapedForm is a password whose signs end a host, up to its @.
+var unescapedForm = pattern.New("\\A([^:@/?#\\s\"'<>\\\\`\\[]+):([^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
 
 // changesCase reports whether a capital follows a small letter.
 func changesCase(s string) bool {

@@ -15,7 +15,7 @@ type name struct {
 }
 
 // quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
-// it is an entity, and '\'' is one in what a shell has in quotes.
+// it is an entity, and '\” is one in what a shell has in quotes.
 var quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")
 
 // quoteAt returns the quote that is at i; "" if there is none.
