@@ -38,7 +38,7 @@ var macros = func() *strings.Replacer {
 	const bare = "([^\\s\"'`\\\\;|&<\\[][^\\s\"'`\\\\;|&]*)"
 	all := []string{"«Q»", "(?:" + quoted + ")", "«V»", "(?:" + quoted + "|" + bare + ")", "«W»", `(?:'[^'"\n]*'|"[^"\n]*"|[^\s"']+)`}
 	for _, sign := range []string{":", ",", "%", "="} {
-		all = append(all, "«P"+sign+"»", strings.ReplaceAll(`(?:'[^'"\n`+sign+`]*`+sign+`([^'"\n]+)'|\\*"[^"\n`+sign+`]+`+sign+`([^"\n\\]+)\\*"|[^\s"'\\`+sign+`]*`+sign+bare+`)`, "\n", `\n`))
+		all = append(all, "«P"+sign+"»", strings.ReplaceAll(`(?:'\\+''[^'"\n`+sign+`]*`+sign+`([^'"\n]+)'\\+''|'[^'"\n`+sign+`]*`+sign+`([^'"\n]+)'|\\*"[^"\n`+sign+`]+`+sign+`([^"\n\\]+)\\*"|[^\s"'\\`+sign+`]*`+sign+bare+`)`, "\n", `\n`))
 	}
 	return strings.NewReplacer(all...)
 }()
@@ -225,7 +225,7 @@ func newPlace(form string, need need, before string) place {
 
 // places are the forms of values of names that surely are of secrets, by what follows these.
 var places = map[byte][]place{
-	',': {newPlace(`\\*["'\x60]?\s*,\s*«Q»`, anyValue, "variable"), newPlace(`\\*["'\x60]?\s*,\s*«Q»`, looks, "call")},
+	',': {newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, anyValue, "variable"), newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, looks, "call")},
 	'(': {newPlace(`\(\s*«Q»`, noWord, "setter"), newPlace(`\(\s*«Q»`, looks, "member")},
 	'|': {newPlace(`[ \t]*\|[ \t]*[\x60*"']{0,3}([^\s|\x60*"'\\]+)[\x60*"']{0,3}[ \t]*\|`, looks, "")},
 	'>': {newPlace(`\\*["']>\s*([^\s<"\\]+)\s*</`, looks, ""), newPlace(`>([^\n<"\\]+)</`, anyValue, "element")},

@@ -156,7 +156,7 @@ func hexKey(name, value string) bool {
 func drawn(value string) bool {
 	const least, turns = 16, 4
 	end := run(value[:min(len(value), far)], 0, alnum)
-	if end < least || at(value, end) == '/' {
+	if end < least || runOf(value, end, '/') < len(value) {
 		return false
 	}
 	n := 0
