@@ -198,9 +198,13 @@ type Finding struct {
 func Find(lines []string) (out []Finding) {
 	var looked int
 	text := strings.Join(lines, "\n")
-	found := map[int]bool{}
+	found, ends, end := map[int]bool{}, make([]int, len(lines)), 0
+	for i, line := range lines {
+		end += len(line) + 1
+		ends[i] = end
+	}
 	note := func(s span, shape bool) {
-		line := strings.Count(text[:s.begin], "\n")
+		line, _ := slices.BinarySearch(ends, s.begin+1)
 		if !found[line] {
 			out = append(out, Finding{Line: line, Shape: shape})
 		}
