@@ -16,7 +16,7 @@ var documentation = map[string][]string{
 		`st.secrets["api_key"]`, `api_key=settings.OPENAI_API_KEY`, `Client(api_key=api_key, password=password)`, `password = config.password`, `"Authorization": "Bearer " + token`, `token=self.token)`,
 	},
 	"placeholders": {
-		`export SHOP_API_KEY=your_api_key_here`, `api_key: <your-api-key>`, `TOKEN=xxxxxxxx`, `password: ********`, `postgres://USER:PASSWORD@HOST:5432/db`, `mongodb+srv://<user>:<password>@cluster/db`, `API_KEY="your-key"`,
+		`export SHOP_API_KEY=your_api_key_here`, `STRIPE_KEY=sk_test_your_key`, `ANTHROPIC_API_KEY=sk-ant-api03-xxxx`, `token: "eyJhbGciOi..."`, `api_key='sk-...'`, `secret: !secret wifi_password`, `api_key: <your-api-key>`, `TOKEN=xxxxxxxx`, `password: ********`, `postgres://USER:PASSWORD@HOST:5432/db`, `mongodb+srv://<user>:<password>@cluster/db`, `API_KEY="your-key"`,
 		`OPENAI_API_KEY=sk-your-key-here`, `key: sk-xxxxxxxxxxxxxxxxxxxx`, `Authorization: Bearer YOUR_TOKEN`, `Authorization: Bearer <token>`, `token: REPLACE_ME`, `password = "changeme"`, `secret: ...`, `api_key=API_KEY`,
 		`--api-key YOUR_KEY`, `ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`, `API_TOKEN=my_api_token`, `password: <PASSWORD>`, `client_secret=YOUR_CLIENT_SECRET`, `{"token": "<token>"}`, `{"api_key": "YOUR_API_KEY"}`, `x-api-key: {api_key}`,
 	},

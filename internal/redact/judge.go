@@ -9,12 +9,12 @@ import (
 
 // references are values that say where a secret is, and hold none: variables of shells, of
 // templates and of programs, options and files, and what is in angle brackets.
-var references = pattern.New(`\A(?:\$\w+|(?:[^{}\s]{0,4}\$?\{[\w.\[\]"'():-]*\}?)+|\$[({][^\n]*|\{\{[^\n]*|\$env:\w+|%(?:[sdqv]|\w+%|\(\w+\)s)|[#@]\{[^\n]*|@/[^\n]*|<[^\n]*|-{1,2}[A-Za-z-]*|\s[^\n]*` +
+var references = pattern.New(`\A(?:\$\w+|(?:[^{}\s]{0,4}\$?\{[\w.\[\]"'():-]*\}?)+|\$[({][^\n]*|\{\{[^\n]*|\$env:\w+|%(?:[sdqv]|\w+%|\(\w+\)s)|[#@]\{[^\n]*|@/[^\n]*|<[^\n]*|-{1,2}[A-Za-z-]*|\s[^\n]*|!(?:secret|vault|env|ref|include|sub)\b[^\n]*` +
 	`|(?:[A-Za-z_]\w*(?:\.|::))*(?:env|environ|ENV|Env|getenv|Getenv|secrets|vars)(?:[.\[(]|::)[^\n]*)\z`)
 
 // fillings are what people write where others fill in a secret of their own.
 var fillings = pattern.New(`(?i)\A(?:your[_ .-]?[\w ._-]*|(?:insert|enter|put|add|paste|replace)[_ -](?:your|with|the|real|actual|this|me)\b[\w ._-]*|replace[_-]?me|change[_-]?(?:me|it|this)[\w!-]*` +
-	`|my[_-]?(?:(?:api|secret|access|auth|private)[_-]?)*(?:key|token|password|secret)|[\w.-]+[_-](?:here|placeholder)|\w{0,12}[_-]?x{4,}[\w-]*|x{3,}|[*•…#]{2,}|\.{3,}|_{3,}` +
+	`|my[_-]?(?:(?:api|secret|access|auth|private)[_-]?)*(?:key|token|password|secret)|[\w.-]+[_-](?:here|placeholder)|\w{0,12}[_-]?x{4,}[\w-]*|[a-z]{2,6}[_-](?:[a-z0-9]+[_-])*(?:your|x{3,})[\w-]*|[\w-]{0,40}(?:\.{3}|…)|x{3,}|[*•…#]{2,}|\.{3,}|_{3,}` +
 	`|todo|tbd|fixme|placeholder|redacted|example|sample|dummy|masked|omitted|hidden|n/a)\z`)
 
 // placeholder reports whether a value represents a secret and is none: a reference, what a
@@ -25,7 +25,7 @@ func (sc *scanner) placeholder(begin, end int) bool {
 	if value == "" || maskAt(sc.s[begin:end]) == end-begin {
 		return true
 	}
-	if strings.IndexByte("$%{#@<- \t", value[0]) >= 0 || strings.ContainsAny(value, ".[:({") {
+	if strings.IndexByte("$%{#@<- \t!", value[0]) >= 0 || strings.ContainsAny(value, ".[:({") {
 		if references.MatchString(value) {
 			return true
 		}
@@ -33,7 +33,7 @@ func (sc *scanner) placeholder(begin, end int) bool {
 	if word, _, _ := strings.Cut(value, " "); isScheme(word) && len(word) < len(value) {
 		return sc.placeholder(begin+len(word)+1, end)
 	}
-	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x ")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
+	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x .…")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
 }
 
 // isScheme reports whether a word is a scheme of headers that hold a secret.
@@ -62,7 +62,7 @@ func sayName(value string) bool {
 // your-key-here, xxxxxxxx.
 func (sc *scanner) example(begin, end int) bool {
 	body := strings.ToLower(sc.s[begin:min(end, begin+far)])
-	return strings.Contains(body, "your") || strings.HasSuffix(body, "-here") || strings.HasSuffix(body, "_here") || strings.Contains(body, "xxxxxx") && strings.Trim(body, "x-_0123456789") == "" ||
+	return strings.Contains(body, "your") || strings.HasSuffix(body, "-here") || strings.HasSuffix(body, "_here") || strings.HasSuffix(body, "xxx") || strings.Contains(body, "xxxxxx") && strings.Trim(body, "x-_0123456789") == "" ||
 		strings.Trim(body[min(len(body), 1):], body[:min(len(body), 1)]) == ""
 }
 
