@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -21,7 +22,8 @@ type Document struct {
 // FrontMatterError is front matter that is not a YAML mapping, or whose name or
 // description is not text.
 type FrontMatterError struct {
-	Line int // 1-based line of SKILL.md
+	Line int    // 1-based line of SKILL.md
+	Bare string // the field whose value wants quotes; "" if that is not what is wrong
 	Err  error
 }
 
@@ -30,6 +32,9 @@ func (e *FrontMatterError) Error() string {
 	var y *yamlx.Error
 	if errors.As(e.Err, &y) { // its line is that of the YAML
 		reason = y.Msg
+	}
+	if e.Bare != "" {
+		reason = fmt.Sprintf("the value of %s is no YAML (%s): put it in quotes", e.Bare, reason)
 	}
 	return fmt.Sprintf("line %d: front matter: %s", e.Line, reason)
 }
@@ -48,7 +53,8 @@ func Parse(text string) (Document, error) {
 	inner := frontMatterYAML(doc.Head)
 	fields := map[string]any{}
 	if _, err := yamlx.Decode([]byte(inner), &fields); err != nil {
-		return doc, &FrontMatterError{Line: 1 + yamlLine(err), Err: err}
+		line := yamlLine(err)
+		return doc, &FrontMatterError{Line: 1 + line, Bare: bareField(inner, line), Err: err}
 	}
 	for _, f := range []struct {
 		key  string
@@ -74,6 +80,29 @@ func yamlLine(err error) int {
 		return max(1, y.Line)
 	}
 	return 1
+}
+
+// bareValue is a field on one line or several, whose value has no quotes and what YAML takes for
+// more than text: a colon, or a sign that begins something else.
+var bareValue = pattern.New(`(?s)\A([\w-]+):[ \t]+(?:[@&*!%{\x60\[].*|[^"'|>\s].*:(?:\s.*)?)\z`)
+
+// bareField returns the field that is on a line of a YAML text, if its value wants quotes.
+func bareField(text string, line int) string {
+	lines := strings.Split(text, lf)
+	continues := func(i int) bool { return lines[i] == "" || strings.ContainsAny(lines[i][:1], " \t") }
+	begin := min(line, len(lines)) - 1
+	for begin > 0 && continues(begin) {
+		begin--
+	}
+	end := begin + 1
+	for end < len(lines) && continues(end) {
+		end++
+	}
+	m := bareValue.FindStringSubmatch(strings.Join(lines[begin:end], lf))
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }
 
 // keyLine returns the 1-based line of a top-level key in a YAML text.

@@ -56,6 +56,9 @@ func TestParseBadFrontMatter(t *testing.T) {
 		want string
 	}{
 		{"---\nname: [a\n---\nbody\n", 2, "line 2"},
+		{"---\nname: x\ndescription: Use this: when asked.\n---\nbody\n", 3, "the value of description is no YAML (mapping value is not allowed in this context): put it in quotes"},
+		{"---\nname: x\ndescription: Use it\n  when: asked.\n---\nbody\n", 3, "the value of description is no YAML"},
+		{"---\nname: x\ndescription: @all of it\n---\nbody\n", 3, "put it in quotes"},
 		{"---\nname: x\ndescription: {a: b}\n---\nbody\n", 3, "line 3"},
 		{"---\nname: x\nname: y\n---\nbody\n", 3, "line 3"},
 		{"---\njust text\n---\nbody\n", 2, "front matter"},

@@ -144,9 +144,42 @@ func (l *linter) frontMatter(folder string) {
 	at := func(key string) int { return 1 + keyLine(inner, key) }
 	l.name(doc.Name, folder, at("name"))
 	l.length(RuleDescription, "description", doc.Description, MaxDescription, at("description"), true)
+	var unknown []string
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(knownFields, key) {
+			unknown = append(unknown, key)
+			continue
+		}
 		l.field(key, fields[key], at(key))
 	}
+	if len(unknown) > 0 {
+		l.add(Main, at(unknown[0]), LintWarning, RuleFrontMatter, "%s", tellUnknown(unknown))
+	}
+}
+
+// knownFields are those of the standard.
+var knownFields = []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+
+// tellUnknown returns what is said of all fields that the standard does not have.
+func tellUnknown(keys []string) string {
+	const most = 8
+	var names []string
+	hint := "the standard has " + strings.Join(knownFields, ", ")
+	for _, key := range keys[:min(most, len(keys))] {
+		names = append(names, fmt.Sprintf("%q", cut(key, maxName)))
+		if near, ok := wording.Suggest(key, knownFields); ok && len(keys) == 1 {
+			hint = "did you mean " + near + "?"
+		} else if ok {
+			names[len(names)-1] += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+	}
+	if len(keys) == 1 {
+		return names[0] + " is no field of the standard, and not every agent knows it: " + hint
+	}
+	if more := len(keys) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ") + " are no fields of the standard, and not every agent knows them: " + hint
 }
 
 // field checks a field apart from name and description.
@@ -168,13 +201,6 @@ func (l *linter) field(key string, value any, line int) {
 		if _, ok := value.(map[string]any); !ok {
 			l.add(Main, line, LintWarning, RuleFrontMatter, "%s is %s, want a mapping of names to texts", key, describe(value))
 		}
-	default:
-		known := []string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
-		hint := "the standard has " + strings.Join(known, ", ")
-		if near, ok := wording.Suggest(key, known); ok {
-			hint = "did you mean " + near + "?"
-		}
-		l.add(Main, line, LintWarning, RuleFrontMatter, "%q is no field of the standard, and not every agent knows it: %s", cut(key, maxName), hint)
 	}
 }
 
@@ -203,13 +229,14 @@ func (l *linter) length(rule Rule, key, text string, most, line int, required bo
 	}
 }
 
-// secrets looks for what has the shape of a key.
+// secrets looks for keys, and for what looks like one behind the name of a secret.
 func (l *linter) secrets(name, text string) {
-	lines := splitKeeping(text)
-	for i, masked := range redact.Lines(lines) {
-		if masked != lines[i] {
-			l.add(name, i+1, LintError, RuleSecret, "there is what looks like a secret: take it out, every agent and every model that gets the skill reads it")
+	for _, f := range redact.Find(splitKeeping(text)) {
+		if f.Shape {
+			l.add(name, f.Line+1, LintError, RuleSecret, "there is what looks like a secret: take it out, every agent and every model that gets the skill reads it")
+			continue
 		}
+		l.add(name, f.Line+1, LintWarning, RuleSecret, "there is what looks like a secret: if it is one take it out, every agent and every model that gets the skill reads it")
 	}
 }
 
@@ -225,8 +252,7 @@ func (l *linter) script(name, text string) {
 		return
 	}
 	switch shebang := strings.HasPrefix(text, "#!"); {
-	case !shebang && !l.skill.Executable(name):
-		l.add(name, 1, LintWarning, RuleScript, "it has no line #! and may not be executed: it can only be handed to its interpreter")
+	case !shebang && !l.skill.Executable(name): // it is handed to its interpreter
 	case !shebang:
 		l.add(name, 1, LintWarning, RuleScript, "it may be executed but has no line #!, such as #!/usr/bin/env python3, which says by what")
 	case !l.skill.Executable(name):

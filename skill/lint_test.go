@@ -39,7 +39,7 @@ func TestLint(t *testing.T) {
 		{"types", New("---\nname: good-one\ndescription: x\nmetadata: 1\nlicense: [a]\n---\n"), []string{"SKILL.md:4 warning front_matter metadata is", "SKILL.md:5 warning front_matter license is a list, want text"}},
 		{"long", New(good + strings.Repeat("- a\n", 500)), []string{"SKILL.md:0 warning length 504 lines"}},
 		{"links", New(good + "[a](references/a.md) ![b](<assets/b c.png> \"t\") [c](https://x.y) [d](#here) [e](/abs) [f](mailto:x@y) `scripts/run.py`\n"), []string{
-			"SKILL.md:5 error link \"scripts/run.py\" is not", "SKILL.md:5 error link \"references/a.md\" is not in the skill", "SKILL.md:5 error link \"assets/b c.png\" is not",
+			"SKILL.md:5 warning link \"scripts/run.py\" is not", "SKILL.md:5 error link \"references/a.md\" is not in the skill", "SKILL.md:5 error link \"assets/b c.png\" is not",
 		}},
 		{"links that are there", file("references/a b.md", "[up](../SKILL.md) [me](references/a%20b.md#x) [folder](../references) [one]: <a b.md>\n\n[one]: <a b.md>\n").WithText(good + "[a](references/a%20b.md)\n"), nil},
 		{"link out", New(good + "[a](../other/x.md)\n"), []string{"SKILL.md:5 warning link \"../other/x.md\" leads out"}},
@@ -49,7 +49,11 @@ func TestLint(t *testing.T) {
 		{"script", program("scripts/a.py", "#!/usr/bin/env python3\n"), nil},
 		{"script without mode", file("scripts/a.py", "#!/usr/bin/env python3\n"), []string{"scripts/a.py:0 warning script it has a line #! but may not be executed: chmod +x scripts/a.py"}},
 		{"script without line", program("scripts/a", "echo\n"), []string{"scripts/a:1 warning script it may be executed but has no line #!"}},
-		{"script without both", file("scripts/a.sh", "echo\n"), []string{"scripts/a.sh:1 warning script it has no line #! and"}},
+		{"script without both", file("scripts/a.sh", "echo\n"), nil},
+		{"unknown fields", New("---\nname: good-one\ndescription: x\nversion: 1\nlicence: MIT\nauthor: me\n---\n"), []string{"SKILL.md:6 warning front_matter \"author\", \"licence\" (did you mean license?), \"version\" are no fields of the standard"}},
+		{"example paths", New(good + "For example, a script `scripts/rotate.py` or a table such as `references/aws.md`.\n[text](path/to/file.md), [x](url), `assets/your-logo.png`, [y](references/{name}.md)\n"), nil},
+		{"evals that were imported", New(good + "How it is tried: [evals](evals/evals.json), `evals/README.md`.\n"), nil},
+		{"random behind a name", file("references/k.md", "a\nsigning_key: 8fK2mQ9xT4vB7nR1wZ6p\npassword: hunter22\n-H \"x-api-key: $SHOP_API_KEY\"\n"), []string{"references/k.md:2 warning secret there is what looks like a secret"}},
 		{"data beside scripts", file("scripts/table.json", "{}").WithFile("scripts/notes", "x\n").WithFile("scripts/x.bin", "\x00\xff"), nil},
 		{"secret", file("references/k.md", "a\nkey: sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD\n"), []string{"references/k.md:2 error secret there is what looks like a secret"}},
 	} {

@@ -157,9 +157,9 @@ func (b *builtin) system() string {
 	if b.job.Mode == File {
 		return text + fmt.Sprintf("\n\nThis is %s of the folder. It says how work is done here: do as it says.\n\n%s", b.job.File, b.job.Skill.Text())
 	}
-	doc, err := skill.Parse(b.job.Skill.Text())
+	doc, _ := skill.Parse(b.job.Skill.Text()) // no load lets one through that cannot be read
 	about := strings.TrimSpace(doc.Description)
-	if err != nil || about == "" {
+	if about == "" {
 		about = defaultDescription
 	}
 	return text + fmt.Sprintf("\n\nThere is a skill, a document of instructions. When it fits the task, read it before you begin and do as it says.\n- %s: %s (in %s)",
@@ -175,9 +175,9 @@ func (b *builtin) besides() string {
 			fmt.Fprintf(&text, "\n\nThis is %s of the folder:\n\n%s", o.Path, o.Skill.Text())
 			continue
 		}
-		doc, err := skill.Parse(o.Skill.Text())
+		doc, _ := skill.Parse(o.Skill.Text())
 		about := strings.TrimSpace(doc.Description)
-		if err != nil || about == "" {
+		if about == "" {
 			about = defaultDescription
 		}
 		fmt.Fprintf(&text, "\n\nThere is a skill. When it fits the task, read it before you begin and do as it says.\n- %s: %s (in %s)", o.Name, about, SkillPath(o.Name))

@@ -270,7 +270,10 @@ const defaultDescription = "How tasks in this workspace are done. Read it before
 // touched.
 func withFrontMatter(text, name string) string {
 	doc, err := skill.Parse(text)
-	if doc.Head == "" || err != nil {
+	if err != nil {
+		return text // no load lets it come so far
+	}
+	if doc.Head == "" {
 		return "---\nname: " + name + "\ndescription: " + defaultDescription + "\n---\n\n" + doc.Body
 	}
 	head := doc.Head

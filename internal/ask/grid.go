@@ -24,7 +24,7 @@ func Grid(ctx context.Context, r *record.Run, test bool) (g result.Grid, ofTest 
 		if t.Split == "test" && !ofTest {
 			t = result.GridTask{ID: t.ID, Type: t.Type, Split: t.Split}
 		}
-		t.ID, t.Type, t.Text, t.Reason = redact.Text(t.ID), redact.Text(t.Type), redact.Text(t.Text), redact.Text(t.Reason)
+		t.ID, t.Type, t.Text, t.Reason = redact.Keys(t.ID), redact.Keys(t.Type), redact.Keys(t.Text), redact.Keys(t.Reason)
 		g.Tasks[i] = t
 	}
 	return g, ofTest, nil

@@ -152,6 +152,9 @@ func readSkills(a *app, l *config.Loaded, paths ...string) ([]skill.Skill, error
 		if err != nil {
 			return nil, usagef("%s: %v; give a Markdown file or a directory with SKILL.md", path, err)
 		}
+		if err := session.CheckHead(path, s); err != nil {
+			return nil, usagef("%v", err)
+		}
 		out = append(out, s)
 	}
 	return out, nil

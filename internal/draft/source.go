@@ -67,6 +67,9 @@ func Read(name string) (m Material, err error) {
 	if err != nil {
 		return m, err
 	}
+	if _, err := skill.Parse(s.Text()); err != nil {
+		return m, fmt.Errorf("%s, %w", filepath.Join(dir, file), err)
+	}
 	m.Files = []File{newFile(file, s.Text())}
 	if file != skill.Main {
 		return m, nil
@@ -77,7 +80,6 @@ func Read(name string) (m Material, err error) {
 func newFile(name, text string) File {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	f := File{Path: name, Lines: strings.Split(text, "\n")}
-	// What is wrong with the front matter is no business of a draft.
 	if doc, _ := skill.Parse(text); doc.Head != "" {
 		f.First = strings.Count(doc.Head, "\n")
 	}

@@ -5,33 +5,12 @@ import (
 	"strings"
 )
 
-// far is the length in bytes from which a look ahead is remembered. Nearly all are shorter.
+// far is the length in bytes from which a look ahead is remembered, nearly all are shorter, and
+// up to which a value is looked at to judge it.
 const far = 64
 
-// look is what a look ahead is after.
-type look uint8
-
-const (
-	lookRun     look = iota // the end of bytes of a set
-	lookNext                // the first byte of a set
-	lookAny                 // the first of some bytes
-	lookBack                // the beginning of the bytes of some kinds before an end
-	lookLast                // the last of a byte before an end
-	lookClosing             // the end of a text in quotes
-	lookLine                // the end of a line
-	lookBare                // the end of a value without quotes
-	lookWord                // the end of an argument
-)
-
-type lookFor struct {
-	what look
-	set  alphabet
-	text string // bytes, or a quote
-	flag bool
-}
-
-// seen is what a look ahead that began at from has found.
-type seen struct {
+// look is what a look ahead that began at from has found.
+type look struct {
 	from, end int
 	ok        bool
 }
@@ -39,130 +18,186 @@ type seen struct {
 // ahead remembers the last far look of each kind. A second one that begins within it ends where
 // it did, so that a line is not looked at again for each name in it: work stays linear.
 type ahead struct {
-	s        string
-	looked   int // bytes
-	quotes   quotes
-	brackets *brackets
-	counts   *counts
-	seen     map[lookFor]seen
+	s       string
+	looked  int // bytes
+	seen    map[string]look
+	toggles []int32 // where texts in double quotes begin and end
 }
 
-// recall returns what a look from i on finds, if that is known.
-func (a *ahead) recall(k lookFor, i int) (seen, bool) {
-	if a.seen == nil {
-		return seen{}, false
-	}
-	a.looked++
-	f, ok := a.seen[k]
-	return f, ok && f.from <= i && i <= f.end
-}
-
-// note counts a look, and remembers it if it went far.
-func (a *ahead) note(k lookFor, f seen) {
-	a.looked += f.end - f.from + 1
-	if f.end-f.from < far {
-		return
-	}
-	if a.seen == nil {
-		a.seen = map[lookFor]seen{}
-	}
-	a.seen[k] = f
-}
-
-// run returns where the bytes of a set end that the line has from i on.
-func (a *ahead) run(i int, set alphabet) int {
-	k := lookFor{what: lookRun, set: set}
-	f, ok := a.recall(k, i)
-	if !ok {
-		f = seen{from: i, end: run(a.s, i, set)}
-		a.note(k, f)
-	}
-	return f.end
-}
-
-// next returns where the first byte of a set is from i on; the length of the line if there is none.
-func (a *ahead) next(i int, set alphabet) int {
-	k := lookFor{what: lookNext, set: set}
-	f, ok := a.recall(k, i)
-	if !ok {
-		f = seen{from: i, end: i}
-		for f.end < len(a.s) && alphabets[a.s[f.end]]&set == 0 {
-			f.end++
-		}
-		a.note(k, f)
-	}
-	return f.end
-}
-
-// nextAny returns where the first of bytes is from i on; the length of the line if there is none.
-func (a *ahead) nextAny(i int, chars string) int {
-	k := lookFor{what: lookAny, text: chars}
-	f, ok := a.recall(k, i)
-	if !ok {
-		f = seen{from: i, end: len(a.s)}
-		if at := strings.IndexAny(a.s[i:], chars); at >= 0 {
-			f.end = i + at
-		}
-		a.note(k, f)
-	}
-	return f.end
-}
-
-// back returns where those of chars begin that are before end, at least at least.
-func (a *ahead) back(least, end int, chars string) int {
-	k := lookFor{what: lookBack, text: chars}
-	if f, ok := a.seen[k]; ok && f.end == end && (f.ok || least >= f.from) {
+// find returns what a look from i on finds. Looks of a kind that begin within one end where it does.
+func (a *ahead) find(kind string, i int, seek func(i int) (end int, ok bool)) (end int, ok bool) {
+	if f, known := a.seen[kind]; known && f.from <= i && i <= f.end {
 		a.looked++
-		return max(least, f.from)
+		return f.end, f.ok
 	}
-	f := seen{from: end, end: end}
-	for f.from > least && strings.IndexByte(chars, a.s[f.from-1]) >= 0 {
-		f.from--
+	end, ok = seek(i)
+	a.looked += end - i + 1
+	if end-i >= far {
+		if a.seen == nil {
+			a.seen = map[string]look{}
+		}
+		a.seen[kind] = look{i, end, ok}
 	}
-	f.ok = f.from > least
-	a.note(k, f)
-	return f.from
+	return end, ok
 }
 
-// last returns where the last byte c is in the line from least to end; -1 if there is none.
-func (a *ahead) last(least, end int, c string) int {
-	k := lookFor{what: lookLast, text: c}
-	f, ok := a.seen[k]
-	if !ok || f.end != end || least < f.from && !f.ok {
-		at := strings.LastIndex(a.s[least:end], c)
-		f = seen{from: least, end: end, ok: at >= 0}
-		if at >= 0 {
-			f.from = least + at
-		}
-		a.note(k, f)
-	}
-	if a.looked++; !f.ok || f.from < least {
-		return -1
-	}
-	return f.from
+// run returns where the bytes of a set end that the text has from i on.
+func (a *ahead) run(i int, set alphabet) int {
+	end, _ := a.find(string([]byte{byte(set)}), i, func(i int) (int, bool) { return run(a.s, i, set), true })
+	return end
 }
+
+// nextAny returns where the first of chars is from i on; the length of the text if there is none.
+func (a *ahead) nextAny(i int, chars string) int {
+	end, _ := a.find(chars, i, func(i int) (int, bool) {
+		if at := strings.IndexAny(a.s[i:], chars); at >= 0 {
+			return i + at, true
+		}
+		return len(a.s), false
+	})
+	return end
+}
+
+// nextText returns where a text is from i on; the length of all if it is not.
+func (a *ahead) nextText(i int, text string) int {
+	end, _ := a.find("text "+text, i, func(i int) (int, bool) {
+		if at := strings.Index(a.s[i:], text); at >= 0 {
+			return i + at, true
+		}
+		return len(a.s), false
+	})
+	return end
+}
+
+// back returns where those of chars begin that are before end, at least at least, and not far
+// from it.
+func (a *ahead) back(least, end int, chars string) int {
+	for least = max(least, end-far); end > least && strings.IndexByte(chars, a.s[end-1]) >= 0; end-- {
+		a.looked++
+	}
+	return end
+}
+
+// digit reports whether the text has one from begin to end, not far from begin.
+func (a *ahead) digit(begin, end int) bool { return hasDigit(a.s[begin:min(end, begin+far)]) }
 
 // lineEnd returns where the line ends that i is in, or the text in quotes that the
 // line is part of.
 func (a *ahead) lineEnd(i int) int {
-	k := lookFor{what: lookLine}
-	f, ok := a.recall(k, i)
-	if !ok {
-		f = seen{from: i, end: lineEnd(a.s, i)}
-		a.note(k, f)
-	}
-	return f.end
+	end, _ := a.find("line", i, func(i int) (int, bool) { return lineEnd(a.s, i), true })
+	return end
 }
 
-// bare returns where a value without quotes ends that begins at v.
-func (a *ahead) bare(v int, json bool) int {
-	k := lookFor{what: lookBare, flag: json}
-	if f, ok := a.recall(k, v); ok && v < f.end && a.s[v] != '[' && !inEscape(a.s, v) {
-		return f.end
+func lineEnd(s string, i int) int {
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\n' || c == '\r', c == '"' && endsText(s, i):
+			return i
+		case c == '\\':
+			if behind := behindEscape(s, i); behind < len(s) && (s[behind-1] == 'n' || s[behind-1] == 'r' || s[behind] == '"') {
+				return i
+			}
+			i = runOf(s, i, '\\') - 1 // all of them are before the same
+		}
 	}
-	f := seen{from: v, end: bare(a.s, v, json)}
-	a.note(k, f)
-	return f.end
+	return i
+}
+
+// endsText reports whether the quote at i looks like the end of a text in JSON.
+func endsText(s string, i int) bool { return i+1 >= len(s) || !inWord[s[i+1]] }
+
+// trimmed leaves out brackets at the end of a value that were opened before it; it looks no
+// further back than far.
+func (a *ahead) trimmed(v, end int) int {
+	const opening, closing = "([{", ")]}"
+	mask := v + maskAt(a.s[v:])
+	least := max(mask, end-far)
+	if mask > v && strings.Trim(a.s[mask:end], closing) == "" {
+		return mask
+	}
+	if end <= least || strings.IndexByte(closing, a.s[end-1]) < 0 {
+		return end
+	}
+	var extra [len(closing)]int // how many more of each close than open
+	for k := range extra {
+		extra[k] = strings.Count(a.s[least:end], closing[k:k+1]) - strings.Count(a.s[least:end], opening[k:k+1])
+	}
+	for ; end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {
+		k := strings.IndexByte(closing, a.s[end-1])
+		if k < 0 || extra[k] <= 0 {
+			break
+		}
+		extra[k]--
+	}
+	return end
+}
+
+// inText reports whether what is at v is inside a text in double quotes that begins before it,
+// on its line.
+func (a *ahead) inText(v int) bool {
+	if a.toggles == nil {
+		a.toggles = toggles(a.s)
+		a.looked += len(a.s)
+	}
+	return sort.Search(len(a.toggles), func(n int) bool { return int(a.toggles[n]) >= v })%2 == 1
+}
+
+// toggles returns where texts in double quotes begin and end: at quotes that no backslash
+// escapes, and at the end of a line; never nil.
+func toggles(s string) []int32 {
+	out := []int32{}
+	slashes := 0
+	for i := range len(s) {
+		switch {
+		case s[i] == '\\':
+			slashes++
+			continue
+		case s[i] == '"' && slashes%2 == 0, s[i] == '\n' && len(out)%2 == 1:
+			out = append(out, int32(i)) //nolint:gosec // pieces are short
+		}
+		slashes = 0
+	}
+	return out
+}
+
+// at returns the byte at i; 0 behind the end.
+func at(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
+}
+
+// runOf returns where the bytes c end that s has from i on.
+func runOf(s string, i int, c byte) int {
+	for i < len(s) && s[i] == c {
+		i++
+	}
+	return i
+}
+
+func behindSpace(s string, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// behindEscape returns where text continues behind backslashes and what they escape:
+// the n of \n belongs to no word.
+func behindEscape(s string, i int) int {
+	i = runOf(s, i, '\\')
+	switch {
+	case i >= len(s):
+		return i
+	case strings.IndexByte("nrtbf", s[i]) >= 0:
+		return i + 1
+	case s[i] == 'u' && i+4 < len(s):
+		if _, ok := unit(s[i-1:]); ok {
+			return i + 5
+		}
+	}
+	return i
 }
 
 // inEscape reports whether what is at i may be part of an escape that begins before it.
@@ -177,70 +212,3 @@ func inEscape(s string, i int) bool {
 	}
 	return false
 }
-
-// brackets holds where each of ([{)]} is in a line.
-type brackets [6][]int32
-
-func (a *ahead) bracketsOf() *brackets {
-	if a.brackets == nil {
-		a.brackets = new(brackets)
-		a.looked += len(a.s)
-		for i := range len(a.s) {
-			if k := strings.IndexByte("([{)]}", a.s[i]); k >= 0 {
-				a.brackets[k] = append(a.brackets[k], int32(i)) //nolint:gosec // lines are short
-			}
-		}
-	}
-	return a.brackets
-}
-
-// before returns how many of at are below i.
-func before(at []int32, i int) int {
-	return sort.Search(len(at), func(n int) bool { return int(at[n]) >= i })
-}
-
-// maxBrackets bounds how many brackets are left out at the end of a value.
-const maxBrackets = 64
-
-// trimmed leaves out brackets at the end of a value that were opened before it.
-func (a *ahead) trimmed(v, end int) int {
-	s := a.s
-	least := v + maskAt(s[v:])
-	if end <= least || strings.IndexByte(")]}", s[end-1]) < 0 {
-		return end
-	}
-	var extra [3]int // how many more of each close than open
-	list := -1       // the last [
-	if end-v <= far {
-		for k := range extra {
-			extra[k] = strings.Count(s[v:end], ")]}"[k:k+1]) - strings.Count(s[v:end], "([{"[k:k+1])
-		}
-		if at := strings.LastIndexByte(s[v:end], '['); at >= 0 {
-			list = v + at
-		}
-	} else {
-		b := a.bracketsOf()
-		for k := range extra {
-			extra[k] = before(b[k+3], end) - before(b[k+3], v) - before(b[k], end) + before(b[k], v)
-		}
-		if n := before(b[1], end); n > 0 && int(b[1][n-1]) >= v {
-			list = int(b[1][n-1])
-		}
-	}
-	mask := -1
-	if list >= 0 {
-		mask = list + maskAt(s[list:])
-	}
-	for n := 0; end > least && n < maxBrackets; n++ {
-		k := strings.IndexByte(")]}", s[end-1])
-		if k < 0 || k == 1 && mask == end || extra[k] <= 0 {
-			break
-		}
-		extra[k]--
-		end--
-	}
-	return end
-}
-
-// digit reports whether the line has one from begin to end.
-func (a *ahead) digit(begin, end int) bool { return a.next(begin, digits) < end }

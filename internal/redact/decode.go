@@ -1,7 +1,8 @@
 package redact
 
 import (
-	"slices"
+	"html"
+	"sort"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -76,15 +77,14 @@ func escape(text string, c coding) (char [4]byte, size, n int) {
 	if len(text) < 2 {
 		return char, 0, 0
 	}
-	switch {
-	case text[0] == '\\' && c&inJSON != 0:
+	switch codings[text[0]] & c {
+	case inJSON:
 		return jsonEscape(text)
-	case text[0] == '%' && c&inURL != 0:
+	case inURL:
 		if b, ok := hexByte(text[1:]); ok {
-			char[0] = b
-			return char, 1, 3
+			return [4]byte{b}, 1, 3
 		}
-	case text[0] == '&' && c&inHTML != 0:
+	case inHTML:
 		return entity(text)
 	}
 	return char, 0, 0
@@ -92,8 +92,7 @@ func escape(text string, c coding) (char [4]byte, size, n int) {
 
 func jsonEscape(text string) (char [4]byte, size, n int) {
 	if i := strings.IndexByte(`"\/bfnrt'`, text[1]); i >= 0 {
-		char[0] = "\"\\/\b\f\n\r\t'"[i]
-		return char, 1, 2
+		return [4]byte{"\"\\/\b\f\n\r\t'"[i]}, 1, 2
 	}
 	r, ok := unit(text)
 	if !ok {
@@ -135,36 +134,17 @@ var hexDigit = func() (t [256]byte) {
 	return t
 }()
 
-// entity decodes those of HTML that represent ASCII, as &lt; or &#39; or &#x27;.
+// entity decodes those of HTML that represent one character, as &lt; or &#39; or &#x27;.
 func entity(text string) (char [4]byte, size, n int) {
-	end := strings.IndexByte(text[:min(len(text), maxEscape)], ';')
-	if end < 3 {
+	end := strings.IndexByte(text[:min(len(text), maxEscape)], ';') + 1
+	plain := html.UnescapeString(text[:end])
+	if end < 4 || plain == text[:end] || utf8.RuneCountInString(plain) != 1 {
 		return char, 0, 0
 	}
-	name := text[1:end]
-	if name[0] != '#' {
-		i := slices.Index([]string{"amp", "lt", "gt", "quot", "apos", "nbsp", "sol", "plus", "equals"}, name)
-		if i < 0 {
-			return char, 0, 0
-		}
-		char[0] = "&<>\"' /+="[i]
-		return char, 1, end + 1
+	if plain == "\u00a0" {
+		plain = " "
 	}
-	r, base, digits := rune(0), rune(10), name[1:]
-	if digits[0] == 'x' || digits[0] == 'X' {
-		base, digits = 16, digits[1:]
-	}
-	for _, d := range []byte(digits) {
-		v := rune(hexDigit[d]) - 1
-		if v < 0 || v >= base {
-			return char, 0, 0
-		}
-		r = r*base + v
-	}
-	if digits == "" || !utf8.ValidRune(r) {
-		return char, 0, 0
-	}
-	return char, utf8.EncodeRune(char[:], r), end + 1
+	return char, copy(char[:], plain), end
 }
 
 // original returns where a part of the view was. What an escape gave belongs to
@@ -174,19 +154,11 @@ func (v view) original(s span) span {
 }
 
 func (v view) locate(pos int, end bool) int {
-	lo, hi := 0, len(v.at)/4 // the escapes that begin before pos
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if int(v.at[4*mid]) < pos {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo == 0 {
+	n := sort.Search(len(v.at)/4, func(n int) bool { return int(v.at[4*n]) >= pos }) // the escapes that begin before pos
+	if n == 0 {
 		return pos
 	}
-	e := v.at[4*(lo-1) : 4*lo]
+	e := v.at[4*(n-1) : 4*n]
 	switch {
 	case pos >= int(e[2]):
 		return int(e[3]) + pos - int(e[2])

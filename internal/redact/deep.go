@@ -3,7 +3,6 @@ package redact
 import (
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // Strings returns v with all texts in it as mask returns them, at any depth: in the exported
@@ -26,54 +25,44 @@ type cleaner struct {
 // clean returns a copy of v. Lists and maps that hold no text are shared with v, and lists of
 // texts without a secret: they may be long.
 func (c cleaner) clean(v reflect.Value) reflect.Value {
-	switch v.Kind() {
-	case reflect.String:
+	kind := v.Kind()
+	if kind == reflect.String {
 		return reflect.ValueOf(c.text(v.String())).Convert(v.Type())
-	case reflect.Interface, reflect.Pointer:
-		if v.IsNil() {
-			return v
-		}
-		inner := c.clean(v.Elem())
-		out := reflect.New(v.Type()).Elem()
-		if v.Kind() == reflect.Pointer {
-			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(inner)
-		} else {
-			out.Set(inner)
-		}
-		return out
+	}
+	if !c.holdsText(v.Type()) || slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Slice, reflect.Map}, kind) && v.IsNil() {
+		return v
+	}
+	out := reflect.New(v.Type()).Elem()
+	switch kind {
+	case reflect.Interface:
+		out.Set(c.clean(v.Elem()))
+	case reflect.Pointer:
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(c.clean(v.Elem()))
 	case reflect.Slice:
-		if v.IsNil() || !c.holdsText(v.Type().Elem()) {
-			return v
-		}
 		if v.Type().Elem().Kind() == reflect.String {
 			return c.texts(v)
 		}
-		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 		for i := range v.Len() {
 			out.Index(i).Set(c.clean(v.Index(i)))
 		}
-		return out
 	case reflect.Map:
-		if v.IsNil() || !c.holdsText(v.Type().Elem()) {
-			return v
-		}
-		out := reflect.MakeMapWithSize(v.Type(), v.Len())
+		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 		for it := v.MapRange(); it.Next(); {
 			out.SetMapIndex(it.Key(), c.clean(it.Value()))
 		}
-		return out
 	case reflect.Struct:
-		out := reflect.New(v.Type()).Elem()
 		out.Set(v)
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() && !slices.Contains(c.keep, f.Name) {
 				out.Field(i).Set(c.clean(v.Field(i)))
 			}
 		}
-		return out
+	default:
+		return v
 	}
-	return v
+	return out
 }
 
 // texts is clean for a list of texts, which is copied when the first secret is found.
@@ -81,16 +70,13 @@ func (c cleaner) texts(v reflect.Value) reflect.Value {
 	out, copied := v, false
 	for i := range v.Len() {
 		text := v.Index(i).String()
-		masked := c.text(text)
-		if masked == text {
-			continue
+		if masked := c.text(text); masked != text {
+			if !copied {
+				copied = true
+				out = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
+			}
+			out.Index(i).SetString(masked)
 		}
-		if !copied {
-			copied = true
-			out = reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-			reflect.Copy(out, v)
-		}
-		out.Index(i).SetString(masked)
 	}
 	return out
 }
@@ -101,10 +87,8 @@ func (c cleaner) holdsText(t reflect.Type) bool {
 		return holds
 	}
 	c.holds[t] = true // of a type within itself
-	holds := false
+	holds := t.Kind() == reflect.String || t.Kind() == reflect.Interface
 	switch t.Kind() {
-	case reflect.String, reflect.Interface:
-		holds = true
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		holds = c.holdsText(t.Elem())
 	case reflect.Struct:
@@ -114,33 +98,4 @@ func (c cleaner) holdsText(t reflect.Type) bool {
 	}
 	c.holds[t] = holds
 	return holds
-}
-
-// Lines returns the lines of a document without secrets, as many as there were: each by
-// itself, and those of a private key that goes over several as a mask each.
-func (r *Redactor) Lines(lines []string) []string {
-	out := make([]string, len(lines))
-	var b blocks
-	left := 0 // of a key of PuTTY
-	for i, line := range lines {
-		if at := strings.Index(line, linesBegin); at >= 0 && !b.inside {
-			_, left = keyLines(line[at+len(linesBegin):] + "\n")
-		} else if before := listing(line); left > 0 && !b.inside {
-			if left--; before < len(line) && run(line, before, alnum|signs) == len(line) {
-				out[i] = line[:before] + Mask
-				continue
-			}
-			left = 0
-		}
-		if !b.inside && !strings.Contains(line, blockBegin) {
-			out[i] = r.Text(line)
-			continue
-		}
-		before := ""
-		if b.inside {
-			before = Mask
-		}
-		out[i] = r.Text(before + b.pass(line))
-	}
-	return out
 }

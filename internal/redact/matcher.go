@@ -12,6 +12,7 @@ import (
 type span struct {
 	begin, end int
 	with       string
+	body       int // how many bytes of it are a known prefix
 }
 
 // minBase64 is the length in bytes from which a value is looked for in base64 and
@@ -198,6 +199,21 @@ func merged(all []span) []span {
 
 // text returns text with the mask instead of all that is found.
 func (m *matcher) text(text string) string { return masked(text, m.spans(text)) }
+
+// maskedLines is masked, and masks the lines of a span one by one, so that they stay as many.
+func maskedLines(text string, spans []span) string {
+	var out []span
+	for _, s := range spans {
+		for s.begin < s.end {
+			line, _, _ := strings.Cut(text[s.begin:s.end], "\n")
+			if line != "" && maskAt(line) != len(line) {
+				out = append(out, span{begin: s.begin, end: s.begin + len(line), with: s.with})
+			}
+			s.begin += len(line) + 1
+		}
+	}
+	return masked(text, out)
+}
 
 // masked puts the mask, or what represents it, instead of spans.
 func masked(text string, spans []span) string {

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // A kind says what a name promises of the value that is under it.
 type kind uint8
@@ -48,8 +52,11 @@ var harmless = []string{
 // text are told from them at once.
 var lastLetters = func() (t [1 << 15]bool) {
 	all := append([]string{"pwd", "sig", "authorization", "cookie", "bearer", "basic", "pass", "pat", "pin", "passe"}, secretEndings...)
-	for _, name := range append(all, weakEndings...) {
-		t[lettersOf(name)] = true
+	all = append(slices.AppendSeq(all, maps.Keys(contextWords)), weakEndings...)
+	for _, name := range all {
+		if len(name) > 2 {
+			t[lettersOf(name)] = true
+		}
 	}
 	return t
 }()
@@ -96,22 +103,14 @@ func kindOf(word string) kind {
 
 // passVariable knows names such as DB_PASS and GH_PAT; a word that ends so, as bypass, is none.
 func passVariable(word string) bool {
-	for _, end := range []string{"pass", "pat"} {
+	return slices.ContainsFunc([]string{"_pass", "-pass", "_pat", "-pat"}, func(end string) bool {
 		n := len(word) - len(end)
-		if n > 0 && strings.EqualFold(word[n:], end) && (word[n-1] == '_' || word[n-1] == '-') {
-			return n > 1
-		}
-	}
-	return false
+		return n > 0 && strings.EqualFold(word[n:], end)
+	})
 }
 
 func endsIn(flat string, endings []string) bool {
-	for _, end := range endings {
-		if strings.HasSuffix(flat, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endings, func(end string) bool { return strings.HasSuffix(flat, end) })
 }
 
 // compact returns the end of a name in small letters and without separators.
@@ -136,12 +135,10 @@ func compact(name string) string {
 // secretName reports whether a key or header holds a secret. A name such as
 // api_key_env holds the name of one, and PWD a folder; both are no secrets.
 func secretName(name string) bool {
-	switch flat := compact(name); flat {
+	flat := compact(name)
+	switch flat {
 	case "authorization", "proxyauthorization", "cookie", "setcookie", "credentials", "sig":
 		return true
-	case "pwd":
-		return name != "PWD"
-	default:
-		return len(name) >= 3 && !endsIn(flat, harmless) && (endsIn(flat, secretEndings) || strings.HasSuffix(flat, "pwd") || passVariable(name))
 	}
+	return len(name) >= 3 && name != "PWD" && !endsIn(flat, harmless) && (endsIn(flat, secretEndings) || strings.HasSuffix(flat, "pwd") || passVariable(name))
 }

@@ -2,21 +2,25 @@
 // shown or stored: the known values wherever they occur, what has the shape of
 // a key, and what is under the name of a secret.
 //
-// A scanner of our own does it, in one pass over words, separators and values. The
-// detector of gitleaks (v8.30) was measured for it: 62 modules and 11 MB more in a
-// program, 2 MB/s on prose and 24 MB/s on source code, and of eight common shapes it
-// found three; it reports, and does not say what a value under a name is.
+// Three tables hold what it looks for: keyShapes, the prefixes of keys; the names of secrets; and
+// contexts, the forms of commands and files in which a secret has no name. A scanner of our own
+// finds the words of these in one pass, and patterns read what is around a word of a context. The
+// detector of gitleaks (v8.30) was measured instead: 62 modules and 11 MB more in a program,
+// 2 MB/s on prose, and of eight common shapes it found three.
 //
 // Known values are found in all their echoes: with escapes of JSON, of URLs and of
-// HTML, in hexadecimal and in base64. Shapes and names are looked for line by line;
-// only the blocks of private keys go over lines, without their end up to the end of
-// the text, and what a line says of the next one ("password:"). What looks random is a secret only under a name that suggests it.
+// HTML, in hexadecimal and in base64. What is under a name is on its line or is the next one.
+// References, placeholders, code and sentences are no secrets. What looks random is a secret
+// only under a name that suggests it.
 //
 // It knows nothing about where secrets come from. A Redactor is immutable and
 // safe for concurrent use.
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Mask replaces a secret.
 const Mask = "[redacted]"
@@ -35,8 +39,11 @@ func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secre
 // Text returns s without what looks like a secret.
 func Text(s string) string { return New().Text(s) }
 
-// Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
-func Lines(lines []string) []string { return New().Lines(lines) }
+// Keys returns s without what has the shape of a key, by itself; what is only under a name stays.
+func Keys(s string) string {
+	var looked int
+	return repeat(s, func(s string) string { return without(s, scope{keys: true}, &looked) })
+}
 
 // Has reports whether there is what looks like a secret in s.
 func Has(s string) bool { return Text(s) != s }
@@ -53,40 +60,69 @@ func (r *Redactor) Text(s string) string {
 
 // text is Text, and counts the bytes that are looked at.
 func (r *Redactor) text(s string, looked *int) string {
-	for range maxRounds { // each masks more bytes
-		clean := r.once(s, looked)
-		if clean == s {
-			return s
-		}
-		s = clean
+	return repeat(s, func(s string) string { return without(r.known.text(s), scope{}, looked) })
+}
+
+// Lines returns the lines of a document without secrets, as many as there were: those of a
+// private key that goes over several as a mask each.
+func (r *Redactor) Lines(lines []string) []string {
+	var looked int
+	text := strings.Join(lines, "\n")
+	out := strings.Split(repeat(text, func(s string) string {
+		return without(maskedLines(s, r.known.spans(s)), scope{lines: true}, &looked)
+	}), "\n")
+	if len(out) == len(lines) {
+		return out
 	}
-	return Mask
+	out = make([]string, len(lines)) // some are several lines themselves
+	for i, line := range lines {
+		out[i] = r.Text(line)
+	}
+	return out
+}
+
+// Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
+func Lines(lines []string) []string { return New().Lines(lines) }
+
+// scope says what is taken out of a text.
+type scope struct {
+	keys  bool // only what has the shape of a key
+	lines bool // each line is masked by itself
 }
 
 // maxRounds bounds how often a text is looked at: one that changes each time, which no rule
 // should make, is masked whole.
 const maxRounds = 100
 
+// repeat calls clean until it changes a text no more: each call masks more bytes.
+func repeat(text string, clean func(string) string) string {
+	for range maxRounds {
+		next := clean(text)
+		if next == text {
+			return text
+		}
+		text = next
+	}
+	return Mask
+}
+
 // Ready returns how many bytes of the beginning of text hold the known values whole,
 // whatever follows text: the rest may be the beginning of one.
 func (r *Redactor) Ready(text string) int { return r.known.ready(text) }
 
-func (r *Redactor) once(s string, looked *int) string {
-	if r.known != nil {
-		s = r.known.text(s)
+// without returns text without what looks like a secret.
+func without(text string, in scope, looked *int) string {
+	replaced := masked
+	if in.lines {
+		replaced = maskedLines
 	}
-	return withoutLines(withoutBlocks(s, looked), looked)
-}
-
-// withoutLines returns text without what looks like a secret, line by line.
-func withoutLines(text string, looked *int) string {
+	text = replaced(text, blocks(text, looked))
 	var b strings.Builder
 	from := 0 // of what is not written yet
-	said := nothing
 	for i := 0; i < len(text); {
-		n := piece(text[i:], looked)
-		clean := withoutShapes(text[i:i+n], said, looked)
-		if said = promiseOf(clean); clean != text[i:i+n] {
+		n := piece(text[i:])
+		clean := repeat(text[i:i+n], func(s string) string { return replaced(s, scan(s, in.keys, looked)) })
+		if clean != text[i:i+n] {
 			b.WriteString(text[from:i])
 			b.WriteString(clean)
 			from = i + n
@@ -98,23 +134,6 @@ func withoutLines(text string, looked *int) string {
 	}
 	b.WriteString(text[from:])
 	return b.String()
-}
-
-// withoutShapes returns a piece without what looks like a secret, or what the line before it
-// has said of it.
-func withoutShapes(text string, said promise, looked *int) string {
-	end := ""
-	if strings.HasSuffix(text, "\n") {
-		end = "\n"
-	}
-	for range maxRounds {
-		spans := scan(text, said, looked)
-		if len(spans) == 0 {
-			return text
-		}
-		text = masked(text, spans)
-	}
-	return Mask + end
 }
 
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.
@@ -166,4 +185,48 @@ func (r *Redactor) Entry(name, text string) string {
 
 func reference(text string) bool {
 	return strings.HasPrefix(text, "${") && strings.IndexByte(text, '}') == len(text)-1
+}
+
+// Finding is a line of a document with what looks like a secret.
+type Finding struct {
+	Line  int  // from 0
+	Shape bool // it has the shape of a key; else it is random, behind the name of a secret
+}
+
+// Find returns where documents that people read hold secrets, in the order of lines: less than is
+// masked, no examples and nothing that may be a word.
+func Find(lines []string) (out []Finding) {
+	var looked int
+	text := strings.Join(lines, "\n")
+	found, ends, end := map[int]bool{}, make([]int, len(lines)), 0
+	for i, line := range lines {
+		end += len(line) + 1
+		ends[i] = end
+	}
+	note := func(s span, shape bool) {
+		line, _ := slices.BinarySearch(ends, s.begin+1)
+		if !found[line] {
+			out = append(out, Finding{Line: line, Shape: shape})
+		}
+		found[line] = true
+	}
+	for _, s := range blocks(text, &looked) {
+		if s.holdsKey(text) {
+			note(s, true)
+		}
+	}
+	for i := 0; i < len(text); {
+		n := piece(text[i:])
+		for _, keys := range []bool{true, false} {
+			for _, s := range scan(text[i:i+n], keys, &looked) {
+				s = span{begin: s.begin + i, end: s.end + i, body: s.body}
+				if keys && s.holdsKey(text) || !keys && telling(text[s.begin:s.end]) {
+					note(s, keys)
+				}
+			}
+		}
+		i += n
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return a.Line - b.Line })
+	return out
 }

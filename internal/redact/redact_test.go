@@ -21,7 +21,7 @@ func TestText(t *testing.T) {
 		{"bearer", "Authorization: Bearer abc.def-123456==", "Authorization: Bearer [redacted]"},
 		{"assignment", "api_key=abcdef123&x=1 password: 'correct horse'", "api_key=[redacted]&x=1 password: [redacted]"},
 		{"json", `{"api_key": "abcdef123", "n": 1}`, `{"api_key": "[redacted]", "n": 1}`},
-		{"reference in a text", "api_key: ${OPENAI_API_KEY}", "api_key: [redacted]"},
+		{"reference in a text", "api_key: ${OPENAI_API_KEY}", "api_key: ${OPENAI_API_KEY}"},
 		{"url", "http://me:pass@host/x", "http://me:[redacted]@host/x"},
 		{"others", "ghp_abcdefghijklmnopqrst12 AKIAABCDEFGHIJKLMNOP xoxb-1234567890-abc", "[redacted] [redacted] [redacted]"},
 		{"jwt", "eyJhbGciOiJI.eyJzdWIiOiIx.abc", "[redacted]"},

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
+)
 
 // An alphabet is a set of bytes.
 type alphabet uint8
@@ -39,211 +43,157 @@ func run(text string, i int, set alphabet) int {
 	return i
 }
 
-// shape is how a kind of key looks: a prefix, and at least that many bytes of a set.
+// shape is how kinds of keys look: a prefix, and at least that many bytes of a set.
 type shape struct {
-	prefix string
-	set    alphabet
-	least  int
-	strict bool // no more than least, and a border behind them
-	digit  bool // there is a digit among them
+	prefixes string // with a blank between them
+	set      alphabet
+	least    int
+	also     mark
 }
 
-// known prefixes of keys; those that are words as well ask for a digit.
+// A mark is what else a shape asks for.
+type mark uint8
+
+const (
+	withDigit mark = 1 << iota // there is a digit among them: the prefix is a word as well
+	exactly                    // no more than least, and a border behind them
+)
+
+// keyShapes are known prefixes of keys. LS0t and what follows are beginnings of blocks of
+// private keys in base64, MC4C and what follows those of keys in DER, 1//0 is Google's.
 var keyShapes = []shape{
-	{prefix: "sk-", set: token, least: 10},
-	{prefix: "rk-", set: token, least: 12, digit: true},
-	{prefix: "pk-", set: token, least: 12, digit: true},
-	{prefix: "sk_live_", set: alnum | dashes, least: 8},
-	{prefix: "sk_test_", set: alnum | dashes, least: 8},
-	{prefix: "rk_live_", set: alnum | dashes, least: 8},
-	{prefix: "rk_test_", set: alnum | dashes, least: 8},
-	{prefix: "pk_live_", set: alnum | dashes, least: 8},
-	{prefix: "sk_", set: hexes, least: 32},
-	{prefix: "whsec_", set: alnum | signs, least: 12},
-	{prefix: "ghp_", set: alnum, least: 20},
-	{prefix: "gho_", set: alnum, least: 20},
-	{prefix: "ghu_", set: alnum, least: 20},
-	{prefix: "ghs_", set: alnum, least: 20},
-	{prefix: "ghr_", set: alnum, least: 20},
-	{prefix: "github_pat_", set: alnum | dashes, least: 20},
-	{prefix: "glpat-", set: token | dots, least: 12},
-	{prefix: "gldt-", set: token, least: 16},
-	{prefix: "glrt-", set: token, least: 16},
-	{prefix: "glcbt-", set: token, least: 16},
-	{prefix: "glptt-", set: token, least: 16},
-	{prefix: "glsoat-", set: token, least: 16},
-	{prefix: "glagent-", set: token, least: 16},
-	{prefix: "npm_", set: alnum, least: 20},
-	{prefix: "hf_", set: alnum, least: 20},
-	{prefix: "api_org_", set: alnum, least: 20},
-	{prefix: "AKIA", set: uppers | digits, least: 16, strict: true},
-	{prefix: "ASIA", set: uppers | digits, least: 16, strict: true},
-	{prefix: "ABIA", set: uppers | digits, least: 16, strict: true},
-	{prefix: "ACCA", set: uppers | digits, least: 16, strict: true},
-	{prefix: "ABSK", set: alnum | signs, least: 60},
-	{prefix: "LTAI", set: alnum, least: 12, digit: true},
-	{prefix: "AKID", set: alnum, least: 28, digit: true},
-	{prefix: "AIza", set: token, least: 20},
-	{prefix: "GOCSPX-", set: token, least: 16},
-	{prefix: "ya29.", set: token | dots, least: 16},
-	{prefix: "xoxa-", set: token, least: 10},
-	{prefix: "xoxb-", set: token, least: 10},
-	{prefix: "xoxc-", set: token, least: 10},
-	{prefix: "xoxd-", set: token | signs, least: 10},
-	{prefix: "xoxe-", set: token, least: 10},
-	{prefix: "xoxe.", set: token | dots, least: 10},
-	{prefix: "xoxo-", set: token, least: 10},
-	{prefix: "xoxp-", set: token, least: 10},
-	{prefix: "xoxr-", set: token, least: 10},
-	{prefix: "xoxs-", set: token, least: 10},
-	{prefix: "xapp-", set: token, least: 10},
-	{prefix: "SG.", set: token | dots, least: 30, digit: true},
-	{prefix: "pypi-", set: token, least: 20, digit: true},
-	{prefix: "pul-", set: hexes, least: 40},
-	// The beginnings of blocks of private keys in base64, as Kubernetes has them.
-	{prefix: "LS0tLS1CRUdJTiBQUklW", set: alnum | signs, least: 8},
-	{prefix: "LS0tLS1CRUdJTiBSU0Eg", set: alnum | signs, least: 8},
-	{prefix: "LS0tLS1CRUdJTiBFQyBQ", set: alnum | signs, least: 8},
-	{prefix: "LS0tLS1CRUdJTiBEU0Eg", set: alnum | signs, least: 8},
-	{prefix: "LS0tLS1CRUdJTiBPUEVO", set: alnum | signs, least: 8},
-	{prefix: "LS0tLS1CRUdJTiBFTkNS", set: alnum | signs, least: 8},
-	// The beginnings of private keys in DER, in base64 without their block.
-	{prefix: "MC4CAQAwBQYDK2VwBCIEI", set: alnum | signs, least: 16},
-	{prefix: "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", set: alnum | signs, least: 16},
-	{prefix: "MIIEvgIBADANBgkqhkiG9w0BAQEFAASC", set: alnum | signs, least: 16},
-	{prefix: "MIIEpAIBAAKCAQEA", set: alnum | signs, least: 16},
-	{prefix: "MIIEowIBAAKCAQEA", set: alnum | signs, least: 16},
-	{prefix: "MHcCAQEEI", set: alnum | signs, least: 24},
-	{prefix: "MIGHAgEAMBMGByqGSM49", set: alnum | signs, least: 16},
-	{prefix: "b3BlbnNzaC1rZXktdjE", set: alnum | signs, least: 16},
-	{prefix: "pypi-AgE", set: token, least: 8},
-	{prefix: "dckr_pat_", set: token, least: 16},
-	{prefix: "dckr_oat_", set: token, least: 16},
-	{prefix: "shpat_", set: alnum, least: 16},
-	{prefix: "shpca_", set: alnum, least: 16},
-	{prefix: "shppa_", set: alnum, least: 16},
-	{prefix: "shpss_", set: alnum, least: 16},
-	{prefix: "dop_v1_", set: alnum, least: 20},
-	{prefix: "doo_v1_", set: alnum, least: 20},
-	{prefix: "dor_v1_", set: alnum, least: 20},
-	{prefix: "lin_api_", set: alnum, least: 16},
-	{prefix: "lin_oauth_", set: alnum, least: 16},
-	{prefix: "figd_", set: token, least: 16},
-	{prefix: "ntn_", set: alnum, least: 20},
-	{prefix: "secret_", set: alnum, least: 40},
-	{prefix: "pat-", set: token, least: 20, digit: true},
-	{prefix: "EAA", set: alnum, least: 30, digit: true},
-	{prefix: "sq0atp-", set: token, least: 16},
-	{prefix: "sq0csp-", set: token, least: 16},
-	{prefix: "AGE-SECRET-KEY-", set: uppers | digits, least: 20},
-	{prefix: "key-", set: hexes, least: 32},
-	{prefix: "gsk_", set: alnum, least: 20},
-	{prefix: "xai-", set: token, least: 20, digit: true},
-	{prefix: "r8_", set: alnum, least: 20},
-	{prefix: "dapi", set: hexes, least: 32},
-	{prefix: "vcp_", set: alnum, least: 20},
-	{prefix: "vck_", set: alnum, least: 20},
-	{prefix: "pplx-", set: alnum, least: 20},
-	{prefix: "fw_", set: alnum, least: 20, digit: true},
-	{prefix: "nvapi-", set: token, least: 20},
-	{prefix: "tvly-", set: token, least: 16, digit: true},
-	{prefix: "sntrys_", set: token | signs, least: 20},
-	{prefix: "sntryu_", set: token, least: 20},
-	{prefix: "hvs.", set: token, least: 20},
-	{prefix: "hvb.", set: token, least: 20},
-	{prefix: "glc_", set: alnum | signs, least: 20},
-	{prefix: "glsa_", set: token, least: 20},
-	{prefix: "PMAK-", set: token, least: 20},
-	{prefix: "phx_", set: alnum, least: 20},
-	{prefix: "rubygems_", set: alnum, least: 20},
-	{prefix: "sgp_", set: token, least: 20},
-	{prefix: "ATATT3", set: token | signs, least: 20},
-	{prefix: "ATCTT3", set: token | signs, least: 20},
-	{prefix: "ATBB", set: alnum, least: 24, digit: true},
-	{prefix: "dp.st.", set: token | dots, least: 20},
-	{prefix: "dp.pt.", set: alnum, least: 20},
-	{prefix: "ops_eyJ", set: token | signs, least: 20},
-	{prefix: "CFPAT-", set: token, least: 20},
-	{prefix: "EZAK", set: alnum, least: 40},
-	{prefix: "EZTK", set: alnum, least: 40},
-	{prefix: "FLWSECK", set: token, least: 16},
-	{prefix: "shippo_live_", set: alnum, least: 20},
-	{prefix: "xkeysib-", set: token, least: 20},
-	{prefix: "NRAK-", set: alnum, least: 16},
-	{prefix: "tskey-", set: token, least: 12},
-	{prefix: "fo1_", set: token, least: 20},
-	{prefix: "rnd_", set: alnum, least: 20, digit: true},
-	{prefix: "sbp_", set: alnum, least: 20},
-	{prefix: "sb_secret_", set: token, least: 12},
-	{prefix: "pscale_tkn_", set: token | dots, least: 16},
-	{prefix: "pscale_pw_", set: token | dots, least: 16},
-	{prefix: "dt0c01.", set: alnum | dots, least: 24},
-	{prefix: "lsv2_", set: token, least: 20},
-	{prefix: "pcsk_", set: token, least: 20},
-	{prefix: "apify_api_", set: alnum, least: 20},
-	{prefix: "jina_", set: token, least: 30},
-	{prefix: "1//0", set: token, least: 30}, // a refresh token of Google
-	{prefix: "AQ.Ab", set: token, least: 30},
-	{prefix: "fm1_", set: alnum | signs, least: 16},
-	{prefix: "fm2_", set: alnum | signs, least: 16},
-	{prefix: "AKCp", set: alnum, least: 56, digit: true},
-	{prefix: "csk-", set: alnum, least: 24, digit: true},
-	{prefix: "tgp_v1_", set: token, least: 20},
-	{prefix: "IGQV", set: token, least: 30, digit: true},
-	{prefix: "xprv", set: alnum, least: 90},
-	{prefix: "fc-", set: hexes, least: 32},
-	{prefix: "ctx7sk-", set: token, least: 20},
-	{prefix: "vercel_blob_rw_", set: token, least: 20},
-	{prefix: "SK", set: hexes, least: 32, strict: true},
-	{prefix: "AC", set: hexes, least: 32, strict: true},
+	{"shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ NRAK-", alnum, 16, 0},
+	{"ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ api_org_ dop_v1_ doo_v1_ dor_v1_ ntn_ gsk_ r8_ vcp_ vck_ pplx- phx_ rubygems_ dp.pt. shippo_live_ sbp_ apify_api_", alnum, 20, 0},
+	{"secret_ EZAK EZTK", alnum, 40, 0},
+	{"xprv", alnum, 90, 0},
+	{"sk_live_ sk_test_ rk_live_ rk_test_ pk_live_", alnum | dashes, 8, 0},
+	{"github_pat_", alnum | dashes, 20, 0},
+	{"dt0c01.", alnum | dots, 24, 0},
+	{"LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS", alnum | signs, 8, 0},
+	{"whsec_", alnum | signs, 12, 0},
+	{"MC4CAQAwBQYDK2VwBCIEI MIIEvQIBADANBgkqhkiG9w0BAQEFAASC MIIEvgIBADANBgkqhkiG9w0BAQEFAASC MIIEpAIBAAKCAQEA MIIEowIBAAKCAQEA MIGHAgEAMBMGByqGSM49 b3BlbnNzaC1rZXktdjE fm1_ fm2_", alnum | signs, 16, 0},
+	{"glc_", alnum | signs, 20, 0},
+	{"MHcCAQEEI", alnum | signs, 24, 0},
+	{"ABSK", alnum | signs, 60, 0},
+	{"sk_ key- dapi fc-", hexes, 32, 0},
+	{"pul-", hexes, 40, 0},
+	{"pypi-AgE", token, 8, 0},
+	{"sk- xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", token, 10, 0},
+	{"tskey- sb_secret_", token, 12, 0},
+	{"gldt- glrt- glcbt- glptt- glsoat- glagent- GOCSPX- dckr_pat_ dckr_oat_ figd_ sq0atp- sq0csp- FLWSECK", token, 16, 0},
+	{"AIza nvapi- sntryu_ hvs. hvb. glsa_ PMAK- sgp_ CFPAT- xkeysib- fo1_ lsv2_ pcsk_ tgp_v1_ ctx7sk- vercel_blob_rw_", token, 20, 0},
+	{"jina_ 1//0 AQ.Ab", token, 30, 0},
+	{"xoxe.", token | dots, 10, 0},
+	{"glpat-", token | dots, 12, 0},
+	{"ya29. pscale_tkn_ pscale_pw_", token | dots, 16, 0},
+	{"dp.st.", token | dots, 20, 0},
+	{"xoxd-", token | signs, 10, 0},
+	{"sntrys_ ATATT3 ATCTT3 ops_eyJ", token | signs, 20, 0},
+	{"AGE-SECRET-KEY-", uppers | digits, 20, 0},
+	{"LTAI", alnum, 12, withDigit},
+	{"fw_ rnd_", alnum, 20, withDigit},
+	{"ATBB csk-", alnum, 24, withDigit},
+	{"AKID", alnum, 28, withDigit},
+	{"EAA", alnum, 30, withDigit},
+	{"AKCp", alnum, 56, withDigit},
+	{"rk- pk-", token, 12, withDigit},
+	{"tvly-", token, 16, withDigit},
+	{"pypi- pat- xai-", token, 20, withDigit},
+	{"IGQV", token, 30, withDigit},
+	{"SG.", token | dots, 30, withDigit},
+	{"SK AC", hexes, 32, exactly},
+	{"AKIA ASIA ABIA ACCA", uppers | digits, 16, exactly},
 }
 
-// byPair holds which shapes begin with two bytes, and first whether any does.
+// shapeIndex holds which shapes begin with two bytes, and first whether any does.
 type shapeIndex struct {
 	any [256][4]uint64
 	of  map[[2]byte][]shape
 }
 
+// webToken is the prefix of tokens in JSON, which have parts.
+const webToken = "eyJ"
+
 var shapesByPair = func() (x shapeIndex) {
 	x.of = map[[2]byte][]shape{}
-	for _, s := range append([]shape{{prefix: "eyJ"}}, keyShapes...) {
-		a, b := s.prefix[0], s.prefix[1]
-		x.any[a][b>>6] |= 1 << (b & 63)
-		x.of[[2]byte{a, b}] = append(x.of[[2]byte{a, b}], s)
+	for _, s := range append([]shape{{prefixes: webToken}}, keyShapes...) {
+		for prefix := range strings.FieldsSeq(s.prefixes) {
+			a, b := prefix[0], prefix[1]
+			x.any[a][b>>6] |= 1 << (b & 63)
+			s.prefixes = prefix
+			x.of[[2]byte{a, b}] = append(x.of[[2]byte{a, b}], s)
+		}
 	}
 	return x
 }()
 
-// keyAt returns where a key ends that begins at i; i if none does.
-func (sc *scanner) keyAt(i int) int {
+// keyAt returns where a key ends that begins at i, and the length of its prefix; i if none does.
+func (sc *scanner) keyAt(i int) (end, prefix int) {
 	text := sc.s
 	if i+2 > len(text) || shapesByPair.any[text[i]][text[i+1]>>6]&(1<<(text[i+1]&63)) == 0 {
+		return i, 0
+	}
+	end = i
+	for _, s := range shapesByPair.of[[2]byte{text[i], text[i+1]}] {
+		if strings.HasPrefix(text[i:], s.prefixes) {
+			if e := sc.keyEnd(s, i); e > end {
+				end, prefix = e, len(s.prefixes)
+			}
+		}
+	}
+	return end, prefix
+}
+
+// keyEnd returns where the key of a shape ends that begins at i; i if it is none. The rest of
+// it may be on the next line.
+func (sc *scanner) keyEnd(s shape, i int) int {
+	if s.prefixes == webToken {
+		return sc.webToken(i)
+	}
+	text, from := sc.s, i+len(s.prefixes)
+	end := sc.back(from, sc.run(from, s.set), ".-") // of the sentence
+	rest, n := sc.wrapped(end, s.set)
+	size := end - from + n
+	switch {
+	case size < s.least, s.also&withDigit != 0 && !sc.digit(from, end) && n == 0:
+		return i
+	case s.also&exactly != 0 && (size != s.least || run(text, max(end, rest+n), alnum) > max(end, rest+n)):
+		return i
+	case strings.HasPrefix(text[i:], "sk-learn"), sc.example(from, end):
 		return i
 	}
-	end := i
-	for _, s := range shapesByPair.of[[2]byte{text[i], text[i+1]}] {
-		if strings.HasPrefix(text[i:], s.prefix) {
-			end = max(end, s.end(sc, i))
-		}
+	if n > 0 {
+		sc.mask(rest, rest+n)
 	}
 	return end
 }
 
-func (s shape) end(sc *scanner, i int) int {
-	if s.prefix == "eyJ" {
-		return sc.webToken(i)
+// wrap is between the two parts of a key that is broken over two lines: the end of a line,
+// maybe with what a program has for that, and a margin.
+var wrap = pattern.New(`\A(?:\\?\r?\n|(?:\\r)?\\n)[ \t]*(?:[+>|][ \t]+)?`)
+
+// wrapped returns where the rest of a key begins that is broken at i, and its length: it is
+// the whole of the next line, and no word. The length is 0 for others.
+func (sc *scanner) wrapped(i int, set alphabet) (from, n int) {
+	const least = 4
+	s := sc.s
+	if i >= len(s) || strings.IndexByte("\\\r\n", s[i]) < 0 {
+		return 0, 0
 	}
-	text, from := sc.s, i+len(s.prefix)
-	end := sc.back(from, sc.run(from, s.set), ".-") // of the sentence
-	switch {
-	case end-from < s.least, s.digit && !sc.digit(from, end):
-		return i
-	case s.strict && (end-from != s.least || run(text, end, alnum) > end):
-		return i
-	case s.prefix == "sk-" && strings.HasPrefix(text[from:], "learn"):
-		return i
+	broken := wrap.FindStringIndex(s[i:min(len(s), i+maxName)])
+	if broken == nil {
+		return 0, 0
 	}
-	return end
+	from = i + broken[1]
+	end := sc.run(from, set)
+	if next := at(s, end); end-from < least || alphabets[next]&(token|dots) != 0 || next == ' ' && alphabets[at(s, end+1)]&letters != 0 || strings.IndexByte("=:({[/@", next) >= 0 && next != 0 {
+		return 0, 0
+	}
+	part := s[from:min(end, from+far)]
+	if next, _ := sc.keyAt(from); next > from || !hasDigit(part) && !changesCase(part) || run(part, 0, digits|dashes) == len(part) {
+		return 0, 0
+	}
+	return from, end - from
 }
 
 // webToken returns where a JSON web token ends: two or more parts of base64. The second is
@@ -251,53 +201,35 @@ func (s shape) end(sc *scanner, i int) int {
 func (sc *scanner) webToken(i int) int {
 	text := sc.s
 	first := sc.run(i, token)
-	if first-i < 11 || first >= len(text) || text[first] != '.' {
+	if first-i < 11 || at(text, first) != '.' {
 		return i
 	}
 	end := sc.run(first+1, token)
-	if end == first+1 && end < len(text) && text[end] == '.' {
+	if end == first+1 && at(text, end) == '.' {
 		first, end = end, run(text, end+1, token)
 	}
 	if end-first < 9 {
 		return i
 	}
-	for end < len(text) && text[end] == '.' && run(text, end+1, token) > end+1 {
+	for at(text, end) == '.' && run(text, end+1, token) > end+1 {
 		end = run(text, end+1, token)
 	}
 	return end
 }
 
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+// partedKeys are keys that are known by their parts: of bots of Telegram and Discord, of
+// Terraform, of Airtable. Each begins with a word and a sign.
+var partedKeys = pattern.New(`\A(?:(?:bot)?\d{8,11}:[\w-]{33,}|\w{14}\.atlasv1\.[\w-]+|pat\w{14}\.[0-9a-f]{32,}|[\w-]{23,28}\.[\w-]{6}\.[\w-]{26,})`)
 
-// irregular returns where a key ends that is known by its parts, of which the word
-// from begin to end is the first; end if it is none.
-func irregular(text string, begin, end int) int {
-	if end >= len(text) {
+// partedAt returns where a key of several parts ends, of which the word from begin to end is
+// the first; end if it is none.
+func (sc *scanner) partedAt(begin, end int) int {
+	n := end - begin
+	if c := at(sc.s, end); n < 8 || n > 28 || c != '.' && c != ':' || c == '.' && n != 14 && n != 17 && n < 23 {
 		return end
 	}
-	n := end - begin
-	switch {
-	case text[end] == ':' && n >= 8: // of a bot of Telegram: number:AA...
-		number := end
-		for number > begin && alphabets[text[number-1]]&digits != 0 {
-			number--
-		}
-		if after := run(text, end+1, token); end-number >= 8 && end-number <= 11 && after-end > 33 {
-			return after
-		}
-	case text[end] == '.' && n == 14 && strings.HasPrefix(text[end:], ".atlasv1."):
-		return run(text, end+len(".atlasv1."), token)
-	case text[end] == '.' && n == 17 && strings.HasPrefix(text[begin:], "pat"):
-		if after := run(text, end+1, hexes); after-end > 32 {
-			return after
-		}
-	case text[end] == '.' && n >= 23 && n <= 28: // of a bot of Discord
-		middle := run(text, end+1, token)
-		if middle-end == 7 && middle < len(text) && text[middle] == '.' {
-			if after := run(text, middle+1, token); after-middle > 26 {
-				return after
-			}
-		}
+	if m := partedKeys.FindStringIndex(sc.s[begin:min(len(sc.s), end+near)]); m != nil {
+		return begin + m[1]
 	}
 	return end
 }

@@ -1,224 +1,178 @@
 package redact
 
 import (
-	"math"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
-// name is what is before a value.
+// name is what is before a value. quote closes it; "" for a name without quotes.
 type name struct {
 	kind  kind
 	text  string
 	begin int
-	quote string // closes it; "" for a name without quotes
+	quote string
 }
 
-// quoteAt returns the quote that is at i, as it is written there: in JSON within
-// JSON it has backslashes before it, in HTML it is an entity.
+// quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
+// it is an entity, and '\” is one in what a shell has in quotes.
+var quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")
+
+// quoteAt returns the quote that is at i; "" if there is none.
 func quoteAt(s string, i int) string {
-	n := i
-	for n < len(s) && s[n] == '\\' {
-		n++
-	}
-	if n >= len(s) {
+	if c := at(s, i); c == 0 || strings.IndexByte("\\\"'`&", c) < 0 {
 		return ""
 	}
-	switch s[n] {
-	case '\'':
-		if n == i { // '\'' is one in what a shell has in quotes
-			slashes := runOf(s, i+1, '\\')
-			if slashes > i+1 && strings.HasPrefix(s[slashes:], "''") {
-				return s[i : slashes+2]
-			}
-		}
-		return s[i : n+1]
-	case '"', '`':
-		return s[i : n+1]
-	case 'u':
-		if n > i && strings.HasPrefix(s[n:], "u0022") {
-			return s[i : n+5]
-		}
-	case '&':
-		for _, q := range []string{"&quot;", "&#34;", "&#39;", "&#x27;", "&apos;"} {
-			if n == i && strings.HasPrefix(s[i:], q) {
-				return q
-			}
-		}
+	if c, next := s[i], at(s, i+1); c == '"' || c == '`' || c == '\'' && next != '\\' {
+		return s[i : i+1]
 	}
-	return ""
-}
-
-// runOf returns where the bytes c end that s has from i on.
-func runOf(s string, i int, c byte) int {
-	for i < len(s) && s[i] == c {
-		i++
-	}
-	return i
+	end := runOf(s, i+1, '\\') // more of them than the window holds are looked at once
+	return quoteForm.FindString(s[i:min(len(s), end+6)])
 }
 
 // value masks what is at v under a name, and returns where to continue.
 func (sc *scanner) value(n name, v int) int {
 	s := sc.s
-	if n.kind == scheme {
-		return v
-	}
-	if n.kind == working && !sc.password(n, v) {
-		return v
-	}
-	if isBlock(s, v) {
-		return v
-	}
-	if n.kind == weak && n.text == "pass" && n.begin > 0 && s[n.begin-1] == '/' { // cmdkey /pass:x
-		n.kind = strong
-	}
-	if n.kind == weak && s[v] == '(' {
-		return max(v, place{sc}.login(v))
-	}
-	if q := quoteAt(s, v); q != "" {
-		return sc.quoted(n, v, q)
-	}
 	switch {
-	case n.quote != "" && s[v] == '{':
+	case n.kind == scheme, n.kind == working && !sc.password(n, v):
+		return v
+	case strings.IndexByte("\n\r|>", s[v]) >= 0:
+		if end := sc.below(n, v); end > v || s[v] < ' ' || blockForm.MatchString(s[v:min(len(s), v+far)]) {
+			return end
+		}
+	case n.kind == weak && s[v] == '(':
+		return max(v, sc.placed(n, v))
+	}
+	if prefix := run(s, v, letters); prefix > v && prefix-v <= 2 && quoteAt(s, prefix) != "" { // f"{token}" of Python
+		v = prefix
+	}
+	switch q := quoteAt(s, v); {
+	case q != "":
+		return sc.quoted(n, v, q)
+	case s[v] == '{' && n.quote != "":
 		return v // what it holds has names of its own
-	case n.quote != "" && s[v] == '[' && maskAt(s[v:]) == 0:
-		return sc.list(n, v+1)
-	}
-	if s[v] == '{' {
+	case s[v] == '{':
 		return sc.braced(n, v)
-	}
-	switch n.kind {
-	case number:
-		if end := run(s, v, digits); fourDigits(s[v:end]) && alphabets[at(s, end)]&token == 0 {
-			return sc.mask(v, end, "")
+	case s[v] == '[' && n.quote != "" && maskAt(s[v:]) == 0:
+		return sc.list(n, v)
+	case n.kind == number:
+		if end := run(s, v, digits); end-v >= 4 && end-v <= 12 && alphabets[at(s, end)]&token == 0 {
+			return sc.mask(v, end)
 		}
 		return v
-	case header:
-		v = behindScheme(s, v)
-		if strings.HasPrefix(s[v:], "AWS4-") {
-			return sc.mask(v, textEnd(s, v), "")
-		}
-	case jar:
-		if n.quote != "" {
-			break
-		}
+	case n.kind == jar && n.quote == "":
 		end := sc.lineEnd(v)
-		if eq := sc.nextAny(v, "="); v < eq && eq < end {
-			return sc.mask(v, end, "")
+		if eq := sc.nextAny(v, "="); v < eq && eq < end && !sc.placeholder(eq+1, sc.bare(eq+1, false)) {
+			return sc.mask(v, end)
 		}
 		return v
-	}
-	if colon := strings.HasSuffix(strings.TrimRight(s[:v], " \t"), ":"); colon && strings.HasSuffix(strings.ToLower(n.text), "passphrase") {
-		return sc.words(n, v)
+	case n.kind == header:
+		if v = behindScheme(s, v); strings.HasPrefix(s[v:], "AWS4-") {
+			return sc.mask(v, min(sc.lineEnd(v), sc.nextAny(v, "\"'`\\")))
+		}
+	case strings.HasSuffix(s[:v], ": ") && strings.HasSuffix(strings.ToLower(n.text), "passphrase"):
+		phrase := strings.TrimRight(s[v:min(sc.lineEnd(v), sc.nextAny(v, `,;&"'{}()[]`))], " \t")
+		if strings.Count(phrase, " ") > 2 {
+			return sc.mask(v, v+len(phrase))
+		}
 	}
 	return sc.scalar(n, v)
 }
 
-// words masks the words of a phrase, up to what ends an entry.
-func (sc *scanner) words(n name, v int) int {
-	end := min(sc.lineEnd(v), sc.nextAny(v, `,;&"'{}()[]`))
-	phrase := strings.TrimRight(sc.s[v:end], " \t")
-	if !strings.Contains(phrase, " ") {
-		return sc.scalar(n, v)
-	}
-	return sc.mask(v, v+len(phrase), "")
-}
-
-// password tells PWD as a password, as connection strings have it, from the working
-// directory.
+// password tells PWD as a password, as connection strings have it, from the working directory.
 func (sc *scanner) password(n name, v int) bool {
 	if n.text == "PWD" {
-		before := strings.TrimRight(sc.s[:n.begin], " \t")
-		return strings.HasSuffix(before, ";")
+		return strings.HasSuffix(strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " \t"), ";")
 	}
 	return sc.s[v] != '/' && sc.s[v] != '~' && !strings.HasPrefix(sc.s[v:], `"/`)
 }
 
-// quoted masks a value in quotes. Those of a value whose name has some stay: it is
-// a pair of JSON or the like.
+// blockForm says that the value of a name is below it; belowForm is such a value, or one on the
+// line below a name.
+var (
+	blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
+	belowForm = pattern.New(`\A([|>][-+]?)?[ \t]*\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`)
+)
+
+// below masks a value that is on the line below its name, or in a block there.
+func (sc *scanner) below(n name, v int) int {
+	m := belowForm.FindStringSubmatchIndex(sc.s[v:min(len(sc.s), v+near)])
+	if m == nil || n.kind != strong && n.kind != spoken || !strings.HasSuffix(strings.TrimRight(sc.s[max(0, v-far):v], " \t"), ":") {
+		return v
+	}
+	from, end := v+m[4], v+m[5]
+	if end-from < 4 || sc.placeholder(from, end) || m[2] == m[3] && !sc.looksSecret(from, end) {
+		return v
+	}
+	return sc.mask(from, end)
+}
+
+// quoted masks a value in quotes. Those of a value whose name has some stay: it is a pair of JSON.
 func (sc *scanner) quoted(n name, v int, q string) int {
-	s, from := sc.s, v+len(q)
+	from := v + len(q)
 	if n.quote == "" && sc.closes(v, q) {
 		return from
 	}
 	end, closed := sc.closing(from, q)
-	if from == end {
-		return from
-	}
-	if !sc.secret(n, from, end) {
-		return from
-	}
-	if maskAt(s[from:end]) == end-from {
-		return end
-	}
 	switch {
+	case from == end || !sc.secret(n, from, end):
+		return from
+	case maskAt(sc.s[from:end]) == end-from:
+		return end
 	case n.quote != "":
-		sc.mask(from, end, "")
+		return sc.mask(from, end)
 	case closed:
 		end += len(q)
-		sc.mask(v, end, "")
-	default:
-		sc.mask(v, end, "")
 	}
-	return end
+	return sc.mask(v, end)
 }
 
-// list masks the texts of a list in JSON that begins before v.
+// list masks the texts of a list in JSON that begins at v.
 func (sc *scanner) list(n name, v int) int {
-	for {
-		v = behindSpace(sc.s, v)
+	for v < len(sc.s) && strings.IndexByte("[,", sc.s[v]) >= 0 {
+		v = behindSpace(sc.s, v+1)
 		q := quoteAt(sc.s, v)
 		if q == "" {
-			return v
+			break
 		}
 		v = behindSpace(sc.s, min(len(sc.s), sc.quoted(n, v, q)+len(q)))
-		if v >= len(sc.s) || sc.s[v] != ',' {
-			return v
-		}
-		v++
 	}
+	return v
 }
 
 // closes reports whether the quote at v ends a text that was begun before it, and is
 // no beginning of a value: what follows is the syntax of JSON.
 func (sc *scanner) closes(v int, q string) bool {
-	if !syntax(sc.s[v+len(q):]) {
-		return false
-	}
-	if q == `"` {
-		return sc.inText(v)
-	}
-	return sc.open(v, q)
+	rest := sc.s[v+len(q):]
+	return (syntax(rest) || strings.HasPrefix(rest, ")")) && (q != `"` || sc.inText(v))
 }
 
-// closing returns where a quoted text ends that begins at from, and whether the
-// quote q is there: otherwise it ends with its line, or with the text that it is
-// part of.
+// syntax reports whether text continues as JSON does behind a text in quotes.
+func syntax(rest string) bool {
+	rest = strings.TrimLeft(rest[:min(len(rest), far)], " \t\r\n")
+	return rest == "" || strings.IndexByte(",}]:\\", rest[0]) >= 0
+}
+
+// closing returns where a quoted text ends that begins at from, and whether the quote q is there:
+// otherwise it ends with its line, or with the text that it is part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
-	s, mark := sc.s, q[len(q)-1]
-	if len(q) == 1 && from < len(s) && s[from] == mark && !doubled(s, from, q) {
+	if len(q) == 1 && at(sc.s, from) == q[0] && !doubled(sc.s, from, q) {
 		return from, true
 	}
-	k := lookFor{what: lookClosing, text: q}
-	if len(sc.seen) > 0 {
-		k.flag = mark != '"' && sc.inText(from)
-		if f, ok := sc.recall(k, from); ok {
-			return f.end, f.ok
-		}
+	inside := q[len(q)-1] != '"' && sc.inText(from)
+	kind := "closing " + q
+	if inside {
+		kind += " in text"
 	}
-	f := seen{from: from}
-	f.end, f.ok = sc.closed(from, q)
-	if f.end-from >= far {
-		k.flag = mark != '"' && sc.inText(from)
-	}
-	sc.note(k, f)
-	return f.end, f.ok
+	return sc.find(kind, from, func(from int) (int, bool) { return textEnd(sc.s, from, q, inside) })
 }
 
-// closed is closing, without what it remembers.
-func (sc *scanner) closed(from int, q string) (end int, closed bool) {
-	s, mark, depth := sc.s, q[len(q)-1], len(q)-1
+// textEnd is closing, without what it remembers. inside says that the text is part of one in
+// double quotes.
+func textEnd(s string, from int, q string, inside bool) (end int, closed bool) {
+	mark, depth := q[len(q)-1], len(q)-1
 	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
-		end = sc.lineEnd(from)
+		end = lineEnd(s, from)
 		if at := strings.Index(s[from:end], q); at >= 0 {
 			return from + at, true
 		}
@@ -226,25 +180,21 @@ func (sc *scanner) closed(from int, q string) (end int, closed bool) {
 	}
 	slashes := 0
 	for i := from; i < len(s); i++ {
-		c := s[i]
-		if c == '\\' {
+		if s[i] == '\\' {
 			slashes++
 			continue
 		}
 		// In a text with one backslash before its quotes, three are before a quote in
 		// it, and two or none before the quote of what is around it.
 		level := slashes % (2*depth + 2)
-		switch {
+		switch c := s[i]; {
 		case c == '\n' || c == '\r':
 			return i, false
+		case c == mark && level == depth && !doubled(s, i, q):
+			return i - depth, true
 		case c == mark && level == depth:
-			if !doubled(s, i, q) {
-				return i - depth, true
-			}
 			i++
-		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0:
-			return i - slashes, false
-		case c == '"' && mark != '"' && slashes%2 == 0 && syntax(s[i+1:]) && sc.inText(from):
+		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0, c == '"' && inside && slashes%2 == 0 && syntax(s[i+1:]):
 			return i - slashes, false
 		}
 		slashes = 0
@@ -252,102 +202,71 @@ func (sc *scanner) closed(from int, q string) (end int, closed bool) {
 	return len(s), false
 }
 
-// syntax reports whether text continues as JSON does behind a text in quotes.
-func syntax(rest string) bool {
-	rest = strings.TrimLeft(rest, " \t\r\n")
-	return rest == "" || strings.IndexByte(",}]:\\", rest[0]) >= 0
-}
-
-// doubled reports whether the quote that ends at i is written twice, which is
-// for one.
+// doubled reports whether the quote that ends at i is written twice, which is for one.
 func doubled(s string, i int, q string) bool {
 	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && i+2 < len(s) && inWord[s[i+2]]
 }
 
-// braced masks {value}, in which }} represents one brace.
-func (sc *scanner) braced(n name, v int) int {
-	s := sc.s
-	for i := v + 1; i < len(s); i++ {
-		switch {
-		case s[i] == '"' && endsText(s, i), s[i] == '\\' && quoteAt(s, i) != "":
-			return sc.unclosed(v, i)
-		case s[i] == '\\':
-			i = runOf(s, i, '\\') - 1 // all of them are before the same
-		case s[i] != '}':
-		case strings.HasPrefix(s[i+1:], "}"):
-			i++
-		case i == v+1 || !sc.secret(n, v+1, i):
-			return i
-		default:
-			return sc.mask(v, i+1, "")
-		}
-	}
-	return sc.unclosed(v, sc.lineEnd(v))
-}
+// bracedForm is {value}, in which }} represents one brace; without an end up to what ends a text.
+var bracedForm = pattern.New(`\A\{(?:[^}"\\\n]|\}\}|"\w|\\[^"nr\\])*`)
 
-// unclosed masks a value whose brace is not closed. A brace alone begins a block.
-func (sc *scanner) unclosed(v, end int) int {
-	if strings.TrimSpace(sc.s[v+1:end]) == "" {
+// braced masks {value}. A brace alone begins a block.
+func (sc *scanner) braced(n name, v int) int {
+	end := v + len(bracedForm.FindString(sc.s[v:min(len(sc.s), v+near)]))
+	inner := strings.TrimSpace(sc.s[v+1 : end])
+	if at(sc.s, end) == '}' {
+		end++
+	}
+	if inner == "" || !sc.secret(n, v+1, v+1+len(inner)) || !sc.inConnection(n.begin) && sc.placeholder(v, end) {
 		return v + 1
 	}
-	return sc.mask(v, end, "")
-}
-
-// endsText reports whether the quote at i looks like the end of a text in JSON.
-func endsText(s string, i int) bool {
-	return i+1 >= len(s) || !inWord[s[i+1]]
-}
-
-// lineEnd returns where the line ends that i is in, or the text in quotes that the
-// line is part of.
-func lineEnd(s string, i int) int {
-	for ; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\n' || c == '\r', c == '"' && endsText(s, i):
-			return i
-		case c == '\\':
-			if behind := behindEscape(s, i); behind < len(s) && (s[behind-1] == 'n' || s[behind-1] == 'r' || s[behind] == '"') {
-				return i
-			}
-			i = runOf(s, i, '\\') - 1 // all of them are before the same
-		}
-	}
-	return i
+	return sc.mask(v, end)
 }
 
 // scalar masks a value without quotes.
 func (sc *scanner) scalar(n name, v int) int {
-	s := sc.s
-	json := n.quote != ""
+	s, json := sc.s, n.quote != ""
 	end := sc.trimmed(v, sc.bare(v, json))
-	if !json && s[v-1] == ' ' && (place{sc}).typed(v) { // apiKey: string = "x"
-		return sc.spans[len(sc.spans)-1].end
-	}
-	if !json && n.kind != weak && sc.inConnection(n.begin) {
+	connection := !json && n.kind != weak && sc.inConnection(n.begin)
+	if connection {
 		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
 	}
-	if end == v || !sc.secret(n, v, end) || !json && plain(n, s, v, end) || json && (s[v:end] == "true" || s[v:end] == "false") {
+	if !json && at(s, v-1) == ' ' && n.kind != weak {
+		if stop := sc.tryPlaces([]place{typed}, n, v-1); stop > v { // apiKey: string = "x"
+			return stop
+		}
+	}
+	m := maskAt(s[v:])
+	switch {
+	case end == v || !sc.secret(n, v, end) || json && (s[v:end] == "true" || s[v:end] == "false"), !json && !connection && sc.isCode(n, v, end):
 		return v
-	}
-	if m := maskAt(s[v:]); m >= end-v {
+	case m >= end-v:
 		return v + m
+	case json:
+		return sc.add(span{begin: v, end: end, with: n.quote + Mask + n.quote})
 	}
-	if json {
-		return sc.mask(v, end, n.quote+Mask+n.quote)
-	}
-	return sc.mask(v, end, "")
+	return sc.mask(v, end)
 }
 
 // bare returns where a value without quotes ends that begins at v.
+func (sc *scanner) bare(v int, json bool) int {
+	kind := "bare"
+	if json {
+		kind = "in JSON"
+	}
+	if strings.IndexByte("[<`'", at(sc.s, v)) >= 0 || inEscape(sc.s, v) { // no value of others begins so
+		kind += string(at(sc.s, v))
+		delete(sc.seen, kind)
+	}
+	end, _ := sc.find(kind, v, func(v int) (int, bool) { return bare(sc.s, v, json), true })
+	return end
+}
+
 func bare(s string, v int, json bool) int {
 	i := v + maskAt(s[v:])
 	for ; i < len(s); i++ {
 		switch c := s[i]; {
-		case c <= ' ' || c == ';' || c == '&' || c == ',':
-			return i
-		case c == '"' && endsText(s, i), json && (c == '}' || c == ']'), c == '<' && i > v, c == '`' && i > v:
-			return i
-		case c == '\'' && i > v && endsText(s, i):
+		case c <= ' ', c == ';' || c == '&' || c == ',', json && (c == '}' || c == ']'), i > v && (c == '<' || c == '`' || c == '\'' && endsText(s, i)), c == '"' && endsText(s, i):
 			return i
 		case c == '\\':
 			behind := behindEscape(s, i)
@@ -363,169 +282,27 @@ func bare(s string, v int, json bool) int {
 // behindScheme returns where the secret of a header begins: "Bearer" is none.
 func behindScheme(s string, v int) int {
 	end := run(s, v, token)
-	next := behindSpace(s, end)
-	for _, known := range []string{"bearer", "basic", "token", "digest", "negotiate", "apikey", "bot", "key"} {
-		if next > end && next < len(s) && strings.EqualFold(s[v:end], known) {
-			return next
-		}
+	if next := behindSpace(s, end); next > end && next < len(s) && isScheme(s[v:end]) {
+		return next
 	}
 	return v
 }
 
-// secret reports whether a value may be what its name promises.
-func (sc *scanner) secret(n name, begin, end int) bool {
-	value := sc.s[begin:end]
-	switch n.kind {
-	case signed:
-		return len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
-	case weak:
-		return sc.random(begin, end) || keyVariable(n.text) && drawn(value)
-	}
-	return true
-}
-
-// keyVariable reports whether a name is that of a variable such as STRIPE_KEY.
-func keyVariable(name string) bool {
-	return variable(name) && strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "PUBLIC_KEY")
-}
-
-// drawn reports whether a value looks drawn by chance, in one case too: a run of letters
-// and digits that takes turns.
-func drawn(value string) bool {
-	end := run(value, 0, alnum)
-	if end < 16 || runOf(value, end, '/') < len(value) {
-		return false
-	}
-	value = value[:end]
-	turns := 0
-	for i := 1; i < len(value); i++ {
-		if alphabets[value[i-1]]&digits != alphabets[value[i]]&digits {
-			turns++
-		}
-	}
-	return turns >= 4
-}
-
-// connections are names that connection strings of databases begin with, in small letters.
-var connections = []string{"server=", "data source=", "uid=", "user id=", "user=", "host=", "driver=", "jdbc:", "endpoint="}
-
-// connected is where the last of connections begins in the part of a line before done.
-type connected struct{ done, last int }
-
 // inConnection reports whether a name that begins at i is in the string of a connection,
 // whose values go up to the next semicolon.
 func (sc *scanner) inConnection(i int) bool {
-	s := sc.s
-	end := i
-	for end > 0 && s[end-1] == ' ' {
-		end--
-	}
-	if end == 0 || s[end-1] != ';' {
-		return false
-	}
-	c := &sc.connected
-	sc.looked += max(0, i-c.done)
-	for ; c.done < i; c.done++ {
-		if b := s[c.done]; b != '=' && b != ':' {
-			continue
-		}
-		for _, name := range connections {
-			if begin := c.done + 1 - len(name); begin >= 0 && strings.EqualFold(s[begin:c.done+1], name) {
-				c.last = max(c.last, begin+1)
-			}
-		}
-	}
-	return c.last > max(0, i-near)
+	at := sc.hits[connection]
+	return strings.HasSuffix(strings.TrimRight(sc.s[max(0, i-far):i], " "), ";") && len(at) > 0 && at[len(at)-1] > i-near
 }
 
-// textEnd returns where the line ends that i is in, or the quoted text.
-func textEnd(s string, i int) int {
-	for i < len(s) && s[i] >= ' ' && strings.IndexByte("\"'`\\", s[i]) < 0 {
-		i++
+// secret reports whether a value may be what its name promises.
+func (sc *scanner) secret(n name, begin, end int) bool {
+	value, ok := sc.s[begin:end], true
+	switch n.kind {
+	case signed:
+		ok = len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
+	case weak:
+		ok = random(value) || keyVariable(n.text) && drawn(value) || hexKey(n.text, value)
 	}
-	return i
-}
-
-// at returns the byte at i; 0 behind the end.
-func at(s string, i int) byte {
-	if i < len(s) {
-		return s[i]
-	}
-	return 0
-}
-
-// plain reports whether a value without quotes is a number of a few digits, a word
-// of a programming language, or a call: nothing that anyone keeps secret.
-func plain(n name, s string, v, end int) bool {
-	value := s[v:end]
-	switch strings.ToLower(value[:min(len(value), len("undefined."))]) {
-	case "string", "str", "bytes", "int", "bool", "none", "null", "nil", "true", "false", "undefined", "optional", "required", "boolean", "any":
-		return true
-	}
-	if run(value, 0, digits) == len(value) && len(value) <= 3 {
-		return true
-	}
-	i := run(value, 0, letters|dashes|dots)
-	spaced := v > 0 && s[v-1] == ' '
-	if !spaced || n.kind == header || i == 0 {
-		return false
-	}
-	if i == len(value) { // compared with another name, as in code
-		before := strings.TrimRight(s[:v], " ")
-		return strings.HasSuffix(before, " ==") || strings.HasSuffix(before, " ===")
-	}
-	return strings.IndexByte("([{", value[i]) >= 0
-}
-
-// minRandom is the length and minEntropy the bits per byte from which a value under
-// a name that only may be a secret's is taken for one.
-const (
-	minRandom  = 20
-	minEntropy = 3.5
-)
-
-// random reports whether a value looks drawn by chance: capitals, small letters and
-// digits, no path and no sentence. Hashes and UUIDs have one case only.
-func (sc *scanner) random(begin, end int) bool {
-	if end-begin < minRandom || sc.s[begin] == '/' || sc.run(begin, token|signs) < end {
-		return false
-	}
-	c := sc.counted(begin, end)
-	bits, seen := 0.0, alphabet(0)
-	for b, n := range c {
-		if n > 0 {
-			seen |= alphabets[b]
-			p := float64(n) / float64(end-begin)
-			bits -= p * math.Log2(p)
-		}
-	}
-	return seen&uppers != 0 && seen&lowers != 0 && seen&digits != 0 && bits >= minEntropy
-}
-
-// counts holds how often each byte is in a part of a line.
-type counts struct {
-	begin, end int
-	of         [256]int32
-}
-
-// counted counts the bytes from begin to end. Of the same end it continues from what it had.
-func (a *ahead) counted(begin, end int) *[256]int32 {
-	c := a.counts
-	if c == nil || c.end != end || begin < c.begin {
-		c = &counts{begin: begin, end: end}
-		a.looked += end - begin
-		for _, b := range []byte(a.s[begin:end]) {
-			c.of[b]++
-		}
-		if a.counts = c; end-begin < far {
-			a.counts = nil
-		}
-		return &c.of
-	}
-	a.looked += begin - c.begin + 1
-	for _, b := range []byte(a.s[c.begin:begin]) {
-		c.of[b]--
-	}
-	c.begin = begin
-	return &c.of
+	return ok && !sc.placeholder(begin, end)
 }

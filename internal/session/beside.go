@@ -84,6 +84,11 @@ func (s *loader) readBeside(ctx context.Context, name, from string) (b agent.Bes
 	if err != nil {
 		return b, s.fileError("agent.beside", from, "a skill directory, or a Markdown file", err)
 	}
+	if b.Path == "" {
+		if err := CheckHead(documentName(from), b.Skill); err != nil {
+			return b, fmt.Errorf("%s: %w", key, err)
+		}
+	}
 	if b.Path == "" && !agent.GoodSkillName(name) {
 		return b, fault.Input(errors.New(key + ": want up to 64 small letters, digits and single hyphens, as the name of a skill; the name of a document is its path in the workspace, such as CLAUDE.md"))
 	}

@@ -36,8 +36,37 @@ func (s *loader) loadSkill(ctx context.Context) error {
 		}
 		s.lint(path)
 	}
+	if err := s.checkHead(); err != nil {
+		return err
+	}
 	s.Contents["skill"] = Digest([]byte(s.Skill.Text()))
 	return s.loadScope()
+}
+
+// checkHead fails if agents could not read the front matter of the skill, and warns if it has none.
+func (s *loader) checkHead() error {
+	name := "the skill"
+	if s.Config.Skill != "" && s.Options.Skill == nil {
+		name = documentName(s.Config.Skill)
+	}
+	return CheckHead(name, s.Skill)
+}
+
+// CheckHead fails if a skill has front matter that is no YAML: agents that read it load no such
+// skill.
+func CheckHead(name string, sk skill.Skill) error {
+	if _, err := skill.Parse(sk.Text()); err != nil {
+		return fault.Input(fmt.Errorf("%s, %w; agents do not load such a skill", name, err))
+	}
+	return nil
+}
+
+// documentName is the name of the document of the skill at path.
+func documentName(path string) string {
+	if filepath.Ext(path) == ".md" {
+		return path
+	}
+	return filepath.Join(path, skill.Main)
 }
 
 // loadScope checks which files edits may change.

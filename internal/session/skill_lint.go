@@ -31,6 +31,9 @@ func (s *loader) lint(path string) {
 	if s.Config.SkillFiles == config.FilesDocument || folder == "" {
 		return
 	}
+	if doc, _ := skill.Parse(s.Skill.Text()); doc.Head == "" {
+		s.Warn(fmt.Sprintf("skill: %s has no front matter: agents get it with a name and a description of ours; begin it with ---, name: and description: to have your own measured", documentName(s.Config.Skill)))
+	}
 	told := 0
 	for _, f := range skill.Lint(s.Skill, folder) {
 		if f.Rule != skill.RuleLink && f.Rule != skill.RuleScript && f.Rule != skill.RuleSecret {

@@ -126,22 +126,34 @@ func rankOf(k target.Kind) int {
 }
 
 // document is what tasks of a skill train; of tasks without one it is the project's memory file.
-func (n settler) document(skill string) (target.Target, error) {
+func (n settler) document(name string) (target.Target, error) {
 	s := n.Config.Sleep
-	if skill != "" {
+	if name != "" {
 		if !slices.Contains(s.Targets, "skills") {
-			return target.Target{}, &target.Error{Name: skill, Reason: "sleep.targets has no skills"}
+			return target.Target{}, &target.Error{Name: name, Reason: "sleep.targets has no skills"}
 		}
-		return target.FindSkill(n.Places, skill)
+		return findSkill(n.Places, name)
 	}
 	if !slices.Contains(s.Targets, "memory") {
 		return target.Target{}, &target.Error{Name: "tasks without a skill", Reason: "sleep.targets has no memory, and sleep.default_skill names no skill"}
 	}
-	name, err := n.memoryFile()
+	file, err := n.memoryFile()
 	if err != nil {
 		return target.Target{}, err
 	}
-	return target.FindMemory(n.Places, name)
+	return target.FindMemory(n.Places, file)
+}
+
+// findSkill finds a skill that agents load: its front matter is YAML.
+func findSkill(at target.Places, name string) (target.Target, error) {
+	t, err := target.FindSkill(at, name)
+	if err != nil {
+		return t, err
+	}
+	if _, err := skill.Parse(t.Text); err != nil {
+		return t, &target.Error{Name: name, Reason: fmt.Sprintf("%s, %v; agents do not load such a skill", t.File(), err)}
+	}
+	return t, nil
 }
 
 // memoryFile is the name of the project's memory file: the one that the profile names, that of the agent, or

@@ -41,9 +41,13 @@ func TestTrap46DocumentsAreAsIfAlone(t *testing.T) {
 		os.WriteFile(broken, []byte("# broken\n<!-- SKILLOPT-SLEEP:LEARNED START -->\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+	unread := filepath.Join(filepath.Dir(filepath.Dir(broken)), "unread", "SKILL.md")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(unread), 0o755), os.WriteFile(unread, []byte("---\nname: unread\ndescription: Use this: when asked.\n---\n# A\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	h.day(3, "idle", true)
 	h.night()
-	for _, name := range []string{"broken", "double", "absent", " ", "../good"} {
+	for _, name := range []string{"broken", "unread", "double", "absent", " ", "../good"} {
 		h.day(4, name, true)
 	}
 	h.day(16, "faulty", true)
@@ -61,9 +65,9 @@ func TestTrap46DocumentsAreAsIfAlone(t *testing.T) {
 		skipped[s.Skill] = s.Reason
 	}
 	for name, says := range map[string]string{
-		"double": "several skills have this name", "absent": "no skill of this name", " ": "a name has no spaces around it, and is not empty", "../good": "a name has none of /",
+		"unread": "line 3: front matter: the value of description is no YAML", "double": "several skills have this name", "absent": "no skill of this name", " ": "a name has no spaces around it, and is not empty", "../good": "a name has none of /",
 	} {
-		if !strings.Contains(skipped[name], says) || len(skipped) != 4 {
+		if !strings.Contains(skipped[name], says) || len(skipped) != 5 {
 			t.Errorf("%q is skipped: %v", name, skipped)
 		}
 	}

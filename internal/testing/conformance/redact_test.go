@@ -47,6 +47,7 @@ var redactLess = []struct {
 	part   *regexp.Regexp
 }{
 	{"a value on the next line: a name at the end of a line is the key of a block more often than that of a secret", regexp.MustCompile(`(?i)token:\n (next)`)},
+	{"a reference: it says where a secret is, and holds none", regexp.MustCompile(`my_token: (\$\{X\})`)},
 	{"PWD behind a semicolon on the line before: that is the working directory in the output of a shell", regexp.MustCompile(`;\nPWD=([^\s;&,"]*)`)},
 }
 
