@@ -59,3 +59,37 @@ func load(read ReadFile, path string, above []string) (map[string]any, error) {
 	}
 	return layered(below, cfg), nil
 }
+
+// Recognise returns an error for a file that can be read and is no configuration of SkillOpt: one
+// with more keys that SkillOpt does not know than keys that it does. The error quotes nothing of it.
+func Recognise(file string, data []byte) error {
+	cfg, err := Parse(file, data)
+	if err != nil {
+		return nil // Load reports it
+	}
+	flat := append(flatNames(), benchmarkKeys()...)
+	ours, foreign := 0, 0
+	for key, value := range modernised(cfg) {
+		section, isMap := value.(map[string]any)
+		if known := slices.Contains(flat, key) || key == "_base_"; !isMap || !isSection(key) {
+			ours, foreign = ours+count(known), foreign+count(!known)
+			continue
+		}
+		for name := range section {
+			_, known := settingAt(key, name)
+			known = known || key == "env" && slices.Contains(flat, name)
+			ours, foreign = ours+count(known), foreign+count(!known && key != "env") // which has keys of its environment
+		}
+	}
+	if ours > 0 && ours >= foreign {
+		return nil
+	}
+	return &ParseError{File: file, What: "no configuration of SkillOpt: it has sections " + strings.Join(sections(), ", ") + " with keys such as train.num_epochs, or these keys without sections"}
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
