@@ -113,6 +113,7 @@ func (p *promptfoo) assertion(at place, a map[string]any, vars map[string]any, i
 		return nil
 	}
 	p.common(at, a, c)
+	p.rest(at, a, "type value threshold weight metric provider rubricPrompt assert transform contextTransform $ref", "")
 	p.count(kind)
 	return c
 }
@@ -552,9 +553,7 @@ func (p *promptfoo) judged(at place, kind, base string, a map[string]any, value 
 		p.missing(at, kind, "what is to hold, in words")
 		return nil
 	}
-	if m, ok := modelOf(a["provider"]); ok {
-		p.set.judge = m
-	}
+	p.judge(at.in("provider"), a["provider"])
 	if a["rubricPrompt"] != nil {
 		p.note(at.in("rubricPrompt"), NoCounterpart, "the judge is asked in the words of this program")
 	}
