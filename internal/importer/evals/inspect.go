@@ -264,8 +264,12 @@ func (w *inspecting) scorers(at place, v any) judging {
 		name, _ := m["name"].(string)
 		options, _ := m["options"].(map[string]any)
 		here := at.in("[%d]", i)
-		w.judge(here.in("options.model"), options["model"])
-		w.rest(here.in("options"), options, "ignore_case location model", "")
+		read := "ignore_case location"
+		if strings.Contains(name, "model_graded") {
+			read = "model"
+			w.judge(here.in("options.model"), options["model"])
+		}
+		w.rest(here.in("options"), options, read, "")
 		c, note := scorer(strings.TrimPrefix(name, "inspect_ai/"), options)
 		switch {
 		case c == nil && strings.TrimPrefix(name, "inspect_ai/") == "choice":

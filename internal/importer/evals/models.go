@@ -222,7 +222,7 @@ func (w *work) models(at place) yamlx.Ordered {
 	}
 	w.note(at, Added, "models.optimizer is %s/%s: %s", optimizer.provider, optimizer.name, note)
 	out := yamlx.Ordered{{Key: "target", Value: target.entry()}, {Key: "optimizer", Value: optimizer.entry()}}
-	if w.judged() {
+	if w.judged() || w.set.judge.name != "" {
 		judge := w.set.judge
 		if judge.name == "" {
 			judge = optimizer

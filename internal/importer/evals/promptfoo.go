@@ -24,7 +24,7 @@ type promptfoo struct {
 	only    []any // names of the prompts that the target is asked with; nil: all
 	defTest map[string]any
 	vars    map[string]bool // names that tests give values
-	counts  map[string]int // of assertions that were taken over, by their types
+	counts  map[string]int  // of assertions that were taken over, by their types
 	tests   int
 }
 
@@ -130,7 +130,7 @@ func (p *promptfoo) provider(at place, v any) {
 		p.lose(at.in("transform"), "its code is not run: answers are judged as they are")
 	}
 	p.only, _ = more["prompts"].([]any)
-	p.rest(at, more, "id label config transform prompts", "delay")
+	p.rest(at, more, "id config transform prompts", "delay label")
 }
 
 func (p *promptfoo) resolve(at place, name string) (string, bool) {

@@ -113,7 +113,11 @@ func (p *promptfoo) assertion(at place, a map[string]any, vars map[string]any, i
 		return nil
 	}
 	p.common(at, a, c)
-	p.rest(at, a, "type value threshold weight metric provider rubricPrompt assert transform contextTransform $ref", "")
+	read := map[string]string{"assert-set": " threshold assert", "levenshtein": " value threshold"}[base]
+	if asksJudge(c) {
+		read = " value threshold provider rubricPrompt"
+	}
+	p.rest(at, a, "type weight metric $ref transform contextTransform"+or(read, " value"), "")
 	p.count(kind)
 	return c
 }
