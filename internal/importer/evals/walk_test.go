@@ -43,7 +43,7 @@ func walks() []walked {
 			keys: slices.Concat(
 				strings.Fields("description env extensions nunjucksFilters redteam sharing outputPath evaluateOptions commandLineOptions derivedMetrics tracing tags metadata x_unheard"),
 				prefixed("providers[0]", "label prompts transform delay env inputs"), prefixed("providers[0].config", config),
-				prefixed("defaultTest", test), prefixed("defaultTest.options", options),
+				prefixed("defaultTest", test), prefixed("defaultTest.options", strings.Replace(options, "disableDefaultAsserts", "", 1)), // which says nothing there
 				prefixed("tests[0]", test+" vars x_unheard"), prefixed("tests[0].options", options+" x_unheard"), prefixed("tests[0].vars", "q"),
 				prefixed("tests[0].assert[0]", "type value threshold weight metric provider rubricPrompt transform contextTransform config"),
 				prefixed("tests[0].assert[1]", "weight metric threshold config"),
@@ -99,12 +99,13 @@ func TestEveryKeyIsReadOrNamed(t *testing.T) {
 			for _, v := range values {
 				text := changed(t, w.text, key, v)
 				folder, rows, err := w.imported(text)
-				if read = read || err == nil && folder != base; read || err != nil || text == w.text {
-					continue // a value that is refused is named
-				}
 				name := key[strings.LastIndexAny(key, ".]")+1:]
+				place := strings.TrimSuffix(key, "."+name)
+				if read = read || err == nil && folder != base || err != nil && strings.Contains(err.Error(), name); read || err != nil || text == w.text {
+					continue
+				}
 				named := slices.ContainsFunc(rows, func(r evals.Row) bool {
-					return !slices.Contains(baseRows, r) && r.State != evals.Taken && strings.Contains(r.Key+" "+r.Note, name)
+					return !slices.Contains(baseRows, r) && r.State != evals.Taken && (r.Key == place || strings.Contains(r.Key+" "+r.Note, name))
 				})
 				if !named {
 					silent = fmt.Sprint(v)
