@@ -159,10 +159,12 @@ func (m *model) put(to, from string, v any) bool {
 		if !isNumber || f < 0 || f > 2 {
 			return false
 		}
+		v = f
 	case "max_tokens", "context":
 		if !isNumber || f < 0 || f != float64(int64(f)) {
 			return false
 		}
+		v = int64(f)
 	default:
 		text, isText := v.(string)
 		if !isText || text == "" || strings.ContainsAny(text, "{}$ \n") || !reflect.DeepEqual(redact.New().Value(v), v) {
