@@ -34,8 +34,8 @@ func tasksImportCommand(a *app) *cobra.Command {
 		Long: `Make a folder of tasks, checks, a config and a skill of what another program keeps to
 evaluate models with: a configuration of promptfoo, a data set or log of inspect_ai, an
 eval of OpenAI, rows of Hugging Face (JSONL, CSV, Parquet), the evals of a skill folder.
-It says what was taken over, what is judged otherwise and what has no counterpart, each
-with its file and key. Where answers would be judged by less than they were, nothing is
+It says what was taken over, what is judged otherwise, what has no counterpart and which
+rows are left out, each with its file and key. Where answers would be judged by less than they were, nothing is
 written unless --partial is given.
 
 Files are read below the folder of PATH, or below --root, and nowhere else; code that they
@@ -268,7 +268,11 @@ const maxReported = 25
 // print says what was written, and what happened to the source.
 func (o *tasksImportOptions) print(a *app, files int, report evals.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s: %s from %s, %s\n", o.out, wording.Plural(report.Tasks, "task", "tasks"), report.Format, wording.Plural(files, "file", "files"))
+	fmt.Fprintf(&b, "wrote %s: %s from %s, %s", o.out, wording.Plural(report.Tasks, "task", "tasks"), report.Format, wording.Plural(files, "file", "files"))
+	if report.LeftOut > 0 {
+		fmt.Fprintf(&b, "; %d left out", report.LeftOut)
+	}
+	b.WriteByte('\n')
 	for _, section := range []struct {
 		title string
 		state evals.State
@@ -278,6 +282,7 @@ func (o *tasksImportOptions) print(a *app, files int, report evals.Report) error
 		{"added", evals.Added},
 		{"not needed", evals.NotNeeded},
 		{"no counterpart", evals.NoCounterpart},
+		{"left out", evals.LeftOut},
 	} {
 		rows := report.Of(section.state)
 		if len(rows) == 0 {

@@ -15,10 +15,6 @@ func (w *work) rowsOf(file string) iter.Seq2[row, error] {
 		return w.read.rows(file)
 	}
 	return func(yield func(row, error) bool) {
-		if err := w.read.pointed(file); err != nil {
-			yield(row{}, err)
-			return
-		}
 		if w.root == nil {
 			yield(row{}, errors.New("a Parquet file is read from folders of the disk alone"))
 			return

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/dataset"
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -62,20 +63,12 @@ func (r reader) bytes(name string, most int64) ([]byte, error) {
 		err = fmt.Errorf("%w: %d MB are allowed", errTooLarge, most>>20)
 	}
 	if err == nil {
-		err = pointer(data)
+		err = dataset.Pointer(data)
 	}
 	return bytes.TrimPrefix(data, []byte("\ufeff")), plain(err)
 }
 
-// pointer returns an error for what Git LFS has instead of a file that it was not asked for.
-func pointer(data []byte) error {
-	if bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/")) {
-		return errors.New("is a pointer of Git LFS and not the file itself: run `git lfs pull` in its folder")
-	}
-	return nil
-}
-
-// pointed is pointer for a file that is not read whole.
+// pointed returns an error for a pointer of Git LFS. The file itself is not read.
 func (r reader) pointed(name string) error {
 	info, err := fs.Stat(r.fsys, name)
 	if err != nil || info.Size() > 1024 {

@@ -225,9 +225,9 @@ func TestWhatItIsInstead(t *testing.T) {
 	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0123456789abcdef\nsize 1234\n"
 	rows := "{\"question\": \"a\", \"answer\": \"1\"%s}\n{\"question\": \"b\", \"answer\": \"1\"}\n{\"question\": \"c\", \"answer\": \"1\"}\n"
 	for _, tt := range []struct{ file, text, want string }{
-		{"x.jsonl", pointer, "is a pointer of Git LFS and not the file itself: run `git lfs pull`"},
-		{"x.parquet", pointer, "is a pointer of Git LFS"},
-		{"evals/evals.json", pointer, "is a pointer of Git LFS"},
+		{"x.jsonl", pointer, "it is the pointer of Git LFS, not the file"},
+		{"x.parquet", pointer, "it is the pointer of Git LFS"},
+		{"evals/evals.json", pointer, "it is the pointer of Git LFS"},
 		{"promptfooconfig.js", "module.exports = {prompts: []}", "it is code, which is not run; save what it exports as JSON"},
 		{"promptfooconfig.ts", "export default {}", "it is code, which is not run"},
 	} {
@@ -238,7 +238,7 @@ func TestWhatItIsInstead(t *testing.T) {
 	if _, _, err := importFiles(t, ".", map[string]string{"promptfooconfig.mjs": "export default {}", "data.json": "[]"}); err == nil || !strings.Contains(err.Error(), "promptfooconfig.mjs: it is code") {
 		t.Errorf("a folder: %v", err)
 	}
-	for image, want := range map[string]string{`, "image": "data:image/png;base64,data:image/png;base64,iVBORw0KGgo="`: "begins with data: and data:image/png twice; write it once", `, "image": "p.png"`: "is a pointer of Git LFS"} {
+	for image, want := range map[string]string{`, "image": "data:image/png;base64,data:image/png;base64,iVBORw0KGgo="`: "begins with data: and data:image/png twice; write it once", `, "image": "p.png"`: "it is the pointer of Git LFS"} {
 		_, _, err := importFiles(t, "x.jsonl", map[string]string{"x.jsonl": strings.Replace(fmt.Sprintf(rows, image), "{\"question\": \"c\", \"answer\": \"1\"}\n", "", 1), "p.png": pointer})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", image, err)
