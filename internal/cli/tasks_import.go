@@ -126,7 +126,12 @@ func (o *tasksImportOptions) source(a *app, path string) (dir, file string, err 
 		if info.IsDir() {
 			return full, ".", nil
 		}
-		return filepath.Dir(full), filepath.Base(full), nil
+		dir = filepath.Dir(full)
+		above := filepath.Dir(dir)
+		if there, _ := isThere(filepath.Join(above, "SKILL.md")); there && filepath.Base(dir) == "evals" { // the evals of a skill
+			return above, filepath.Join("evals", filepath.Base(full)), nil
+		}
+		return dir, filepath.Base(full), nil
 	}
 	dir = a.absolute(o.root)
 	file, err = filepath.Rel(dir, full)

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,9 @@ func load(read ReadFile, path string, above []string) (map[string]any, error) {
 		return nil, &CycleError{Chain: chain}
 	}
 	data, err := read(path)
+	if refused := (*ParseError)(nil); errors.As(err, &refused) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", strings.Join(chain, ", which builds on "), err)
 	}

@@ -66,7 +66,9 @@ func planned(t *testing.T, to importer.Target, backend, key string, v any) (stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken := slices.ContainsFunc(report.Rows, func(r importer.Row) bool { return r.Key == key && r.State == importer.Taken && !strings.Contains(r.Note, "the key is not copied") })
+	taken := slices.ContainsFunc(report.Rows, func(r importer.Row) bool {
+		return r.Key == key && r.State == importer.Taken && !strings.Contains(r.Note, "the key is not copied")
+	})
 	plan := regexp.MustCompile(`(?m)^#.*\n|^extras:\n(?:  .*\n)*`).ReplaceAllString(string(text), "")
 	return plan, taken
 }

@@ -187,8 +187,12 @@ func (w *work) attach(at place, root, name, from string, one *item) bool {
 		return true
 	}
 	_, statErr := fs.Stat(w.read.fsys, file)
-	if err == nil && (slices.Contains(slices.Collect(maps.Values(w.set.skill)), file) || statErr != nil && w.set.skill != nil && path.Base(from) == "SKILL.md") {
+	switch {
+	case err == nil && slices.Contains(slices.Collect(maps.Values(w.set.skill)), file), statErr != nil && w.set.skill != nil && path.Base(from) == "SKILL.md":
 		w.note(at, NotNeeded, "%.80s is the skill itself", name)
+		return true
+	case statErr != nil && path.Base(from) == "SKILL.md":
+		w.note(at, NoCounterpart, "%.80s is the skill itself, which is not in this folder: import that of the skill", name)
 		return true
 	}
 	text := from
