@@ -93,15 +93,15 @@ func (u *usual) item(path string, it Item) Item {
 			}
 		}
 		if field == "prompt" && name == "question" {
-			u.before(path, m)
+			u.addContext(path, m)
 		}
 	}
 	u.ignore(path, names)
 	return it
 }
 
-// before puts the context that a question is about before it, unless a template says where it goes.
-func (u *usual) before(path string, m map[string]any) {
+// addContext puts the context that a question is about before it, unless a template says where it goes.
+func (u *usual) addContext(path string, m map[string]any) {
 	text, ok := m[fieldContext].(string)
 	if !ok || strings.TrimSpace(text) == "" || slices.Contains(u.keeps, fieldContext) {
 		return

@@ -69,7 +69,7 @@ func (w *work) folder(at place) (Folder, Report, error) {
 	return out, w.report, nil
 }
 
-// lines are the tasks as they are written. Those whose checks or pictures cannot be used are left out.
+// lines returns the tasks as they are written. Those whose checks or pictures cannot be used are left out.
 func (w *work) lines(out *Folder) []line {
 	var all []line
 	var kept []item
@@ -287,7 +287,7 @@ func (w *work) pictures(one *item, out *Folder) []string {
 			err = errors.New("is no regular file of 20 MB at most")
 		}
 		if err == nil {
-			err = w.read.pointed(p.from)
+			err = w.read.checkPointer(p.from)
 		}
 		if err != nil {
 			w.fail(one.at, "put it there, or correct the path", "the picture %.80q: %v", p.from, plain(err))

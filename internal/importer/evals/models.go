@@ -18,7 +18,7 @@ type model struct {
 	keys           yamlx.Ordered // what else the source says of it, as keys of models.target
 }
 
-// provider is the provider of ours by the name that promptfoo or inspect has for it; "" if there is none.
+// provider returns our provider for the name that promptfoo or inspect has for it; "" if there is none.
 func provider(name string) string {
 	switch name {
 	case "openai", "anthropic", "azure", "bedrock", "vertex", "mistral", "groq", "openrouter", "xai", "deepseek", "litellm", "minimax",
@@ -31,8 +31,8 @@ func provider(name string) string {
 	}[name]
 }
 
-// agentOf is the agent of ours that an SDK of promptfoo starts, and the provider of its model.
-func agentOf(id string) (agent, provider string) {
+// findAgent returns our agent for an SDK that promptfoo starts, and the provider of its model.
+func findAgent(id string) (agent, provider string) {
 	vendor, rest, _ := strings.Cut(id, ":")
 	kind, _, _ := strings.Cut(rest, ":")
 	switch {
@@ -46,7 +46,7 @@ func agentOf(id string) (agent, provider string) {
 	return "", ""
 }
 
-// otherKinds are what providers have apart from models that answer in text.
+// otherKinds lists what providers have apart from models that answer in text.
 func otherKinds() []string {
 	return strings.Fields(`embedding embeddings moderation image audio speech tts transcription realtime live video assistant agents chatkit
 		browser voice feature-extraction text-classification foundry-agent agents-api rerank`)
@@ -54,7 +54,7 @@ func otherKinds() []string {
 
 // modelOf reads a model by the name that promptfoo or inspect has for it: openai:chat:gpt-5, google/vertex/gemini-2.5-pro.
 func modelOf(id string) (model, bool) {
-	if agent, vendor := agentOf(id); agent != "" {
+	if agent, vendor := findAgent(id); agent != "" {
 		name := id[strings.LastIndex(id, ":")+1:]
 		if strings.Count(id, ":") < 2 {
 			name = ""
@@ -75,12 +75,12 @@ func modelOf(id string) (model, bool) {
 	case more && id[sep] == '/' && slices.Contains([]string{"azure", "bedrock", "vertex"}, kind): // who serves the vendor's model
 		m.provider, m.name = kind, rest
 	}
-	ours := m.provider != "bedrock" || strings.Contains(m.name, "anthropic") // the one family that is served to us there
+	ours := m.provider != "bedrock" || strings.Contains(m.name, "anthropic") // Claude alone is reached there
 	return m, ours && m.provider != "" && m.name != "" && !strings.ContainsAny(m.name, " ${}\n")
 }
 
-// named is what an entry that names a model has: its id, and what else it says.
-func named(v any) (id string, more map[string]any) {
+// splitEntry returns the id of an entry that names a model, and what else it says.
+func splitEntry(v any) (id string, more map[string]any) {
 	m, ok := v.(map[string]any)
 	if !ok {
 		id, _ = v.(string)
@@ -95,7 +95,7 @@ func named(v any) (id string, more map[string]any) {
 	return id, m
 }
 
-// modelKey is the key of models.target that a key of a source's configuration of a model is.
+// modelKey returns the key of ours for a key that a source sets of a model; "" if there is none.
 func modelKey(key string) string {
 	return map[string]string{
 		"temperature": "temperature", "max_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "max_output_tokens": "max_tokens",
@@ -105,8 +105,8 @@ func modelKey(key string) string {
 	}[key]
 }
 
-// modelSettings takes over what a source says of how the target is asked. What nothing here sends is named;
-// it is lost where answers take another form without it.
+// modelSettings takes over what a source sets of a model. What nothing here sends is named; it is lost
+// where answers take another form without it.
 func (w *work) modelSettings(at place, role string, m *model, config map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		v, here := config[key], at.in("%s", key)
@@ -134,9 +134,9 @@ func (w *work) modelSettings(at place, role string, m *model, config map[string]
 // judge takes over the model that grades.
 func (w *work) judge(at place, v any) {
 	if one, ok := v.(map[string]any); ok && one["text"] != nil {
-		v = one["text"] // by what it grades
+		v = one["text"] // one for each kind of grading
 	}
-	id, more := named(v)
+	id, more := splitEntry(v)
 	m, known := modelOf(id)
 	switch {
 	case v == nil:
@@ -181,8 +181,8 @@ func (m *model) put(to, from string, v any) bool {
 	return true
 }
 
-// address leads the calls where the source sends them: what is meant for a server of one's own never
-// goes to the vendor.
+// address sends the calls where the source sends them: those for a server of the user never reach the
+// vendor.
 func (m *model) address(from, text string) bool {
 	switch {
 	case from == "apiHost" && m.provider == "azure":
@@ -205,8 +205,8 @@ func (m model) entry() yamlx.Ordered {
 	return append(yamlx.Ordered{{Key: "provider", Value: m.provider}, {Key: "model", Value: m.name}}, m.keys...)
 }
 
-// models are those that the source names. Where it names some and none is known here, they are left to
-// the user: no other company is asked instead.
+// models returns the models that the source names. Where it names some and none is known here, they are
+// left to the user: no other company is asked instead.
 func (w *work) models(at place) yamlx.Ordered {
 	target := w.set.target
 	switch {

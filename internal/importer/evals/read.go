@@ -68,8 +68,8 @@ func (r reader) bytes(name string, most int64) ([]byte, error) {
 	return bytes.TrimPrefix(data, []byte("\ufeff")), plain(err)
 }
 
-// pointed returns an error for a pointer of Git LFS. The file itself is not read.
-func (r reader) pointed(name string) error {
+// checkPointer returns an error for a pointer of Git LFS. The file itself is not read.
+func (r reader) checkPointer(name string) error {
 	info, err := fs.Stat(r.fsys, name)
 	if err != nil || info.Size() > 1024 {
 		return plain(err)

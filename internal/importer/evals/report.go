@@ -149,8 +149,8 @@ func (w *work) rest(at place, m map[string]any, read, idle string) {
 	}
 }
 
-// attempt makes a task of a part of the source, and reports whether it is one. What keeps it from that
-// leaves this task out, and not the set.
+// attempt makes a task of a part of the source, and reports whether it did. A fault leaves this task out,
+// and not the set.
 func (w *work) attempt(f func()) bool {
 	before := len(w.problems)
 	f()
