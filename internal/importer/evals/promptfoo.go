@@ -72,6 +72,7 @@ func (w *work) promptfoo(file string) {
 		w.note(at.in("tests"), Taken, "%d of %s", p.counts[kind], kind)
 	}
 	if p.tests == 0 && len(w.problems) == 0 {
+		w.problems = w.why
 		w.fail(at.in("tests"), "add tests with assert", "there are none")
 	}
 }

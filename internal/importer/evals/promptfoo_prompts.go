@@ -1,9 +1,12 @@
 package evals
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // loadPrompts reads the prompts, of which the first is used.
@@ -32,6 +35,7 @@ func (p *promptfoo) loadPrompts(at place, v any) {
 	p.choosePrompts(at)
 	if len(p.prompts) == 0 {
 		if len(p.problems) == 0 {
+			p.problems = append(p.problems, p.why...)
 			p.fail(at, "write one as text with {{names}}", "there is no prompt that can be read")
 		}
 		return
@@ -80,12 +84,13 @@ func (p *promptfoo) loadPrompt(at place, v any) {
 		return
 	}
 	ext := strings.ToLower(path.Ext(strings.SplitN(strings.TrimPrefix(text, "file://"), ":", 2)[0]))
-	isFile := strings.HasPrefix(text, "file://") || !strings.ContainsAny(text, "\n{ ") && slices.Contains([]string{".txt", ".json", ".yaml", ".yml", ".md", ".j2"}, ext)
+	isFile := strings.HasPrefix(text, "file://") || !strings.ContainsAny(text, "\n{ ") && slices.Contains(append(codeEndings(), ".txt", ".json", ".yaml", ".yml", ".md", ".j2"), ext)
 	switch {
 	case !isFile:
 		p.prompts = append(p.prompts, promptText{at: at, text: text})
-	case slices.Contains([]string{".js", ".cjs", ".mjs", ".ts", ".py"}, ext):
+	case slices.Contains(codeEndings(), ext):
 		p.note(at, NoCounterpart, "%.80s: its code is not run", text)
+		p.why = append(p.why, task.Problem{Origin: at.file, Msg: fmt.Sprintf("%s: %.80s: its code is not run", at.key, text)})
 	default:
 		p.promptFile(at, text)
 	}

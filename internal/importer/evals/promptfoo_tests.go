@@ -80,6 +80,9 @@ func (p *promptfoo) testFiles(at place, name string) []pfTest {
 		p.fail(at, "save the tests as CSV or YAML beside the configuration", "%.80q: nothing is fetched", name)
 		return nil
 	}
+	if plain, _, _ := strings.Cut(strings.TrimPrefix(name, "file://"), ":"); slices.Contains(codeEndings(), path.Ext(plain)) {
+		name = plain // without the function
+	}
 	pattern, ok := p.resolve(at, name)
 	if !ok {
 		return nil
@@ -98,6 +101,10 @@ func (p *promptfoo) testFiles(at place, name string) []pfTest {
 
 func (p *promptfoo) testFile(at place, file string) []pfTest {
 	ext := strings.ToLower(path.Ext(file))
+	if slices.Contains(codeEndings(), ext) {
+		p.lose(at, "%s: its code is not run: save the tests that it makes as CSV, JSONL or YAML", file)
+		return nil
+	}
 	switch ext {
 	case ".yaml", ".yml", ".json":
 		v, err := p.read.yaml(file)
@@ -114,9 +121,6 @@ func (p *promptfoo) testFile(at place, file string) []pfTest {
 		}
 		return p.loadTests(place{file: file}, v)
 	case ".csv", ".jsonl", ".tsv":
-	case ".js", ".cjs", ".mjs", ".ts", ".py":
-		p.lose(at, "%s: its code is not run", file)
-		return nil
 	default:
 		p.fail(at, "save the tests as CSV, JSONL or YAML", "%s: found the ending %q, allowed: .yaml, .json, .jsonl and .csv", file, ext)
 		return nil

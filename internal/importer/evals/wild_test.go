@@ -238,6 +238,14 @@ func TestWhatItIsInstead(t *testing.T) {
 	if _, _, err := importFiles(t, ".", map[string]string{"promptfooconfig.mjs": "export default {}", "data.json": "[]"}); err == nil || !strings.Contains(err.Error(), "promptfooconfig.mjs: it is code") {
 		t.Errorf("a folder: %v", err)
 	}
+	for config, want := range map[string]string{
+		"prompts: [file://p.py:make]\ntests: [{vars: {q: a}, assert: [{type: equals, value: x}]}]\n": "prompts[0]: file://p.py:make: its code is not run",
+		"prompts: ['{{q}}']\ntests: tests/make.py:all\n":                                             "tests: tests/make.py: its code is not run",
+	} {
+		if _, _, err := importText(t, "promptfooconfig.yaml", config, evals.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", config, err, want)
+		}
+	}
 	for image, want := range map[string]string{`, "image": "data:image/png;base64,data:image/png;base64,iVBORw0KGgo="`: "begins with data: and data:image/png twice; write it once", `, "image": "p.png"`: "it is the pointer of Git LFS"} {
 		_, _, err := importFiles(t, "x.jsonl", map[string]string{"x.jsonl": strings.Replace(fmt.Sprintf(rows, image), "{\"question\": \"c\", \"answer\": \"1\"}\n", "", 1), "p.png": pointer})
 		if err == nil || !strings.Contains(err.Error(), want) {
