@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -142,9 +143,10 @@ func (w *inspecting) inspectLog(at place, log map[string]any) {
 		w.set.name = or(slug(path.Base(name)), w.set.name)
 	}
 	w.target(at, spec, log["plan"])
-	w.rest(at, log, "eval plan samples", "version status results stats error reductions invalidated location etag tags metadata log_updates")
+	w.rest(at, log, "eval plan samples", "version status results stats error reductions invalidated location etag tags metadata log_updates config_updates")
 	w.rest(at.in("eval"), spec, "task model scorers model_base_url model_generate_config model_roles", `eval_id run_id created task_id task_version task_file
-		task_display_name task_registry_name task_attribs task_args_passed dataset config packages revision metrics tags metadata eval_set_id viewer`)
+		task_display_name task_registry_name task_attribs task_args_passed dataset config packages revision metrics tags metadata eval_set_id viewer
+		task_description headline_metric shards exception exc_type exc_value exc_traceback`)
 	j := w.scorers(at.in("eval.scorers"), spec["scorers"])
 	w.set.checks = j.checks
 	samples, ok := log["samples"].([]any)
@@ -183,10 +185,17 @@ func (w *inspecting) target(at place, spec map[string]any, plan any) {
 		w.judge(at.in("eval.model_roles.grader"), grader["model"])
 	}
 	if planned, ok := plan.(map[string]any); ok {
+		w.rest(at.in("plan"), planned, "steps config", "name")
 		w.steps(at.in("plan.steps"), planned["steps"])
 		if len(settings) == 0 {
 			settings, _ = planned["config"].(map[string]any)
 		}
+	}
+	if text, ok := settings["system_message"].(string); ok {
+		settings = maps.Clone(settings)
+		delete(settings, "system_message")
+		w.system = strings.TrimPrefix(w.system+"\n\n"+text, "\n\n")
+		w.note(at.in("eval.model_generate_config.system_message"), Taken, "the system message")
 	}
 	if !known {
 		return
@@ -351,7 +360,8 @@ func (w *inspecting) sample(at place, m map[string]any, j judging) {
 		return
 	}
 	w.rest(place{file: at.file}, m, "id epoch input target choices metadata setup sandbox files attachments",
-		"uuid messages output scores store events model_usage role_usage started_at completed_at total_time working_time error error_retries limit invalidation timelines events_data")
+		`uuid messages output scores store events model_usage role_usage started_at completed_at total_time working_time error error_retries limit invalidation timelines events_data
+		description model_fallbacks turn_count token_limit token_limit_type token_limit_usage message_limit time_limit`)
 	if meta, isMap := m["metadata"].(map[string]any); isMap && len(meta) > 0 {
 		one.meta = meta
 	}

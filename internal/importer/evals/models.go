@@ -119,7 +119,7 @@ func (w *work) modelSettings(at place, role string, m *model, config map[string]
 			m.provider = provider(id)
 		case key == "apiKey":
 			w.note(here, NoCounterpart, "the key is not copied: put it into the usual variable of %s, or name yours as models.%s.api_key_env", m.provider, role)
-		case slices.Contains([]string{"tools", "functions", "tool_choice", "function_call", "response_format"}, key):
+		case slices.Contains([]string{"tools", "functions", "tool_choice", "function_call", "response_format", "response_schema"}, key):
 			w.lose(here, "nothing here sends it to a model, so that answers may have another form")
 		case to == "" || m.agent != "":
 			w.note(here, NoCounterpart, "nothing here sends it to a model")

@@ -53,14 +53,14 @@ func walks() []walked {
 		},
 		{
 			format: "inspect", file: "log.json",
-			text: `{"version": 2, "eval": {"task": "t", "model": "openai/gpt-5-mini", "model_generate_config": {}, "scorers": [{"name": "includes", "options": {}}]}, "plan": {"steps": [{"solver": "generate", "params": {}}]},
+			text: `{"version": 2, "eval": {"task": "t", "model": "openai/gpt-5-mini", "model_generate_config": {}, "scorers": [{"name": "includes", "options": {}}]}, "plan": {"steps": [{"solver": "generate", "params": {}}], "config": {}},
 				"samples": [{"id": "1", "input": "a", "target": "x"}, {"id": "2", "input": "b", "target": "x"}, {"id": "3", "input": "c", "target": "x"}]}`,
 			keys: slices.Concat(
 				strings.Fields("status results stats error reductions x_unheard"),
 				prefixed("eval", "task model model_base_url model_args model_roles solver solver_args task_args config dataset sandbox approval x_unheard"),
-				prefixed("eval.model_generate_config", "temperature max_tokens top_p system_message reasoning_effort seed stop_seqs tools"),
+				prefixed("eval.model_generate_config", "temperature max_tokens top_p system_message reasoning_effort seed stop_seqs tools response_schema"),
 				prefixed("eval.scorers[0]", "name"), prefixed("eval.scorers[0].options", "ignore_case model template instructions x_unheard"),
-				prefixed("plan.steps[0]", "solver"),
+				prefixed("plan.steps[0]", "solver"), prefixed("plan", "name finish"), prefixed("plan.config", "temperature max_tokens top_p"),
 				prefixed("samples[0]", "id input target choices metadata setup sandbox files messages output scores x_unheard"),
 			),
 		},

@@ -253,3 +253,24 @@ func TestWhatItIsInstead(t *testing.T) {
 		}
 	}
 }
+
+// What the solvers and settings of a log say before the question is said here too.
+func TestSolversOfALog(t *testing.T) {
+	t.Parallel()
+	f, report, err := importText(t, "log.json", `{"version": 2, "eval": {"task": "t", "model": "openrouter/m", "model_base_url": "https://llm.example.com/v1", "model_generate_config": {"temperature": 0.5, "system_message": "Be exact."},
+		"model_roles": {"grader": {"model": "anthropic/claude-x"}}, "scorers": [{"name": "includes"}]},
+		"plan": {"steps": [{"solver": "system_message", "params": {"template": "Be short."}}, {"solver": "prompt_template", "params": {"template": "Answer: {prompt}"}}, {"solver": "self_critique", "params": {}}, {"solver": "generate", "params": {}}]},
+		"samples": [{"id": "1", "input": "a", "target": "x"}, {"id": "2", "input": "b", "target": "x"}, {"id": "3", "input": "c", "target": "x"}]}`, evals.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := string(f.Files["config.yaml"])
+	for _, want := range []string{"Be short.", "Be exact.", "provider: openrouter", "base_url: https://llm.example.com/v1", "temperature: 0.5", "judge:\n    provider: anthropic\n    model: claude-x"} {
+		if !strings.Contains(config, want) {
+			t.Errorf("no %q in\n%s", want, config)
+		}
+	}
+	if prompt := written(t, f)[0]["prompt"]; prompt != "Answer: a" || !strings.Contains(fmt.Sprint(report.Of(evals.NoCounterpart)), "self_critique") {
+		t.Errorf("%q: %+v", prompt, report.Rows)
+	}
+}
