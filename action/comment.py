@@ -2,8 +2,8 @@
 the job. An earlier comment of its own is changed instead of a second one written.
 
 Everything comes from variables and from files in SKILLOPT_OUT. Texts of tasks, models and
-skills stand in code blocks that they cannot end, or are report.md, which skillopt has made
-plain. What is not read or not allowed is told in the log and fails nothing: the comment is
+skills are in code blocks that they cannot end, and so is report.md: it is a file of the checkout,
+which a pull request writes as it likes. What is not read or not allowed is told in the log and fails nothing: the comment is
 an extra.
 """
 
@@ -77,7 +77,7 @@ def body(out, config, report):
     report = within(report)
     text = read(report, REPORT) if report else ""
     if text:
-        parts.append(f"<details><summary>report.md</summary>\n\n{text}\n\n</details>\n")
+        parts.append(f"<details><summary>report.md</summary>\n\n{fenced(text)}\n</details>\n")
     whole = "\n".join(parts)
     return whole if len(whole) <= LIMIT else whole[: LIMIT - len(CUT)] + CUT
 

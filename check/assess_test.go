@@ -322,3 +322,18 @@ func TestSnapshotErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestSubstringsAsSimpleQAEnv: the check that docs/from-skillrl.md gives for SimpleQAEnv passes the
+// answers that hold an accepted one, in any case, and no others.
+func TestSubstringsAsSimpleQAEnv(t *testing.T) {
+	t.Parallel()
+	suite, err := Compile([]any{map[string]any{"type": "icontains-any", "value": "$gold"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer, want := range map[string]float64{"It is due on 1 march 2026.": 1, "March 1": 1, "march 1st": 1, "on the 2nd": 0, "": 0, "1 Mar": 0} {
+		if got := suite.Score(answer, task.Task{ID: "t", Gold: []string{"1 March", "March 1"}}).Hard; float64(got) != want {
+			t.Errorf("%q: got %v, want %v", answer, got, want)
+		}
+	}
+}

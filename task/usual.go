@@ -15,13 +15,14 @@ type usual struct {
 	files   []string // in the order of reading
 	read    map[string]map[naming]bool
 	ignored map[string][]string // names that nothing reads, by file
+	context map[string]bool     // files whose questions are about a context
 }
 
 // naming says that a field has a name in a file.
 type naming struct{ field, name string }
 
 func newUsual(r Rules, used []string) *usual {
-	u := &usual{keeps: slices.Concat(used, r.Reads), read: map[string]map[naming]bool{}, ignored: map[string][]string{}}
+	u := &usual{keeps: slices.Concat(used, r.Reads), read: map[string]map[naming]bool{}, ignored: map[string][]string{}, context: map[string]bool{}}
 	if r.Prompt == "" && !r.OwnScore {
 		u.fields = append(u.fields, "prompt")
 	}
@@ -91,10 +92,26 @@ func (u *usual) item(path string, it Item) Item {
 				delete(m, name)
 			}
 		}
+		if field == "prompt" && name == "question" {
+			u.addContext(path, m)
+		}
 	}
 	u.ignore(path, names)
 	return it
 }
+
+// addContext puts the context that a question is about before it, unless a template says where it goes.
+func (u *usual) addContext(path string, m map[string]any) {
+	text, ok := m[fieldContext].(string)
+	if !ok || strings.TrimSpace(text) == "" || slices.Contains(u.keeps, fieldContext) {
+		return
+	}
+	m["prompt"] = text + "\n\n" + fmt.Sprint(m["prompt"])
+	u.context[path] = true
+}
+
+// fieldContext is where data sets of questions keep what these are about.
+const fieldContext = "context"
 
 // columns gives the columns of a table the fields that they are by their usual names.
 func (u *usual) columns(path string, cols []Column) {
@@ -142,6 +159,9 @@ func (u *usual) ignore(path string, names []string) {
 	for _, field := range u.fields {
 		taken = append(taken, findField(field, names))
 	}
+	if u.context[path] {
+		taken = append(taken, fieldContext)
+	}
 	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(taken, n) })
 	slices.Sort(rest)
 	u.ignored[path] = rest
@@ -169,6 +189,9 @@ func (u *usual) report(ps *problems) (lines []string) {
 				ps.add(path, "", "%s of the tasks is called %s here: give it one name", field, quotedList(names))
 			case len(names) == 1 && names[0] != field:
 				found = append(found, fmt.Sprintf("%q is read as %s", short(names[0]), field))
+				if field == "prompt" && u.context[path] {
+					found = append(found, fmt.Sprintf("with %q before it", fieldContext))
+				}
 			}
 		}
 		if len(found) == 0 {

@@ -52,3 +52,28 @@ func TestUsualNames(t *testing.T) {
 		})
 	}
 }
+
+// TestQuestionsAboutAContext: items {question, answers, context}, as skillrl's SimpleQAEnv has them, are
+// tasks without a template: what a question is about is before it, and makes it another question.
+func TestQuestionsAboutAContext(t *testing.T) {
+	t.Parallel()
+	items := `{"id": "1", "question": "When is it due?", "answers": ["1 March", "March 1"], "context": "Invoice 1: 1 March.", "task_type": "due"}
+{"id": "2", "question": "When is it due?", "answers": ["2 March"], "context": "Invoice 2: 2 March.", "task_type": "due"}
+{"id": "3", "question": "What is due?", "answers": "a sum", "context": ""}
+`
+	set, msg := load(t, "t.jsonl", items, task.Rules{})
+	if msg != "" {
+		t.Fatal(msg)
+	}
+	got := set.Tasks()
+	if len(got) != 3 || got[0].Prompt != "Invoice 1: 1 March.\n\nWhen is it due?" || got[2].Prompt != "What is due?" || len(got[0].Gold) != 2 {
+		t.Errorf("got %+v", got)
+	}
+	if warned := strings.Join(set.Warnings(), "\n"); !strings.Contains(warned, `"question" is read as prompt, with "context" before it`) || strings.Contains(warned, "not read") {
+		t.Errorf("warnings: %s", warned)
+	}
+	set, msg = load(t, "t.jsonl", items, task.Rules{Prompt: "{{context}} {{question}}"})
+	if msg != "" || set.Tasks()[0].Prompt != "" {
+		t.Errorf("with a template: %q, %s", set.Tasks()[0].Prompt, msg)
+	}
+}

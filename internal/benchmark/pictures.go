@@ -11,8 +11,10 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/dataset"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
@@ -98,6 +100,7 @@ func kindOf(data []byte) string {
 type gallery struct {
 	ctx   context.Context // of the preparation
 	from  *os.Root        // of the rows
+	dir   string          // where that is
 	above []*os.Root      // folders above that, for paths from a project's root
 	to    *os.Root        // the folder that is made
 	sums  map[string]string
@@ -132,6 +135,9 @@ func (g *gallery) one(it *item, p picture) (string, error) {
 		}
 	}
 	kind := kindOf(data)
+	if err := dataset.Pointer(data); err != nil {
+		return "", fail("the picture of task %q: %v", it.id, err)
+	}
 	if kind == "" {
 		return "", fail("the picture of task %q is neither png, jpeg, gif nor webp by its first bytes", it.id)
 	}
@@ -156,8 +162,11 @@ func (g *gallery) one(it *item, p picture) (string, error) {
 }
 
 // find reads a file that a row names: next to the rows, in a folder images there, from the folder of
-// the data, or from one above it.
+// the data, or from one above it. An absolute path is one that leads into the folder of the data.
 func (g *gallery) find(beside, name string) ([]byte, error) {
+	if rel, err := filepath.Rel(g.dir, name); filepath.IsAbs(name) && err == nil {
+		name = filepath.ToSlash(rel)
+	}
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	if !fs.ValidPath(clean) {
 		return nil, errors.New("its path leads out of the folder")

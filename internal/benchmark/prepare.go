@@ -123,7 +123,7 @@ func (p *preparation) all() (err error) {
 	if p.spool, err = newSpool(p.work.root); err != nil {
 		return err
 	}
-	p.gallery = &gallery{ctx: p.ctx, from: p.from, above: p.above, to: p.work.root, sums: map[string]string{}}
+	p.gallery = &gallery{ctx: p.ctx, from: p.from, dir: p.From, above: p.above, to: p.work.root, sums: map[string]string{}}
 	err = p.read(sources)
 	if err == nil {
 		err = p.write()

@@ -220,6 +220,31 @@ func TestTheSameRowsMakeTheSameBytes(t *testing.T) {
 	}
 }
 
+// TestFilesAsTheyArePublished: rows lie where the source has them, or beside each other, and name
+// their pictures by absolute paths into the folder.
+func TestFilesAsTheyArePublished(t *testing.T) {
+	t.Parallel()
+	own := map[string]string{"benchmark.yaml": about + "source:\n  - {hf: a/b, files: \"data/*.jsonl\", to: rows}\ntask: {id: '{{k}}', prompt: '{{q}}', gold: {field: a}, images: [{field: pic, name: '{{k}}.png'}]}\n", "SKILL.md": "# S\n"}
+	for _, place := range []string{"rows/a.jsonl", "data/a.jsonl", "a.jsonl", "set/data/a.jsonl"} {
+		data := lay(t, map[string]string{"pages/p.png": dot(t, 3)})
+		row := fmt.Sprintf(`{"k":"a","q":"one","a":"1","pic":%q}`+"\n", filepath.ToSlash(filepath.Join(data, "pages", "p.png")))
+		path := filepath.Join(data, filepath.FromSlash(place))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(row), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		_, report, err := prepared(t, own, nil, func(o *benchmark.Options) { o.From = data })
+		if err != nil || report.Pictures != 1 {
+			t.Errorf("%s: %d pictures, %v", place, report.Pictures, err)
+		}
+	}
+	for pic, want := range map[string]string{"/etc/hostname": "its path leads out of the folder", "p.png": "it is the pointer of Git LFS"} {
+		_, _, err := prepared(t, own, map[string]string{"rows/a.jsonl": `{"k":"a","q":"one","a":"1","pic":"` + pic + `"}`, "rows/p.png": "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", pic, err)
+		}
+	}
+}
+
 // TestWhatIsWrongIsNamed: with file, row and key; and nothing half written is left.
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,13 @@ func (p *preparation) sources() ([]rowFile, error) {
 		}
 	}
 	names, err := dataset.Files(p.ctx, p.from, p.Folder.Task.Rows, dataset.Bounds{})
+	for _, src := range p.Folder.Sources { // as they are published, and not as bench fetch lays them
+		for _, pattern := range []string{src.Files, path.Base(src.Files), "**/" + path.Base(src.Files)} {
+			if errors.Is(err, dataset.ErrNoFile) && src.Files != "" && !src.Unpack {
+				names, err = dataset.Files(p.ctx, p.from, pattern, dataset.Bounds{})
+			}
+		}
+	}
 	if errors.Is(err, dataset.ErrNoFile) {
 		return nil, &DataError{Where: p.Folder.Where, Name: p.Folder.Name, Msg: fmt.Sprintf("no file %s is in %s, and no folders train, val and test", p.Folder.Task.Rows, p.From)}
 	}

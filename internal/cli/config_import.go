@@ -100,9 +100,13 @@ func (o *configImportOptions) convert(a *app, file string) ([]byte, importer.Rep
 	return text, report, nil
 }
 
-// readSource reads a file. _base_ may name a device.
+// readSource reads a file. _base_ may name a device, or a file whose lines are a secret.
 func readSource(path string) ([]byte, error) {
-	return disk.Read(context.Background(), path, config.MaxFile)
+	data, err := disk.Read(context.Background(), path, config.MaxFile)
+	if err == nil {
+		err = importer.Recognise(path, data)
+	}
+	return data, err
 }
 
 // rebased turns a path from the working directory into one from the folder of

@@ -34,8 +34,8 @@ func tasksImportCommand(a *app) *cobra.Command {
 		Long: `Make a folder of tasks, checks, a config and a skill of what another program keeps to
 evaluate models with: a configuration of promptfoo, a data set or log of inspect_ai, an
 eval of OpenAI, rows of Hugging Face (JSONL, CSV, Parquet), the evals of a skill folder.
-It says what was taken over, what is judged otherwise and what has no counterpart, each
-with its file and key. Where answers would be judged by less than they were, nothing is
+It says what was taken over, what is judged otherwise, what has no counterpart and which
+rows are left out, each with its file and key. Where answers would be judged by less than they were, nothing is
 written unless --partial is given.
 
 Files are read below the folder of PATH, or below --root, and nowhere else; code that they
@@ -126,7 +126,12 @@ func (o *tasksImportOptions) source(a *app, path string) (dir, file string, err 
 		if info.IsDir() {
 			return full, ".", nil
 		}
-		return filepath.Dir(full), filepath.Base(full), nil
+		dir = filepath.Dir(full)
+		above := filepath.Dir(dir)
+		if there, _ := isThere(filepath.Join(above, "SKILL.md")); there && filepath.Base(dir) == "evals" { // the evals of a skill
+			return above, filepath.Join("evals", filepath.Base(full)), nil
+		}
+		return dir, filepath.Base(full), nil
 	}
 	dir = a.absolute(o.root)
 	file, err = filepath.Rel(dir, full)
@@ -268,7 +273,11 @@ const maxReported = 25
 // print says what was written, and what happened to the source.
 func (o *tasksImportOptions) print(a *app, files int, report evals.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s: %s from %s, %s\n", o.out, wording.Plural(report.Tasks, "task", "tasks"), report.Format, wording.Plural(files, "file", "files"))
+	fmt.Fprintf(&b, "wrote %s: %s from %s, %s", o.out, wording.Plural(report.Tasks, "task", "tasks"), report.Format, wording.Plural(files, "file", "files"))
+	if report.LeftOut > 0 {
+		fmt.Fprintf(&b, "; %d left out", report.LeftOut)
+	}
+	b.WriteByte('\n')
 	for _, section := range []struct {
 		title string
 		state evals.State
@@ -278,6 +287,7 @@ func (o *tasksImportOptions) print(a *app, files int, report evals.Report) error
 		{"added", evals.Added},
 		{"not needed", evals.NotNeeded},
 		{"no counterpart", evals.NoCounterpart},
+		{"left out", evals.LeftOut},
 	} {
 		rows := report.Of(section.state)
 		if len(rows) == 0 {

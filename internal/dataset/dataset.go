@@ -99,7 +99,7 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ": column %q", e.Column)
 	}
 	b.WriteString(": " + e.Msg)
-	return b.String()
+	return strings.TrimPrefix(b.String(), ": ")
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -141,12 +141,21 @@ func (r *reader) stream(use func(*bufio.Reader) error) (err error) {
 	return use(in)
 }
 
+// Pointer returns an error for the first bytes of what Git LFS has instead of a file.
+func Pointer(head []byte) error {
+	if bytes.HasPrefix(head, []byte("version https://git-lfs.github.com/")) {
+		return &Error{Err: ErrFormat, Msg: "it is the pointer of Git LFS, not the file: fetch it, or run git lfs pull"}
+	}
+	return nil
+}
+
 // notOtherwise reports what is often found instead of a data file.
 func notOtherwise(head []byte) error {
 	text := bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))
+	if err := Pointer(head); err != nil {
+		return err
+	}
 	switch {
-	case bytes.HasPrefix(text, []byte("version https://git-lfs.github.com/")):
-		return &Error{Err: ErrFormat, Msg: "it is the pointer of Git LFS, not the file: fetch it, or run git lfs pull"}
 	case bytes.HasPrefix(text, []byte("<!doctype html")), bytes.HasPrefix(text, []byte("<html")):
 		return &Error{Err: ErrFormat, Msg: "it is a web page: was the address of the page downloaded in the place of that of the file?"}
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), bytes.HasPrefix(head, []byte("PK\x03\x04")):

@@ -245,9 +245,9 @@ func (c *converter) rest(flat string) {
 	c.note(flat, Unknown, c.meant(flat, flatNames()))
 }
 
-// extra hands a key on to the environment.
+// extra keeps a key for an environment or a template of the user's: what is written here has none.
 func (c *converter) extra(flat string) {
-	note := "handed to environments and templates"
+	note := "nothing here reads it until a template or a program of env.command does: kept as extras." + flat
 	if !slices.Contains(benchmarkKeys(), flat) {
 		if near, ok := wording.Suggest(flat, append(flatNames(), benchmarkKeys()...)); ok {
 			note += "; did you mean " + near + "?"
@@ -275,7 +275,7 @@ func (c *converter) extra(flat string) {
 			return
 		}
 		c.extras[flat] = v
-		c.note(flat, Taken, note, "extras."+flat)
+		c.note(flat, NoCounterpart, note)
 	}
 }
 

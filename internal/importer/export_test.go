@@ -15,3 +15,12 @@ func Keys() []string {
 	}
 	return sorted(out)
 }
+
+// EveryKey lists all keys that are known, those of data and of benchmarks too.
+func EveryKey() []string {
+	out := Keys()
+	for _, key := range append(dataKeys(), benchmarkKeys()...) {
+		out = append(out, "env."+key)
+	}
+	return sorted(out)
+}

@@ -37,6 +37,22 @@ func known(flat string, v any) (Row, bool) {
 		return is(NotNeeded, "it follows from the train split and the batch")
 	case "meta_edit_budget", "max_analyst_rounds", "use_meta_reflect":
 		return is(NotNeeded, "nothing in SkillOpt reads it")
+	case "max_turns":
+		if n, ok := number(v); ok && n == 1 {
+			return is(NotNeeded, "a task has one turn here too")
+		}
+	case "image_detail":
+		if v == "auto" {
+			return is(NotNeeded, "left to the server here too")
+		}
+	case "use_theorem", "use_sketch":
+		if v == false {
+			return is(NotNeeded, "off")
+		}
+	case "shuffle_choices":
+		if v == true {
+			return is(NotNeeded, "choices are shuffled here too")
+		}
 	case "leading_words":
 		return is(NoCounterpart, "the list of directive words cannot be set")
 	case "sel_env_num", "test_env_num", "limit":

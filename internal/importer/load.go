@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,9 @@ func load(read ReadFile, path string, above []string) (map[string]any, error) {
 		return nil, &CycleError{Chain: chain}
 	}
 	data, err := read(path)
+	if refused := (*ParseError)(nil); errors.As(err, &refused) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", strings.Join(chain, ", which builds on "), err)
 	}
@@ -58,4 +62,38 @@ func load(read ReadFile, path string, above []string) (map[string]any, error) {
 		return nil, err
 	}
 	return layered(below, cfg), nil
+}
+
+// Recognise returns an error for a file that can be read and is no configuration of SkillOpt: one
+// with more keys that SkillOpt does not know than keys that it does. The error quotes nothing of it.
+func Recognise(file string, data []byte) error {
+	cfg, err := Parse(file, data)
+	if err != nil {
+		return nil // Load reports it
+	}
+	flat := append(flatNames(), benchmarkKeys()...)
+	ours, foreign := 0, 0
+	for key, value := range modernised(cfg) {
+		section, isMap := value.(map[string]any)
+		if known := slices.Contains(flat, key) || key == "_base_"; !isMap || !isSection(key) {
+			ours, foreign = ours+count(known), foreign+count(!known)
+			continue
+		}
+		for name := range section {
+			_, known := settingAt(key, name)
+			known = known || key == "env" && slices.Contains(flat, name)
+			ours, foreign = ours+count(known), foreign+count(!known && key != "env") // which has keys of its environment
+		}
+	}
+	if ours > 0 && ours >= foreign {
+		return nil
+	}
+	return &ParseError{File: file, What: "no configuration of SkillOpt: it has sections " + strings.Join(sections(), ", ") + " with keys such as train.num_epochs, or these keys without sections"}
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }

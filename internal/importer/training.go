@@ -19,11 +19,18 @@ func (c *converter) training() {
 	c.direct("minibatch_size", "reflect.minibatch_size", "")
 	c.direct("failure_only", "reflect.failure_only", "")
 	c.direct("eval_test", "eval.test", "")
-	c.direct("use_meta_skill", "meta_skill.enabled", "")
+	c.fallback("use_meta_skill", "meta_skill.enabled", false)
 	if n, ok := number(c.in["merge_batch_size"]); ok && n < 2 {
 		c.take("merge_batch_size", "aggregate.fan_in", int64(2), "below 2 acts as 2")
 	} else {
 		c.direct("merge_batch_size", "aggregate.fan_in", "")
+	}
+}
+
+// fallback takes a key over, or adds what SkillOpt does where its source leaves the key out.
+func (c *converter) fallback(flat, to string, def any) {
+	if c.direct(flat, to, ""); !c.set(flat) {
+		c.add(to, def, "SkillOpt's fallback for a source that leaves "+flat+" out")
 	}
 }
 
@@ -157,6 +164,7 @@ func (c *converter) budgetControl(mode optimize.Mode) {
 
 func (c *converter) budgetSchedule() {
 	if !c.set("lr_scheduler") {
+		c.fallback("lr_scheduler", "edits.schedule", string(schedule.Constant))
 		return
 	}
 	m, err := schedule.ParseMode(c.text("lr_scheduler"))
@@ -170,11 +178,11 @@ func (c *converter) budgetSchedule() {
 // slowUpdate converts the comparison at the end of epochs. SkillOpt forces its
 // guidance in unless told otherwise.
 func (c *converter) slowUpdate() {
-	c.direct("use_slow_update", "slow_update.enabled", "")
+	c.fallback("use_slow_update", "slow_update.enabled", false)
 	c.direct("slow_update_samples", "slow_update.samples", "")
 	if c.set("slow_update_gate_with_selection") {
 		c.direct("slow_update_gate_with_selection", "slow_update.gated", "")
-	} else if c.yes("use_slow_update", true) {
+	} else if c.yes("use_slow_update", false) {
 		c.add("slow_update.gated", false, "SkillOpt's default; true keeps guidance only when the selection score does not fall")
 	}
 	if !c.set("longitudinal_pair_policy") {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -243,7 +242,7 @@ func (r *reader) tagged(n yamlx.Node) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch tag := n.Written(); tag {
+	switch n.Written() {
 	case "!!int", "!!float", "!!bool", "!!null":
 		if s, ok := v.(string); ok {
 			return yamlx.Plain11(s), nil
@@ -252,6 +251,6 @@ func (r *reader) tagged(n yamlx.Node) (any, error) {
 	case "!!map", "!!seq", "!!str":
 		return v, nil
 	default:
-		return nil, r.fail(n, "a tag that no configuration has: "+strings.TrimSpace(tag))
+		return nil, r.fail(n, "a tag that no configuration has")
 	}
 }

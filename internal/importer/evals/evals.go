@@ -43,6 +43,8 @@ type work struct {
 	o        Options
 	report   Report
 	problems []task.Problem
+	noted    map[Row]bool
+	why      []task.Problem // of what is lost or left out, the first ones
 	items    []item
 	set      set
 }
@@ -56,10 +58,8 @@ type set struct {
 	extract any
 	target  model
 	judge   model
+	unknown bool // the source names models, and none is known here
 }
-
-// model is one that the source names.
-type model struct{ provider, name string }
 
 // item is what becomes a task.
 type item struct {
@@ -86,7 +86,7 @@ type picture struct {
 // Import converts a source. The error is a *task.Error that names every problem with its
 // file and row, or one of reading; then there is no folder.
 func Import(ctx context.Context, src Source, o Options) (Folder, Report, error) {
-	w := &work{ctx: ctx, read: reader{fsys: src.FS}, root: src.Root, o: o, report: Report{Rows: []Row{}}, set: set{extract: "verbatim"}}
+	w := &work{ctx: ctx, read: reader{fsys: src.FS}, root: src.Root, o: o, noted: map[Row]bool{}, report: Report{Rows: []Row{}}, set: set{extract: "verbatim"}}
 	file := path.Clean(strings.ReplaceAll(src.File, `\`, "/"))
 	if o.Format != "" && !slices.Contains(Formats(), o.Format) {
 		return Folder{}, w.report, problem(place{file: file}, "one of "+strings.Join(Formats(), ", ")+" is", "format %q is not known%s", o.Format, meant(o.Format, Formats()))
@@ -101,7 +101,7 @@ func Import(ctx context.Context, src Source, o Options) (Folder, Report, error) 
 	case "promptfoo":
 		w.promptfoo(file)
 	case "inspect":
-		(&inspecting{w}).inspect(file)
+		(&inspecting{work: w}).inspect(file)
 	case "openai":
 		(&registry{w}).openai(file)
 	case "agent-skills":
@@ -166,12 +166,17 @@ func (w *work) detect(file string) (string, string, error) {
 		}
 		file, w.o.Format = found, or(w.o.Format, format)
 	}
+	if ext := path.Ext(file); slices.Contains(codeEndings(), ext) {
+		return "", "", problem(place{file: file}, "save what it exports as JSON and import that: node -e 'import(\"./"+path.Base(file)+"\").then(m => console.log(JSON.stringify(m.default)))' > promptfooconfig.json", "it is code, which is not run")
+	}
 	if w.o.Format != "" {
 		return file, w.o.Format, nil
 	}
 	format, err := w.looksLike(file)
 	return file, format, err
 }
+
+func codeEndings() []string { return strings.Fields(".js .cjs .mjs .ts .cts .mts .py .rb") }
 
 func or(a, b string) string {
 	if a != "" {
@@ -191,6 +196,7 @@ func (w *work) inFolder(dir string) (file, format string, ok bool) {
 		{"*.eval", "inspect"},
 		{"registry/evals/*.yaml", "openai"},
 		{"evals/*.yaml", "openai"},
+		{"promptfooconfig.*", "promptfoo"},
 		{"*.parquet", "huggingface"},
 		{"*.jsonl", ""},
 		{"*.yaml", ""},

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -39,23 +40,17 @@ func (w *work) folder(at place) (Folder, Report, error) {
 	w.systems(at)
 	w.joinSame()
 	w.identify()
+	lines := w.lines(&out)
 	w.splits()
 	if len(w.items) < leastTasks && len(w.problems) == 0 {
+		w.problems = append(w.problems, w.why...)
 		w.fail(at, "add some, or have some drafted: `skillopt init DIR --skill SKILL.md --generate 30`", "there are %d tasks with checks in it, at least %d are needed to divide them", len(w.items), leastTasks)
 	}
 	var tasks bytes.Buffer
 	enc := json.NewEncoder(&tasks)
 	enc.SetEscapeHTML(false)
-	for i := range w.items {
-		one := &w.items[i]
-		w.examine(one)
-		l := line{ID: one.id, Type: one.kind, Prompt: one.prompt, Hidden: one.hidden, Checks: one.checks, Split: one.split, Meta: one.meta}
-		if len(one.gold) == 1 {
-			l.Gold = one.gold[0]
-		} else if len(one.gold) > 1 {
-			l.Gold = one.gold
-		}
-		l.Images = w.pictures(one, &out)
+	for i, l := range lines {
+		l.Split = w.items[i].split
 		if err := enc.Encode(l); err != nil {
 			return Folder{}, w.report, fmt.Errorf("write task: %w", err)
 		}
@@ -72,6 +67,35 @@ func (w *work) folder(at place) (Folder, Report, error) {
 	out.Files["config.yaml"] = config
 	w.report.Tasks = len(w.items)
 	return out, w.report, nil
+}
+
+// lines returns the tasks as they are written. Those whose checks or pictures cannot be used are left out.
+func (w *work) lines(out *Folder) []line {
+	var all []line
+	var kept []item
+	for _, one := range w.items {
+		l := line{ID: one.id, Type: one.kind, Prompt: one.prompt, Hidden: one.hidden, Meta: one.meta}
+		ok := w.attempt(func() {
+			w.examine(&one)
+			l.Images = w.pictures(&one, out)
+		})
+		if !ok {
+			for _, name := range l.Images {
+				delete(out.Files, name)
+				delete(out.Copies, name)
+			}
+			continue
+		}
+		l.Checks = one.checks
+		if len(one.gold) == 1 {
+			l.Gold = one.gold[0]
+		} else if len(one.gold) > 1 {
+			l.Gold = one.gold
+		}
+		all, kept = append(all, l), append(kept, one)
+	}
+	w.items = kept
+	return all
 }
 
 // systems makes what the source says apart from the prompt that of the whole set, where it is
@@ -112,8 +136,12 @@ func (w *work) joinSame() {
 		first := &out[at]
 		switch {
 		case len(one.checks) > 0 && len(first.checks) > 0:
-			first.checks = []any{all(first.checks), all(one.checks)}
-			w.note(one.at, Changed, "asks what %s asks, and is joined with it: both are to hold", first.at.named())
+			for _, c := range one.checks {
+				if !slices.ContainsFunc(first.checks, func(there any) bool { return reflect.DeepEqual(there, c) }) {
+					first.checks = append(slices.Clip(first.checks), c)
+				}
+			}
+			w.note(one.at, Changed, "asks what %s asks, and is joined with it: the checks of both are to hold", first.at.named())
 		case len(one.checks) == 0 && slices.Equal(one.gold, first.gold):
 			w.note(one.at, NotNeeded, "is %s once more", first.at.named())
 		default:
@@ -258,6 +286,9 @@ func (w *work) pictures(one *item, out *Folder) []string {
 		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPicture) {
 			err = errors.New("is no regular file of 20 MB at most")
 		}
+		if err == nil {
+			err = w.read.checkPointer(p.from)
+		}
 		if err != nil {
 			w.fail(one.at, "put it there, or correct the path", "the picture %.80q: %v", p.from, plain(err))
 		}
@@ -312,7 +343,12 @@ func (w *work) config(at place, skill string) ([]byte, error) {
 	if w.items[0].split == "" {
 		top = append(top, yamlx.Entry{Key: "split", Value: yamlx.Ordered{{Key: "seed", Value: 42}}})
 	}
-	top = append(top, yamlx.Entry{Key: "models", Value: w.models(at)})
+	if w.set.target.agent != "" {
+		top = append(top, yamlx.Entry{Key: "agent", Value: yamlx.Ordered{{Key: "name", Value: w.set.target.agent}}})
+	}
+	if models := w.models(at); models != nil {
+		top = append(top, yamlx.Entry{Key: "models", Value: models})
+	}
 	body, err := yamlx.Encode(top)
 	if err != nil {
 		return nil, fmt.Errorf("write config: %w", err)
@@ -332,31 +368,6 @@ func printable(text string) string {
 
 // escaped is a text as templates have it.
 func escaped(text string) string { return strings.ReplaceAll(text, "{{", "{{{{") }
-
-// models are those that the source names, and others in their place.
-func (w *work) models(at place) yamlx.Ordered {
-	target := w.set.target
-	if target.name == "" {
-		target = model{"openai", "gpt-5-mini"}
-		w.note(at, Added, "models.target is openai/gpt-5-mini: the source names none that is known here")
-	}
-	out := yamlx.Ordered{{Key: "target", Value: target.entry()}}
-	w.note(at, Added, "models.optimizer is openai/gpt-5: nothing there improves a skill")
-	out = append(out, yamlx.Entry{Key: "optimizer", Value: model{"openai", "gpt-5"}.entry()})
-	if w.judged() {
-		judge := w.set.judge
-		if judge.name == "" {
-			judge = model{"openai", "gpt-5"}
-			w.note(at, Added, "models.judge is openai/gpt-5: the source names no grader that is known here")
-		}
-		out = append(out, yamlx.Entry{Key: "judge", Value: judge.entry()})
-	}
-	return out
-}
-
-func (m model) entry() yamlx.Ordered {
-	return yamlx.Ordered{{Key: "provider", Value: m.provider}, {Key: "model", Value: m.name}}
-}
 
 // judged reports whether a check asks a judge.
 func (w *work) judged() bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,7 +17,10 @@ import (
 )
 
 // inspecting imports what inspect_ai keeps.
-type inspecting struct{ *work }
+type inspecting struct {
+	*work
+	system, template string // of the solvers of a log
+}
 
 // inspect imports samples of inspect_ai: of a data set, or of the log of an evaluation.
 func (w *inspecting) inspect(file string) {
@@ -41,10 +45,12 @@ func (w *inspecting) inspect(file string) {
 	w.set.checks = j.checks
 	for row, err := range w.read.rows(file) {
 		if err != nil {
-			w.failRow(file, err)
+			if w.badRow(file, err) {
+				continue
+			}
 			return
 		}
-		w.sample(place{file: file, row: row.n}, row.m, j)
+		w.attempt(func() { w.sample(place{file: file, row: row.n}, row.m, j) })
 	}
 }
 
@@ -136,10 +142,11 @@ func (w *inspecting) inspectLog(at place, log map[string]any) {
 	if name, ok := spec["task"].(string); ok {
 		w.set.name = or(slug(path.Base(name)), w.set.name)
 	}
-	if m, ok := modelOf(spec["model"]); ok {
-		w.set.target = m
-		w.note(at.in("eval.model"), Taken, "models.target is %s/%s", m.provider, m.name)
-	}
+	w.target(at, spec, log["plan"])
+	w.rest(at, log, "eval plan samples", "version status results stats error reductions invalidated location etag tags metadata log_updates config_updates")
+	w.rest(at.in("eval"), spec, "task model scorers model_base_url model_generate_config model_roles", `eval_id run_id created task_id task_version task_file
+		task_display_name task_registry_name task_attribs task_args_passed dataset config packages revision metrics tags metadata eval_set_id viewer
+		task_description headline_metric shards exception exc_type exc_value exc_traceback`)
 	j := w.scorers(at.in("eval.scorers"), spec["scorers"])
 	w.set.checks = j.checks
 	samples, ok := log["samples"].([]any)
@@ -151,13 +158,76 @@ func (w *inspecting) inspectLog(at place, log map[string]any) {
 		m, ok := raw.(map[string]any)
 		here := at.in("samples[%d]", i)
 		if !ok {
-			w.fail(here, "copy the log again", "found %s, allowed: a sample", describe(raw))
-			return
+			w.attempt(func() { w.fail(here, "copy the log again", "found %s, allowed: a sample", describe(raw)) })
+			continue
 		}
 		if epoch, isNumber := yamlx.Number(m["epoch"]); isNumber && epoch > 1 {
 			continue // asked again
 		}
-		w.sample(here, resolved(m, m["attachments"]).(map[string]any), j)
+		w.attempt(func() { w.sample(here, resolved(m, m["attachments"]).(map[string]any), j) })
+	}
+}
+
+// target takes over the model of a log, and how it was asked.
+func (w *inspecting) target(at place, spec map[string]any, plan any) {
+	id, _ := spec["model"].(string)
+	m, known := modelOf(id)
+	if w.set.unknown = !known && id != ""; w.set.unknown {
+		w.note(at.in("eval.model"), NoCounterpart, "no model that is known here by that name")
+	}
+	settings, _ := spec["model_generate_config"].(map[string]any)
+	if base := spec["model_base_url"]; base != nil && known {
+		w.modelSettings(at.in("eval"), "target", &m, map[string]any{"base_url": base})
+	}
+	roles, _ := spec["model_roles"].(map[string]any)
+	w.rest(at.in("eval.model_roles"), roles, "grader", "")
+	if grader, ok := roles["grader"].(map[string]any); ok {
+		w.judge(at.in("eval.model_roles.grader"), grader["model"])
+	}
+	if planned, ok := plan.(map[string]any); ok {
+		w.rest(at.in("plan"), planned, "steps config", "name")
+		w.steps(at.in("plan.steps"), planned["steps"])
+		if len(settings) == 0 {
+			settings, _ = planned["config"].(map[string]any)
+		}
+	}
+	if text, ok := settings["system_message"].(string); ok {
+		settings = maps.Clone(settings)
+		delete(settings, "system_message")
+		w.system = strings.TrimPrefix(w.system+"\n\n"+text, "\n\n")
+		w.note(at.in("eval.model_generate_config.system_message"), Taken, "the system message")
+	}
+	if !known {
+		return
+	}
+	w.modelSettings(at.in("eval.model_generate_config"), "target", &m, settings)
+	w.set.target = m
+	w.note(at.in("eval.model"), Taken, "models.target is %s/%s", m.provider, m.name)
+}
+
+// steps says what happens to the solvers of a log.
+func (w *inspecting) steps(at place, v any) {
+	list, _ := v.([]any)
+	for i, raw := range list {
+		m, _ := raw.(map[string]any)
+		params, _ := m["params"].(map[string]any)
+		name, _ := m["solver"].(string)
+		template, _ := params["template"].(string)
+		name = strings.TrimPrefix(name, "inspect_ai/")
+		here := at.in("[%d]", i)
+		switch plain := !strings.ContainsAny(strings.ReplaceAll(template, "{prompt}", ""), "{}"); {
+		case name == "generate":
+		case name == "multiple_choice":
+			w.note(here, Changed, "multiple_choice: the choices are behind the question, in other words")
+		case name == "system_message" && template != "" && plain:
+			w.system = strings.TrimPrefix(w.system+"\n\n"+template, "\n\n")
+			w.note(here, Taken, "the system message")
+		case name == "prompt_template" && strings.Contains(template, "{prompt}") && plain:
+			w.template = template
+			w.note(here, Taken, "the template of the prompt")
+		default:
+			w.note(here, NoCounterpart, "the solver %.60q changes what is asked or answered there", name)
+		}
 	}
 }
 
@@ -203,6 +273,12 @@ func (w *inspecting) scorers(at place, v any) judging {
 		name, _ := m["name"].(string)
 		options, _ := m["options"].(map[string]any)
 		here := at.in("[%d]", i)
+		read := "ignore_case location"
+		if strings.Contains(name, "model_graded") {
+			read = "model"
+			w.judge(here.in("options.model"), options["model"])
+		}
+		w.rest(here.in("options"), options, read, "")
 		c, note := scorer(strings.TrimPrefix(name, "inspect_ai/"), options)
 		switch {
 		case c == nil && strings.TrimPrefix(name, "inspect_ai/") == "choice":
@@ -265,6 +341,12 @@ func (w *inspecting) sample(at place, m map[string]any, j judging) {
 		return
 	}
 	one.prompt = prompt
+	if w.template != "" {
+		one.prompt = strings.ReplaceAll(w.template, "{prompt}", prompt)
+	}
+	if w.system != "" {
+		one.system = strings.TrimSuffix(w.system+"\n\n"+one.system, "\n\n")
+	}
 	target := m["target"]
 	if text, isText := target.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "[") {
 		if v, err := decodeJSON([]byte(text)); err == nil { // a cell of a table that holds a list
@@ -277,6 +359,9 @@ func (w *inspecting) sample(at place, m map[string]any, j judging) {
 	if !w.choices(at.in("choices"), m["choices"], &one) {
 		return
 	}
+	w.rest(place{file: at.file}, m, "id epoch input target choices metadata setup sandbox files attachments",
+		`uuid messages output scores store events model_usage role_usage started_at completed_at total_time working_time error error_retries limit invalidation timelines events_data
+		description model_fallbacks turn_count token_limit token_limit_type token_limit_usage message_limit time_limit`)
 	if meta, isMap := m["metadata"].(map[string]any); isMap && len(meta) > 0 {
 		one.meta = meta
 	}

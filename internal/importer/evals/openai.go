@@ -44,6 +44,7 @@ func (w *registry) openai(file string) {
 			continue
 		}
 		args, _ := entry["args"].(map[string]any)
+		w.rest(at.in("%s", name), entry, "class args", "id metrics description disclaimer")
 		found = append(found, openaiEval{at.in("%s", name), class, args})
 	}
 	if len(found) == 0 {
@@ -134,30 +135,35 @@ func (w *registry) samples(file string, e openaiEval) {
 		w.note(e.at.in("class"), Taken, "%.80s", e.class)
 	}
 	w.set.checks = checks
-	for _, key := range slices.Sorted(maps.Keys(e.args)) {
-		if !slices.Contains([]string{"samples_jsonl", "ignore_case", "modelgraded_spec"}, key) {
-			w.note(e.at.in("args.%s", key), NoCounterpart, "nothing here does this")
-		}
-	}
+	_, class, _ := strings.Cut(e.class, ":")
+	w.rest(e.at.in("args"), e.args, "samples_jsonl "+map[string]string{"Includes": "ignore_case", "ModelBasedClassify": "modelgraded_spec"}[class], "")
 	for row, err := range w.read.rows(file) {
 		if err != nil {
-			w.failRow(file, err)
+			if w.badRow(file, err) {
+				continue
+			}
 			return
 		}
 		at := place{file: file, row: row.n}
-		one := item{at: at}
-		prompt, ok := w.input(at.in("input"), row.m["input"], &one)
-		if !ok {
-			continue
-		}
-		one.prompt = prompt
-		if criterion, isText := row.m["criteria"].(string); isText && len(checks) == 0 {
-			one.checks = []any{map[string]any{"type": "llm-rubric", "criteria": []any{criterion}}}
-		} else if one.gold, ok = w.golds(at.in("ideal"), row.m["ideal"]); !ok {
-			continue
-		}
-		w.add(one)
+		w.attempt(func() { w.openaiSample(at, row.m, len(checks) == 0) })
 	}
+}
+
+// openaiSample makes a task of a sample, which has its criteria or its answers.
+func (w *registry) openaiSample(at place, m map[string]any, byCriteria bool) {
+	w.rest(place{file: at.file}, m, "input "+map[bool]string{true: "criteria ideal", false: "ideal"}[byCriteria], "")
+	one := item{at: at}
+	prompt, ok := w.input(at.in("input"), m["input"], &one)
+	if !ok {
+		return
+	}
+	one.prompt = prompt
+	if criterion, isText := m["criteria"].(string); isText && byCriteria {
+		one.checks = []any{map[string]any{"type": "llm-rubric", "criteria": []any{criterion}}}
+	} else if one.gold, ok = w.golds(at.in("ideal"), m["ideal"]); !ok {
+		return
+	}
+	w.add(one)
 }
 
 // add adds a task, within bounds.

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -20,15 +21,18 @@ type promptfoo struct {
 	file    string
 	top     map[string]any
 	prompts []promptText
+	only    []any // names of the prompts that the target is asked with; nil: all
 	defTest map[string]any
-	counts  map[string]int // of assertions that were taken over, by their types
+	vars    map[string]bool // names that tests give values
+	counts  map[string]int  // of assertions that were taken over, by their types
 	tests   int
 }
 
 // promptText is a prompt as the source has it.
 type promptText struct {
-	at   place
-	text string
+	at    place
+	text  string
+	names []string // by which providers and tests may name it
 }
 
 func taskOf(id string) task.Task { return task.Task{ID: id} }
@@ -51,7 +55,7 @@ func (w *work) promptfoo(file string) {
 		w.fail(at, "name a configuration of promptfoo", "found %s, allowed: an object with prompts and tests", describe(v))
 		return
 	}
-	p := &promptfoo{work: w, file: file, top: top, counts: map[string]int{}}
+	p := &promptfoo{work: w, file: file, top: top, vars: map[string]bool{}, counts: map[string]int{}}
 	p.keys(at)
 	if text, ok := top["description"].(string); ok && slug(text) != "" {
 		w.set.name = slug(text)
@@ -59,16 +63,16 @@ func (w *work) promptfoo(file string) {
 	p.providers(at)
 	p.loadPrompts(at.in("prompts"), top["prompts"])
 	p.defTest = p.defaultTest(at.in("defaultTest"))
-	for _, t := range p.loadTests(at.in("tests"), top["tests"]) {
-		p.test(t)
+	p.testKeys(pfTest{at.in("defaultTest"), p.defTest})
+	for _, t := range append(p.loadTests(at.in("tests"), top["tests"]), p.scenarios(at.in("scenarios"))...) {
+		p.attempt(func() { p.test(t) })
 	}
-	for _, t := range p.scenarios(at.in("scenarios")) {
-		p.test(t)
-	}
+	p.reportUnusedVars(at)
 	for _, kind := range slices.Sorted(maps.Keys(p.counts)) {
 		w.note(at.in("tests"), Taken, "%d of %s", p.counts[kind], kind)
 	}
 	if p.tests == 0 && len(w.problems) == 0 {
+		w.problems = w.why
 		w.fail(at.in("tests"), "add tests with assert", "there are none")
 	}
 }
@@ -76,7 +80,7 @@ func (w *work) promptfoo(file string) {
 // keys says what happens to the keys of the top that are no tests.
 func (p *promptfoo) keys(at place) {
 	known := strings.Fields("prompts tests defaultTest scenarios providers targets description assertionTemplates")
-	idle := strings.Fields("$schema tags metadata evaluateOptions commandLineOptions outputPath sharing writeLatestResults version derivedMetrics tracing redteam")
+	idle := strings.Fields("$schema tags metadata evaluateOptions commandLineOptions outputPath sharing writeLatestResults version derivedMetrics tracing")
 	for _, key := range slices.Sorted(maps.Keys(p.top)) {
 		switch {
 		case slices.Contains(known, key):
@@ -100,49 +104,34 @@ func (p *promptfoo) providers(at place) {
 			list = []any{p.top[key]}
 		}
 		for i, one := range list {
-			m, ok := modelOf(one)
-			here := at.in("%s[%d]", key, i)
-			switch {
-			case ok && p.set.target.name == "":
-				p.set.target = m
-				p.note(here, Taken, "models.target is %s/%s", m.provider, m.name)
-			case ok:
-				p.note(here, NotNeeded, "one model is trained for: %s/%s is not", m.provider, m.name)
-			default:
-				p.note(here, NoCounterpart, "no model that is known here by that name")
-			}
+			p.provider(at.in("%s[%d]", key, i), one)
 		}
 	}
+	p.set.unknown = p.set.target.provider == "" && (p.top["providers"] != nil || p.top["targets"] != nil)
 }
 
-// modelOf reads a model as promptfoo and inspect write it.
-func modelOf(v any) (model, bool) {
-	switch inner := v.(type) {
-	case map[string]any:
-		v = inner["id"]
-		if v == nil && len(inner) == 1 {
-			for key := range inner {
-				v = key
-			}
-		}
+func (p *promptfoo) provider(at place, v any) {
+	id, more := splitEntry(v)
+	m, known := modelOf(id)
+	config, _ := more["config"].(map[string]any)
+	switch {
+	case !known:
+		p.note(at, NoCounterpart, "no model that is known here by that name")
+		return
+	case p.set.target.provider != "" || p.set.target.agent != "":
+		p.note(at, NotNeeded, "one model is trained for: %s/%s is not", m.provider, m.name)
+		return
 	}
-	text, _ := v.(string)
-	parts := strings.Split(text, ":")
-	if provider, name, ok := strings.Cut(text, "/"); ok && len(parts) == 1 {
-		parts = []string{provider, name}
+	p.modelSettings(at.in("config"), "target", &m, config)
+	p.set.target = m
+	if p.note(at, Taken, "models.target is %s/%s", m.provider, m.name); m.agent != "" {
+		p.note(at, Changed, "the agent %s carries out the tasks, in a workspace of each: agent.name", m.agent)
 	}
-	if len(parts) < 2 {
-		return model{}, false
+	if more["transform"] != nil {
+		p.lose(at.in("transform"), "its code is not run: answers are judged as they are")
 	}
-	provider := map[string]string{"openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "google": "gemini"}[parts[0]]
-	name := parts[1]
-	if len(parts) > 2 && slices.Contains([]string{"chat", "responses", "messages", "completion"}, parts[1]) {
-		name = strings.Join(parts[2:], ":")
-	}
-	if provider == "" || name == "" || strings.ContainsAny(name, " ${}\n") {
-		return model{}, false
-	}
-	return model{provider, name}, true
+	p.only, _ = more["prompts"].([]any)
+	p.rest(at, more, "id config transform prompts", "delay label")
 }
 
 func (p *promptfoo) resolve(at place, name string) (string, bool) {
@@ -153,89 +142,50 @@ func (p *promptfoo) resolve(at place, name string) (string, bool) {
 	return file, err == nil
 }
 
-// loadPrompts reads the prompts, of which the first is used.
-func (p *promptfoo) loadPrompts(at place, v any) {
-	list, ok := v.([]any)
-	if !ok && v != nil {
-		list = []any{v}
-	}
-	for i, one := range list {
-		p.loadPrompt(at.in("[%d]", i), one)
-	}
-	if len(p.prompts) == 0 {
-		if len(p.problems) == 0 {
-			p.fail(at, "write one as text with {{names}}", "there is no prompt that can be read")
-		}
-		return
-	}
-	for _, other := range p.prompts[1:] {
-		p.note(other.at, NoCounterpart, "one prompt is trained with: the first; remove that to train with this one")
-	}
-}
-
-func (p *promptfoo) loadPrompt(at place, v any) {
-	if m, ok := v.(map[string]any); ok {
-		for _, key := range []string{"raw", "id", "file"} {
-			if m[key] != nil {
-				p.loadPrompt(at.in(key), m[key])
-				return
-			}
-		}
-	}
-	text, ok := v.(string)
-	if !ok || strings.TrimSpace(text) == "" {
-		p.fail(at, "write it as text with {{names}}", "found %s, allowed: a prompt", describe(v))
-		return
-	}
-	ext := strings.ToLower(path.Ext(strings.SplitN(strings.TrimPrefix(text, "file://"), ":", 2)[0]))
-	isFile := strings.HasPrefix(text, "file://") || !strings.ContainsAny(text, "\n{ ") && slices.Contains([]string{".txt", ".json", ".yaml", ".yml", ".md", ".j2"}, ext)
-	switch {
-	case !isFile:
-		p.prompts = append(p.prompts, promptText{at, text})
-	case slices.Contains([]string{".js", ".cjs", ".mjs", ".ts", ".py"}, ext):
-		p.note(at, NoCounterpart, "%.80s: its code is not run", text)
-	default:
-		p.promptFile(at, text)
-	}
-}
-
-func (p *promptfoo) promptFile(at place, name string) {
-	pattern, ok := p.resolve(at, name)
-	if !ok {
-		return
-	}
-	files, err := p.read.glob(pattern)
-	if err != nil || len(files) == 0 {
-		p.fail(at, "correct the pattern", "%.80q names no file", name)
-	}
-	for _, file := range files {
-		text, err := p.read.text(file)
-		if err != nil {
-			p.fail(at, "put the file there, or correct the path", "%s: %v", file, err)
-			return
-		}
-		if ext := path.Ext(file); ext == ".yaml" || ext == ".yml" {
-			if v, err := decodeYAML(file, []byte(text)); err == nil {
-				text = printed(v)
-			}
-		}
-		parts := []string{text}
-		if path.Ext(file) == ".txt" {
-			parts = strings.Split(text, "\n---\n")
-		}
-		for _, part := range parts {
-			if part = strings.TrimSpace(part); part != "" {
-				p.prompts = append(p.prompts, promptText{at, part})
-			}
-		}
-	}
-}
-
 // test is one test, with where it is.
 type pfTest struct {
 	at place
 	m  map[string]any
 }
+
+// testKeys names the keys of a test that nothing reads.
+func (p *promptfoo) testKeys(t pfTest) {
+	p.rest(t.at, t.m, "vars assert options threshold metadata description assertScoringFunction prompts", "")
+	options, _ := t.m["options"].(map[string]any)
+	for _, key := range []string{"tools", "functions", "tool_choice", "function_call", "response_format"} {
+		if options[key] != nil {
+			p.lose(t.at.in("options.%s", key), "nothing here sends it to a model, so that answers may have another form")
+		}
+	}
+	p.rest(t.at.in("options"), options, "prefix suffix transform transformVars postprocess provider disableVarExpansion disableDefaultAsserts tools functions tool_choice function_call response_format", "runSerially repeat disableConversationVar")
+}
+
+// reportUnusedVars reports a prompt that uses none of the variables of the tests.
+func (p *promptfoo) reportUnusedVars(at place) {
+	if len(p.prompts) == 0 || len(p.vars) == 0 {
+		return
+	}
+	text := p.prompts[0].text
+	for _, use := range templateUse.FindAllStringSubmatch(text, -1) {
+		for word := range strings.FieldsFuncSeq(use[0], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' }) {
+			if p.vars[word] {
+				return
+			}
+		}
+	}
+	names, help := slices.Sorted(maps.Keys(p.vars)), ""
+	for _, name := range names {
+		if strings.Contains(text, "{"+name+"}") {
+			help = fmt.Sprintf("; write {{%s}} for {%s}", name, name)
+		}
+	}
+	row := Row{File: at.file, Key: p.prompts[0].at.key, State: Changed, Note: fmt.Sprintf("the prompt uses none of the variables %s, there neither%s", strings.Join(names[:min(len(names), 5)], ", "), help)}
+	p.record(row)
+	p.why = append(p.why, task.Problem{Origin: row.File, Msg: row.Key + ": " + row.Note})
+}
+
+// templateUse matches the parts of a template that may use variables.
+var templateUse = pattern.New(`\{[{%][\s\S]*?[}%]\}`)
 
 // test makes tasks of a test: one for each combination of its variables.
 func (p *promptfoo) test(t pfTest) {
@@ -243,7 +193,13 @@ func (p *promptfoo) test(t pfTest) {
 	if len(p.prompts) == 0 {
 		return
 	}
+	p.testKeys(t)
 	merged := p.merged(t)
+	if only, ok := merged["prompts"].([]any); ok && !p.prompts[0].isAmong(only) {
+		p.note(t.at.in("prompts"), LeftOut, "it is asked with other prompts than the one that is trained with")
+		p.report.LeftOut++
+		return
+	}
 	if merged["assertScoringFunction"] != nil {
 		p.lose(t.at.in("assertScoringFunction"), "its code is not run: scores are weighted means")
 	}
@@ -253,9 +209,7 @@ func (p *promptfoo) test(t pfTest) {
 			p.lose(t.at.in("options.%s", key), "its code is not run: answers are judged as they are")
 		}
 	}
-	if m, ok := modelOf(options["provider"]); ok {
-		p.set.judge = m
-	}
+	p.judge(t.at.in("options.provider"), options["provider"])
 	vars, _ := merged["vars"].(map[string]any)
 	if merged["vars"] != nil && vars == nil {
 		p.fail(t.at.in("vars"), "write name: value", "found %s, allowed: an object", describe(merged["vars"]))
@@ -265,12 +219,15 @@ func (p *promptfoo) test(t pfTest) {
 	if options["disableVarExpansion"] != true {
 		combined = p.combinations(t.at, vars)
 	}
+	for name := range vars {
+		p.vars[name] = true
+	}
 	for i, one := range combined {
 		at := t.at
 		if len(combined) > 1 {
 			at = at.in("vars#%d", i+1)
 		}
-		p.item(at, merged, options, one)
+		p.attempt(func() { p.item(at, merged, options, one) })
 	}
 }
 
@@ -390,7 +347,7 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 	}
 	switch {
 	case len(checks) == 0:
-		p.note(at, NoCounterpart, "nothing says whether an answer is right: the test is left out")
+		p.fail(at, "give it an assertion that is known here", "nothing is left that says whether an answer is right")
 		return
 	case weightless(checks):
 		p.note(at, Changed, "every weight is 0, so nothing counts, there neither: its score is the same for all answers")
@@ -406,11 +363,7 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 	if len(one.meta) == 0 {
 		one.meta = nil
 	}
-	if len(p.items) >= maxItems {
-		p.fail(at, "import a part of it", "there are more than %d tasks", maxItems)
-		return
-	}
-	p.items = append(p.items, one)
+	p.add(one)
 }
 
 // envUse is where a template asks for a variable of the environment.
@@ -508,13 +461,8 @@ func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one
 	return withoutMarks(text), true
 }
 
-// unrendered says why a prompt cannot be filled in. It is called once.
+// unrendered says why a prompt cannot be filled in.
 func (p *promptfoo) unrendered(at place, err error) (string, bool) {
-	for _, told := range p.problems {
-		if strings.HasPrefix(told.Msg, at.key+": ") {
-			return "", false
-		}
-	}
 	p.fail(at, "write the prompt with names alone, such as {{question}}", "%v", err)
 	return "", false
 }
@@ -616,7 +564,7 @@ func (w *work) content(at place, v any, one *item) (string, bool) {
 			switch address, isImage := url.(string); {
 			case isText:
 				texts = append(texts, withoutMarks(text))
-			case isImage && strings.HasPrefix(address, imageMark): // a file, which is there already
+			case isImage && strings.Contains(address, imageMark): // a file, which is there already
 			case isImage:
 				if !w.picture(at.in("[%d]", i), address, one) {
 					return "", false
@@ -639,6 +587,10 @@ func (w *work) picture(at place, address string, one *item) bool {
 		return false
 	}
 	if head, data, ok := strings.Cut(address, ";base64,"); ok && strings.HasPrefix(head, "data:image/") {
+		if strings.HasPrefix(data, "data:") {
+			w.fail(at, "write it once", "the picture begins with data: and %s twice", head)
+			return false
+		}
 		raw, err := base64.StdEncoding.DecodeString(data)
 		if err != nil || len(raw) > maxPicture {
 			w.fail(at, "encode it anew", "the picture is no base64 of 20 MB at most")

@@ -113,6 +113,11 @@ func (p *promptfoo) assertion(at place, a map[string]any, vars map[string]any, i
 		return nil
 	}
 	p.common(at, a, c)
+	read := map[string]string{"assert-set": " threshold assert", "levenshtein": " value threshold"}[base]
+	if asksJudge(c) {
+		read = " value threshold provider rubricPrompt"
+	}
+	p.rest(at, a, "type weight metric $ref transform contextTransform"+or(read, " value"), "")
 	p.count(kind)
 	return c
 }
@@ -552,9 +557,7 @@ func (p *promptfoo) judged(at place, kind, base string, a map[string]any, value 
 		p.missing(at, kind, "what is to hold, in words")
 		return nil
 	}
-	if m, ok := modelOf(a["provider"]); ok {
-		p.set.judge = m
-	}
+	p.judge(at.in("provider"), a["provider"])
 	if a["rubricPrompt"] != nil {
 		p.note(at.in("rubricPrompt"), NoCounterpart, "the judge is asked in the words of this program")
 	}

@@ -21,6 +21,7 @@ func (p *promptfoo) loadTests(at place, v any) []pfTest {
 		return p.testFiles(at, v)
 	case map[string]any:
 		if name, ok := v["path"].(string); ok {
+			p.rest(at, v, "path", "")
 			return p.testFiles(at.in("path"), name)
 		}
 	case []any:
@@ -32,18 +33,27 @@ func (p *promptfoo) loadTests(at place, v any) []pfTest {
 				out = append(out, p.testFiles(here, one)...)
 			case map[string]any:
 				if name, ok := one["path"].(string); ok && one["vars"] == nil && one["assert"] == nil {
+					p.rest(here, one, "path", "")
 					out = append(out, p.testFiles(here.in("path"), name)...)
 					continue
 				}
-				out = append(out, pfTest{here, p.withVars(here, one)})
+				p.keep(&out, here, func() map[string]any { return p.withVars(here, one) })
 			default:
-				p.fail(here, "write {vars: {...}, assert: [...]}", "found %s, allowed: a test", describe(one))
+				p.attempt(func() { p.fail(here, "write {vars: {...}, assert: [...]}", "found %s, allowed: a test", describe(one)) })
 			}
 		}
 		return out
 	}
 	p.fail(at, "write a list of tests, or file://tests.csv", "found %s, allowed: a list or the name of a file", describe(v))
 	return nil
+}
+
+// keep adds a test that can be read.
+func (p *promptfoo) keep(tests *[]pfTest, at place, read func() map[string]any) {
+	var m map[string]any
+	if p.attempt(func() { m = read() }) {
+		*tests = append(*tests, pfTest{at, m})
+	}
 }
 
 // withVars reads variables that are in files of their own.
@@ -70,6 +80,9 @@ func (p *promptfoo) testFiles(at place, name string) []pfTest {
 		p.fail(at, "save the tests as CSV or YAML beside the configuration", "%.80q: nothing is fetched", name)
 		return nil
 	}
+	if plain, _, _ := strings.Cut(strings.TrimPrefix(name, "file://"), ":"); slices.Contains(codeEndings(), path.Ext(plain)) {
+		name = plain // without the function
+	}
 	pattern, ok := p.resolve(at, name)
 	if !ok {
 		return nil
@@ -88,6 +101,10 @@ func (p *promptfoo) testFiles(at place, name string) []pfTest {
 
 func (p *promptfoo) testFile(at place, file string) []pfTest {
 	ext := strings.ToLower(path.Ext(file))
+	if slices.Contains(codeEndings(), ext) {
+		p.lose(at, "%s: its code is not run: save the tests that it makes as CSV, JSONL or YAML", file)
+		return nil
+	}
 	switch ext {
 	case ".yaml", ".yml", ".json":
 		v, err := p.read.yaml(file)
@@ -104,9 +121,6 @@ func (p *promptfoo) testFile(at place, file string) []pfTest {
 		}
 		return p.loadTests(place{file: file}, v)
 	case ".csv", ".jsonl", ".tsv":
-	case ".js", ".cjs", ".mjs", ".ts", ".py":
-		p.lose(at, "%s: its code is not run", file)
-		return nil
 	default:
 		p.fail(at, "save the tests as CSV, JSONL or YAML", "%s: found the ending %q, allowed: .yaml, .json, .jsonl and .csv", file, ext)
 		return nil
@@ -114,15 +128,17 @@ func (p *promptfoo) testFile(at place, file string) []pfTest {
 	var out []pfTest
 	for row, err := range p.read.rows(file) {
 		if err != nil {
-			p.failRow(file, err)
+			if p.badRow(file, err) {
+				continue
+			}
 			return out
 		}
 		here := place{file: file, row: row.n}
 		if ext == ".jsonl" {
-			out = append(out, pfTest{here, p.withVars(here, row.m)})
+			p.keep(&out, here, func() map[string]any { return p.withVars(here, row.m) })
 			continue
 		}
-		out = append(out, pfTest{here, p.tableTest(here, row.m)})
+		p.keep(&out, here, func() map[string]any { return p.tableTest(here, row.m) })
 	}
 	return out
 }
@@ -307,12 +323,14 @@ func (p *promptfoo) scenarios(at place) []pfTest {
 			p.fail(here.in("config"), "write a list of {vars: {...}}", "found %s, allowed: a list", describe(s["config"]))
 			continue
 		}
+		p.rest(here, s, "config tests", "description")
 		tests := p.loadTests(here.in("tests"), s["tests"])
 		if len(tests) == 0 {
 			tests = []pfTest{{here, map[string]any{}}}
 		}
 		for j, config := range configs {
 			base, _ := config.(map[string]any)
+			p.testKeys(pfTest{here.in("config[%d]", j), base})
 			for _, t := range tests {
 				q := &promptfoo{work: p.work, defTest: base}
 				out = append(out, pfTest{place{file: t.at.file, row: t.at.row, key: fmt.Sprintf("%s config %d", t.at.key, j)}, q.merged(t)})

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/dataset"
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -61,7 +62,20 @@ func (r reader) bytes(name string, most int64) ([]byte, error) {
 	if err == nil && int64(len(data)) > most {
 		err = fmt.Errorf("%w: %d MB are allowed", errTooLarge, most>>20)
 	}
+	if err == nil {
+		err = dataset.Pointer(data)
+	}
 	return bytes.TrimPrefix(data, []byte("\ufeff")), plain(err)
+}
+
+// checkPointer returns an error for a pointer of Git LFS. The file itself is not read.
+func (r reader) checkPointer(name string) error {
+	info, err := fs.Stat(r.fsys, name)
+	if err != nil || info.Size() > 1024 {
+		return plain(err)
+	}
+	_, err = r.bytes(name, 1024)
+	return err
 }
 
 // text reads a file of text.
@@ -183,10 +197,9 @@ func lineRows(data []byte, yield func(row, error) bool) {
 			err = errors.New("found " + describe(v) + ", allowed: an object")
 		}
 		if err != nil {
-			yield(row{}, &rowError{n, err})
-			return
+			m, err = nil, &rowError{n, err}
 		}
-		if !yield(row{n, m}, nil) {
+		if !yield(row{n, m}, err) {
 			return
 		}
 	}
@@ -213,8 +226,10 @@ func listRows(name string, data []byte, yield func(row, error) bool) {
 	for i, one := range list {
 		m, ok := one.(map[string]any)
 		if !ok {
-			yield(row{}, &rowError{i + 1, errors.New("found " + describe(one) + ", allowed: an object")})
-			return
+			if !yield(row{}, &rowError{i + 1, errors.New("found " + describe(one) + ", allowed: an object")}) {
+				return
+			}
+			continue
 		}
 		if wrapped, ok := m["row"].(map[string]any); ok && m["row_idx"] != nil {
 			m = wrapped // as the data set server of Hugging Face answers
@@ -254,13 +269,19 @@ func tableRows(data []byte, yield func(row, error) bool) {
 		if err == nil && len(cells) > len(names) {
 			err = fmt.Errorf("has %d cells, and the header %d columns", len(cells), len(names))
 		}
-		if err != nil || n > maxRows {
+		if n > maxRows {
+			yield(row{}, &rowError{n, errTooLarge})
+			return
+		}
+		if err != nil {
 			var parse *csv.ParseError
 			if errors.As(err, &parse) {
 				n, err = parse.StartLine, parse.Err
 			}
-			yield(row{}, &rowError{n, errors.Join(err)})
-			return
+			if !yield(row{}, &rowError{n, err}) {
+				return
+			}
+			continue
 		}
 		m := make(map[string]any, len(names))
 		for i, name := range names {

@@ -3,7 +3,9 @@ package evals
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -20,6 +22,7 @@ const (
 	Added         State = "added"          // it is in the folder alone
 	NotNeeded     State = "not_needed"     // nothing is lost without it
 	NoCounterpart State = "no_counterpart" // nothing here does that
+	LeftOut       State = "left_out"       // it cannot be a task, or has nothing left that judges it
 )
 
 // Row is what happened to a part of the source.
@@ -36,7 +39,9 @@ type Report struct {
 	Format string `json:"format"`
 	Tasks  int    `json:"tasks"`
 	Lost   int    `json:"lost"` // rows that are
-	Rows   []Row  `json:"rows"` // in the order of the source
+	// LeftOut is how many parts of the source could be no tasks. The rows say why.
+	LeftOut int   `json:"left_out"`
+	Rows    []Row `json:"rows"` // in the order of the source
 }
 
 // Of returns the rows in one state.
@@ -96,24 +101,79 @@ func (w *work) failFile(at place, err error) {
 	w.fail(at, "put the file there, or mend it", "%v", err)
 }
 
-// note adds a row to the report.
+// maxWhy is how much is kept of why tasks are left out, for a source of which too few are left.
+const maxWhy = 20
+
+// note adds a row to the report, once.
 func (w *work) note(at place, state State, format string, args ...any) {
-	key := at.key
-	if at.row > 0 {
-		key = fmt.Sprintf("row %d %s", at.row, at.key)
-	}
-	row := Row{File: at.file, Key: key, State: state, Note: fmt.Sprintf(format, args...)}
-	if n := len(w.report.Rows); n > 0 && w.report.Rows[n-1] == row {
-		return
-	}
-	w.report.Rows = append(w.report.Rows, row)
+	w.record(Row{File: at.file, Key: at.rowKey(), State: state, Note: fmt.Sprintf(format, args...)})
 }
 
 // lose adds a row of something by which answers were judged.
 func (w *work) lose(at place, format string, args ...any) {
-	w.note(at, NoCounterpart, format, args...)
-	w.report.Rows[len(w.report.Rows)-1].Lost = true
-	w.report.Lost++
+	w.record(Row{File: at.file, Key: at.rowKey(), State: NoCounterpart, Note: fmt.Sprintf(format, args...), Lost: true})
+}
+
+func (p place) rowKey() string {
+	if p.row == 0 {
+		return p.key
+	}
+	return strings.TrimSpace(fmt.Sprintf("row %d %s", p.row, p.key))
+}
+
+func (w *work) record(row Row) {
+	if w.noted[row] {
+		return
+	}
+	w.noted[row] = true
+	w.report.Rows = append(w.report.Rows, row)
+	if row.Lost {
+		w.report.Lost++
+	}
+	if (row.Lost || row.State == LeftOut) && len(w.why) < maxWhy {
+		w.why = append(w.why, task.Problem{Origin: row.File, Msg: strings.TrimPrefix(row.Key+": "+row.Note, ": ")})
+	}
+}
+
+// rest names the keys of a part of the source that nothing reads. Without the idle ones nothing is lost.
+func (w *work) rest(at place, m map[string]any, read, idle string) {
+	known := strings.Fields(read + " " + idle)
+	at.row = 0 // what one row has, others have too
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		switch {
+		case slices.Contains(strings.Fields(idle), key):
+			w.note(at.in("%s", key), NotNeeded, "it says nothing of tasks")
+		case !slices.Contains(known, key):
+			w.note(at.in("%s", key), NoCounterpart, "nothing here reads it%s", meant(key, known))
+		}
+	}
+}
+
+// attempt makes a task of a part of the source, and reports whether it did. A fault leaves this task out,
+// and not the set.
+func (w *work) attempt(f func()) bool {
+	before := len(w.problems)
+	f()
+	faults := w.problems[before:]
+	for _, p := range faults {
+		w.record(Row{File: p.Origin, State: LeftOut, Note: p.Msg})
+	}
+	w.problems = w.problems[:before]
+	if len(faults) > 0 {
+		w.report.LeftOut++
+	}
+	return len(faults) == 0
+}
+
+// badRow leaves a row out that cannot be read, and reports whether there are others behind it.
+func (w *work) badRow(file string, err error) bool {
+	var of *rowError
+	if !errors.As(err, &of) || errors.Is(err, errTooLarge) {
+		w.failRow(file, err)
+		return false
+	}
+	w.attempt(func() { w.failRow(file, err) })
+	return true
 }
 
 func meant(word string, known []string) string {

@@ -45,7 +45,9 @@ func (w *work) rows(file string) {
 	var columns map[string]string
 	for row, err := range w.rowsOf(file) {
 		if err != nil {
-			w.failRow(file, err)
+			if w.badRow(file, err) {
+				continue
+			}
 			return
 		}
 		here := place{file: file, row: row.n}
@@ -54,13 +56,12 @@ func (w *work) rows(file string) {
 				return
 			}
 		}
-		one := item{at: here}
-		if w.fromRow(here, columns, row.m, &one) {
-			w.add(one)
-		}
-		if len(w.problems) >= maxProblems {
-			return
-		}
+		w.attempt(func() {
+			one := item{at: here}
+			if w.fromRow(here, columns, row.m, &one) {
+				w.add(one)
+			}
+		})
 	}
 }
 

@@ -30,30 +30,27 @@ func (w *skillEvals) agentSkills(file string) {
 			w.set.name = or(slug(name), w.set.name)
 		}
 		list, isList = top["evals"].([]any)
-		for _, key := range slices.Sorted(maps.Keys(top)) {
-			if key != "skill_name" && key != "evals" {
-				w.note(at.in(key), NoCounterpart, "nothing here is called so%s", meant(key, []string{"skill_name", "evals"}))
-			}
-		}
+		w.rest(at, top, "skill_name evals", "")
 		at = at.in("evals")
 	}
 	if !isList {
 		w.fail(at, "write {skill_name: ..., evals: [{id, prompt, expected_output, files, expectations}]}", "found %s, allowed: a list of evals", describe(v))
 		return
 	}
+	w.skillFiles(root)
 	triggers := 0
 	for i, raw := range list {
 		here := at.in("[%d]", i)
 		m, ok := raw.(map[string]any)
 		if !ok {
-			w.fail(here, "write {prompt, expectations}", "found %s, allowed: an object", describe(raw))
+			w.attempt(func() { w.fail(here, "write {prompt, expectations}", "found %s, allowed: an object", describe(raw)) })
 			continue
 		}
 		if m["should_trigger"] != nil {
 			triggers++
 			continue
 		}
-		w.skillEval(here, root, m)
+		w.attempt(func() { w.skillEval(here, root, m) })
 	}
 	switch {
 	case triggers == len(list) && triggers > 0:
@@ -62,7 +59,6 @@ func (w *skillEvals) agentSkills(file string) {
 	case triggers > 0:
 		w.note(at, NoCounterpart, "%d trigger prompts are left out: put them into a file of their own, and name that as tasks.path", triggers)
 	}
-	w.skillFiles(root)
 }
 
 // skillEval makes a task of an eval.
@@ -113,11 +109,7 @@ func (w *skillEvals) skillEval(at place, root string, m map[string]any) {
 		}
 		one.checks = append(one.checks, c)
 	}
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if !slices.Contains(strings.Fields("id name prompt query files expectations assertions expected_behavior expected_output skills"), key) {
-			w.note(at.in(key), NoCounterpart, "nothing here is called so%s", meant(key, strings.Fields("id prompt query files expectations expected_output")))
-		}
-	}
+	w.rest(at, m, "id name prompt query files expectations assertions expected_behavior expected_output", "")
 	w.note(at, Changed, "%d expectations are judged by models.judge from the answer alone: nine tenths of their mean passes", len(criteria))
 	w.add(one)
 }
@@ -194,8 +186,17 @@ func (w *work) attach(at place, root, name, from string, one *item) bool {
 		one.images = append(one.images, picture{from: file})
 		return true
 	}
+	_, statErr := fs.Stat(w.read.fsys, file)
+	switch {
+	case err == nil && slices.Contains(slices.Collect(maps.Values(w.set.skill)), file), statErr != nil && w.set.skill != nil && path.Base(from) == "SKILL.md":
+		w.note(at, NotNeeded, "%.80s is the skill itself", name)
+		return true
+	case statErr != nil && path.Base(from) == "SKILL.md":
+		w.note(at, NoCounterpart, "%.80s is the skill itself, which is not in this folder: import that of the skill", name)
+		return true
+	}
 	text := from
-	if _, statErr := fs.Stat(w.read.fsys, file); err == nil && (statErr == nil || name == from) {
+	if err == nil && (statErr == nil || name == from) {
 		data, err := w.read.bytes(file, maxAttached)
 		if err != nil {
 			w.fail(at, "put it there, correct the path, or leave it out", "%.80s: %v", name, err)
