@@ -105,6 +105,24 @@ func TestContextReachesAgents(t *testing.T) {
 	}
 }
 
+// From 0.81 on pi takes a key as it is, and finds skills in trusted folders alone.
+func TestPiOfToday(t *testing.T) {
+	t.Parallel()
+	l := launched(t, pi(), Job{Model: "m", Endpoint: &Endpoint{URL: "http://127.0.0.1:1", Key: "the-very-key"}})
+	files := tree(t, l.job.Home)
+	for name, want := range map[string]string{
+		".pi/agent/models.json": `"apiKey": "the-very-key"`, ".pi/agent/settings.json": `"defaultProjectTrust": "always"`,
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s lacks %s: %s", name, want, files[name])
+		}
+	}
+	own := launched(t, pi(), Job{Model: "m"})
+	if want := filepath.Join(own.job.Workspace, ".agents", "skills"); !slices.Contains(own.argv, want) {
+		t.Errorf("with a login of its own it is not led to %s: %q", want, own.argv)
+	}
+}
+
 // A tool of opencode that does not work here is nobody's failure at a task.
 func TestBrokenRipgrepIsNoScore(t *testing.T) {
 	t.Parallel()
