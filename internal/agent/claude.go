@@ -12,7 +12,7 @@ import (
 // claude is Claude Code.
 func claude() adapter {
 	return adapter{
-		name: "claude", program: "claude", version: []string{"--version"}, tested: "2.1.197",
+		name: "claude", program: "claude", version: []string{"--version"}, tested: "2.1.332",
 		help:      "npm install -g @anthropic-ai/claude-code",
 		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true},
 		state:     []string{".claude", ".claude.json"},

@@ -11,7 +11,7 @@ import (
 // meaning everywhere.
 func qwen() adapter {
 	return adapter{
-		name: "qwen", program: "qwen", version: []string{"--version"}, tested: "0.15.10",
+		name: "qwen", program: "qwen", version: []string{"--version"}, tested: "0.24.4",
 		help:      "npm install -g @qwen-code/qwen-code",
 		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
 		state:     []string{".qwen"},
