@@ -23,7 +23,10 @@ func claude() adapter {
 }
 
 func launchClaude(l *launch) error {
-	l.arg("-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--no-session-persistence")
+	l.arg("-p", "--output-format", "stream-json", "--verbose", "--no-session-persistence")
+	if !l.job.WorkspaceTools || l.job.Chat != nil {
+		l.arg("--strict-mcp-config")
+	}
 	if l.job.Model != "" {
 		l.arg("--model", l.job.Model)
 	}
@@ -66,7 +69,7 @@ func launchClaude(l *launch) error {
 }
 
 func (l *launch) claudeSettings() (path string, err error) {
-	settings := map[string]any{"disableAllHooks": true}
+	settings := map[string]any{"disableAllHooks": !l.job.WorkspaceTools, "enableAllProjectMcpServers": l.job.WorkspaceTools}
 	if route := l.claudeRoute(); len(route) > 0 {
 		settings["env"] = route
 	}

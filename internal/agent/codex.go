@@ -20,6 +20,7 @@ func codex() adapter {
 		state:     []string{".codex"},
 		reads:     []string{"AGENTS.md", "AGENTS.override.md"},
 		hidden:    map[string][]string{"AGENTS.md": {"AGENTS.override.md"}},
+		shows:     []string{".codex/AGENTS.md", ".codex/AGENTS.override.md", ".codex/skills", ".agents/skills"},
 		launch:    launchCodex,
 		reader:    func() reader { return &codexReader{} },
 	}

@@ -28,7 +28,10 @@ func pi() adapter {
 const piProvider = "skillopt"
 
 func launchPi(l *launch) error {
-	l.arg("--mode", "json", "--no-session", "--no-extensions", "--no-prompt-templates", "--no-themes", "-p")
+	l.arg("--mode", "json", "--no-session", "--no-prompt-templates", "--no-themes", "-p")
+	if !l.job.WorkspaceTools || l.job.Chat != nil {
+		l.arg("--no-extensions") // servers of tools are one
+	}
 	l.set("PI_SKIP_VERSION_CHECK", "1")
 	l.set("PI_TELEMETRY", "0")
 	if l.login() {
