@@ -63,7 +63,7 @@ func (e *examiner) worker(ctx context.Context) {
 		info, err := e.detect(ctx, e.session.Config.Agent)
 		e.add("agent "+e.session.Config.Agent.Name, joined(installed(info), e.reached()), err, cmp.Or(info.Help, "check agent in the config"))
 		if err == nil {
-			e.shown()
+			e.addLogin()
 			e.prove(ctx, info)
 		}
 	}
@@ -84,9 +84,9 @@ func (e *examiner) worker(ctx context.Context) {
 	e.reach()
 }
 
-// shown names what an agent with its user's login shows its model in addition to the task:
+// addLogin names what an agent with its user's login shows its model in addition to the task:
 // scores are with that, and another user's are not.
-func (e *examiner) shown() {
+func (e *examiner) addLogin() {
 	c := e.session.Config.Agent
 	home, _ := e.session.Loaded.Lookup("HOME")
 	a, err := wiring.NewAgent(c, reach.Guard{}, e.session.Loaded.Lookup)
