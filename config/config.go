@@ -79,24 +79,25 @@ type Env struct {
 
 // Agent is a coding agent that carries out tasks in a folder of their own.
 type Agent struct {
-	Name        string            `key:"name" doc:"codex, claude, copilot, cursor, opencode, gemini, qwen, pi, builtin (our own, nothing to install) or custom; absent: no agent" enum:",builtin,claude,codex,copilot,cursor,custom,gemini,opencode,pi,qwen"`
-	Command     string            `key:"command" doc:"the agent's program; absent: found on the PATH" class:"operational"`
-	Mode        string            `key:"mode" doc:"native (the agent discovers the skill by itself), read (the task asks it to read the skill first) or file (the trained document is file of its workspace, which it reads by itself)" enum:"native,read,file"`
-	File        string            `key:"file" doc:"mode file: where the trained document is in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, instead of a file of that name that the workspace brings"`
-	Beside      map[string]string `key:"beside" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; instead of what the workspace brings under that name"`
-	SkillName   string            `key:"skill_name" doc:"the folder of the skill within the workspace, where the skill or its tasks name it by path; absent: the name in the skill's front matter, else skill"`
-	Workspace   string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder next to the tasks) and files (path: text) come on top" path:"file"`
-	Timeout     Duration          `key:"timeout" doc:"deadline of one task, longer for slow ones; an agent that passes it has failed at the task" min:"1ms"`
-	Gateway     bool              `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
-	Sandbox     string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off, where a container confines it already" enum:"auto,off"`
-	Read        []string          `key:"read" doc:"folders that the confined agent, and commands that check its work, may read in addition to the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
-	Network     bool              `key:"network" doc:"the agent may connect to anything, not only to the gateway, for tasks that need a network"`
-	HostedTools []string          `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out"`
-	PassEnv     []string          `key:"pass_env" doc:"environment variables that the agent or its tools need beyond those that every program gets"`
-	Slots       int               `key:"slots" doc:"agents at a time, more where they mostly wait for models; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
-	Keep        string            `key:"keep" doc:"workspaces kept in the run after they are scored, to look at what an agent left: none, failed or all" enum:"none,failed,all" class:"operational"`
-	Limits      AgentLimits       `key:"limits" doc:"what an agent, or a command of a check, may use with all that it starts, where it is confined; one that uses more has failed at the task" class:"operational"`
-	Custom      map[string]any    `key:"custom" doc:"name custom: how the agent is started and its output read, see docs/agents.md"`
+	Name           string            `key:"name" doc:"codex, claude, copilot, cursor, opencode, gemini, qwen, pi, builtin (our own, nothing to install) or custom; absent: no agent" enum:",builtin,claude,codex,copilot,cursor,custom,gemini,opencode,pi,qwen"`
+	Command        string            `key:"command" doc:"the agent's program; absent: found on the PATH" class:"operational"`
+	Mode           string            `key:"mode" doc:"native (the agent discovers the skill by itself), read (the task asks it to read the skill first) or file (the trained document is file of its workspace, which it reads by itself)" enum:"native,read,file"`
+	File           string            `key:"file" doc:"mode file: where the trained document is in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, instead of a file of that name that the workspace brings"`
+	Beside         map[string]string `key:"beside" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; instead of what the workspace brings under that name"`
+	SkillName      string            `key:"skill_name" doc:"the folder of the skill within the workspace, where the skill or its tasks name it by path; absent: the name in the skill's front matter, else skill"`
+	Workspace      string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder next to the tasks) and files (path: text) come on top" path:"file"`
+	Timeout        Duration          `key:"timeout" doc:"deadline of one task, longer for slow ones; an agent that passes it has failed at the task" min:"1ms"`
+	Gateway        bool              `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
+	Sandbox        string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off, where a container confines it already" enum:"auto,off"`
+	Read           []string          `key:"read" doc:"folders that the confined agent, and commands that check its work, may read in addition to the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
+	Network        bool              `key:"network" doc:"the agent may connect to anything, not only to the gateway, for tasks that need a network"`
+	HostedTools    []string          `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out"`
+	WorkspaceTools bool              `key:"workspace_tools" doc:"servers of tools (MCP), hooks and plugins that a workspace declares for the agent may start, where tasks are about them; false: the agent starts none"`
+	PassEnv        []string          `key:"pass_env" doc:"environment variables that the agent or its tools need beyond those that every program gets"`
+	Slots          int               `key:"slots" doc:"agents at a time, more where they mostly wait for models; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
+	Keep           string            `key:"keep" doc:"workspaces kept in the run after they are scored, to look at what an agent left: none, failed or all" enum:"none,failed,all" class:"operational"`
+	Limits         AgentLimits       `key:"limits" doc:"what an agent, or a command of a check, may use with all that it starts, where it is confined; one that uses more has failed at the task" class:"operational"`
+	Custom         map[string]any    `key:"custom" doc:"name custom: how the agent is started and its output read, see docs/agents.md"`
 }
 
 // AgentLimits bound what a confined program uses.

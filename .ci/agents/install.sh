@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the pinned agents of package.json into a folder, for the tests of real
-# agents: codex, claude and pi, or with "all" copilot, gemini, opencode and qwen
+# agents: codex, claude and pi with a node for them, or with "all" copilot, gemini, opencode and qwen
 # besides. Where that is impossible it says why, leaves the reason in the file
 # "unavailable" of the folder and succeeds: the tests then skip and print it.
 #
@@ -20,7 +20,7 @@ unavailable() {
 
 command -v npm >/dev/null || unavailable "npm is not installed"
 major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null) || unavailable "node is not installed"
-[ "$major" -ge 20 ] || unavailable "node $major is too old: the agents need 20"
+[ "$major" -ge 20 ] || unavailable "node $major is too old: npm needs 20"
 
 want="$set $(cat "$here/package.json" "$here/package-lock.json" | sha256sum | cut -d' ' -f1)"
 if [ "$(cat "$dir/installed" 2>/dev/null)" = "$want" ]; then
@@ -34,6 +34,7 @@ cp "$here/package.json" "$here/package-lock.json" "$dir/"
 omit=(--omit=dev)
 [ "$set" = all ] && omit=()
 began=$SECONDS
+# They run by the node among them, whatever node is here: what they ask for is not of this one.
 # Not "npm ci": it refuses a lock file without the packages of other systems,
 # which npm leaves out when it writes one.
 (cd "$dir" && timeout 600 npm install "${omit[@]}" --no-save --no-audit --no-fund --loglevel=error)

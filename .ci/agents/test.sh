@@ -9,7 +9,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 SKILLOPT_AGENTS_DIR=$(cd "${1:?usage: test.sh DIR [flags]}" && pwd)
-export SKILLOPT_AGENTS_DIR
+export SKILLOPT_AGENTS_DIR PATH=$SKILLOPT_AGENTS_DIR/node_modules/.bin:$PATH # the node among them runs them
 shift
 if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
   printf 'real agents are not tested: %s\n' "$(cat "$SKILLOPT_AGENTS_DIR/unavailable")"

@@ -197,6 +197,23 @@ func agentEffects() map[string]effect {
 		"agent.sandbox":      see(job{command: outside}, func(c *config.Config) { c.Agent.Sandbox = "off" }, func(d done) any { return strings.Contains(d.work["seen.txt"], "outside") }),
 		"agent.network":      {test: agentConnects},
 		"agent.hosted_tools": {test: vendorsToolsPass},
+		"agent.workspace_tools": {test: func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.MkdirAll(filepath.Join(dir, ".gemini"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, ".gemini", "settings.json"), []byte("{}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, brings := range []bool{false, true} {
+				got := agentDoes(t, job{change: func(c *config.Config) {
+					c.Agent.Name, c.Agent.Command, c.Agent.Workspace, c.Agent.WorkspaceTools = "gemini", "true", dir, brings
+				}})
+				if _, there := got.work[".gemini/settings.json"]; there != brings {
+					t.Errorf("with agent.workspace_tools %v the workspace has %v: %v", brings, got.work, got.err)
+				}
+			}
+		}},
 		"agent.read": {test: func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "tool.txt"), []byte("read"), 0o644); err != nil {

@@ -90,6 +90,8 @@ type adapter struct {
 	needs     []need              // programs that it calls and does not bring along
 	reads     []string            // documents of a workspace that it reads by itself when it begins
 	hidden    map[string][]string // by document: those next to which it does not read it
+	shows     []string            // documents and folders of skills, below the user's home, that it shows its model with a login
+	starts    []string            // files of a workspace by which it starts programs, which no setting prevents
 	exitZero  bool                // its events do not say that it ended well, its exit code does
 	shell     shell               // how it runs commands
 	launch    func(l *launch) error

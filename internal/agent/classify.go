@@ -58,7 +58,7 @@ func refused(text string) model.Code {
 func worded(text string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(text, phrases...) }
 	switch {
-	case has("insufficient_quota", "credit balance is too low", "insufficient balance", "billing_error", "billing_hard_limit"):
+	case has("insufficient_quota", "credit balance is too low", "insufficient balance", "billing_error", "billing_hard_limit", "daily quota"):
 		return model.Credit
 	case has("self signed certificate", "self-signed certificate", "unable to verify the first certificate", "certificate has expired", "unknownissuer", "err_tls_cert"):
 		return model.Certificate

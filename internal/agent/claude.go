@@ -12,7 +12,7 @@ import (
 // claude is Claude Code.
 func claude() adapter {
 	return adapter{
-		name: "claude", program: "claude", version: []string{"--version"}, tested: "2.1.197",
+		name: "claude", program: "claude", version: []string{"--version"}, tested: "2.1.332",
 		help:      "npm install -g @anthropic-ai/claude-code",
 		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true},
 		state:     []string{".claude", ".claude.json"},
@@ -23,7 +23,10 @@ func claude() adapter {
 }
 
 func launchClaude(l *launch) error {
-	l.arg("-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--no-session-persistence")
+	l.arg("-p", "--output-format", "stream-json", "--verbose", "--no-session-persistence")
+	if !l.job.WorkspaceTools || l.job.Chat != nil {
+		l.arg("--strict-mcp-config")
+	}
 	if l.job.Model != "" {
 		l.arg("--model", l.job.Model)
 	}
@@ -66,7 +69,7 @@ func launchClaude(l *launch) error {
 }
 
 func (l *launch) claudeSettings() (path string, err error) {
-	settings := map[string]any{"disableAllHooks": true}
+	settings := map[string]any{"disableAllHooks": !l.job.WorkspaceTools, "enableAllProjectMcpServers": l.job.WorkspaceTools}
 	if route := l.claudeRoute(); len(route) > 0 {
 		settings["env"] = route
 	}

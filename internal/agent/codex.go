@@ -14,12 +14,13 @@ import (
 // codex is OpenAI's Codex. It speaks the Responses protocol only.
 func codex() adapter {
 	return adapter{
-		name: "codex", program: "codex", version: []string{"--version"}, tested: "0.169.0",
+		name: "codex", program: "codex", version: []string{"--version"}, tested: "0.171.0",
 		help:      "npm install -g @openai/codex",
 		abilities: Abilities{Wire: WireResponses, Skills: true, Images: true, Usage: true, Chat: true},
 		state:     []string{".codex"},
 		reads:     []string{"AGENTS.md", "AGENTS.override.md"},
 		hidden:    map[string][]string{"AGENTS.md": {"AGENTS.override.md"}},
+		shows:     []string{".codex/AGENTS.md", ".codex/AGENTS.override.md", ".codex/skills", ".agents/skills"},
 		launch:    launchCodex,
 		reader:    func() reader { return &codexReader{} },
 	}

@@ -17,8 +17,8 @@ import (
 
 // Custom describes an agent that is not known here. Argv, Stdin, Files and the
 // values of Env are templates over {{prompt}}, {{prompt_file}}, {{workspace}},
-// {{home}}, {{model}}, {{base_url}}, {{skill_file}} and {{key}}. The key and the
-// prompt are not for Argv: others can read it, and its length is bounded.
+// {{home}}, {{model}}, {{base_url}}, {{skill_file}} and {{key}}. The key is not for Argv,
+// which others can read. A prompt there has a bound, see maxArgument.
 type Custom struct {
 	Argv    []string          `yaml:"argv"`    // program and arguments
 	Stdin   string            `yaml:"stdin"`   // "" = nothing
@@ -125,17 +125,20 @@ func (c *Custom) adapter() (adapter, error) {
 	}, nil
 }
 
+// maxArgument is the most bytes of one argument that systems take: Linux has the least.
+const maxArgument = 128<<10 - 1
+
 // plainError is how programs print a failure of their model server in the place
 // of an answer: the word and the status at the very beginning.
 const plainError = `^(?i:(?:(?:llm )?api|http|model|request) error|error)(?: code)?[:\s(\[]+(?:status(?: code)?[:\s]+)?(?:40[0-9]|413|429|5[0-9][0-9])\b`
 
 // inArgv are the names that may be in arguments.
 func inArgv() []string {
-	return []string{"prompt_file", "workspace", "home", "model", "base_url", "skill_file"}
+	return []string{"prompt", "prompt_file", "workspace", "home", "model", "base_url", "skill_file"}
 }
 
 func (c *Custom) checkTemplates() error {
-	everywhere := append(inArgv(), "prompt", "key")
+	everywhere := append(inArgv(), "key")
 	var faults []error
 	check := func(where, text string, known []string) {
 		t, err := template.Parse(where, text)
@@ -183,7 +186,14 @@ func (c *Custom) launch(l *launch) error {
 		return out
 	}
 	for _, a := range c.Argv[1:] {
-		l.arg(fill(a))
+		whole := strings.HasPrefix(a, "{{prompt}}")
+		if a = fill(a); whole && strings.HasPrefix(a, "-") {
+			a = " " + a // or it would be taken for an option
+		}
+		if len(a) > maxArgument {
+			err = errors.Join(err, fmt.Errorf("an argument of the agent has %d bytes, the system takes %d: name the prompt by {{prompt_file}} or stdin", len(a), maxArgument))
+		}
+		l.arg(a)
 	}
 	l.stdin = fill(c.Stdin)
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {

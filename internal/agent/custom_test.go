@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,29 @@ func TestCustomErrorsByThemselves(t *testing.T) {
 	}
 }
 
+// The prompt may be an argument: never an option, and never longer than the system takes.
+func TestCustomPromptIsAnArgument(t *testing.T) {
+	t.Parallel()
+	c := Custom{Argv: []string{"x", "-p", "{{prompt}}", "--ask={{prompt}}"}}
+	a, err := c.adapter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for prompt, want := range map[string][]string{
+		"do it\n$HOME":           {"-p", "do it\n$HOME", "--ask=do it\n$HOME"},
+		"--version":              {"-p", " --version", "--ask=--version"},
+		strings.Repeat("x", 1e6): nil,
+	} {
+		l := &launch{job: Job{Home: t.TempDir(), Workspace: t.TempDir()}, prompt: prompt}
+		switch err := a.launch(l); {
+		case want == nil && (err == nil || !strings.Contains(err.Error(), "{{prompt_file}}")):
+			t.Errorf("a prompt of %d bytes: %v", len(prompt), err)
+		case want != nil && (err != nil || !slices.Equal(l.argv, want)):
+			t.Errorf("got %q, %v, want %q", l.argv, err, want)
+		}
+	}
+}
+
 func TestCustomFaults(t *testing.T) {
 	t.Parallel()
 	bad := Custom{
@@ -153,7 +177,7 @@ func TestCustomFaults(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"argv[1]", "argv[2]", "stdin", "prompt", "format", "errors[0]", "files.../out", "env.A"} {
+	for _, want := range []string{"argv[2]", "stdin", "prompt", "format", "errors[0]", "files.../out", "env.A"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %s", err, want)
 		}

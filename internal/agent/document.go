@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -65,6 +66,25 @@ func (a *Agent) Reads() []string {
 		return nil
 	}
 	return slices.Clone(a.adapter.reads)
+}
+
+// Shows lists what of a user's home the agent shows its model in addition to the workspace,
+// when it uses their login: documents, and the skills that are there.
+func (a *Agent) Shows(home string) []string {
+	var all []string
+	for _, name := range a.adapter.shows {
+		switch entries, err := os.ReadDir(filepath.Join(home, filepath.FromSlash(name))); {
+		case err != nil && isFile(filepath.Join(home, filepath.FromSlash(name))):
+			all = append(all, "~/"+name)
+		default:
+			for _, e := range entries {
+				if !strings.HasPrefix(e.Name(), ".") { // its own
+					all = append(all, "~/"+path.Join(name, e.Name()))
+				}
+			}
+		}
+	}
+	return all
 }
 
 // CheckReads reports why the document at a path of the workspace would not reach the

@@ -16,6 +16,7 @@ func gemini() adapter {
 		abilities: Abilities{Wire: WireGemini, Skills: true, Usage: true},
 		state:     []string{".gemini"},
 		reads:     []string{"GEMINI.md"},
+		starts:    []string{".gemini/settings.json"}, // no setting of ours is stronger
 		launch:    launchGemini,
 		reader:    func() reader { return &geminiReader{} },
 	}

@@ -60,9 +60,12 @@ type Job struct {
 	Timeout   time.Duration // the task's own deadline; 0 = DefaultTimeout
 	MaxOutput int64         // bytes that the agent may print; 0 = the adapter's
 	MaxTurns  int           // answers of the model, for builtin; 0 = DefaultTurns
-	Env       []string      // further variables, "NAME=value"; they win
-	Confine   bool          // only workspace and home can be written, only the endpoint be reached
-	Network   bool          // with Confine: everything can be reached
+
+	// WorkspaceTools lets servers of tools and hooks start that the workspace declares.
+	WorkspaceTools bool
+	Env            []string // further variables, "NAME=value"; they win
+	Confine        bool     // only workspace and home can be written, only the endpoint be reached
+	Network        bool     // with Confine: everything can be reached
 
 	// With Confine: where the agent sees its workspace and its home, and what it may
 	// use. Without places it sees them where they are.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -41,6 +42,12 @@ func launchOpencode(l *launch) error {
 		"autoupdate": false, "share": "disabled",
 		"permission": map[string]string{"edit": "allow", "bash": "allow", "webfetch": "deny"},
 	}
+	if !l.job.WorkspaceTools {
+		// Without the project's settings it reads none of its documents either: they are named.
+		l.set("OPENCODE_DISABLE_PROJECT_CONFIG", "1")
+		l.set("OPENCODE_PURE", "1")
+		settings["instructions"] = l.opencodeDocuments()
+	}
 	name := l.job.Model
 	if !l.login() {
 		name = opencodeProvider + "/" + l.job.Model
@@ -62,6 +69,16 @@ func launchOpencode(l *launch) error {
 		l.arg("-m", name)
 	}
 	return nil
+}
+
+// opencodeDocuments lists the document of the workspace that it would read by itself.
+func (l *launch) opencodeDocuments() []string {
+	for _, name := range opencode().reads {
+		if isFile(filepath.Join(l.job.Workspace, name)) {
+			return []string{filepath.Join(l.workspace(), name)}
+		}
+	}
+	return []string{}
 }
 
 // opencodeLimits are what the model takes and gives at once, in tokens. What it gives

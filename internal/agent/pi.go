@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -11,7 +12,7 @@ import (
 // pi is the pi coding agent, the smallest of them.
 func pi() adapter {
 	return adapter{
-		name: "pi", program: "pi", version: []string{"--version"}, tested: "0.74.2",
+		name: "pi", program: "pi", version: []string{"--version"}, tested: "1.6.0",
 		help:      "npm install -g @earendil-works/pi-coding-agent",
 		abilities: Abilities{Wire: WireChat, Skills: true, Images: true, Usage: true, Chat: true},
 		output:    1 << 30, // it repeats the whole message with every token
@@ -27,12 +28,18 @@ func pi() adapter {
 const piProvider = "skillopt"
 
 func launchPi(l *launch) error {
-	l.arg("--mode", "json", "--no-session", "--no-extensions", "--no-prompt-templates", "--no-themes", "-p")
+	l.arg("--mode", "json", "--no-session", "--no-prompt-templates", "--no-themes", "-p")
+	if !l.job.WorkspaceTools || l.job.Chat != nil {
+		l.arg("--no-extensions") // servers of tools are one
+	}
 	l.set("PI_SKIP_VERSION_CHECK", "1")
 	l.set("PI_TELEMETRY", "0")
 	if l.login() {
 		if l.job.Model != "" {
 			l.arg("--model", l.job.Model)
+		}
+		if l.job.Chat == nil { // whether its user trusts the folder or not
+			l.arg("--skill", filepath.Join(l.workspace(), filepath.FromSlash(agentsSkills)))
 		}
 	} else {
 		l.set("PI_OFFLINE", "1")
@@ -40,7 +47,6 @@ func launchPi(l *launch) error {
 			return err
 		}
 		l.arg("--provider", piProvider, "--model", l.job.Model)
-		l.set(keyVar, l.job.Endpoint.Key)
 	}
 	if c := l.job.Chat; c != nil {
 		l.arg("--no-tools", "--no-skills", "--no-context-files")
@@ -59,15 +65,21 @@ func launchPi(l *launch) error {
 	return nil
 }
 
+// piModels writes where the model is, and that the workspace is trusted: from 0.81 on pi
+// finds skills in trusted folders alone, and takes a key as it is.
 func (l *launch) piModels() error {
 	m := map[string]any{"id": l.job.Model, "name": l.job.Model, "input": []string{"text", "image"}}
 	if l.job.Context > 0 {
 		m["contextWindow"] = l.job.Context
 	}
 	_, err := l.settings(".pi/agent/models.json", map[string]any{"providers": map[string]any{piProvider: map[string]any{
-		"baseUrl": l.job.Endpoint.base() + "/v1", "api": "openai-completions", "apiKey": keyVar,
+		"baseUrl": l.job.Endpoint.base() + "/v1", "api": "openai-completions", "apiKey": l.job.Endpoint.Key,
 		"models": []any{m},
 	}}})
+	if err != nil {
+		return err
+	}
+	_, err = l.settings(".pi/agent/settings.json", map[string]any{"defaultProjectTrust": "always"})
 	return err
 }
 

@@ -11,11 +11,12 @@ import (
 // meaning everywhere.
 func qwen() adapter {
 	return adapter{
-		name: "qwen", program: "qwen", version: []string{"--version"}, tested: "0.15.10",
+		name: "qwen", program: "qwen", version: []string{"--version"}, tested: "0.24.4",
 		help:      "npm install -g @qwen-code/qwen-code",
 		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
 		state:     []string{".qwen"},
 		reads:     []string{"AGENTS.md", "QWEN.md"},
+		shows:     []string{".qwen/QWEN.md", ".qwen/AGENTS.md", ".qwen/skills", ".agents/skills"},
 		shell:     shell{tool: "run_shell_command", unstarted: []string{"forkpty(3) failed"}},
 		launch:    launchQwen,
 		reader:    func() reader { return &qwenReader{} },
@@ -28,6 +29,10 @@ func launchQwen(l *launch) error {
 		"general": map[string]any{"disableAutoUpdate": true},
 		// A confined program gets no terminal for its commands.
 		"tools": map[string]any{"shell": map[string]any{"enableInteractiveShell": false}},
+	}
+	if !l.job.WorkspaceTools {
+		settings["disableAllHooks"] = true
+		l.arg("--allowed-mcp-server-names", "")
 	}
 	switch {
 	case !l.login():

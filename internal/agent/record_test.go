@@ -143,6 +143,7 @@ func TestClassify(t *testing.T) {
 		"stream disconnected before completion":                          {model.Network, 0},
 		"Not logged in · Please run /login":                              {model.Auth, 0},
 		"Request timed out.":                                             {model.Timeout, 0},
+		"You have exhausted your daily quota on this model.":             {model.Credit, 0},
 		"You've hit your usage limit":                                    {model.RateLimit, 0},
 		"something odd at line 404 of main.js":                           {model.Server, 0},
 		"API Error: 400 prompt is too long: 210000 tokens":               {model.ContextLength, 400},

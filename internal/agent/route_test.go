@@ -105,6 +105,80 @@ func TestContextReachesAgents(t *testing.T) {
 	}
 }
 
+// From 0.81 on pi takes a key as it is, and finds skills in trusted folders alone.
+func TestPiOfToday(t *testing.T) {
+	t.Parallel()
+	l := launched(t, pi(), Job{Model: "m", Endpoint: &Endpoint{URL: "http://127.0.0.1:1", Key: "the-very-key"}})
+	files := tree(t, l.job.Home)
+	for name, want := range map[string]string{
+		".pi/agent/models.json": `"apiKey": "the-very-key"`, ".pi/agent/settings.json": `"defaultProjectTrust": "always"`,
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s lacks %s: %s", name, want, files[name])
+		}
+	}
+	own := launched(t, pi(), Job{Model: "m"})
+	if want := filepath.Join(own.job.Workspace, ".agents", "skills"); !slices.Contains(own.argv, want) {
+		t.Errorf("with a login of its own it is not led to %s: %q", want, own.argv)
+	}
+}
+
+// What a workspace brings to be started does not start unless it is asked for: each agent is
+// told so, or does not see the file.
+func TestWorkspaceToolsDoNotStart(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"claude": {"--strict-mcp-config", `"disableAllHooks": true`}, "pi": {"--no-extensions"},
+		"qwen": {"--allowed-mcp-server-names", `"disableAllHooks": true`}, "opencode": {"OPENCODE_DISABLE_PROJECT_CONFIG=1", "OPENCODE_PURE=1", "/AGENTS.md"},
+	} {
+		for _, a := range adapters() {
+			for _, allowed := range []bool{false, true} {
+				if a.name != name {
+					continue
+				}
+				l := &launch{job: Job{Model: "m", Home: t.TempDir(), Workspace: t.TempDir(), WorkspaceTools: allowed, Endpoint: &Endpoint{URL: "http://127.0.0.1:1", Key: "k"}}}
+				if err := os.WriteFile(filepath.Join(l.job.Workspace, "AGENTS.md"), []byte("x"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := a.launch(l); err != nil {
+					t.Fatal(err)
+				}
+				all := strings.Join(append(l.argv, l.env...), " ")
+				for _, text := range tree(t, l.job.Home) {
+					all += text
+				}
+				for _, part := range want {
+					if strings.Contains(all, part) == allowed {
+						t.Errorf("%s, allowed %v, %s: %s", name, allowed, part, all)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Gemini lets no settings be stronger than those of its workspace.
+func TestWorkspaceToolsAreTakenOut(t *testing.T) {
+	t.Parallel()
+	for _, allowed := range []bool{false, true} {
+		j := Job{Home: t.TempDir(), Workspace: t.TempDir(), SkillName: "s", Mode: Native, WorkspaceTools: allowed}
+		if err := os.MkdirAll(filepath.Join(j.Workspace, ".gemini"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(j.Workspace, ".gemini", "settings.json"), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := prepare(gemini(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, there := tree(t, j.Workspace)[".gemini/settings.json"]
+		if there != allowed || slices.Contains(w.written, ".gemini/settings.json") == allowed || strings.Contains(strings.Join(w.notes, " "), "taken out") == allowed {
+			t.Errorf("allowed %v: it is there: %v, written %q, notes %q", allowed, there, w.written, w.notes)
+		}
+	}
+}
+
 // A tool of opencode that does not work here is nobody's failure at a task.
 func TestBrokenRipgrepIsNoScore(t *testing.T) {
 	t.Parallel()

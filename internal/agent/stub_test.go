@@ -340,16 +340,16 @@ func TestDetect(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
 	}
-	script("codex", "echo codex-cli 0.169.0")
-	script("claude", "echo '2.1.197 (Claude Code)'")
+	script("codex", "echo codex-cli 0.171.0")
+	script("claude", "echo '2.1.332 (Claude Code)'")
 	script("gemini", "echo broken >&2; exit 4")
-	script("pi", "echo 0.74.2 >&2") // it is known to
+	script("pi", "echo 1.6.0 >&2") // it is known to
 	if err := os.WriteFile(filepath.Join(dir, "qwen"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	path := "relative" + string(os.PathListSeparator) + dir + string(os.PathListSeparator) + os.Getenv("PATH")
 	for name, want := range map[string]struct{ version, problem string }{
-		"codex": {"0.169.0", ""}, "claude": {"2.1.197", ""}, "pi": {"0.74.2", ""},
+		"codex": {"0.171.0", ""}, "claude": {"2.1.332", ""}, "pi": {"1.6.0", ""},
 		"gemini": {"", "exit code 4: broken"}, "qwen": {"", "no program qwen"}, BuiltinName: {"", ""},
 	} {
 		a, err := New(name, Options{Path: path})

@@ -175,6 +175,9 @@ func prepare(a adapter, j Job) (*workspace, string, error) {
 
 func (w *workspace) fill(a adapter, j Job) (prompt string, err error) {
 	prompt = j.Prompt
+	if err := w.withhold(a, j); err != nil {
+		return "", err
+	}
 	if err := w.writeBeside(j.Beside); err != nil {
 		return "", err
 	}
@@ -201,6 +204,22 @@ func (w *workspace) fill(a adapter, j Job) (prompt string, err error) {
 		w.notes = append(w.notes, a.name+" cannot be handed pictures: they lie in the workspace, and it has to open them by itself")
 	}
 	return prompt, nil
+}
+
+// withhold takes files out of the workspace by which the agent would start what is not to
+// start.
+func (w *workspace) withhold(a adapter, j Job) error {
+	for _, name := range a.starts {
+		if _, err := w.root.Lstat(name); j.WorkspaceTools || err != nil {
+			continue
+		}
+		if err := w.root.RemoveAll(name); err != nil {
+			return fmt.Errorf("take %s out of the workspace: %w", name, err)
+		}
+		w.written = append(w.written, name)
+		w.notes = append(w.notes, "the workspace brings "+name+", which was taken out: "+a.name+" would start what it names (agent.workspace_tools)")
+	}
+	return nil
 }
 
 // readFirst is how the mode Read tells an agent about the skill.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -56,6 +57,8 @@ type messagesDecoder struct {
 	req  *model.Request
 	conv conversation
 	left remarks
+
+	loaded []string // tools that results refer to
 }
 
 // messagesEffort is the effort that is asked for. Older requests give a number
@@ -199,19 +202,38 @@ func (d *messagesDecoder) document(b node) model.Part {
 func (d *messagesDecoder) result(b node) error {
 	content := b.get("content")
 	parts := one(text(content.text()))
+	var loaded []string
 	for _, k := range content.each() {
+		if k.get("type").text() == "tool_reference" {
+			loaded = append(loaded, k.get("tool_name").text())
+			continue
+		}
 		p, err := d.block(k)
 		if err != nil {
 			return err
 		}
 		parts = append(parts, p...)
 	}
+	if len(loaded) > 0 {
+		parts = append(parts, text("loaded: "+strings.Join(loaded, ", ")))
+	}
+	d.loaded = append(d.loaded, loaded...)
 	d.conv.result(resultOf(b.get("tool_use_id").text(), b.get("is_error").isTrue(), parts))
 	return nil
 }
 
+// tools leaves out what the agent has yet to load, as Anthropic's server does: a tool that is
+// deferred and no result refers to. Where the server itself was to search for tools, which it
+// cannot here, all are offered.
 func (d *messagesDecoder) tools() error {
-	return d.q.equip(d.body.get("tools"), &d.left, messagesTool)
+	list := d.body.get("tools")
+	hosted := slices.ContainsFunc(list.each(), func(t node) bool { return strings.HasPrefix(t.get("type").text(), "tool_search_tool") })
+	return d.q.equip(list, &d.left, func(t node, to *toolset) error {
+		if !hosted && t.get("defer_loading").isTrue() && !slices.Contains(d.loaded, t.get("name").text()) {
+			return nil
+		}
+		return messagesTool(t, to)
+	})
 }
 
 func messagesTool(t node, to *toolset) error {

@@ -225,7 +225,8 @@ func (r *AgentRunner) job(job rollout.AgentJob, client model.Client) agent.Job {
 		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
 		Mode: agent.Mode(r.config.Mode), File: r.config.File, Beside: r.beside, Model: r.target.Model, Context: r.target.Context, Client: client, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
-		Show: Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits), Hide: r.hide,
+		WorkspaceTools: r.config.WorkspaceTools,
+		Show:           Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits), Hide: r.hide,
 	}
 }
 

@@ -209,7 +209,7 @@ func (s server) openai(base string) (model.Client, error) {
 // noTemperature reports that a temperature would be refused or change nothing.
 // The user's own was checked before; agents send one unasked.
 func (s server) noTemperature() bool {
-	return s.Temperature == preset.TemperatureRefused || s.Temperature == preset.TemperatureIgnored
+	return s.Temperature == preset.TemperatureRefused || s.Temperature == preset.TemperatureIgnored && s.Think != preset.ThinkingDisabled
 }
 
 // elsewhere reports that provider openai is led to a server of its own kind,

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,7 +29,7 @@ func testFaults(t *testing.T, h Harness) {
 				writeJSON(w, f.Status, []byte(f.Body))
 			})
 			_, err := srv.client(t).Generate(t.Context(), question("q"))
-			checkFault(t, err, f, srv.Listener.Addr().String())
+			checkFault(t, err, f, srv.endpoint())
 			srv.only(t)
 		})
 	}
@@ -204,7 +205,7 @@ func testWire(t *testing.T, h Harness) {
 			t.Parallel()
 			srv := newServer(t, h, func(w http.ResponseWriter, _ *http.Request, _ Seen) { tt.respond(w) })
 			_, err := srv.client(t).Generate(t.Context(), question("q"))
-			checkFault(t, err, Fault{Want: tt.want, Status: tt.status}, srv.Listener.Addr().String())
+			checkFault(t, err, Fault{Want: tt.want, Status: tt.status}, srv.endpoint())
 			srv.only(t)
 		})
 	}
@@ -241,7 +242,7 @@ func testLimit(t *testing.T, h Harness) {
 	t.Parallel()
 	srv := reply(t, h, Reply{Text: strings.Repeat("x", 5000), Finish: model.FinishStop})
 	_, err := h.New(t, Settings{URL: srv.URL, MaxBody: 4096}).Generate(t.Context(), question("q"))
-	checkFault(t, err, Fault{Want: model.Malformed, Status: 200}, srv.Listener.Addr().String())
+	checkFault(t, err, Fault{Want: model.Malformed, Status: 200}, srv.endpoint())
 }
 
 // testNobody calls a port on which no one listens any more.
@@ -250,7 +251,7 @@ func testNobody(t *testing.T, h Harness) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	_, err := h.New(t, Settings{URL: gone.URL, Key: testKey}).Generate(t.Context(), question("q"))
-	checkFault(t, err, Fault{Want: model.Network}, gone.Listener.Addr().String())
+	checkFault(t, err, Fault{Want: model.Network}, cmp.Or(h.Endpoint, gone.Listener.Addr().String()))
 	var op *net.OpError
 	if !errors.As(err, &op) {
 		t.Errorf("error %v does not keep its cause", err)

@@ -26,6 +26,13 @@ type Harness struct {
 	// Stream returns the same as the events of a stream, one element for each
 	// write of the server; the last one ends the stream. Nil: the protocol has none.
 	Stream func(Reply) []string
+	// StreamType is the content type of streams, "" for that of server-sent events.
+	StreamType string
+	// Endpoint is what errors name, "" for the address of the scripted server.
+	Endpoint string
+	// Aside answers another question of an adapter, such as what a model can do, and
+	// reports that it did. Nil: there is nothing of the kind.
+	Aside func(w http.ResponseWriter, r *http.Request) bool
 	// KeepAlive is what a server writes into a stream so that it is not taken for
 	// dead. "" means the comment that all server-sent events know.
 	KeepAlive string
@@ -67,6 +74,7 @@ type Lacks struct {
 	Opaque      bool // a place for what of the reasoning is not readable
 	CallIDs     bool // ids of calls: results find their calls by name and order
 	CacheWrite  bool // counts of tokens written to a cache
+	TopP        bool // a top_p in addition to a temperature, which alone is sent then
 	// TextArguments says that the arguments of calls are JSON values of the
 	// response and not text in it, so that they cannot be broken by themselves.
 	TextArguments bool

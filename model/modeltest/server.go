@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,11 +29,15 @@ func newServer(t *testing.T, h Harness, respond func(w http.ResponseWriter, r *h
 	t.Helper()
 	srv := &server{h: h}
 	srv.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.Aside != nil && h.Aside(w, r) {
+			return
+		}
 		s, err := srv.read(r)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusTeapot)
 			return
 		}
+		w.Header().Set("Content-Type", cmp.Or(h.StreamType, "text/event-stream")) // an answer that is no stream sets another
 		respond(w, r, s)
 	}))
 	t.Cleanup(func() {
@@ -81,6 +86,9 @@ func (s *server) count() int {
 	return len(s.seen)
 }
 
+// endpoint is what errors name.
+func (s *server) endpoint() string { return cmp.Or(s.h.Endpoint, s.Listener.Addr().String()) }
+
 // client returns a client of the server with a key.
 func (s *server) client(t *testing.T) model.Client {
 	t.Helper()
@@ -110,7 +118,6 @@ func writeEvents(w http.ResponseWriter, events []string) {
 }
 
 func beginStream(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	flush(w)
 }

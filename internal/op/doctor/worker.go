@@ -63,6 +63,7 @@ func (e *examiner) worker(ctx context.Context) {
 		info, err := e.detect(ctx, e.session.Config.Agent)
 		e.add("agent "+e.session.Config.Agent.Name, joined(installed(info), e.reached()), err, cmp.Or(info.Help, "check agent in the config"))
 		if err == nil {
+			e.addLogin()
 			e.prove(ctx, info)
 		}
 	}
@@ -81,6 +82,23 @@ func (e *examiner) worker(ctx context.Context) {
 	}
 	e.add("sandbox", confinement(support), err, "agent.sandbox=off runs agents and commands of checks unconfined")
 	e.reach()
+}
+
+// addLogin names what an agent with its user's login shows its model in addition to the task:
+// scores are with that, and another user's are not.
+func (e *examiner) addLogin() {
+	c := e.session.Config.Agent
+	home, _ := e.session.Loaded.Lookup("HOME")
+	a, err := wiring.NewAgent(c, reach.Guard{}, e.session.Loaded.Lookup)
+	if c.Gateway || home == "" || err != nil {
+		return
+	}
+	if all := a.Shows(home); len(all) > 0 {
+		e.rows = append(e.rows, result.Finding{
+			Name: "own login", OK: true, Warning: true, Detail: c.Name + " shows its model " + strings.Join(all, ", "),
+			Fix: "agent.gateway=true measures without them",
+		})
+	}
 }
 
 // reach reports what confined programs may read apart from the system, and what they lack.

@@ -21,6 +21,7 @@ type detail struct {
 	code    int      // the HTTP status that the body names, 0 if it names none
 	reasons []string // of google.rpc.ErrorInfo
 	delay   time.Duration
+	daily   bool // a quota of the day is used up, whatever delay is named
 }
 
 // wireError is google.rpc.Status as REST shows it. Proxies have other shapes, of
@@ -32,6 +33,9 @@ type wireError struct {
 	Details []struct {
 		Reason     string `json:"reason"`     // ErrorInfo
 		RetryDelay string `json:"retryDelay"` // RetryInfo
+		Violations []struct {
+			QuotaID string `json:"quotaId"`
+		} `json:"violations"` // QuotaFailure
 	} `json:"details"`
 }
 
@@ -52,6 +56,9 @@ func readDetail(body []byte) detail {
 			d.reasons = append(d.reasons, more.Reason)
 		}
 		d.delay = max(d.delay, retryDelay(more.RetryDelay))
+		for _, v := range more.Violations {
+			d.daily = d.daily || header.Mentions(v.QuotaID, "perday")
+		}
 	}
 	if n, err := strconv.Atoi(string(w.Code)); err == nil && n >= 400 && n < 600 {
 		d.code = n
@@ -98,6 +105,9 @@ func (c *Client) stated(status int, d detail, h http.Header) error {
 func classify(status int, d detail) model.Code {
 	if d.refusal != "" {
 		return d.refusal
+	}
+	if d.daily {
+		return model.Credit // the plan grants no more today
 	}
 	for _, reason := range d.reasons {
 		if reason == "BILLING_DISABLED" {

@@ -344,6 +344,10 @@ func vendorFaults() []modeltest.Fault {
 	}
 	retry := map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.07s"}
 	quota := map[string]any{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []any{map[string]any{"quotaMetric": "m"}}}
+	daily := map[string]any{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []any{
+		map[string]any{"quotaMetric": "m", "quotaId": "GenerateRequestsPerMinutePerProjectPerModel"},
+		map[string]any{"quotaMetric": "m", "quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"},
+	}}
 	body := func(code int, status, message string, details ...any) string {
 		return string(errorBody(code, status, message, details...))
 	}
@@ -360,6 +364,7 @@ func vendorFaults() []modeltest.Fault {
 		{Name: "context", Status: 400, Want: model.ContextLength, Body: body(400, "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575).")},
 		{Name: "payload", Status: 400, Want: model.ContextLength, Body: body(400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes.")},
 		{Name: "quota", Status: 429, Want: model.RateLimit, Wait: 34070 * time.Millisecond, Body: body(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota", quota, retry)},
+		{Name: "quota of the day", Status: 429, Want: model.Credit, Body: body(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota", daily, retry)},
 		{Name: "the header counts first", Status: 429, Want: model.RateLimit, Wait: 2 * time.Second, Header: map[string]string{"Retry-After": "2"}, Body: body(429, "RESOURCE_EXHAUSTED", "quota", retry)},
 		{Name: "no wait for what is permanent", Status: 404, Want: model.NotFound, Body: body(404, "NOT_FOUND", "no", retry)},
 		{Name: "unreadable delay", Status: 429, Want: model.RateLimit, Body: body(429, "RESOURCE_EXHAUSTED", "quota", map[string]any{"retryDelay": "soon"})},

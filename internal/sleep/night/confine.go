@@ -67,6 +67,8 @@ func open(a config.Agent) string {
 		return "agent.network: true"
 	case len(a.HostedTools) > 0:
 		return "agent.hosted_tools: [" + strings.Join(a.HostedTools, ", ") + "]"
+	case a.WorkspaceTools:
+		return "agent.workspace_tools: true"
 	case a.Workspace != "":
 		return "agent.workspace: " + a.Workspace
 	}

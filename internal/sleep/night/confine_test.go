@@ -27,6 +27,7 @@ func TestTrap31WhatCannotBeShutOff(t *testing.T) {
 		"all is shut off":               {support: whole},
 		"unconfined":                    {set: func(c *config.Config) { c.Agent.Sandbox = "off" }, support: whole, want: "agent.sandbox: off"},
 		"the network":                   {set: func(c *config.Config) { c.Agent.Network = true }, support: whole, want: "agent.network: true"},
+		"what a workspace starts":       {set: func(c *config.Config) { c.Agent.WorkspaceTools = true }, support: whole, want: "agent.workspace_tools: true"},
 		"the vendor's tools":            {set: func(c *config.Config) { c.Agent.HostedTools = []string{"web_search"} }, support: whole, want: "agent.hosted_tools: [web_search]"},
 		"files of its own":              {set: func(c *config.Config) { c.Agent.Workspace = "w" }, support: whole, want: "agent.workspace: w"},
 		"keys of ssh":                   {set: func(c *config.Config) { c.Agent.PassEnv = []string{"LANG", "SSH_AUTH_SOCK"} }, support: whole, want: "agent.pass_env: [SSH_AUTH_SOCK]"},
