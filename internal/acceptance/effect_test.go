@@ -231,7 +231,7 @@ func stageEffects() map[string]effect {
 		"gate.fresh":             {base: []string{"gate.mode=strict"}, to: "false", see: func(s sight) any { return s.sum.Best.Reported.Fresh != nil }},
 		"gate.keep":              {to: "true", see: func(s sight) any { return s.started.MaxCalls }}, // what it decides: train_keep.txtar
 		"gate.alpha":             {to: "0.4", see: func(s sight) any { return s.sum.Certificate.Words }},
-		"gate.group":           {to: "type", see: func(s sight) any { return s.sum.Certificate.N }},
+		"gate.group":             {to: "type", see: func(s sight) any { return s.sum.Certificate.N }},
 		"gate.metric":            {base: []string{"tasks.checks=[]"}, to: "soft", see: scores},
 		"gate.mixed_weight":      {base: []string{"tasks.checks=[]", "gate.metric=mixed"}, to: "0.9", see: scores},
 		"gate.density_weight":    {base: []string{"skill=testdata/effect/SKILL.md"}, to: "0.5", see: scores},

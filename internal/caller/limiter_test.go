@@ -135,7 +135,7 @@ func TestLimiterDiscardsATrialWithoutDemand(t *testing.T) {
 
 // At a server that keeps the beginning of one prompt, requests with the same skill are sent
 // one after the other.
-func TestSlotsGroupPromptsThatBeginAlike(t *testing.T) {
+func TestSlotsGroupPromptsWithTheSameBeginning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for grouped, want := range map[bool]string{false: "[seed best seed best seed]", true: "[seed seed seed best best]"} {

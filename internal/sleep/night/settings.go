@@ -28,7 +28,7 @@ func (n trainer) targetSettings(j *job) config.Config {
 	cfg.Edits.Region = "learned"
 	cfg.SlowUpdate.Enabled = false // it writes outside of the learned region
 	cfg.Edits.Examples = 0         // tasks are what users said
-	cfg.Gate.Group = ""          // a cluster has one task
+	cfg.Gate.Group = ""            // a cluster has one task
 	cfg.Eval.Test, cfg.Eval.NoSkill = false, false
 	if !n.set("gate.metric") {
 		cfg.Gate.Metric = "mixed"
