@@ -160,7 +160,7 @@ func TestInterruptStopsSoftly(t *testing.T) {
 	})
 	c.interrupt()
 	_, errs := c.ends(130)
-	for _, want := range []string{"stopping: calls in flight are finished and recorded", "stopped: ", "go on with: skillopt train small "} {
+	for _, want := range []string{"stopping: calls in flight are finished and recorded", "stopped: ", "continue with: skillopt train small "} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("standard error does not say %q:\n%s", want, errs)
 		}

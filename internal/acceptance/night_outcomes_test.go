@@ -64,7 +64,7 @@ func outcomeCases() map[string]outcomeCase {
 			d.night()
 			return d.night()
 		}},
-		"too few tasks": {outcome: night.TooFewTasks, cause: "too_few_tasks: memory:CLAUDE.md: 1 cluster", do: func(d *desk) (int, *night.Report, string) {
+		"too few tasks": {outcome: night.TooFewTasks, cause: "too_few_tasks: memory:CLAUDE.md: 1 independent task", do: func(d *desk) (int, *night.Report, string) {
 			d.sessions(1)
 			return d.night()
 		}},

@@ -334,7 +334,7 @@ func addedLines(a, b string) []string {
 // observe scores the live document twice, and asks for edits that nothing is decided by.
 func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome = TooFewTasks
-	j.out.Reason = fmt.Sprintf("%d independent tasks, and training needs %d", j.picked.open, MinTrain)
+	j.out.Reason = fmt.Sprintf("%s, and training needs %d", wording.Plural(j.picked.open, "independent task", "independent tasks"), MinTrain)
 	if _, err := n.seed(j); err != nil { // before anything is asked
 		return err
 	}
