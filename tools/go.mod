@@ -10,6 +10,7 @@ tool (
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
+	github.com/yuin/goldmark v1.8.7
 )
 
 require (
