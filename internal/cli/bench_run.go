@@ -33,7 +33,7 @@ func benchRunCommand(a *app) *cobra.Command {
 	var o benchRunOptions
 	c := &cobra.Command{
 		Use:   "run NAME_OR_DIR [--config models.yaml] [--eval SKILL] [--fixture]",
-		Short: "Prepare a benchmark and train on it, or score a skill on its test split",
+		Short: "Prepare a benchmark and train a skill on it, or score one on its test split",
 		Long: `Prepare a benchmark, if that is not done yet, and train on it; with --eval score a skill
 on its test split. The models are those of --config. The folder is --out, or
 bench-NAME; bench prepare makes it of rows that you have, or with another seed. The same

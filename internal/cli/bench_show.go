@@ -120,7 +120,7 @@ func writeBench(out printer, f *folder.Folder, v benchView) {
 	case len(f.Sources) == 0:
 		out.line("rows: yours, with bench prepare --from DIR")
 	default:
-		out.line(fmt.Sprintf("rows: not on this machine; skillopt bench fetch %s gets them", v.Name))
+		out.line(fmt.Sprintf("rows: not downloaded yet; run `skillopt bench fetch %s`", v.Name))
 	}
 	out.line("splits: " + splitsText(f))
 	if len(v.Scoring) > 0 {

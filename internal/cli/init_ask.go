@@ -43,7 +43,7 @@ func (o *initOptions) ask(ctx context.Context, a *app, args []string) (dir strin
 
 // askTasks asks for the skill and the tasks.
 func (o *initOptions) askTasks(a *app, q *asking) (err error) {
-	if o.skill, err = q.path(a, "the skill: a SKILL.md or its folder [none yet]: "); err != nil {
+	if o.skill, err = q.path(a, "the skill, a SKILL.md or its folder [Enter: an empty one]: "); err != nil {
 		return err
 	}
 	q.out.line("the tasks:")

@@ -104,7 +104,7 @@ func runAtWork(a *app, args []string) (string, error) {
 			return a.relative(e.Dir), nil
 		}
 	}
-	return "", usagef("no process works on a run in the folder runs here; name a run that is elsewhere, `skillopt runs list` shows what there is")
+	return "", usagef("no run in ./runs is at work; give the path of a run in another folder, `skillopt runs list` shows those of this one")
 }
 
 // steerRun asks a run for something and says what happened to it.

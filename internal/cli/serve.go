@@ -145,7 +145,7 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string) (_ 
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE) || err != nil && strings.Contains(err.Error(), "Only one usage of each socket address"):
-		return nil, usagef("another program listens on %s, perhaps another skillopt serve; choose another port with --addr 127.0.0.1:0, which takes a free one", o.addr)
+		return nil, usagef("%s is in use, perhaps by another skillopt serve; --addr 127.0.0.1:0 takes any free port", o.addr)
 	case err != nil:
 		return nil, usagef("--addr %s: %v; want HOST:PORT, such as %s", o.addr, err, serveAddr)
 	}

@@ -147,7 +147,7 @@ func sentence(c *result.Certificate, same bool) string {
 	if c.Level == nil {
 		return fmt.Sprintf("not certified: the level depends on how often the test set was read before, and that is not known; measured %s%s", found, c.Figure(", "))
 	}
-	why := "too little to tell it from chance: more test tasks would help"
+	why := "too small to exclude chance: more test tasks would help"
 	switch {
 	case *c.Difference <= 0:
 		why = "the best skill is not ahead of the seed skill"
