@@ -3,7 +3,7 @@ the job. An earlier comment of its own is changed instead of a second one writte
 
 Everything comes from variables and from files in SKILLOPT_OUT. Texts of tasks, models and
 skills are in code blocks that they cannot end, and so is report.md: it is a file of the checkout,
-which a pull request writes as it likes. What is not read or not allowed is told in the log and fails nothing: the comment is
+which a pull request writes as it likes. What is not read or not allowed is named in the log and fails nothing: the comment is
 an extra.
 """
 

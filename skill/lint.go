@@ -252,7 +252,7 @@ func (l *linter) script(name, text string) {
 		return
 	}
 	switch shebang := strings.HasPrefix(text, "#!"); {
-	case !shebang && !l.skill.Executable(name): // it is handed to its interpreter
+	case !shebang && !l.skill.Executable(name): // its interpreter runs it
 	case !shebang:
 		l.add(name, 1, LintWarning, RuleScript, "it may be executed but has no line #!, such as #!/usr/bin/env python3, which says by what")
 	case !l.skill.Executable(name):

@@ -2,7 +2,7 @@
 # Prints how the newest of all agents fare with the adapters that were measured with the
 # pinned ones: of each the newest version that can be installed. It installs them into a
 # folder of its own, with the pinned node, tests each alone, and never fails: what is
-# printed is for whoever moves the pins. It takes ten minutes at most; without npm or its
+# prints is for those who move the pins. It takes ten minutes at most; without npm or its
 # registry it prints why it was skipped.
 #
 #   .ci/agents/newest.sh

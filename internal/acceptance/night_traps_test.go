@@ -304,7 +304,7 @@ func TestTrap37NoConsentNoCall(t *testing.T) {
 	d.set[1] = strings.Replace(d.set[1], "provider: compatible", "provider: litellm", 1)
 	for _, args := range [][]string{{"run"}, {"mine"}, {"run", "--explore", "--yes"}} {
 		code, _, errs := d.sleep(args...)
-		if code != 2 || !strings.Contains(errs, "nobody has agreed") {
+		if code != 2 || !strings.Contains(errs, "there is no consent") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
 	}

@@ -220,7 +220,7 @@ func TestTheSameRowsMakeTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestFilesAsTheyArePublished: rows lie where the source has them, or beside each other, and name
+// TestFilesAsTheyArePublished: rows lie where the source has them, or next to each other, and name
 // their pictures by absolute paths into the folder.
 func TestFilesAsTheyArePublished(t *testing.T) {
 	t.Parallel()

@@ -55,7 +55,7 @@ run, and what the run has measured already is not asked again.
 
 A rule is needed (without it the score falls), useless (without it nothing is lost
 that matters), harmful (without it the score rises) or unclear. It is recorded as
-training is: the same command continues after an interruption, and prune can go on from
+training is: the same command continues after an interruption, and prune can continue from
 the run of ablate.
 
 ` + exitHelp,
@@ -199,7 +199,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 	}
 	how := fmt.Sprintf("worth: points of %s (0 to 100) on %d %s tasks that the rule brings, with a %.4g %% interval", e.Metric, e.Tasks, e.Split, 100*e.Level)
 	if e.Deterministic {
-		how += ", exact where answers come out alike every time, as they did here"
+		how += ", exact where answers are the same every time, as they did here"
 	}
 	out.paragraph(how)
 	if e.FromRecord > 0 {

@@ -30,7 +30,7 @@ func benchFetchCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fetch NAME_OR_DIR [--accept-licence]",
 		Short: "Get the rows of a benchmark from where they are published",
-		Long: `Get the rows of a benchmark, once its licence is accepted. It goes on where it stopped, and holds
+		Long: `Get the rows of a benchmark, once its licence is accepted. It continues where it stopped, and holds
 every file against its SHA-256: the publisher's or, where nobody tells one, that of the first time,
 which bench.lock keeps. A source without a commit is fixed at the one it is at now.
 

@@ -39,7 +39,7 @@ on its test split. The models are those of --config. The folder is --out, or
 bench-NAME; bench prepare makes it of rows that you have, or with another seed. The same
 command again continues, and pays for nothing twice.
 
-What others have published is printed beside the scores, with why the two do not
+What others have published is printed next to the scores, with why the two do not
 compare. With --json the result is what train --json, or eval --json, prints.
 
 ` + exitHelp,

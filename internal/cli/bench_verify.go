@@ -22,7 +22,7 @@ bench prepare made a folder of, and compare with the grades in the same file. No
 asked; answers that a judge has to decide are counted apart.
 
 The file is JSONL, or a JSON list: {"id", "response", "hard" and "soft"} as SkillOpt's
-results.jsonl has them. A grade may be missing; then ours is told.
+results.jsonl has them. A grade may be missing; then ours is printed.
 
 ` + exitHelp,
 		Example: "  skillopt bench verify work --against results.jsonl\n  skillopt bench verify work --against results.jsonl --json",

@@ -38,8 +38,8 @@ func compareCommand(a *app) *cobra.Command {
 	var o compareOptions
 	c := &cobra.Command{
 		Use:   "compare A.md B.md --config CONFIG | --tasks FILE --target PROVIDER/MODEL",
-		Short: "Tell whether skill B is better than skill A",
-		Long: `Tell whether skill B is better than skill A. Both carry out the same tasks with the
+		Short: "Say whether skill B is better than skill A",
+		Long: `Say whether skill B is better than skill A. Both carry out the same tasks with the
 same seeds, in turns, until the answer is certain: B is better, B is worse, or there
 is no difference larger than --margin. It stops as soon as it knows; the numbers stay
 right however often it looks. If the passes or the limits are used up before, it says

@@ -35,7 +35,7 @@ model or environment, extraction and checks, and shown with what was asked, repl
 taken from the reply and scored: is that what you meant? None is put to an agent.
 
 With --noise: instead of that, every selection task is asked twice with the same
-skill. That tells how much scores change by chance, what difference a gate can see,
+skill. That shows how much scores change by chance, what difference a gate can see,
 and what would help. The calls are recorded and paid for once.
 
 With --agents, and no config: which coding agents are installed. One that is not

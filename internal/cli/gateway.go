@@ -55,7 +55,7 @@ one at the end ("event": "end").
 	}
 	c.Flags().StringVar(&o.addr, "addr", "127.0.0.1:0", "where to listen, on the loopback interface; port 0 takes a free one")
 	c.Flags().StringVar(&o.keyEnv, "key-env", "", "an environment variable with the key that agents must send; default: a random one")
-	c.Flags().StringVar(&o.runDir, "run", "", "keep the ledger in this directory; goes on if it is there")
+	c.Flags().StringVar(&o.runDir, "run", "", "keep the ledger in this directory; continues if it is there")
 	addSet(c, &o.sets)
 	return c
 }
@@ -147,7 +147,7 @@ func (o *gatewayOptions) printListening(a *app, g *skillopt.Gateway, made bool) 
 	for _, block := range agentBlocks(g.URL, g.Model) {
 		fmt.Fprintf(w, "  %s\n\n", strings.Join(block, "\n    "))
 	}
-	_, err := fmt.Fprintln(w, "Ctrl-C ends it and tells what was used")
+	_, err := fmt.Fprintln(w, "Ctrl-C ends it and prints what was used")
 	return err
 }
 

@@ -60,7 +60,7 @@ config: config.yaml
 skill: SKILL.md
 `
 
-const newBenchConfig = `# What the benchmark sets beneath the config of whoever runs it.
+const newBenchConfig = `# What the benchmark sets beneath the config of its user.
 tasks:
   extract: {tag: answer, fallback: last_line}
   checks:

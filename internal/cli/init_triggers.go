@@ -201,7 +201,7 @@ func apart(c config.Config, name string) string {
 	case c.Agent.Name == "":
 		return name + " names no agent (agent.name)"
 	case c.Agent.Mode != nativeMode:
-		return fmt.Sprintf("%s has agent.mode %s, which tells the agent to load the skill", name, c.Agent.Mode)
+		return fmt.Sprintf("%s has agent.mode %s, which makes the agent load the skill", name, c.Agent.Mode)
 	case c.Tasks.Path == "":
 		return name + " names no tasks (tasks.path)"
 	case !isLines(c.Tasks.Path) || isFolder(c.Tasks.Path):

@@ -167,7 +167,7 @@ func writeForecast(out printer, p result.Plan) {
 	lines := []string{fmt.Sprintf("expected: %s %s", between(f.Calls), what)}
 	tokens := fmt.Sprintf("tokens: %s input, %s output", between(f.Input), between(f.Output))
 	if roles := rolesWithoutTokens(f); len(roles) > 0 {
-		tokens += ", beside those of the " + strings.Join(roles, " and the ") + ", which nobody knows before an episode was made"
+		tokens += ", beside those of the " + strings.Join(roles, " and the ") + ", which is unknown before an episode was made"
 	}
 	lines = append(lines, tokens, forecastCost(p))
 	if text := forecastTime(p); text != "" {

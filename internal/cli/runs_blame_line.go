@@ -89,7 +89,7 @@ func (o *runsBlameOptions) printLine(out printer, l lineBlame, path string) erro
 	out.hang(fmt.Sprintf("%s  %d  ", originLabel(l.Line.Origin), l.Line.Number), oneLine(l.Line.Text))
 	fmt.Fprintln(out)
 	if k := l.Line.Origin.Kind; k == provenance.Seed || k == provenance.Outside {
-		_, err := fmt.Fprintf(out, "no step wrote it: %s\n", map[bool]string{true: "it stood in the seed skill", false: "somebody has changed the file"}[k == provenance.Seed])
+		_, err := fmt.Fprintf(out, "no step wrote it: %s\n", map[bool]string{true: "it was in the seed skill", false: "somebody has changed the file"}[k == provenance.Seed])
 		return err
 	}
 	out.hang("", fmt.Sprintf("step %d: %s", l.Line.Origin.Step, l.Source.Gate))

@@ -17,8 +17,8 @@ import (
 func runsCompareCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compare RUN RUN...",
-		Short: "Set runs beside each other: scores, cost, and the settings that differ",
-		Long: `Set 2 to 8 runs beside each other: how they ended, their scores with intervals, what they
+		Short: "Show runs next to each other: scores, cost, and the settings that differ",
+		Long: `Show 2 to 8 runs next to each other: how they ended, their scores with intervals, what they
 cost, and the keys of their configurations on which they differ, secrets masked. What a run
 wrote down is read; nothing is asked or paid for.
 

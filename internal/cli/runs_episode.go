@@ -100,7 +100,7 @@ func (p *tryPrinter) ended(s exchange.Call) {
 		}
 		p.message("reply", *s.Reply)
 	}
-	for _, b := range []struct{ head, text string }{{"limit of the task", s.Message}, {"failed", s.Fault}, {"what had come of the answer", wording.Middle(s.Begun, maxResult)}} {
+	for _, b := range []struct{ head, text string }{{"limit of the task", s.Message}, {"failed", s.Fault}, {"what had arrived of the answer", wording.Middle(s.Begun, maxResult)}} {
 		if b.text != "" {
 			p.block(b.head, b.text)
 		}

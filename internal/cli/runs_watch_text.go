@@ -106,7 +106,7 @@ func statusWords(p record.Progress) string {
 	case result.Waiting:
 		return status + " for answers; then the same command continues"
 	case result.Undecided:
-		return status + "; more passes go on with it"
+		return status + "; more passes continue it"
 	case result.Running, result.Completed, result.Failed:
 	}
 	return status

@@ -212,7 +212,7 @@ func sessionKey(a *app) []byte {
 			return key
 		}
 	}
-	fmt.Fprintln(a.Err, "warning: "+printable(err.Error())+"; pages that are open have to be opened anew when the server is started again")
+	fmt.Fprintln(a.Err, "warning: "+printable(err.Error())+"; pages that are open have to be opened again when the server is started again")
 	return []byte(door.NewSecret())
 }
 

@@ -33,7 +33,7 @@ func (o *sessionOptions) addFlags(c *cobra.Command, runUsage string) {
 	c.Flags().StringVar(&o.runDir, "run", "", runUsage)
 	c.Flags().StringVar(&o.replay, "replay", "", "answer from this cassette (skillopt runs export RUN --format cassette): no network, no key")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
-	c.Flags().BoolVar(&o.acceptSeed, "accept-seed", false, "go on though the first scores look as if the measurement were broken, or many requests are refused")
+	c.Flags().BoolVar(&o.acceptSeed, "accept-seed", false, "continue though the first scores look as if the measurement were broken, or many requests are refused")
 }
 
 // addPlan adds --plan to a command that measures.

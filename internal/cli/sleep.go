@@ -37,7 +37,7 @@ sessions to the models of the profile, to hosts that you agreed to and to no oth
 other commands only mine and try do. Into a project nothing is written but by sleep adopt and
 rollback, and by nights whose profile has sleep.auto_adopt.
 
-What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.
+What is read is in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.
 Alone, skillopt sleep shows the last night on one screen.`,
 		Example: `  skillopt sleep demo                      three simulated nights, without a key
   skillopt sleep try                       from this project's sessions to a proposal
@@ -236,7 +236,7 @@ func (s sleepSetup) moved() []string {
 	for _, dir := range s.allowed() {
 		switch info, err := os.Stat(dir); {
 		case err != nil:
-			out = append(out, fmt.Sprintf("%s: sleep.projects: %s: %v; if the project has moved, put the folder where it is now beside it", s.profile, dir, reasonOf(err)))
+			out = append(out, fmt.Sprintf("%s: sleep.projects: %s: %v; if the project has moved, add the folder where it is now", s.profile, dir, reasonOf(err)))
 		case !info.IsDir():
 			out = append(out, fmt.Sprintf("%s: sleep.projects: %s is not a folder; name the folder of a project", s.profile, dir))
 		}

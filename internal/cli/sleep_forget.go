@@ -191,7 +191,7 @@ func tellForgotten(a *app, setup sleepSetup, s subject, gone forget.Gone, strang
 		out.line("backup of an adopted file: " + oneLine(path))
 	}
 	for _, dir := range listed {
-		errs.line(fmt.Sprintf("note: %s stands under sleep.projects in %s: what its agents write from now on is read; take it out there too if it is not to be", oneLine(dir), oneLine(setup.profile)))
+		errs.line(fmt.Sprintf("note: %s is under sleep.projects in %s: what its agents write from now on is read; take it out there too if it is not to be", oneLine(dir), oneLine(setup.profile)))
 	}
 	for _, name := range strange {
 		errs.line("warning: " + oneLine(filepath.Join(setup.dir, name)) + " is none of sleep's files and was not looked at")

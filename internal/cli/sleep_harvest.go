@@ -112,7 +112,7 @@ func harvestInto(ctx context.Context, a *app, b *bank.Bank, setup sleepSetup, te
 	defer release()
 	report, err := harvest.Run(ctx, b, terms, in)
 	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
-		err = stopError("stopped: what was read is kept, and the next harvest goes on")
+		err = stopError("stopped: what was read is kept, and the next harvest continues")
 	}
 	report.Warnings = append(report.Warnings, setup.moved()...)
 	return report, err

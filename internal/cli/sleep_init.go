@@ -249,7 +249,7 @@ func folders(a *app, names []string) ([]string, error) {
 		case filepath.Dir(dir) == dir:
 			return nil, usagef("%s holds everything; name the folders of projects", name)
 		case !utf8.ValidString(dir) || strings.Contains(dir, "${") || strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' }):
-			return nil, usagef("%s cannot stand in a profile; name a folder above it", quoted(dir))
+			return nil, usagef("%s cannot be in a profile; name a folder above it", quoted(dir))
 		}
 		if !slices.Contains(out, dir) {
 			out = append(out, dir)

@@ -67,7 +67,7 @@ its record. Ctrl-C stops softly, a second one at once. A night without gain ends
 	}
 	c.Flags().BoolVar(&o.scheduled, "scheduled", false, "as a timer starts it, with --profile FILE of sleep schedule: once a day, not on battery")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what the night would do with what is kept; nothing is read, sent or kept")
-	c.Flags().BoolVar(&o.explore, "explore", false, "train on however few tasks there are; what comes of it is a suggestion")
+	c.Flags().BoolVar(&o.explore, "explore", false, "train on however few tasks there are; the result is a suggestion")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
 	c.Flags().BoolVar(&o.noHarvest, "no-harvest", false, "work with what is kept, and read no sessions")
 	addSet(c, &o.sets)
@@ -340,7 +340,7 @@ func (w *nightWork) consent(ctx context.Context, wanted []bank.Destination) erro
 	}
 	errs := w.app.printer(w.app.Err)
 	if !w.app.Terminal {
-		return usagef("nobody has agreed that text of sessions and files of the projects go to %s as %s; run `skillopt sleep init` on a terminal", oneLine(missing[0].Host), missing[0].Role)
+		return usagef("there is no consent that text of sessions and files of the projects go to %s as %s; run `skillopt sleep init` on a terminal", oneLine(missing[0].Host), missing[0].Role)
 	}
 	for _, d := range missing {
 		errs.line(fmt.Sprintf("text of sessions and files of the projects would go to %s as %s", oneLine(d.Host), d.Role))
@@ -450,7 +450,7 @@ func nightError(r *night.Report) error {
 		help := ""
 		switch kind {
 		case skillopt.Stopped, skillopt.Waiting:
-			help = "; `skillopt sleep run` goes on with it"
+			help = "; `skillopt sleep run` continues with it"
 		case skillopt.Unmeasurable:
 			help = "; `skillopt sleep show --why` says more"
 		}

@@ -189,7 +189,7 @@ func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, usagef("nobody has agreed that text of sessions and files of the projects go to %s as %s; run `skillopt sleep init` on a terminal first", oneLine(missing[0].Host), missing[0].Role)
+		return nil, usagef("there is no consent that text of sessions and files of the projects go to %s as %s; run `skillopt sleep init` on a terminal first", oneLine(missing[0].Host), missing[0].Role)
 	}
 	p := &timer.Profile{Format: timer.Format, ID: timerID(s.dir, o.flags.Project), Kind: kind, At: at, Written: time.Now().UTC().Truncate(time.Second), Profile: s.profile, Folder: filepath.Dir(s.profile)}
 	if len(o.flags.Set) > 0 {
@@ -377,7 +377,7 @@ func (s sleepSetup) wouldStart(ctx context.Context, p *timer.Profile) (bool, str
 	case err != nil:
 		return false, err.Error()
 	case !there:
-		return false, fmt.Sprintf("%s does not have it any more; `skillopt sleep schedule` writes it anew", p.Kind)
+		return false, fmt.Sprintf("%s does not have it any more; `skillopt sleep schedule` writes it again", p.Kind)
 	case gone != nil:
 		return true, fmt.Sprintf("%s: %v; `skillopt sleep schedule` writes where the program is now", p.Program, reasonOf(gone))
 	}

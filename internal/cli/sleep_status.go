@@ -22,7 +22,7 @@ func sleepStatusCommand(a *app, at *sleepFlags) *cobra.Command {
 		Use:   "status",
 		Short: "Show the nights of the last week, what waits, what was adopted and how it fares, and what is kept",
 		Long: `Show the nights of the last seven days with what they came to, what waits for you, what was
-adopted and how it fares since, what the nights have used, what to do next; and what is kept of
+adopted and its effect since, what the nights have used, what to do next; and what is kept of
 sessions, of which projects, where it may go, and what you have agreed to.`,
 		Example: `  skillopt sleep status
   skillopt sleep status --json`,
@@ -125,7 +125,7 @@ func (s *sleepStatus) read(ctx context.Context, setup sleepSetup, version string
 		s.LastRead = &last
 	}
 	if last.After(now.Add(time.Hour)) {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the clock stands at %s, before the last harvest at %s: was it set back?", now.UTC().Format(time.RFC3339), last.Format(time.RFC3339)))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the clock is at %s, before the last harvest at %s: was it set back?", now.UTC().Format(time.RFC3339), last.Format(time.RFC3339)))
 	}
 	return nil
 }

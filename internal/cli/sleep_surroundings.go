@@ -151,7 +151,7 @@ func keysOf(ctx context.Context, a *app, s sleepSetup, p *timer.Profile, flags n
 	}
 	var missing *wiring.MissingKeyError
 	if errors.As(err, &missing) {
-		return usagef("the key of models.%s stands in %s, a variable of this shell, and a timer has none of those\n%s", missing.Role, missing.Var, keyHelp(dotenv, missing.Var))
+		return usagef("the key of models.%s is in %s, a variable of this shell, and a timer has none of those\n%s", missing.Role, missing.Var, keyHelp(dotenv, missing.Var))
 	}
 	return usagef("a timer has no secrets of this shell, and without them: %v\n%s", err, keyHelp(dotenv, "NAME"))
 }

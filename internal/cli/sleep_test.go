@@ -243,7 +243,7 @@ func TestSleepForgetAsks(t *testing.T) {
 	contains(t, out, "shop-session", "site-session")
 	out, errs := u.must("y\n", "forget", u.shop)
 	contains(t, out, "forgot project "+u.shop+": 1 session")
-	contains(t, errs, "stands under sleep.projects")
+	contains(t, errs, "is under sleep.projects")
 	u.must("y\n", "forget", "site-ses")
 	u.nowhere("ZEBRA", "OTTER", "shop-session", "site-session", u.shop, u.site)
 	u.must("", "harvest")

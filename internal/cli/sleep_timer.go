@@ -52,7 +52,7 @@ func timedBy(a *app, profile string) (*timed, error) {
 	}
 	t.profile = p
 	if err := json.Unmarshal(p.Flags, &t.flags); err != nil {
-		return nil, usagef("%s: its flags cannot be read: %v; write it anew by `skillopt sleep schedule`", t.path, err)
+		return nil, usagef("%s: its flags cannot be read: %v; write it again by `skillopt sleep schedule`", t.path, err)
 	}
 	return t, nil
 }

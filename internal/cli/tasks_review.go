@@ -40,7 +40,7 @@ answer with a letter and Enter:
 
   a  accept: the task is as good as one of your own
   e  edit it in the editor that --editor names, then decide
-  r  reject: it moves to rejected.jsonl beside the tasks
+  r  reject: it moves to rejected.jsonl next to the tasks
   s  skip: it stays unreviewed
   q  quit; the same command continues where you stopped
 

@@ -92,7 +92,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	o.addFlags(c, "keep the run in this directory; resumes it if it is there")
 	c.Flags().StringVar(&o.fork, "fork", "", "begin a new run in this directory with what --run has paid for")
 	c.Flags().StringVar(&o.from, "continue", "", "train on from this finished run, as a new one; with --epochs")
-	c.Flags().StringVar(&o.epochs, "epochs", "", "with --continue: +N for so many more epochs, N for so many in all")
+	c.Flags().StringVar(&o.epochs, "epochs", "", "with --continue: +N for N more epochs, N for N in all")
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: none, worked examples alone")
@@ -101,7 +101,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&o.keepOpen, "keep-open", false, "begin a run whose ceilings will be raised: nothing is made smaller for them, and where one ends the run the test stays unread")
 	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
-	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page beside training that shows the run, and can stop it (see skillopt serve)")
+	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page while training that shows the run, and can stop it (see skillopt serve)")
 	c.Flags().BoolVar(&o.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	addSet(c, &o.sets)
 	return c
@@ -113,7 +113,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 		return usagef("--fork %s needs --run with the run to take over from; `skillopt runs list` shows runs", o.fork)
 	}
 	if o.fork != "" && o.replay != "" {
-		return usagef("--fork goes on with models and --replay without any: give one of them")
+		return usagef("--fork continues with models and --replay without any: give one of them")
 	}
 	goesOn, err := o.earlier(a)
 	if err != nil {
@@ -166,7 +166,7 @@ func (o *trainOptions) complete(a *app, c command) {
 	out := a.printer(a.Err)
 	what := "this configuration was trained to its end"
 	if o.from != "" {
-		what = fmt.Sprintf("it went on from %s to its end", shellWord(o.from))
+		what = fmt.Sprintf("it continued from %s to its end", shellWord(o.from))
 	}
 	out.line(fmt.Sprintf("%s is complete: %s, and nothing is asked", shown, what))
 	out.line(fmt.Sprintf("  skillopt runs show %s    step by step", shellWord(shown)))

@@ -55,7 +55,7 @@ func (o *trainOptions) continuing(a *app) ([]skillopt.Option, error) {
 	case o.fork != "":
 		return nil, usagef("--continue begins a new run already: give --run NEW to name its directory, and no --fork")
 	case o.replay != "", o.finish:
-		return nil, usagef("--continue asks models: give neither --replay nor --finish beside it")
+		return nil, usagef("--continue asks models: give neither --replay nor --finish with it")
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(o.epochs, "+"))
 	if err != nil || n < 1 {

@@ -40,7 +40,7 @@ The tasks are those of the train split, so that nothing is learned of the others
 			return o.run(cmd.Context(), a, path)
 		},
 	}
-	c.Flags().IntVarP(&o.only.Limit, "number", "n", 3, "so many tasks, the first of the split")
+	c.Flags().IntVarP(&o.only.Limit, "number", "n", 3, "this many tasks, the first of the split")
 	o.addConfig(c)
 	c.Flags().StringVar(&o.split, "split", "train", "train or selection; test as well, which is a reading of the test set")
 	o.addOnly(c)

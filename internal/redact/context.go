@@ -236,10 +236,10 @@ var (
 	typed  = newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")
 	logins = newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")
 	// what a sentence says of a secret, and what SQL sets
-	told    = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
+	statement    = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
 	pinned  = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
-	toldFor = newPlace(`[ \t]+for[ \t][^.,;!?\n:=]{0,40}:[ \t]+([^\s"'\\\x60]+)`, looks, "")
-	setFor  = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
+	statementFor = newPlace(`[ \t]+for[ \t][^.,;!?\n:=]{0,40}:[ \t]+([^\s"'\\\x60]+)`, looks, "")
+	settingFor  = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
 )
 
 // placed masks a value that belongs to a name by its place: in a call, a row of a table, a typed
@@ -256,7 +256,7 @@ func (sc *scanner) placed(n name, end int) int {
 		tries = []place{logins}
 	}
 	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyOf(s[max(0, n.begin-12):n.begin], n.text)) {
-		tries = append(slices.Clip(tries), told, toldFor, setFor)
+		tries = append(slices.Clip(tries), statement, statementFor, settingFor)
 	} else if n.kind == number {
 		tries = []place{pinned}
 	}

@@ -199,7 +199,7 @@ func entropy(value string) (bits float64) {
 }
 
 // telling reports whether a value is so random that it is surely no word, no path and no
-// example: what a person who reads is to be told of.
+// example: what a person who reads has to know.
 func telling(value string) bool {
 	const least, bits, wordy = 16, 3.0, 0.6
 	value = strings.Trim(value[:min(len(value), far)], "\"'`")

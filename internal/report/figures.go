@@ -348,13 +348,13 @@ func digest(identity map[string]string) string {
 func (r *Run) commands() []command {
 	dir := quoted(line(r.Name, reasonLength))
 	out := []command{
-		{"skillopt train " + dir + "/config.yaml --run " + dir + "-again", "the same run anew, with the same seeds; it asks and pays again"},
+		{"skillopt train " + dir + "/config.yaml --run " + dir + "-again", "the same run again, with the same seeds; it asks and pays again"},
 		{"skillopt runs export " + dir + " --format cassette --to run.cassette", "its answers as a file"},
 		{"skillopt train " + dir + "/config.yaml --replay run.cassette", "the same run from that file, without a model"},
 		{"skillopt runs blame " + dir, "each line of the skill, in a terminal"},
 	}
 	if r.Summary == nil || r.Summary.Status != "completed" {
-		out = append([]command{{"skillopt train " + dir + "/config.yaml --run " + dir, "go on with this run"}}, out...)
+		out = append([]command{{"skillopt train " + dir + "/config.yaml --run " + dir, "continue this run"}}, out...)
 	}
 	return out
 }

@@ -105,7 +105,7 @@ func (l *lossList) unmeasured(where string, ids []string, followed string, outco
 	}
 	why := whyMissing(slices.Concat(outcomes...), ids)
 	if why == "" {
-		why = cmp.Or(followed, "the decision went on without")
+		why = cmp.Or(followed, "the decision was made without")
 	} else if followed != "" {
 		why += "; " + followed
 	}

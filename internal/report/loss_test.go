@@ -22,7 +22,7 @@ func TestLossesOfAStep(t *testing.T) {
 		"nothing":           {result.StepRecord{Step: 1}, record.Step{}, nil},
 		"the seed skill":    {result.StepRecord{Unmeasured: []string{"b"}}, record.Step{Selection: missing}, lossList{{"seed skill", "not measured: b", "no server"}}},
 		"of its batch":      {result.StepRecord{Step: 1, Unmeasured: []string{"b"}}, record.Step{Trained: missing}, lossList{{"step 1", "not measured: b", "no server"}}},
-		"no reason is left": {result.StepRecord{Step: 1, Unmeasured: []string{"c"}}, record.Step{Trained: missing}, lossList{{"step 1", "not measured: c", "the decision went on without"}}},
+		"no reason is left": {result.StepRecord{Step: 1, Unmeasured: []string{"c"}}, record.Step{Trained: missing}, lossList{{"step 1", "not measured: c", "the decision was made without"}}},
 		"replies": {
 			result.StepRecord{Step: 2, LostReplies: 4},
 			record.Step{Lost: []string{"analyst_error/0", "analyst_error/1", "merge/failure/1/0", "ranking"}},

@@ -130,11 +130,11 @@ func (r *Run) notices() []notice {
 	}
 	add(s.Status != result.Completed, "warn", "Not finished: "+line(string(s.Status), idLength), line(s.Reason, reasonLength))
 	add(s.Test.Openings > 1, "warn", fmt.Sprintf("The sealed test was opened %d times", s.Test.Openings), "A test split that is looked at more than once can be chosen by. Its scores are no longer a clean measurement.")
-	add(s.Test.ReadBefore.Words() != "", "warn", "The test set was read before", line("It was "+s.Test.ReadBefore.Words()+". Whoever has seen its scores can have chosen by them.", reasonLength))
+	add(s.Test.ReadBefore.Words() != "", "warn", "The test set was read before", line("It was "+s.Test.ReadBefore.Words()+". People who have seen its scores can have chosen by them.", reasonLength))
 	add(s.Test.Refused, "warn", "The sealed test stayed closed", "It had been opened before, for other skills or scored otherwise. `--reopen-test` opens it again and says so here.")
 	add(s.Test.Best.Refusals("best", s.Test.Seed, "seed") != "", "warn", "Not answered alike often", s.Test.Best.Refusals("the best skill", s.Test.Seed, "the seed skill"))
 	for _, d := range s.Drift {
-		add(true, "warn", "Another model began to answer", fmt.Sprintf("At %s: %s in place of %s. What was measured before was measured again.", line(d.At, idLength), few(d.To, 3), few(d.From, 3)))
+		add(true, "warn", "Another model began to answer", fmt.Sprintf("At %s: %s instead of %s. What was measured before was measured again.", line(d.At, idLength), few(d.To, 3), few(d.From, 3)))
 	}
 	if n := s.Noise; n != nil && n.Advice != "" {
 		add(true, "note", "Noise", line(n.Advice, reasonLength))
