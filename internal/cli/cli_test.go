@@ -123,7 +123,7 @@ func TestADamagedProjection(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	code := Main(t.Context(), []string{"runs", "show", dir}, Streams{Out: &out, Err: &errs, Dir: dir}, "test")
-	if code != exitInput || !strings.Contains(errs.String(), "history.json is damaged") || !strings.Contains(errs.String(), "train the run again to write it again") {
+	if code != exitInput || !strings.Contains(errs.String(), "history.json is damaged") || !strings.Contains(errs.String(), "resume the run to write it again") {
 		t.Errorf("code %d: %s", code, &errs)
 	}
 }

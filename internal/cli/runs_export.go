@@ -106,7 +106,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 	}
 	whole, err := record.Best(a.absolute(dir))
 	if err != nil {
-		return usagef("%v; train the run again to write it again", err)
+		return usagef("%v; resume the run to write it again", err)
 	}
 	if o.to != "-" && a.namesFolder(o.to, whole) {
 		if s = whole; len(s.Others()) == 0 {

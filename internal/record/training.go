@@ -309,7 +309,7 @@ func (r *reader) decode(name string, into any) (found bool, err error) {
 		return true, fmt.Errorf("read %w", err)
 	}
 	if err != nil {
-		return true, fmt.Errorf("%s is damaged: %w; train the run again to write it anew", name, err)
+		return true, fmt.Errorf("%s is damaged: %w; resume the run to write it again", name, err)
 	}
 	return true, nil
 }

@@ -263,7 +263,7 @@ func TestOddRuns(t *testing.T) {
 				Test: result.Test{Openings: 2}, Certificate: &result.Certificate{Alpha: 0.05, Words: "not certified: opened for the second time"},
 				Drift: []result.Drift{{At: "step 3", From: []string{"m-1"}, To: []string{"m-2"}}}, Noise: &result.SeedNoise{Advice: "add items"},
 			}}),
-			[]string{"not certified", "opened 2 times", "m-2 in place of m-1", "add items", "Exploratory", "a warning", "Not finished: budget", "limits.usd is reached"},
+			[]string{"not certified", "opened 2 times", "m-2 instead of m-1", "add items", "Exploratory", "a warning", "Not finished: budget", "limits.usd is reached"},
 			nil,
 		},
 		{
