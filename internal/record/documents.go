@@ -41,7 +41,7 @@ type FileError struct {
 }
 
 func (e *FileError) Error() string {
-	return fmt.Sprintf("%s is damaged: %v; %s to write it anew", e.Path, e.Err, cmp.Or(e.again, "train the run again"))
+	return fmt.Sprintf("%s is damaged: %v; %s to write it again", e.Path, e.Err, cmp.Or(e.again, "resume the run"))
 }
 
 func (e *FileError) Unwrap() error { return e.Err }
