@@ -85,7 +85,7 @@ func realPi() realCLI {
 		load:    fakemodel.Call{Tool: "read", Args: args{"path": "$PROJECT/.agents/skills/house-rules/SKILL.md"}},
 		write:   fakemodel.Call{Tool: "write", Args: args{"path": "$PROJECT/out.txt", "content": "$TEXT"}},
 		fail:    fakemodel.Call{Tool: "bash", Args: args{"command": "exit 3"}},
-		skillBy: transcript.ByRead, origin: transcript.Interactive, failed: "401 invalid api key", // nothing tells a script's
+		skillBy: transcript.ByRead, origin: transcript.Interactive, failed: `401: {"code":"invalid_api_key","message":"invalid api key","type":"invalid_request_error"}`, // nothing tells a script's
 	}
 }
 
