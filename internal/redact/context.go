@@ -237,9 +237,9 @@ var (
 	logins = newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")
 	// what a sentence says of a secret, and what SQL sets
 	statement    = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
-	pinned  = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
+	pinned       = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
 	statementFor = newPlace(`[ \t]+for[ \t][^.,;!?\n:=]{0,40}:[ \t]+([^\s"'\\\x60]+)`, looks, "")
-	settingFor  = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
+	settingFor   = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
 )
 
 // placed masks a value that belongs to a name by its place: in a call, a row of a table, a typed
