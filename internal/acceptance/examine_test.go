@@ -110,7 +110,7 @@ func TestExamineAsksEveryEndpoint(t *testing.T) {
 	}
 }
 
-// An endpoint that is asked no more is told of once: the run continues without it.
+// An endpoint that is asked no more is named once: the run continues without it.
 func TestARunTellsOfAnEndpointThatIsOut(t *testing.T) {
 	t.Parallel()
 	good := serve(t, wiretest.Options{})

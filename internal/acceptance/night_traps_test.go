@@ -295,7 +295,7 @@ func TestTrap35And36Handoff(t *testing.T) {
 	}
 }
 
-// Tasks without a review go to no host that nobody has agreed to.
+// Tasks without a review go to no host without consent.
 func TestTrap37NoConsentNoCall(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -112,7 +112,7 @@ func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *roll
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
 	o = o.ForDryRun()
-	o.Alpha = 0 // nobody reads a certificate of placeholders
+	o.Alpha = 0 // a certificate of placeholders is not read
 	r := &dryRun{keep: o.Keep, several: o.Rollouts > 1, alone: o.Alone, carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	deps := train.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,

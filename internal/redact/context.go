@@ -223,7 +223,7 @@ func newPlace(form string, need need, before string) place {
 	return place{pattern.New(`\A` + macros.Replace(form)), need, before}
 }
 
-// places are the forms of values of names that surely are of secrets, by what follows these.
+// places are the forms of values of names that surely are of secrets, by the text that follows.
 var places = map[byte][]place{
 	',': {newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, anyValue, "variable"), newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, looks, "call")},
 	'(': {newPlace(`\(\s*«Q»`, noWord, "setter"), newPlace(`\(\s*«Q»`, looks, "member")},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// documentation is what skills say of secrets without having one, by what it is.
+// documentation is what skills say of secrets without having one, by its kind.
 var documentation = map[string][]string{
 	"references": {
 		`-H "x-api-key: $SHOP_API_KEY"`, `export API_KEY=$MY_KEY`, `Authorization: Bearer ${TOKEN}`, `password: process.env.DB_PASSWORD`, `const token = process.env.GITHUB_TOKEN;`,

@@ -563,7 +563,7 @@ func TestForkIntoAnotherRunIsRefused(t *testing.T) {
 	}
 }
 
-// The summary tells of the end of a run: it goes when the run continues, and only
+// The summary has the end of a run: it is removed when the run continues, and only
 // then.
 func TestTheSummaryGoesWhenARunGoesOn(t *testing.T) {
 	t.Parallel()

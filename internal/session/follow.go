@@ -104,7 +104,7 @@ func seen(s *Session, o *caller.Options) (follow func()) {
 func unlogged(s *Session, err error) { s.Emit(notLogged(err)) }
 
 func notLogged(err error) event.Warning {
-	return event.Warning{Text: "the run continues, but whoever follows it from outside does not see its events: " + err.Error()}
+	return event.Warning{Text: "the run continues, but readers from outside do not see its events: " + err.Error()}
 }
 
 // closeLog ends and closes the log.

@@ -190,7 +190,7 @@ func unseen(n *result.Noise) []string {
 		return nil
 	}
 	most := 1 - math.Pow(noiseAlpha, 1/float64(n.Items))
-	return []string{fmt.Sprintf("no score changed; with so many tasks up to %.0f %% of the scores may change all the same (95 %% certain), and then only larger differences are more than chance", 100*most)}
+	return []string{fmt.Sprintf("no score changed; with this number of tasks up to %.0f %% of the scores may change all the same (95 %% certain), and then only larger differences are more than chance", 100*most)}
 }
 
 func advise(n *result.Noise, differences stats.Split, p score.Projection) error {

@@ -49,7 +49,7 @@ func TestNoise(t *testing.T) {
 		tooSmall bool
 		advice   string
 	}{
-		"nothing changes":    {twoPasses(40), 0, 1.0 / 40, false, "from 2.5 points are more than chance: 40 selection tasks are enough for that\nno score changed; with so many tasks up to 7 % of the scores"},
+		"nothing changes":    {twoPasses(40), 0, 1.0 / 40, false, "from 2.5 points are more than chance: 40 selection tasks are enough for that\nno score changed; with this number of tasks up to 7 % of the scores"},
 		"a few of many":      {twoPasses(400, 0, 1, 2, 3), math.Sqrt(4.0 / 800), 2.8015 * math.Sqrt(2*4.0/800/400), false, "400 selection tasks are enough"},
 		"a few of a few":     {twoPasses(20, 0, 1, 2, 3), math.Sqrt(4.0 / 40), 2.8015 * math.Sqrt(2*4.0/40/20), true, "more items: 157 selection tasks"},
 		"too few for chance": {twoPasses(5), 0, 0.2, true, "more items: 10 selection tasks"},
