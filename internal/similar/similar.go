@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,6 +41,7 @@ type Kin struct {
 	// make it another task than the others of its template; none if it is of no template.
 	Words, Slots []uint32
 
+	mask  Mask
 	wants Sum
 	split string
 }
@@ -60,9 +62,10 @@ type Groups struct{ all []*Kin }
 
 // Add takes in a task.
 func (g *Groups) Add(a Ask) {
+	words := Words(a.Prompt)
 	g.all = append(g.all, &Kin{
-		Text: sum(fold(a.Prompt)), System: sum(fold(a.System)), Rest: sum(fold(a.Rest)), Words: Words(a.Prompt),
-		wants: sum(fold(a.Wants)), split: a.Split,
+		Text: sum(fold(a.Prompt)), System: sum(fold(a.System)), Rest: sum(fold(a.Rest)), Words: words,
+		mask: NewMask(words), wants: sum(fold(a.Wants)), split: a.Split,
 	})
 }
 
@@ -134,7 +137,9 @@ func (g *Groups) joinNear(f forest) {
 func (g *Groups) compare(f forest, i int, trees [][]int) [][]int {
 	own, others := []int{i}, trees[:0]
 	for _, tree := range trees {
-		isNear := func(j int) bool { return Near(g.all[i].Words, g.all[j].Words) }
+		isNear := func(j int) bool {
+			return g.all[i].mask.MayBeNear(&g.all[j].mask) && Near(g.all[i].Words, g.all[j].Words)
+		}
 		if f.root(i) != f.root(tree[0]) {
 			at := slices.IndexFunc(tree, isNear)
 			if at < 0 {
@@ -233,6 +238,37 @@ func Near[W cmp.Ordered](a, b []W) bool {
 		}
 	}
 	return onlyA+len(a) <= most && onlyB+len(b) <= most
+}
+
+// Mask has a bit for each word of a prompt and each further time that it is there; others may have
+// the same bit. It rules out most pairs that are not near in a small part of the time of Near.
+type Mask [16]uint64
+
+// NewMask returns the mask of the words of a prompt, which are sorted.
+func NewMask[W uint16 | uint32](words []W) (m Mask) {
+	times := uint32(0)
+	for i, w := range words {
+		if times++; i == 0 || w != words[i-1] {
+			times = 0
+		}
+		bit := (uint32(w) + times) * 0x9e3779b1 >> 22
+		m[bit>>6] |= 1 << (bit & 63)
+	}
+	return m
+}
+
+// MayBeNear reports whether prompts with these masks can be near: a bit that only one mask has is
+// at least one word that only its prompt has.
+func (m *Mask) MayBeNear(o *Mask) bool {
+	onlyM, onlyO := 0, 0
+	for i := range m {
+		onlyM += bits.OnesCount64(m[i] &^ o[i])
+		onlyO += bits.OnesCount64(o[i] &^ m[i])
+		if onlyM > mostChanged || onlyO > mostChanged {
+			return false
+		}
+	}
+	return true
 }
 
 // allowed is how many words of a prompt of n words another one may lack.

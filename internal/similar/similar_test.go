@@ -2,6 +2,7 @@ package similar
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,4 +112,19 @@ func BenchmarkFind(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Words from few numbers share bits of their masks; those from many differ in most of them.
+func TestNearPromptsMayBeNear(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.SampledFrom([]uint32{3, 20, 300, 1 << 31}).Draw(t, "most")
+		words := rapid.SliceOfN(rapid.Uint32Max(most), 0, 60)
+		a := words.Draw(t, "a")
+		b := slices.Concat(a[min(len(a), rapid.IntRange(0, 4).Draw(t, "left out")):], rapid.SliceOfN(rapid.Uint32Max(most), 0, 4).Draw(t, "added"))
+		slices.Sort(a)
+		slices.Sort(b)
+		if ma, mb := NewMask(a), NewMask(b); Near(a, b) && !ma.MayBeNear(&mb) {
+			t.Fatalf("%v and %v are near, and their masks say they cannot be", a, b)
+		}
+	})
 }

@@ -46,6 +46,17 @@ func long(short []byte) []uint16 {
 	return out
 }
 
+// masked is the words of a prompt as they are compared.
+type masked struct {
+	words []uint16
+	mask  similar.Mask
+}
+
+func newMasked(short []byte) masked {
+	words := long(short)
+	return masked{words, similar.NewMask(words)}
+}
+
 // noteNear keeps the prompts.
 func noteNear(ctx context.Context, tx *sql.Tx, prompts []prompt) error {
 	for _, p := range prompts {
@@ -59,9 +70,9 @@ func noteNear(ctx context.Context, tx *sql.Tx, prompts []prompt) error {
 
 // near returns the keys of the prompts that are kept and near to one of the prompts.
 func near(ctx context.Context, tx *sql.Tx, prompts []prompt) (keys []Key, err error) {
-	mine := map[similar.Sum][][]uint16{}
+	mine := map[similar.Sum][]masked{}
 	for _, p := range prompts {
-		mine[p.rest] = append(mine[p.rest], long(p.words))
+		mine[p.rest] = append(mine[p.rest], newMasked(p.words))
 	}
 	err = sqlstore.Each(ctx, tx, "SELECT key, rest, words, slots FROM prompts", nil, func(rows *sql.Rows) error {
 		var key, rest []byte
@@ -69,10 +80,10 @@ func near(ctx context.Context, tx *sql.Tx, prompts []prompt) (keys []Key, err er
 		if err := rows.Scan(&key, &rest, &p.words, &p.slots); err != nil {
 			return err
 		}
-		words, slots := long(p.words), long(p.slots)
+		kept, slots := newMasked(p.words), long(p.slots)
 		copy(p.rest[:], rest)
-		for _, m := range mine[p.rest] {
-			if similar.Near(m, words) && similar.Has(m, slots) {
+		for i := range mine[p.rest] {
+			if m := &mine[p.rest][i]; m.mask.MayBeNear(&kept.mask) && similar.Near(m.words, kept.words) && similar.Has(m.words, slots) {
 				var k Key
 				copy(k[:], key)
 				keys = append(keys, k)
