@@ -150,13 +150,22 @@ func (x *exampleStage) share(rollouts int) (held []task.Task, pool []shown, roun
 		n += r.tasks
 	}
 	held = mixed[:n]
+	onlyAnswered := !x.opts.Alone && x.seesRefusals()
+	short := map[string]shown{}
+	for _, t := range mixed[n:] {
+		if s, ok := x.show(t, onlyAnswered); ok {
+			short[t.ID] = s
+		}
+	}
+	if len(short) < leastPool {
+		return held, nil, rounds
+	}
 	taken := newSimilarTasks(x.data.Example)
 	for _, t := range slices.Concat(x.data.Selection, x.data.Test, held) {
 		taken.add(t)
 	}
 	for _, t := range mixed[n:] {
-		s, ok := x.show(t)
-		if ok && !taken.has(t) {
+		if s, ok := short[t.ID]; ok && !taken.has(t) {
 			taken.add(t)
 			pool = append(pool, s)
 		}
@@ -165,18 +174,19 @@ func (x *exampleStage) share(rollouts int) (held []task.Task, pool []shown, roun
 }
 
 // show returns a train task as an example: with its expected answer, else with a reply that
-// solved it. ok is false if it has neither, is too long, or was refused or may be.
-func (x *exampleStage) show(t task.Task) (s shown, ok bool) {
+// solved it. ok is false if it has neither, is too long, or was refused or, with onlyAnswered,
+// may be.
+func (x *exampleStage) show(t task.Task, onlyAnswered bool) (s shown, ok bool) {
 	e, ok := x.data.Example(t)
 	last, known := x.answered[t.ID]
-	if known && last.Unanswered() != "" || !known && !x.opts.Alone && x.seesRefusals() {
+	if known && last.Unanswered() != "" || !known && onlyAnswered {
 		return s, false
 	}
 	if solved := known && last.Hard >= 1; e.Answer == "" && solved && len(last.Trajectory) > 0 {
 		e.Answer = last.Trajectory[len(last.Trajectory)-1].Content
 	}
 	s = shown{id: t.ID, kind: x.kinds[t.ID], failed: known && last.Hard < 1, example: e}
-	return s, ok && e.Answer != "" && len(s.example.Text()) <= longestExample
+	return s, ok && e.Answer != "" && len(e.Task) <= longestExample && len(e.Text()) <= longestExample
 }
 
 // failureRates returns how often the current skill fails selection tasks, by kind.
