@@ -193,7 +193,7 @@ type Stop struct {
 	Perfect  bool    `key:"perfect" doc:"stop when every selection task is measured with the current skill, each draw of it is at the metric's maximum, and so is a second draw of each task: nothing is left to gain; false = train on"`
 	Score    float64 `key:"score" doc:"stop when the current skill has this selection score, by the gate's metric; 0 = no such rule" min:"0" max:"1"`
 	Patience int     `key:"patience" doc:"stop when that many steps in a row have not changed the best skill, where a gate scores them; 0 = no such rule" min:"0" max:"10000"`
-	Evidence bool    `key:"evidence" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their clusters) below the maximum, or less than changing answers let them tell from chance"`
+	Evidence bool    `key:"evidence" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their groups) below the maximum, or less than changing answers let them tell from chance"`
 }
 
 // Curriculum chooses the tasks of a train batch.

@@ -47,7 +47,7 @@ func checkPast(t Trial) error {
 		length("task types", len(t.Types))
 	}
 	if t.Clusters != nil {
-		length("cluster names", len(t.Clusters))
+		length("group names", len(t.Clusters))
 	}
 	if t.PastScores != nil {
 		length("sums of the candidate's scores", len(t.PastScores))

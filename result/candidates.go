@@ -36,7 +36,7 @@ type Candidate struct {
 	score.Unanswered               // of the evaluations
 
 	Mean     *float64 `json:"mean"`     // of the items' pooled means, a cluster as one; null: too few items are measured
-	Shrunken *float64 `json:"shrunken"` // the same, pulled toward the mean of all that were accepted
+	Expected *float64 `json:"expected"` // the same, pulled toward the mean of all that were accepted
 }
 
 // Judgement is one decision of the gate on a candidate.

@@ -83,7 +83,7 @@ type Reported struct {
 	Low              float64 `json:"low"`      // its 95 % interval, for tasks like these
 	High             float64 `json:"high"`     //
 	Naive            float64 `json:"naive"`    // of the first evaluation of each item: what decides if chance is not counted in
-	Shrunken         float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
+	Expected         float64 `json:"expected"` // pulled toward the mean of all accepted skills: what to expect of it the next time
 	Items            int     `json:"items"`
 	Evaluations      int     `json:"evaluations"`
 	score.Unanswered         // of them

@@ -8,7 +8,7 @@ import (
 )
 
 // NightFormat is that of the documents of a night.
-const NightFormat = 3
+const NightFormat = 4
 
 // Files of a night's folder.
 const (
@@ -41,8 +41,8 @@ type Night struct {
 	Skipped []NightSkipped `json:"skipped"` // groups of tasks without a document
 	Notes   []string       `json:"notes"`
 
-	Served []string     `json:"served"` // models that answered as the target, as their server named them; null: not known
-	Bundle *NightBundle `json:"bundle"` // null: nothing was confirmed, or for one document alone
+	Served   []string       `json:"served"`   // models that answered as the target, as their server named them; null: not known
+	Together *NightTogether `json:"together"` // null: nothing was confirmed, or for one document alone
 
 	Adopted []NightAdopted `json:"adopted"` // the evidence for what was adopted before, of the documents that the night has worked on
 
@@ -89,9 +89,9 @@ type NightTaken struct {
 
 // NightSkipped is a group of tasks that no document could be found for.
 type NightSkipped struct {
-	Skill    string `json:"skill"`
-	Clusters int    `json:"clusters"`
-	Reason   string `json:"reason"`
+	Skill  string `json:"skill"`
+	Groups int    `json:"groups"`
+	Reason string `json:"reason"`
 }
 
 // NightTarget is what happened to a document.
@@ -104,16 +104,16 @@ type NightTarget struct {
 	Reason  string       `json:"reason"`
 	Help    string       `json:"help,omitempty"` // the one command that helps
 
-	Clusters NightClusters `json:"clusters"`
-	Can      NightCan      `json:"can_show"`
-	Places   []NightPlaced `json:"places"` // of the tasks by which the document is measured, and of those that cannot be
+	Groups NightGroups   `json:"groups"`
+	Can    NightCan      `json:"can_show"`
+	Places []NightPlaced `json:"places"` // of the tasks by which the document is measured, and of those that cannot be
 
-	Judge     *NightJudging  `json:"judge"`    // of models.judge, on answers of sessions; null: it decides no task
-	Baseline  *NightMeasured `json:"baseline"` // of the live document on the tasks of the night
-	Noise     *float64       `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
-	Confirmed *NightLook     `json:"confirmed"`
-	Sealed    *NightLook     `json:"sealed"`
-	Carried   *NightCarried  `json:"carried"` // an earlier night's proposal that continues
+	Judge     *NightJudging   `json:"judge"`    // of models.judge, on answers of sessions; null: it decides no task
+	Baseline  *NightMeasured  `json:"baseline"` // of the live document on the tasks of the night
+	Noise     *float64        `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
+	Confirmed *NightLook      `json:"confirmed"`
+	Test      *NightLook      `json:"test"`
+	Continued *NightContinued `json:"continued"` // an earlier night's proposal that continues
 
 	Consolidation NightConsolidation `json:"consolidation"`
 	Rules         []NightRule        `json:"rules"`                // of the proposal
@@ -127,8 +127,8 @@ type NightTarget struct {
 	Spent         NightSpent         `json:"spent"`
 }
 
-// NightClusters counts the clusters of a target. A cluster is one wish, and one unit of evidence.
-type NightClusters struct {
+// NightGroups counts the clusters of a target. A cluster is one wish, and one unit of evidence.
+type NightGroups struct {
 	Open    int `json:"open"`    // awake, for training and selection
 	Fresh   int `json:"fresh"`   // put aside as test, unread
 	Asleep  int `json:"asleep"`  // not shown for too long
@@ -151,10 +151,10 @@ type NightPlaced struct {
 
 // NightCan is what that many clusters can show, computed before anything is spent.
 type NightCan struct {
-	Does  string         `json:"does"`  // observe, train, train and the sealed look, or train without a gate
-	Level float64        `json:"level"` // of the sealed look
-	Floor int            `json:"floor"` // fresh test clusters that certify when all are won
-	Power []NightPowered `json:"power"` // of the sealed look, with as many fresh clusters as there are
+	Does   string         `json:"does"`   // observe, train, train and test, or train without a gate
+	Level  float64        `json:"level"`  // of the test
+	Needed int            `json:"needed"` // fresh test groups that certify when all are won
+	Power  []NightPowered `json:"power"`  // of the test, with as many fresh groups as there are
 }
 
 // NightPowered is how likely a gain is certified.
@@ -209,8 +209,8 @@ type NightLook struct {
 	Unanswered BothUnanswered `json:"unanswered,omitzero"` // answers of the live document (old) and of the proposal (new)
 }
 
-// NightCarried is the evidence for an earlier night's proposal.
-type NightCarried struct {
+// NightContinued is the evidence for an earlier night's proposal.
+type NightContinued struct {
 	Candidate int64    `json:"candidate"`
 	Night     string   `json:"night"` // that staged it
 	State     string   `json:"state"`

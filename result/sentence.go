@@ -102,7 +102,7 @@ func (s *Summary) testTasks(n int) string {
 	case before.Times == 0:
 		text := wording.Plural(n, "task", "tasks")
 		if c := s.Certificate; c != nil && c.N < c.Tasks {
-			text += " in " + wording.Plural(c.N, "cluster", "clusters")
+			text += " in " + wording.Plural(c.N, "group", "groups")
 		}
 		return text + " never used before"
 	default:

@@ -22,7 +22,7 @@ func TestServeSaysWhatFoldersHold(t *testing.T) {
 	manifest := `{"format": 2, "run_id": "a", "name": "a", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "status": "completed"}`
 	put("runs/a/manifest.json", manifest)
 	put("sleep/runs/a/manifest.json", manifest)
-	put("sleep/nights/0123456789abcdef/20260102-030405/night.json", `{"format": 3}`)
+	put("sleep/nights/0123456789abcdef/20260102-030405/night.json", `{"format": 4}`)
 	put("begun/bank.db", "")
 	for path, want := range map[string]string{
 		"runs": "showing 1 run in runs", "runs/a": "showing the run runs/a", "sleep": "showing 1 run and 1 night in sleep", "sleep/nights": "showing 1 night in sleep/nights",

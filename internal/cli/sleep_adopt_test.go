@@ -327,11 +327,11 @@ func TestWhatNightsAdoptByThemselves(t *testing.T) {
 	t.Parallel()
 	ended := time.Now()
 	certified := night.Target{Target: "skill:a", Outcome: night.Certified}
-	carried := night.Target{Target: "skill:b", Outcome: night.NoData, Carried: &night.Carried{Night: "old", State: string(bank.Certified)}}
+	carried := night.Target{Target: "skill:b", Outcome: night.NoData, Continued: &night.Continued{Night: "old", State: string(bank.Certified)}}
 	held, unreviewed, waits := certified, certified, carried
 	held.Held = []night.HeldRule{{Text: "x"}}
-	unreviewed.Clusters.Unreviewed = 1
-	waits.Carried = &night.Carried{Night: "old", State: string(bank.Carried)}
+	unreviewed.Groups.Unreviewed = 1
+	waits.Continued = &night.Continued{Night: "old", State: string(bank.Carried)}
 	for name, c := range map[string]struct {
 		r    *night.Report
 		want map[string][]string

@@ -72,9 +72,9 @@ func certifiedBy(r *night.Report) map[string][]string {
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		switch c := t.Carried; {
+		switch c := t.Continued; {
 		case len(t.Held) > 0:
-		case t.Outcome == night.Certified && t.Clusters.Unreviewed == 0 && !r.Exploratory:
+		case t.Outcome == night.Certified && t.Groups.Unreviewed == 0 && !r.Exploratory:
 			out[r.ID] = append(out[r.ID], t.Target)
 		case c != nil && c.State == string(bank.Certified): // by reviewed tasks alone, whatever else the night worked with
 			out[c.Night] = append(out[c.Night], t.Target)

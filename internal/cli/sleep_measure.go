@@ -17,12 +17,12 @@ func (o *sleepAdoptOptions) partOf(r *night.Report, items []night.Item) string {
 	if len(o.rules) > 0 {
 		return "some rules of a proposal, of which nothing was measured by themselves"
 	}
-	if r.Bundle == nil {
+	if r.Together == nil {
 		return ""
 	}
 	var left []string
 	taken := false
-	for _, id := range r.Bundle.Targets {
+	for _, id := range r.Together.Targets {
 		if slices.ContainsFunc(items, func(it night.Item) bool { return it.Target == id }) {
 			taken = true
 			continue

@@ -138,7 +138,7 @@ func exampleText(e result.MineExample) string {
 }
 
 func takenText(t result.NightTaken) string {
-	text := fmt.Sprintf("%s new, %d of them put aside as test, %d shown again, %d held, %d not replayable", wording.Plural(t.New, "cluster", "clusters"), t.Test, t.Again, t.Held, t.Unfit)
+	text := fmt.Sprintf("%s new, %d of them put aside as test, %d shown again, %d held, %d not replayable", wording.Plural(t.New, "independent task", "independent tasks"), t.Test, t.Again, t.Held, t.Unfit)
 	if t.Dropped > 0 {
 		text += fmt.Sprintf(", %d dropped, since there are too many", t.Dropped)
 	}

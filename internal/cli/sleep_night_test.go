@@ -75,7 +75,7 @@ func TestWhereANightRanDry(t *testing.T) {
 			t.Errorf("%q, want %q (help %q)", got, want, help)
 		}
 	}
-	got, _ := causeOf(&night.Report{Skipped: []night.Skipped{{Skill: "s", Clusters: 2, Reason: "s: no skill of this name"}}})
+	got, _ := causeOf(&night.Report{Skipped: []night.Skipped{{Skill: "s", Groups: 2, Reason: "s: no skill of this name"}}})
 	if got != "refused: 2 independent tasks: s: no skill of this name" {
 		t.Error(got)
 	}
@@ -87,7 +87,7 @@ func TestANightIsPlain(t *testing.T) {
 	evil := "\x1b]0;owned\a\nsecond\u202eline"
 	r := &night.Report{ID: evil, Project: evil, Notes: []string{evil}, Skipped: []night.Skipped{{Skill: evil, Reason: evil}}, Targets: []night.Target{{
 		Target: evil, Reason: evil, Outcome: night.Refused, Rules: []night.Rule{{Text: evil}}, Remove: []string{evil}, Held: []night.HeldRule{{Text: evil, Reason: evil}},
-		Carried: &night.Carried{Night: evil},
+		Continued: &night.Continued{Night: evil},
 	}}}
 	var out bytes.Buffer
 	printNight(printer{Writer: &out}, sleepSetup{}, r)

@@ -19,16 +19,16 @@ func printAhead(out printer, r *night.Report) {
 	out.line(fmt.Sprintf("night of %s: %s", oneLine(r.Project), minedText(r)))
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(r, t)))
+		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Groups), doesText(r, t)))
 		out.line("    " + canText(t.Can))
 		if text := certifiesText(t); text != "" {
 			out.line("    " + text)
 		}
-		if j := t.Judge; j != nil && j.Planned > 0 && t.Clusters.Tonight > 0 {
+		if j := t.Judge; j != nil && j.Planned > 0 && t.Groups.Tonight > 0 {
 			out.line(fmt.Sprintf("    models.judge is tried first on %s that sessions hold (%s)", wording.Plural(j.Planned, "pair of answers", "pairs of answers"), wording.Plural(j.Calls, "call", "calls")))
 		}
 	}
-	printBundle(out, r.Bundle)
+	printBundle(out, r.Together)
 	printSkipped(out, r)
 	if len(r.Targets) == 0 && len(r.Skipped) == 0 {
 		out.line("  there are no tasks yet: nothing is trained")
@@ -37,7 +37,7 @@ func printAhead(out printer, r *night.Report) {
 
 func printSkipped(out printer, r *night.Report) {
 	for _, s := range r.Skipped {
-		out.line(fmt.Sprintf("  skipped: %s of %s: %s", wording.Plural(s.Clusters, "cluster", "clusters"), cmp.Or(oneLine(s.Skill), "no skill"), oneLine(s.Reason)))
+		out.line(fmt.Sprintf("  skipped: %s of %s: %s", wording.Plural(s.Groups, "independent task", "independent tasks"), cmp.Or(oneLine(s.Skill), "no skill"), oneLine(s.Reason)))
 	}
 }
 
@@ -74,19 +74,19 @@ func clustersText(c night.Clusters) string {
 // doesText says what a night does with a target.
 func doesText(r *night.Report, t *night.Target) string {
 	text := t.Can.Does
-	if t.Clusters.Tonight == 0 && !(r.Explore && t.Clusters.Recall > 0) {
+	if t.Groups.Tonight == 0 && !(r.Explore && t.Groups.Recall > 0) {
 		return "nothing is trained: no task of it is new"
 	}
-	if t.Clusters.Unreviewed > 0 {
-		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", wording.Plural(t.Clusters.Unreviewed, "task is", "tasks are"))
+	if t.Groups.Unreviewed > 0 {
+		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", wording.Plural(t.Groups.Unreviewed, "task is", "tasks are"))
 	}
 	return text
 }
 
 // canText says what that many clusters can show.
 func canText(c night.Can) string {
-	text := fmt.Sprintf("a certificate needs %s, all won (level %.3g)", wording.Plural(c.Floor, "fresh independent task", "fresh independent tasks"), c.Level)
-	if c.Floor == 0 {
+	text := fmt.Sprintf("a certificate needs %s, all won (level %.3g)", wording.Plural(c.Needed, "fresh independent task", "fresh independent tasks"), c.Level)
+	if c.Needed == 0 {
 		text = fmt.Sprintf("no number of tasks certifies at level %.3g", c.Level)
 	}
 	var power []string
@@ -101,12 +101,12 @@ const testEvery = 5
 
 // certifiesText says how many more corrections it takes until the test of a night can certify; "": tonight's can.
 func certifiesText(t *night.Target) string {
-	missing := t.Can.Floor - t.Clusters.Fresh
-	if t.Can.Floor == 0 || missing <= 0 {
+	missing := t.Can.Needed - t.Groups.Fresh
+	if t.Can.Needed == 0 || missing <= 0 {
 		return ""
 	}
 	return fmt.Sprintf("the test cannot certify tonight: it takes about %s with reviewed tasks, since one in %d is put aside as test and %d of the %d that certify are there",
-		wording.Plural(testEvery*missing, "more correction", "more corrections"), testEvery, t.Clusters.Fresh, t.Can.Floor)
+		wording.Plural(testEvery*missing, "more correction", "more corrections"), testEvery, t.Groups.Fresh, t.Can.Needed)
 }
 
 // printNight is a night on one screen, with what to do next.
@@ -157,7 +157,7 @@ func printTarget(out printer, t *night.Target) {
 	if t.Target == "" {
 		return
 	}
-	out.line("  " + clustersText(t.Clusters))
+	out.line("  " + clustersText(t.Groups))
 	if text := placesText(t.Places); text != "" {
 		out.line("  " + text)
 	}
@@ -172,8 +172,8 @@ func printTarget(out printer, t *night.Target) {
 		out.line(fmt.Sprintf("  models.judge: told the accepted answer from the corrected one in %d of %s", j.Apart, wording.Plural(j.Pairs, "pair", "pairs")))
 	}
 	printLook(out, "fresh answers", t.Confirmed)
-	printLook(out, "test", t.Sealed)
-	if c := t.Carried; c != nil {
+	printLook(out, "test", t.Test)
+	if c := t.Continued; c != nil {
 		text := fmt.Sprintf("  of night %s, %s: won %d and lost %d of %s", oneLine(c.Night), c.State, c.Wins, c.Losses, wording.Plural(c.Pairs, "new task", "new tasks"))
 		if c.Evidence != nil {
 			text += fmt.Sprintf("; evidence %.3g of %.3g", *c.Evidence, c.Needs)

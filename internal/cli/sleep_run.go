@@ -423,7 +423,7 @@ func endsAll(err error) bool {
 // spends reports whether a night trains or scores anything.
 func spends(r *night.Report) bool {
 	for i := range r.Targets {
-		if c := r.Targets[i].Clusters; c.Tonight > 0 || r.Explore && c.Recall > 0 {
+		if c := r.Targets[i].Groups; c.Tonight > 0 || r.Explore && c.Recall > 0 {
 			return true
 		}
 	}

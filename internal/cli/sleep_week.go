@@ -163,7 +163,7 @@ func printWeekNight(out printer, n result.WeekNight, several bool) {
 		out.line(line)
 	}
 	if len(n.Targets) == 0 {
-		out.line(fmt.Sprintf("    no document was worked on: %s, %s of tasks", wording.Plural(n.Sessions, "new session", "new sessions"), wording.Plural(n.NewTasks, "new cluster", "new clusters")))
+		out.line(fmt.Sprintf("    no document was worked on: %s, %s", wording.Plural(n.Sessions, "new session", "new sessions"), wording.Plural(n.NewTasks, "new independent task", "new independent tasks")))
 	}
 }
 

@@ -205,7 +205,7 @@ func taskStage(r *night.Report) explainStage {
 		}
 		s.example("%s", text)
 	}
-	s.Says = fmt.Sprintf("%d asked about, %d proposed, %d fell, %d kept (%d held, %d not replayable), %s new", f.Asked, f.Proposed, fell, f.Kept, f.Held, f.Unfit, wording.Plural(r.Mined.Taken.New, "cluster", "clusters"))
+	s.Says = fmt.Sprintf("%d asked about, %d proposed, %d fell, %d kept (%d held, %d not replayable), %s new", f.Asked, f.Proposed, fell, f.Kept, f.Held, f.Unfit, wording.Plural(r.Mined.Taken.New, "independent task", "independent tasks"))
 	return s
 }
 
@@ -245,7 +245,7 @@ func checkStage(ctx context.Context, b *bank.Bank, r *night.Report) (explainStag
 			}
 		}
 	}
-	s.Says = wording.Plural(n, "cluster", "clusters")
+	s.Says = wording.Plural(n, "independent task", "independent tasks")
 	for _, trust := range slices.Sorted(maps.Keys(by)) {
 		s.Says += fmt.Sprintf(", %d by %s", by[trust], trust)
 	}
@@ -332,7 +332,7 @@ func verdictStage(r *night.Report) explainStage {
 		}
 		s.Says += fmt.Sprintf("%d %s", counts[o], o)
 	}
-	if b := r.Bundle; b != nil {
+	if b := r.Together; b != nil {
 		s.Says += fmt.Sprintf("; all of it: %s: %s", b.Verdict, b.Reason)
 	}
 	return s
@@ -355,7 +355,7 @@ func causeOf(r *night.Report) (cause, help string) {
 		return cause, help
 	}
 	if len(r.Skipped) > 0 {
-		return fmt.Sprintf("refused: %s: %s", wording.Plural(r.Skipped[0].Clusters, "independent task", "independent tasks"), r.Skipped[0].Reason), "skillopt sleep run"
+		return fmt.Sprintf("refused: %s: %s", wording.Plural(r.Skipped[0].Groups, "independent task", "independent tasks"), r.Skipped[0].Reason), "skillopt sleep run"
 	}
 	return dryCause(r)
 }

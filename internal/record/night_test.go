@@ -134,8 +134,8 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 	f := record.FolderOf(dir)
 	at := func(name string) string { return filepath.Join(dir, "nights", project, name) }
 	for name, text := range map[string]string{
-		"a-cut": `{"format": 3, "targets": [`, "b-other": `{"format": 99, "targets": 5}`, "c-none": `{}`, "d-shape": `{"format": 3, "targets": 5}`,
-		"e-large": `{"format": 3}` + strings.Repeat(" ", 8<<20), "f-open": `{"format": 3, "night": "x", "started_at": "2026-01-02T03:04:05Z", "targets": null}`,
+		"a-cut": `{"format": 4, "targets": [`, "b-other": `{"format": 99, "targets": 5}`, "c-none": `{}`, "d-shape": `{"format": 4, "targets": 5}`,
+		"e-large": `{"format": 4}` + strings.Repeat(" ", 8<<20), "f-open": `{"format": 4, "night": "x", "started_at": "2026-01-02T03:04:05Z", "targets": null}`,
 	} {
 		put(t, filepath.Join(at(name), "night.json"), text)
 	}
@@ -153,7 +153,7 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 			got[r.Name] = r
 		}
 		for name, want := range map[string][2]string{
-			aNight: {"completed", ""}, "a-cut": {record.RowDamaged, "night.json is damaged"}, "b-other": {record.RowFormat, "it has format 99, and this program reads format 3: use the program that wrote it"},
+			aNight: {"completed", ""}, "a-cut": {record.RowDamaged, "night.json is damaged"}, "b-other": {record.RowFormat, "it has format 99, and this program reads format 4: use the program that wrote it"},
 			"c-none": {record.RowFormat, "it has format 0"}, "d-shape": {record.RowDamaged, "is damaged"}, "e-large": {record.RowDamaged, "8 MB"},
 			"f-open": {record.RowUnfinished, ""}, "g-folder": {record.RowDamaged, "night.json is damaged: it is a directory, not a regular file"},
 		} {
@@ -162,7 +162,7 @@ func TestNightsThatCannotBeRead(t *testing.T) {
 			}
 		}
 	}
-	put(t, filepath.Join(at("f-open"), "night.json"), `{"format": 3, "night": "x", "ended_at": "2026-01-02T03:04:05Z", "targets": null} `)
+	put(t, filepath.Join(at("f-open"), "night.json"), `{"format": 4, "night": "x", "ended_at": "2026-01-02T03:04:05Z", "targets": null} `)
 	if rows, _, _ := x.Rows(t.Context(), f); rows[len(rows)-2].Status != "completed" {
 		t.Errorf("what has changed is read again: %+v", rows[len(rows)-2])
 	}
@@ -182,7 +182,7 @@ func TestDocumentsOfANight(t *testing.T) {
 		{"diagnostics", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "diagnostics.json"), "{") }, "diagnostics.json is damaged", 1},
 		{"newer proposal", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "proposal.json"), `{"format": 9}`) }, "it has format 9", 0},
 		{"another night's", func(t *testing.T, dir string) {
-			put(t, filepath.Join(dir, "proposal.json"), `{"format": 3, "night": "other"}`)
+			put(t, filepath.Join(dir, "proposal.json"), `{"format": 4, "night": "other"}`)
 		}, "another night or project", 0},
 		{"changed text", func(t *testing.T, dir string) {
 			put(t, filepath.Join(dir, "memory-CLAUDE.md.proposed.md"), "do as I say")
@@ -241,7 +241,7 @@ func TestAnswersOfANightAreBounded(t *testing.T) {
 	for i := range 2003 {
 		tasks = append(tasks, fmt.Sprintf(`{"id": "%d", "head": %q}`, i, strings.Repeat("ä", 800)))
 	}
-	put(t, filepath.Join(dir, "nights", project, aNight, "diagnostics.json"), `{"format": 3, "tasks": [`+strings.Join(tasks, ",")+`]}`)
+	put(t, filepath.Join(dir, "nights", project, aNight, "diagnostics.json"), fmt.Sprintf(`{"format": %d, "tasks": [`, result.NightFormat)+strings.Join(tasks, ",")+`]}`)
 	list, err := record.FolderOf(dir).Nights()
 	if err != nil {
 		t.Fatal(err)

@@ -61,8 +61,8 @@ func findNight(folders []folder, id string) (folder, record.NightAt, error) {
 // runsOf are the runs that a night names, as it names them: below its sleep.dir.
 func runsOf(v record.NightView) []string {
 	out := slices.Clone(v.Mined.Runs)
-	if v.Bundle != nil {
-		out = append(out, v.Bundle.Runs...)
+	if v.Together != nil {
+		out = append(out, v.Together.Runs...)
 	}
 	for i := range v.Adopted {
 		out = append(out, v.Adopted[i].Run)
@@ -70,13 +70,13 @@ func runsOf(v record.NightView) []string {
 	for i := range v.Targets {
 		t := &v.Targets[i]
 		out = append(out, t.Runs...)
-		for _, l := range []*result.NightLook{t.Confirmed, t.Sealed} {
+		for _, l := range []*result.NightLook{t.Confirmed, t.Test} {
 			if l != nil {
 				out = append(out, l.Run)
 			}
 		}
-		if t.Carried != nil {
-			out = append(out, t.Carried.Run)
+		if t.Continued != nil {
+			out = append(out, t.Continued.Run)
 		}
 		if t.Judge != nil {
 			out = append(out, t.Judge.Run)

@@ -137,7 +137,7 @@ func TestNightThatCannotBeRead(t *testing.T) {
 	dir := slept(t)
 	path := filepath.Join(dir, "nights", filepath.FromSlash(sleptNight), "night.json")
 	s := serve(t, nil, dir)
-	for text, says := range map[string]string{`{"format": 3, "targets": [`: "is damaged", `{"format": 7}`: "use the program that wrote it"} {
+	for text, says := range map[string]string{`{"format": 4, "targets": [`: "is damaged", `{"format": 7}`: "use the program that wrote it"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -153,11 +153,11 @@ func TestRunsOfANight(t *testing.T) {
 	t.Parallel()
 	var v record.NightView
 	v.Mined.Runs = []string{"runs/mine"}
-	v.Bundle = &result.NightBundle{Runs: []string{"runs/bundle"}}
+	v.Together = &result.NightTogether{Runs: []string{"runs/bundle"}}
 	v.Adopted = []result.NightAdopted{{Run: "runs/since"}}
 	v.Targets = []result.NightTarget{{
-		Runs: []string{"runs/train", "runs/train"}, Confirmed: &result.NightLook{Run: "runs/confirm"}, Sealed: &result.NightLook{Run: "runs/sealed"},
-		Carried: &result.NightCarried{Run: "runs/carried"}, Judge: &result.NightJudging{Run: "runs/judge"},
+		Runs: []string{"runs/train", "runs/train"}, Confirmed: &result.NightLook{Run: "runs/confirm"}, Test: &result.NightLook{Run: "runs/sealed"},
+		Continued: &result.NightContinued{Run: "runs/carried"}, Judge: &result.NightJudging{Run: "runs/judge"},
 	}}
 	want := []string{"runs/bundle", "runs/carried", "runs/confirm", "runs/judge", "runs/mine", "runs/sealed", "runs/since", "runs/train"}
 	if diff := cmp.Diff(want, runsOf(v)); diff != "" {

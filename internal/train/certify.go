@@ -18,7 +18,7 @@ import (
 const resamples = 10_000
 
 // assumes is what every certificate takes for granted.
-const assumes = "the test tasks are drawn at random, each by itself or with its cluster, from those that matter; nobody who wrote or chose the skill knew how it does on them"
+const assumes = "the test tasks are drawn at random, each by itself or with its group, from those that matter; nobody who wrote or chose the skill knew how it does on them"
 
 // certify compares the best skill with the seed skill. A test that was opened before
 // certifies nothing. same says that both are one text.
@@ -136,7 +136,7 @@ func sentence(c *result.Certificate, same bool) string {
 	if c.Low != nil {
 		found += fmt.Sprintf(" (95 %% interval %+.1f to %+.1f)", 100**c.Low, 100**c.High)
 	}
-	found += " on " + inClustersOf(wording.Plural(c.Tasks, "test task", "test tasks"), c.Tasks, c.N)
+	found += " on " + nameGroups(wording.Plural(c.Tasks, "test task", "test tasks"), c.Tasks, c.N)
 	if c.Certified {
 		better := "better than the seed skill"
 		if c.AtLeast != nil && *c.AtLeast >= 0.001 {

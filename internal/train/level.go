@@ -81,7 +81,7 @@ func (g Gating) Uncertifiable(d Data, before result.TestReads) string {
 		more = " any more"
 	}
 	return fmt.Sprintf("no certificate is possible%s: not even a skill that wins all of %s is certified at the %s level of the %s reading; other test tasks, or more of them, can be",
-		more, inClustersOf(wording.Plural(len(d.Test), "test task", "test tasks"), len(d.Test), look.N), percent(level), ordinal(before.Times+1))
+		more, nameGroups(wording.Plural(len(d.Test), "test task", "test tasks"), len(d.Test), look.N), percent(level), ordinal(before.Times+1))
 }
 
 // lookTest is the exact test for hard scores, if the seed skill had no partial ones and no

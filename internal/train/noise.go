@@ -121,12 +121,12 @@ func (t *trainer) noiseAgain(ctx context.Context, at string) error {
 	return nil
 }
 
-// inClustersOf says how many clusters some tasks are in, if any of them share one.
-func inClustersOf(tasks string, items, units int) string {
+// nameGroups returns tasks, and in how many groups they are, if any of them share one.
+func nameGroups(tasks string, items, units int) string {
 	if units == items {
 		return tasks
 	}
-	return tasks + " in " + wording.Plural(units, "cluster", "clusters")
+	return tasks + " in " + wording.Plural(units, "group", "groups")
 }
 
 // stratum is a part of the items, and those of them that are asked twice.

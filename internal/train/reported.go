@@ -21,7 +21,7 @@ func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
 	}
 	_, n := overUnits(e.units, e.Pooled)
 	r := &result.Reported{
-		Metric: string(s.projection.Metric), Pooled: *mean, Shrunken: *mean, Items: e.numMeasured(), Evaluations: e.evaluations(), Unanswered: e.Unanswered, Folds: s.folds,
+		Metric: string(s.projection.Metric), Pooled: *mean, Expected: *mean, Items: e.numMeasured(), Evaluations: e.evaluations(), Unanswered: e.Unanswered, Folds: s.folds,
 		Fresh: s.once(in.skill, fresh),
 	}
 	if v := s.once(in.skill, s.store.all(e)); v != nil {
@@ -29,7 +29,7 @@ func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
 	}
 	known, means := s.store.shrunken()
 	if at := slices.Index(known, e); at >= 0 {
-		r.Shrunken = means[at]
+		r.Expected = means[at]
 	}
 	// Of scores in 0..1 none spreads more than those that are 0 or 1 with the same
 	// mean, so the interval for those covers all.

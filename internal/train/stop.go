@@ -201,7 +201,7 @@ func (o Options) TooFewToShow(d Data) string {
 		return ""
 	}
 	return fmt.Sprintf("train.stop.evidence: %s can show no gain at all, since one on fewer than %d could be chance: the run would stop before its first step; add tasks, or leave the rule out",
-		inClustersOf(wording.Plural(len(d.Selection), "selection task", "selection tasks"), len(d.Selection), units), LeastToShow)
+		nameGroups(wording.Plural(len(d.Selection), "selection task", "selection tasks"), len(d.Selection), units), LeastToShow)
 }
 
 // left is the most that can still be gained: the mean distance to the maximum, each unit

@@ -251,7 +251,7 @@ func (s *store) projectionOf(best string) result.Candidates {
 		c.Pooled, c.Next, c.Judged = slices.Clone(c.Pooled), slices.Clone(c.Next), slices.Clone(c.Judged)
 		c.Best, c.Mean = c.Hash == best, e.mean()
 		if v, ok := shrunken[c.Hash]; ok {
-			c.Shrunken = &v
+			c.Expected = &v
 		}
 		if c.Solved, c.Unscored = slices.Clone(c.Solved), slices.Clone(c.Unscored); slices.Max(append(c.Unscored, 0)) == 0 {
 			c.Unscored = nil

@@ -179,7 +179,7 @@ func TestWordsOfTheCertificate(t *testing.T) {
 	pair := func(d float64, cluster string) gate.Pair { return gate.Pair{Candidate: d, Cluster: cluster} }
 	clustered := []gate.Pair{pair(1, "x"), pair(0, "x"), pair(1, "y"), pair(1, "y")}
 	first := Level{Test: gate.LookBound, Alpha: 0.05, Reading: 1, Level: 0.04}
-	if c := lookOnce("hard", clustered, first, 1, false); c.N != 2 || !strings.Contains(c.Words, "on 4 test tasks in 2 clusters") {
+	if c := lookOnce("hard", clustered, first, 1, false); c.N != 2 || !strings.Contains(c.Words, "on 4 test tasks in 2 groups") {
 		t.Errorf("%d pairs: %s", c.N, c.Words)
 	}
 	if c := lookOnce("hard", clustered, first, 1, true); strings.Contains(c.Words, "accepted") {

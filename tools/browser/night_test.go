@@ -33,12 +33,12 @@ func nightHash(folder, dir string) string {
 // shownNight is what `sleep show --json` says, as far as it is compared here.
 type shownNight struct {
 	Targets []struct {
-		Outcome  string
-		Reason   string
-		Clusters map[string]int
-		Can      struct {
-			Level float64
-			Floor int
+		Outcome string
+		Reason  string
+		Groups  map[string]int
+		Can     struct {
+			Level  float64
+			Needed int
 		} `json:"can_show"`
 		Baseline *struct {
 			Hard float64
@@ -48,7 +48,7 @@ type shownNight struct {
 			Wins, Losses, Ties, N int
 			Difference            *float64
 		}
-		Carried *struct {
+		Continued *struct {
 			Wins, Losses, Pairs int
 			Evidence            *float64
 		}
@@ -123,15 +123,15 @@ func TestNight(t *testing.T) {
 // figures are those that the view of a night has to show.
 func (n shownNight) figures() (out []string) {
 	for _, t := range n.Targets {
-		out = append(out, fmt.Sprintf("%d independent tasks open (%d tonight, %d recalled), %d fresh", t.Clusters["open"], t.Clusters["tonight"], t.Clusters["recalled"], t.Clusters["fresh"]),
-			fmt.Sprintf("%d fresh independent tasks, all won, certify at level %.3g", t.Can.Floor, t.Can.Level))
+		out = append(out, fmt.Sprintf("%d independent tasks open (%d tonight, %d recalled), %d fresh", t.Groups["open"], t.Groups["tonight"], t.Groups["recalled"], t.Groups["fresh"]),
+			fmt.Sprintf("%d fresh independent tasks, all won, certify at level %.3g", t.Can.Needed, t.Can.Level))
 		if b := t.Baseline; b != nil {
 			out = append(out, fmt.Sprintf("%s of %d tasks solved", share(b.Hard), b.N))
 		}
 		if c := t.Confirmed; c != nil {
 			out = append(out, fmt.Sprintf("won %d, lost %d, %d alike of %d", c.Wins, c.Losses, c.Ties, c.N), inPoints(*c.Difference))
 		}
-		if c := t.Carried; c != nil {
+		if c := t.Continued; c != nil {
 			out = append(out, fmt.Sprintf("won %d and lost %d of %d new tasks", c.Wins, c.Losses, c.Pairs), fmt.Sprintf("evidence %.3g of", *c.Evidence))
 		}
 	}

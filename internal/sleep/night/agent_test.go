@@ -183,8 +183,8 @@ func TestTrap30ToolsThatTheAgentLacks(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := r.Targets[0]
-			if got.Outcome != night.NotReplayable || got.Clusters.Waiting != 14 || !strings.Contains(got.Reason, "needs") || r.Spent.Calls > 0 {
-				t.Errorf("%s: %s: %+v", got.Outcome, got.Reason, got.Clusters)
+			if got.Outcome != night.NotReplayable || got.Groups.Waiting != 14 || !strings.Contains(got.Reason, "needs") || r.Spent.Calls > 0 {
+				t.Errorf("%s: %s: %+v", got.Outcome, got.Reason, got.Groups)
 			}
 			if _, err := os.Stat(started); err == nil {
 				t.Error("the agent was started")
@@ -226,13 +226,13 @@ func TestOutcomesOfTrustAreReplayed(t *testing.T) {
 	h.day(2, "", true)
 	explore := func(o *night.Options) { o.Explore = true }
 	r := h.night(h.replays, explore)
-	if got := r.Targets[0]; got.Clusters.Waiting != 1 || got.Clusters.Open != 1 || got.Outcome == night.ModelUnhealthy {
-		t.Errorf("before the review: %s: %+v", got.Reason, got.Clusters)
+	if got := r.Targets[0]; got.Groups.Waiting != 1 || got.Groups.Open != 1 || got.Outcome == night.ModelUnhealthy {
+		t.Errorf("before the review: %s: %+v", got.Reason, got.Groups)
 	}
 	h.reviewed()
 	r = h.night(h.replays, explore)
-	if got := r.Targets[0]; got.Clusters.Waiting != 0 || got.Clusters.Open != 2 || got.Baseline == nil || got.Baseline.Hard != 1 {
-		t.Errorf("after the review: %s: %+v, %+v", got.Reason, got.Clusters, got.Baseline)
+	if got := r.Targets[0]; got.Groups.Waiting != 0 || got.Groups.Open != 2 || got.Baseline == nil || got.Baseline.Hard != 1 {
+		t.Errorf("after the review: %s: %+v, %+v", got.Reason, got.Groups, got.Baseline)
 	}
 }
 

@@ -24,7 +24,7 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 		return nil
 	}
 	c := j.past[at]
-	j.out.Carried = &Carried{Candidate: c.Number, Night: c.Night, State: string(c.State), Reason: c.Reason, Needs: 1 / level.Half(c.Level)}
+	j.out.Continued = &Continued{Candidate: c.Number, Night: c.Night, State: string(c.State), Reason: c.Reason, Needs: 1 / level.Half(c.Level)}
 	if c.State != bank.Carried { // this night settled it, before it was interrupted
 		return n.count(j, &c)
 	}
@@ -64,7 +64,7 @@ func anew(c *bank.Candidate, j *job) string {
 
 func (n trainer) drop(ctx context.Context, j *job, c *bank.Candidate, reason string) error {
 	c.State, c.Reason, c.Settled = bank.Dropped, reason, n.report.ID
-	j.out.Carried.State, j.out.Carried.Reason = string(c.State), reason
+	j.out.Continued.State, j.out.Continued.Reason = string(c.State), reason
 	return n.Bank.Update(ctx, *c)
 }
 
@@ -72,7 +72,7 @@ func (n trainer) drop(ctx context.Context, j *job, c *bank.Candidate, reason str
 func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged skill.Skill, fresh []bank.Cluster) error {
 	look, scores, err := n.pairs(ctx, j, staged, fresh)
 	if look != nil {
-		j.out.Carried.Run = look.Run
+		j.out.Continued.Run = look.Run
 	}
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 	if err := n.count(j, c); err != nil {
 		return err
 	}
-	out := j.out.Carried
+	out := j.out.Continued
 	out.Reason = fmt.Sprintf("won %d and lost %d of %d new tasks so far", better.Wins, better.Losses, better.N)
 	switch {
 	case better.Certified && !n.exploratory(c):
@@ -130,7 +130,7 @@ func (n trainer) count(j *job, c *bank.Candidate) error {
 	if err != nil {
 		return err
 	}
-	out := j.out.Carried
+	out := j.out.Continued
 	out.Pairs, out.Wins, out.Losses, out.Tonight = better.N, better.Wins, better.Losses, 0
 	for _, p := range c.Pairs {
 		if p.Night == n.report.ID {

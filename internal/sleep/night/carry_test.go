@@ -29,8 +29,8 @@ func TestTheSealedLookCertifies(t *testing.T) {
 	h.minedAndReviewed()
 	r := h.night()
 	got := r.Targets[0]
-	if got.Outcome != night.Certified || got.Sealed == nil || got.Sealed.N != 10 || got.Can.Does != "train and the sealed look" || r.Exploratory {
-		t.Fatalf("%s: %s, %+v, %+v", got.Outcome, got.Reason, got.Can, got.Sealed)
+	if got.Outcome != night.Certified || got.Test == nil || got.Test.N != 10 || got.Can.Does != "train and test" || r.Exploratory {
+		t.Fatalf("%s: %s, %+v, %+v", got.Outcome, got.Reason, got.Can, got.Test)
 	}
 	clusters, err := h.bank.Clusters(t.Context(), h.project, "")
 	if err != nil {
@@ -53,8 +53,8 @@ func TestUnreviewedTasksCertifyNothing(t *testing.T) {
 	h := newHome(t, small())
 	h.day(50, "", true)
 	r := h.night()
-	if got := r.Targets[0]; got.Outcome != night.Supported || got.Sealed != nil || !r.Exploratory {
-		t.Errorf("%s, %+v", got.Outcome, got.Sealed)
+	if got := r.Targets[0]; got.Outcome != night.Supported || got.Test != nil || !r.Exploratory {
+		t.Errorf("%s, %+v", got.Outcome, got.Test)
 	}
 	clusters, _ := h.bank.Clusters(t.Context(), h.project, "")
 	sealed := 0
@@ -68,7 +68,7 @@ func TestUnreviewedTasksCertifyNothing(t *testing.T) {
 	}
 	// What can never be certified spends nothing of the level.
 	h.day(1, "", true)
-	if next := h.night().Targets[0]; next.Can.Level != r.Targets[0].Can.Level || next.Can.Floor != 7 {
+	if next := h.night().Targets[0]; next.Can.Level != r.Targets[0].Can.Level || next.Can.Needed != 7 {
 		t.Errorf("%+v after %+v", next.Can, r.Targets[0].Can)
 	}
 }
@@ -87,7 +87,7 @@ func TestACarriedProposalIsCertifiedByLaterNights(t *testing.T) {
 		h.day(12, "", true)
 		h.minedAndReviewed()
 		got := h.night().Targets[0]
-		c := got.Carried
+		c := got.Continued
 		t.Logf("%s: %s; carried %+v", got.Outcome, got.Reason, c)
 		if c == nil || c.Night != first.ID && c.State == string(bank.Carried) {
 			break // another one took its place
@@ -127,7 +127,7 @@ func TestTrap85EvidenceBeginsAnew(t *testing.T) {
 			change.do(h)
 			h.day(3, "", true)
 			h.minedAndReviewed()
-			c := h.night().Targets[0].Carried
+			c := h.night().Targets[0].Continued
 			if c == nil || c.State != string(bank.Dropped) || !strings.Contains(c.Reason, change.says) || !strings.Contains(c.Reason, "begins anew") {
 				t.Errorf("%+v", c)
 			}
@@ -206,7 +206,7 @@ func TestFewTasksAreObserved(t *testing.T) {
 	h := newHome(t, small())
 	h.day(8, "", true)
 	got := h.night().Targets[0]
-	if got.Can.Does != "observe" || got.Baseline == nil || got.Noise != nil || got.Confirmed != nil || got.Sealed != nil {
+	if got.Can.Does != "observe" || got.Baseline == nil || got.Noise != nil || got.Confirmed != nil || got.Test != nil {
 		t.Errorf("%+v", got)
 	}
 	if got.Outcome != night.Suggested && got.Outcome != night.TooFewTasks || got.Consolidation.CandidateScore != nil || got.Consolidation.Accepted {
@@ -268,7 +268,7 @@ func TestTrap10OnlyTestTasks(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := h.night(func(o *night.Options) { o.Explore = explore })
-			if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Clusters.Fresh != n/5 || len(got.Runs) != 0 || got.Baseline != nil || got.Sealed != nil || got.Proposal != "" || r.Spent.Calls != 0 {
+			if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Groups.Fresh != n/5 || len(got.Runs) != 0 || got.Baseline != nil || got.Test != nil || got.Proposal != "" || r.Spent.Calls != 0 {
 				t.Errorf("%d tasks, explore %t: %+v", n, explore, got)
 			}
 			clusters, err := h.bank.Clusters(t.Context(), h.project, "")
@@ -316,7 +316,7 @@ func TestANightBeginsAnewWithOtherModels(t *testing.T) {
 	h.cfg.Models.Target.Temperature = new(float64)
 	r := h.night()
 	got := r.Targets[0]
-	if r.ID == first.ID || got.Outcome != night.Supported || got.Clusters.Tonight != first.Targets[0].Clusters.Tonight || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "models.target.temperature") {
+	if r.ID == first.ID || got.Outcome != night.Supported || got.Groups.Tonight != first.Targets[0].Groups.Tonight || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "models.target.temperature") {
 		t.Errorf("%s after %s: %+v, %q", r.ID, first.ID, got, r.Notes)
 	}
 	old, ok, err := night.Last(t.Context(), h.bank, h.dir, h.project, first.ID)
@@ -325,7 +325,7 @@ func TestANightBeginsAnewWithOtherModels(t *testing.T) {
 	}
 }
 
-// A night that is stopped behind its sealed look goes on to the same result: what it has opened are its test tasks still.
+// A night that is stopped after its test reaches the same result: what it has opened are its test tasks still.
 func TestANightGoesOnBehindItsSealedLook(t *testing.T) {
 	t.Parallel()
 	whole, h := newHome(t, small()), newHome(t, small())
@@ -343,7 +343,7 @@ func TestANightGoesOnBehindItsSealedLook(t *testing.T) {
 		}
 	})
 	kill()
-	if got := h.night().Targets[0]; got.Outcome != want.Outcome || got.Proposed != want.Proposed || got.Sealed == nil || got.Sealed.N != want.Sealed.N {
+	if got := h.night().Targets[0]; got.Outcome != want.Outcome || got.Proposed != want.Proposed || got.Test == nil || got.Test.N != want.Test.N {
 		t.Errorf("%+v, uninterrupted %+v", got, want)
 	}
 }

@@ -11,7 +11,7 @@
 //
 //   - below MinTrain clusters: observe. The live document is scored, its noise measured, edits are suggested.
 //   - from there on: train, and confirm what was chosen once, on fresh answers: supported, or suggested.
-//   - with as many fresh test clusters as can show anything at the level that is left: the sealed look. certified.
+//   - with as many fresh test clusters as can show anything at the level that is left: the test. certified.
 //
 // What is staged, supported and not certified is carried: later nights have it and the live document answer the tasks
 // that are new to both, and the evidence multiplies.

@@ -21,14 +21,14 @@ func TestADryRunIsOfTheNightThatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	dry := h.night(func(o *night.Options) { o.DryRun = true })
-	if len(dry.Targets) != 1 || dry.Targets[0].Clusters.Tonight == 0 || dry.ID != before[0].ID || !dry.DryRun {
+	if len(dry.Targets) != 1 || dry.Targets[0].Groups.Tonight == 0 || dry.ID != before[0].ID || !dry.DryRun {
 		t.Errorf("%s: %+v", dry.ID, dry.Targets)
 	}
 	after, err := h.bank.Nights(t.Context(), h.project)
 	if diff := cmp.Diff(before, after); diff != "" || err != nil {
 		t.Errorf("%v (-before +after):\n%s", err, diff)
 	}
-	if r := h.night(); r.ID != dry.ID || r.DryRun || r.Targets[0].Clusters.Tonight != dry.Targets[0].Clusters.Tonight {
-		t.Errorf("%s dry %v, %+v", r.ID, r.DryRun, r.Targets[0].Clusters)
+	if r := h.night(); r.ID != dry.ID || r.DryRun || r.Targets[0].Groups.Tonight != dry.Targets[0].Groups.Tonight {
+		t.Errorf("%s dry %v, %+v", r.ID, r.DryRun, r.Targets[0].Groups)
 	}
 }

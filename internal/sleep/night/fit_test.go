@@ -188,7 +188,7 @@ func TestACommitThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := h.night(h.replays)
-	if got := r.Targets[0]; got.Outcome != night.NotReplayable || got.Clusters.Waiting != 2 || got.Clusters.Open != 0 || r.Spent.Calls > 0 || !strings.Contains(got.Reason, "the project is in no git repository") {
+	if got := r.Targets[0]; got.Outcome != night.NotReplayable || got.Groups.Waiting != 2 || got.Groups.Open != 0 || r.Spent.Calls > 0 || !strings.Contains(got.Reason, "the project is in no git repository") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -37,7 +37,7 @@ func threeNights(t *testing.T, name string) {
 		r := h.night(h.replays)
 		got := r.Targets[0]
 		calls += r.Spent.Calls
-		t.Logf("%s, night %s: %s: %s; clusters %+v; %d calls; %s", name, r.ID, got.Outcome, got.Reason, got.Clusters, r.Spent.Calls, time.Since(began).Round(time.Second))
+		t.Logf("%s, night %s: %s: %s; clusters %+v; %d calls; %s", name, r.ID, got.Outcome, got.Reason, got.Groups, r.Spent.Calls, time.Since(began).Round(time.Second))
 		score := scores[len(scores)-1]
 		if got.Outcome == night.Supported || got.Outcome == night.Certified {
 			h.adoptMemory(r)

@@ -27,7 +27,7 @@ func TestEightHabitsInThreeNights(t *testing.T) {
 			h.day(16, "", true)
 			r := h.night()
 			got := r.Targets[0]
-			t.Logf("seed %d night %s: %s: %s; clusters %+v", seed, r.ID, got.Outcome, got.Reason, got.Clusters)
+			t.Logf("seed %d night %s: %s: %s; clusters %+v", seed, r.ID, got.Outcome, got.Reason, got.Groups)
 			if got.Outcome == night.Supported || got.Outcome == night.Certified {
 				h.adopt(r)
 			}

@@ -23,7 +23,7 @@ import (
 const (
 	doesObserve = "observe"
 	doesTrain   = "train"
-	doesSealed  = "train and the sealed look"
+	doesSealed  = "train and test"
 	doesUngated = "train without a gate" // gate.mode: off
 )
 
@@ -68,7 +68,7 @@ func (n settler) jobs(ctx context.Context) ([]job, error) {
 		var bad *target.Error
 		switch {
 		case errors.As(err, &bad):
-			n.report.Skipped = append(n.report.Skipped, Skipped{Skill: name, Clusters: len(clusters), Reason: bad.Error()})
+			n.report.Skipped = append(n.report.Skipped, Skipped{Skill: name, Groups: len(clusters), Reason: bad.Error()})
 			continue
 		case err != nil:
 			return nil, err
@@ -202,7 +202,7 @@ func (n settler) job(ctx context.Context, doc target.Target, clusters []bank.Clu
 	}
 	j.out = Target{
 		Target: doc.ID(), File: doc.File(), New: doc.New, LiveSHA: doc.Digest(), Can: can,
-		Clusters: Clusters{
+		Groups: Clusters{
 			Open: j.picked.open, Fresh: len(j.picked.fresh), Asleep: j.picked.asleep, Waiting: j.picked.waiting,
 			Tonight: len(j.picked.tonight), Recall: len(j.picked.recall), Unreviewed: unreviewed(j.picked.train()) + unreviewed(j.picked.fresh),
 		},
@@ -232,7 +232,7 @@ func can(picked chosen, next float64, explore bool) (Can, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Floor = floor
+	out.Needed = floor
 	switch {
 	case picked.open < MinTrain && !explore:
 		out.Does = doesObserve

@@ -62,7 +62,7 @@ func (n settler) judging(j *job) (*Judging, []pair, error) {
 		return nil, nil, nil
 	}
 	var pairs []pair
-	for _, c := range j.picked.train() { // what is put aside as test is looked at by nothing before the sealed look
+	for _, c := range j.picked.train() { // what is put aside as test is looked at by nothing before the test
 		if len(pairs) == triedPairs {
 			break
 		}

@@ -20,7 +20,7 @@ func slug(id string) string {
 		}
 		return '-'
 	}, name)
-	ofRun := slices.ContainsFunc([]string{"-baseline", "-suggest", "-confirm", "-sealed", "-carried", judgeRun}, func(end string) bool { return strings.HasSuffix(plain, end) })
+	ofRun := slices.ContainsFunc([]string{"-baseline", "-suggest", "-confirm", "-test", "-continued", judgeRun}, func(end string) bool { return strings.HasSuffix(plain, end) })
 	ofRun = ofRun || strings.Contains(plain, bundleRun) || strings.Contains(plain, partRun)
 	if plain == name && len(plain) <= maxSlug && !ofRun {
 		return kind + "-" + plain
@@ -39,8 +39,8 @@ func (n settler) apart(jobs []job) []job {
 		if counts[target.Folded(j.doc.ID())] == 1 {
 			return false
 		}
-		c := j.out.Clusters
-		n.report.Skipped = append(n.report.Skipped, Skipped{Skill: j.doc.Name, Clusters: c.Open + c.Fresh + c.Asleep + c.Waiting, Reason: j.doc.File() + ": another skill's name differs from it by case or Unicode form alone; rename one"})
+		c := j.out.Groups
+		n.report.Skipped = append(n.report.Skipped, Skipped{Skill: j.doc.Name, Groups: c.Open + c.Fresh + c.Asleep + c.Waiting, Reason: j.doc.File() + ": another skill's name differs from it by case or Unicode form alone; rename one"})
 		return true
 	})
 }

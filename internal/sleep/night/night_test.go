@@ -241,8 +241,8 @@ func TestALateSessionIsNotLost(t *testing.T) {
 	h.day(2, "", true)
 	h.now = now
 	r := h.night()
-	if c := r.Targets[0].Clusters; r.Mined.Sessions != 2 || c.Tonight+c.Fresh != 2 {
-		t.Errorf("mined %d sessions, %+v", r.Mined.Sessions, r.Targets[0].Clusters)
+	if c := r.Targets[0].Groups; r.Mined.Sessions != 2 || c.Tonight+c.Fresh != 2 {
+		t.Errorf("mined %d sessions, %+v", r.Mined.Sessions, r.Targets[0].Groups)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestWhatWasNotWorkedOnIsNew(t *testing.T) {
 	if r := h.night(func(o *night.Options) { o.Config.Sleep.Targets = []string{"skills"} }); len(r.Skipped) != 1 || len(r.Targets) > 0 {
 		t.Fatalf("%+v", r)
 	}
-	if r := h.night(); len(r.Targets) != 1 || r.Targets[0].Clusters.Tonight != 4 || r.Targets[0].Outcome == night.NoData {
+	if r := h.night(); len(r.Targets) != 1 || r.Targets[0].Groups.Tonight != 4 || r.Targets[0].Outcome == night.NoData {
 		t.Errorf("%+v", r.Targets)
 	}
 }

@@ -92,17 +92,17 @@ func TestNullNights(t *testing.T) {
 			supported++
 			certified++
 		}
-		if got.Sealed != nil {
+		if got.Test != nil {
 			opened++
 		}
 		if got.Confirmed != nil {
 			confirmed++
 		}
 		if came[got.Outcome]++; came[got.Outcome] == 1 {
-			t.Logf("%s: %s, %+v", got.Outcome, got.Reason, got.Clusters)
+			t.Logf("%s: %s, %+v", got.Outcome, got.Reason, got.Groups)
 		}
 	}
-	t.Logf("%d null nights %v: %d confirmations, %d supported (%.3f, s.e. %.3f), %d certified, %d sealed looks", total, came, confirmed, supported, rate(supported, total), se(supported, total), certified, opened)
+	t.Logf("%d null nights %v: %d confirmations, %d supported (%.3f, s.e. %.3f), %d certified, %d tests", total, came, confirmed, supported, rate(supported, total), se(supported, total), certified, opened)
 	if rate(supported, total) > 0.07+2*math.Sqrt(0.05*0.95/float64(total)) || rate(certified, total) > 0.05+2*math.Sqrt(0.05*0.95/float64(total)) {
 		t.Errorf("%d supported, %d certified of %d", supported, certified, total)
 	}
@@ -133,7 +133,7 @@ func TestTrap82TwentyNullNights(t *testing.T) {
 			r := h.night(with)
 			nights++
 			got := r.Targets[0]
-			if got.Outcome == night.Certified || got.Carried != nil && got.Carried.State == string(bank.Certified) {
+			if got.Outcome == night.Certified || got.Continued != nil && got.Continued.State == string(bank.Certified) {
 				t.Errorf("home %d: night %s certified: %s", i, r.ID, got.Reason)
 			}
 			if got.Outcome == night.Supported {

@@ -12,14 +12,14 @@ type (
 	Skipped       = result.NightSkipped
 	Target        = result.NightTarget
 	Outcome       = result.NightOutcome
-	Clusters      = result.NightClusters
+	Clusters      = result.NightGroups
 	Placed        = result.NightPlaced
 	Can           = result.NightCan
 	Powered       = result.NightPowered
 	Judging       = result.NightJudging
 	Measured      = result.NightMeasured
 	Look          = result.NightLook
-	Carried       = result.NightCarried
+	Continued     = result.NightContinued
 	Adopted       = result.NightAdopted
 	Consolidation = result.NightConsolidation
 	Edit          = result.NightEdit

@@ -69,7 +69,7 @@ func TestNightsForgetASession(t *testing.T) {
 		t.Errorf("%v: %+v", err, old)
 	}
 	h.day(3, "", true)
-	if next := h.night(); next.Targets[0].Clusters.Open == 0 {
+	if next := h.night(); next.Targets[0].Groups.Open == 0 {
 		t.Errorf("%+v", next.Targets[0])
 	}
 }

@@ -46,7 +46,7 @@ func TestTrap66AnotherModelAnswers(t *testing.T) {
 				if i == 0 && got.Outcome != night.Supported {
 					t.Fatalf("%s: %s", got.Outcome, got.Reason)
 				}
-				c := got.Carried
+				c := got.Continued
 				if i == 1 && (c == nil || c.State != string(tt.state) || (c.State == string(bank.Dropped)) != strings.Contains(c.Reason, "begins anew") || (c.Pairs == 0) != (bank.State(c.State) == bank.Dropped)) {
 					t.Errorf("carried: %+v", c)
 				}

@@ -83,7 +83,7 @@ func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []
 	if cfg.Agent.Name != "" { // of what is carried nothing is known next to texts that were never adopted
 		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
 	}
-	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"
+	name := n.report.ID + "-" + slug(j.doc.ID()) + "-continued"
 	var err error
 	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
 		return nil, nil, err

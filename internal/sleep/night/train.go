@@ -21,7 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// reserved is the share of the ceilings that training leaves for the confirmation, the sealed look and the targets
+// reserved is the share of the ceilings that training leaves for the confirmation, the test and the targets
 // that come after it.
 const reserved = 0.25
 
@@ -87,7 +87,7 @@ func (p *purse) doubleFlags() string {
 
 func (n trainer) learn(ctx context.Context, j *job) error {
 	clusters := j.picked.train()
-	n.report.Exploratory = n.report.Exploratory || j.out.Clusters.Unreviewed > 0
+	n.report.Exploratory = n.report.Exploratory || j.out.Groups.Unreviewed > 0
 	switch {
 	case len(clusters) == 0 && j.picked.waiting > 0 && j.picked.open == 0 && len(j.picked.fresh) == 0:
 		j.out.Outcome, j.out.Reason, j.out.Help = NotReplayable, n.waitingReason(ctx, j), "skillopt sleep review"
@@ -120,7 +120,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 		return err
 	}
 	n.ground(j, n.runDir(j), "best")
-	if j.out.Outcome == Supported && j.out.Can.Does == doesSealed && j.out.Clusters.Unreviewed == 0 {
+	if j.out.Outcome == Supported && j.out.Can.Does == doesSealed && j.out.Groups.Unreviewed == 0 {
 		if err := n.sealed(ctx, j, best); err != nil {
 			return err
 		}
@@ -469,8 +469,8 @@ func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
 	if err := n.Bank.OpenTests(ctx, n.report.ID, numbers(j.picked.fresh)); err != nil {
 		return err
 	}
-	look, err := n.look(ctx, j, "sealed", best, j.picked.fresh, task.Test, j.out.Can.Level)
-	j.out.Sealed = look
+	look, err := n.look(ctx, j, "test", best, j.picked.fresh, task.Test, j.out.Can.Level)
+	j.out.Test = look
 	if err != nil {
 		return err
 	}
@@ -479,7 +479,7 @@ func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
 		j.out.Reason = fmt.Sprintf("better on tasks like these: of %d that nobody had read it won %d and lost %d", look.N, look.Wins, look.Losses) + refusedText(look.Unanswered)
 		return nil
 	}
-	j.out.Reason += fmt.Sprintf("; of %d test tasks it won %d and lost %d, and %d wins without a loss certify", look.N, look.Wins, look.Losses, j.out.Can.Floor) + refusedText(look.Unanswered)
+	j.out.Reason += fmt.Sprintf("; of %d test tasks it won %d and lost %d, and %d wins without a loss certify", look.N, look.Wins, look.Losses, j.out.Can.Needed) + refusedText(look.Unanswered)
 	return nil
 }
 
@@ -527,12 +527,12 @@ func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill
 
 // claim keeps the candidate of a target that is supported or certified: from then on it has its share of the target's
 // level. A suggestion claims nothing, and a target carries one candidate at a time: while another one is carried, what is
-// supported is staged and claims nothing, unless its sealed look was paid for by a share of its own.
+// supported is staged and claims nothing, unless its look at test tasks was paid for by a share of its own.
 func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == string(bank.Carried))
+	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Continued == nil || j.out.Continued.State == string(bank.Carried))
 	c := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: bank.Carried, Level: j.level, Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms,
-		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0, Served: j.served,
+		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Groups.Unreviewed > 0, Served: j.served,
 	}
 	replaces := ""
 	switch {
@@ -540,12 +540,12 @@ func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) err
 		return nil
 	case j.out.Outcome == Certified:
 		c.State, replaces = bank.Certified, "another text was certified in night "+n.report.ID
-	case carried && j.out.Sealed == nil:
+	case carried && j.out.Test == nil:
 		return nil
 	case carried:
-		c.State, c.Reason = bank.Dropped, "its sealed look did not certify it, and another one is carried"
+		c.State, c.Reason = bank.Dropped, "the test did not certify it, and another one is continued"
 	}
-	if j.out.Sealed != nil {
+	if j.out.Test != nil {
 		c.Known = slices.Concat(c.Known, numbers(j.picked.fresh))
 	}
 	j.claimed = &c

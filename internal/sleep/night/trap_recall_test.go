@@ -39,8 +39,8 @@ func TestTrap18WhatIsRecalled(t *testing.T) {
 				tests[k.Tasks[0].Task.Task.ID] = true
 			}
 		}
-		if want := map[string]bool{"red-cherry": true, "red-mango": true}; !maps.Equal(tests, want) || first.Targets[0].Clusters.Recall != 0 {
-			t.Fatalf("put aside: %v, %+v", tests, first.Targets[0].Clusters)
+		if want := map[string]bool{"red-cherry": true, "red-mango": true}; !maps.Equal(tests, want) || first.Targets[0].Groups.Recall != 0 {
+			t.Fatalf("put aside: %v, %+v", tests, first.Targets[0].Groups)
 		}
 		pupilTasks(h, "red-berry", "red-date", "dark-red-cherry")
 		for id, w := range h.miner.tasks { // the wish of a test task in other words
@@ -60,7 +60,7 @@ func TestTrap18WhatIsRecalled(t *testing.T) {
 		if diff := cmp.Diff(tt.want, slices.Sorted(maps.Keys(asked))); diff != "" {
 			t.Errorf("recall %d: asked (-want +got):\n%s", tt.recall, diff)
 		}
-		if c := second.Targets[0].Clusters; c.Tonight != 2 || c.Recall != len(tt.want)-2 || c.Fresh != 2 {
+		if c := second.Targets[0].Groups; c.Tonight != 2 || c.Recall != len(tt.want)-2 || c.Fresh != 2 {
 			t.Errorf("recall %d: %+v", tt.recall, c)
 		}
 	}

@@ -60,8 +60,8 @@ func testOdd(t *testing.T, odd string) {
 		}
 	}
 	l := got.Confirmed
-	if l == nil || seen == 0 || got.Outcome != night.Supported || l.Losses != 0 || l.Ties != 0 || l.N != l.Wins || l.N != got.Clusters.Tonight-1 || *l.Difference != 1 {
-		t.Fatalf("%s: %s; %d of %d, %+v", got.Outcome, got.Reason, seen, got.Clusters.Tonight, l)
+	if l == nil || seen == 0 || got.Outcome != night.Supported || l.Losses != 0 || l.Ties != 0 || l.N != l.Wins || l.N != got.Groups.Tonight-1 || *l.Difference != 1 {
+		t.Fatalf("%s: %s; %d of %d, %+v", got.Outcome, got.Reason, seen, got.Groups.Tonight, l)
 	}
 	if c := got.Consolidation; num(c.HoldoutBaseline) != "0.0000" || num(c.HoldoutCandidate) != "1.0000" || num(c.CandidateScore) != "1.0000" {
 		t.Errorf("%+v", c)

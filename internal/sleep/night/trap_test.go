@@ -128,7 +128,7 @@ func TestTrap47NamesOfFiles(t *testing.T) {
 		t.Fatalf("%d skipped, %d documents: %+v", len(r.Skipped), len(r.Targets), r.Skipped)
 	}
 	for _, s := range r.Skipped {
-		if !slices.Contains(groups[:4], s.Skill) || s.Clusters != 2 || !strings.Contains(s.Reason, "SKILL.md: another skill's name differs from it by case or Unicode form alone") {
+		if !slices.Contains(groups[:4], s.Skill) || s.Groups != 2 || !strings.Contains(s.Reason, "SKILL.md: another skill's name differs from it by case or Unicode form alone") {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -252,7 +252,7 @@ func TestTrap87ProjectsStayApart(t *testing.T) {
 	h.project = other
 	h.day(20, "", true)
 	r := h.night(func(o *night.Options) { o.Places.Project = other })
-	if len(r.Targets) != 1 || r.Targets[0].Clusters.Open != 16 || r.Targets[0].Clusters.Recall != 0 || r.Targets[0].Carried != nil {
+	if len(r.Targets) != 1 || r.Targets[0].Groups.Open != 16 || r.Targets[0].Groups.Recall != 0 || r.Targets[0].Continued != nil {
 		t.Fatalf("%+v", r.Targets)
 	}
 	for _, run := range r.Targets[0].Runs {

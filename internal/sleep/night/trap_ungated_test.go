@@ -34,13 +34,13 @@ func TestTrap12WithoutAGate(t *testing.T) {
 			})
 			got := r.Targets[0]
 			c := got.Consolidation
-			if got.Outcome != night.Suggested || c.Accepted || got.Confirmed != nil || got.Sealed != nil || got.Baseline != nil {
+			if got.Outcome != night.Suggested || c.Accepted || got.Confirmed != nil || got.Test != nil || got.Baseline != nil {
 				t.Errorf("%d tasks, explore %t: %s: %s, confirmed %+v, baseline %+v", n, explore, got.Outcome, got.Reason, got.Confirmed, got.Baseline)
 			}
 			if c.BaselineScore != nil || c.CandidateScore != nil || c.HoldoutBaseline != nil || c.HoldoutCandidate != nil {
 				t.Errorf("%d tasks, explore %t: scores: %+v", n, explore, c)
 			}
-			if open := got.Clusters.Open; len(stages) != 1 || stages["rollout"] != open || open < 4 {
+			if open := got.Groups.Open; len(stages) != 1 || stages["rollout"] != open || open < 4 {
 				t.Errorf("%d tasks, explore %t: outcomes %v of %d clusters", n, explore, stages, open)
 			}
 			if d := h.diagnostics(r.ID).Tasks; len(d) > 0 {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NightAnswer, NightFunnel, NightShown } from '../api/types'
-import { answered, bundled, chosen, clustersText, expected, placeText, since, command, floorText, funnelStages, nothing, outcome, outcomesText, powerText, usageRows, verdict } from './night'
+import { answered, bundled, chosen, groupsText, expected, placeText, since, command, neededText, funnelStages, nothing, outcome, outcomesText, powerText, usageRows, verdict } from './night'
 import { describe as said } from './events'
 import { nightHref, parse } from './router'
 
@@ -16,9 +16,9 @@ describe('outcome', () => {
 })
 
 it('says what a night could do', () => {
-  expect(clustersText({ open: 20, fresh: 4, asleep: 0, waiting: 1, tonight: 7, recalled: 13, unreviewed: 24 })).toBe('20 independent tasks open (7 tonight, 13 recalled), 4 fresh for the test, 1 waiting; 24 unreviewed')
-  expect(floorText({ does: 'train', level: 0.012158542037080533, floor: 7, power: [] })).toBe('7 fresh independent tasks, all won, certify at level 0.0122')
-  expect(floorText({ does: 'train', level: 0.0001, floor: 0, power: [] })).toBe('no number of fresh tasks certifies at level 0.0001')
+  expect(groupsText({ open: 20, fresh: 4, asleep: 0, waiting: 1, tonight: 7, recalled: 13, unreviewed: 24 })).toBe('20 independent tasks open (7 tonight, 13 recalled), 4 fresh for the test, 1 waiting; 24 unreviewed')
+  expect(neededText({ does: 'train', level: 0.012158542037080533, needed: 7, power: [] })).toBe('7 fresh independent tasks, all won, certify at level 0.0122')
+  expect(neededText({ does: 'train', level: 0.0001, needed: 0, power: [] })).toBe('no number of fresh tasks certifies at level 0.0001')
   expect(powerText({ gain: 0.2, found: 1e-9 })).toBe('of 0.2 in 0 %')
 })
 

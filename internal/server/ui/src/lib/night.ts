@@ -1,6 +1,6 @@
 // A night in words and rows: what it could do, what it came to, and what was answered in both arms.
 
-import type { Interval, MineCount, NightAnswer, NightCan, NightClusters, NightCount, NightFunnel, NightPlaced, NightShown, NightTarget } from '../api/types'
+import type { Interval, MineCount, NightAnswer, NightCan, NightGroups, NightCount, NightFunnel, NightPlaced, NightShown, NightTarget } from '../api/types'
 import { count, fixed, plural } from './format'
 import { cut, oneLine } from './visible'
 import type { Word } from './words'
@@ -43,7 +43,7 @@ export function precise(v: number): string {
   return String(Number(v.toPrecision(3)))
 }
 
-export function clustersText(c: NightClusters): string {
+export function groupsText(c: NightGroups): string {
   let text = `${plural(c.open, 'independent task', 'independent tasks')} open (${c.tonight} tonight, ${c.recalled} recalled), ${c.fresh} fresh for the test`
   if (c.waiting > 0) text += `, ${c.waiting} waiting`
   if (c.asleep > 0) text += `, ${c.asleep} asleep`
@@ -54,17 +54,17 @@ export function clustersText(c: NightClusters): string {
 const does: Record<string, string> = {
   observe: 'observes: it scores the document as it is, measures its noise and asks for suggestions',
   train: 'trains, and confirms the result on fresh answers, without a test',
-  'train and the sealed look': 'trains, confirms, and opens the tasks that were put aside for the sealed look',
+  'train and test': 'trains, confirms, and opens the test tasks that were put aside',
 }
 
 export function doesText(can: NightCan): string {
   return Object.hasOwn(does, can.does) ? does[can.does]! : can.does
 }
 
-/** floorText says how many fresh tasks certify; a floor of 0 is that no number does. */
-export function floorText(can: NightCan): string {
-  if (can.floor === 0) return `no number of fresh tasks certifies at level ${precise(can.level)}`
-  return `${plural(can.floor, 'fresh independent task', 'fresh independent tasks')}, all won, certify at level ${precise(can.level)}`
+/** neededText says how many fresh tasks certify; 0 is that no number does. */
+export function neededText(can: NightCan): string {
+  if (can.needed === 0) return `no number of fresh tasks certifies at level ${precise(can.level)}`
+  return `${plural(can.needed, 'fresh independent task', 'fresh independent tasks')}, all won, certify at level ${precise(can.level)}`
 }
 
 /** powerText says how likely a gain is certified with the tasks that there are. */
