@@ -41,8 +41,8 @@ type Night struct {
 	Skipped []NightSkipped `json:"skipped"` // groups of tasks without a document
 	Notes   []string       `json:"notes"`
 
-	Served   []string       `json:"served"`   // models that answered as the target, as their server named them; null: not known
-	Together *NightTogether `json:"together"` // null: nothing was confirmed, or for one document alone
+	Served []string    `json:"served"` // models that answered as the target, as their server named them; null: not known
+	Joint  *NightJoint `json:"joint"`  // null: nothing was confirmed, or for one document alone
 
 	Adopted []NightAdopted `json:"adopted"` // the evidence for what was adopted before, of the documents that the night has worked on
 

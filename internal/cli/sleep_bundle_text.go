@@ -7,7 +7,7 @@ import (
 )
 
 // printBundle says what the last confirmation of a night found.
-func printBundle(out printer, b *result.NightTogether) {
+func printBundle(out printer, b *result.NightJoint) {
 	if b == nil {
 		return
 	}

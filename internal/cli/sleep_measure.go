@@ -17,12 +17,12 @@ func (o *sleepAdoptOptions) partOf(r *night.Report, items []night.Item) string {
 	if len(o.rules) > 0 {
 		return "some rules of a proposal, of which nothing was measured by themselves"
 	}
-	if r.Together == nil {
+	if r.Joint == nil {
 		return ""
 	}
 	var left []string
 	taken := false
-	for _, id := range r.Together.Targets {
+	for _, id := range r.Joint.Targets {
 		if slices.ContainsFunc(items, func(it night.Item) bool { return it.Target == id }) {
 			taken = true
 			continue

@@ -28,7 +28,7 @@ func printAhead(out printer, r *night.Report) {
 			out.line(fmt.Sprintf("    models.judge is tried first on %s that sessions hold (%s)", wording.Plural(j.Planned, "pair of answers", "pairs of answers"), wording.Plural(j.Calls, "call", "calls")))
 		}
 	}
-	printBundle(out, r.Together)
+	printBundle(out, r.Joint)
 	printSkipped(out, r)
 	if len(r.Targets) == 0 && len(r.Skipped) == 0 {
 		out.line("  there are no tasks yet: nothing is trained")

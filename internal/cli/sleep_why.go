@@ -332,7 +332,7 @@ func verdictStage(r *night.Report) explainStage {
 		}
 		s.Says += fmt.Sprintf("%d %s", counts[o], o)
 	}
-	if b := r.Together; b != nil {
+	if b := r.Joint; b != nil {
 		s.Says += fmt.Sprintf("; all of it: %s: %s", b.Verdict, b.Reason)
 	}
 	return s

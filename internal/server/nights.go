@@ -61,8 +61,8 @@ func findNight(folders []folder, id string) (folder, record.NightAt, error) {
 // runsOf are the runs that a night names, as it names them: below its sleep.dir.
 func runsOf(v record.NightView) []string {
 	out := slices.Clone(v.Mined.Runs)
-	if v.Together != nil {
-		out = append(out, v.Together.Runs...)
+	if v.Joint != nil {
+		out = append(out, v.Joint.Runs...)
 	}
 	for i := range v.Adopted {
 		out = append(out, v.Adopted[i].Run)

@@ -153,7 +153,7 @@ func TestRunsOfANight(t *testing.T) {
 	t.Parallel()
 	var v record.NightView
 	v.Mined.Runs = []string{"runs/mine"}
-	v.Together = &result.NightTogether{Runs: []string{"runs/bundle"}}
+	v.Joint = &result.NightJoint{Runs: []string{"runs/bundle"}}
 	v.Adopted = []result.NightAdopted{{Run: "runs/since"}}
 	v.Targets = []result.NightTarget{{
 		Runs: []string{"runs/train", "runs/train"}, Confirmed: &result.NightLook{Run: "runs/confirm"}, Test: &result.NightLook{Run: "runs/sealed"},

@@ -210,7 +210,7 @@ func TestDocumentsOfAChatAreAlone(t *testing.T) {
 	if len(r.Targets) != 2 || r.Targets[0].Outcome != night.Supported || r.Targets[1].Outcome != night.Supported {
 		t.Fatalf("%+v", r.Targets)
 	}
-	if b := r.Together; b == nil || b.Verdict != result.TogetherStands || b.N != 26 || b.Wins != 26 || len(b.Runs) != 4 {
+	if b := r.Joint; b == nil || b.Verdict != result.JointStands || b.N != 26 || b.Wins != 26 || len(b.Runs) != 4 {
 		t.Errorf("%+v", b)
 	}
 	if strings.Contains(n.seen["rule one"], "Answer briefly.") || strings.Contains(n.seen["rule two"], "rule one holds") {

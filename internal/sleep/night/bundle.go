@@ -25,7 +25,7 @@ const (
 	// bundleLevel is that of the interval of the bundle's difference.
 	bundleLevel = 0.95
 	// bundleRun is in the names of its runs.
-	bundleRun = "-together-"
+	bundleRun = "-joint-"
 )
 
 // bundled reports whether a document is part of the night's bundle: something is staged for it that was confirmed on fresh
@@ -58,8 +58,8 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 	if len(members) < 2 || n.goesOn() {
 		return nil
 	}
-	b := &result.NightTogether{Targets: []string{}, Level: bundleLevel, Lost: []gate.Loss{}, Unmeasured: []string{}, Runs: []string{}}
-	n.report.Together = b
+	b := &result.NightJoint{Targets: []string{}, Level: bundleLevel, Lost: []gate.Loss{}, Unmeasured: []string{}, Runs: []string{}}
+	n.report.Joint = b
 	for _, i := range members {
 		b.Targets = append(b.Targets, jobs[i].doc.ID())
 		if err := workshop(n).lay(jobs, i, len(jobs)); err != nil {
@@ -72,7 +72,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 	}
 	err := c.compare(ctx)
 	switch out := outcomeOf(err); {
-	case err == nil && b.Verdict == result.TogetherWorse:
+	case err == nil && b.Verdict == result.JointWorse:
 		return c.demote(ctx)
 	case err == nil:
 		return nil
@@ -85,7 +85,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 		}
 		return nil
 	default:
-		b.Verdict, b.Reason = result.TogetherSkipped, "what is staged was not compared as a whole: "+err.Error()
+		b.Verdict, b.Reason = result.JointSkipped, "what is staged was not compared as a whole: "+err.Error()
 		n.note("skipped: the last confirmation, of all that is staged as a whole: " + err.Error())
 		return nil
 	}
@@ -95,7 +95,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 type comparing struct {
 	trainer
 	jobs  []*job
-	out   *result.NightTogether
+	out   *result.NightJoint
 	pairs []gate.Pair
 	lost  [][]bank.Cluster // by document: what the live ones win and the staged ones lost
 }
@@ -264,7 +264,7 @@ func (c *comparing) judge() error {
 	if err != nil {
 		return err
 	}
-	b.Verdict, b.Reason = result.TogetherStands, fmt.Sprintf("all of it won %d and lost %d of %d on fresh answers", b.Wins, b.Losses, b.N)+refusedText(b.Unanswered)
+	b.Verdict, b.Reason = result.JointStands, fmt.Sprintf("all of it won %d and lost %d of %d on fresh answers", b.Wins, b.Losses, b.N)+refusedText(b.Unanswered)
 	var lost []string
 	for _, l := range b.Lost {
 		if l.State == gate.LossConfirmed {
@@ -273,10 +273,10 @@ func (c *comparing) judge() error {
 	}
 	switch {
 	case len(lost) > 0:
-		b.Verdict = result.TogetherWorse
+		b.Verdict = result.JointWorse
 		b.Reason += "; it loses what the live documents win, as fresh answers confirm: " + strings.Join(lost, ", ")
 	case look.Certified:
-		b.Verdict = result.TogetherWorse
+		b.Verdict = result.JointWorse
 	}
 	return nil
 }
@@ -302,8 +302,8 @@ func (c *comparing) demote(ctx context.Context) error {
 
 // rejectedBundle is what a night tried in vain for a document with others: edits that are fine by themselves.
 func rejectedBundle(r *Report, t *Target) (result.Rejected, bool) {
-	b := r.Together
-	if b == nil || b.Verdict != result.TogetherWorse || !slices.Contains(b.Targets, t.Target) || len(t.Consolidation.AppliedEdits) == 0 {
+	b := r.Joint
+	if b == nil || b.Verdict != result.JointWorse || !slices.Contains(b.Targets, t.Target) || len(t.Consolidation.AppliedEdits) == 0 {
 		return result.Rejected{}, false
 	}
 	out := result.Rejected{From: result.RejectedFrom{Begun: r.Started}}

@@ -29,8 +29,8 @@ func TestTrap6TheBundleIsJudgedLast(t *testing.T) {
 	h.needs(15, "", "rule two")
 	h.minedAndReviewed(with)
 	r := h.night(with)
-	b := r.Together
-	if b == nil || b.Verdict != result.TogetherWorse || b.Losses != 1 || b.Wins < 12 || b.Difference == nil || b.Low == nil || *b.Low > *b.Difference || len(b.Runs) != 6 {
+	b := r.Joint
+	if b == nil || b.Verdict != result.JointWorse || b.Losses != 1 || b.Wins < 12 || b.Difference == nil || b.Low == nil || *b.Low > *b.Difference || len(b.Runs) != 6 {
 		t.Fatalf("%+v, %+v", b, r.Targets)
 	}
 	want := []gate.Loss{{ID: "need-s015", State: gate.LossConfirmed, Candidate: gate.Passed{Of: 6}, Current: gate.Passed{Passed: 6, Of: 6}}}
@@ -47,8 +47,8 @@ func TestTrap6TheBundleIsJudgedLast(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(filepath.Join(night.Folder(h.dir, h.project, r.ID), "diagnostics.json"))
-	if err != nil || strings.Count(string(data), "-together-staged\"") != b.N {
-		t.Errorf("%v: %d answers of %d", err, strings.Count(string(data), "-together-staged\""), b.N)
+	if err != nil || strings.Count(string(data), "-joint-staged\"") != b.N {
+		t.Errorf("%v: %d answers of %d", err, strings.Count(string(data), "-joint-staged\""), b.N)
 	}
 
 	h.cfg.Agent.Name, h.cfg.Agent.Gateway = "", false // which answers faster
@@ -89,8 +89,8 @@ func TestABundleThatCannotBePaidForIsNamed(t *testing.T) {
 		}
 	}
 	r := h.night(with, confirmed)
-	b := r.Together
-	if b == nil || b.Verdict != result.TogetherSkipped || b.Difference != nil || b.N != 0 || !strings.Contains(b.Reason, "limits.calls") || r.Ended.IsZero() || !strings.Contains(strings.Join(r.Notes, " "), "skipped: the last confirmation") {
+	b := r.Joint
+	if b == nil || b.Verdict != result.JointSkipped || b.Difference != nil || b.N != 0 || !strings.Contains(b.Reason, "limits.calls") || r.Ended.IsZero() || !strings.Contains(strings.Join(r.Notes, " "), "skipped: the last confirmation") {
 		t.Fatalf("%+v, %q", b, r.Notes)
 	}
 	for _, got := range r.Targets {

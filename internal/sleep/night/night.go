@@ -157,7 +157,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Together, n.report.Served, n.report.Adopted, n.report.DryRun = nil, nil, []Adopted{}, n.DryRun
+		n.report.Joint, n.report.Served, n.report.Adopted, n.report.DryRun = nil, nil, []Adopted{}, n.DryRun
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
