@@ -165,7 +165,7 @@ func (s *spec) references() []string {
 			if !ok || text == goldRef && !many || !reference.MatchString(text) {
 				continue
 			}
-			doubts = append(doubts, fmt.Sprintf("%s: %q is compared as it stands, nothing is filled in; write %s for the accepted answers of the task (only as a value of its own), or a regex for this very text",
+			doubts = append(doubts, fmt.Sprintf("%s: %q is compared as it is, nothing is filled in; write %s for the accepted answers of the task (only as a value of its own), or a regex for this very text",
 				join(s.path, key), text, goldRef))
 		}
 	}

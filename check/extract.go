@@ -71,7 +71,7 @@ func ParseExtract(v any) (*Extractor, error) {
 		path := fmt.Sprintf("extract[%d]", i)
 		m, _ := rule.(map[string]any)
 		if last := i == len(list)-1; !last && (m["fallback"] != nil || rule == "none" || rule == "all") {
-			return nil, fmt.Errorf("%s: a rule that ends the list stands before its end; the rules after it are its fallbacks", path)
+			return nil, fmt.Errorf("%s: a rule that ends the list is before its end; the rules after it are its fallbacks", path)
 		}
 		if err := e.parse(path, rule, i); err != nil {
 			return nil, err

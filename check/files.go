@@ -93,7 +93,7 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 	if pattern != "" {
 		for _, key := range []string{"value", "values", "normalize"} {
 			if _, ok := s.m[key]; ok {
-				s.fail(key, "is given beside regex; keep one")
+				s.fail(key, "is given together with regex; keep one")
 				s.asked = append(s.asked, key)
 			}
 		}

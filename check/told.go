@@ -57,7 +57,7 @@ var (
 	unshell = pattern.New(`(?m)^(?:import |from \w+ import|def |const |let |var |use |require |package |function )`)
 )
 
-const loaded = ", which looks like code of the workspace that is loaded or started: code that runs in this step is told the gold answers"
+const loaded = ", which looks like code of the workspace that is loaded or started: code that runs in this step gets the gold answers"
 
 // foreign lists the modules that code given to node by -e would load from the workspace.
 func foreign(argv []string) (found []string) {
@@ -125,7 +125,7 @@ func ofTheWork(word string) bool {
 	return word != "" && !strings.ContainsAny(word[:1], "/$~-<>")
 }
 
-const helps = "; run it by execute, which is told nothing, and look at $OUTPUT"
+const helps = "; run it by execute, which gets nothing, and look at $OUTPUT"
 
 // runsWork says how a program would run what an agent left, "" if it is not seen
 // to. argv is as written, with variables in it.
@@ -140,15 +140,15 @@ func runsWork(argv []string) string {
 		return fmt.Sprintf("it executes %s, but in a command that names GOLD, TASK or CONFIG_DIR nothing of the workspace can be executed, so that this fails"+helps, argv[0])
 	case name == "." || name == "source":
 		if len(args) > 0 && ofTheWork(args[0]) {
-			return fmt.Sprintf("it reads %s into the shell, so that the agent's code is told the gold answers"+helps, args[0])
+			return fmt.Sprintf("it reads %s into the shell, so that the agent's code gets the gold answers"+helps, args[0])
 		}
 	case slices.Contains(selfServing(), bare) && !slices.Contains(args, "--no-config") && !slices.Contains(args, "--no-index"):
-		return fmt.Sprintf("%s follows files of the folder in which it runs, so that the agent's code may be told the gold answers"+helps, name)
+		return fmt.Sprintf("%s follows files of the folder in which it runs, so that the agent's code may get the gold answers"+helps, name)
 	case slices.Contains([]string{"tar", "rsync", "zip"}, name) && slices.ContainsFunc(args, bareStar):
-		return fmt.Sprintf("%s is given *, which stands for names that the agent chose: one like --checkpoint-action is an option, and runs its code; write ./*", name)
+		return fmt.Sprintf("%s is given *, which expands to names that the agent chose: one like --checkpoint-action is an option, and runs its code; write ./*", name)
 	case slices.Contains(interpreters(), bare):
 		if file := programFile(bare, args); file != "" {
-			return fmt.Sprintf("%s is given %s, so that the agent's code is told the gold answers"+helps, name, file)
+			return fmt.Sprintf("%s is given %s, so that the agent's code gets the gold answers"+helps, name, file)
 		}
 	}
 	return ""

@@ -142,7 +142,7 @@ type Model struct {
 	Region          string            `key:"region" doc:"the provider's region, where it has several" class:"operational"`
 	Endpoints       []string          `key:"endpoints" doc:"further URLs of servers with the same model and key, asked when the first fails" class:"operational"`
 	APIKeyEnv       *string           `key:"api_key_env" doc:"the environment variable that holds the key; \"\" = no key; absent: the provider's usual one" class:"operational"`
-	Headers         map[string]string `key:"headers" doc:"extra HTTP headers, for a proxy that wants some or tells traffic apart; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
+	Headers         map[string]string `key:"headers" doc:"extra HTTP headers, for a proxy that wants some or separates traffic; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
 	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens, more where replies are cut and less to bound their cost; 0 = the server's default, of a local server at most 8192" min:"0"`
 	Temperature     *float64          `key:"temperature" doc:"sampling temperature, 0 for answers that repeat; null = the server's default" min:"0" max:"2"`
 	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it: less is cheaper, more is better at hard tasks; absent: the server's default"`
@@ -193,7 +193,7 @@ type Stop struct {
 	Perfect  bool    `key:"perfect" doc:"stop when every selection task is measured with the current skill, each draw of it is at the metric's maximum, and so is a second draw of each task: nothing is left to gain; false = train on"`
 	Score    float64 `key:"score" doc:"stop when the current skill has this selection score, by the gate's metric; 0 = no such rule" min:"0" max:"1"`
 	Patience int     `key:"patience" doc:"stop when that many steps in a row have not changed the best skill, where a gate scores them; 0 = no such rule" min:"0" max:"10000"`
-	Evidence bool    `key:"evidence" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their groups) below the maximum, or less than changing answers let them tell from chance"`
+	Evidence bool    `key:"evidence" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their groups) below the maximum, or less than changing answers let them separate from chance"`
 }
 
 // Curriculum chooses the tasks of a train batch.
@@ -210,7 +210,7 @@ type Reflect struct {
 	Guide         string `key:"guide" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they are in the prompts of analysts alone"`
 	Rollouts      int    `key:"rollouts" doc:"answers to each train task of a batch, several where one task is solved at times only; where they differ by the gate's metric analysts see the best next to the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes, to save their calls"`
-	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix, where the target forgets rules that the skill has"`
+	SkillAware    bool   `key:"skill_aware" doc:"separate defects of the skill from lapses in following it, and keep notes on the latter in the appendix, where the target forgets rules that the skill has"`
 }
 
 // Aggregate is how patches are merged.
@@ -315,7 +315,7 @@ type Cache struct {
 type Telemetry struct {
 	Endpoint string            `key:"endpoint" doc:"URL of an OTLP/HTTP receiver, without v1/traces; absent: nothing is sent. Variables are not looked at: write ${OTEL_EXPORTER_OTLP_ENDPOINT} to use one"`
 	Headers  map[string]string `key:"headers" doc:"HTTP headers of what is sent, such as the key of the receiver"`
-	Service  string            `key:"service" doc:"service.name of what is sent, to tell installations apart at one receiver"`
+	Service  string            `key:"service" doc:"service.name of what is sent, to separate installations at one receiver"`
 	Content  bool              `key:"content" doc:"send what models are asked and answer too, known secrets taken out; false: only numbers and names"`
 }
 

@@ -29,7 +29,7 @@ func (l *loader) readDotenv(ctx context.Context, path string) error {
 	}
 	text := string(data)
 	if n := longestVariables(text); n > maxExpanded {
-		return problemAt(l.show(path), "", "variables that stand for more than "+disk.Size(maxExpanded), "lines of NAME=value")
+		return problemAt(l.show(path), "", "variables that expand to more than "+disk.Size(maxExpanded), "lines of NAME=value")
 	}
 	if l.dotenv, err = godotenv.Unmarshal(text); err != nil {
 		return problemAt(fmt.Sprintf("%s:%d", l.show(path), brokenLine(text)), "", "a line that cannot be read", "lines of NAME=value")

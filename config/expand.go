@@ -91,7 +91,7 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 			return ""
 		}
 		if !ok {
-			d.fail(at.key, m+", a variable that is not set", "a variable of the environment or of the .env file beside the config", "export "+name+"=...")
+			d.fail(at.key, m+", a variable that is not set", "a variable of the environment or of the .env file next to the config", "export "+name+"=...")
 		}
 		if !at.public {
 			l.secrets = append(l.secrets, secretsIn(v)...)
@@ -118,7 +118,7 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 // tooLong says once that the variables of a config represent too much.
 func (l *loader) tooLong(d *decoder, key string) {
 	if !l.overlong {
-		d.fail(key, "variables that stand for more than "+disk.Size(maxExpanded)+" in all", "shorter values, or fewer of them", "")
+		d.fail(key, "variables that expand to more than "+disk.Size(maxExpanded)+" in all", "shorter values, or fewer of them", "")
 	}
 	l.overlong = true
 }

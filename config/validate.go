@@ -196,7 +196,7 @@ func (d *decoder) stop(c *Config) {
 	if c.Gate.Mode != "off" {
 		return
 	}
-	const allowed = "not with gate.mode off: without scores nobody knows what was gained"
+	const allowed = "not with gate.mode off: without scores the gain is unknown"
 	if s := c.Train.Stop; s.Score > 0 {
 		d.fail("train.stop.score", fmt.Sprint(s.Score), allowed, "")
 	} else if s.Evidence {
@@ -209,7 +209,7 @@ func (d *decoder) files(c *Config) {
 	files := c.Edits.Files
 	others := slices.ContainsFunc(files, func(f string) bool { return f != "SKILL.md" })
 	if c.Edits.NewFiles > 0 && !others {
-		d.fail("edits.new_files", strconv.Itoa(c.Edits.NewFiles), "0 unless edits.files has patterns for files beside SKILL.md", "")
+		d.fail("edits.new_files", strconv.Itoa(c.Edits.NewFiles), "0 unless edits.files has patterns for files next to SKILL.md", "")
 	}
 	if c.Edits.Description && c.Edits.Mode != "patch" {
 		d.fail("edits.description", "true with edits.mode "+c.Edits.Mode, "false with that: the description is replaced with edits.mode patch", "")

@@ -76,7 +76,7 @@ func (it Item) unambiguous() error {
 	if it.repeated == "" {
 		return nil
 	}
-	return fmt.Errorf("the key %q stands twice in one object: keep one", it.repeated)
+	return fmt.Errorf("the key %q is there twice in one object: keep one", it.repeated)
 }
 
 // contentID names an item that has no id by a hash of its fields, so that it

@@ -153,7 +153,7 @@ func TestEnvironmentsThatDoNotLookAreTold(t *testing.T) {
 		}
 	}
 	_, _, err := seeded(t, filepath.Join(t.TempDir(), "run"), nil, nil, skillopt.WithEnv("right", rightEnv{}))
-	if kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "gold comes to it as a list") {
+	if kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "it gets gold as a list") {
 		t.Errorf("right answers that score nothing: %v", err)
 	}
 }

@@ -306,12 +306,12 @@ func TestAWeekOfNights(t *testing.T) {
 		t.Errorf("%+v, %s", w.Waits, proposalOf(w, third.ID))
 	}
 
-	// 4: another model. Its evidence begins anew.
+	// 4: another model. Its evidence begins again.
 	before := d.since(1)
 	d.set = append(d.set, "models.target.temperature=0.5")
 	d.sessions(5)
 	d.tonight()
-	if s := d.since(1); before.Pairs == 0 || s.Pairs == 0 || s.Pairs != s.Tonight || !strings.HasSuffix(s.Reason, "its evidence begins anew") {
+	if s := d.since(1); before.Pairs == 0 || s.Pairs == 0 || s.Pairs != s.Tonight || !strings.HasSuffix(s.Reason, "its evidence begins again") {
 		t.Errorf("%+v after %+v", s, before)
 	}
 

@@ -138,7 +138,7 @@ func Misplaced(workspace fs.FS, file string) error {
 			case i < len(parts)-1 && !e.IsDir():
 				return fmt.Errorf("the workspace brings %s, which is no folder: %s cannot lie in it", at, file)
 			case i == len(parts)-1 && !e.Type().IsRegular():
-				return fmt.Errorf("the workspace brings %s, which is no regular file: the document cannot stand in its place", at)
+				return fmt.Errorf("the workspace brings %s, which is no regular file: the document cannot replace it", at)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func Misplaced(workspace fs.FS, file string) error {
 // measured.
 func (w *workspace) writeDocument(a adapter, j Job) error {
 	if over := Hidden(w.root.FS(), a.name, j.File); over != "" {
-		return fmt.Errorf("the workspace brings %s, beside which %s does not read %s: take it out of the workspace", over, a.name, j.File)
+		return fmt.Errorf("the workspace brings %s, with which %s does not read %s: take it out of the workspace", over, a.name, j.File)
 	}
 	if strings.TrimSpace(j.Skill.Text()) == "" {
 		return w.clear(j.File)

@@ -109,7 +109,7 @@ func readCommits(ctx context.Context, dir string) (map[string]string, error) {
 		err = json.Unmarshal(text, &commits)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w; remove it to have sources fixed anew", filepath.Join(dir, fileCommits), err)
+		return nil, fmt.Errorf("read %s: %w; remove it to fix the sources again", filepath.Join(dir, fileCommits), err)
 	}
 	return commits, nil
 }

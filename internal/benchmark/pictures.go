@@ -183,7 +183,7 @@ func (g *gallery) find(beside, name string) ([]byte, error) {
 			return data, err
 		}
 	}
-	return nil, errors.New("no such file beside the rows, in images/, or from the folder of the data")
+	return nil, errors.New("no such file next to the rows, in images/, or from the folder of the data")
 }
 
 // safeName makes the name of a file of what a row says: small set of characters, no folders, an end

@@ -71,7 +71,7 @@ func (p *preparation) ownSplits() ([]rowFile, error) {
 			continue
 		}
 		if seen[split] {
-			return nil, fmt.Errorf("%s: two folders stand for the %s split: keep one", p.From, split)
+			return nil, fmt.Errorf("%s: two folders are the %s split: keep one", p.From, split)
 		}
 		name, err := p.oneFile(e.Name())
 		if err != nil {

@@ -55,7 +55,7 @@ func readPublished(f *folder.Folder, dir string) (*published, error) {
 		}
 	}
 	if len(twice) > 0 {
-		return nil, fmt.Errorf("%s, %s: %s in more than one place: %s", f.Where, dir, wording.Plural(len(twice), "id stands", "ids stand"), fewOf(twice))
+		return nil, fmt.Errorf("%s, %s: %s in more than one place: %s", f.Where, dir, wording.Plural(len(twice), "id is there", "ids are there"), fewOf(twice))
 	}
 	if len(p.of) == 0 {
 		return nil, fmt.Errorf("%s: %s holds no ids; train.txt, selection.txt and test.txt have one a line", f.Where, dir)

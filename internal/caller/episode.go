@@ -338,7 +338,7 @@ func (g *givenUp) learn(r *journal.Record) {
 	}
 }
 
-var errGivenUp = errors.New("a recorded decision went on without it")
+var errGivenUp = errors.New("a recorded decision continued without it")
 
 // check refuses a key that was given up. Keys are compared as a whole: an item's
 // id may hold slashes and so look like a place below another item.

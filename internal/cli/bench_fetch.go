@@ -31,7 +31,7 @@ func benchFetchCommand(a *app) *cobra.Command {
 		Use:   "fetch NAME_OR_DIR [--accept-licence]",
 		Short: "Get the rows of a benchmark from where they are published",
 		Long: `Get the rows of a benchmark, once its licence is accepted. It continues where it stopped, and holds
-every file against its SHA-256: the publisher's or, where nobody tells one, that of the first time,
+every file against its SHA-256: the publisher's or, where there is none, that of the first time,
 which bench.lock keeps. A source without a commit is fixed at the one it is at now.
 
 HF_TOKEN, where it is set, goes to Hugging Face alone, never along with a redirect.

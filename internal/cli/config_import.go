@@ -27,7 +27,7 @@ func configImportCommand(a *app) *cobra.Command {
 		Use:   "import FILE [KEY=VALUE...]",
 		Short: "Convert a configuration of SkillOpt (Python)",
 		Long: `Convert a YAML configuration of SkillOpt, with the files that it builds on, and say
-what becomes of each of its keys. The result goes to standard output and the report
+what happens to each of its keys. The result goes to standard output and the report
 to standard error; with --out the result goes to a file and the report to standard
 output. Keys of models are never copied: the report names the variables that they
 belong in.`,

@@ -38,7 +38,7 @@ spends no test. --split test is a reading of the test set: it is noted, and late
 Like training it is recorded: the same command again pays for nothing twice. Of a skill that a
 training in run.dir chose by the tasks the score says so.
 
---task, --type and --limit score some tasks of the split alone; what that comes to says
+--task, --type and --limit score some tasks of the split alone; their result says
 nothing of the others, and is marked.
 
 With --repeat the tasks are asked several times with fresh samples: the score is then

@@ -167,7 +167,7 @@ func writeForecast(out printer, p result.Plan) {
 	lines := []string{fmt.Sprintf("expected: %s %s", between(f.Calls), what)}
 	tokens := fmt.Sprintf("tokens: %s input, %s output", between(f.Input), between(f.Output))
 	if roles := rolesWithoutTokens(f); len(roles) > 0 {
-		tokens += ", beside those of the " + strings.Join(roles, " and the ") + ", which is unknown before an episode was made"
+		tokens += ", next to those of the " + strings.Join(roles, " and the ") + ", which is unknown before an episode was made"
 	}
 	lines = append(lines, tokens, forecastCost(p))
 	if text := forecastTime(p); text != "" {
@@ -212,7 +212,7 @@ func forecastTime(p result.Plan) string {
 func basis(p result.Plan) string {
 	f := p.Forecast
 	if f.Basis == result.Measured {
-		return "by what the record of this configuration has measured"
+		return "as the record of this configuration has measured"
 	}
 	text := "estimated: prompts as they will be, replies of a usual length"
 	if l := f.Learned; l != nil {

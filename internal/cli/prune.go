@@ -38,14 +38,14 @@ other, each removal measured against what the ones before have left. What is unc
 so do the lines of the seed skill, unless --seed-lines is given. At the end the
 result is compared with the whole skill on other tasks, with fresh answers. If that
 certifies that it is not worse by the margin or more, it is written to --to, with a
-report beside it. The skill itself is never changed.
+report next to it. The skill itself is never changed.
 
 ` + exitHelp + `
 Here 1 also says that the result could not be certified: --to is not written then.`,
 		Example: `  skillopt prune runs/quickstart-1 --to pruned.md
   skillopt prune runs/quickstart-1 --plan       what that will take
   skillopt prune SKILL.md --config my-skill --to pruned.md --margin 0.02
-  skillopt prune runs/quickstart-1-ablate-1 --to pruned.md    goes on from an ablation`,
+  skillopt prune runs/quickstart-1-ablate-1 --to pruned.md    continues from an ablation`,
 		Args: exactly(1, "a run directory or a skill"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}

@@ -38,7 +38,7 @@ they are counted and named, and never 0.
 
 Decisions are made again on the candidates that the run made. After the first one that
 is another, or that rests on answers the run never asked for, it is not known what would
-have followed. To go on from recorded answers with other checks, fork the run:
+have followed. To continue from recorded answers with other checks, fork the run:
 skillopt train CONFIG --run RUN --fork NEW.
 
 Answers to test tasks are left out unless --test is given, which is a reading of the test
@@ -221,7 +221,7 @@ func printDecisions(out printer, r *result.Rescore) {
 		now := "not known: " + oneLine(d.Unknown)
 		switch {
 		case d.Now != nil && d.Changed:
-			now = wordsOf(*d.Now) + ", in place of " + wordsOf(d.Then) + ": " + oneLine(d.NowReason)
+			now = wordsOf(*d.Now) + ", instead of " + wordsOf(d.Then) + ": " + oneLine(d.NowReason)
 		case d.Now != nil && *d.Now != d.Then: // both accept, or both reject
 			now = wordsOf(*d.Now) + ", before " + wordsOf(d.Then) + ": " + oneLine(d.NowReason)
 		case d.Now != nil:

@@ -18,7 +18,7 @@ func TestRescoredDecisionWords(t *testing.T) {
 		{Where: "step 2", Then: "reject_early", Now: &early, NowReason: "x"},
 		{Where: "step 3", Then: "reject", Now: &accept, NowReason: "x", Changed: true},
 	}})
-	for _, want := range []string{"step 1  reject early, before reject: x", "step 2  reject early, as before: x", "step 3  accept, in place of reject: x"} {
+	for _, want := range []string{"step 1  reject early, before reject: x", "step 2  reject early, as before: x", "step 3  accept, instead of reject: x"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}

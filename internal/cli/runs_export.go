@@ -139,7 +139,7 @@ func (a *app) namesFolder(to string, s skill.Skill) bool {
 // sayOthers says that a skill has more than the SKILL.md that is written, if it has.
 func (a *app) sayOthers(s skill.Skill) {
 	if n := len(s.Others()); n > 0 {
-		fmt.Fprintf(a.Err, "the skill has %s beside %s: --to DIR/ writes all of it\n", wording.Plural(n, "file", "files"), skill.Main)
+		fmt.Fprintf(a.Err, "the skill has %s next to %s: --to DIR/ writes all of it\n", wording.Plural(n, "file", "files"), skill.Main)
 	}
 }
 

@@ -28,7 +28,7 @@ func runsListCommand(a *app) *cobra.Command {
 		Use:   "list [DIR]",
 		Short: "List the runs in a folder",
 		Long: `List the runs in a folder: their state, scores, notes and tags. A run that cannot be
-read is listed with the reason. What runs that have ended came to is kept in .runs_index.json in the
+read is listed with the reason. The results of ended runs are kept in .runs_index.json in the
 folder, so that a long list is quick; it may be deleted.`,
 		Example: `  skillopt runs list
   skillopt runs list experiments --json

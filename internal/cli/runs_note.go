@@ -24,7 +24,7 @@ func runsNoteCommand(a *app) *cobra.Command {
 		Short: "Write a note to a run, or tags, or show them",
 		Long: `Show what was written to a run, or write to it: --text takes the place of the text, --tag adds
 tags and --untag takes them away. The notes are kept in RUN.notes.json
-beside the run, of which nothing is changed; runs rm moves them with it. A text has at most
+next to the run, of which nothing is changed; runs rm moves them with it. A text has at most
 64 KB, a run at most 32 tags of 64 characters.`,
 		Example: `  skillopt runs note runs/my-skill-3
   skillopt runs note runs/my-skill-3 --text "the batch size of the paper" --tag baseline

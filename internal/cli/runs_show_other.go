@@ -24,7 +24,7 @@ func showNoise(out printer, v ask.View) error {
 		out.line(fmt.Sprintf("score changed by chance: %.1f %% of the tasks, %.1f to %.1f %% with 95 %% confidence", 100**n.Changed, 100**n.ChangedLow, 100**n.ChangedHigh))
 	}
 	if n.DetectableLow != nil {
-		out.line(fmt.Sprintf("with so many changes differences are seen from %.1f to %.1f points on", 100**n.DetectableLow, 100**n.DetectableHigh))
+		out.line(fmt.Sprintf("with that many changes differences are seen from %.1f to %.1f points on", 100**n.DetectableLow, 100**n.DetectableHigh))
 	}
 	writeNoise(out, &n.Noise)
 	return nil

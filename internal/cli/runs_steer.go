@@ -30,7 +30,7 @@ second one. The same command continues with the run later. Without RUN it is the
 run at work in the folder runs.
 
 It waits up to 5 seconds for the run to obey, which is not its end: skillopt runs watch
-shows that. A run that nobody works on is no error: there is nothing to stop. Exit code
+shows that. A run that no process works on is no error: there is nothing to stop. Exit code
 6: the process that works on the run has not answered.`,
 		Example: `  skillopt runs stop
   skillopt runs stop runs/my-skill-3
@@ -63,7 +63,7 @@ RUN it is the newest run at work in the folder runs.
 
 They stay in later sessions of the run, and each of those says so, until the key has
 another value in the configuration or the command gives it (--set limits.usd=50). A run
-that nobody works on begins its next session with them; one that has come to its end
+that no process works on begins its next session with them; one that has ended
 takes none. Forks do not take them over.
 
 Exit code 2: the run has refused it, as a ceiling of money without prices. Exit code 6:

@@ -26,7 +26,7 @@ func runsTasksCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tasks [RUN [TASK]]",
 		Short: "Show every task over the steps of a run, those that fail, or all of one",
-		Long: `Show what each task came to with each skill that was tried on it, a line a task and a
+		Long: `Show the result of each task with each skill that was tried on it, a line a task and a
 character a skill, in the order of the run:
 
   1  solved    0  failed    a..i  0.1 to 0.9 of it (a: less, too)

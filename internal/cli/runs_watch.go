@@ -29,7 +29,7 @@ and money of their ceilings, scores with intervals, the last decisions and faile
 attempts, and when its record has grown last. Without RUN it is the newest one in the
 folder runs.
 
-It reads beside the process that trains and neither locks nor slows it. It ends when
+It reads while the process trains and neither locks nor slows it. It ends when
 the run ends or was killed, with exit code 0 however the run ended; q or Ctrl-C end
 it before, and the run continues. Without a terminal, or with TERM=dumb, it prints lines;
 with --json a document a line.`,

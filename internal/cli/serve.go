@@ -40,7 +40,7 @@ func serveCommand(a *app) *cobra.Command {
 		Short: "Look at runs in a browser: live ones, finished ones, and those that a colleague sent",
 		Long: `Serve a page that shows all runs in folders, or single run directories: how far they are,
 what they score and how sure that is, why the skill says what it says, which tasks fail.
-Of a sleep.dir, or a folder of its nights, it shows what nights came to and propose.
+Of a sleep.dir, or a folder of its nights, it shows results and proposals of nights.
 Runs at work are followed, and can be stopped or given other ceilings. Without DIR it is
 the folder runs.
 

@@ -20,7 +20,7 @@ func foreignProposal(a *app, at sleepFlags, id string) error {
 	}
 	for _, folder := range folders {
 		if _, err := os.Lstat(filepath.Join(folder, "manifest.json")); err == nil {
-			return usagef("%s was staged by another program (SkillOpt-Sleep), and nothing of it is adopted: adopt it with that, or let skillopt sleep run learn it again; rules that stand between the same markers in a document already are taken over as they are", oneLine(folder))
+			return usagef("%s was staged by another program (SkillOpt-Sleep), and nothing of it is adopted: adopt it with that, or let skillopt sleep run learn it again; rules that are between the same markers in a document already are taken over as they are", oneLine(folder))
 		}
 	}
 	if strings.ContainsAny(id, `/\`) {

@@ -30,7 +30,7 @@ func sleepForgetCommand(a *app, at *sleepFlags) *cobra.Command {
 		Long: `Delete what is kept of a project, with all below its folder, or of one session, named by its
 id or how it begins. What is deleted is overwritten; a search of the folder of what is kept
 finds nothing of it. A digest of the name stays, by which a later harvest does not take the
-same sessions again; sessions of a project that end later are, as long as it stands under
+same sessions again; sessions of a project that end later are, as long as it is under
 sleep.projects. Turns that forks and resumed sessions have copied go with the session.
 
 A timer of the project's own is taken out too. The agents' own files stay as they are. On a

@@ -24,7 +24,7 @@ func sleepMineCommand(a *app, at *sleepFlags) *cobra.Command {
 		Use:   "mine",
 		Short: "Find tasks in the sessions that are kept, and train nothing",
 		Long: `Have the optimizer find tasks in the sessions that are kept and were not mined yet, and take
-them into the bank. It is the first part of a night: the next skillopt sleep run goes on
+them into the bank. It is the first part of a night: the next skillopt sleep run continues
 with it. It shows the result of each session and of each task that was proposed.
 
 ` + exitHelp,

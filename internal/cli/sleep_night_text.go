@@ -169,7 +169,7 @@ func printTarget(out printer, t *night.Target) {
 		out.line(text)
 	}
 	if j := t.Judge; j != nil && j.Pairs > 0 {
-		out.line(fmt.Sprintf("  models.judge: told the accepted answer from the corrected one in %d of %s", j.Apart, wording.Plural(j.Pairs, "pair", "pairs")))
+		out.line(fmt.Sprintf("  models.judge: separated the accepted answer from the corrected one in %d of %s", j.Apart, wording.Plural(j.Pairs, "pair", "pairs")))
 	}
 	printLook(out, "fresh answers", t.Confirmed)
 	printLook(out, "test", t.Test)

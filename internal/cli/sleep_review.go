@@ -39,7 +39,7 @@ func sleepReviewCommand(a *app, at *sleepFlags) *cobra.Command {
 review does: those first that are held until somebody has looked, with why. Each is shown
 with the answer that was corrected and the one that was accepted, where they are kept. In an
 editor that --editor names you may change what is asked, what is expected, the checks and what
-analysts are told; checks that do not tell those two answers apart any more are not taken.
+analysts get; checks that do not separate those two answers any more are not taken.
 Every decision is written at once. Nights use tasks that are not held without a review;
 what they come to is exploratory then, and never certified.`,
 		Example: `  skillopt sleep review

@@ -42,7 +42,7 @@ are about, confirm the result on fresh answers, and stage a proposal. Nothing is
 written into a project, unless the profile has sleep.auto_adopt.
 
 Before anything is spent on training it says for each document how many tasks there are,
-what it does, and what so many tasks can show; on a terminal it asks. Without one it goes
+what it does, and what that many tasks can show; on a terminal it asks. Without one it goes
 on: it is meant for timers. What hosts text may be sent to was agreed to at init.
 
 With --profile FILE of sleep schedule it is the night that a timer starts: with its flags,

@@ -42,8 +42,8 @@ entry a project (--project), or one for all allowed projects; done again it is r
 
 What nights are started with goes into a file in sleep.dir that holds no secrets: the
 profile, all flags, and the folders and the PATH of this shell. A night by hand is the
-same: skillopt sleep run --profile FILE. Keys are not in it: one that stands in a variable
-of this shell alone is named, with what helps. They come from the file .env beside the
+same: skillopt sleep run --profile FILE. Keys are not in it: one that is in a variable
+of this shell alone is named, with what helps. They come from the file .env next to the
 profile, mode 0600, or from the system's key store by its own command (--key).
 
 A night that was missed, since the machine slept, is made up for once. On battery it is

@@ -21,7 +21,7 @@ func sleepStatusCommand(a *app, at *sleepFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the nights of the last week, what waits, what was adopted and how it fares, and what is kept",
-		Long: `Show the nights of the last seven days with what they came to, what waits for you, what was
+		Long: `Show the nights of the last seven days with their results, what waits for you, what was
 adopted and its effect since, what the nights have used, what to do next; and what is kept of
 sessions, of which projects, where it may go, and what you have agreed to.`,
 		Example: `  skillopt sleep status

@@ -44,7 +44,7 @@ answer with a letter and Enter:
   s  skip: it stays unreviewed
   q  quit; the same command continues where you stopped
 
-Every decision is written at once. Runs on tasks that nobody has accepted are
+Every decision is written at once. Runs on tasks that no one has accepted are
 exploratory.`,
 		Example: `  skillopt tasks review my-skill
   skillopt tasks review my-skill/tasks.jsonl --editor nano
@@ -354,7 +354,7 @@ func fieldLabel(name string) string {
 	case "why":
 		return "because"
 	case "hidden":
-		return "tells analysts"
+		return "for analysts"
 	case "doubts":
 		return "is doubtful"
 	}

@@ -379,7 +379,7 @@ func (p *parser) object(each func(key string) error) error {
 		key, _ := t.(string) // the decoder has seen to it
 		p.path = append(p.path, key)
 		if seen[key] {
-			return p.bad("the key stands twice in one object")
+			return p.bad("the key is there twice in one object")
 		}
 		seen[key] = true
 		if err := each(key); err != nil {

@@ -133,7 +133,7 @@ func (p *page) check() error {
 		return &Error{Err: ErrBound, Msg: fmt.Sprintf("a page of %d bytes, at most %d are read", size, mostPage)}
 	}
 	if p.codec == format.LZO || p.codec == format.Lz4Raw || p.codec == 5 {
-		return &Error{Err: ErrUnsupported, Msg: fmt.Sprintf("compressed with %v, which is not read: write the file anew with zstd, snappy or gzip", p.codec)}
+		return &Error{Err: ErrUnsupported, Msg: fmt.Sprintf("compressed with %v, which is not read: write the file again with zstd, snappy or gzip", p.codec)}
 	}
 	h := p.header
 	switch {
@@ -310,7 +310,7 @@ func encoded(in *bufio.Reader, as format.Encoding, n int64) error {
 			return errGrown
 		}
 	case format.DeltaByteArray:
-		return &Error{Err: ErrUnsupported, Msg: "written as DELTA_BYTE_ARRAY, which is not read: write the file anew with another encoding, with DuckDB for example"}
+		return &Error{Err: ErrUnsupported, Msg: "written as DELTA_BYTE_ARRAY, which is not read: write the file again with another encoding, with DuckDB for example"}
 	}
 	return nil
 }

@@ -277,7 +277,7 @@ func (n *node) pairs(columns [][]parquet.Value) (any, error) {
 			return &Error{Column: n.path, Err: ErrUnsupported, Msg: "a map whose keys are neither texts nor numbers"}
 		}
 		if _, twice := m[name]; twice {
-			return &Error{Column: n.path, Err: ErrBroken, Msg: fmt.Sprintf("the key %q stands twice in a map", name)}
+			return &Error{Column: n.path, Err: ErrBroken, Msg: fmt.Sprintf("the key %q is there twice in a map", name)}
 		}
 		m[name] = value
 		return nil

@@ -75,7 +75,7 @@ func (r *reader) read() error {
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
 		return r.json(false, head)
 	}
-	return &Error{Err: ErrFormat, Msg: "neither its name nor its first bytes tell what it is; .parquet, .json, .jsonl, .ndjson, .csv and .tsv are read, and archives are unpacked first"}
+	return &Error{Err: ErrFormat, Msg: "neither its name nor its first bytes show what it is; .parquet, .json, .jsonl, .ndjson, .csv and .tsv are read, and archives are unpacked first"}
 }
 
 // take hands one row over.
@@ -157,7 +157,7 @@ func notOtherwise(head []byte) error {
 	}
 	switch {
 	case bytes.HasPrefix(text, []byte("<!doctype html")), bytes.HasPrefix(text, []byte("<html")):
-		return &Error{Err: ErrFormat, Msg: "it is a web page: was the address of the page downloaded in the place of that of the file?"}
+		return &Error{Err: ErrFormat, Msg: "it is a web page: was the address of the page downloaded instead of that of the file?"}
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return &Error{Err: ErrFormat, Msg: "it is compressed: unpack it first"}
 	}

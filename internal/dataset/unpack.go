@@ -75,7 +75,7 @@ func Unpack(ctx context.Context, root *os.Root, name string, into *os.Root, dir 
 		return Unpacked{}, err
 	}
 	if _, err := into.Lstat(dir); err == nil {
-		return Unpacked{}, &Error{Msg: fmt.Sprintf("%s is there already: remove it to unpack anew", filepath.Join(into.Name(), dir)), Err: errors.Join(ErrThere, fs.ErrExist)}
+		return Unpacked{}, &Error{Msg: fmt.Sprintf("%s is there already: remove it to unpack again", filepath.Join(into.Name(), dir)), Err: errors.Join(ErrThere, fs.ErrExist)}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return Unpacked{}, err
 	}
@@ -158,7 +158,7 @@ func (u *unpacker) fault(err error) error {
 		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), isCorrupt(err):
 		out.Msg, out.Err = fmt.Sprintf("the archive is broken (%v): fetch it again", err), errors.Join(ErrBroken, err)
 	case errors.Is(err, zip.ErrAlgorithm):
-		out.Msg, out.Err = "compressed in a way that is not read: pack it anew with deflate", errors.Join(ErrUnsupported, err)
+		out.Msg, out.Err = "compressed in a way that is not read: pack it again with deflate", errors.Join(ErrUnsupported, err)
 	}
 	return out
 }

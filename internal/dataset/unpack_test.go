@@ -125,7 +125,7 @@ func TestUnpack(t *testing.T) {
 		if diff := cmp.Diff(want, read(t, filepath.Join(into.Name(), "out"))); diff != "" || len(read(t, into.Name())) != len(want) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if _, err := dataset.Unpack(t.Context(), root, name, into, "out", dataset.ArchiveBounds{}); !errors.Is(err, dataset.ErrThere) || !strings.Contains(err.Error(), "remove it to unpack anew") {
+		if _, err := dataset.Unpack(t.Context(), root, name, into, "out", dataset.ArchiveBounds{}); !errors.Is(err, dataset.ErrThere) || !strings.Contains(err.Error(), "remove it to unpack again") {
 			t.Errorf("%s: unpacked twice: %v", name, err)
 		}
 		if err := into.Close(); err != nil {

@@ -135,7 +135,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 // ErrNothingToTest says that a skill holds no text apart from headings, examples and
 // comments.
-var ErrNothingToTest = errors.New("the skill states nothing that a task could test: it has no text besides headings, code and comments")
+var ErrNothingToTest = errors.New("the skill states nothing that a task could test: it has no text but headings, code and comments")
 
 // drafter is a draft under way.
 type drafter struct {

@@ -31,7 +31,7 @@ const (
 
 // Doubts about a task that is kept.
 const (
-	doubtAnswer  = "its answer stands in the task: to be found or chosen there, or given away?"
+	doubtAnswer  = "its answer is in the task: to be found or chosen there, or given away?"
 	doubtSecond  = "its author answered otherwise at first: %q"
 	doubtNothing = "its author gave no usable answer to it"
 )

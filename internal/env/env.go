@@ -93,7 +93,7 @@ func programExists(o Options) error {
 	cmd := exec.Command(o.Command[0])
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		if _, err := os.Stat(filepath.Join(o.Dir, o.Command[0])); err == nil {
-			return fmt.Errorf("%w; for the file beside the config write ./%s", cmd.Err, o.Command[0])
+			return fmt.Errorf("%w; for the file next to the config write ./%s", cmd.Err, o.Command[0])
 		}
 	}
 	if cmd.Err != nil {

@@ -89,5 +89,5 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s is damaged: %s; events are a copy of what the record holds, and %s/ may be deleted while nobody works on the run", nameOfLine(e.File, e.Line), e.What, Folder)
+	return fmt.Sprintf("%s is damaged: %s; events are a copy of what the record holds, and %s/ may be deleted while no process works on the run", nameOfLine(e.File, e.Line), e.What, Folder)
 }

@@ -361,11 +361,11 @@ func limited(h http.Header) bool {
 func gated(r request, status int) string {
 	switch {
 	case r.source.HF != "" && r.token == "":
-		return fmt.Sprintf("Hugging Face gives it to nobody unknown (status %d): agree to its licence at https://huggingface.co/datasets/%s, make a token that may read at https://huggingface.co/settings/tokens, and set HF_TOKEN to it; or there is no data set of this name", status, r.source.HF)
+		return fmt.Sprintf("Hugging Face gives it only to known users (status %d): agree to its licence at https://huggingface.co/datasets/%s, make a token that may read at https://huggingface.co/settings/tokens, and set HF_TOKEN to it; or there is no data set of this name", status, r.source.HF)
 	case r.source.HF != "":
 		return fmt.Sprintf("the token in HF_TOKEN may not read it (status %d): agree to its licence at https://huggingface.co/datasets/%s with the account of the token", status, r.source.HF)
 	case r.source.GitHub != "" && r.token == "":
-		return fmt.Sprintf("GitHub gives it to nobody unknown (status %d): set GITHUB_TOKEN", status)
+		return fmt.Sprintf("GitHub gives it only to known users (status %d): set GITHUB_TOKEN", status)
 	case r.source.GitHub != "":
 		return fmt.Sprintf("the token in GITHUB_TOKEN may not read it (status %d)", status)
 	}

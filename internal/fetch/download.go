@@ -149,7 +149,7 @@ func (f *fetcher) present(ctx context.Context, file File) (*sums, error) {
 		return nil, f.other(file, "it is no regular file")
 	}
 	if file.Known == "" {
-		return nil, f.other(file, "nobody knows its hash, so nobody knows what it is")
+		return nil, f.other(file, "its hash is unknown, so it could be anything")
 	}
 	s, err := f.sum(ctx, file, file.Path)
 	if err != nil {
@@ -162,7 +162,7 @@ func (f *fetcher) present(ctx context.Context, file File) (*sums, error) {
 }
 
 func (f *fetcher) other(file File, why string) error {
-	return &Error{Origin: file.Origin, Path: file.Path, Err: ErrHash, Msg: fmt.Sprintf("%s is there, and %s: remove it to fetch it anew", filepath.Join(f.dir, file.Path), why)}
+	return &Error{Origin: file.Origin, Path: file.Path, Err: ErrHash, Msg: fmt.Sprintf("%s is there, and %s: remove it to fetch it again", filepath.Join(f.dir, file.Path), why)}
 }
 
 // sum goes over a file that is there.
@@ -464,7 +464,7 @@ func (d *download) anew() error {
 	if err := d.restart(""); err != nil {
 		return err
 	}
-	return errors.Join(errTry, ErrCut, errors.New("the server goes on with another version of it"))
+	return errors.Join(errTry, ErrCut, errors.New("the server continues with another version of it"))
 }
 
 // contentRange reads "bytes 5-9/10" and "bytes */10"; -1: not said.

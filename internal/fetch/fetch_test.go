@@ -497,7 +497,7 @@ func TestWhatIsThereStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := fetch.Fetch(t.Context(), h.options(), hf("x.csv", ""), dir, nil)
-	if !errors.Is(err, fetch.ErrHash) || !strings.Contains(err.Error(), "x.csv is there, and it has 6 bytes, it should have 5: remove it to fetch it anew") || read(t, dir)["x.csv"] != "my own" {
+	if !errors.Is(err, fetch.ErrHash) || !strings.Contains(err.Error(), "x.csv is there, and it has 6 bytes, it should have 5: remove it to fetch it again") || read(t, dir)["x.csv"] != "my own" {
 		t.Errorf("got %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "x.csv"), []byte("right"), 0o600); err != nil {

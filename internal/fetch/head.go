@@ -27,7 +27,7 @@ func Head(ctx context.Context, o Options, repo, branch string, progress func(Eve
 		return "", err
 	}
 	if !isHex(info.SHA, 40) {
-		return "", &Error{Origin: s.String(), Err: ErrAnswer, Msg: fmt.Sprintf("the commit of %s is told as %.60q, which is none", branch, info.SHA)}
+		return "", &Error{Origin: s.String(), Err: ErrAnswer, Msg: fmt.Sprintf("the commit of %s is given as %.60q, which is none", branch, info.SHA)}
 	}
 	return info.SHA, nil
 }

@@ -48,7 +48,7 @@ func ReadPins(data []byte) ([]Pin, error) {
 		Schema int `json:"schema"`
 	}
 	if err := json.Unmarshal(data, &version); err != nil {
-		return nil, &Error{Msg: fmt.Sprintf("the lock file is broken: %v; remove it to have hashes taken down anew", err), Err: ErrLockFile}
+		return nil, &Error{Msg: fmt.Sprintf("the lock file is broken: %v; remove it to note the hashes again", err), Err: ErrLockFile}
 	}
 	if version.Schema != lockSchema {
 		return nil, &Error{Msg: fmt.Sprintf("the lock file has schema %d, this version reads %d: was it written by a newer one?", version.Schema, lockSchema), Err: ErrLockFile}

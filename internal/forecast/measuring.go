@@ -91,7 +91,7 @@ func short(s *session.Session, f *result.Forecast) []string {
 		if limit < i.Expected {
 			text = "is less than what is expected"
 		}
-		out = append(out, fmt.Sprintf("limits.%s = %v %s: it would end there unfinished, and go on from its record with a higher one", key, limit, text))
+		out = append(out, fmt.Sprintf("limits.%s = %v %s: it would end there unfinished, and continue from its record with a higher one", key, limit, text))
 	}
 	l, tokens := s.Config.Limits, plus(f.Input, f.Output)
 	if l.Calls != nil {

@@ -143,7 +143,7 @@ func (c *converter) take(flat, to string, v any, note string) bool {
 	state, problem := c.put(to, v)
 	switch {
 	case hasVariable(v):
-		state, problem = Unusable, "${NAME} stands for a variable in our configurations"
+		state, problem = Unusable, "${NAME} is a variable in our configurations"
 		delete(c.out, to)
 	case state == Taken && hasControl(v):
 		state, problem = Unusable, fmt.Sprintf("%s: found %s, allowed: text without control characters", to, c.show(v))
@@ -271,7 +271,7 @@ func (c *converter) extra(flat string) {
 			return
 		}
 		if hasVariable(v) {
-			c.note(flat, Unusable, "${NAME} stands for a variable in our configurations")
+			c.note(flat, Unusable, "${NAME} is a variable in our configurations")
 			return
 		}
 		c.extras[flat] = v

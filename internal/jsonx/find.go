@@ -73,7 +73,7 @@ func Unique(text string, want Shape) (any, error) {
 	var f finder
 	v, err := f.find(text, want)
 	if err == nil && f.repeated != nil {
-		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("the key %q stands twice in one object", *f.repeated)}
+		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("the key %q is there twice in one object", *f.repeated)}
 	}
 	return v, err
 }

@@ -84,7 +84,7 @@ func TestObjectRefuses(t *testing.T) {
 		{"object of a broken list", `} [{"a": 1,}, oops`, "key in double quotes"},
 		{"single quotes", `{'a': 1}`, "a key in double quotes"},
 		{"bare keys", `{a: 1}`, "a key in double quotes"},
-		{"missing comma", `{"a": 1 "b": 2}`, "',' or '}' should stand where there is '\"'"},
+		{"missing comma", `{"a": 1 "b": 2}`, "',' or '}' is expected where there is '\"'"},
 		{"missing colon", `{"a" 1}`, "':' should stand"},
 		{"leading zero", `{"a": 01}`, "should stand"},
 		{"bare fraction", `{"a": .5}`, "a JSON value should stand"},
@@ -95,7 +95,7 @@ func TestObjectRefuses(t *testing.T) {
 		{"unknown escape", `{"a": "\d"}`, `\d is no escape sequence`},
 		{"short unicode escape", `{"a": "\u12g4"}`, "four hexadecimal digits"},
 		{"unclosed comment", `{"a": 1 /* }`, "should stand"},
-		{"double comma", `{"a": [1,,2]}`, "should stand where there is ','"},
+		{"double comma", `{"a": [1,,2]}`, "is expected where there is ','"},
 		{"too deep", `{"a":` + strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1) + `}`, "nested deeper"},
 	}
 	for _, tt := range tests {
@@ -127,7 +127,7 @@ func TestArray(t *testing.T) {
 		{"pair after an open brace", `{ {"a": [1]} [2]`, []any{json.Number("2")}, ""},
 		{"stray closing brace", `} [2]`, []any{json.Number("2")}, ""},
 		{"two", "[1] [2]", nil, "2 JSON arrays to choose from"},
-		{"nothing is mended", "[1,]", nil, "should stand where there is ']' at byte 3"},
+		{"nothing is mended", "[1,]", nil, "is expected where there is ']' at byte 3"},
 		{"cut off", "[1, [2]", nil, "never closed"},
 		{"none", "1, 2", nil, "there is no JSON array"},
 		{"fenced object", "```json\n{}\n```", nil, "holds an object, not an array"},

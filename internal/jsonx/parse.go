@@ -134,7 +134,7 @@ func (p *parser) value() (any, error) {
 			return l.value, nil
 		}
 	}
-	return nil, p.fault("a JSON value should stand where there is " + p.here())
+	return nil, p.fault("a JSON value is expected where there is " + p.here())
 }
 
 type literal struct {
@@ -176,7 +176,7 @@ func (p *parser) object() (any, error) {
 	}
 	for {
 		if p.peek() != '"' {
-			return nil, p.fault("a key in double quotes should stand where there is " + p.here())
+			return nil, p.fault("a key in double quotes is expected where there is " + p.here())
 		}
 		key, err := p.str()
 		if err != nil {
@@ -235,7 +235,7 @@ func (p *parser) colon() error {
 		return err
 	}
 	if p.peek() != ':' {
-		return p.fault("':' should stand where there is " + p.here())
+		return p.fault("':' is expected where there is " + p.here())
 	}
 	p.i++
 	return p.space()
@@ -251,7 +251,7 @@ func (p *parser) next(end byte) (done bool, err error) {
 		return true, nil
 	}
 	if p.peek() != ',' {
-		return false, p.fault(fmt.Sprintf("',' or %q should stand where there is %s", end, p.here()))
+		return false, p.fault(fmt.Sprintf("',' or %q is expected where there is %s", end, p.here()))
 	}
 	p.i++
 	if err := p.space(); err != nil {

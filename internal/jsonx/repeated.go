@@ -23,7 +23,7 @@ func (r *Repeat) String() string {
 	if r.Key != r.Other {
 		return fmt.Sprintf("the keys %q and %q%s mean the same", r.Other, r.Key, where)
 	}
-	return fmt.Sprintf("the key %q stands twice%s", r.Key, where)
+	return fmt.Sprintf("the key %q is there twice%s", r.Key, where)
 }
 
 // Repeated returns the first key that is twice in one object of a JSON value,

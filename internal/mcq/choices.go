@@ -69,7 +69,7 @@ func check(choices []Choice) error {
 			return fmt.Errorf("the choice %q has no label", c.Text)
 		}
 		if seen[label] {
-			return fmt.Errorf("the label %s stands twice", c.Label)
+			return fmt.Errorf("the label %s is there twice", c.Label)
 		}
 		seen[label] = true
 	}

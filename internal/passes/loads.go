@@ -129,7 +129,7 @@ func worse(kind task.Trigger, gains []float64) string {
 		prompts = "that should not load the skill"
 	}
 	if len(gains) == 0 {
-		return "it could not be told on any of the prompts " + prompts + " whether the agent loads it"
+		return "it could not be seen on any of the prompts " + prompts + " whether the agent loads it"
 	}
 	mean, se := meanAndError(gains)
 	least := 0.0

@@ -103,7 +103,7 @@ func (s *Script) Judge(seen Seen) Result {
 	}
 	switch {
 	case seen.Failure != "":
-		r.fault("it did not come to its end: " + seen.Failure)
+		r.fault("it did not end: " + seen.Failure)
 	case s.asked > 0 && !strings.Contains(seen.Answer, answer):
 		r.fault(fmt.Sprintf("its answer is %q and not that of its model", shorten(seen.Answer)))
 	}
@@ -143,11 +143,11 @@ func (s *Script) judgeSkill(r *Result) {
 	load, planned := s.step(loads)
 	switch {
 	case s.expect.File != "" && !s.read:
-		r.fault(fmt.Sprintf("%s is not in what its model is told: it does not read it", s.expect.File))
+		r.fault(fmt.Sprintf("%s is not in what its model reads: it does not read it", s.expect.File))
 	case s.expect.File != "":
 		r.Shown = append(r.Shown, s.expect.File+" was read")
 	case s.expect.Skills && !s.described:
-		r.fault("the skill is not in what its model is told: it did not find it in the workspace")
+		r.fault("the skill is not in what its model reads: it did not find it in the workspace")
 	case s.read:
 		r.Shown = append(r.Shown, "the skill was loaded")
 	case planned:
@@ -213,9 +213,9 @@ func (s *Script) judgeUsage(r *Result, seen Seen) {
 	switch {
 	case len(r.Wrong) > 0: // of a run that broke off it need not be whole
 	case seen.Usage == nil && s.expect.Usage:
-		r.fault("it does not tell the tokens that it used")
+		r.fault("it does not report the tokens that it used")
 	case seen.Usage == nil:
-		r.Shown = append(r.Shown, "it tells no tokens")
+		r.Shown = append(r.Shown, "it reports no tokens")
 	case seen.Usage.Input != given.Input || seen.Usage.Output != given.Output || seen.Usage.Cached != given.Cached:
 		r.fault(fmt.Sprintf("it counts %s where the server gave %s", tokens(*seen.Usage), tokens(given)))
 	default:

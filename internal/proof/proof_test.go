@@ -109,7 +109,7 @@ func TestJudge(t *testing.T) {
 		{name: "other programs", player: player{tools: able()}, expect: proof.Expect{Path: "/usr/bin:/opt/bin:/bin"}, note: "do not look for programs in /opt/bin"},
 		{name: "other tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage.Output++ }, wrong: "it counts 810 tokens in"},
 		{name: "no tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage = nil }, wrong: "it does not tell the tokens"},
-		{name: "an end that did not come", player: player{tools: able()}, change: func(s *proof.Seen) { s.Failure = "deadline: not done" }, wrong: "it did not come to its end: deadline"},
+		{name: "an end that did not come", player: player{tools: able()}, change: func(s *proof.Seen) { s.Failure = "deadline: not done" }, wrong: "it did not end: deadline"},
 		{name: "another answer", player: player{tools: able()}, change: func(s *proof.Seen) { s.Answer = "hello" }, wrong: `its answer is "hello"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func (c Checked) Bad() int {
 // What helps.
 const (
 	helpRestore = "put back a copy of the whole run directory, or start a new run"
-	helpAnew    = "the same command, on the run, writes it anew from run.db, and asks nothing that is recorded"
+	helpAnew    = "the same command, on the run, writes it again from run.db, and asks nothing that is recorded"
 )
 
 // checker checks a run.
@@ -148,7 +148,7 @@ func (c *checker) record(ctx context.Context, m run.Manifest) (whole bool) {
 	c.add(run.DBFile, Intact, fmt.Sprintf("every checksum of %d entries", e.Entries), "")
 	switch {
 	case e.Lost != nil && !c.out.Live:
-		c.add(run.DBFile+"-mark", Differs, e.Lost.String(), helpRestore+"; or go on: what is gone is asked for again")
+		c.add(run.DBFile+"-mark", Differs, e.Lost.String(), helpRestore+"; or continue: what is gone is asked for again")
 	case e.Marked:
 		c.add(run.DBFile+"-mark", Intact, "nothing is lost after the last entry", "")
 	}

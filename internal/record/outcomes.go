@@ -131,7 +131,7 @@ func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
 	}
 	var several [][]trajectory.Outcome
 	if err := run.Decode(file, list, &several); err != nil {
-		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", path.Base(file), err)
+		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it again", path.Base(file), err)
 	}
 	return slices.Concat(several...), nil
 }

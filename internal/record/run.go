@@ -83,7 +83,7 @@ func decodeFile(name string, data []byte, v any) error {
 		return fmt.Errorf("read run: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", name, err)
+		return fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it again", name, err)
 	}
 	return nil
 }

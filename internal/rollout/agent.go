@@ -282,7 +282,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Marks: marks, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
 	if err == nil && t.Trigger != "" && r.Load == "" {
-		err = errors.New("it cannot be told whether it loaded the skill: it was not answered by its model through the gateway, and does not tell which files it reads")
+		err = errors.New("it is unknown whether it loaded the skill: it was not answered by its model through the gateway, and does not report which files it reads")
 	}
 	if err == nil && r.Starved && !last {
 		err = &starvedError{t.ID}

@@ -53,7 +53,7 @@ func (e *ToolError) Error() string {
 	if e.Program {
 		who, key = "program", "env.gateway"
 	}
-	return fmt.Sprintf("task %s: the %s offers its model what cannot be told to this one: %s; it would work without, so nothing is measured: "+
+	return fmt.Sprintf("task %s: the %s offers its model what this one cannot get: %s; it would work without, so nothing is measured: "+
 		"use a model whose provider speaks the %s's protocol, switch these tools off in the %s, or let it use its own endpoint with %s=false",
 		e.Task, who, strings.Join(names, ", "), who, who, key)
 }

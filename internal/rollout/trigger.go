@@ -121,7 +121,7 @@ func Untellable(s skill.Skill) string {
 		return "the skill is empty: there is nothing to load"
 	}
 	if MarksOf(s).Empty() {
-		return fmt.Sprintf("the body of the skill has no line of %d characters or more that stands neither in its front matter nor in its other files: nobody can tell whether it was loaded", minMark)
+		return fmt.Sprintf("the body of the skill has no line of %d characters or more that is neither in its front matter nor in its other files: it is unknown whether it was loaded", minMark)
 	}
 	return ""
 }
@@ -131,7 +131,7 @@ func (a *Agent) marks(t task.Task, s skill.Skill, dir string) (Marks, error) {
 	why := Untellable(s)
 	m := MarksOf(s).Without(t.Prompt).withoutFiles(dir)
 	if why == "" && m.Empty() {
-		why = "each line of the body that could tell stands in the prompt or in the workspace too"
+		why = "each line of the body that could show it is in the prompt or in the workspace too"
 	}
 	if why != "" {
 		return m, caller.Unmeasurable(fmt.Errorf("trigger task %s: %s", t.ID, why))
@@ -143,7 +143,7 @@ func (a *Agent) marks(t task.Task, s skill.Skill, dir string) (Marks, error) {
 // and should be, or was not and should not. That is its answer, whatever the agent said.
 func triggered(t task.Task, did episodeRecord, out *trajectory.Outcome) error {
 	if did.Load == "" {
-		return caller.Unmeasurable(fmt.Errorf("trigger task %s: it cannot be told whether the skill was loaded", t.ID))
+		return caller.Unmeasurable(fmt.Errorf("trigger task %s: it is unknown whether the skill was loaded", t.ID))
 	}
 	out.Status, out.Answer, out.Load = score.OK, string(did.Load), did.Load
 	if t.Trigger.Right(did.Load == trajectory.Loaded) {

@@ -55,9 +55,9 @@ type SizeError struct {
 
 func (e *SizeError) Error() string {
 	if e.Room > 0 {
-		return fmt.Sprintf("%s has %s that would take %s of memory, and %s is the most for a file of that size: no program of this kind wrote it; the same command, on the run, writes it anew", e.File, sizeOf(e.Size), sizeOf(e.Room), sizeOf(e.Limit))
+		return fmt.Sprintf("%s has %s that would take %s of memory, and %s is the most for a file of that size: no program of this kind wrote it; the same command, on the run, writes it again", e.File, sizeOf(e.Size), sizeOf(e.Room), sizeOf(e.Limit))
 	}
-	return fmt.Sprintf("%s has %s, and the most that is read of such a file is %s: look at it with other programs; if it was changed, the same command, on the run, writes it anew", e.File, sizeOf(e.Size), sizeOf(e.Limit))
+	return fmt.Sprintf("%s has %s, and the most that is read of such a file is %s: look at it with other programs; if it was changed, the same command, on the run, writes it again", e.File, sizeOf(e.Size), sizeOf(e.Limit))
 }
 
 func (e *SizeError) Unwrap() error { return disk.ErrTooLarge }

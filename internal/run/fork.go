@@ -22,7 +22,7 @@ func (e *ForkError) Error() string {
 	if e.Self {
 		return fmt.Sprintf("run %s cannot be forked into itself (%s): give --fork a new directory", e.From, e.Dir)
 	}
-	return fmt.Sprintf("%s holds a run that is no fork of %s: give --fork a new directory, or go on with that run by --run", e.Dir, e.From)
+	return fmt.Sprintf("%s holds a run that is no fork of %s: give --fork a new directory, or continue that run by --run", e.Dir, e.From)
 }
 
 // Fork begins a run in the directory to, with a copy of what the run in o.Dir

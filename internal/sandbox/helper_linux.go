@@ -161,7 +161,7 @@ func dropCapabilities() error {
 // lower its bounding set.
 func lowerCapabilities(keep []uintptr) error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("hand on no capabilities: %w", err)
+		return fmt.Errorf("pass no capabilities: %w", err)
 	}
 	var mask [2]uint32
 	for _, c := range keep {

@@ -105,7 +105,7 @@ const (
 // arguments of init, waits until init has set up its namespaces, and begins to relay.
 func (i *isolated) begin(encoded []byte) error {
 	if _, err := unix.Write(i.sock, encoded); err != nil {
-		return fmt.Errorf("hand over the policy: %w", err)
+		return fmt.Errorf("pass the policy: %w", err)
 	}
 	const most = 253 // descriptors in one message
 	said, rights := make([]byte, 4096), make([]byte, unix.CmsgSpace(4*most))
@@ -285,11 +285,11 @@ func relayAll(ports, rights []byte) error {
 	}
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) != 1 {
-		return errors.Join(errors.New("no listeners were handed over"), err)
+		return errors.Join(errors.New("no listeners were passed"), err)
 	}
 	listeners, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || 2*len(listeners) != len(ports) {
-		return errors.Join(errors.New("not all listeners were handed over"), err)
+		return errors.Join(errors.New("not all listeners were passed"), err)
 	}
 	for i, fd := range listeners {
 		unix.CloseOnExec(fd)

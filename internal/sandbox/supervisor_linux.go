@@ -67,7 +67,7 @@ func supervise(encoded, path string, argv []string) error {
 	group.remove()
 	report, err := json.Marshal(ended{Status: uint32(status), Over: over})
 	if err != nil {
-		return fmt.Errorf("tell how the program ended: %w", err)
+		return fmt.Errorf("report how the program ended: %w", err)
 	}
 	_, _ = unix.Write(statusFD, append([]byte(exitMark), report...)) // without it our own end is the program's
 	unix.Exit(0)

@@ -48,7 +48,7 @@ func AtStart(s *session.Session) func([]trajectory.Outcome) error {
 	return func(out []trajectory.Outcome) error {
 		l := Look(s.Inputs, s.Data.Selection, out)
 		if sign := l.sign(); sign != "" {
-			return fault.Input(fmt.Errorf("%s\n%s\nmend what is named, or go on with --accept-seed: what was asked is not paid for again", sign, l.Shown()))
+			return fault.Input(fmt.Errorf("%s\n%s\nmend what is named, or continue with --accept-seed: what was asked is not paid for again", sign, l.Shown()))
 		}
 		if doubt := l.Doubt(); doubt != "" {
 			s.Emit(event.Warning{Text: doubt + "\n" + l.Shown()})
@@ -112,7 +112,7 @@ func (l *Scores) NotExtracted() string {
 		return ""
 	}
 	l.telling = without
-	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to stand", len(without), wording.Plural(replies, "reply", "replies"))
+	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to be", len(without), wording.Plural(replies, "reply", "replies"))
 }
 
 // Missed finds accepted answers in replies that scored nothing. Where a workspace, a
@@ -144,9 +144,9 @@ func (l *Scores) nothing(o trajectory.Outcome) bool {
 func (l *Scores) blame() string {
 	switch {
 	case l.in.RawGold():
-		return "the environment compares with something else than gold as it stands in the task"
+		return "the environment compares with something else than gold as it is in the task"
 	case l.in.OwnEnv():
-		return "the environment compares with something else; gold comes to it as a list of accepted answers"
+		return "the environment compares with something else; it gets gold as a list of accepted answers"
 	}
 	return "tasks.extract takes another part of the reply, or tasks.checks ask for something else"
 }
@@ -182,7 +182,7 @@ func (l *Scores) Doubt() string {
 		return ""
 	}
 	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return !l.nothing(o) }) {
-		return fmt.Sprintf("each of %d replies of the seed skill scores 0. Training goes on: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
+		return fmt.Sprintf("each of %d replies of the seed skill scores 0. Training continues: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
 	}
 	answer := l.measured[0].Answer
 	if answer != "" && !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return o.Answer != answer }) {

@@ -112,7 +112,7 @@ func (s *Server) compare(_ http.ResponseWriter, r *http.Request) (any, error) {
 // steerable reports why a run cannot be steered or changed from here; nil: it can.
 func steerable(ctx context.Context, at found) error {
 	if rowOf(ctx, at).Copy {
-		return conflict("this run is a copy, or may not be written by this server: nobody who works on it would notice", "steer it where it is at work, on the machine and as the user that began it")
+		return conflict("this run is a copy, or may not be written by this server: no process that works on it would notice", "steer it where it is at work, on the machine and as the user that began it")
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (s *Server) routes() []route {
 	file.Kind = "text/plain"
 	calls := costly("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Spending{}, s.calls,
 		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"), either("test", "about test tasks as well: a look that is noted, as that at one of them by key is"),
-		number("limit", "so many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, in place of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
+		number("limit", "how many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, instead of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
 	return []route{
 		session,
@@ -130,7 +130,7 @@ func (s *Server) routes() []route {
 		costly("/runs/{run}/blame", "Who wrote each line of the skill, and on what grounds", record.Blame{}, s.blame, version()),
 		get("/runs/{run}/steps/{n}", "What a step saw, proposed and decided", result.StepDetail{}, s.step),
 		costly("/runs/{run}/candidates", "The skills that were put to the gate", result.Candidates{}, s.candidates),
-		costly("/runs/{run}/grid", "What all tasks came to with all skills. Test tasks are rows without results", result.Grid{}, s.grid, either("test", "with the results of test tasks: a look that is noted")),
+		costly("/runs/{run}/grid", "The results of all tasks with all skills. Test tasks are rows without results", result.Grid{}, s.grid, either("test", "with the results of test tasks: a look that is noted")),
 		get("/runs/{run}/tasks/{id}", "What was answered to a task. A look at an answer to a test task is noted", ask.TaskAnswer{}, s.task,
 			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), either("prompt", "with what the model was sent")),
 		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
@@ -138,12 +138,12 @@ func (s *Server) routes() []route {
 		calls,
 		costly("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
-		get("/nights/{night}", "What a night came to, by its folder. That what it proposes is the user's own is not checked: the server reads no key", Night{}, s.night),
-		get("/compare", "Runs set beside each other", result.RunsCompared{}, s.compare, openapi.Parameter{Name: "run", Kind: "string", Text: "the id of a run, once for each", Required: true, Many: true}),
-		change(http.MethodPut, "/runs/{run}/notes", "Keep notes on a run in place of those that are there", result.Notes{}, result.Notes{}, s.note),
+		get("/nights/{night}", "The results of a night, by its folder. That what it proposes is the user's own is not checked: the server reads no key", Night{}, s.night),
+		get("/compare", "Runs next to each other", result.RunsCompared{}, s.compare, openapi.Parameter{Name: "run", Kind: "string", Text: "the id of a run, once for each", Required: true, Many: true}),
+		change(http.MethodPut, "/runs/{run}/notes", "Keep notes on a run instead of those that are there", result.Notes{}, result.Notes{}, s.note),
 		change(http.MethodPost, "/runs/{run}/stop", "Ask a run to stop", StopRequest{}, result.Steered{}, s.stop),
 		change(http.MethodPost, "/runs/{run}/limits", "Give a run other ceilings", steer.Limits{}, result.Steered{}, s.limit),
-		change(http.MethodPost, "/runs/{run}/remove", "Move a run to the trash beside it", nil, Removed{}, s.remove),
+		change(http.MethodPost, "/runs/{run}/remove", "Move a run to the trash next to it", nil, Removed{}, s.remove),
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *loader) readBeside(ctx context.Context, name, from string) (b agent.Bes
 		}
 	}
 	if c := s.Config.Agent; strings.EqualFold(name, c.File) || b.Path == "" && c.Mode != string(agent.File) && wiring.SkillFolders(s.Skill, c.SkillName)[0] == wiring.SkillFolders(s.Skill, name)[0] {
-		return b, fault.Input(fmt.Errorf("%s: it is what is trained, and cannot lie beside itself: take it off the list", key))
+		return b, fault.Input(fmt.Errorf("%s: it is what is trained, and cannot be laid next to itself: take it off the list", key))
 	}
 	info, err := os.Stat(from)
 	switch {

@@ -146,7 +146,7 @@ func (e *refusedError) says() string {
 }
 
 func (e *refusedError) Error() string {
-	return e.says() + "; the scores would measure the refusals. Look at what is refused (skillopt runs calls RUN), or go on with --accept-seed if a skill can cure it: what was asked is not paid for again"
+	return e.says() + "; the scores would measure the refusals. Look at what is refused (skillopt runs calls RUN), or continue with --accept-seed if a skill can cure it: what was asked is not paid for again"
 }
 
 func (*refusedError) ErrorKind() string { return string(fault.Unmeasurable) }

@@ -52,7 +52,7 @@ func Continue(ctx context.Context, cfg *config.Config, o *Options) ([]train.Stre
 		return nil, nil
 	}
 	if o.Replay != nil || o.Finish {
-		return nil, fault.Input(errors.New("a run goes on from another one by asking models: give neither --replay nor --finish beside --continue"))
+		return nil, fault.Input(errors.New("a run continues another one by asking models: give neither --replay nor --finish with --continue"))
 	}
 	from := o.Continue.Dir
 	m, err := finished(from)
@@ -111,11 +111,11 @@ func finished(dir string) (run.Manifest, error) {
 	case !found:
 		return m, fmt.Errorf("--continue: %w", &run.MissingError{Dir: dir})
 	case m.Kind != result.Train:
-		return m, fault.Input(fmt.Errorf("--continue: run %s is one of `skillopt %s`; only training goes on", dir, m.Kind))
+		return m, fault.Input(fmt.Errorf("--continue: run %s is one of `skillopt %s`; only training continues", dir, m.Kind))
 	case m.Replays() != "":
-		return m, fault.Input(fmt.Errorf("--continue: run %s was answered from a cassette: no model can go on with it", dir))
+		return m, fault.Input(fmt.Errorf("--continue: run %s was answered from a cassette: no model can continue it", dir))
 	case run.Unfinished(m.Status):
-		return m, fault.Input(fmt.Errorf("--continue: run %s has not come to its end (%s): `skillopt train CONFIG --run %s` resumes it, with --finish it ends where it is", dir, m.Status, dir))
+		return m, fault.Input(fmt.Errorf("--continue: run %s has not ended (%s): `skillopt train CONFIG --run %s` resumes it, with --finish it ends where it is", dir, m.Status, dir))
 	}
 	return m, nil
 }
@@ -242,7 +242,7 @@ func likeOrigin(s *Session, id map[string]string) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	return fault.Input(fmt.Errorf("--continue: run %s was begun with another configuration:\n  %s\na run that goes on from it may differ in train.epochs, train.stop.* and in what may change when a run is resumed (limits, prices, endpoints, keys); to take over what was paid for with other settings: --run %s --fork NEW",
+	return fault.Input(fmt.Errorf("--continue: run %s was begun with another configuration:\n  %s\na run that continues it may differ in train.epochs, train.stop.* and in what may change when a run is resumed (limits, prices, endpoints, keys); to take over what was paid for with other settings: --run %s --fork NEW",
 		s.Continue.Dir, strings.ReplaceAll(config.Describe(changes), "\n", "\n  "), s.Continue.Dir))
 }
 

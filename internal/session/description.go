@@ -47,7 +47,7 @@ type describing struct{ *Inputs }
 // describable fails if the description cannot be trained with the configuration.
 func (s describing) describable() error {
 	if s.Triggers.Len() == 0 {
-		return errors.New("there are no trigger tasks, which tell whether an agent loads the skill: add prompts with trigger: should and trigger: should_not to the tasks; `skillopt init --triggers 20` drafts them")
+		return errors.New("there are no trigger tasks, which show whether an agent loads the skill: add prompts with trigger: should and trigger: should_not to the tasks; `skillopt init --triggers 20` drafts them")
 	}
 	if _, err := s.Skill.WithDescription("Any description."); err != nil {
 		return fmt.Errorf("skill: %w", err)

@@ -51,7 +51,7 @@ func requirePages(s *Inputs) error {
 	case s.Episodes():
 		return fault.Input(fmt.Errorf("%s: pages are fetched for chat targets alone; an agent or an environment fetches what it needs by itself", where(s.Loaded, "tasks.pages.fetch")))
 	case s.Extract.Finds("?"):
-		return fault.Input(fmt.Errorf("%s: by tasks.extract every reply is an answer, so no page would ever be fetched; say where the answer stands, such as tasks.extract={tag: answer}", where(s.Loaded, "tasks.pages.fetch")))
+		return fault.Input(fmt.Errorf("%s: by tasks.extract every reply is an answer, so no page would ever be fetched; say where the answer is, such as tasks.extract={tag: answer}", where(s.Loaded, "tasks.pages.fetch")))
 	}
 	tasks := s.Set.Tasks()
 	p := namedPages(s)

@@ -44,6 +44,6 @@ func (s *loader) lint(path string) {
 		}
 	}
 	if told > mostFindings {
-		s.Warn(fmt.Sprintf("skill: %d more; `skillopt skill lint %s` tells all", told-mostFindings, s.Config.Skill))
+		s.Warn(fmt.Sprintf("skill: %d more; `skillopt skill lint %s` lists all", told-mostFindings, s.Config.Skill))
 	}
 }

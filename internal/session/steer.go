@@ -265,7 +265,7 @@ func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (st
 	for name := range r.Limits {
 		if flag, ok := onCommandLine(s, name); ok && st.before[r.ID] {
 			if delete(changed, name); len(changed) == 0 {
-				return nil, fmt.Errorf("the command that went on with the run gives %s itself, by %s", limitKey(name), flag)
+				return nil, fmt.Errorf("the command that continued the run gives %s itself, by %s", limitKey(name), flag)
 			}
 		}
 	}

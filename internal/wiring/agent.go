@@ -249,7 +249,7 @@ func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolde
 // under its name, or next to which the agent does not read it.
 func Misplaced(workspace fs.FS, c config.Agent) error {
 	if over := agent.Hidden(workspace, c.Name, c.File); over != "" {
-		return fmt.Errorf("the workspace brings %s, beside which %s does not read %s: take it out of the workspace", over, c.Name, c.File)
+		return fmt.Errorf("the workspace brings %s, with which %s does not read %s: take it out of the workspace", over, c.Name, c.File)
 	}
 	return agent.Misplaced(workspace, c.File)
 }

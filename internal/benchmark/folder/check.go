@@ -25,7 +25,7 @@ func (f *Folder) check() error {
 		fail("name", "found %q, allowed: small letters, digits and -, up to 64", f.Name)
 	}
 	if f.Licence == "" {
-		fail("licence", "is missing: say under which terms the rows may be used, or where that stands")
+		fail("licence", "is missing: say under which terms the rows may be used, or where that is written")
 	}
 	for i, s := range f.Sources {
 		for _, msg := range s.faults() {
@@ -79,7 +79,7 @@ func (t *Task) check(fail func(key, format string, args ...any)) {
 	}
 	if t.Convert != "" {
 		if t.ID+t.Prompt+t.Gold.Field != "" || len(t.Images) > 0 {
-			fail("task", "convert makes the tasks: id, prompt, gold and images have no say beside it")
+			fail("task", "convert makes the tasks: id, prompt, gold and images have no say with it")
 		}
 		return
 	}

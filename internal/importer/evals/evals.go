@@ -244,7 +244,7 @@ func (w *work) looksLike(file string) (string, error) {
 	case has("evals") || has("query", "expected_behavior") || has("query", "should_trigger"):
 		return "agent-skills", nil
 	case has("__expected"):
-		return "", problem(place{file: file}, "name the configuration that its prompts stand in", "these are tests of promptfoo, without prompts")
+		return "", problem(place{file: file}, "name the configuration that has its prompts", "these are tests of promptfoo, without prompts")
 	}
 	if len(m) == 0 {
 		return "", problem(place{file: file}, "mend it, or say what it is with --format", "there is no row in it that is an object")

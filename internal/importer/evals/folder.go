@@ -114,7 +114,7 @@ func (w *work) systems(at place) {
 			w.items[i].prompt = w.items[i].system + "\n\n" + w.items[i].prompt
 		}
 	}
-	w.note(at, Changed, "system messages differ from task to task, and stand before the prompts")
+	w.note(at, Changed, "system messages differ from task to task, and are put before the prompts")
 }
 
 // joinSame makes one task of those that ask the same thing: which of two splits it would be
@@ -143,7 +143,7 @@ func (w *work) joinSame() {
 			}
 			w.note(one.at, Changed, "asks what %s asks, and is joined with it: the checks of both are to hold", first.at.named())
 		case len(one.checks) == 0 && slices.Equal(one.gold, first.gold):
-			w.note(one.at, NotNeeded, "is %s once more", first.at.named())
+			w.note(one.at, NotNeeded, "is %s again", first.at.named())
 		default:
 			w.note(one.at, NoCounterpart, "asks what %s asks with another answer, and is left out", first.at.named())
 		}
@@ -171,7 +171,7 @@ func (w *work) identify() {
 			id = "t-" + hex.EncodeToString(sum[:5])
 		}
 		if used[id] {
-			w.note(one.at, Changed, "the id %.60q stands twice: the later task is named %s-%d", id, id, i+1)
+			w.note(one.at, Changed, "the id %.60q is there twice: the later task is named %s-%d", id, id, i+1)
 			id = fmt.Sprintf("%s-%d", id, i+1)
 		}
 		used[id], one.id = true, id
@@ -192,7 +192,7 @@ func (w *work) splits() {
 	for i := range w.items {
 		w.items[i].split = ""
 	}
-	w.note(place{}, NoCounterpart, "only %d of %d tasks name their split: all are divided anew", named, len(w.items))
+	w.note(place{}, NoCounterpart, "only %d of %d tasks name their split: all are divided again", named, len(w.items))
 }
 
 // examine has the checks of a task compiled, and says so where an empty answer passes them
@@ -333,7 +333,7 @@ func (w *work) config(at place, skill string) ([]byte, error) {
 	tasks := yamlx.Ordered{{Key: "path", Value: "tasks.jsonl"}}
 	if w.set.system != "" {
 		tasks = append(tasks, yamlx.Entry{Key: "system", Value: escaped(w.set.system) + "\n\n{{skill}}"})
-		w.note(at, Taken, "the system message stands before the skill: tasks.system")
+		w.note(at, Taken, "the system message is put before the skill: tasks.system")
 	}
 	tasks = append(tasks, yamlx.Entry{Key: "extract", Value: w.set.extract})
 	if len(w.set.checks) > 0 {
@@ -353,7 +353,7 @@ func (w *work) config(at place, skill string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write config: %w", err)
 	}
-	head := fmt.Sprintf("# Tasks imported from %s (%s). What became of it: skillopt tasks import, docs/import.md.\n", printable(at.file), w.report.Format)
+	head := fmt.Sprintf("# Tasks imported from %s (%s). How: skillopt tasks import, docs/import.md.\n", printable(at.file), w.report.Format)
 	return append([]byte(head), body...), nil
 }
 

@@ -427,7 +427,7 @@ func (w *inspecting) choices(at place, v any, one *item) bool {
 		ask = "\n\nPut the letters of all right choices, in their order and with a comma between, between <answer> and </answer>."
 	}
 	one.prompt += "\n" + b.String() + ask
-	w.note(place{file: at.file, key: "choices"}, Changed, "the choices stand behind the question, and the letter is read from between <answer> and </answer>")
+	w.note(place{file: at.file, key: "choices"}, Changed, "the choices come after the question, and the letter is read from between <answer> and </answer>")
 	one.checks = []any{map[string]any{"type": "equals", "value": "$gold", "normalize": "casefold"}}
 	w.set.extract = map[string]any{"tag": "answer", "fallback": "verbatim"}
 	return true

@@ -80,7 +80,7 @@ func (w *registry) samplesFile(e openaiEval) (string, bool) {
 			return "", false
 		}
 	}
-	w.fail(e.at.in("args.samples_jsonl"), "import the folder that holds evals and data, or put the file beside", "%.80q is not there, nor below data", name)
+	w.fail(e.at.in("args.samples_jsonl"), "import the folder that holds evals and data, or put the file next to it", "%.80q is not there, nor below data", name)
 	return "", false
 }
 

@@ -452,7 +452,7 @@ func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one
 	}
 	text, err := render(prompt.text, vars)
 	if errors.Is(err, errEnv) {
-		p.lose(prompt.at, "%v, and stand in the prompts as they are", err)
+		p.lose(prompt.at, "%v, and are in the prompts as they are", err)
 		text, err = render(envUse.ReplaceAllString(prompt.text, "{% raw %}$0{% endraw %}"), vars)
 	}
 	if err != nil {
@@ -583,7 +583,7 @@ func (w *work) content(at place, v any, one *item) (string, bool) {
 // picture adds a picture that a message names: by a file, or as data.
 func (w *work) picture(at place, address string, one *item) bool {
 	if strings.HasPrefix(address, "http:") || strings.HasPrefix(address, "https:") {
-		w.fail(at, "save it beside the file, and name it there", "%.80q: nothing is fetched", address)
+		w.fail(at, "save it next to the file, and name it there", "%.80q: nothing is fetched", address)
 		return false
 	}
 	if head, data, ok := strings.Cut(address, ";base64,"); ok && strings.HasPrefix(head, "data:image/") {
@@ -593,7 +593,7 @@ func (w *work) picture(at place, address string, one *item) bool {
 		}
 		raw, err := base64.StdEncoding.DecodeString(data)
 		if err != nil || len(raw) > maxPicture {
-			w.fail(at, "encode it anew", "the picture is no base64 of 20 MB at most")
+			w.fail(at, "encode it again", "the picture is no base64 of 20 MB at most")
 			return false
 		}
 		one.images = append(one.images, picture{data: raw, ext: "." + strings.TrimPrefix(head, "data:image/")})

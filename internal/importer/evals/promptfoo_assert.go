@@ -76,7 +76,7 @@ func (p *promptfoo) referred(at place, a map[string]any) map[string]any {
 	}
 	found, ok := v.(map[string]any)
 	if !ok || !strings.HasPrefix(ref, "#/") || found["$ref"] != nil {
-		p.fail(at.in("$ref"), "name one that stands under assertionTemplates", "%.80q names nothing in the configuration", ref)
+		p.fail(at.in("$ref"), "name one of assertionTemplates", "%.80q names nothing in the configuration", ref)
 		return map[string]any{"type": "equals", "value": ""}
 	}
 	return found
@@ -94,7 +94,7 @@ func (p *promptfoo) assertion(at place, a map[string]any, vars map[string]any, i
 		p.lose(at, "%s: %s", kind, why)
 		return nil
 	case !slices.Contains(knownTypes(), base) || base == "assert-set" && (negated || inSet):
-		p.lose(at, "%s is no assertion of promptfoo 0.123 that can stand here%s", kind, meant(base, knownTypes()))
+		p.lose(at, "%s is no assertion of promptfoo 0.123 that is allowed here%s", kind, meant(base, knownTypes()))
 		return nil
 	}
 	for _, key := range []string{"transform", "contextTransform"} {

@@ -77,7 +77,7 @@ func (p *promptfoo) withVars(at place, test map[string]any) map[string]any {
 
 func (p *promptfoo) testFiles(at place, name string) []pfTest {
 	if strings.Contains(strings.TrimPrefix(name, "file://"), "://") {
-		p.fail(at, "save the tests as CSV or YAML beside the configuration", "%.80q: nothing is fetched", name)
+		p.fail(at, "save the tests as CSV or YAML next to the configuration", "%.80q: nothing is fetched", name)
 		return nil
 	}
 	if plain, _, _ := strings.Cut(strings.TrimPrefix(name, "file://"), ":"); slices.Contains(codeEndings(), path.Ext(plain)) {

@@ -254,7 +254,7 @@ func tableRows(data []byte, yield func(row, error) bool) {
 	}
 	for i := range names {
 		if names[i] = strings.TrimSpace(names[i]); names[i] != "" && slices.Contains(names[:i], names[i]) {
-			yield(row{}, &rowError{1, fmt.Errorf("the column %q stands twice", names[i])})
+			yield(row{}, &rowError{1, fmt.Errorf("the column %q is there twice", names[i])})
 			return
 		}
 	}

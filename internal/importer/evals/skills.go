@@ -209,14 +209,14 @@ func (w *work) attach(at place, root, name, from string, one *item) bool {
 		text = string(data)
 	}
 	one.prompt += "\n\nFile " + name + ":\n\n" + text
-	w.note(at, Changed, "%.80s stands in the prompt: without an agent there are no files", name)
+	w.note(at, Changed, "%.80s is in the prompt: without an agent there are no files", name)
 	return true
 }
 
 // skillFiles takes the skill over that the evals are of.
 func (w *skillEvals) skillFiles(root string) {
 	if _, err := fs.Stat(w.read.fsys, path.Join(root, "SKILL.md")); err != nil {
-		w.note(place{file: root}, Added, "there is no SKILL.md beside the evals: one to begin with is written")
+		w.note(place{file: root}, Added, "there is no SKILL.md next to the evals: one to begin with is written")
 		return
 	}
 	w.set.skill = map[string]string{}
@@ -239,7 +239,7 @@ func (w *skillEvals) skillFiles(root string) {
 			return err
 		}
 		if total += info.Size(); total > maxText || len(w.set.skill) >= 1000 {
-			w.fail(place{file: root}, "name the SKILL.md alone: move evals beside it into a folder of their own", "the skill has more than 1000 files or 16 MB")
+			w.fail(place{file: root}, "name the SKILL.md alone: move evals next to it into a folder of their own", "the skill has more than 1000 files or 16 MB")
 			return fs.SkipAll
 		}
 		w.set.skill[rel] = name

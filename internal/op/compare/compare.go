@@ -156,7 +156,7 @@ func (c *comparison) announce() {
 		c.session.Emit(event.Warning{Text: "A and B are the same document: what differs is chance"})
 	}
 	if n, m := len(a.Others()), len(b.Others()); (n == 0) != (m == 0) {
-		c.session.Emit(event.Warning{Text: fmt.Sprintf("A has %s beside %s, B has %d: what is compared are the files too", wording.Plural(n, "file", "files"), skill.Main, m)})
+		c.session.Emit(event.Warning{Text: fmt.Sprintf("A has %s next to %s, B has %d: what is compared are the files too", wording.Plural(n, "file", "files"), skill.Main, m)})
 	}
 }
 
@@ -240,7 +240,7 @@ func (c *comparison) withheld(verdict string) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("no verdict: %[1]s is ahead of %[2]s on %[3]s, and was chosen by %[4]d of them in %[5]s; other tasks tell whether it is better",
+	return fmt.Sprintf("no verdict: %[1]s is ahead of %[2]s on %[3]s, and was chosen by %[4]d of them in %[5]s; other tasks show whether it is better",
 		[]string{"A", "B"}[arm], []string{"A", "B"}[other], wording.Plural(len(c.tasks), "task", "tasks"), t.Tasks, t.Run)
 }
 

@@ -323,7 +323,7 @@ func (*probeError) ErrorKind() string { return string(fault.Unmeasurable) }
 func advise(m config.Model, role, address string, err error) string {
 	var key *wiring.MissingKeyError
 	if errors.As(err, &key) {
-		return "export " + key.Var + "=..., or write it into .env beside the config"
+		return "export " + key.Var + "=..., or write it into .env next to the config"
 	}
 	var missing *wiring.AgentError
 	if errors.As(err, &missing) {

@@ -107,7 +107,7 @@ func (e *examiner) programAsked(tasks int, asked caller.StageStats) {
 	if asked.Calls == 0 {
 		row.Warning = true
 		row.Detail = fmt.Sprintf("models.target is set, and %s asked it nothing: a program finds it in the field model of each task, or in OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the like "+
-			"(docs/environments.md); env.gateway=false tells it of no model", wording.Plural(tasks, "task", "tasks"))
+			"(docs/environments.md); env.gateway=false names no model to it", wording.Plural(tasks, "task", "tasks"))
 	} else {
 		used := asked.Tokens()
 		row.Detail = fmt.Sprintf("%s asked models.target by %s through the gateway, %s", wording.Plural(tasks, "task", "tasks"), wording.Plural(asked.Calls, "call", "calls"), wording.Plural(used.Input+used.Output, "token", "tokens"))
@@ -121,7 +121,7 @@ func (e *examiner) untried() string {
 	case len(e.tried()) == 0:
 		return "there is no task that training may look at"
 	case e.session.Replay != nil:
-		return "a replay asks nobody"
+		return "a replay asks no one"
 	case e.session.Config.Agent.Name != "":
 		return "none is put to an agent here, which would work for minutes and at your cost: the proof above shows what it can"
 	}

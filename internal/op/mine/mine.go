@@ -101,7 +101,7 @@ func read(text []byte) ([]transcript.Transcript, error) {
 			return nil, fmt.Errorf("sessions, line %d: a session needs a source and an id (the members source and session)", n)
 		}
 		if first := seen[name]; first > 0 {
-			return nil, fmt.Errorf("sessions, line %d: the session %s stands on line %d already", n, name, first)
+			return nil, fmt.Errorf("sessions, line %d: the session %s is on line %d already", n, name, first)
 		}
 		seen[name] = n
 		out = append(out, t)

@@ -229,7 +229,7 @@ func (p *pruning) defaults() error {
 	p.files = slices.DeleteFunc(p.session.Scope.Of(p.session.Skill), func(name string) bool { return !prune.Cuttable(name) })
 	if p.rules = prune.RulesOf(p.session.Skill, p.files, p.session.Scope); len(p.rules) == 0 {
 		if p.session.Scope.Region() != "" {
-			return errors.New("the skill has no rule to leave out: no paragraph or list item in its learned region, which edits.region names; `skillopt skill lint` tells of a region that is none")
+			return errors.New("the skill has no rule to leave out: no paragraph or list item in its learned region, which edits.region names; `skillopt skill lint` reports a region that is none")
 		}
 		return fmt.Errorf("the skill has no rule to leave out: no paragraph or list item outside of front matter and protected regions in the Markdown files that edits.files names (%s)", strings.Join(p.session.Scope.Patterns(), ", "))
 	}

@@ -42,7 +42,7 @@ func (w *work) decide(ctx context.Context) error {
 		Data: data, History: w.run.History, Candidates: candidates, Answers: newAnswers(w),
 	})
 	if err != nil {
-		return fmt.Errorf("decide once more: %w", err)
+		return fmt.Errorf("decide again: %w", err)
 	}
 	for _, d := range made {
 		if w.step < 0 || d.Step == w.step && d.Step > 0 {

@@ -79,7 +79,7 @@ func (w *work) prepare(ctx context.Context) error {
 		return fault.Input(fmt.Errorf("a run of %s has written down no outcomes to rescore; `skillopt runs list` shows runs of train, eval and compare", kind))
 	}
 	if w.in.Scorer != nil {
-		return fault.Input(errors.New("a rescorer scores in place of checks: there are none to rescore by"))
+		return fault.Input(errors.New("a rescorer scores instead of checks: there are none to rescore by"))
 	}
 	w.step = -1
 	if w.filter.Step != "" {

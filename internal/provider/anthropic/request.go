@@ -274,4 +274,4 @@ func markLast(content []block) {
 	}
 }
 
-var errNoMessages = errors.New("encode request: it has no messages besides the system's")
+var errNoMessages = errors.New("encode request: it has no messages but the system's")

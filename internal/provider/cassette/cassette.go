@@ -183,7 +183,7 @@ func (c *Cassette) add(w wireLine) error {
 		return err
 	}
 	if _, twice := c.steps[r.Key]; twice {
-		return fmt.Errorf("the step %q stands twice", r.Key)
+		return fmt.Errorf("the step %q is there twice", r.Key)
 	}
 	c.steps[r.Key] = r
 	switch {

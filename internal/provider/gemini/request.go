@@ -188,4 +188,4 @@ func (c *Client) budget(effort string) (int32, error) {
 	return budget, nil
 }
 
-var errNoMessages = errors.New("it has no messages besides the system's")
+var errNoMessages = errors.New("it has no messages but the system's")

@@ -29,7 +29,7 @@ func (e *ChangedError) Error() string {
 	if n := len(e.Answers) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%s: the answer in %s%s is not the one that was taken; put it back as it was, or name another folder to answer anew", e.Dir, strings.Join(shown, ", "), more)
+	return fmt.Sprintf("%s: the answer in %s%s is not the one that was taken; put it back as it was, or name another folder to answer again", e.Dir, strings.Join(shown, ", "), more)
 }
 
 func digestOf(text string) string {

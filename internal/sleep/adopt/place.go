@@ -215,7 +215,7 @@ func (s spot) alone() error {
 		return e.Name() != s.name && target.Folded(e.Name()) == target.Folded(s.name)
 	})
 	if i >= 0 {
-		return &Refused{File: s.file, Reason: fmt.Sprintf("%q beside it differs by case or Unicode form alone; rename one", names[i].Name())}
+		return &Refused{File: s.file, Reason: fmt.Sprintf("%q next to it differs by case or Unicode form alone; rename one", names[i].Name())}
 	}
 	return nil
 }

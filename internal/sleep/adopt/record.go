@@ -166,7 +166,7 @@ func (s *ledger) read(n int, name string) (Record, error) {
 type Damaged struct{ File, Reason string }
 
 func (e *Damaged) Error() string {
-	return e.File + ": " + e.Reason + "; what the documents held before lies beside it (*.before): compare, then delete the folder"
+	return e.File + ": " + e.Reason + "; what the documents held before is next to it (*.before): compare, then delete the folder"
 }
 
 // ErrorKind says whose business the error is.

@@ -99,7 +99,7 @@ func (s *Store) Standing(project string, n int) (Record, error) {
 	if n != 0 {
 		return Record{}, &Refused{File: fmt.Sprintf("number %d", n), Reason: "there is no adoption of this number"}
 	}
-	return Record{}, fmt.Errorf("no adoption stands: %w", ErrNothing)
+	return Record{}, fmt.Errorf("no adoption is in force: %w", ErrNothing)
 }
 
 // takeBack settles what a document is to hold once an adoption is taken back.

@@ -139,7 +139,7 @@ func (r *Repo) Read(ctx context.Context, commit, path string, most int64, same f
 		}
 		at := slices.IndexFunc(list, func(n node) bool { return n.name == part })
 		if k := slices.IndexFunc(list, func(n node) bool { return n.name != part && same(n.name, part) }); k >= 0 {
-			return File{}, &Unfit{wording.Plain(fmt.Sprintf("%q beside it differs by case or Unicode form alone; rename one", list[k].name))}
+			return File{}, &Unfit{wording.Plain(fmt.Sprintf("%q next to it differs by case or Unicode form alone; rename one", list[k].name))}
 		}
 		if at < 0 {
 			return File{}, nil

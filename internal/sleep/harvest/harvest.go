@@ -130,7 +130,7 @@ func (t Terms) digest() string {
 func (h *harvest) clock() {
 	for _, s := range h.known {
 		if s.ReadAt.After(h.in.Now.Add(time.Hour)) {
-			h.warn(fmt.Sprintf("the clock stands at %s, and an earlier harvest was at %s: was it set back? Sessions are told by their own times; what was read is not read twice", h.in.Now.UTC().Format(time.RFC3339), s.ReadAt.Format(time.RFC3339)))
+			h.warn(fmt.Sprintf("the clock is at %s, and an earlier harvest was at %s: was it set back? Sessions are known by their own times; what was read is not read twice", h.in.Now.UTC().Format(time.RFC3339), s.ReadAt.Format(time.RFC3339)))
 			return
 		}
 	}

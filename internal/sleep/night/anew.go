@@ -26,7 +26,7 @@ func (n *night) anew(ctx context.Context, e *run.IdentityError) (*night, error) 
 	old.Targets = n.before
 	for i := range old.Targets {
 		if t := &old.Targets[i]; ends(t.Outcome) {
-			t.Outcome, t.Reason, t.Help = Refused, "its settings have changed since it began: the next night began anew", ""
+			t.Outcome, t.Reason, t.Help = Refused, "its settings have changed since it began: the next night began again", ""
 		}
 	}
 	n.note("it ended where it was: its settings have changed since it began")
@@ -38,6 +38,6 @@ func (n *night) anew(ctx context.Context, e *run.IdentityError) (*night, error) 
 		return nil, err
 	}
 	next.report.Since = old.Since
-	next.said = fmt.Sprintf("night %s was begun with other settings and is over; this one begins anew (%s)", old.ID, strings.Join(e.Changes, "; "))
+	next.said = fmt.Sprintf("night %s was begun with other settings and is over; this one begins again (%s)", old.ID, strings.Join(e.Changes, "; "))
 	return next, nil
 }

@@ -43,7 +43,7 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 		}
 		name := besideName(doc)
 		if name == "" {
-			n.note(doc.ID() + " lies beside no other document: agents know no skill of this name")
+			n.note(doc.ID() + " is next to no other document: agents know no skill of this name")
 			continue
 		}
 		if !doc.New {

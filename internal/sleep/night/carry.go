@@ -55,9 +55,9 @@ func (n trainer) exploratory(c *bank.Candidate) bool { return c.Exploratory }
 func anew(c *bank.Candidate, j *job) string {
 	switch {
 	case c.Live != j.doc.Digest():
-		return "the live file has changed since it was made: evidence begins anew with the next proposal"
+		return "the live file has changed since it was made: evidence begins again with the next proposal"
 	case c.Terms != j.terms:
-		return "the model, the agent or the way of scoring has changed: evidence begins anew with the next proposal"
+		return "the model, the agent or the way of scoring has changed: evidence begins again with the next proposal"
 	}
 	return ""
 }
@@ -78,7 +78,7 @@ func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged ski
 		return err
 	}
 	if othersAnswer(c.Served, j.served) {
-		return n.drop(ctx, j, c, fmt.Sprintf("models.target is answered by %s now, and was by %s: evidence begins anew with the next proposal", strings.Join(j.served, ", "), strings.Join(c.Served, ", ")))
+		return n.drop(ctx, j, c, fmt.Sprintf("models.target is answered by %s now, and was by %s: evidence begins again with the next proposal", strings.Join(j.served, ", "), strings.Join(c.Served, ", ")))
 	}
 	if len(c.Served) == 0 {
 		c.Served = j.served

@@ -37,7 +37,7 @@ func confinedBy(cfg config.Config, home string, probe func() sandbox.Support) er
 			return refused("agent.gateway: false: the agent works with its user's login; set agent.gateway: true, or sleep.own_login: true if nights may use it")
 		}
 		if on := servers(a.Name, home); on != "" {
-			return refused("agent.gateway: false: with its user's login %s starts what the user has set up, and cannot be told not to: %s; set agent.gateway: true, or remove that", a.Name, on)
+			return refused("agent.gateway: false: with its user's login %s starts what the user has set up, and cannot be kept from it: %s; set agent.gateway: true, or remove that", a.Name, on)
 		}
 	}
 	s := probe()

@@ -139,7 +139,7 @@ func (r Room) blank(ctx context.Context, nights []*Report) error {
 	for _, old := range nights {
 		data, err := json.Marshal(Report{
 			Format: Format, ID: old.ID, Project: old.Project, Version: old.Version, Started: old.Started, Ended: old.Ended, Since: old.Since, Spent: old.Spent, ByRun: map[string]Spent{forgotten: old.Spent},
-			Targets: []Target{}, Skipped: []Skipped{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}}, Notes: []string{"what it came to was forgotten with a session"},
+			Targets: []Target{}, Skipped: []Skipped{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}}, Notes: []string{"its result was forgotten with a session"},
 		})
 		if err != nil {
 			return fmt.Errorf("write night %s: %w", old.ID, err)

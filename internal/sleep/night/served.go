@@ -63,7 +63,7 @@ func (n *night) answeredBy(dir string) ([]string, error) {
 	first := n.report.Served == nil
 	n.report.Served = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.report.Served, names))))
 	if first && othersAnswer(n.served, names) {
-		text := fmt.Sprintf("models.target is answered by %s now, and was by %s: what is carried begins anew, and scores of both are not compared", strings.Join(names, ", "), strings.Join(n.served, ", "))
+		text := fmt.Sprintf("models.target is answered by %s now, and was by %s: what is continued begins again, and scores of both are not compared", strings.Join(names, ", "), strings.Join(n.served, ", "))
 		n.note(text)
 		n.Events(event.Warning{Text: text})
 	}

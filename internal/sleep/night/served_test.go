@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
-// Behind one name of the profile another model answers from some night on: one warning, and carried evidence begins anew.
+// Behind one name of the profile another model answers from some night on: one warning, and carried evidence begins again.
 // That a server begins to name its model, or no longer does, is no change, nor are fingerprints.
 func TestTrap66AnotherModelAnswers(t *testing.T) {
 	t.Parallel()

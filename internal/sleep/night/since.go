@@ -142,9 +142,9 @@ func (n hindsight) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Ca
 		began := ""
 		switch {
 		case c.Terms != j.terms:
-			began = "the model, the agent or the way of scoring has changed: its evidence begins anew"
+			began = "the model, the agent or the way of scoring has changed: its evidence begins again"
 		case c.Text != fresh.Text:
-			began = "its rules in the document were edited: its evidence begins anew"
+			began = "its rules in the document were edited: its evidence begins again"
 		default:
 			return c, nil
 		}
@@ -222,7 +222,7 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 	if othersAnswer(c.Served, served) {
 		next := *c
 		next.Number, next.Pairs, next.Served = 0, nil, served
-		why := fmt.Sprintf("models.target is answered by %s now, and was by %s: its evidence begins anew", strings.Join(served, ", "), strings.Join(c.Served, ", "))
+		why := fmt.Sprintf("models.target is answered by %s now, and was by %s: its evidence begins again", strings.Join(served, ", "), strings.Join(c.Served, ", "))
 		if err := n.leave(ctx, c, &next, why); err != nil {
 			return run, err
 		}

@@ -128,12 +128,12 @@ func TestEvidenceSinceBeginsAnew(t *testing.T) {
 	h.cfg.Models.Target.Temperature = new(float64)
 	h.day(4, "", true)
 	model := sinceOf(t, h.night(adopted))
-	if model.Pairs != model.Tonight || model.Pairs == 0 || first.Pairs == 0 || !strings.HasSuffix(model.Reason, "the model, the agent or the way of scoring has changed: its evidence begins anew") {
+	if model.Pairs != model.Tonight || model.Pairs == 0 || first.Pairs == 0 || !strings.HasSuffix(model.Reason, "the model, the agent or the way of scoring has changed: its evidence begins again") {
 		t.Errorf("%+v", model)
 	}
 	h.day(4, "", true)
 	edited := sinceOf(t, h.night(h.holding(text+"\nBy hand.\n", sincePlain)))
-	if edited.Pairs != edited.Tonight || edited.Pairs == 0 || !strings.HasSuffix(edited.Reason, "its rules in the document were edited: its evidence begins anew") {
+	if edited.Pairs != edited.Tonight || edited.Pairs == 0 || !strings.HasSuffix(edited.Reason, "its rules in the document were edited: its evidence begins again") {
 		t.Errorf("%+v", edited)
 	}
 	for want, s := range map[result.AdoptedVerdict]night.Standing{

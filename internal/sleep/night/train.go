@@ -476,7 +476,7 @@ func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
 	}
 	if look.Better {
 		j.out.Outcome = Certified
-		j.out.Reason = fmt.Sprintf("better on tasks like these: of %d that nobody had read it won %d and lost %d", look.N, look.Wins, look.Losses) + refusedText(look.Unanswered)
+		j.out.Reason = fmt.Sprintf("better on tasks like these: of %d that no one had read it won %d and lost %d", look.N, look.Wins, look.Losses) + refusedText(look.Unanswered)
 		return nil
 	}
 	j.out.Reason += fmt.Sprintf("; of %d test tasks it won %d and lost %d, and %d wins without a loss certify", look.N, look.Wins, look.Losses, j.out.Can.Needed) + refusedText(look.Unanswered)

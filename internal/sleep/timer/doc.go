@@ -119,9 +119,9 @@ func plain(what, text string) error {
 	why := ""
 	switch {
 	case !utf8.ValidString(text):
-		why = "it is not UTF-8, and no scheduler can be told so"
+		why = "it is not UTF-8, and no scheduler knows that"
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' }):
-		why = "it has a line break, NUL or another character that steers, and no scheduler can be told so; choose another path"
+		why = "it has a line break, NUL or another character that steers, and no scheduler knows that; choose another path"
 	default:
 		return nil
 	}

@@ -63,7 +63,7 @@ func TestTextIsAsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("%s is not as in %s (-update writes it anew):\n%s", kind, name, diff)
+			t.Errorf("%s is not as in %s (-update writes it again):\n%s", kind, name, diff)
 		}
 		again, err := Text(kind, oddEntry(systemOf(kind)), folders)
 		if err != nil || cmp.Diff(files, again) != "" {
