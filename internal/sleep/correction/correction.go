@@ -56,7 +56,7 @@ func mark(turns []transcript.Turn, i int) (Mark, bool) {
 		m.Signs = append(m.Signs, Stopped)
 	}
 	if next := i + 1; next < len(turns) {
-		if Rejects(turns[next].User) {
+		if Rejects(turns[i].Agent, turns[next].User) {
 			if overlap(turns[i].Files, turns[next].Files) {
 				m.Signs = append(m.Signs, Again)
 			}
@@ -87,22 +87,51 @@ func beginning(text string) string {
 	return strings.ToValidUTF8(text[:maxWords], "") + "…"
 }
 
-// rejecting are words of rejection as they begin a message, or a sentence of its beginning.
-var rejecting = pattern.New(`(?i)(^|[.!?\n]\s*)\W*(` + strings.Join([]string{
-	`no[,.!:;]`, `no$`, `nope\b`, `wrong\b`, `incorrect\b`, `(that|this|it)('s| is| was)? ((still|also|just|again|completely|totally|plain|now) )*(not|wrong|incorrect|broken)\b`,
-	`not (what|like|quite|right|correct|that|this)\b`, `(it|that|this|they) (still|does not|doesn't|do not|don't|did not|didn't|is not|isn't|are not|aren't)\b`,
-	`still (not|wrong|broken|fail\w*|the same)`, `you (forgot|missed|should (not|have)|were (not|supposed)|did not|didn't|broke|ignored|must not)`,
-	`i (said|asked|told you|meant|wanted)\b`, `(please )?(revert|undo)\b`, `(please )?do(n't| not) `, `why did you\b`, `stop\b`, `as i said`, `again[,:]`, `actually[, ]`,
-	`nein\b`, `falsch\b`, `das (ist|war|stimmt) (nicht|falsch)`, `immer noch\b`, `non[,. !]`, `faux\b`, `c'est (faux|pas)`, `no es\b`, `incorrecto\b`, `errado\b`, `não[,. !]`,
-	`sbagliato\b`, `нет[,. !]`, `неправильно`, `не так`, `违`, `不对`, `不是`, `错`, `違う`, `違います`, `ちがう`, `아니`, `틀렸`,
-}, "|") + `)`)
+// maxLooked is how much of what a user says is looked at, in bytes: what is further down is as often
+// quoted. Who says in more bytes than maxRemark what there is, describes something new.
+const (
+	maxLooked = 240
+	maxRemark = 160
+)
 
-// Rejects reports whether a message begins by rejecting what was done. Only its first 200 bytes
-// are looked at: what is further down is as often quoted.
-func Rejects(text string) bool {
-	if len(text) > 200 {
-		text = text[:200]
+// Rejects reports whether what a user says rejects what the agent did, of which are its last words. After
+// a question it is an answer, unless it says outright what is wrong.
+func Rejects(agent, said string) bool {
+	whole := len(said) <= maxRemark
+	if len(said) > maxLooked {
+		said = strings.ToValidUTF8(said[:maxLooked], "")
 	}
-	text = strings.ReplaceAll(text, "\u2019", "'") // as phones and word processors write it
-	return rejecting.MatchString(text)
+	text := plain(said)
+	switch {
+	case strings.TrimSpace(text) == "", isCommand(said), !pressing(text) && (own.in(text) || outside.in(text)):
+		return false
+	case asked(agent):
+		return pressing(text) && !wish.first(text)
+	case praise.first(text):
+		return turn.in(text) && (pressing(text) || fault.in(text) || part.in(text))
+	case deny.first(text), part.first(text) && !ahead.in(text):
+		return true
+	case strings.Contains(text, "?"):
+		return !own.in(text) && (pressing(text) || ask.in(text) && (fault.in(text) || expect.in(text)))
+	case wish.first(text):
+		return pressing(text) || contrast.in(text)
+	}
+	return pressing(text) || fault.in(text) || expect.in(text) || seen.in(text) || agent != "" && whole && behaves.in(text) && !praise.in(text)
 }
+
+// pressing reports whether a text says outright that something is not as it was asked for.
+func pressing(text string) bool { return undo.in(text) || blame.in(text) || outright.in(text) }
+
+// asked reports whether an agent's last words ask or propose something, or say that it could not.
+func asked(agent string) bool {
+	agent = strings.TrimSpace(agent)
+	if i := strings.LastIndexByte(agent, '\n'); i >= 0 {
+		agent = agent[i:]
+	}
+	return offers.in(plain(agent))
+}
+
+// isCommand reports whether a text is a command of the agent's program, such as one that was mistyped.
+func isCommand(text string) bool { return command.MatchString(text) }
+
+var command = pattern.New(`^\s*/[\pL\d:_-]*(\s|$)`)
