@@ -2,8 +2,10 @@
 //
 // What happened counts most: the user stopped the agent, or refused a tool; the next turn wrote
 // the same files again. What the user said in the next turn only ranks, and counts by itself
-// where nothing else is known: words of rejection at its beginning, in some languages. Words of
-// praise alone never make a correction undone.
+// where nothing else is known. It is read by its kind, in English, German, French, Spanish and
+// Chinese: what was done is taken back, blamed, not as it was asked for, wrong or not there. Praise,
+// wishes, questions, reports of other work and the user's own slips are none, and after a question
+// of the agent what is said is an answer.
 //
 // It knows nothing about stores, models or tasks. It is pure.
 package correction
@@ -52,10 +54,17 @@ func Marks(turns []transcript.Turn) []Mark {
 
 func mark(turns []transcript.Turn, i int) (Mark, bool) {
 	m := Mark{Turn: i}
+	if idle(&turns[i]) {
+		return m, false
+	}
 	if turns[i].Interrupted {
 		m.Signs = append(m.Signs, Stopped)
 	}
-	if next := i + 1; next < len(turns) {
+	next := i + 1
+	for next < len(turns) && idle(&turns[next]) {
+		next++
+	}
+	if next < len(turns) {
 		if Rejects(turns[i].Agent, turns[next].User) {
 			if overlap(turns[i].Files, turns[next].Files) {
 				m.Signs = append(m.Signs, Again)
@@ -67,6 +76,12 @@ func mark(turns []transcript.Turn, i int) (Mark, bool) {
 		}
 	}
 	return m, len(m.Signs) > 0
+}
+
+// idle reports whether a turn is a command of the agent's program that was stopped before anything was
+// done, as a mistyped one is.
+func idle(t *transcript.Turn) bool {
+	return t.Interrupted && isCommand(t.User) && t.Agent == "" && len(t.Tools)+len(t.Files) == 0
 }
 
 func overlap(a, b []string) bool {
@@ -112,23 +127,23 @@ func Rejects(agent, said string) bool {
 	case deny.first(text), part.first(text) && !ahead.in(text):
 		return true
 	case strings.Contains(text, "?"):
-		return !own.in(text) && (pressing(text) || ask.in(text) && (fault.in(text) || expect.in(text)))
+		return !own.in(text) && !learn.in(text) && (pressing(text) || ask.in(text) && (fault.in(text) || expect.in(text) || reason.in(text)))
 	case wish.first(text):
 		return pressing(text) || contrast.in(text)
 	}
-	return pressing(text) || fault.in(text) || expect.in(text) || seen.in(text) || agent != "" && whole && behaves.in(text) && !praise.in(text)
+	return pressing(text) || fault.in(text) || expect.in(text) || seen.in(text) || agent != "" && whole && !praise.in(text) && !facts.in(text) && (behaves.in(text) || states.first(text))
 }
 
 // pressing reports whether a text says outright that something is not as it was asked for.
 func pressing(text string) bool { return undo.in(text) || blame.in(text) || outright.in(text) }
 
-// asked reports whether an agent's last words ask or propose something, or say that it could not.
+// asked reports whether an agent's last sentence asks or proposes something, or says that it could not.
 func asked(agent string) bool {
-	agent = strings.TrimSpace(agent)
-	if i := strings.LastIndexByte(agent, '\n'); i >= 0 {
-		agent = agent[i:]
+	text := strings.TrimRight(plain(agent[max(0, len(agent)-maxLooked):]), " .!")
+	if i := strings.LastIndexAny(strings.TrimRight(text, " ?"), ".!?"); i >= 0 {
+		text = text[i+1:]
 	}
-	return offers.in(plain(agent))
+	return offers.in(text + " ")
 }
 
 // isCommand reports whether a text is a command of the agent's program, such as one that was mistyped.
