@@ -60,11 +60,7 @@ func mark(turns []transcript.Turn, i int) (Mark, bool) {
 	if turns[i].Interrupted {
 		m.Signs = append(m.Signs, Stopped)
 	}
-	next := i + 1
-	for next < len(turns) && idle(&turns[next]) {
-		next++
-	}
-	if next < len(turns) {
+	if next := Next(turns, i); next < len(turns) {
 		if Rejects(turns[i].Agent, turns[next].User) {
 			if overlap(turns[i].Files, turns[next].Files) {
 				m.Signs = append(m.Signs, Again)
@@ -76,6 +72,15 @@ func mark(turns []transcript.Turn, i int) (Mark, bool) {
 		}
 	}
 	return m, len(m.Signs) > 0
+}
+
+// Next is the turn in which the user says what concerns a turn: the one after it, but for mistyped
+// commands.
+func Next(turns []transcript.Turn, i int) int {
+	for i++; i < len(turns) && idle(&turns[i]); {
+		i++
+	}
+	return i
 }
 
 // idle reports whether a turn is a command of the agent's program that was stopped before anything was
@@ -121,7 +126,7 @@ func Rejects(agent, said string) bool {
 	case strings.TrimSpace(text) == "", isCommand(said), !pressing(text) && (own.in(text) || outside.in(text)):
 		return false
 	case asked(agent):
-		return pressing(text) && !wish.first(text)
+		return (pressing(text) || loud.in(text)) && !wish.first(text)
 	case praise.first(text):
 		return turn.in(text) && (pressing(text) || fault.in(text) || part.in(text))
 	case deny.first(text), part.first(text) && !ahead.in(text):
