@@ -123,27 +123,27 @@ func Rejects(agent, said string) bool {
 	}
 	text := plain(said)
 	switch {
-	case strings.TrimSpace(text) == "", isCommand(said), !pressing(text) && (own.in(text) || outside.in(text)):
+	case strings.TrimSpace(text) == "", isCommand(said), !insists(text) && (own.in(text) || outside.in(text)):
 		return false
-	case asked(agent):
-		return (pressing(text) || loud.in(text)) && !wish.first(text)
+	case asksBack(agent):
+		return (insists(text) || loud.in(text)) && !wish.first(text)
 	case praise.first(text):
-		return turn.in(text) && (pressing(text) || fault.in(text) || part.in(text))
+		return turn.in(text) && (insists(text) || fault.in(text) || part.in(text))
 	case deny.first(text), part.first(text) && !ahead.in(text):
 		return true
 	case strings.Contains(text, "?"):
-		return !own.in(text) && !learn.in(text) && (pressing(text) || ask.in(text) && (fault.in(text) || expect.in(text) || reason.in(text)))
+		return !own.in(text) && !learn.in(text) && (insists(text) || ask.in(text) && (fault.in(text) || expect.in(text) || reason.in(text)))
 	case wish.first(text):
-		return pressing(text) || contrast.in(text)
+		return insists(text) || contrast.in(text)
 	}
-	return pressing(text) || fault.in(text) || expect.in(text) || seen.in(text) || agent != "" && whole && !praise.in(text) && !facts.in(text) && (behaves.in(text) || states.first(text))
+	return insists(text) || fault.in(text) || expect.in(text) || seen.in(text) || agent != "" && whole && !praise.in(text) && !facts.in(text) && (behaves.in(text) || states.first(text))
 }
 
-// pressing reports whether a text says outright that something is not as it was asked for.
-func pressing(text string) bool { return undo.in(text) || blame.in(text) || outright.in(text) }
+// insists reports whether a text says outright that something is not as it was asked for.
+func insists(text string) bool { return undo.in(text) || blame.in(text) || outright.in(text) }
 
-// asked reports whether an agent's last sentence asks or proposes something, or says that it could not.
-func asked(agent string) bool {
+// asksBack reports whether an agent's last sentence asks or proposes something, or says that it could not.
+func asksBack(agent string) bool {
 	text := strings.TrimRight(plain(agent[max(0, len(agent)-maxLooked):]), " .!")
 	if i := strings.LastIndexAny(strings.TrimRight(text, " ?"), ".!?"); i >= 0 {
 		text = text[i+1:]

@@ -131,7 +131,7 @@ var (
 	states = phrases(`^[^我你您]{2,8}是[^否]|^[它这那].{4,}`,
 		`(?:the|its|my|all|every|some|one|half) (?:_ ){1,4}(?:is|are|was|were|has|have) _`, `(?:it|this|that|they|these|those) _ _`, `(?:it's|this is|they're|they are|it is|these are|those are) _`, `(?:es|das|sie|er|diese\S*) _ _`, `(?:(?:es|das) (?:ist|sind|sieht)|ist|sind|sieht) _`, `(?:ça|cela|il|elle|ils|elles) _ _`, `(?:c'est|il est|elle est|ce sont|ils sont|elles sont) _`, `(?:eso|esto|ese|esa|esos|esas) _ _`, `(?:está|están|era|eran|son|es) _`, `(?:der|die|das|alle|mein\S*|jede\S*) (?:_ ){1,4}(?:ist|sind|war|waren|hat|haben|wird|werden) _`,
 		`(?:le|la|les|l'_|mon|ma|mes|tous|toutes) (?:_ ){0,4}(?:est|sont|était|étaient|a|ont) _`, `(?:el|la|los|las|mi|mis|todos|todas) (?:_ ){1,4}(?:es|son|está|están|era|eran|tiene|tienen|ha|han) _`)
-	// facts are words of what one tells an agent so that it knows.
+	// facts are words of news for an agent, which ask for nothing.
 	facts = phrases(`密码|密钥|服务器|数据库|地址|链接|会议|截止`,
 		`(?:credentials|vault|env|meeting|deadline|demo|release|budget|boss|team|wiki|btw|fyi|located|available|called|next|backlog)`, `(?:passwords?|keys?|tokens?|servers?|hosts?|urls?|links?|repo\S*|branch\S*|\.env|customers?|clients?|docs?|by the way)`,
 		`(?:passwort|schlüssel|zugangsdaten|server|datenbank|db|adresse|termin|frist|demo|chef|übrigens|liegt|liegen|heißt|meeting)`, `(?:kunden?|nächste\S*)`,

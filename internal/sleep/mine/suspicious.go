@@ -69,7 +69,7 @@ const (
 	kindDisable kind = "asks to disable or ignore something"
 	kindSend    kind = "asks to send something"
 	kindOrder   kind = "gives a standing order"
-	kindSecret  kind = "hands out credentials"
+	kindSecret  kind = "gives away credentials"
 	kindAccess  kind = "grants access"
 	kindDefer   kind = "leaves what to do to something written elsewhere"
 )

@@ -200,8 +200,8 @@ func cursorSlug(dir string) string {
 	}), "-")
 }
 
-// cursorFolder is the only folder of which slug is the name, among those that are asked for and those
-// that are on the disk; "" where there are several, as a name does not tell my-shop from my/shop.
+// cursorFolder returns the only folder of which slug is the name, among those that are asked for and those
+// that are on the disk; "" where there are several, as my-shop and my/shop have the same name.
 func cursorFolder(slug string, p Places) string {
 	top, rest := "/", slug
 	if p.OS == "windows" {
@@ -211,7 +211,7 @@ func cursorFolder(slug string, p Places) string {
 		top, rest = slug[:1]+`:\`, slug[2:]
 	}
 	lists := 100 // folders on the way that are listed
-	found := named(top, rest, &lists)
+	found := listSlug(top, rest, &lists)
 	for _, dir := range p.Projects {
 		if cursorSlug(dir) == slug && !slices.Contains(found, dir) {
 			found = append(found, dir)
@@ -223,8 +223,8 @@ func cursorFolder(slug string, p Places) string {
 	return found[0]
 }
 
-// named are the folders below dir of which the rest of a name is the name.
-func named(dir, rest string, lists *int) (out []string) {
+// listSlug returns the folders below dir of which the rest of a name is the name.
+func listSlug(dir, rest string, lists *int) (out []string) {
 	if *lists--; *lists < 0 {
 		return nil
 	}
@@ -246,7 +246,7 @@ func named(dir, rest string, lists *int) (out []string) {
 			out = append(out, at)
 			continue
 		}
-		out = append(out, named(at, more[1:], lists)...)
+		out = append(out, listSlug(at, more[1:], lists)...)
 	}
 	return out
 }

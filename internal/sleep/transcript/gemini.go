@@ -92,12 +92,12 @@ func geminiProjects(ctx context.Context, dir string, stores []Store) error {
 		if data, err := disk.ReadIn(ctx, root, marker, MaxPath); err == nil {
 			known[folder] = string(bytes.TrimSpace(data))
 		}
-		stores[i].Note = known[folder] + "\n" + typedAs(stores[i], typed)
+		stores[i].Note = known[folder] + "\n" + typedNote(stores[i], typed)
 	}
 	return bad
 }
 
-// typedSessions are the sessions in which somebody typed: logs of what was typed name them, one
+// typedSessions returns the sessions in which somebody typed: logs of what was typed name them, one
 // log for each folder. Of a log nothing else is looked at.
 func typedSessions(ctx context.Context, source, dir string) (ids []string, err error) {
 	logs, err := files(ctx, source, dir, "tmp", func(name string) bool {
@@ -120,9 +120,9 @@ func typedSessions(ctx context.Context, source, dir string) (ids []string, err e
 	return slices.Compact(ids), err
 }
 
-// typedAs are those of some ids that a file may have by its name, which has at least the beginning
+// typedNote returns those of some ids that a file may have by its name, which has at least the beginning
 // of the id of its session. Each is on a line.
-func typedAs(s Store, ids []string) string {
+func typedNote(s Store, ids []string) string {
 	var out []string
 	for _, id := range ids {
 		if begin, _, _ := strings.Cut(id, "-"); strings.Contains(path.Base(s.Name), begin) {

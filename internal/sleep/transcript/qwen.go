@@ -45,7 +45,7 @@ func (q Qwen) Stores(ctx context.Context, p Places) ([]Store, error) {
 	})
 	typed, err2 := typedSessions(ctx, q.Name(), root)
 	for i := range out {
-		out[i].Note = typedAs(out[i], typed)
+		out[i].Note = typedNote(out[i], typed)
 	}
 	return out, errors.Join(err, err2)
 }

@@ -48,7 +48,7 @@ type Places struct {
 	// jsonl also a single file.
 	Given map[string]string
 	// Projects are folders whose sessions are asked for: an agent may name one in a way that only
-	// whoever knows the folder can read.
+	// one who knows the folder can read.
 	Projects []string
 }
 
