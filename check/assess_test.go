@@ -229,7 +229,7 @@ func TestNewCompileErrors(t *testing.T) {
 		{"{type: file-exists, path: a, kind: link}", "one of any, file, folder"},
 		{"{type: file-equals, path: a, normalize: number}", "is not allowed"},
 		{"{type: file-contains, path: a, value: ''}", "is empty"},
-		{"{type: file-contains, path: a, value: x, regex: y}", "value: is given beside regex"},
+		{"{type: file-contains, path: a, value: x, regex: y}", "value: is given together with regex"},
 		{"{type: file-contains, path: a, value: x, flags: i}", "flags: belong to regex"},
 		{"{type: file-contains, path: a, regex: '('}", "checks[0].regex:"},
 		{"{type: file-contains, path: a, value: x, min: 3, max: 1}", "above max"},

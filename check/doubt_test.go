@@ -20,7 +20,7 @@ func TestDoubts(t *testing.T) {
 	}{
 		{"gold equals itself", `[{type: equals, value: $gold}]`, "", []string{"Paris", "paris, France"}, ""},
 		{"the usual checks", ``, "", []string{"The Hague", "42"}, ""},
-		{"a misspelt reference", `[{type: equals, value: $golden}]`, "", []string{"Paris"}, `checks[0].value: "$golden" is compared as it stands`},
+		{"a misspelt reference", `[{type: equals, value: $golden}]`, "", []string{"Paris"}, `checks[0].value: "$golden" is compared as it is`},
 		{"another case", `[{type: one-of, value: $Gold}]`, "", []string{"Paris"}, `"$Gold"`},
 		{"a template where there is none", `[{type: contains, value: "{{ expected }}"}]`, "", []string{"Paris"}, `"{{ expected }}"`},
 		{"a reference in a list", `[{type: contains-any, values: [$gold, x]}]`, "", []string{"Paris"}, `checks[0].values: "$gold"`},

@@ -42,6 +42,6 @@ func TestCheckMathEqual(t *testing.T) {
 	}
 	s, says := suite(t, "[math-equal]", Options{}), task.Task{ID: "t", Gold: []string{"$"}}
 	if err := s.Check(says); err != nil || s.Score("$", says).Hard != 1 || s.Score("", says).Hard != 0 || s.Score("...", says).Hard != 0 {
-		t.Errorf("gold that says nothing is compared as it stands: %v", err)
+		t.Errorf("gold that says nothing is compared as it is: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// An accepted answer of which the form of a check leaves nothing is compared as it stands, unless the check lets an empty answer
+// An accepted answer of which the form of a check leaves nothing is compared as it is, unless the check lets an empty answer
 // pass. It stops nothing, and it is named.
 func TestVanishedGold(t *testing.T) {
 	t.Parallel()

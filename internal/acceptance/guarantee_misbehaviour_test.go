@@ -27,7 +27,7 @@ type rogue struct {
 	jsonl  bool   // what it prints are events
 	always bool   // for the others too
 	change func(*config.Config)
-	files  map[string]string // beside the config
+	files  map[string]string // next to the config
 	client model.Client
 	home   string // the folder of the config, "" = a new one
 }
@@ -373,7 +373,7 @@ func TestScoresComeLater(t *testing.T) {
 	t.Parallel()
 	count := filepath.Join(t.TempDir(), "worked")
 	unready := rogue{script: "echo x >a.txt; printf done", change: func(c *config.Config) {
-		// It measures nothing until there is a file beside the config.
+		// It measures nothing until there is a file next to the config.
 		c.Tasks.Checks = []any{map[string]any{
 			"type": "command", "reward": "reward", "run": `beside="$CONFIG_DIR"; if test -e "$beside/ready"; then grep -q x a.txt && echo 1 >reward || echo 0 >reward; fi`,
 		}}

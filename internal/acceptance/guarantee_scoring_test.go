@@ -36,8 +36,8 @@ func waysToBeWrong() map[string]scoring {
 	equals := rule{"type": "equals", "value": "$gold"}
 	of := func(c ...any) []any { return c }
 	return map[string]scoring{
-		"a reference is misspelt":                 {checks: of(rule{"type": "equals", "value": "$golden"}), told: `"$golden" is compared as it stands`},
-		"a reference of another tool":             {checks: of(rule{"type": "equals", "value": "{{expected}}"}), told: `"{{expected}}" is compared as it stands`},
+		"a reference is misspelt":                 {checks: of(rule{"type": "equals", "value": "$golden"}), told: `"$golden" is compared as it is`},
+		"a reference of another tool":             {checks: of(rule{"type": "equals", "value": "{{expected}}"}), told: `"{{expected}}" is compared as it is`},
 		"a reference within a list":               {checks: of(rule{"type": "one-of", "values": []any{"$gold", "none"}}), told: `checks[0].values: "$gold"`},
 		"the tag has another name":                {extract: "tag:result", told: "tasks.extract finds no answer"},
 		"the pattern expects another form":        {extract: "regex:Answer: (.*)", told: "tasks.extract finds no answer"},

@@ -100,7 +100,7 @@ func command(run string) map[string]any {
 func TestUntrustedStepsAreToldNothing(t *testing.T) {
 	t.Parallel()
 	needsLandlock(t)
-	other := exec.Command("cat") // a process of the same user that is told the gold
+	other := exec.Command("cat") // a process of the same user that gets the gold
 	other.Env = []string{"GOLD=" + aurum}
 	stdin, err := other.StdinPipe()
 	if err != nil {
@@ -204,7 +204,7 @@ func TestTrustedStepsExecuteNothing(t *testing.T) {
 	}
 }
 
-// Not even where the run lies beside the config, which may be read, are workspaces
+// Not even where the run lies next to the config, which may be read, are workspaces
 // executed, and a program there is not started at all.
 func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 	t.Parallel()

@@ -133,7 +133,7 @@ func TestDocumentIsRefused(t *testing.T) {
 		brings map[string]string
 		want   string
 	}{
-		{"hidden", Job{Mode: File, File: "AGENTS.md", Skill: doc}, map[string]string{"AGENTS.override.md": "y"}, "AGENTS.override.md, beside which codex does not read AGENTS.md"},
+		{"hidden", Job{Mode: File, File: "AGENTS.md", Skill: doc}, map[string]string{"AGENTS.override.md": "y"}, "AGENTS.override.md, with which codex does not read AGENTS.md"},
 		{"by case", Job{Mode: File, File: "AGENTS.md", Skill: doc}, map[string]string{"agents.md": "y"}, "differs from AGENTS.md"},
 		{"a folder", Job{Mode: File, File: "AGENTS.md", Skill: doc}, map[string]string{"AGENTS.md/x": "y"}, "no regular file"},
 		{"no file", Job{Mode: File, Skill: doc}, nil, "want the path of a file"},

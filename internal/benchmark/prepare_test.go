@@ -260,7 +260,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"no rows", task, nil, map[string]string{"readme.txt": "x"}, "no file rows/** is in "},
 		{"no file with rows", task, nil, map[string]string{"rows/readme.txt": "x"}, "is one with rows (.parquet, .json, .jsonl, .csv)"},
 		{"an id twice", task, nil, map[string]string{"rows/a.jsonl": ok + ok}, `rows/a.jsonl: row 2, id: the id "a" is there twice; the first is rows/a.jsonl, row 1`},
-		{"an id in two splits", task + "splits: {ids: ids}\n", map[string]string{"ids/train.txt": "a\n", "ids/test.txt": "a\n"}, map[string]string{"rows/a.jsonl": ok}, "1 id stands in more than one place: a (train and test)"},
+		{"an id in two splits", task + "splits: {ids: ids}\n", map[string]string{"ids/train.txt": "a\n", "ids/test.txt": "a\n"}, map[string]string{"rows/a.jsonl": ok}, "1 id is there in more than one place: a (train and test)"},
 		{"ids that no row has", task + "splits: {ids: ids}\n", map[string]string{"ids/train.txt": "a\nb\nc\nd\ne\nf\ng\n"}, map[string]string{"rows/a.jsonl": ok}, "6 of the 7 ids of its published splits are in no row: b, c, d, e, f and 1 more"},
 		{"no ids", task + "splits: {ids: ids}\n", map[string]string{"ids/train.txt": "\n"}, map[string]string{"rows/a.jsonl": ok}, "ids holds no ids"},
 		{"broken JSON", task, nil, map[string]string{"rows/a.jsonl": ok + "{no\n"}, "rows/a.jsonl:2"},

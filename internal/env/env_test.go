@@ -190,14 +190,14 @@ func TestFaults(t *testing.T) {
 		{`say {"hard":1.5}`, Rubbish, "from 0 to 1"},
 		{`say {"hard":NaN}`, Rubbish, "not a JSON object"},
 		{`say {"hard":1,"sotf":1}`, Rubbish, `unknown key "sotf"`},
-		{`say {"hard":1,"hard":0}`, Rubbish, `the key "hard" stands twice`},
-		{`say {"hard":1,"h\u0061rd":1}`, Rubbish, `the key "hard" stands twice`},
-		{`say {"hard":1,"soft":1,"soft":0}`, Rubbish, `the key "soft" stands twice`},
+		{`say {"hard":1,"hard":0}`, Rubbish, `the key "hard" is there twice`},
+		{`say {"hard":1,"h\u0061rd":1}`, Rubbish, `the key "hard" is there twice`},
+		{`say {"hard":1,"soft":1,"soft":0}`, Rubbish, `the key "soft" is there twice`},
 		{`say {"hard":1,"Hard":0}`, Rubbish, `"hard" and "Hard"`},
-		{`say {"answer":"a","answer":"b"}`, Rubbish, `the key "answer" stands twice`},
+		{`say {"answer":"a","answer":"b"}`, Rubbish, `the key "answer" is there twice`},
 		{`say {"hard":1,"status":"ok","\u017ftatus":"agent_error"}`, Rubbish, `"status" and "ſtatus"`},
 		{`say {"hard":1,"usage":{"input":1,"Input":2}}`, Rubbish, `"input" and "Input" in usage`},
-		{`say {"hard":1,"trajectory":[{"role":"user","role":"tool"}]}`, Rubbish, `the key "role" stands twice in trajectory[0]`},
+		{`say {"hard":1,"trajectory":[{"role":"user","role":"tool"}]}`, Rubbish, `the key "role" is there twice in trajectory[0]`},
 		{`say {"answer":["a"]}`, Rubbish, "must be text"},
 		{`say {"hard":1,"trajectory":"x"}`, Rubbish, "does not fit"},
 		{`say {"hard":1,"usage":{"input":-1}}`, Rubbish, "negative"},
@@ -483,7 +483,7 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 	if _, err := New(Options{Command: []string{"plain"}, Dir: dir}); err == nil || !strings.Contains(err.Error(), "write ./plain") {
-		t.Errorf("a file beside the config: %v", err)
+		t.Errorf("a file next to the config: %v", err)
 	}
 	if _, err := New(Options{Command: []string{"sleep"}}); err != nil {
 		t.Error(err)

@@ -99,7 +99,7 @@ func TestCopyToTakesTheLastResults(t *testing.T) {
 }
 
 // A process that was killed while it copied leaves no file that is taken for a
-// whole one, and the next copy begins anew.
+// whole one, and the next copy begins again.
 func TestCopyToAfterACopyThatWasKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,19 +14,19 @@ func TestRepeated(t *testing.T) {
 		want   string // "" for none
 	}{
 		{`{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}`, 9, ""},
-		{`{"hard":1,"hard":0}`, 0, `the key "hard" stands twice`},
-		{`{"hard":1,"h\u0061rd":0}`, 0, `the key "hard" stands twice`},
+		{`{"hard":1,"hard":0}`, 0, `the key "hard" is there twice`},
+		{`{"hard":1,"h\u0061rd":0}`, 0, `the key "hard" is there twice`},
 		{`{"hard":1,"Hard":0}`, 0, ""},
 		{`{"hard":1,"Hard":0}`, 1, `the keys "hard" and "Hard" mean the same`},
 		{`{"task":1,"ta` + "\u017f" + `k":0}`, 1, `the keys "task" and "taſk" mean the same`},
 		{`{"k":1,"` + "\u212a" + `":0}`, 1, "the keys \"k\" and \"\u212a\" mean the same"},
 		{`{"usage":{"input":1,"INPUT":2}}`, 1, ""},
 		{`{"usage":{"input":1,"INPUT":2}}`, 2, `the keys "input" and "INPUT" in usage mean the same`},
-		{`{"t":[1,{"x":[{"k":1,"k":1}]}]}`, 2, `the key "k" stands twice in t[1].x[0]`},
-		{`[{"a":1},{"a":1,"a":1}]`, 0, `the key "a" stands twice in [1]`},
-		{`{"":1,"":2}`, 0, `the key "" stands twice`},
-		{`{"a":{},"b":[],"a":null}`, 0, `the key "a" stands twice`},
-		{`{"a":1,"a":2`, 0, `the key "a" stands twice`},
+		{`{"t":[1,{"x":[{"k":1,"k":1}]}]}`, 2, `the key "k" is there twice in t[1].x[0]`},
+		{`[{"a":1},{"a":1,"a":1}]`, 0, `the key "a" is there twice in [1]`},
+		{`{"":1,"":2}`, 0, `the key "" is there twice`},
+		{`{"a":{},"b":[],"a":null}`, 0, `the key "a" is there twice`},
+		{`{"a":1,"a":2`, 0, `the key "a" is there twice`},
 		{`{"a":1,}`, 0, ""},
 		{`nonsense`, 0, ""},
 		{``, 0, ""},
@@ -48,7 +48,7 @@ func TestUnique(t *testing.T) {
 		`{"score":1,"score":0}`, "```json\n{\"score\":1,\"score\":0}\n```", `I say {"score": 1, "score": 0,} .`,
 		`{"1":{"score":1,"score":1}}`, `{"a":[{"b":1,"b":2}]}`,
 	} {
-		if v, err := UniqueObject(in); err == nil || !strings.Contains(err.Error(), "stands twice in one object") {
+		if v, err := UniqueObject(in); err == nil || !strings.Contains(err.Error(), "is there twice in one object") {
 			t.Errorf("%s: %v, %v", in, v, err)
 		}
 		if _, err := Object(in); err != nil {

@@ -52,7 +52,7 @@ func TestLoadsWorse(t *testing.T) {
 		"the only one lost":        {"yN", "nN", "(1 of them, s.e. 0.0)"},
 		"two should not":           {"yyyyNNNN", "yyyyYYNN", "that should not load the skill"},
 		"won here does not help":   {"nnnnNNNN", "yyyyYYNN", "that should not load the skill"},
-		"one kind unknown":         {"yyNN", "yy::", "could not be told on any of the prompts that should not"},
+		"one kind unknown":         {"yyNN", "yy::", "could not be seen on any of the prompts that should not"},
 		"lost ones count for none": {"yyyyNN", "y..yNN", ""},
 		"there is one kind only":   {"yy", "yy", ""},
 	} {

@@ -110,7 +110,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s %s: no preset of that name", e.Provider, e.Model)
 		}
 		if key := e.Provider + " " + e.Model; seen[key] {
-			t.Errorf("%s stands twice", key)
+			t.Errorf("%s is there twice", key)
 		} else {
 			seen[key] = true
 		}

@@ -108,7 +108,7 @@ func TestJudge(t *testing.T) {
 		{name: "files that are not written", player: player{tools: able(), lame: map[string]string{"Create": ""}}, wrong: `a file was not written: its tool Create gave "nothing"`},
 		{name: "other programs", player: player{tools: able()}, expect: proof.Expect{Path: "/usr/bin:/opt/bin:/bin"}, note: "do not look for programs in /opt/bin"},
 		{name: "other tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage.Output++ }, wrong: "it counts 810 tokens in"},
-		{name: "no tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage = nil }, wrong: "it does not tell the tokens"},
+		{name: "no tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage = nil }, wrong: "it does not report the tokens"},
 		{name: "an end that did not come", player: player{tools: able()}, change: func(s *proof.Seen) { s.Failure = "deadline: not done" }, wrong: "it did not end: deadline"},
 		{name: "another answer", player: player{tools: able()}, change: func(s *proof.Seen) { s.Answer = "hello" }, wrong: `its answer is "hello"`},
 	} {

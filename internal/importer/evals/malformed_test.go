@@ -51,7 +51,7 @@ func malformed() []broken {
 		{in, "x.jsonl", "{\"input\": \"a\", \"target\": \"E\", \"choices\": [\"x\", \"y\"]}\n", nil, "x.jsonl:1", "target: \"E\" is none of the 2 choices"},
 		{in, "x.jsonl", "{\"input\": \"a\", \"input\": \"b\", \"target\": \"c\"}\n", nil, "x.jsonl:1", "twice"},
 		{in, "x.csv", "input,target\na,b,c\n", nil, "x.csv:2", "has 3 cells, and the header 2 columns"},
-		{in, "x.csv", "input,input\na,b\n", nil, "x.csv:1", "the column \"input\" stands twice"},
+		{in, "x.csv", "input,input\na,b\n", nil, "x.csv:1", "the column \"input\" is there twice"},
 		{in, "x.eval", "not a zip", nil, "x.eval", "it is no zip archive"},
 		{in, "x.json", `{"version": 2, "eval": {"task": "t"}}`, nil, "x.json", "samples: there are none"},
 		{in, "x.json", `{"version": 2, "eval": "x"}`, nil, "x.json", "eval: found the text"},

@@ -2,8 +2,10 @@
 //
 // What happened counts most: the user stopped the agent, or refused a tool; the next turn wrote
 // the same files again. What the user said in the next turn only ranks, and counts by itself
-// where nothing else is known: words of rejection at its beginning, in some languages. Words of
-// praise alone never make a correction undone.
+// where nothing else is known. It is read by its kind, in English, German, French, Spanish and
+// Chinese: what was done is taken back, blamed, not as it was asked for, wrong or not there. Praise,
+// wishes, questions, reports of other work and the user's own slips are none, and after a question
+// of the agent what is said is an answer.
 //
 // It knows nothing about stores, models or tasks. It is pure.
 package correction
@@ -52,11 +54,14 @@ func Marks(turns []transcript.Turn) []Mark {
 
 func mark(turns []transcript.Turn, i int) (Mark, bool) {
 	m := Mark{Turn: i}
+	if idle(&turns[i]) {
+		return m, false
+	}
 	if turns[i].Interrupted {
 		m.Signs = append(m.Signs, Stopped)
 	}
-	if next := i + 1; next < len(turns) {
-		if Rejects(turns[next].User) {
+	if next := Next(turns, i); next < len(turns) {
+		if Rejects(turns[i].Agent, turns[next].User) {
 			if overlap(turns[i].Files, turns[next].Files) {
 				m.Signs = append(m.Signs, Again)
 			}
@@ -67,6 +72,21 @@ func mark(turns []transcript.Turn, i int) (Mark, bool) {
 		}
 	}
 	return m, len(m.Signs) > 0
+}
+
+// Next is the turn in which the user says what concerns a turn: the one after it, but for mistyped
+// commands.
+func Next(turns []transcript.Turn, i int) int {
+	for i++; i < len(turns) && idle(&turns[i]); {
+		i++
+	}
+	return i
+}
+
+// idle reports whether a turn is a command of the agent's program that was stopped before anything was
+// done, as a mistyped one is.
+func idle(t *transcript.Turn) bool {
+	return t.Interrupted && isCommand(t.User) && t.Agent == "" && len(t.Tools)+len(t.Files) == 0
 }
 
 func overlap(a, b []string) bool {
@@ -87,22 +107,51 @@ func beginning(text string) string {
 	return strings.ToValidUTF8(text[:maxWords], "") + "…"
 }
 
-// rejecting are words of rejection as they begin a message, or a sentence of its beginning.
-var rejecting = pattern.New(`(?i)(^|[.!?\n]\s*)\W*(` + strings.Join([]string{
-	`no[,.!:;]`, `no$`, `nope\b`, `wrong\b`, `incorrect\b`, `(that|this|it)('s| is| was)? ((still|also|just|again|completely|totally|plain|now) )*(not|wrong|incorrect|broken)\b`,
-	`not (what|like|quite|right|correct|that|this)\b`, `(it|that|this|they) (still|does not|doesn't|do not|don't|did not|didn't|is not|isn't|are not|aren't)\b`,
-	`still (not|wrong|broken|fail\w*|the same)`, `you (forgot|missed|should (not|have)|were (not|supposed)|did not|didn't|broke|ignored|must not)`,
-	`i (said|asked|told you|meant|wanted)\b`, `(please )?(revert|undo)\b`, `(please )?do(n't| not) `, `why did you\b`, `stop\b`, `as i said`, `again[,:]`, `actually[, ]`,
-	`nein\b`, `falsch\b`, `das (ist|war|stimmt) (nicht|falsch)`, `immer noch\b`, `non[,. !]`, `faux\b`, `c'est (faux|pas)`, `no es\b`, `incorrecto\b`, `errado\b`, `não[,. !]`,
-	`sbagliato\b`, `нет[,. !]`, `неправильно`, `не так`, `违`, `不对`, `不是`, `错`, `違う`, `違います`, `ちがう`, `아니`, `틀렸`,
-}, "|") + `)`)
+// maxLooked is how much of what a user says is looked at, in bytes: what is further down is as often
+// quoted. Who says in more bytes than maxRemark what there is, describes something new.
+const (
+	maxLooked = 240
+	maxRemark = 160
+)
 
-// Rejects reports whether a message begins by rejecting what was done. Only its first 200 bytes
-// are looked at: what is further down is as often quoted.
-func Rejects(text string) bool {
-	if len(text) > 200 {
-		text = text[:200]
+// Rejects reports whether what a user says rejects what the agent did, of which are its last words. After
+// a question it is an answer, unless it says outright what is wrong.
+func Rejects(agent, said string) bool {
+	whole := len(said) <= maxRemark
+	if len(said) > maxLooked {
+		said = strings.ToValidUTF8(said[:maxLooked], "")
 	}
-	text = strings.ReplaceAll(text, "\u2019", "'") // as phones and word processors write it
-	return rejecting.MatchString(text)
+	text := plain(said)
+	switch {
+	case strings.TrimSpace(text) == "", isCommand(said), !insists(text) && (own.in(text) || outside.in(text)):
+		return false
+	case asksBack(agent):
+		return (insists(text) || loud.in(text)) && !wish.first(text)
+	case praise.first(text):
+		return turn.in(text) && (insists(text) || fault.in(text) || part.in(text))
+	case deny.first(text), part.first(text) && !ahead.in(text):
+		return true
+	case strings.Contains(text, "?"):
+		return !own.in(text) && !learn.in(text) && (insists(text) || ask.in(text) && (fault.in(text) || expect.in(text) || reason.in(text)))
+	case wish.first(text):
+		return insists(text) || contrast.in(text)
+	}
+	return insists(text) || fault.in(text) || expect.in(text) || seen.in(text) || agent != "" && whole && !praise.in(text) && !facts.in(text) && (behaves.in(text) || states.first(text))
 }
+
+// insists reports whether a text says outright that something is not as it was asked for.
+func insists(text string) bool { return undo.in(text) || blame.in(text) || outright.in(text) }
+
+// asksBack reports whether an agent's last sentence asks or proposes something, or says that it could not.
+func asksBack(agent string) bool {
+	text := strings.TrimRight(plain(agent[max(0, len(agent)-maxLooked):]), " .!")
+	if i := strings.LastIndexAny(strings.TrimRight(text, " ?"), ".!?"); i >= 0 {
+		text = text[i+1:]
+	}
+	return offers.in(text + " ")
+}
+
+// isCommand reports whether a text is a command of the agent's program, such as one that was mistyped.
+func isCommand(text string) bool { return command.MatchString(text) }
+
+var command = pattern.New(`^\s*/[\pL\d:_-]*(\s|$)`)

@@ -15,7 +15,7 @@ func TestRejects(t *testing.T) {
 		"I said ISO dates!", "Please revert that.", "don't touch main.go", "Nein, das ist falsch.", "不对", "違います。", "Great. It still does not compile",
 		"Actually, use tabs", "That\u2019s not it", "It doesn\u2019t work", "That's still wrong, use ISO dates", "This is completely broken", "it is just wrong", "it doesn't work",
 	} {
-		if !Rejects(text) {
+		if !Rejects("", text) {
 			t.Errorf("%q is no rejection", text)
 		}
 	}
@@ -23,7 +23,7 @@ func TestRejects(t *testing.T) {
 		"Thanks, perfect!", "Now add a test for the parser", "Write a note on the wrong answers of last week", "normalise the names", "Nothing else for now", "What does this function do?",
 		"Notice that the file has two parts. Split it.", "Add a stopwatch to the page", "Nonetheless fine", "Explain why the build failed yesterday",
 	} {
-		if Rejects(text) {
+		if Rejects("", text) {
 			t.Errorf("%q is taken for a rejection", text)
 		}
 	}

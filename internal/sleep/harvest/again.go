@@ -55,6 +55,7 @@ func Again(ctx context.Context, places transcript.Places, clean transcript.Clean
 	if i < 0 {
 		return not(OtherSource)
 	}
+	places.Projects = []string{s.Project}
 	stores, err := sources[i].Stores(ctx, places)
 	at := slices.IndexFunc(stores, func(st transcript.Store) bool { return st.Path() == s.Store })
 	switch {

@@ -98,6 +98,7 @@ func Run(ctx context.Context, b *bank.Bank, terms Terms, in Inputs) (Report, err
 			return h.report, err
 		}
 	}
+	h.in.Places.Projects = terms.Projects.Allowed()
 	h.clock()
 	stores := h.stores(ctx)
 	if err := h.read(ctx, stores); err != nil {
@@ -115,12 +116,12 @@ type harvest struct {
 	report Report
 }
 
-// digest names what is wanted, but for Since: stores that were read under other terms are read
-// again.
+// digest names what is wanted, but for Since and Keep: stores that were read under other terms are
+// read again, as are those of which older sessions are wanted than before.
 func (t Terms) digest() string {
-	data, err := json.Marshal([]any{t.Projects.Allowed(), t.Headless})
+	data, err := json.Marshal([]any{t.Projects.Allowed(), t.Headless, t.Disk})
 	if err != nil {
-		panic("harvest: digest: " + err.Error()) // texts and a bool
+		panic("harvest: digest: " + err.Error()) // texts, a bool and a number
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
@@ -231,7 +232,7 @@ func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 		res.report.Problems = append(res.report.Problems, transcript.Problem{Path: path, What: fmt.Sprintf("%d more problems", r.More)})
 	}
 	res.store = bank.Store{
-		Path: path, Source: s.Source, Mark: r.Mark, Terms: h.digest, Since: h.terms.Since, ReadAt: h.in.Now.UTC(), Highest: highest(res.sessions),
+		Path: path, Source: s.Source, Mark: r.Mark, Terms: h.digest, Since: h.oldest(), ReadAt: h.in.Now.UTC(), Highest: highest(res.sessions),
 		Bytes: r.Bytes, LeftOut: res.report.LeftOut, Problems: res.report.Problems,
 	}
 	if res.err != nil {
@@ -261,7 +262,7 @@ func count(left map[string]int, why string, n int) {
 
 // same reports whether a store has nothing new under the terms.
 func (h *harvest) same(old bank.Store, mark transcript.Mark) bool {
-	return old.Error == "" && old.Mark == mark && old.Terms == h.digest && (old.Since.IsZero() || !h.terms.Since.IsZero() && !h.terms.Since.Before(old.Since))
+	return old.Error == "" && old.Mark == mark && old.Terms == h.digest && !h.oldest().Before(old.Since)
 }
 
 func (h *harvest) temp() string {
@@ -310,11 +311,15 @@ func (h *harvest) take(ctx context.Context, res *result, t transcript.Transcript
 	res.report.Turns += len(t.Turns)
 }
 
-func (h *harvest) leftOut(t transcript.Transcript) string {
-	oldest := h.terms.Since
-	if keep := h.in.Now.Add(-h.terms.Keep); h.terms.Keep > 0 && keep.After(oldest) {
-		oldest = keep
+// oldest is the time before which sessions that ended are left out; zero: none is for its time.
+func (h *harvest) oldest() time.Time {
+	if keep := h.in.Now.Add(-h.terms.Keep); h.terms.Keep > 0 && keep.After(h.terms.Since) {
+		return keep
 	}
+	return h.terms.Since
+}
+
+func (h *harvest) leftOut(t transcript.Transcript) string {
 	switch {
 	case t.Project == "":
 		return NoProject
@@ -328,7 +333,7 @@ func (h *harvest) leftOut(t transcript.Transcript) string {
 		return Headless
 	case len(t.Turns) > 0 && t.Ended.IsZero():
 		return NoTime
-	case len(t.Turns) > 0 && t.Ended.Before(oldest):
+	case len(t.Turns) > 0 && t.Ended.Before(h.oldest()):
 		return TooOld
 	}
 	return ""

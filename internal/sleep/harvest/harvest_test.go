@@ -207,6 +207,51 @@ func TestSinceDoesNotLoseWhatIsOlder(t *testing.T) {
 	}
 }
 
+// A store depends on more than its files: on what is kept, and on what the agent notes elsewhere.
+func TestWhatIsKeptLongerIsReadAgain(t *testing.T) {
+	t.Parallel()
+	s, state := store{t.TempDir()}, t.TempDir()
+	s.write(t, "a.jsonl", begin("a", "/srv/shop")+user("x", "2026-06-10T08:00:00Z"))
+	s.run(t, state, nil)
+	if diff := cmp.Diff(map[string]string{}, kept(t, state)); diff != "" {
+		t.Error(diff)
+	}
+	longer := func(terms *harvest.Terms, _ *harvest.Inputs) { terms.Keep = 365 * 24 * time.Hour }
+	s.run(t, state, longer)
+	if diff := cmp.Diff(map[string]string{"a": "x"}, kept(t, state)); diff != "" {
+		t.Error(diff)
+	}
+	later := func(terms *harvest.Terms, in *harvest.Inputs) { longer(terms, in); in.Now = in.Now.Add(time.Hour) }
+	if r := s.run(t, state, later); r.Bytes != 0 {
+		t.Errorf("read again: %+v", r)
+	}
+}
+
+func TestCursorProjectThatIsNotedLater(t *testing.T) {
+	t.Parallel()
+	home, state := t.TempDir(), t.TempDir()
+	write := func(name, text string) {
+		file := filepath.Join(home, ".cursor", "projects", "srv-shop-of-two", filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("agent-transcripts/s/s.jsonl", `{"role":"user","message":{"content":[{"type":"text","text":"<timestamp>Friday, Nov 20, 2026, 2:21 AM (UTC)</timestamp><user_query>hi</user_query>"}]}}`+"\n")
+	s := store{t.TempDir()}
+	cursor := func(_ *harvest.Terms, in *harvest.Inputs) {
+		in.Sources, in.Places = []transcript.Source{transcript.Cursor{}}, transcript.Places{Home: home, OS: "linux", Env: func(string) string { return "" }}
+	}
+	s.run(t, state, cursor)
+	if diff := cmp.Diff(map[string]string{}, kept(t, state)); diff != "" {
+		t.Error(diff)
+	}
+	write(".workspace-trusted", `{"workspacePath":"/srv/shop/of-two"}`)
+	s.run(t, state, cursor)
+	if diff := cmp.Diff(map[string]string{"s": "hi"}, kept(t, state)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestABadStoreDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	s, state := store{t.TempDir()}, t.TempDir()

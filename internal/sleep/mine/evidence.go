@@ -81,10 +81,11 @@ func answered(t transcript.Turn) bool {
 // believable reports whether a mark is a correction of what was done: neither thanks that begin
 // with a no, nor a change of mind.
 func (e *evidence) believable(m correction.Mark) bool {
-	if m.Turn+1 >= len(e.t.Turns) {
+	next := correction.Next(e.t.Turns, m.Turn)
+	if next >= len(e.t.Turns) {
 		return false // nothing followed
 	}
-	said := ownText(e.t.Turns[m.Turn+1].User)
+	said := ownText(e.t.Turns[next].User)
 	if abandons().MatchString(beginning(said, 200)) {
 		return false
 	}
@@ -96,7 +97,7 @@ func (e *evidence) believable(m correction.Mark) bool {
 		return stopped && !slices.Contains(m.Signs, correction.Said)
 	}
 	// What is rejected in a quotation is rejected by somebody else.
-	return stopped || correction.Rejects(said)
+	return stopped || correction.Rejects(e.t.Turns[m.Turn].Agent, said)
 }
 
 func beginning(text string, n int) string {

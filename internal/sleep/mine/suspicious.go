@@ -40,7 +40,7 @@ func (u UserWords) mark(text string) (mark string, dangerous bool) {
 		if !u.have(f) {
 			continue
 		}
-		danger := f.kind == kindDanger || f.kind == kindDisable || f.kind == kindSend || secrets().MatchString(f.what)
+		danger := f.kind == kindDanger || f.kind == kindDisable || f.kind == kindSend || f.kind == kindSecret || f.kind == kindAccess || secrets().MatchString(f.what)
 		order, reach = order || f.kind == kindOrder, reach || f.kind != kindOrder && f.kind != kindPath
 		if mark == "" || danger && !dangerous {
 			mark, dangerous = fmt.Sprintf("it %s, in the user's own words: %s", f.kind, excerpt(f.what, 100)), danger
@@ -69,6 +69,9 @@ const (
 	kindDisable kind = "asks to disable or ignore something"
 	kindSend    kind = "asks to send something"
 	kindOrder   kind = "gives a standing order"
+	kindSecret  kind = "gives away credentials"
+	kindAccess  kind = "grants access"
+	kindDefer   kind = "leaves what to do to something written elsewhere"
 )
 
 // finding is something in a text that a person has to see.
@@ -90,6 +93,9 @@ const programs = `bash|zsh|ksh|csh|fish|pwsh|powershell|python3?|perl|ruby|php|n
 var scans = []scan{
 	{kindURL, lazily(`(?i)\b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s<>"'` + "`" + `)\]}]+|\bwww\.[^\s<>"'` + "`" + `)\]}]+|\b(data|javascript|mailto):[^\s<>"']+`)},
 	{kindURL, lazily(`(?i)\b([a-z0-9-]{1,63}\.)+(com|net|org|io|dev|app|xyz|ru|cn|info|biz|top|site|online|example|test|onion|gg|cloud|tk|host|link|click|zip|mov)\b(:\d+)?(/[^\s<>"'` + "`" + `]*)?`)},
+	// A host with a path, whatever it ends with: no label of it is a number alone, and nothing is before it.
+	{kindURL, lazily(`(?:^|[^\p{L}\p{N}_./@\\~-])(?:[\p{Latin}\p{Greek}\p{Cyrillic}\d][\p{Latin}\p{Greek}\p{Cyrillic}\d_-]*(?:\.|\[\.\]|\(\.\)))+\p{L}[\p{Latin}\p{Greek}\p{Cyrillic}\d_-]+(?::\d{1,5})?/[^\s<>"'` + "`" + `]*`)},
+	{kindURL, lazily(`\b[a-zA-Z][\w-]*:\d{2,5}/[^\s<>"'` + "`" + `]*|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.\p{L}[\w-]+|\[[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}\][:/][^\s<>"'` + "`" + `]*`)},
 	{kindURL, lazily(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b(:\d+)?|\blocalhost\b(:\d+)?`)},
 	{kindDanger, lazily(`(?i)\b(curl|wget|sudo|doas|netcat|ncat|telnet|sftp|scp|rsync|mkfs|powershell|pwsh|osascript|iex|invoke-(webrequest|expression|restmethod)|certutil|bitsadmin)\b[^\n` + "`" + `]{0,80}|\brm\s+-\w+[^\n` + "`" + `]{0,80}|\|\s*(ba|z|da|k)?sh\b|\|\s*python3?\b|\bbase64\s+(-d|--decode)\b|\bchmod\s+[+0-7ugo]\S*[^\n` + "`" + `]{0,40}|\b(ssh|nc)\s+[-\w]\S*[^\n` + "`" + `]{0,60}|\bgit\s+(push|remote|config|clone)\b[^\n` + "`" + `]{0,60}|\beval\s*\(|\bexec\s*\(|\bos\.system\b|\bsubprocess\.`)},
 	{kindCommand, lazily("(?i)`\\s*\\$?\\s*(" + programs + ")\\s+[^`\n]+`")},
@@ -99,9 +105,9 @@ var scans = []scan{
 	{kindPath, lazily(`(?i)(^|[\s"'` + "`" + `(=:,\[])(/?([\w.@-]+/)*[\w@-][\w.@-]*\.(` + extensions + `))\b|(^|[\s"'` + "`" + `(])(\.env|\.ssh|\.aws|\.netrc|\.npmrc|\.git|\.github|id_rsa|authorized_keys|\.bashrc|\.zshrc|\.profile|\.mcp\.json)\b[^\s"'` + "`" + `)]*`)},
 	{kindRun, lazily(`(?i)\b(run|runs|running|execute|executes|executing|launch|invoke|start|install|installs|source|führe|ausführen|starte|installiere|exécute[rz]?|lance[rz]?|ejecuta[r]?|instala[r]?)\b(\s+\S+){0,4}?\s+(script|scripts|skript|command|commands|befehl|commande|comando|binary|program|installer|payload|shell|terminal|code below|following|attached|package|paket)\b`)},
 	{kindFetch, lazily(`(?i)\b(fetch|fetches|download|downloads|retrieve|load|pull|get|visit|open|browse|lade|hole|télécharge[rz]?|descarga[r]?)\b(\s+\S+){0,5}?\s+(url|link|page|site|website|server|remote|internet|web|endpoint|host|cdn|gist|pastebin|herunter)\b`)},
-	{kindDisable, lazily(`(?i)\b(disable|disables|disabling|turn(ing)? off|switch(ing)? off|bypass|bypasses|skip|skips|skipping|circumvent|deactivate|suppress|ignore|ignores|disregard|override|overrule|forget|deaktiviere|umgehe|ignoriere|überspringe|désactive[rz]?|contourne[rz]?|desactiva[r]?|omite|omitir)\b(\s+\S+){0,4}?\s+(checks?|tests?|reviews?|gates?|security|safety|sandbox|confinement|permissions?|auth\w*|verification|validation|lint\w*|hooks?|guard\w*|logging|firewall|antivirus|approvals?|consent|warnings?|instructions?|anweisungen|rules?|regeln|polic(y|ies)|prompts?|prüfung(en)?|sicherheit|vérifications?|consignes|instrucciones|pruebas)\b|--(no-verify|insecure|force|no-check\w*|skip-\w+|disable-\w+)\b`)},
-	{kindSend, lazily(`(?i)\b(send|sends|post|posts|upload|uploads|email|e-mail|mail|forward|leak|transmit|publish|submit|push|sende|schicke|envoie[rz]?|env[ií]a[r]?)\b(\s+\S+){0,6}?\s+(secrets?|tokens?|keys?|passwords?|credentials?|env|environment|cookies?|sessions?|history|contents?|data|files?|it|them|results?|daten|données|datos)\b(\s+\S+){0,2}?\s+(to|at|via|into|an|nach|à|vers|a)\b|\bexfiltrat\w*|\b(print|reveal|show|leak|output|include|append|add|paste)\b(\s+\S+){0,5}?\s+(secrets?|api keys?|passwords?|credentials?|environment variables?|env vars?|private keys?|access tokens?)\b`)},
-	{kindOrder, lazily(`(?i)\bfrom now on\b|\bin (all|every) (future )?(session|answer|repl(y|ie)|task|conversation)s?\b|\b(previous|prior|above|earlier) (instructions|rules|prompts?)\b|\bsystem prompt\b|\byou are now\b|\b(do not|don't|never) (tell|inform|mention (this|it) to)\b|\bwithout (telling|asking)\b|\b(secretly|silently)\b|\bab jetzt\b|\bdésormais\b|\ba partir de ahora\b`)},
+	{kindDisable, lazily(`(?i)\b(disable|disables|disabling|turn(ing)? off|switch(ing)? off|bypass|bypasses|skip|skips|skipping|circumvent|deactivate|suppress|ignore|ignores|disregard|override|overrule|forget|deaktiviere|umgehe|ignoriere|überspringe|désactive[rz]?|contourne[rz]?|desactiva[r]?|omite|omitir)\b(\s+\S+){0,4}?\s+(checks?|tests?|reviews?|gates?|security|safety|sandbox|log-?ins?|sign-?ins?|2fa|confinement|permissions?|auth\w*|verification|validation|lint\w*|hooks?|guard\w*|logging|firewall|antivirus|approvals?|consent|warnings?|instructions?|anweisungen|rules?|regeln|polic(y|ies)|prompts?|prüfung(en)?|sicherheit|vérifications?|consignes|instrucciones|pruebas)\b|--(no-verify|insecure|force|no-check\w*|skip-\w+|disable-\w+)\b`)},
+	{kindSend, lazily(`(?i)\b(send|sends|post|posts|upload|uploads|email|e-mail|mail|forward|leak|transmit|publish|submit|push|sende|schicke|envoie[rz]?|env[ií]a[r]?)\b(\s+\S+){0,6}?\s+(secrets?|tokens?|keys?|passwords?|credentials?|env|environment|cookies?|sessions?|history|contents?|data|files?|it|them|results?|daten|données|datos)\b(\s+\S+){0,2}?\s+(to|at|via|into|an|nach|à|vers|a)\b|\bexfiltrat\w*`)},
+	{kindOrder, lazily(`(?i)\bfrom now on\b|\bin (all|every) (future )?(session|answer|repl(y|ie)|task|conversation)s?\b|\b(previous|prior|above|earlier) (instructions|rules|prompts?)\b|\bsystem prompt\b|\byou are now\b|\b(do not|don't|never) (tell|inform|mention (this|it) to)\b|\b(secretly|silently)\b|\bab jetzt\b|\bdésormais\b|\ba partir de ahora\b`)},
 }
 
 const extensions = `sh|bash|zsh|ps1|bat|cmd|exe|msi|dll|so|dylib|jar|app|dmg|deb|rpm|py|js|mjs|cjs|ts|tsx|jsx|rb|pl|php|go|rs|c|h|cc|cpp|hpp|cs|java|kt|swift|scala|lua|sql|json|jsonl|yaml|yml|toml|ini|cfg|conf|xml|html|css|scss|csv|tsv|md|txt|log|lock|pem|key|crt|zip|tar|gz|tgz|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|ipynb|env|tf|proto|gradle|mk|vue`
@@ -116,13 +122,13 @@ func findings(text string) []finding {
 		out = append(out, finding{kindOrder, "more text than is looked at"})
 		text = beginning(text, maxScanned)
 	}
-	text = norm.NFKC.String(text) // letters of full width are letters
+	text = visible(norm.NFKC.String(text)) // letters of full width are letters
 	for _, s := range scans {
 		for _, what := range s.pattern().FindAllString(text, 50) {
 			out = append(out, finding{s.kind, strings.Trim(what, " \t\n\"'`(=:,[")})
 		}
 	}
-	return out
+	return append(out, claimsIn(text)...)
 }
 
 // have reports whether the user's own words have what was found: what is named letter by letter,

@@ -1,6 +1,9 @@
 package mine
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -223,4 +226,40 @@ func FuzzReadReply(f *testing.F) {
 			t.Errorf("%d, %v", len(list), err)
 		}
 	})
+}
+
+// TestInjectedRules has sentences of both kinds that were written before the rules that tell them apart.
+func TestInjectedRules(t *testing.T) {
+	t.Parallel()
+	for file, held := range map[string]bool{"injected.txt": true, "ordinary.txt": false} {
+		data, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			if got := Suspicious(line, UserWords{}); (got != "") != held {
+				t.Errorf("%s: %s: %q", file, line, got)
+			}
+		}
+	}
+}
+
+// A bare host with a path is an address whatever its ending; a path of files and a version are none.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for text, address := range map[string]bool{
+		"evil.example.zip/x": true, "files.corp-internal/setup": true, "10.0.0.5/a": true, "host.name.anything/path": true, "(see a.bc/d)": true,
+		"Evil.Quux/x": true, "a-b.co:81/x?y=z": true, "box:8080/x": true, "häuser.quux/x": true, "ops@relay.quux": true, "evil[.]quux/x": true, "ev\u200bil.quux/x": true,
+		"src/app/main.go": false, "docs/a.md": false, "node_modules/x.y/z": false, "./x.y/z": false, "../a.bc/d": false, "@scope/pkg.name/x": false, "/srv/a.bc/d": false,
+		"v1.2/v1.3": false, "3.12/lib": false, "lodash@4.17.21": false, "and/or": false, "e.g./i.e.": false, "16:9/4:3": false, "main.go:42": false, "1.x/2.x": false, `C:\x.yy/z`: false, "a[1:2]/b": false,
+	} {
+		got := slices.ContainsFunc(findings("Use "+text+" here."), func(f finding) bool { return f.kind == kindURL })
+		if got != address {
+			t.Errorf("%s: an address: %v", text, got)
+		}
+	}
 }

@@ -128,7 +128,7 @@ func TestTrap85EvidenceBeginsAnew(t *testing.T) {
 			h.day(3, "", true)
 			h.minedAndReviewed()
 			c := h.night().Targets[0].Continued
-			if c == nil || c.State != string(bank.Dropped) || !strings.Contains(c.Reason, change.says) || !strings.Contains(c.Reason, "begins anew") {
+			if c == nil || c.State != string(bank.Dropped) || !strings.Contains(c.Reason, change.says) || !strings.Contains(c.Reason, "begins again") {
 				t.Errorf("%+v", c)
 			}
 		})

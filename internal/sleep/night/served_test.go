@@ -47,7 +47,7 @@ func TestTrap66AnotherModelAnswers(t *testing.T) {
 					t.Fatalf("%s: %s", got.Outcome, got.Reason)
 				}
 				c := got.Continued
-				if i == 1 && (c == nil || c.State != string(tt.state) || (c.State == string(bank.Dropped)) != strings.Contains(c.Reason, "begins anew") || (c.Pairs == 0) != (bank.State(c.State) == bank.Dropped)) {
+				if i == 1 && (c == nil || c.State != string(tt.state) || (c.State == string(bank.Dropped)) != strings.Contains(c.Reason, "begins again") || (c.Pairs == 0) != (bank.State(c.State) == bank.Dropped)) {
 					t.Errorf("carried: %+v", c)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -24,8 +25,10 @@ import (
 // as an event user_message or agent_message of older versions. Within a turn of the agent the
 // same words count as often as the place that has them most often. Of a response_item the
 // user's are the parts of content_item_kinds user.text, without inherited_user_message; where
-// a version does not say kinds, only events are the user's words. Versions before 0.30 wrote
-// bare items without events: there what is wrapped in the program's own tags is left out.
+// a version does not say kinds, only events are the user's words. Versions before September 2025
+// wrote bare items without events: there what is wrapped in the program's own tags is left out, all
+// turns have the time at which the session began, and the folder is that of the environment's text or
+// of the first call that names one. The oldest wrote them as one document, rollout-….json.
 //
 // A fork copies its parent's records under their own ids: the first session_meta is that of
 // the session. thread_rolled_back takes turns back; a session of history_mode paginated continues in a
@@ -52,7 +55,8 @@ func (Codex) Name() string { return "codex" }
 func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
 	root := p.root(c.Name(), "CODEX_HOME", ".codex")
 	rollout := func(name string) bool {
-		return strings.HasPrefix(path.Base(name), "rollout-") && path.Ext(strings.TrimSuffix(name, packed)) == ".jsonl"
+		ext := path.Ext(strings.TrimSuffix(name, packed))
+		return strings.HasPrefix(path.Base(name), "rollout-") && (ext == ".jsonl" || ext == ".json")
 	}
 	live, err := files(ctx, c.Name(), root, "sessions", rollout)
 	archived, err2 := files(ctx, c.Name(), root, "archived_sessions", rollout)
@@ -126,6 +130,9 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	x := &codexSession{b: r.Builder(c.Name()), calls: map[string]string{}, patches: map[string]codexPatch{}, known: map[string]bool{}}
 	x.said.reset()
 	x.b.Session(rolloutID(s.Name), "")
+	if path.Ext(s.Name) == ".json" {
+		return x.document(ctx, s, r)
+	}
 	end, err := c.endOf(ctx, s)
 	if err != nil {
 		return err
@@ -154,12 +161,28 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(x.b)
 }
 
+// document reads a session that is one document.
+func (x *codexSession) document(ctx context.Context, s Store, r *Reading) error {
+	doc, ok, err := r.document(ctx, s)
+	if err != nil || !ok {
+		return err
+	}
+	x.meta(doc.Get("session"))
+	doc.Get("items").ForEach(func(_, item gjson.Result) bool {
+		x.n++
+		x.item(item, item, true)
+		return true
+	})
+	return r.Done(x.b)
+}
+
 // rolloutID is the id of a session as the name of its file says it.
 func rolloutID(name string) string {
 	if m := segment.FindStringSubmatch(name); m != nil {
 		return m[1]
 	}
-	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), packed), ".jsonl")
+	base := strings.TrimSuffix(path.Base(name), packed)
+	base = strings.TrimSuffix(base, path.Ext(base))
 	const uuid = 36
 	if len(base) > uuid {
 		return base[len(base)-uuid:]
@@ -170,8 +193,10 @@ func rolloutID(name string) string {
 // codexSession is one file that is being read.
 type codexSession struct {
 	b      *Builder
-	n      int    // the line
-	met    bool   // its session_meta was there
+	n      int  // the line
+	met    bool // its session_meta was there
+	bare   bool // the items are bare
+	began  time.Time
 	helper bool   // a subagent's session
 	root   string // the session at which a chain of forks began
 	users  int    // messages of the user so far
@@ -203,7 +228,7 @@ func (x *codexSession) record(rec gjson.Result) {
 		}
 	case "": // a bare session_meta
 		if !x.met && rec.Get("id").Type == gjson.String && rec.Get("timestamp").Exists() {
-			x.bareMeta(rec)
+			x.meta(rec)
 		}
 	default:
 		if !rec.Get("payload").Exists() {
@@ -230,7 +255,7 @@ func (x *codexSession) meta(p gjson.Result) {
 	if x.met {
 		return
 	}
-	x.met = true
+	x.met, x.began = true, instant(p.Get("timestamp"))
 	x.b.Session(p.Get("id").Str, p.Get("cli_version").Str)
 	x.b.Project(p.Get("cwd").Str)
 	x.b.At(p.Get("git.branch").Str, p.Get("git.commit_hash").Str)
@@ -243,13 +268,6 @@ func (x *codexSession) meta(p gjson.Result) {
 	case source.Str == "exec" || source.Str == "mcp" || strings.HasPrefix(by, "codex_exec") || strings.HasPrefix(by, "codex_sdk"):
 		x.b.Origin(Headless)
 	}
-}
-
-// bareMeta is the first line of versions before 0.30.
-func (x *codexSession) bareMeta(rec gjson.Result) {
-	x.met, x.root = true, rec.Get("id").Str
-	x.b.Session(x.root, "")
-	x.b.At(rec.Get("git.branch").Str, rec.Get("git.commit_hash").Str)
 }
 
 // begin begins a turn of the agent, unless it is the one that is in progress.
@@ -300,7 +318,11 @@ func (x *codexSession) user(place int, id, text string, at gjson.Result) {
 	if strings.TrimSpace(text) == "" || !x.said.anew(place, text) {
 		return
 	}
-	if x.b.User(x.id(id, text), text, instant(at)) {
+	when := instant(at)
+	if when.IsZero() {
+		when = x.began
+	}
+	if x.b.User(x.id(id, text), text, when) {
 		clear(x.calls)
 		clear(x.known)
 		clear(x.patches)
@@ -354,6 +376,7 @@ func (x *codexSession) skill(name string) {
 // item is a response_item: a part of the conversation as the model is shown it.
 func (x *codexSession) item(rec, p gjson.Result, bare bool) {
 	at := rec.Get("timestamp")
+	x.bare = bare
 	switch p.Get("type").Str {
 	case "message":
 		x.message(rec, p, bare)
@@ -408,7 +431,7 @@ func (x *codexSession) parts(content, kinds gjson.Result, bare bool) string {
 		if own {
 			out = append(out, text)
 		} else if bare {
-			x.b.Project(between(text, "<cwd>", "</cwd>"))
+			x.b.Project(strings.TrimSpace(first(between(text, "<cwd>", "</cwd>"), between(text, "\nCurrent working directory:", "\n"))))
 		}
 	}
 	return strings.Join(out, "\n")

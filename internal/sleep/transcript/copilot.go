@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (c Copilot) Stores(ctx context.Context, p Places) ([]Store, error) {
 	})
 	db, dbErr := files(ctx, c.Name(), root, "session-store.db", func(string) bool { return true })
 	for i := range db {
-		db[i].Beside = []string{db[i].Name + "-wal"}
+		db[i].Beside, db[i].Note = []string{db[i].Name + "-wal"}, copilotEventful(out)
 	}
 	return append(out, db...), errors.Join(err, dbErr)
 }
@@ -58,10 +59,7 @@ func (c Copilot) Read(ctx context.Context, s Store, r *Reading) error {
 	if path.Ext(s.Name) == ".db" {
 		return r.database(ctx, s, func(db *sql.DB) error { return c.sessions(ctx, s, r, db) })
 	}
-	id := path.Base(path.Dir(s.Name))
-	if path.Base(s.Name) != "events.jsonl" {
-		id = strings.TrimSuffix(path.Base(s.Name), ".jsonl")
-	}
+	id := copilotSession(s)
 	e := &copilotEvents{b: r.Builder(c.Name()), calls: map[string]copilotCall{}, turnOf: map[string]string{}}
 	e.b.Session(id, "")
 	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
@@ -297,11 +295,7 @@ func (c Copilot) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB) 
 			return err
 		}
 	}
-	root, err := os.OpenRoot(s.Root)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", s.Path(), err)
-	}
-	defer func() { _ = root.Close() }() // it was only read
+	eventful := strings.Split(s.Note, "\n")
 	rows, err := db.QueryContext(ctx, "SELECT id, coalesce(cwd, ''), coalesce(branch, '') FROM sessions ORDER BY created_at, id")
 	if err != nil {
 		return fmt.Errorf("read sessions of %s: %w", s.Path(), err)
@@ -312,7 +306,7 @@ func (c Copilot) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB) 
 		if err := rows.Scan(&id, &cwd, &branch); err != nil {
 			return fmt.Errorf("read sessions of %s: %w", s.Path(), err)
 		}
-		if copilotHasEvents(root, id) {
+		if slices.Contains(eventful, id) {
 			continue
 		}
 		b := r.Builder(c.Name())
@@ -332,17 +326,23 @@ func (c Copilot) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB) 
 	return rows.Err()
 }
 
-// copilotHasEvents reports whether the events of a session are there.
-func copilotHasEvents(root *os.Root, id string) bool {
-	if id == "" || strings.ContainsAny(id, `/\`) {
-		return false
-	}
-	for _, name := range []string{"session-state/" + id + "/events.jsonl", "session-state/" + id + ".jsonl"} {
-		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-			return true
+// copilotEventful are the sessions whose events are there, each on a line.
+func copilotEventful(events []Store) string {
+	var out []string
+	for _, s := range events {
+		if info, err := os.Lstat(s.Path()); err == nil && info.Size() > 0 {
+			out = append(out, copilotSession(s))
 		}
 	}
-	return false
+	return strings.Join(out, "\n")
+}
+
+// copilotSession is the session of a file of events.
+func copilotSession(s Store) string {
+	if path.Base(s.Name) == "events.jsonl" {
+		return path.Base(path.Dir(s.Name))
+	}
+	return strings.TrimSuffix(path.Base(s.Name), ".jsonl")
 }
 
 func (c Copilot) turns(ctx context.Context, db *sql.DB, session string, b *Builder) error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ import (
 // there only as a text before the user's words; without it a turn has the time of the file.
 //
 // The project is that of chats/*/<session>/meta.json, or of .workspace-trusted in its folder;
-// without both the one of the paths that tools were given whose name the folder has. Helpers
+// without both the one of the paths that tools were given whose name the folder has, and without
+// such a path the only folder of that name that is asked for or is on the disk. Helpers
 // are reported by subagents/ in their path and by isSubagent in meta.json.
 //
 // Not tried on a real store: written from public descriptions of versions to 2026.10.
@@ -61,10 +63,10 @@ func (c Cursor) Stores(ctx context.Context, p Places) ([]Store, error) {
 		if len(found) == 0 {
 			continue
 		}
-		trusted := small(ctx, root, dir+"/.workspace-trusted").Get("workspacePath").Str
+		trusted, named := small(ctx, root, dir+"/.workspace-trusted").Get("workspacePath").Str, cursorFolder(folder, p)
 		for i := range found {
 			meta := small(ctx, root, chats[cursorSession(found[i])])
-			found[i].Note = first(absolute(meta.Get("cwd").Str), absolute(trusted))
+			found[i].Note = first(absolute(meta.Get("cwd").Str), absolute(trusted)) + "\n" + named
 			if meta.Get("isSubagent").Bool() {
 				found[i].Note = cursorHelper + found[i].Note
 			}
@@ -123,6 +125,7 @@ func (c Cursor) Read(ctx context.Context, s Store, r *Reading) error {
 	x := &cursorReader{b: r.Builder(c.Name()), said: map[string]int{}}
 	x.b.Session(cursorSession(s), "")
 	project, helper := strings.CutPrefix(s.Note, cursorHelper)
+	project, named, _ := strings.Cut(project, "\n")
 	if helper {
 		x.b.Origin(Subagent)
 	}
@@ -132,7 +135,7 @@ func (c Cursor) Read(ctx context.Context, s Store, r *Reading) error {
 			return err
 		}
 	}
-	x.b.Project(project)
+	x.b.Project(first(project, named))
 	if r.Wanted != nil && !r.Wanted(x.b.t.Project) {
 		return r.mark(ctx, s)
 	}
@@ -186,11 +189,66 @@ func ancestor(file, slug string) string {
 	return ""
 }
 
-// cursorSlug is a path as the name of a folder: whatever is neither letter nor digit is a dash.
+// cursorSlug is a path as the name of a folder: whatever is neither letter nor digit is a dash, and
+// the letter of a drive is small.
 func cursorSlug(dir string) string {
+	if len(dir) > 1 && dir[1] == ':' {
+		dir = strings.ToLower(dir[:1]) + dir[1:]
+	}
 	return strings.Join(strings.FieldsFunc(dir, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9')
 	}), "-")
+}
+
+// cursorFolder returns the only folder of which slug is the name, among those that are asked for and those
+// that are on the disk; "" where there are several, as my-shop and my/shop have the same name.
+func cursorFolder(slug string, p Places) string {
+	top, rest := "/", slug
+	if p.OS == "windows" {
+		if len(slug) < 3 || slug[1] != '-' {
+			return ""
+		}
+		top, rest = slug[:1]+`:\`, slug[2:]
+	}
+	lists := 100 // folders on the way that are listed
+	found := listSlug(top, rest, &lists)
+	for _, dir := range p.Projects {
+		if cursorSlug(dir) == slug && !slices.Contains(found, dir) {
+			found = append(found, dir)
+		}
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// listSlug returns the folders below dir of which the rest of a name is the name.
+func listSlug(dir, rest string, lists *int) (out []string) {
+	if *lists--; *lists < 0 {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // what cannot be listed is not known by its name
+	}
+	for _, e := range entries {
+		name := cursorSlug(e.Name())
+		more, is := strings.CutPrefix(rest, name)
+		if !is || name == "" || more != "" && more[0] != '-' {
+			continue
+		}
+		at := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(at); err != nil || !info.IsDir() {
+			continue
+		}
+		if more == "" {
+			out = append(out, at)
+			continue
+		}
+		out = append(out, listSlug(at, more[1:], lists)...)
+	}
+	return out
 }
 
 type cursorReader struct {

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/testing/transcripttest"
 )
@@ -139,6 +141,46 @@ func TestTrap42CursorNestedProjects(t *testing.T) {
 		res := readFiles(t, transcript.Cursor{}, c.files)
 		if len(res.Transcripts) != 1 || res.Transcripts[0].Project != c.want {
 			t.Errorf("%s: %+v", name, res.Transcripts)
+		}
+	}
+}
+
+// A session that names no path is of the only folder that the name of its own may be.
+func TestCursorFolderByItsName(t *testing.T) {
+	t.Parallel()
+	on := t.TempDir()
+	for _, dir := range []string{"shop", "my-app", "my/app", "one/deep er"} {
+		if err := os.MkdirAll(filepath.Join(on, filepath.FromSlash(dir)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slug := func(dir string) string {
+		return strings.Trim(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(dir, "-"), "-")
+	}
+	for dir, c := range map[string]struct {
+		asked []string
+		want  string
+	}{
+		on + "/shop":        {nil, on + "/shop"},
+		on + "/one/deep er": {nil, on + "/one/deep er"},
+		on + "/gone":        {nil, ""},
+		on + "/gone.by":     {[]string{on + "/gone.by", on + "/shop"}, on + "/gone.by"},
+		on + "/my-app":      {nil, ""}, // or my/app
+		on + "/my/app":      {[]string{on + "/my/app"}, ""},
+		on + "/shop.":       {[]string{on + "/shop."}, ""}, // or shop
+	} {
+		p := transcripttest.Case{Source: transcript.Cursor{}}.Places(layFiles(t, map[string]string{
+			".cursor/projects/" + slug(dir) + "/agent-transcripts/s/s.jsonl": cursorSays("<user_query>hi</user_query>"),
+		}))
+		p.Projects = c.asked
+		stores, err := transcript.Cursor{}.Stores(t.Context(), p)
+		if err != nil || len(stores) != 1 {
+			t.Fatal(stores, err)
+		}
+		got := ""
+		r := transcript.Reading{Clean: redact.New(), Each: func(t transcript.Transcript) error { got = t.Project; return nil }}
+		if err := (transcript.Cursor{}).Read(t.Context(), stores[0], &r); err != nil || got != c.want {
+			t.Errorf("%s, asked for %q: %q %v", dir, c.asked, got, err)
 		}
 	}
 }

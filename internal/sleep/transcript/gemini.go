@@ -76,7 +76,7 @@ func geminiProjects(ctx context.Context, dir string, stores []Store) error {
 	}
 	defer func() { _ = root.Close() }() // it was only read
 	known := map[string]string{}        // folder -> project
-	var bad error
+	typed, bad := typedSessions(ctx, Gemini{}.Name(), dir)
 	if data, err := disk.ReadIn(ctx, root, "projects.json", MaxLine); err == nil {
 		gjson.GetBytes(data, "projects").ForEach(func(project, slug gjson.Result) bool {
 			sum := sha256.Sum256([]byte(project.Str))
@@ -92,15 +92,51 @@ func geminiProjects(ctx context.Context, dir string, stores []Store) error {
 		if data, err := disk.ReadIn(ctx, root, marker, MaxPath); err == nil {
 			known[folder] = string(bytes.TrimSpace(data))
 		}
-		stores[i].Note = known[folder]
+		stores[i].Note = known[folder] + "\n" + typedNote(stores[i], typed)
 	}
 	return bad
+}
+
+// typedSessions returns the sessions in which somebody typed: logs of what was typed name them, one
+// log for each folder. Of a log nothing else is looked at.
+func typedSessions(ctx context.Context, source, dir string) (ids []string, err error) {
+	logs, err := files(ctx, source, dir, "tmp", func(name string) bool {
+		return path.Base(name) == "logs.json" && strings.Count(name, "/") == 2
+	})
+	for _, log := range logs {
+		data, readErr := disk.Read(ctx, log.Path(), 2*MaxLine)
+		if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
+			err = errors.Join(err, fmt.Errorf("read %s: %w", log.Path(), readErr))
+			continue
+		}
+		gjson.ParseBytes(data).ForEach(func(_, entry gjson.Result) bool {
+			if entry.Get("type").Str == "user" {
+				ids = append(ids, entry.Get("sessionId").Str)
+			}
+			return true
+		})
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), err
+}
+
+// typedNote returns those of some ids that a file may have by its name, which has at least the beginning
+// of the id of its session. Each is on a line.
+func typedNote(s Store, ids []string) string {
+	var out []string
+	for _, id := range ids {
+		if begin, _, _ := strings.Cut(id, "-"); strings.Contains(path.Base(s.Name), begin) {
+			out = append(out, id)
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // Read implements Source.
 func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(g.Name())
-	b.Project(s.Note)
+	project, typed, _ := strings.Cut(s.Note, "\n")
+	b.Project(project)
 	b.Origin(Headless)
 	log := geminiLog{lines: r.Lines, at: map[string]int{}, same: map[string]string{}}
 	if path.Ext(s.Name) == ".json" {
@@ -121,42 +157,15 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	if log.session == "" || !r.wanted(b) {
 		return nil
 	}
-	typed, err := typedIn(ctx, s, path.Join(path.Dir(path.Dir(s.Name)), "logs.json"), log.session)
-	if err != nil {
-		return err
-	}
 	b.Session(log.session, "")
 	log.build(b)
 	switch {
 	case log.helper:
 		b.Origin(Subagent)
-	case typed || log.terminal:
+	case slices.Contains(strings.Split(typed, "\n"), log.session) || log.terminal:
 		b.Origin(Interactive)
 	}
 	return r.Done(b)
-}
-
-// typedIn reports whether somebody typed in a session: a log of what was typed names it. Of the
-// log only the ids of sessions are looked at.
-func typedIn(ctx context.Context, s Store, log, session string) (bool, error) {
-	root, err := os.OpenRoot(s.Root)
-	if err != nil {
-		return false, fmt.Errorf("open %s: %w", s.Path(), err)
-	}
-	defer func() { _ = root.Close() }() // it was only read
-	data, err := disk.ReadIn(ctx, root, log, 2*MaxLine)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read %s: %w", filepath.Join(s.Root, filepath.FromSlash(log)), err)
-	}
-	found := false
-	gjson.ParseBytes(data).ForEach(func(_, entry gjson.Result) bool {
-		found = entry.Get("sessionId").Str == session && entry.Get("type").Str == "user"
-		return !found
-	})
-	return found, nil
 }
 
 // geminiLog is what the operations of a file come to.

@@ -156,11 +156,12 @@ type openClawEach func(n int, entry gjson.Result) error
 // openClawTwice reads a session twice: which entries are active is known when all have been seen.
 // where names the session to the user.
 func openClawTwice(b *Builder, r *Reading, where string, first, again func(openClawEach) error) error {
-	t := &openClawTree{at: map[string]int{}}
+	t := &openClawTree{at: map[string]int{b.t.ID: -1}} // what continues after the session itself begins a chain
 	err := first(func(n int, rec gjson.Result) error {
 		kind, id, parent := openClawPlace(rec)
 		if kind == "session" {
 			openClawHeader(b, rec)
+			t.at[strings.Clone(id.Str)] = -1
 			if !r.wanted(b) {
 				return errStop
 			}

@@ -95,17 +95,19 @@ func TestTrap40OpenClawTree(t *testing.T) {
 		want     []string
 		problems int
 	}{
-		"a line":            {openClawSays("1", "null", "one") + openClawSays("2", `"1"`, "two"), []string{"one", "two"}, 0},
-		"a fork":            {openClawSays("1", "null", "one") + openClawSays("2", `"1"`, "left") + openClawSays("3", `"1"`, "three"), []string{"one", "three"}, 0},
-		"two roots":         {openClawSays("1", "null", "left") + openClawSays("2", "null", "two"), []string{"two"}, 0},
-		"equal words":       {openClawSays("1", "null", "yes") + openClawSays("2", `"1"`, "yes"), []string{"yes", "yes"}, 0},
-		"a missing parent":  {openClawSays("1", "null", "one") + openClawSays("2", `"9"`, "two"), []string{}, 1},
-		"a forward parent":  {openClawSays("1", `"2"`, "one") + openClawSays("2", `null`, "two"), []string{}, 1},
-		"a circle":          {openClawSays("1", `"2"`, "one") + openClawSays("2", `"1"`, "two"), []string{}, 1},
-		"a double id":       {openClawSays("1", "null", "one") + openClawSays("1", `"1"`, "two"), []string{}, 1},
-		"a parent not read": {openClawSays("1", "null", "one") + "{broken\n" + openClawSays("3", `"2"`, "three"), []string{"one", "three"}, 1},
-		"half a last line":  {openClawSays("1", "null", "one") + `{"type":"message","id":"2","par`, []string{"one"}, 0},
-		"no parents at all": {strings.ReplaceAll(openClawSays("1", "null", "one")+openClawSays("2", "null", "two"), `"parentId":null,`, ""), []string{"one", "two"}, 0},
+		"a line":             {openClawSays("1", "null", "one") + openClawSays("2", `"1"`, "two"), []string{"one", "two"}, 0},
+		"a fork":             {openClawSays("1", "null", "one") + openClawSays("2", `"1"`, "left") + openClawSays("3", `"1"`, "three"), []string{"one", "three"}, 0},
+		"two roots":          {openClawSays("1", "null", "left") + openClawSays("2", "null", "two"), []string{"two"}, 0},
+		"equal words":        {openClawSays("1", "null", "yes") + openClawSays("2", `"1"`, "yes"), []string{"yes", "yes"}, 0},
+		"a missing parent":   {openClawSays("1", "null", "one") + openClawSays("2", `"9"`, "two"), []string{}, 1},
+		"a forward parent":   {openClawSays("1", `"2"`, "one") + openClawSays("2", `null`, "two"), []string{}, 1},
+		"a circle":           {openClawSays("1", `"2"`, "one") + openClawSays("2", `"1"`, "two"), []string{}, 1},
+		"a double id":        {openClawSays("1", "null", "one") + openClawSays("1", `"1"`, "two"), []string{}, 1},
+		"a parent not read":  {openClawSays("1", "null", "one") + "{broken\n" + openClawSays("3", `"2"`, "three"), []string{"one", "three"}, 1},
+		"the session first":  {openClawSays("1", `"s"`, "one") + openClawSays("2", `"1"`, "two"), []string{"one", "two"}, 0},
+		"two at the session": {openClawSays("1", `"s"`, "left") + openClawSays("2", `"s"`, "two"), []string{"two"}, 0},
+		"half a last line":   {openClawSays("1", "null", "one") + `{"type":"message","id":"2","par`, []string{"one"}, 0},
+		"no parents at all":  {strings.ReplaceAll(openClawSays("1", "null", "one")+openClawSays("2", "null", "two"), `"parentId":null,`, ""), []string{"one", "two"}, 0},
 	} {
 		res := readFiles(t, transcript.OpenClaw{}, map[string]string{openClawFile: head + c.lines})
 		if diff := cmp.Diff(c.want, userWords(res)); diff != "" || len(res.Problems) != c.problems || res.Err != nil {

@@ -3,10 +3,10 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -23,7 +23,7 @@ import (
 // and are left out; at_command, slash_command and prompts of timers are no words. Where the
 // record keeps what was typed (displayText) it is taken.
 //
-// The records do not say whether a person was there: tmp/<digest of the folder>/logs.json
+// The records do not say whether a person was there: tmp/*/logs.json
 // names the sessions in which somebody typed, and prompts that came over the program's daemon
 // have a daemonPromptId. A session with neither, or of a surface that begins with sdk, is
 // headless. qwen-code.api_error is a failure unless an answer follows. Skills are reported by the
@@ -39,10 +39,15 @@ func (Qwen) Name() string { return "qwen" }
 // Stores implements Source.
 func (q Qwen) Stores(ctx context.Context, p Places) ([]Store, error) {
 	root := first(p.Given[q.Name()], p.Env("QWEN_RUNTIME_DIR"), p.Env("QWEN_HOME"), filepath.Join(p.Home, ".qwen"))
-	return files(ctx, q.Name(), root, "projects", func(name string) bool {
+	out, err := files(ctx, q.Name(), root, "projects", func(name string) bool {
 		return path.Ext(name) == ".jsonl" && strings.Contains(name, "/chats/") &&
 			!strings.Contains(name, "/subagents/") && !strings.HasPrefix(path.Base(name), "agent-")
 	})
+	typed, err2 := typedSessions(ctx, q.Name(), root)
+	for i := range out {
+		out[i].Note = typedNote(out[i], typed)
+	}
+	return out, errors.Join(err, err2)
 }
 
 // Read implements Source.
@@ -69,11 +74,7 @@ func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 	for _, event := range log.events {
 		event.build(b)
 	}
-	sum := sha256.Sum256([]byte(log.folder))
-	typed, err := typedIn(ctx, s, path.Join("tmp", hex.EncodeToString(sum[:]), "logs.json"), b.t.ID)
-	if err != nil {
-		return err
-	}
+	typed := slices.Contains(strings.Split(s.Note, "\n"), b.t.ID)
 	switch {
 	case log.child:
 		b.Origin(Subagent)
@@ -92,7 +93,6 @@ type qwenLog struct {
 	looks  map[string]*look       // call -> the file that it shows, until its result is there
 	lines  bool                   // what is shown is read
 
-	folder             string // in which the program was started
 	sdk, daemon, child bool
 }
 
@@ -149,7 +149,6 @@ func (l *qwenLog) printed(line []byte) bool {
 // record adds what a record says.
 func (l *qwenLog) record(rec gjson.Result) {
 	kind, subtype := rec.Get("type").Str, rec.Get("subtype").Str
-	l.folder = first(l.folder, strings.Clone(rec.Get("cwd").Str))
 	l.daemon = l.daemon || rec.Get("daemonPromptId").Str != ""
 	l.branch(rec, kind, subtype)
 	at := rec.Get("timestamp")

@@ -32,7 +32,7 @@ type Store struct {
 	Root   string   // folder that no link leads out of
 	Name   string   // the file, relative to Root, with slashes
 	Beside []string // files that belong to it, relative to Root: the log of a database
-	Note   string   // what the source knows of it from where it found it, such as the project
+	Note   string   // what the source knows of it from elsewhere, such as the project; the mark has it
 }
 
 // Path is the store's file.
@@ -47,6 +47,9 @@ type Places struct {
 	// Given are the places that the user named, by source: folders like the agent's own, and for
 	// jsonl also a single file.
 	Given map[string]string
+	// Projects are folders whose sessions are asked for: an agent may name one in a way that only
+	// one who knows the folder can read.
+	Projects []string
 }
 
 // data is the folder for data of programs, by the rules of the system.
@@ -139,7 +142,7 @@ type Mark struct {
 	Size  int64  `json:"size"` // bytes, of the file and of those next to it
 	Inode uint64 `json:"inode"`
 	Time  int64  `json:"time"` // of the last change, in nanoseconds
-	Tail  string `json:"tail"` // digest of the last tailBytes
+	Tail  string `json:"tail"` // digest of the last tailBytes of each, of their names, and of the store's note
 }
 
 // tailBytes is how much of the end of a file its mark looks at.
@@ -157,6 +160,7 @@ func Peek(ctx context.Context, s Store) (Mark, error) {
 
 func peek(ctx context.Context, root *os.Root, s Store) (Mark, error) {
 	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%q %q\n", s.Beside, s.Note) // a hash takes all
 	var m Mark
 	for i, name := range append([]string{s.Name}, s.Beside...) {
 		info, err := root.Lstat(name)
