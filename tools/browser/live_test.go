@@ -85,7 +85,7 @@ func TestLiveRun(t *testing.T) {
 	p.goTo("#/")
 	p.shows("running")
 	p.press("live-1")
-	p.shows("goes on", "5000")
+	p.shows("continues", "5000")
 
 	// Killed, it is shown as one that can be resumed.
 	trainer.kill()

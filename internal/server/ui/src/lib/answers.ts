@@ -100,15 +100,15 @@ export function nextSteps(shown: RunShown): Next[] {
   const status = shown.killed ? 'killed' : shown.row.status
   const s = shown.summary
   const dir = quoted(shown.row.run_dir)
-  if (shown.row.copy) out.push({ text: 'This is a copy: go on with the run where it was made.' })
-  else if (status === 'budget') out.push({ text: 'It reached a ceiling. Raise it, then give the command that began the run again: it goes on from here.', command: `skillopt runs limit ${dir} ${ceilingOf(shown.row.reason ?? '')}=…` })
-  else if (shown.row.resumable && status !== 'running') out.push({ text: 'Give the command that began the run again: it goes on from here, and pays for nothing twice.' })
+  if (shown.row.copy) out.push({ text: 'This is a copy: continue the run where it was made.' })
+  else if (status === 'budget') out.push({ text: 'It reached a ceiling. Raise it, then give the command that began the run again: it continues from here.', command: `skillopt runs limit ${dir} ${ceilingOf(shown.row.reason ?? '')}=…` })
+  else if (shown.row.resumable && status !== 'running') out.push({ text: 'Give the command that began the run again: it continues from here, and pays for nothing twice.' })
   if (status === 'failed') out.push({ text: 'See what failed, and whether the files are whole.', command: `skillopt runs check ${dir}` })
   if (status === 'damaged') out.push({ text: 'See what is damaged.', command: `skillopt runs check ${dir}` })
   if (!s) return out.length > 0 ? out : [{ text: 'Wait for it to end.' }]
   if (s.status === 'completed') {
     if (s.best.step > 0) out.push({ text: s.certificate?.certified ? 'Take the best skill.' : 'Take the best skill, if what is known of it is enough.', command: `skillopt runs export ${dir}` })
-    if (s.best.step > 0 && s.certificate && !s.certificate.certified) out.push({ text: 'More test tasks tell a smaller difference from chance.' })
+    if (s.best.step > 0 && s.certificate && !s.certificate.certified) out.push({ text: 'More test tasks separate a smaller difference from chance.' })
     if (s.best.step === 0) out.push({ text: 'Look at the edits that were rejected and at what fails: the tasks or their checks may ask for what no skill can give.' })
     else out.push({ text: 'See which rules carry their weight.', command: `skillopt ablate --help` })
   }

@@ -37,14 +37,14 @@ function stepDone(e: Fields): Said {
 function steered(e: Fields): Said {
   const from = str(e.from) === '' ? '' : ` (asked by ${str(e.from)})`
   if (e.refused) return { text: `a request was refused${from}: ${str(e.refused)}`, tone: 'warn' }
-  if (e.what === 'stop') return { text: `told to stop softly${from}`, tone: 'warn' }
-  if (e.what === 'stop_now') return { text: `told to stop at once${from}`, tone: 'warn' }
+  if (e.what === 'stop') return { text: `asked to stop softly${from}`, tone: 'warn' }
+  if (e.what === 'stop_now') return { text: `asked to stop at once${from}`, tone: 'warn' }
   const limits = Object.entries((e.limits as Fields | undefined) ?? {}).map(([k, v]) => `${oneLine(k)} ${v === null ? 'none' : oneLine(String(v))}`)
   return { text: `other ceilings${from}: ${list(limits, 12)}`, tone: '' }
 }
 
 const sentences: Record<string, (e: Fields) => Said> = {
-  run_started: (e) => ({ text: e.resumed ? `goes on, with ${many(num(e.recorded), 'answer', 'answers')} in its record` : `begun: ${known(num(e.train))} train, ${known(num(e.selection))} selection, ${known(num(e.test))} test tasks, ${known(num(e.steps))} steps`, tone: '' }),
+  run_started: (e) => ({ text: e.resumed ? `continues, with ${many(num(e.recorded), 'answer', 'answers')} in its record` : `begun: ${known(num(e.train))} train, ${known(num(e.selection))} selection, ${known(num(e.test))} test tasks, ${known(num(e.steps))} steps`, tone: '' }),
   stage_started: (e) => ({ text: `${at(e)}: ${str(e.stage)}${num(e.total) ? `, ${plural(num(e.total)!, 'task', 'tasks')}` : ''}`, tone: '' }),
   step_done: stepDone,
   candidate_judged: (e) => ({ text: `step ${known(num(e.step))}, candidate ${known(num(e.candidate))}: ${action(str(e.action)).text}${num(e.candidate_score) === null ? '' : ` at ${score(num(e.candidate_score)!)}`}`, tone: '' }),

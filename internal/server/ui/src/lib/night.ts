@@ -14,7 +14,7 @@ const outcomes: Record<string, Word> = {
   no_data: { text: 'no data', tone: 'quiet', title: 'No session had a task that is new.' },
   too_few_tasks: { text: 'too few tasks', tone: 'quiet', title: 'There are fewer tasks than anything can be learned from.' },
   not_replayable: { text: 'not replayable', tone: 'warn', title: 'There are tasks, and none can be carried out again.' },
-  judge_unusable: { text: 'judge unusable', tone: 'bad', title: 'The judge cannot tell answers apart that the sessions tell apart.' },
+  judge_unusable: { text: 'judge unusable', tone: 'bad', title: 'The judge cannot separate answers that the sessions separate.' },
   model_unhealthy: { text: 'model unhealthy', tone: 'bad', title: 'A model gave nothing but failures, such as an expired login.' },
   budget: { text: 'at a ceiling', tone: 'warn', title: 'A ceiling of limits was reached. The same command continues.' },
   waiting: { text: 'waits for answers', tone: 'warn', title: 'Questions are written, and their answers are not there. The same command continues.' },
