@@ -91,7 +91,7 @@ type MissingKeyError struct {
 
 func (e *MissingKeyError) Error() string {
 	return fmt.Sprintf("models.%s: the variable %s, which should hold the key, is not set\n"+
-		"put the key into it (export %s), write it into a .env file beside the config, name another with models.%s.api_key_env, "+
+		"put the key into it (export %s), write it into a .env file next to the config, name another with models.%s.api_key_env, "+
 		"or set that to \"\" for a server without a key", e.Role, e.Var, e.Var, e.Role)
 }
 
