@@ -55,7 +55,7 @@ func blocks(text string, looked *int) (spans []span) {
 		window := text[i:min(len(text), i+line)]
 		if m := blockStart.FindStringIndex(window); m != nil {
 			end := a.blockEnd(i + m[1])
-			spans = append(spans, span{begin: i, end: end, body: m[1]})
+			spans = append(spans, span{begin: i, end: end, with: Mask, body: m[1]})
 			i = end
 			continue
 		}
@@ -71,7 +71,7 @@ func blocks(text string, looked *int) (spans []span) {
 				break
 			}
 			if maskAt(text[i+l[2]:]) == 0 {
-				spans = append(spans, span{begin: i + l[2], end: i + l[3]})
+				spans = append(spans, span{begin: i + l[2], end: i + l[3], with: Mask})
 			}
 			i += l[1]
 		}

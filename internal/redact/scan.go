@@ -36,7 +36,7 @@ func scan(text string, keys bool, looked *int) []span {
 			i = sc.word(i)
 		case c == '\\':
 			i = behindEscape(text, i)
-		case c == '%' && i+2 < len(text) && hexDigit[text[i+1]] > 0 && hexDigit[text[i+2]] > 0, c == wideByte:
+		case c == '%' && run(text[:min(len(text), i+3)], i+1, hexes) == i+3, c == wideByte:
 			i += 3
 		case c == ':':
 			i = sc.colon(i)
@@ -66,7 +66,7 @@ func maskAt(s string) int {
 }
 
 // mask adds a span, unless it is masked already or empty. It returns its end.
-func (sc *scanner) mask(begin, end int) int { return sc.add(span{begin: begin, end: end}) }
+func (sc *scanner) mask(begin, end int) int { return sc.add(span{begin: begin, end: end, with: Mask}) }
 
 func (sc *scanner) add(s span) int {
 	if s.begin < s.end && maskAt(sc.s[s.begin:s.end]) != s.end-s.begin {
@@ -80,7 +80,7 @@ func (sc *scanner) word(i int) int {
 	s, begin := sc.s, i
 	for {
 		if end, body := sc.keyAt(i); end > i {
-			return sc.add(span{begin: i, end: end, body: body})
+			return sc.add(span{begin: i, end: end, with: Mask, body: body})
 		}
 		for i < len(s) && inWord[s[i]] && s[i] != '-' && s[i] != '_' {
 			i++
