@@ -10,43 +10,33 @@ import (
 // Fields named in keep, such as those of paths, stay as they are. v itself is not
 // changed. Unlike Redactor.Value it knows nothing of what a name promises.
 func Strings[T any](mask func(string) string, v T, keep ...string) T {
-	c := cleaner{text: mask, keep: keep, holds: map[reflect.Type]bool{}}
 	out := reflect.ValueOf(&v).Elem()
-	out.Set(c.clean(out))
+	out.Set(cleaner{text: mask, keep: keep}.clean(out))
 	return v
 }
 
 type cleaner struct {
-	text  func(string) string
-	keep  []string
-	holds map[reflect.Type]bool // whether values of a type can hold text
+	text func(string) string
+	keep []string
 }
 
-// clean returns a copy of v. Lists and maps that hold no text are shared with v, and lists of
-// texts without a secret: they may be long.
+// clean returns a copy of v. Lists of numbers are shared with v, and lists of texts without a
+// secret: they may be long.
 func (c cleaner) clean(v reflect.Value) reflect.Value {
-	kind := v.Kind()
-	if kind == reflect.String {
-		return reflect.ValueOf(c.text(v.String())).Convert(v.Type())
-	}
-	if !c.holdsText(v.Type()) || slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Slice, reflect.Map}, kind) && v.IsNil() {
+	if slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Map}, v.Kind()) && v.IsNil() {
 		return v
 	}
 	out := reflect.New(v.Type()).Elem()
-	switch kind {
+	switch v.Kind() {
+	case reflect.String:
+		out.SetString(c.text(v.String()))
 	case reflect.Interface:
 		out.Set(c.clean(v.Elem()))
 	case reflect.Pointer:
 		out.Set(reflect.New(v.Type().Elem()))
 		out.Elem().Set(c.clean(v.Elem()))
 	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.String {
-			return c.texts(v)
-		}
-		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		for i := range v.Len() {
-			out.Index(i).Set(c.clean(v.Index(i)))
-		}
+		return c.list(v)
 	case reflect.Map:
 		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 		for it := v.MapRange(); it.Next(); {
@@ -65,37 +55,25 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 	return out
 }
 
-// texts is clean for a list of texts, which is copied when the first secret is found.
-func (c cleaner) texts(v reflect.Value) reflect.Value {
-	out, copied := v, false
+// list is clean for a list, which is copied when the first item needs it.
+func (c cleaner) list(v reflect.Value) reflect.Value {
+	kind := v.Type().Elem().Kind()
+	if kind < reflect.Array { // of numbers
+		return v
+	}
+	var out reflect.Value
 	for i := range v.Len() {
-		text := v.Index(i).String()
-		if masked := c.text(text); masked != text {
-			if !copied {
-				copied = true
-				out = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
-			}
-			out.Index(i).SetString(masked)
+		item := c.clean(v.Index(i))
+		if kind == reflect.String && item.String() == v.Index(i).String() {
+			continue
 		}
+		if !out.IsValid() {
+			out = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
+		}
+		out.Index(i).Set(item)
+	}
+	if !out.IsValid() {
+		return v
 	}
 	return out
-}
-
-// holdsText reports whether values of a type can hold text.
-func (c cleaner) holdsText(t reflect.Type) bool {
-	if holds, known := c.holds[t]; known {
-		return holds
-	}
-	c.holds[t] = true // of a type within itself
-	holds := t.Kind() == reflect.String || t.Kind() == reflect.Interface
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		holds = c.holdsText(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			holds = t.Field(i).IsExported() && c.holdsText(t.Field(i).Type) || holds
-		}
-	}
-	c.holds[t] = holds
-	return holds
 }
