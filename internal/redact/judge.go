@@ -146,10 +146,13 @@ func variable(word string) bool {
 func hexKey(name, value string) bool {
 	const size = 64
 	value = strings.TrimPrefix(value, "0x")
-	flat := compact(name)
-	return len(value) == size && run(value, 0, hexes) == size && endsIn(flat, []string{"key", "auth", "pass", "session", "credential", "credentials", "salt"}) &&
-		!strings.Contains(flat, "public") && !strings.Contains(flat, "cache") && !strings.Contains(flat, "primary")
+	return len(value) == size && run(value, 0, hexes) == size && hexName.MatchString(compact(name)) && !openName.MatchString(compact(name))
 }
+
+var (
+	hexName  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)\z`)
+	openName = pattern.New(`public|cache|primary`)
+)
 
 // drawn reports whether a value looks drawn by chance, in one case too: a run of letters
 // and digits that takes turns.

@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"maps"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A kind says what a name promises of the value that is under it.
 type kind uint8
@@ -25,37 +21,56 @@ const (
 // maxName bounds what is looked at of a name, from its end.
 const maxName = 40
 
-// secretEndings are what names of secrets end with, in small letters and without
-// separators.
-var secretEndings = []string{
-	"token", "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "secretkey", "privatekey",
-	"accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "authkey", "subscriptionkey", "storagekey",
-	"servicekey", "serviceskey", "decryptionkey", "appkey", "consumerkey",
-	"secretkeybase", "amzsignature", "psk", "mnemonic",
-	"passwort", "kennwort", "passwortes", "motdepasse", "contraseña", "senha", "wachtwoord", "lösenord", "hasło", "пароль", "ароль", "密码", "密碼", "パスワード", "비밀번호", "şifre",
+// ending is what names end with, in small letters and without separators.
+type ending struct {
+	kind  kind
+	whole bool   // it is all of the name
+	text  string // in the table, several with a blank between them; behind a sign that the name begins with
 }
 
-// optionEndings are what options end with that are given a password.
-var optionEndings = []string{"storepass", "keypass", "userpass", "dbpass", "rootpass", "adminpass"}
+// names say what is under them. The first that fits counts.
+var names = []ending{
+	{header, true, "authorization proxyauthorization"},
+	{jar, true, "cookie setcookie"},
+	{scheme, true, "bearer basic"},
+	{signed, true, "sig"},
+	{working, true, "pwd"},
+	{number, true, "pin"},
+	{spoken, true, "token password secret apikey passwd"},
+	{strong, true, "passe _auth"}, // mot de passe, .npmrc
+	// tokens of a text, and folders
+	{none, false, "maxtoken eostoken bostoken padtoken unktoken septoken clstoken masktoken stoptoken pertoken nexttoken"},
+	{none, false, "firsttoken lasttoken newtoken specialtoken endtoken starttoken subtoken oldpwd"},
 
-// weakEndings are what names end with under which a secret may be.
-var weakEndings = []string{"key", "auth", "pass", "signature", "session", "credential", "credentials", "hash", "salt", "code"}
-
-// harmless are names that end as those of secrets do: of tokens of a text, and of
-// folders.
-var harmless = []string{
-	"maxtoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken", "stoptoken", "pertoken", "nexttoken",
-	"firsttoken", "lasttoken", "newtoken", "specialtoken", "endtoken", "starttoken", "subtoken", "oldpwd",
+	{strong, false, "token password passwd pwd passphrase passcode secret apikey accesskey secretkey privatekey"},
+	{strong, false, "accountkey sharedkey signingkey encryptionkey masterkey authkey subscriptionkey storagekey"},
+	{strong, false, "servicekey serviceskey decryptionkey appkey consumerkey secretkeybase amzsignature psk mnemonic"},
+	{strong, false, "passwort kennwort passwortes motdepasse contraseña senha wachtwoord lösenord hasło пароль ароль 密码 密碼 パスワード 비밀번호 şifre"},
+	{strong, false, "-storepass -keypass -userpass -dbpass -rootpass -adminpass"},
+	{weak, false, "key auth pass signature session credential credentials hash salt code"},
 }
 
-// lastLetters are the last three of the names that kindOf knows: most words of a
-// text are told from them at once.
+// endings are the names by their last letters.
+var endings = func() map[int][]ending {
+	m := map[int][]ending{}
+	for _, n := range names {
+		for text := range strings.FieldsSeq(n.text) {
+			m[lettersOf(text)] = append(m[lettersOf(text)], ending{n.kind, n.whole, text})
+		}
+	}
+	return m
+}()
+
+// lastLetters are those of names and of words of contexts: most words of a text are told from them
+// at once.
 var lastLetters = func() (t [1 << 15]bool) {
-	all := append([]string{"pwd", "sig", "authorization", "cookie", "bearer", "basic", "pass", "pat", "pin", "passe"}, secretEndings...)
-	all = append(slices.AppendSeq(all, maps.Keys(contextWords)), weakEndings...)
-	for _, name := range all {
-		if len(name) > 2 {
-			t[lettersOf(name)] = true
+	t[lettersOf("pat")] = true // see kindOf
+	for letters := range endings {
+		t[letters] = true
+	}
+	for word := range contextWords {
+		if len(word) > 2 {
+			t[lettersOf(word)] = true
 		}
 	}
 	return t
@@ -69,48 +84,22 @@ func lettersOf(name string) int {
 
 // kindOf returns what a word promises as a name.
 func kindOf(word string) kind {
-	if len(word) < 3 || !lastLetters[lettersOf(word)] {
+	flat := compact(word)
+	if len(flat) < 3 {
 		return none
 	}
-	switch flat := compact(word); {
-	case flat == "authorization" || flat == "proxyauthorization":
-		return header
-	case flat == "cookie" || flat == "setcookie":
-		return jar
-	case flat == "bearer" || flat == "basic":
-		return scheme
-	case flat == "sig":
-		return signed
-	case flat == "pwd":
-		return working
-	case flat == "pin":
-		return number
-	case flat == "token" || flat == "password" || flat == "secret" || flat == "apikey" || flat == "passwd":
-		return spoken
-	case endsIn(flat, harmless):
-		return none
-	case endsIn(flat, secretEndings), strings.HasSuffix(flat, "pwd"), passVariable(word):
+	// DB_PASS and GH_PAT are names; a word that ends so, as bypass, is none
+	cut := strings.LastIndexAny(word, "-_")
+	if last := strings.ToLower(word[cut+1:]); cut > 0 && (last == "pass" || last == "pat") {
 		return strong
-	case word[0] == '-' && endsIn(flat, optionEndings):
-		return strong
-	case flat == "auth" && word[0] == '_', flat == "passe": // of .npmrc, mot de passe
-		return strong
-	case endsIn(flat, weakEndings):
-		return weak
+	}
+	for _, e := range endings[lettersOf(flat)] {
+		text := strings.TrimLeft(e.text, "-_")
+		if strings.HasSuffix(flat, text) && (!e.whole || flat == text) && (text == e.text || word[0] == e.text[0]) {
+			return e.kind
+		}
 	}
 	return none
-}
-
-// passVariable knows names such as DB_PASS and GH_PAT; a word that ends so, as bypass, is none.
-func passVariable(word string) bool {
-	return slices.ContainsFunc([]string{"_pass", "-pass", "_pat", "-pat"}, func(end string) bool {
-		n := len(word) - len(end)
-		return n > 0 && strings.EqualFold(word[n:], end)
-	})
-}
-
-func endsIn(flat string, endings []string) bool {
-	return slices.ContainsFunc(endings, func(end string) bool { return strings.HasSuffix(flat, end) })
 }
 
 // compact returns the end of a name in small letters and without separators.
@@ -135,10 +124,11 @@ func compact(name string) string {
 // secretName reports whether a key or header holds a secret. A name such as
 // api_key_env holds the name of one, and PWD a folder; both are no secrets.
 func secretName(name string) bool {
-	flat := compact(name)
-	switch flat {
-	case "authorization", "proxyauthorization", "cookie", "setcookie", "credentials", "sig":
+	switch kindOf(name) {
+	case strong, spoken, header, jar, signed:
 		return true
+	case working:
+		return name != "PWD"
 	}
-	return len(name) >= 3 && name != "PWD" && !endsIn(flat, harmless) && (endsIn(flat, secretEndings) || strings.HasSuffix(flat, "pwd") || passVariable(name))
+	return compact(name) == "credentials"
 }
