@@ -9,11 +9,8 @@ import (
 // up to which a value is looked at to judge it.
 const far = 64
 
-// look is what a look ahead that began at from has found.
-type look struct {
-	from, end int
-	ok        bool
-}
+// look is where a look ahead began, and where it ended.
+type look struct{ from, end int }
 
 // ahead remembers the last far look of each kind. A second one that begins within it ends where
 // it did, so that a line is not looked at again for each name in it: work stays linear.
@@ -24,49 +21,33 @@ type ahead struct {
 	toggles []int32 // where texts in double quotes begin and end
 }
 
-// find returns what a look from i on finds. Looks of a kind that begin within one end where it does.
-func (a *ahead) find(kind string, i int, seek func(i int) (end int, ok bool)) (end int, ok bool) {
+// find returns where a look from i on ends. Looks of a kind that begin within one end where it does.
+func (a *ahead) find(kind string, i int, seek func(s string, i int) int) int {
 	if f, known := a.seen[kind]; known && f.from <= i && i <= f.end {
 		a.looked++
-		return f.end, f.ok
+		return f.end
 	}
-	end, ok = seek(i)
+	end := seek(a.s, i)
 	a.looked += end - i + 1
 	if end-i >= far {
-		if a.seen == nil {
-			a.seen = map[string]look{}
-		}
-		a.seen[kind] = look{i, end, ok}
+		a.seen[kind] = look{i, end}
 	}
-	return end, ok
+	return end
 }
 
 // run returns where the bytes of a set end that the text has from i on.
 func (a *ahead) run(i int, set alphabet) int {
-	end, _ := a.find(string([]byte{byte(set)}), i, func(i int) (int, bool) { return run(a.s, i, set), true })
-	return end
+	return a.find(string([]byte{byte(set)}), i, func(s string, i int) int { return run(s, i, set) })
 }
 
 // nextAny returns where the first of chars is from i on; the length of the text if there is none.
 func (a *ahead) nextAny(i int, chars string) int {
-	end, _ := a.find(chars, i, func(i int) (int, bool) {
-		if at := strings.IndexAny(a.s[i:], chars); at >= 0 {
-			return i + at, true
+	return a.find(chars, i, func(s string, i int) int {
+		if at := strings.IndexAny(s[i:], chars); at >= 0 {
+			return i + at
 		}
-		return len(a.s), false
+		return len(s)
 	})
-	return end
-}
-
-// nextText returns where a text is from i on; the length of all if it is not.
-func (a *ahead) nextText(i int, text string) int {
-	end, _ := a.find("text "+text, i, func(i int) (int, bool) {
-		if at := strings.Index(a.s[i:], text); at >= 0 {
-			return i + at, true
-		}
-		return len(a.s), false
-	})
-	return end
 }
 
 // back returns where those of chars begin that are before end, at least at least, and not far
@@ -83,10 +64,7 @@ func (a *ahead) digit(begin, end int) bool { return hasDigit(a.s[begin:min(end, 
 
 // lineEnd returns where the line ends that i is in, or the text in quotes that the
 // line is part of.
-func (a *ahead) lineEnd(i int) int {
-	end, _ := a.find("line", i, func(i int) (int, bool) { return lineEnd(a.s, i), true })
-	return end
-}
+func (a *ahead) lineEnd(i int) int { return a.find("line", i, lineEnd) }
 
 func lineEnd(s string, i int) int {
 	for ; i < len(s); i++ {
@@ -111,23 +89,14 @@ func endsText(s string, i int) bool { return i+1 >= len(s) || !inWord[s[i+1]] }
 func (a *ahead) trimmed(v, end int) int {
 	const opening, closing = "([{", ")]}"
 	mask := v + maskAt(a.s[v:])
-	least := max(mask, end-far)
 	if mask > v && strings.Trim(a.s[mask:end], closing) == "" {
 		return mask
 	}
-	if end <= least || strings.IndexByte(closing, a.s[end-1]) < 0 {
-		return end
-	}
-	var extra [len(closing)]int // how many more of each close than open
-	for k := range extra {
-		extra[k] = strings.Count(a.s[least:end], closing[k:k+1]) - strings.Count(a.s[least:end], opening[k:k+1])
-	}
-	for ; end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {
-		k := strings.IndexByte(closing, a.s[end-1])
-		if k < 0 || extra[k] <= 0 {
+	for least := max(mask, end-far); end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {
+		value, k := a.s[least:end], strings.IndexByte(closing, a.s[end-1])
+		if k < 0 || strings.Count(value, closing[k:k+1]) <= strings.Count(value, opening[k:k+1]) {
 			break
 		}
-		extra[k]--
 	}
 	return end
 }
@@ -146,16 +115,13 @@ func (a *ahead) inText(v int) bool {
 // escapes, and at the end of a line; never nil.
 func toggles(s string) []int32 {
 	out := []int32{}
-	slashes := 0
-	for i := range len(s) {
-		switch {
-		case s[i] == '\\':
-			slashes++
-			continue
-		case s[i] == '"' && slashes%2 == 0, s[i] == '\n' && len(out)%2 == 1:
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && at(s, i+1) != '\n':
+			i++
+		case c == '"', c == '\n' && len(out)%2 == 1:
 			out = append(out, int32(i)) //nolint:gosec // pieces are short
 		}
-		slashes = 0
 	}
 	return out
 }
@@ -169,13 +135,9 @@ func at(s string, i int) byte {
 }
 
 // runOf returns where the bytes c end that s has from i on.
-func runOf(s string, i int, c byte) int {
-	for i < len(s) && s[i] == c {
-		i++
-	}
-	return i
-}
+func runOf(s string, i int, c byte) int { return len(s) - len(strings.TrimLeft(s[i:], string(c))) }
 
+// behindSpace returns where what is behind blanks begins.
 func behindSpace(s string, i int) int {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
 		i++
@@ -187,28 +149,17 @@ func behindSpace(s string, i int) int {
 // the n of \n belongs to no word.
 func behindEscape(s string, i int) int {
 	i = runOf(s, i, '\\')
-	switch {
-	case i >= len(s):
-		return i
-	case strings.IndexByte("nrtbf", s[i]) >= 0:
+	if c := at(s, i); c != 0 && strings.IndexByte("nrtbf", c) >= 0 {
 		return i + 1
-	case s[i] == 'u' && i+4 < len(s):
-		if _, ok := unit(s[i-1:]); ok {
-			return i + 5
-		}
+	}
+	if _, ok := unit(s[i-1:]); ok {
+		return i + 5
 	}
 	return i
 }
 
 // inEscape reports whether what is at i may be part of an escape that begins before it.
 func inEscape(s string, i int) bool {
-	if i > 0 && s[i-1] == '\\' {
-		return true
-	}
-	for d := 2; d <= 5 && d <= i; d++ {
-		if s[i-d] == '\\' && s[i-d+1] == 'u' {
-			return true
-		}
-	}
-	return false
+	before := s[max(0, i-5):i]
+	return strings.HasSuffix(before, `\`) || strings.Contains(before, `\u`)
 }

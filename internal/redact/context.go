@@ -113,9 +113,6 @@ var forms = func() (out []pattern.Pattern) {
 
 // note remembers that the word of a context is at i.
 func (sc *scanner) note(context, i int) {
-	if sc.hits == nil {
-		sc.hits = map[int][]int{}
-	}
 	sc.hits[context] = append(sc.hits[context], i)
 }
 
@@ -138,7 +135,7 @@ func (sc *scanner) inContexts() {
 			for len(hits) > 0 && hits[0] <= end+contexts[n].back+1 {
 				end = max(end, min(len(sc.s), hits[0]+near+contexts[n].back))
 				if !contexts[n].lines {
-					end = min(end, sc.commandEnd(hits[0]))
+					end = min(end, sc.find("command", hits[0], commandEnd))
 				}
 				hits = hits[1:]
 			}
@@ -150,20 +147,13 @@ func (sc *scanner) inContexts() {
 
 // commandEnd returns where the command or sentence ends that i is in: with its line, unless
 // that is continued.
-func (sc *scanner) commandEnd(i int) int {
-	end, _ := sc.find("command", i, func(i int) (int, bool) {
-		for {
-			at := strings.IndexByte(sc.s[i:], '\n')
-			if at < 0 {
-				return len(sc.s), true
-			}
-			if i += at; i == 0 || sc.s[i-1] != '\\' {
-				return i, true
-			}
-			i++
+func commandEnd(s string, i int) int {
+	for ; i < len(s); i++ {
+		if s[i] == '\n' && (i == 0 || s[i-1] != '\\') {
+			break
 		}
-	})
-	return end
+	}
+	return i
 }
 
 // inContext masks what the form of a context finds in a part of the text.

@@ -116,24 +116,11 @@ func without(text string, in scope, looked *int) string {
 	if in.lines {
 		replaced = maskedLines
 	}
-	text = replaced(text, blocks(text, looked))
-	var b strings.Builder
-	from := 0 // of what is not written yet
-	for i := 0; i < len(text); {
-		n := piece(text[i:])
-		clean := repeat(text[i:i+n], func(s string) string { return replaced(s, scan(s, in.keys, looked)) })
-		if clean != text[i:i+n] {
-			b.WriteString(text[from:i])
-			b.WriteString(clean)
-			from = i + n
-		}
-		i += n
+	parts := pieces(replaced(text, blocks(text, looked)))
+	for i, part := range parts {
+		parts[i] = repeat(part, func(s string) string { return replaced(s, scan(s, in.keys, looked)) })
 	}
-	if from == 0 {
-		return text
-	}
-	b.WriteString(text[from:])
-	return b.String()
+	return strings.Join(parts, "")
 }
 
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.
@@ -198,34 +185,28 @@ type Finding struct {
 func Find(lines []string) (out []Finding) {
 	var looked int
 	text := strings.Join(lines, "\n")
-	found, ends, end := map[int]bool{}, make([]int, len(lines)), 0
-	for i, line := range lines {
-		end += len(line) + 1
-		ends[i] = end
-	}
-	note := func(s span, shape bool) {
-		line, _ := slices.BinarySearch(ends, s.begin+1)
-		if !found[line] {
+	found := map[int]bool{}
+	note := func(at int, shape bool) {
+		if line := strings.Count(text[:at], "\n"); !found[line] {
+			found[line] = true
 			out = append(out, Finding{Line: line, Shape: shape})
 		}
-		found[line] = true
 	}
 	for _, s := range blocks(text, &looked) {
 		if s.holdsKey(text) {
-			note(s, true)
+			note(s.begin, true)
 		}
 	}
-	for i := 0; i < len(text); {
-		n := piece(text[i:])
+	from := 0
+	for _, part := range pieces(text) {
 		for _, keys := range []bool{true, false} {
-			for _, s := range scan(text[i:i+n], keys, &looked) {
-				s = span{begin: s.begin + i, end: s.end + i, body: s.body}
-				if keys && s.holdsKey(text) || !keys && telling(text[s.begin:s.end]) {
-					note(s, keys)
+			for _, s := range scan(part, keys, &looked) {
+				if keys && s.holdsKey(part) || !keys && telling(part[s.begin:s.end]) {
+					note(from+s.begin, keys)
 				}
 			}
 		}
-		i += n
+		from += len(part)
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return a.Line - b.Line })
 	return out

@@ -29,7 +29,7 @@ const wideByte = 0xEF
 // scan returns what to mask in a piece of text, in order and without overlaps: what looks like a
 // secret, or only what has the shape of a key.
 func scan(text string, keys bool, looked *int) []span {
-	sc := scanner{ahead: ahead{s: text}, keys: keys}
+	sc := scanner{ahead: ahead{s: text, seen: map[string]look{}}, keys: keys, hits: map[int][]int{}}
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case inWord[c]:

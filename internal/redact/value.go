@@ -156,27 +156,25 @@ func syntax(rest string) bool {
 // closing returns where a quoted text ends that begins at from, and whether the quote q is there:
 // otherwise it ends with its line, or with the text that it is part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
-	if len(q) == 1 && at(sc.s, from) == q[0] && !doubled(sc.s, from, q) {
-		return from, true
+	end = from
+	if len(q) > 1 || at(sc.s, from) != q[0] || doubled(sc.s, from, q) {
+		inside := q[len(q)-1] != '"' && sc.inText(from)
+		kind := "closing " + q
+		if inside {
+			kind += " in text"
+		}
+		end = sc.find(kind, from, func(s string, from int) int { return textEnd(s, from, q, inside) })
 	}
-	inside := q[len(q)-1] != '"' && sc.inText(from)
-	kind := "closing " + q
-	if inside {
-		kind += " in text"
-	}
-	return sc.find(kind, from, func(from int) (int, bool) { return textEnd(sc.s, from, q, inside) })
+	return end, strings.HasPrefix(sc.s[end:], q)
 }
 
-// textEnd is closing, without what it remembers. inside says that the text is part of one in
+// textEnd returns where a text ends that q is to close. inside says that it is part of one in
 // double quotes.
-func textEnd(s string, from int, q string, inside bool) (end int, closed bool) {
+func textEnd(s string, from int, q string, inside bool) int {
 	mark, depth := q[len(q)-1], len(q)-1
 	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
-		end = lineEnd(s, from)
-		if at := strings.Index(s[from:end], q); at >= 0 {
-			return from + at, true
-		}
-		return end, false
+		line, _, _ := strings.Cut(s[from:lineEnd(s, from)], q)
+		return from + len(line)
 	}
 	slashes := 0
 	for i := from; i < len(s); i++ {
@@ -189,17 +187,17 @@ func textEnd(s string, from int, q string, inside bool) (end int, closed bool) {
 		level := slashes % (2*depth + 2)
 		switch c := s[i]; {
 		case c == '\n' || c == '\r':
-			return i, false
+			return i
 		case c == mark && level == depth && !doubled(s, i, q):
-			return i - depth, true
+			return i - depth
 		case c == mark && level == depth:
 			i++
 		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0, c == '"' && inside && slashes%2 == 0 && syntax(s[i+1:]):
-			return i - slashes, false
+			return i - slashes
 		}
 		slashes = 0
 	}
-	return len(s), false
+	return len(s)
 }
 
 // doubled reports whether the quote that ends at i is written twice, which is for one.
@@ -250,16 +248,14 @@ func (sc *scanner) scalar(n name, v int) int {
 
 // bare returns where a value without quotes ends that begins at v.
 func (sc *scanner) bare(v int, json bool) int {
-	kind := "bare"
-	if json {
-		kind = "in JSON"
+	seek := func(s string, v int) int { return bare(s, v, json) }
+	switch {
+	case strings.IndexByte("[<`'", at(sc.s, v)) >= 0 || inEscape(sc.s, v): // no value of others begins so
+		return seek(sc.s, v)
+	case json:
+		return sc.find("in JSON", v, seek)
 	}
-	if strings.IndexByte("[<`'", at(sc.s, v)) >= 0 || inEscape(sc.s, v) { // no value of others begins so
-		kind += string(at(sc.s, v))
-		delete(sc.seen, kind)
-	}
-	end, _ := sc.find(kind, v, func(v int) (int, bool) { return bare(sc.s, v, json), true })
-	return end
+	return sc.find("bare", v, seek)
 }
 
 func bare(s string, v int, json bool) int {
