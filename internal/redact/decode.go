@@ -72,6 +72,9 @@ func (v *view) decoded(c coding) (view, bool) {
 			i = nextEscape(text, i+1, c)
 			continue
 		}
+		if from == 0 {
+			b.Grow(len(text))
+		}
 		out.of |= codings[text[i]]
 		b.WriteString(text[from:i])
 		begin := b.Len()

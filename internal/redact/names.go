@@ -25,37 +25,40 @@ const maxName = 40
 type ending struct {
 	kind  kind
 	whole bool   // it is all of the name
-	text  string // in the table, several with a blank between them; behind a sign that the name begins with
+	text  string // in the table, several with a blank between them, and their signs before them
+	sign  byte   // what the name begins with; *: it has a separator before the text
 }
 
 // names say what is under them. The first that fits counts.
 var names = []ending{
-	{header, true, "authorization proxyauthorization"},
-	{jar, true, "cookie setcookie"},
-	{scheme, true, "bearer basic"},
-	{signed, true, "sig"},
-	{working, true, "pwd"},
-	{number, true, "pin"},
-	{spoken, true, "token password secret apikey passwd"},
-	{strong, true, "passe _auth"}, // mot de passe, .npmrc
+	{header, true, "authorization proxyauthorization", 0},
+	{jar, true, "cookie setcookie", 0},
+	{scheme, true, "bearer basic", 0},
+	{signed, true, "sig", 0},
+	{working, true, "pwd", 0},
+	{number, true, "pin", 0},
+	{spoken, true, "token password secret apikey passwd", 0},
+	{strong, true, "passe _auth", 0}, // mot de passe, .npmrc
 	// tokens of a text, and folders
-	{none, false, "maxtoken eostoken bostoken padtoken unktoken septoken clstoken masktoken stoptoken pertoken nexttoken"},
-	{none, false, "firsttoken lasttoken newtoken specialtoken endtoken starttoken subtoken oldpwd"},
+	{none, false, "maxtoken eostoken bostoken padtoken unktoken septoken clstoken masktoken stoptoken pertoken nexttoken", 0},
+	{none, false, "firsttoken lasttoken newtoken specialtoken endtoken starttoken subtoken oldpwd", 0},
 
-	{strong, false, "token password passwd pwd passphrase passcode secret apikey accesskey secretkey privatekey"},
-	{strong, false, "accountkey sharedkey signingkey encryptionkey masterkey authkey subscriptionkey storagekey"},
-	{strong, false, "servicekey serviceskey decryptionkey appkey consumerkey secretkeybase amzsignature psk mnemonic"},
-	{strong, false, "passwort kennwort passwortes motdepasse contraseña senha wachtwoord lösenord hasło пароль ароль 密码 密碼 パスワード 비밀번호 şifre"},
-	{strong, false, "-storepass -keypass -userpass -dbpass -rootpass -adminpass"},
-	{weak, false, "key auth pass signature session credential credentials hash salt code"},
+	{strong, false, "token password passwd pwd passphrase passcode secret apikey accesskey secretkey privatekey", 0},
+	{strong, false, "accountkey sharedkey signingkey encryptionkey masterkey authkey subscriptionkey storagekey", 0},
+	{strong, false, "servicekey serviceskey decryptionkey appkey consumerkey secretkeybase amzsignature psk mnemonic", 0},
+	{strong, false, "passwort kennwort passwortes motdepasse contraseña senha wachtwoord lösenord hasło пароль ароль 密码 密碼 パスワード 비밀번호 şifre", 0},
+	{strong, false, "*pass *pat -storepass -keypass -userpass -dbpass -rootpass -adminpass", 0}, // DB_PASS, and not bypass
+	{weak, false, "key auth pass signature session credential credentials hash salt code", 0},
 }
 
 // endings are the names by their last letters.
 var endings = func() map[int][]ending {
 	m := map[int][]ending{}
 	for _, n := range names {
-		for text := range strings.FieldsSeq(n.text) {
-			m[lettersOf(text)] = append(m[lettersOf(text)], ending{n.kind, n.whole, text})
+		for all := range strings.FieldsSeq(n.text) {
+			n.text = strings.TrimLeft(all, "*-_")
+			n.sign = at(all[:len(all)-len(n.text)], 0)
+			m[lettersOf(n.text)] = append(m[lettersOf(n.text)], n)
 		}
 	}
 	return m
@@ -64,7 +67,6 @@ var endings = func() map[int][]ending {
 // lastLetters are those of names and of words of contexts: most words of a text are told from them
 // at once.
 var lastLetters = func() (t [1 << 15]bool) {
-	t[lettersOf("pat")] = true // see kindOf
 	for letters := range endings {
 		t[letters] = true
 	}
@@ -88,14 +90,12 @@ func kindOf(word string) kind {
 	if len(flat) < 3 {
 		return none
 	}
-	// DB_PASS and GH_PAT are names; a word that ends so, as bypass, is none
-	cut := strings.LastIndexAny(word, "-_")
-	if last := strings.ToLower(word[cut+1:]); cut > 0 && (last == "pass" || last == "pat") {
-		return strong
-	}
 	for _, e := range endings[lettersOf(flat)] {
-		text := strings.TrimLeft(e.text, "-_")
-		if strings.HasSuffix(flat, text) && (!e.whole || flat == text) && (text == e.text || word[0] == e.text[0]) {
+		if !strings.HasSuffix(flat, e.text) || e.whole && flat != e.text {
+			continue
+		}
+		cut := len(word) - len(e.text) - 1
+		if e.sign == 0 || e.sign == word[0] || e.sign == '*' && cut > 0 && strings.IndexByte("-_", word[cut]) >= 0 {
 			return e.kind
 		}
 	}

@@ -186,27 +186,27 @@ func Find(lines []string) (out []Finding) {
 	var looked int
 	text := strings.Join(lines, "\n")
 	found := map[int]bool{}
-	note := func(at int, shape bool) {
-		if line := strings.Count(text[:at], "\n"); !found[line] {
+	note := func(line int, shape bool) {
+		if !found[line] {
 			found[line] = true
 			out = append(out, Finding{Line: line, Shape: shape})
 		}
 	}
 	for _, s := range blocks(text, &looked) {
 		if s.holdsKey(text) {
-			note(s.begin, true)
+			note(strings.Count(text[:s.begin], "\n"), true)
 		}
 	}
-	from := 0
+	first := 0
 	for _, part := range pieces(text) {
 		for _, keys := range []bool{true, false} {
 			for _, s := range scan(part, keys, &looked) {
 				if keys && s.holdsKey(part) || !keys && telling(part[s.begin:s.end]) {
-					note(from+s.begin, keys)
+					note(first+strings.Count(part[:s.begin], "\n"), keys)
 				}
 			}
 		}
-		from += len(part)
+		first += strings.Count(part, "\n")
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return a.Line - b.Line })
 	return out
