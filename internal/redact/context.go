@@ -111,30 +111,15 @@ var forms = func() (out []pattern.Pattern) {
 	return out
 }()
 
-// note remembers that the word of a context is at i.
-func (sc *scanner) note(context, i int) {
-	sc.hits[context] = append(sc.hits[context], i)
-}
-
-// hit remembers a word, if it is one of contexts.
-func (sc *scanner) hit(begin, end int) {
-	if end-begin > maxName {
-		return
-	}
-	for _, n := range contextWords[strings.ToLower(sc.s[begin:end])] {
-		sc.note(n, begin)
-	}
-}
-
 // inContexts masks what the contexts hold whose words are there.
 func (sc *scanner) inContexts() {
-	for n := range contexts {
-		for hits := sc.hits[n]; len(hits) > 0 && contexts[n].form != ""; {
-			from := max(0, hits[0]-contexts[n].back)
+	for n, c := range contexts {
+		for hits := sc.hits[n]; len(hits) > 0 && c.form != ""; {
+			from := max(0, hits[0]-c.back)
 			end := from
-			for len(hits) > 0 && hits[0] <= end+contexts[n].back+1 {
-				end = max(end, min(len(sc.s), hits[0]+near+contexts[n].back))
-				if !contexts[n].lines {
+			for len(hits) > 0 && hits[0] <= end+c.back+1 {
+				end = max(end, min(len(sc.s), hits[0]+near+c.back))
+				if !c.lines {
 					end = min(end, sc.find("command", hits[0], commandEnd))
 				}
 				hits = hits[1:]
@@ -159,24 +144,25 @@ func commandEnd(s string, i int) int {
 // inContext masks what the form of a context finds in a part of the text.
 func (sc *scanner) inContext(n, from, end int) {
 	re := forms[n].Regexp()
-	named := re.SubexpIndex("name")
+	named := 2 * re.SubexpIndex("name")
 	for _, m := range re.FindAllStringSubmatchIndex(sc.s[from:end], -1) {
-		for g := 1; 2*g < len(m); g++ {
-			if m[2*g] < 0 || g == named {
-				continue
-			}
-			if named > 0 {
-				if k := kindOf(sc.s[from+m[2*named] : from+m[2*named+1]]); k != strong && k != spoken {
-					continue
-				}
-			}
-			stop := from + m[2*g+1]
-			if stop == end { // the value is longer than what was looked at
-				stop = sc.nextAny(stop, " \t\r\n\"'`\\")
-			}
-			sc.maskIf(contexts[n].need, from+m[2*g], stop)
+		if named > 0 && !kindOf(sc.s[from+m[named]:from+m[named+1]]).sure() {
+			continue
 		}
+		begin, stop := lastGroup(m)
+		if stop += from; stop == end { // the value is longer than what was looked at
+			stop = sc.nextAny(stop, " \t\r\n\"'`\\")
+		}
+		sc.maskIf(contexts[n].need, from+begin, stop)
 	}
+}
+
+// lastGroup returns where the last group is that a pattern has found.
+func lastGroup(m []int) (begin, end int) {
+	for len(m) > 2 && m[len(m)-1] < 0 {
+		m = m[:len(m)-2]
+	}
+	return m[len(m)-2], m[len(m)-1]
 }
 
 // maskIf masks a value if it is what is needed. It returns its end, or 0.
@@ -206,19 +192,22 @@ var ordinary = strings.Fields("flag flags option options switch value values arg
 type place struct {
 	form   pattern.Pattern
 	need   need
-	before string // what the text before the name, or the name, has to match
+	before pattern.Pattern // of the text before the name, the sign » and the name
 }
 
 func newPlace(form string, need need, before string) place {
-	return place{pattern.New(`\A` + macros.Replace(form)), need, before}
+	return place{pattern.New(`\A` + macros.Replace(form)), need, pattern.New(before)}
 }
 
 // places are the forms of values of names that surely are of secrets, by the text that follows.
 var places = map[byte][]place{
-	',': {newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, anyValue, "variable"), newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, looks, "call")},
-	'(': {newPlace(`\(\s*«Q»`, noWord, "setter"), newPlace(`\(\s*«Q»`, looks, "member")},
+	',': {
+		newPlace(`(?:'\\+''|\\*["'\x60])\s*,\s*«Q»`, anyValue, `\((?:'\\+''|\\*["'\x60])»[A-Z_][A-Z0-9_-]{2,}\z`),
+		newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, looks, `\(["'\x60\\]*»`), // in a call, the first argument
+	},
+	'(': {newPlace(`\(\s*«Q»`, noWord, `»(?i:set|with)`), newPlace(`\(\s*«Q»`, looks, `\.»`)},
 	'|': {newPlace(`[ \t]*\|[ \t]*[\x60*"']{0,3}([^\s|\x60*"'\\]+)[\x60*"']{0,3}[ \t]*\|`, looks, "")},
-	'>': {newPlace(`\\*["']>\s*([^\s<"\\]+)\s*</`, looks, ""), newPlace(`>([^\n<"\\]+)</`, anyValue, "element")},
+	'>': {newPlace(`\\*["']>\s*([^\s<"\\]+)\s*</`, looks, ""), newPlace(`>([^\n<"\\]+)</`, anyValue, "<»")},
 	'S': {typed}, 's': {typed}, 'b': {typed},
 }
 
@@ -237,7 +226,7 @@ var (
 // if there is none.
 func (sc *scanner) placed(n name, end int) int {
 	s := sc.s
-	sure := n.kind == strong || n.kind == spoken
+	sure := n.kind.sure()
 	var tries []place
 	switch next := at(s, behindSpace(s, end+len(quoteAt(s, end)))); {
 	case sure && places[next] != nil:
@@ -245,7 +234,7 @@ func (sc *scanner) placed(n name, end int) int {
 	case n.kind == weak && next == '(' && strings.HasSuffix(strings.ToLower(n.text), "auth"):
 		tries = []place{logins}
 	}
-	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyOf(s[max(0, n.begin-12):n.begin], n.text)) {
+	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyForm.MatchString(s[max(0, n.begin-12):n.begin]+"»"+n.text)) {
 		tries = append(slices.Clip(tries), statement, statementFor, settingFor)
 	} else if n.kind == number {
 		tries = []place{pinned}
@@ -259,51 +248,25 @@ func (sc *scanner) placed(n name, end int) int {
 	return end
 }
 
+// keyForm is "API key" or the like, with the sign » before its second word.
+var keyForm = pattern.New(`(?i)(?:api|access|secret|private|account|license|encryption) *»key\z`)
+
 // tryPlaces masks the value of a name that ends at end in the first of places that is there, and
 // returns where to continue; end if there is none.
 func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
 	s := sc.s
+	before := strings.TrimRight(s[max(0, n.begin-far):n.begin], " ") + "»" + n.text
 	for _, p := range tries {
 		m := p.form.FindStringSubmatchIndex(s[end:min(len(s), end+near)])
-		for g := 1; m != nil && 2*g < len(m) && sc.allows(p.before, n, end); g++ {
-			if m[2*g] < 0 {
-				continue
-			}
-			if stop := sc.maskIf(p.need, end+m[2*g], end+m[2*g+1]); stop > 0 {
-				return stop
-			}
+		if m == nil || !p.before.MatchString(before) {
+			continue
+		}
+		begin, stop := lastGroup(m)
+		if stop := sc.maskIf(p.need, end+begin, end+stop); stop > 0 {
+			return stop
 		}
 	}
 	return end
-}
-
-// allows reports whether what a place asks for is before the value: in a call, the name is in
-// quotes, and the first argument.
-func (sc *scanner) allows(before string, n name, end int) bool {
-	open := strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " ")
-	lower := strings.ToLower(n.text)
-	switch before {
-	case "variable":
-		q := quoteAt(sc.s, end)
-		return q != "" && variable(n.text) && strings.HasSuffix(open, "("+q)
-	case "call":
-		return strings.HasSuffix(strings.TrimRight(open, "\"'`\\"), "(")
-	case "setter":
-		return strings.HasPrefix(lower, "set") || strings.HasPrefix(lower, "with")
-	case "member":
-		return strings.HasSuffix(open, ".")
-	case "element":
-		return strings.HasSuffix(open, "<")
-	}
-	return true
-}
-
-// keyOf reports whether a word is the second one of "API key" or the like.
-func keyOf(before, word string) bool {
-	before = strings.ToLower(strings.TrimRight(before, " "))
-	return strings.EqualFold(word, "key") && slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "license", "encryption"}, func(kind string) bool {
-		return strings.HasSuffix(before, kind)
-	})
 }
 
 // spoken masks a value behind a name without a separator, "password hunter2", if it

@@ -109,7 +109,7 @@ func escape(text string, c coding) (plain string, n int) {
 	case inJSON:
 		return jsonEscape(text)
 	case inURL:
-		if run(text[:min(len(text), 3)], 1, hexes) == 3 {
+		if alphabets[at(text, 1)]&alphabets[at(text, 2)]&hexes != 0 {
 			b, _ := strconv.ParseUint(text[1:3], 16, 8)
 			return string([]byte{byte(b)}), 3
 		}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
@@ -36,14 +37,10 @@ func (sc *scanner) placeholder(begin, end int) bool {
 	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x .…")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
 }
 
-// isScheme reports whether a word is a scheme of headers that hold a secret.
-func isScheme(word string) bool {
-	switch strings.ToLower(word) {
-	case "bearer", "basic", "token", "digest", "negotiate", "apikey", "bot", "key":
-		return true
-	}
-	return false
-}
+// schemes are those of headers that hold a secret.
+var schemes = strings.Fields("bearer basic token digest negotiate apikey bot key")
+
+func isScheme(word string) bool { return slices.Contains(schemes, strings.ToLower(word)) }
 
 // sayName reports whether a value is the name of a secret: password, API_KEY, <token>.
 func sayName(value string) bool {
@@ -51,12 +48,11 @@ func sayName(value string) bool {
 	if variable(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
 		return true
 	}
-	switch compact(value) {
-	case "bearer", "token", "accesstoken", "authtoken", "refreshtoken", "bearertoken", "apitoken", "password", "passwd", "passphrase", "secret", "clientsecret", "secretkey", "apikey", "privatekey", "accesskey":
-		return run(value, 0, letters|dashes) == len(value)
-	}
-	return false
+	return run(value, 0, letters|dashes) == len(value) && slices.Contains(ownNames, compact(value))
 }
+
+// ownNames are names that are written instead of a secret, in small letters and without separators.
+var ownNames = strings.Fields("bearer token accesstoken authtoken refreshtoken bearertoken apitoken password passwd passphrase secret clientsecret secretkey apikey privatekey accesskey")
 
 // example reports whether what is behind the prefix of a key is what documents have there:
 // your-key-here, xxxxxxxx.
@@ -71,12 +67,7 @@ func (sc *scanner) example(begin, end int) bool {
 func (sc *scanner) isCode(n name, v, end int) bool {
 	s := sc.s
 	value := s[v:min(end, v+far)]
-	switch strings.ToLower(strings.TrimRight(value, "?.!|")) {
-	case "string", "str", "bytes", "int", "bool", "none", "null", "nil", "true", "false", "undefined", "optional", "required", "boolean", "any", "object", "number", "text",
-		"await", "new", "not", "async", "function", "lambda", "typeof", "return", "self", "this", "yes", "no", "varchar", "char", "secretstr", "option", "input", "enabled", "disabled":
-		return true
-	}
-	if run(value, 0, digits) == len(value) && len(value) <= 3 {
+	if slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))) || run(value, 0, digits) == len(value) && len(value) <= 3 {
 		return true
 	}
 	spaced := v > 0 && s[v-1] == ' '
@@ -104,6 +95,10 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 	}
 	return false
 }
+
+// codeWords are types and keywords of programs, and settings.
+var codeWords = strings.Fields("string str bytes int bool none null nil true false undefined optional required boolean any object number text " +
+	"await new not async function lambda typeof return self this yes no varchar char secretstr option input enabled disabled")
 
 // operated is what follows an operand in a program.
 var operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
@@ -162,13 +157,17 @@ func drawn(value string) bool {
 	if end < least || runOf(value, end, '/') < len(value) {
 		return false
 	}
-	n := 0
-	for i := 1; i < end; i++ {
-		if alphabets[value[i-1]]&digits != alphabets[value[i]]&digits {
+	return changes(value[:end], digits) >= turns
+}
+
+// changes returns how often a byte of a value is in other sets than the one before it.
+func changes(value string, sets alphabet) (n int) {
+	for i := 1; i < len(value); i++ {
+		if alphabets[value[i-1]]&sets != alphabets[value[i]]&sets {
 			n++
 		}
 	}
-	return n >= turns
+	return n
 }
 
 // random reports whether a value looks drawn by chance: capitals, small letters and
@@ -176,15 +175,7 @@ func drawn(value string) bool {
 func random(value string) bool {
 	const least, bits = 20, 3.5
 	value = value[:min(len(value), far)]
-	return len(value) >= least && value[0] != '/' && run(value, 0, token|signs) == len(value) && kindsIn(value) == uppers|lowers|digits && entropy(value) >= bits
-}
-
-// kindsIn returns which of capitals, small letters and digits a value has.
-func kindsIn(value string) (seen alphabet) {
-	for i := range len(value) {
-		seen |= alphabets[value[i]] & alnum
-	}
-	return seen
+	return len(value) >= least && value[0] != '/' && run(value, 0, token|signs) == len(value) && hasDigit(value) && has(value, uppers) && has(value, lowers) && entropy(value) >= bits
 }
 
 // entropy returns the bits per byte of a value.
@@ -209,18 +200,13 @@ func telling(value string) bool {
 	if len(value) < least || run(value, 0, token|signs|dots) < len(value) || !hasDigit(value) || entropy(value) < bits || exampleForm.MatchString(value) {
 		return false
 	}
-	turns, words := 0, 0
-	for i := 1; i < len(value); i++ {
-		if alphabets[value[i-1]]&alnum != alphabets[value[i]]&alnum {
-			turns++
-		}
-	}
+	words := 0
 	for _, word := range lowerWords.Regexp().FindAllString(value, -1) {
-		if vowels := len(word) - len(strings.Map(dropVowels, word)); vowels*4 >= len(word) {
+		if 4*len(vowels.ReplaceAllString(word, "")) <= 3*len(word) {
 			words += len(word)
 		}
 	}
-	return turns*4 >= len(value)-4 && float64(words) < wordy*float64(len(value)) && run(value, 0, digits|dots|dashes) < len(value)
+	return changes(value, alnum)*4 >= len(value)-4 && float64(words) < wordy*float64(len(value)) && run(value, 0, digits|dots|dashes) < len(value)
 }
 
 // holdsKey reports whether a span that has the shape of a key has one, and no example of it.
@@ -245,13 +231,7 @@ var longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
 var (
 	madeUpForm   = pattern.New(`(?i)example|your|placeholder|dummy|sample|changeme|replace|xxxxx|here$|fake|redacted`)
 	countingForm = pattern.New(`(?i)123456|abcdef|abc123`)
+	vowels       = pattern.New(`[aeiouAEIOU]`)
 	lowerWords   = pattern.New(`[A-Za-z]?[a-z]{2,}`)
 	exampleForm  = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
 )
-
-func dropVowels(r rune) rune {
-	if strings.ContainsRune("aeiouAEIOU", r) {
-		return -1
-	}
-	return r
-}

@@ -18,6 +18,9 @@ const (
 	scheme       // bearer or basic, before a secret
 )
 
+// sure reports whether it is a secret, whatever it looks like.
+func (k kind) sure() bool { return k == strong || k == spoken }
+
 // maxName bounds what is looked at of a name, from its end.
 const maxName = 40
 

@@ -36,7 +36,7 @@ func scan(text string, keys bool, looked *int) []span {
 			i = sc.word(i)
 		case c == '\\':
 			i = behindEscape(text, i)
-		case c == '%' && run(text[:min(len(text), i+3)], i+1, hexes) == i+3, c == wideByte:
+		case c == '%' && alphabets[at(text, i+1)]&alphabets[at(text, i+2)]&hexes != 0, c == wideByte:
 			i += 3
 		case c == ':':
 			i = sc.colon(i)
@@ -96,7 +96,9 @@ func (sc *scanner) word(i int) int {
 	if sc.keys || i-begin < 2 || i-begin > 2 && !lastLetters[lettersOf(s[begin:i])] {
 		return i
 	}
-	sc.hit(begin, i)
+	for _, context := range contextWords[strings.ToLower(s[begin:i])] {
+		sc.hits[context] = append(sc.hits[context], begin)
+	}
 	if k := kindOf(s[begin:i]); k != none {
 		return sc.named(k, begin, i)
 	}
@@ -170,28 +172,20 @@ func (sc *scanner) colon(i int) int {
 	}
 	if c := at(s, i+1); c == '*' || alphabets[c]&digits != 0 {
 		if port := run(s, i+1, digits); !sc.keys && (c == '*' || port-i > 4 && at(s, port) == ':') {
-			sc.note(passLine, i)
+			sc.hits[passLine] = append(sc.hits[passLine], i)
 		}
 	}
 	return i + 1
 }
 
-// hashes are what hashes of passwords begin with.
-var hashes = []string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$argon2", "$scrypt$", "$pbkdf2"}
+// hashForm is the hash of a password.
+var hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]*`)
 
 // hashed masks the hash of a password that begins at i.
 func (sc *scanner) hashed(i int) int {
 	const least = 30
-	for _, prefix := range hashes {
-		if strings.HasPrefix(sc.s[i:], prefix) {
-			end := i
-			for end < len(sc.s) && (alphabets[sc.s[end]]&(token|dots|signs) != 0 || sc.s[end] == '$' || sc.s[end] == ',') {
-				end++
-			}
-			if end-i >= least {
-				return sc.mask(i, end)
-			}
-		}
+	if n := len(hashForm.FindString(sc.s[i:])); n >= least {
+		return sc.mask(i, i+n)
 	}
 	return i + 1
 }
@@ -233,8 +227,9 @@ func (sc *scanner) address(from int) int {
 		}
 		return at
 	}
-	if m := unescapedForm.FindStringSubmatchIndex(s[from:min(len(s), from+near)]); m != nil && !sc.keys {
-		if password := s[from+m[4] : from+m[5]]; strings.IndexByte("/?#", at(password, run(password, 0, digits))) < 0 && !strings.Contains(password, "://") {
+	window := s[from:min(len(s), from+near)]
+	if m := unescapedForm.FindStringSubmatchIndex(window); m != nil && !sc.keys {
+		if password := window[m[4]:m[5]]; strings.IndexByte("/?#", at(password, run(password, 0, digits))) < 0 && !strings.Contains(password, "://") {
 			return sc.mask(from+m[4], from+m[5])
 		}
 	}
@@ -265,4 +260,14 @@ func changesCase(s string) bool {
 	return false
 }
 
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+func hasDigit(s string) bool { return has(s, digits) }
+
+// has reports whether s has a byte of a set.
+func has(s string, set alphabet) bool {
+	for i := range len(s) {
+		if alphabets[s[i]]&set != 0 {
+			return true
+		}
+	}
+	return false
+}

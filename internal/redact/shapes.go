@@ -204,10 +204,10 @@ func (sc *scanner) webToken(i int) int {
 	if first-i < 11 || at(text, first) != '.' {
 		return i
 	}
-	end := sc.run(first+1, token)
-	if end == first+1 && at(text, end) == '.' {
-		first, end = end, run(text, end+1, token)
+	if at(text, first+1) == '.' {
+		first++
 	}
+	end := sc.run(first+1, token)
 	if end-first < 9 {
 		return i
 	}

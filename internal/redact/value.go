@@ -97,7 +97,7 @@ var (
 // below masks a value that is on the line below its name, or in a block there.
 func (sc *scanner) below(n name, v int) int {
 	m := belowForm.FindStringSubmatchIndex(sc.s[v:min(len(sc.s), v+near)])
-	if m == nil || n.kind != strong && n.kind != spoken || !strings.HasSuffix(strings.TrimRight(sc.s[max(0, v-far):v], " \t"), ":") {
+	if m == nil || !n.kind.sure() || !strings.HasSuffix(strings.TrimRight(sc.s[max(0, v-far):v], " \t"), ":") {
 		return v
 	}
 	from, end := v+m[4], v+m[5]
