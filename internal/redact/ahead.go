@@ -37,7 +37,7 @@ func (a *ahead) find(kind string, i int, seek func(s string, i int) int) int {
 
 // run returns where the bytes of a set end that the text has from i on.
 func (a *ahead) run(i int, set alphabet) int {
-	return a.find(string([]byte{byte(set)}), i, func(s string, i int) int { return run(s, i, set) })
+	return a.find(string(rune(set)), i, func(s string, i int) int { return run(s, i, set) })
 }
 
 // nextAny returns where the first of chars is from i on; the length of the text if there is none.
@@ -137,13 +137,7 @@ func at(s string, i int) byte {
 // runOf returns where the bytes c end that s has from i on.
 func runOf(s string, i int, c byte) int { return len(s) - len(strings.TrimLeft(s[i:], string(c))) }
 
-// behindSpace returns where what is behind blanks begins.
-func behindSpace(s string, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
-		i++
-	}
-	return i
-}
+func behindSpace(s string, i int) int { return run(s, i, blanks) }
 
 // behindEscape returns where text continues behind backslashes and what they escape:
 // the n of \n belongs to no word.

@@ -77,7 +77,7 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 	}
 	if n.kind == header {
 		word := strings.TrimRight(value, ".,:")
-		return run(word, 0, letters) == len(word) && !changesCase(word) && len(word) < 16 || spaced && english.MatchString(s[v:min(len(s), v+far)])
+		return run(word, 0, letters) == len(word) && !caseChange.MatchString(word) && len(word) < 16 || spaced && english.MatchString(s[v:min(len(s), v+far)])
 	}
 	if dotted(strings.TrimRight(value, ".)")) || !spaced || path < len(strings.TrimRight(value, "?!.):")) {
 		return dotted(strings.TrimRight(value, ".)"))
@@ -175,7 +175,7 @@ func changes(value string, sets alphabet) (n int) {
 func random(value string) bool {
 	const least, bits = 20, 3.5
 	value = value[:min(len(value), far)]
-	return len(value) >= least && value[0] != '/' && run(value, 0, token|signs) == len(value) && hasDigit(value) && has(value, uppers) && has(value, lowers) && entropy(value) >= bits
+	return len(value) >= least && value[0] != '/' && run(value, 0, token|signs) == len(value) && hasDigit(value) && strings.ToLower(value) != value && strings.ToUpper(value) != value && entropy(value) >= bits
 }
 
 // entropy returns the bits per byte of a value.
@@ -220,7 +220,7 @@ func (s span) holdsKey(text string) bool {
 	if len(body) < 24 && countingForm.MatchString(body) {
 		return false
 	}
-	return !madeUpForm.MatchString(body) && entropy(body) >= bits && (hasDigit(body) || changesCase(body))
+	return !madeUpForm.MatchString(body) && entropy(body) >= bits && (hasDigit(body) || caseChange.MatchString(body))
 }
 
 // longLine is a line of a private key.

@@ -105,23 +105,13 @@ func kindOf(word string) kind {
 	return none
 }
 
+// separators are what names of several words may have between them.
+var separators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
+
 // compact returns the end of a name in small letters and without separators.
 func compact(name string) string {
-	name = name[max(0, len(name)-4*maxName):]
-	var b [maxName]byte
-	n := len(b)
-	for i := len(name) - 1; i >= 0 && n > 0; i-- {
-		c := name[i]
-		switch {
-		case c == '-' || c == '_' || c == '.' || c == ' ':
-			continue
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		n--
-		b[n] = c
-	}
-	return string(b[n:])
+	flat := separators.Replace(strings.ToLower(name[max(0, len(name)-4*maxName):]))
+	return flat[max(0, len(flat)-maxName):]
 }
 
 // secretName reports whether a key or header holds a secret. A name such as

@@ -18,6 +18,7 @@
 package redact
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -68,17 +69,9 @@ func (r *Redactor) text(s string, looked *int) string {
 func (r *Redactor) Lines(lines []string) []string {
 	var looked int
 	text := strings.Join(lines, "\n")
-	out := strings.Split(repeat(text, func(s string) string {
+	return strings.Split(repeat(text, func(s string) string {
 		return without(maskedLines(s, r.known.spans(s)), scope{lines: true}, &looked)
 	}), "\n")
-	if len(out) == len(lines) {
-		return out
-	}
-	out = make([]string, len(lines)) // some are several lines themselves
-	for i, line := range lines {
-		out[i] = r.Text(line)
-	}
-	return out
 }
 
 // Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
@@ -185,16 +178,10 @@ type Finding struct {
 func Find(lines []string) (out []Finding) {
 	var looked int
 	text := strings.Join(lines, "\n")
-	found := map[int]bool{}
-	note := func(line int, shape bool) {
-		if !found[line] {
-			found[line] = true
-			out = append(out, Finding{Line: line, Shape: shape})
-		}
-	}
+	found := map[int]bool{} // whether it has a known shape, by line
 	for _, s := range blocks(text, &looked) {
 		if s.holdsKey(text) {
-			note(strings.Count(text[:s.begin], "\n"), true)
+			found[strings.Count(text[:s.begin], "\n")] = true
 		}
 	}
 	first := 0
@@ -202,12 +189,15 @@ func Find(lines []string) (out []Finding) {
 		for _, keys := range []bool{true, false} {
 			for _, s := range scan(part, keys, &looked) {
 				if keys && s.holdsKey(part) || !keys && telling(part[s.begin:s.end]) {
-					note(first+strings.Count(part[:s.begin], "\n"), keys)
+					line := first + strings.Count(part[:s.begin], "\n")
+					found[line] = found[line] || keys
 				}
 			}
 		}
 		first += strings.Count(part, "\n")
 	}
-	slices.SortFunc(out, func(a, b Finding) int { return a.Line - b.Line })
+	for _, line := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, Finding{Line: line, Shape: found[line]})
+	}
 	return out
 }

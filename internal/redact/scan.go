@@ -127,6 +127,9 @@ func (sc *scanner) named(k kind, begin, end int) int {
 	return sc.placed(n, end)
 }
 
+// separator is what may be between a name and its value, as its last group; <- is of R.
+var separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-)[ \t]*(?:\\*["'\x60]|\\+u0022|&)|(:)(?:[^:/]|/[^/]|/?\z))`)
+
 // separated returns where the value begins that a name has which ends at i, and the
 // quote that closes the name.
 func separated(s string, i int) (v int, quote string, ok bool) {
@@ -136,30 +139,15 @@ func separated(s string, i int) (v int, quote string, ok bool) {
 		i++
 	}
 	i = behindSpace(s, i)
-	rest := s[i:]
-	n := 0
-	switch {
-	case rest == "":
-	case rest[0] == '=':
-		if n = run(rest, 0, signs); strings.Trim(rest[:n], "=") != "" { // =/path, =+secret
-			n = runOf(rest, 0, '=')
-		}
-		if at(rest, n) == '>' {
-			n++
-		}
-	case strings.HasPrefix(rest, "::"), strings.HasPrefix(rest, "://"):
-	case strings.HasPrefix(rest, ":="):
-		n = 2
-	case rest[0] == ':':
-		n = 1
-	case strings.HasPrefix(rest, "<-") && quoteAt(rest, behindSpace(rest, 2)) != "": // of R
-		n = 2
-	case strings.HasPrefix(rest, "＝"), strings.HasPrefix(rest, "："):
-		n = 3
-	case len(rest) > 2 && rest[:2] == "%3" && strings.IndexByte("dDaA", rest[2]) >= 0:
-		n = 3
+	if c := at(s, i); c == 0 || strings.IndexByte("=:<%\xEF", c) < 0 {
+		return i, quote, false
 	}
-	return behindSpace(s, i+n), quote, n > 0
+	m := separator.FindStringSubmatchIndex(s[i:min(len(s), i+far)])
+	if m == nil {
+		return i, quote, false
+	}
+	_, n := lastGroup(m)
+	return behindSpace(s, i+n), quote, true
 }
 
 // colon looks at what is around a colon, and returns where to continue.
@@ -197,7 +185,7 @@ func (sc *scanner) credentials(end int) int {
 	stop := run(sc.s, v, token|dots|signs)
 	stop = sc.back(v, stop, ".")
 	value := sc.s[v:stop]
-	if v == end || len(value) < least || !hasDigit(value) && !changesCase(value) && len(value) < surely || sc.placeholder(v, stop) {
+	if v == end || len(value) < least || !hasDigit(value) && !caseChange.MatchString(value) && len(value) < surely || sc.placeholder(v, stop) {
 		return end
 	}
 	return sc.mask(v, stop)
@@ -250,24 +238,7 @@ func (sc *scanner) address(from int) int {
 // unescapedForm is a password whose signs end a host, up to its @.
 var unescapedForm = pattern.New("\\A([^:@/?#\\s\"'<>\\\\`\\[]+):([^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
 
-// changesCase reports whether a capital follows a small letter.
-func changesCase(s string) bool {
-	for i := 1; i < len(s); i++ {
-		if alphabets[s[i-1]]&lowers != 0 && alphabets[s[i]]&uppers != 0 {
-			return true
-		}
-	}
-	return false
-}
+// caseChange is a capital that follows a small letter.
+var caseChange = pattern.New(`[a-z][A-Z]`)
 
-func hasDigit(s string) bool { return has(s, digits) }
-
-// has reports whether s has a byte of a set.
-func has(s string, set alphabet) bool {
-	for i := range len(s) {
-		if alphabets[s[i]]&set != 0 {
-			return true
-		}
-	}
-	return false
-}
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

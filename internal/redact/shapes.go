@@ -7,7 +7,7 @@ import (
 )
 
 // An alphabet is a set of bytes.
-type alphabet uint8
+type alphabet uint16
 
 const (
 	digits  alphabet = 1 << iota // 0-9
@@ -17,6 +17,7 @@ const (
 	dots                         // .
 	signs                        // + / = ~
 	hexes                        // 0-9 a-f A-F
+	blanks                       // space and tab
 	letters = uppers | lowers
 	alnum   = digits | letters
 	token   = alnum | dashes
@@ -26,7 +27,7 @@ const (
 var alphabets = func() (t [256]alphabet) {
 	for set, chars := range map[alphabet]string{
 		digits: "0123456789", uppers: "ABCDEFGHIJKLMNOPQRSTUVWXYZ", lowers: "abcdefghijklmnopqrstuvwxyz", dashes: "-_", dots: ".", signs: "+/=~",
-		hexes: "0123456789abcdefABCDEF",
+		hexes: "0123456789abcdefABCDEF", blanks: " \t",
 	} {
 		for i := range len(chars) {
 			t[chars[i]] |= set
@@ -190,7 +191,7 @@ func (sc *scanner) wrapped(i int, set alphabet) (from, n int) {
 		return 0, 0
 	}
 	part := s[from:min(end, from+far)]
-	if next, _ := sc.keyAt(from); next > from || !hasDigit(part) && !changesCase(part) || run(part, 0, digits|dashes) == len(part) {
+	if next, _ := sc.keyAt(from); next > from || !hasDigit(part) && !caseChange.MatchString(part) || run(part, 0, digits|dashes) == len(part) {
 		return 0, 0
 	}
 	return from, end - from
