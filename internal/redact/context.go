@@ -12,7 +12,7 @@ import (
 // the group "name" has to be the name of one.
 type context struct {
 	words string // in small letters, with a blank between them
-	form  string // with the macros below
+	form  pattern.Pattern
 	need  need
 	back  int  // how many bytes before the word the form may begin
 	lines bool // it may go over the end of a line
@@ -54,42 +54,42 @@ const (
 
 var contexts = []context{
 	connection: {words: "server source uid id user host driver jdbc endpoint"},
-	passLine:   {form: "(?:^|[\\s\"'`>|(→])[\\w.*/-]+:(?:\\d{4,5}|\\*):[\\w.*-]*[A-Za-z*][\\w.*-]*:[\\w.*-]+:([^\\s\"'`\\\\-][^\\s\"'`\\\\]*)", need: anyValue, back: far},
+	passLine:   {form: form("(?:^|[\\s\"'`>|(→])[\\w.*/-]+:(?:\\d{4,5}|\\*):[\\w.*-]*[A-Za-z*][\\w.*-]*:[\\w.*-]+:([^\\s\"'`\\\\-][^\\s\"'`\\\\]*)"), need: anyValue, back: far},
 
-	{words: "sshpass login mongosh mongo mongodump mongorestore snowsql", form: `[ \t]-p(?:[ \t]+|=)«V»`},
-	{words: "sshpass login mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump 7z 7za 7zz", form: `[ \t]-p«V»`},
-	{words: "redis-cli", form: `[ \t]-a[ \t]+«V»`},
-	{words: "http xh", form: `[ \t]-a[ \t]+«P:»`, need: anyValue},
-	{words: "curl", form: `[ \t](?:-[sSLkfiIvgGjNqaO0#]*u[ \t]*|--(?:proxy-)?user[ \t=]+)«P:»`, need: anyValue},
-	{words: "curl", form: `[ \t](?:-b|--cookie)[ \t=]+«V»`, need: cookiePairs},
-	{words: "lftp", form: `[ \t]-u[ \t]+«P,»`, need: anyValue},
-	{words: "smbclient rpcclient", form: `[ \t]-U[ \t]+«P%»`, need: anyValue},
-	{words: "ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami", form: `[ \t]-w[ \t]+«V»`},
-	{words: "zip unzip", form: `[ \t]-P[ \t]*«V»`},
-	{words: "openssl", form: `[ \t]-[kK][ \t]+«V»`},
-	{words: "openssl", form: `[ \t]-pass(?:in|out)?[ \t]+['"]?pass:«V»`, need: anyValue},
-	{words: "kubectl oc", form: `--from-literal[ =]«P=»`, need: anyValue},
-	{words: "secret", form: `[ \t](?:--body[ =]|-b[ \t]*)«V»`},
-	{words: "secretsmanager", form: `--secret-string[ =]«V»`},
-	{words: "securestring", form: `--value[ =]«V»`},
-	{words: "echo printf", form: `(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:\\*['"]?%s\S*[ \t]+)?(?:«Q»|([^\s"'\x60\\|;&-][^"'\x60\\|\n]*?))[ \t]*\|[^|\n][^\n]*?(?:` + sinks + `)`, need: anyValue},
-	{words: "net", form: `(?i)net[ \t]+use(?:[ \t]+[a-z]:)?[ \t]+\\{2,}\S+(?:[ \t]+/\S+)*[ \t]+([^\s/"'*\\\[][^\s"'\\]*)`},
-	{words: "net", form: `(?i)net[ \t]+user[ \t]+«W»[ \t]+([^\s/"'*\\\[][^\s"'\\]*)[ \t]+/(?:add|active)`},
-	{words: "identified", form: `(?i)identified(?:[ \t]+\w+){0,3}[ \t]+by[ \t]+«Q»`, need: anyValue},
-	{words: "htpasswd", form: `htpasswd[ \t]+-(?:\w*n\w*b|\w*b\w*n)\w*[ \t]+«W»[ \t]+«V»`},
-	{words: "htpasswd", form: `htpasswd[ \t]+-\w*b\w*[ \t]+«W»[ \t]+«W»[ \t]+«V»`},
-	{words: "add_user change_password wpa_passphrase", form: `(?:add_user|change_password|wpa_passphrase)[ \t]+«W»[ \t]+«V»`},
-	{words: "convertto-securestring", form: `String[ \t]+«V»`},
-	{words: "sqlplus", form: `sqlplus(?:[ \t]+-\S+)*[ \t]+\\*['"]?\w+/([^\s@"'/\\]+)@`, need: anyValue},
-	{words: "thin", form: `thin:\w+/([^\s@"'/\\]+)@`, need: anyValue},
-	{words: "secrets kv set", form: `(?:secrets[ \t]+set|kv[ \t]+put|config:set)(?:[ \t]+[^\s=]+(?:=\[redacted\])?)*?[ \t]+[\w./-]+=«V»`},
-	{words: "config", form: `config[ \t]+set[ \t]+\S*(?i:token|password|secret|_auth|[_-]key)[ \t]+«V»`},
-	{words: "nmcli", form: `password[ \t]+«V»`},
-	{words: "machine default", form: `(?:machine(?:\s|\\n)+[^\s\\]+|default)(?:\s|\\n)+(?:login|account)(?:\s|\\n)+[^\s\\]+(?:\s|\\n)+password(?:\s|\\n)+«V»`, lines: true},
-	{words: "value", form: `(?i)\b(?:name|key)\\*["']?\s*[:=]\s*\\*["']?(?P<name>[\w.-]+)(?:[\s,"'}{(]|\\n|\\+["'])*\bvalue\\*["']?\s*[:=]\s*«V»`, need: anyValue, back: 2 * far, lines: true},
-	{words: "phrase seed_phrase recovery_phrase", form: `(?i)(?:seed|recovery|backup|secret)[ _-]*phrase(?:[ \t]+(?:is|was|are))?["'\x60:= \t]+((?:[a-z]+ ){11,}[a-z]+)`, need: anyValue, back: 16},
-	{words: "creds credentials login pass", form: `(?i)(?:creds|credentials|login|pass)[ \t]*(?::|[ \t](?:is|are|was|with|as)[ \t])[ \t]*\\*["']?[\w.@-]+[:/]«V»`, need: looks},
-	{words: "kty", form: `"(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([\w+/=-]{20,})`, need: anyValue, back: 8 * near, lines: true},
+	{words: "sshpass login mongosh mongo mongodump mongorestore snowsql", form: form(`[ \t]-p(?:[ \t]+|=)«V»`)},
+	{words: "sshpass login mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump 7z 7za 7zz", form: form(`[ \t]-p«V»`)},
+	{words: "redis-cli", form: form(`[ \t]-a[ \t]+«V»`)},
+	{words: "http xh", form: form(`[ \t]-a[ \t]+«P:»`), need: anyValue},
+	{words: "curl", form: form(`[ \t](?:-[sSLkfiIvgGjNqaO0#]*u[ \t]*|--(?:proxy-)?user[ \t=]+)«P:»`), need: anyValue},
+	{words: "curl", form: form(`[ \t](?:-b|--cookie)[ \t=]+«V»`), need: cookiePairs},
+	{words: "lftp", form: form(`[ \t]-u[ \t]+«P,»`), need: anyValue},
+	{words: "smbclient rpcclient", form: form(`[ \t]-U[ \t]+«P%»`), need: anyValue},
+	{words: "ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami", form: form(`[ \t]-w[ \t]+«V»`)},
+	{words: "zip unzip", form: form(`[ \t]-P[ \t]*«V»`)},
+	{words: "openssl", form: form(`[ \t]-[kK][ \t]+«V»`)},
+	{words: "openssl", form: form(`[ \t]-pass(?:in|out)?[ \t]+['"]?pass:«V»`), need: anyValue},
+	{words: "kubectl oc", form: form(`--from-literal[ =]«P=»`), need: anyValue},
+	{words: "secret", form: form(`[ \t](?:--body[ =]|-b[ \t]*)«V»`)},
+	{words: "secretsmanager", form: form(`--secret-string[ =]«V»`)},
+	{words: "securestring", form: form(`--value[ =]«V»`)},
+	{words: "echo printf", form: form(`(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:\\*['"]?%s\S*[ \t]+)?(?:«Q»|([^\s"'\x60\\|;&-][^"'\x60\\|\n]*?))[ \t]*\|[^|\n][^\n]*?(?:` + sinks + `)`), need: anyValue},
+	{words: "net", form: form(`(?i)net[ \t]+use(?:[ \t]+[a-z]:)?[ \t]+\\{2,}\S+(?:[ \t]+/\S+)*[ \t]+([^\s/"'*\\\[][^\s"'\\]*)`)},
+	{words: "net", form: form(`(?i)net[ \t]+user[ \t]+«W»[ \t]+([^\s/"'*\\\[][^\s"'\\]*)[ \t]+/(?:add|active)`)},
+	{words: "identified", form: form(`(?i)identified(?:[ \t]+\w+){0,3}[ \t]+by[ \t]+«Q»`), need: anyValue},
+	{words: "htpasswd", form: form(`htpasswd[ \t]+-(?:\w*n\w*b|\w*b\w*n)\w*[ \t]+«W»[ \t]+«V»`)},
+	{words: "htpasswd", form: form(`htpasswd[ \t]+-\w*b\w*[ \t]+«W»[ \t]+«W»[ \t]+«V»`)},
+	{words: "add_user change_password wpa_passphrase", form: form(`(?:add_user|change_password|wpa_passphrase)[ \t]+«W»[ \t]+«V»`)},
+	{words: "convertto-securestring", form: form(`String[ \t]+«V»`)},
+	{words: "sqlplus", form: form(`sqlplus(?:[ \t]+-\S+)*[ \t]+\\*['"]?\w+/([^\s@"'/\\]+)@`), need: anyValue},
+	{words: "thin", form: form(`thin:\w+/([^\s@"'/\\]+)@`), need: anyValue},
+	{words: "secrets kv set", form: form(`(?:secrets[ \t]+set|kv[ \t]+put|config:set)(?:[ \t]+[^\s=]+(?:=\[redacted\])?)*?[ \t]+[\w./-]+=«V»`)},
+	{words: "config", form: form(`config[ \t]+set[ \t]+\S*(?i:token|password|secret|_auth|[_-]key)[ \t]+«V»`)},
+	{words: "nmcli", form: form(`password[ \t]+«V»`)},
+	{words: "machine default", form: form(`(?:machine(?:\s|\\n)+[^\s\\]+|default)(?:\s|\\n)+(?:login|account)(?:\s|\\n)+[^\s\\]+(?:\s|\\n)+password(?:\s|\\n)+«V»`), lines: true},
+	{words: "value", form: form(`(?i)\b(?:name|key)\\*["']?\s*[:=]\s*\\*["']?(?P<name>[\w.-]+)(?:[\s,"'}{(]|\\n|\\+["'])*\bvalue\\*["']?\s*[:=]\s*«V»`), need: anyValue, back: 2 * far, lines: true},
+	{words: "phrase seed_phrase recovery_phrase", form: form(`(?i)(?:seed|recovery|backup|secret)[ _-]*phrase(?:[ \t]+(?:is|was|are))?["'\x60:= \t]+((?:[a-z]+ ){11,}[a-z]+)`), need: anyValue, back: 16},
+	{words: "creds credentials login pass", form: form(`(?i)(?:creds|credentials|login|pass)[ \t]*(?::|[ \t](?:is|are|was|with|as)[ \t])[ \t]*\\*["']?[\w.@-]+[:/]«V»`), need: looks},
+	{words: "kty", form: form(`"(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([\w+/=-]{20,})`), need: anyValue, back: 8 * near, lines: true},
 }
 
 // contextWords holds which contexts a word belongs to.
@@ -103,18 +103,13 @@ var contextWords = func() map[string][]int {
 	return m
 }()
 
-// forms are the patterns of contexts.
-var forms = func() (out []pattern.Pattern) {
-	for _, c := range contexts {
-		out = append(out, pattern.New(macros.Replace(c.form)))
-	}
-	return out
-}()
+// form returns the pattern of a text with macros.
+func form(text string) pattern.Pattern { return pattern.New(macros.Replace(text)) }
 
 // inContexts masks what the contexts hold whose words are there.
 func (sc *scanner) inContexts() {
 	for n, c := range contexts {
-		for hits := sc.hits[n]; len(hits) > 0 && c.form != ""; {
+		for hits := sc.hits[n]; len(hits) > 0 && n != connection; {
 			from := max(0, hits[0]-c.back)
 			end := from
 			for len(hits) > 0 && hits[0] <= end+c.back+1 {
@@ -125,7 +120,7 @@ func (sc *scanner) inContexts() {
 				hits = hits[1:]
 			}
 			sc.looked += end - from
-			sc.inContext(n, from, end)
+			sc.inContext(c, from, end)
 		}
 	}
 }
@@ -142,8 +137,8 @@ func commandEnd(s string, i int) int {
 }
 
 // inContext masks what the form of a context finds in a part of the text.
-func (sc *scanner) inContext(n, from, end int) {
-	re := forms[n].Regexp()
+func (sc *scanner) inContext(c context, from, end int) {
+	re := c.form.Regexp()
 	named := 2 * re.SubexpIndex("name")
 	for _, m := range re.FindAllStringSubmatchIndex(sc.s[from:end], -1) {
 		if named > 0 && !kindOf(sc.s[from+m[named]:from+m[named+1]]).sure() {
@@ -153,7 +148,7 @@ func (sc *scanner) inContext(n, from, end int) {
 		if stop += from; stop == end { // the value is longer than what was looked at
 			stop = sc.nextAny(stop, " \t\r\n\"'`\\")
 		}
-		sc.maskIf(contexts[n].need, from+begin, stop)
+		sc.maskIf(c.need, from+begin, stop)
 	}
 }
 
@@ -195,8 +190,8 @@ type place struct {
 	before pattern.Pattern // of the text before the name, the sign » and the name
 }
 
-func newPlace(form string, need need, before string) place {
-	return place{pattern.New(`\A` + macros.Replace(form)), need, pattern.New(before)}
+func newPlace(text string, need need, before string) place {
+	return place{form(`\A` + text), need, pattern.New(before)}
 }
 
 // places are the forms of values of names that surely are of secrets, by the text that follows.

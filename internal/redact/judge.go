@@ -58,61 +58,52 @@ var ownNames = strings.Fields("bearer token accesstoken authtoken refreshtoken b
 // your-key-here, xxxxxxxx.
 func (sc *scanner) example(begin, end int) bool {
 	body := strings.ToLower(sc.s[begin:min(end, begin+far)])
-	return strings.Contains(body, "your") || strings.HasSuffix(body, "-here") || strings.HasSuffix(body, "_here") || strings.HasSuffix(body, "xxx") || strings.Contains(body, "xxxxxx") && strings.Trim(body, "x-_0123456789") == "" ||
-		strings.Trim(body[min(len(body), 1):], body[:min(len(body), 1)]) == ""
+	return exampleBody.MatchString(body) || strings.Trim(body, body[:min(len(body), 1)]) == ""
 }
+
+var exampleBody = pattern.New(`your|[-_]here\z|xxx\z|\A[x_0-9-]*xxxxxx[x_0-9-]*\z`)
 
 // isCode reports whether a value without quotes is part of a program or of a sentence: nothing
 // that anyone keeps secret.
 func (sc *scanner) isCode(n name, v, end int) bool {
 	s := sc.s
-	value := s[v:min(end, v+far)]
-	if slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))) || run(value, 0, digits) == len(value) && len(value) <= 3 {
-		return true
-	}
-	spaced := v > 0 && s[v-1] == ' '
-	path := run(value, 0, letters|dots|dashes|digits)
-	if c := at(value, path); path > 0 && c != 0 && strings.IndexByte("([{", c) >= 0 && alphabets[value[0]]&letters != 0 && (spaced && n.kind != header || dotted(value[:path]) || c == '(' && !hasDigit(value[:path])) {
-		return true
-	}
-	if n.kind == header {
-		word := strings.TrimRight(value, ".,:")
-		return run(word, 0, letters) == len(word) && !caseChange.MatchString(word) && len(word) < 16 || spaced && english.MatchString(s[v:min(len(s), v+far)])
-	}
-	if dotted(strings.TrimRight(value, ".)")) || !spaced || path < len(strings.TrimRight(value, "?!.):")) {
-		return dotted(strings.TrimRight(value, ".)"))
-	}
-	if hasDigit(value) && !strings.Contains(value, "_") {
-		return false
-	}
+	value, behind := s[v:min(end, v+far)], s[end:min(len(s), end+far)]
 	before := strings.TrimRight(s[max(0, v-far):v], " ")
-	rest := s[end:min(len(s), end+far)]
+	spaced := strings.HasSuffix(s[:v], " ")
+	path := run(value, 0, letters|dots|dashes|digits)
+	sentence := func() bool { return spaced && english.MatchString(s[v:min(len(s), v+far)]) }
+	call := at(value, path) == '(' && !hasDigit(value[:path]) || spaced && n.kind != header || dotted.MatchString(value[:path])
 	switch {
-	case strings.HasSuffix(before, " ==") || strings.HasSuffix(before, " ==="), operated.MatchString(rest):
+	case slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))), run(value, 0, digits) == len(value) && len(value) <= 3:
 		return true
-	case strings.HasSuffix(before, ":"):
-		return english.MatchString(s[v:min(len(s), v+far)])
+	case call && callForm.MatchString(value):
+		return true
+	case n.kind == header:
+		return sentence() || wordForm.MatchString(value) && !caseChange.MatchString(value)
+	case dotted.MatchString(strings.TrimRight(value, ".)")):
+		return true
+	case !spaced, path < len(strings.TrimRight(value, "?!.):")), hasDigit(value) && !strings.Contains(value, "_"):
+		return false
+	case strings.HasSuffix(before, " =="), strings.HasSuffix(before, " ==="), operated.MatchString(behind):
+		return true
 	}
-	return false
+	return strings.HasSuffix(before, ":") && sentence()
 }
 
 // codeWords are types and keywords of programs, and settings.
 var codeWords = strings.Fields("string str bytes int bool none null nil true false undefined optional required boolean any object number text " +
 	"await new not async function lambda typeof return self this yes no varchar char secretstr option input enabled disabled")
 
-// operated is what follows an operand in a program.
-var operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
-
-// english is the beginning of a sentence: two words, or one and an article.
-var english = pattern.New(`\A(?:[A-Za-z][a-z]*(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
-
-// dotted reports whether a value is a path of names, as programs have: settings.api_key.
-func dotted(value string) bool {
-	if strings.IndexByte(value, '.') <= 0 || run(value, 0, letters|digits|dots|dashes) < len(value) || hasDigit(value) || strings.Contains(value, "..") || strings.Contains(value, "-") {
-		return false
-	}
-	return value[len(value)-1] != '.'
-}
+var (
+	callForm = pattern.New(`\A[A-Za-z][\w.-]*[(\[{]`)
+	wordForm = pattern.New(`\A[A-Za-z]{0,15}[.,:]*\z`)
+	// what follows an operand in a program
+	operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
+	// the beginning of a sentence: two words, or one and an article
+	english = pattern.New(`\A(?:[A-Za-z][a-z]*(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
+	// a path of names, as programs have: settings.api_key
+	dotted = pattern.New(`\A[A-Za-z_]+(?:\.[A-Za-z_]+)+\z`)
+)
 
 // looksSecret reports whether a value in a sentence can be no ordinary word: eight bytes or
 // more, letters and digits, no call and no path.

@@ -130,16 +130,14 @@ func (m *matcher) ready(text string) int {
 		return len(text)
 	}
 	from, at := max(0, len(text)-m.reach()), len(text)
-	for open := []string{text[from:]}; len(open) > 0 && len(open) <= maxOpen; open = open[1:] {
-		part := open[0]
+	for part, before := text[from:], ""; part != before; {
+		before = part
 		at = min(at, from+len(part))
-		for v := range views(part) {
+		for v := range views(before) {
+			at = min(at, from+v.original(span{begin: m.opens(v.text)}).begin)
 			// An escape may continue behind text, and be in a value itself.
-			escape := unfinished(v.text)
-			begin := v.original(span{begin: m.opens(v.text)}).begin
-			at = min(at, from+begin)
-			if before := part[:v.original(span{begin: escape}).begin]; escape < len(v.text) && !slices.Contains(open, before) {
-				open = append(open, before)
+			if i := unfinished(v.text); i < len(v.text) {
+				part = part[:min(len(part), v.original(span{begin: i}).begin)]
 			}
 		}
 	}
@@ -154,9 +152,6 @@ func (m *matcher) ready(text string) int {
 
 // reach bounds the bytes of a value as it is written.
 func (m *matcher) reach() int { return (len(m.patterns[0]) + 1) * maxEscape }
-
-// maxOpen bounds how many escapes within escapes are looked at.
-const maxOpen = 32
 
 // opens returns where the longest beginning of a pattern starts that text ends in.
 func (m *matcher) opens(text string) int {

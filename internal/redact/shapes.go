@@ -67,8 +67,6 @@ var keyShapes = []shape{
 	{"ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ api_org_ dop_v1_ doo_v1_ dor_v1_ ntn_ gsk_ r8_ vcp_ vck_ pplx- phx_ rubygems_ dp.pt. shippo_live_ sbp_ apify_api_", alnum, 20, 0},
 	{"secret_ EZAK EZTK", alnum, 40, 0},
 	{"xprv", alnum, 90, 0},
-	{"sk_live_ sk_test_ rk_live_ rk_test_ pk_live_", alnum | dashes, 8, 0},
-	{"github_pat_", alnum | dashes, 20, 0},
 	{"dt0c01.", alnum | dots, 24, 0},
 	{"LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS", alnum | signs, 8, 0},
 	{"whsec_", alnum | signs, 12, 0},
@@ -78,11 +76,11 @@ var keyShapes = []shape{
 	{"ABSK", alnum | signs, 60, 0},
 	{"sk_ key- dapi fc-", hexes, 32, 0},
 	{"pul-", hexes, 40, 0},
-	{"pypi-AgE", token, 8, 0},
+	{"pypi-AgE sk_live_ sk_test_ rk_live_ rk_test_ pk_live_", token, 8, 0},
 	{"sk- xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", token, 10, 0},
 	{"tskey- sb_secret_", token, 12, 0},
 	{"gldt- glrt- glcbt- glptt- glsoat- glagent- GOCSPX- dckr_pat_ dckr_oat_ figd_ sq0atp- sq0csp- FLWSECK", token, 16, 0},
-	{"AIza nvapi- sntryu_ hvs. hvb. glsa_ PMAK- sgp_ CFPAT- xkeysib- fo1_ lsv2_ pcsk_ tgp_v1_ ctx7sk- vercel_blob_rw_", token, 20, 0},
+	{"github_pat_ AIza nvapi- sntryu_ hvs. hvb. glsa_ PMAK- sgp_ CFPAT- xkeysib- fo1_ lsv2_ pcsk_ tgp_v1_ ctx7sk- vercel_blob_rw_", token, 20, 0},
 	{"jina_ 1//0 AQ.Ab", token, 30, 0},
 	{"xoxe.", token | dots, 10, 0},
 	{"glpat-", token | dots, 12, 0},
@@ -106,36 +104,37 @@ var keyShapes = []shape{
 	{"AKIA ASIA ABIA ACCA", uppers | digits, 16, exactly},
 }
 
-// shapeIndex holds which shapes begin with two bytes, and first whether any does.
-type shapeIndex struct {
-	any [256][4]uint64
-	of  map[[2]byte][]shape
-}
-
 // webToken is the prefix of tokens in JSON, which have parts.
 const webToken = "eyJ"
 
-var shapesByPair = func() (x shapeIndex) {
-	x.of = map[[2]byte][]shape{}
+// shapes are those of keys by their first two bytes.
+var shapes = func() map[[2]byte][]shape {
+	m := map[[2]byte][]shape{}
 	for _, s := range append([]shape{{prefixes: webToken}}, keyShapes...) {
-		for prefix := range strings.FieldsSeq(s.prefixes) {
-			a, b := prefix[0], prefix[1]
-			x.any[a][b>>6] |= 1 << (b & 63)
-			s.prefixes = prefix
-			x.of[[2]byte{a, b}] = append(x.of[[2]byte{a, b}], s)
+		for s.prefixes = range strings.FieldsSeq(s.prefixes) {
+			pair := [2]byte{s.prefixes[0], s.prefixes[1]}
+			m[pair] = append(m[pair], s)
 		}
 	}
-	return x
+	return m
+}()
+
+// firstPairs says which two bytes shapes begin with: most words of a text are told from them at once.
+var firstPairs = func() (t [256][256]bool) {
+	for pair := range shapes {
+		t[pair[0]][pair[1]] = true
+	}
+	return t
 }()
 
 // keyAt returns where a key ends that begins at i, and the length of its prefix; i if none does.
 func (sc *scanner) keyAt(i int) (end, prefix int) {
 	text := sc.s
-	if i+2 > len(text) || shapesByPair.any[text[i]][text[i+1]>>6]&(1<<(text[i+1]&63)) == 0 {
+	if i+2 > len(text) || !firstPairs[text[i]][text[i+1]] {
 		return i, 0
 	}
 	end = i
-	for _, s := range shapesByPair.of[[2]byte{text[i], text[i+1]}] {
+	for _, s := range shapes[[2]byte{text[i], text[i+1]}] {
 		if strings.HasPrefix(text[i:], s.prefixes) {
 			if e := sc.keyEnd(s, i); e > end {
 				end, prefix = e, len(s.prefixes)
