@@ -82,16 +82,13 @@ func lineEnd(s string, i int) int {
 }
 
 // endsText reports whether the quote at i looks like the end of a text in JSON.
-func endsText(s string, i int) bool { return i+1 >= len(s) || !inWord[s[i+1]] }
+func endsText(s string, i int) bool { return i+1 >= len(s) || alphabets[s[i+1]]&words == 0 }
 
 // trimmed leaves out brackets at the end of a value that were opened before it; it looks no
 // further back than far.
 func (a *ahead) trimmed(v, end int) int {
 	const opening, closing = "([{", ")]}"
 	mask := v + maskAt(a.s[v:])
-	if mask > v && strings.Trim(a.s[mask:end], closing) == "" {
-		return mask
-	}
 	for least := max(mask, end-far); end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {
 		value, k := a.s[least:end], strings.IndexByte(closing, a.s[end-1])
 		if k < 0 || strings.Count(value, closing[k:k+1]) <= strings.Count(value, opening[k:k+1]) {
@@ -150,10 +147,4 @@ func behindEscape(s string, i int) int {
 		return i + 5
 	}
 	return i
-}
-
-// inEscape reports whether what is at i may be part of an escape that begins before it.
-func inEscape(s string, i int) bool {
-	before := s[max(0, i-5):i]
-	return strings.HasSuffix(before, `\`) || strings.Contains(before, `\u`)
 }

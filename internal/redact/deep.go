@@ -36,7 +36,13 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 		out.Set(reflect.New(v.Type().Elem()))
 		out.Elem().Set(c.clean(v.Elem()))
 	case reflect.Slice:
-		return c.list(v)
+		if c.shared(v) {
+			return v
+		}
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			out.Index(i).Set(c.clean(v.Index(i)))
+		}
 	case reflect.Map:
 		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 		for it := v.MapRange(); it.Next(); {
@@ -55,25 +61,13 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 	return out
 }
 
-// list is clean for a list, which is copied when the first item needs it.
-func (c cleaner) list(v reflect.Value) reflect.Value {
+// shared reports whether a list is one of numbers, or of texts without a secret.
+func (c cleaner) shared(v reflect.Value) bool {
 	kind := v.Type().Elem().Kind()
-	if kind < reflect.Array { // of numbers
-		return v
-	}
-	var out reflect.Value
-	for i := range v.Len() {
-		item := c.clean(v.Index(i))
-		if kind == reflect.String && item.String() == v.Index(i).String() {
-			continue
+	for i := 0; i < v.Len() && kind == reflect.String; i++ {
+		if text := v.Index(i).String(); c.text(text) != text {
+			return false
 		}
-		if !out.IsValid() {
-			out = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
-		}
-		out.Index(i).Set(item)
 	}
-	if !out.IsValid() {
-		return v
-	}
-	return out
+	return kind < reflect.Array || kind == reflect.String || v.Len() == 0
 }

@@ -14,25 +14,13 @@ type scanner struct {
 	hits  map[int][]int // by context: where its words are
 }
 
-// inWord says which bytes words are made of; what is no ASCII is one, but for what begins
-// signs of full width.
-var inWord = func() (t [256]bool) {
-	for i := range t {
-		t[i] = i >= 0x80 && i != wideByte || alphabets[i]&token != 0
-	}
-	return t
-}()
-
-// wideByte begins the signs ＝ and ：, of three bytes.
-const wideByte = 0xEF
-
 // scan returns what to mask in a piece of text, in order and without overlaps: what looks like a
 // secret, or only what has the shape of a key.
 func scan(text string, keys bool, looked *int) []span {
 	sc := scanner{ahead: ahead{s: text, seen: map[string]look{}}, keys: keys, hits: map[int][]int{}}
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
-		case inWord[c]:
+		case alphabets[c]&words != 0:
 			i = sc.word(i)
 		case c == '\\':
 			i = behindEscape(text, i)
@@ -79,13 +67,11 @@ func (sc *scanner) add(s span) int {
 func (sc *scanner) word(i int) int {
 	s, begin := sc.s, i
 	for {
-		if end, body := sc.keyAt(i); end > i {
-			return sc.add(span{begin: i, end: end, with: Mask, body: body})
+		if key := sc.keyAt(i); key.end > i {
+			return sc.add(key)
 		}
-		for i < len(s) && inWord[s[i]] && s[i] != '-' && s[i] != '_' {
-			i++
-		}
-		if i == len(s) || s[i] != '-' && s[i] != '_' {
+		i = run(s, i, words&^dashes)
+		if alphabets[at(s, i)]&dashes == 0 {
 			break
 		}
 		i++
@@ -204,39 +190,29 @@ func (sc *scanner) address(from int) int {
 	for end < len(s) && s[end] > ' ' && strings.IndexByte("/?#\"'<>\\`", s[end]) < 0 {
 		end++
 	}
-	user := from + strings.IndexByte(s[from:end]+":", ':')
-	if at := strings.LastIndexByte(s[from:end], '@'); at > 0 && !sc.keys {
-		at += from
-		switch {
-		case user < at && !sc.placeholder(user+1, at):
-			return sc.mask(user+1, at)
-		case user > at && at-from >= 16 && hasDigit(s[from:at]) && !sc.placeholder(from, at):
-			return sc.mask(from, at)
+	host, window := s[from:end], s[from:min(len(s), from+near)]
+	if at := strings.LastIndexByte(host, '@'); at > 0 && !sc.keys {
+		user := strings.IndexByte(host[:at], ':') + 1
+		if (user > 0 || at >= 16 && hasDigit(host[:at])) && !sc.placeholder(from+user, from+at) {
+			return sc.mask(from+user, from+at)
 		}
-		return at
+		return from + at
 	}
-	window := s[from:min(len(s), from+near)]
-	if m := unescapedForm.FindStringSubmatchIndex(window); m != nil && !sc.keys {
-		if password := window[m[4]:m[5]]; strings.IndexByte("/?#", at(password, run(password, 0, digits))) < 0 && !strings.Contains(password, "://") {
-			return sc.mask(from+m[4], from+m[5])
-		}
+	if m := unescapedForm.FindStringSubmatchIndex(window); m != nil && !sc.keys && !strings.Contains(window[m[2]:m[3]], "://") {
+		return sc.mask(from+m[2], from+m[3])
 	}
 	for _, hook := range hooks {
-		host, path, _ := strings.Cut(hook, "/")
-		if strings.HasSuffix(s[from:end], host) && strings.HasPrefix(s[end:], "/"+path) {
+		domain, path, _ := strings.Cut(hook, "/")
+		if strings.HasSuffix(host, domain) && strings.HasPrefix(s[end:], "/"+path) {
 			begin := end + 1 + len(path)
-			end := run(s, begin, token|dots|signs)
-			for at(s, end) == '@' { // of a hook of Office
-				end = run(s, end+1, token|dots|signs)
-			}
-			return sc.mask(begin, end)
+			return sc.mask(begin, run(s, begin, token|dots|signs|ats))
 		}
 	}
 	return from
 }
 
 // unescapedForm is a password whose signs end a host, up to its @.
-var unescapedForm = pattern.New("\\A([^:@/?#\\s\"'<>\\\\`\\[]+):([^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
+var unescapedForm = pattern.New("\\A[^:@/?#\\s\"'<>\\\\`\\[]+:(\\d*[^\\d/?#\\s\"'<>\\\\`][^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
 
 // caseChange is a capital that follows a small letter.
 var caseChange = pattern.New(`[a-z][A-Z]`)

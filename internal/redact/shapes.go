@@ -18,21 +18,31 @@ const (
 	signs                        // + / = ~
 	hexes                        // 0-9 a-f A-F
 	blanks                       // space and tab
+	ats                          // @
+	others                       // what is no ASCII
 	letters = uppers | lowers
 	alnum   = digits | letters
 	token   = alnum | dashes
+	words   = token | others
 )
+
+// wideByte begins the signs ＝ and ：, of three bytes, which are in no word.
+const wideByte = 0xEF
 
 // alphabets holds the sets that each byte is in.
 var alphabets = func() (t [256]alphabet) {
 	for set, chars := range map[alphabet]string{
 		digits: "0123456789", uppers: "ABCDEFGHIJKLMNOPQRSTUVWXYZ", lowers: "abcdefghijklmnopqrstuvwxyz", dashes: "-_", dots: ".", signs: "+/=~",
-		hexes: "0123456789abcdefABCDEF", blanks: " \t",
+		hexes: "0123456789abcdefABCDEF", blanks: " \t", ats: "@",
 	} {
 		for i := range len(chars) {
 			t[chars[i]] |= set
 		}
 	}
+	for i := 0x80; i < len(t); i++ {
+		t[i] = others
+	}
+	t[wideByte] = 0
 	return t
 }()
 
@@ -58,11 +68,13 @@ type mark uint8
 const (
 	withDigit mark = 1 << iota // there is a digit among them: the prefix is a word as well
 	exactly                    // no more than least, and a border behind them
+	parts                      // see webToken
 )
 
 // keyShapes are known prefixes of keys. LS0t and what follows are beginnings of blocks of
 // private keys in base64, MC4C and what follows those of keys in DER, 1//0 is Google's.
 var keyShapes = []shape{
+	{"eyJ", token, 0, parts},
 	{"shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ NRAK-", alnum, 16, 0},
 	{"ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ api_org_ dop_v1_ doo_v1_ dor_v1_ ntn_ gsk_ r8_ vcp_ vck_ pplx- phx_ rubygems_ dp.pt. shippo_live_ sbp_ apify_api_", alnum, 20, 0},
 	{"secret_ EZAK EZTK", alnum, 40, 0},
@@ -104,13 +116,10 @@ var keyShapes = []shape{
 	{"AKIA ASIA ABIA ACCA", uppers | digits, 16, exactly},
 }
 
-// webToken is the prefix of tokens in JSON, which have parts.
-const webToken = "eyJ"
-
 // shapes are those of keys by their first two bytes.
 var shapes = func() map[[2]byte][]shape {
 	m := map[[2]byte][]shape{}
-	for _, s := range append([]shape{{prefixes: webToken}}, keyShapes...) {
+	for _, s := range keyShapes {
 		for s.prefixes = range strings.FieldsSeq(s.prefixes) {
 			pair := [2]byte{s.prefixes[0], s.prefixes[1]}
 			m[pair] = append(m[pair], s)
@@ -127,27 +136,26 @@ var firstPairs = func() (t [256][256]bool) {
 	return t
 }()
 
-// keyAt returns where a key ends that begins at i, and the length of its prefix; i if none does.
-func (sc *scanner) keyAt(i int) (end, prefix int) {
-	text := sc.s
+// keyAt returns the key that begins at i, which is empty if none does.
+func (sc *scanner) keyAt(i int) span {
+	text, key := sc.s, span{begin: i, end: i, with: Mask}
 	if i+2 > len(text) || !firstPairs[text[i]][text[i+1]] {
-		return i, 0
+		return key
 	}
-	end = i
 	for _, s := range shapes[[2]byte{text[i], text[i+1]}] {
 		if strings.HasPrefix(text[i:], s.prefixes) {
-			if e := sc.keyEnd(s, i); e > end {
-				end, prefix = e, len(s.prefixes)
+			if end := sc.keyEnd(s, i); end > key.end {
+				key.end, key.body = end, len(s.prefixes)
 			}
 		}
 	}
-	return end, prefix
+	return key
 }
 
 // keyEnd returns where the key of a shape ends that begins at i; i if it is none. The rest of
 // it may be on the next line.
 func (sc *scanner) keyEnd(s shape, i int) int {
-	if s.prefixes == webToken {
+	if s.also == parts {
 		return sc.webToken(i)
 	}
 	text, from := sc.s, i+len(s.prefixes)
@@ -177,20 +185,16 @@ var wrap = pattern.New(`\A(?:\\?\r?\n|(?:\\r)?\\n)[ \t]*(?:[+>|][ \t]+)?`)
 func (sc *scanner) wrapped(i int, set alphabet) (from, n int) {
 	const least = 4
 	s := sc.s
-	if i >= len(s) || strings.IndexByte("\\\r\n", s[i]) < 0 {
-		return 0, 0
-	}
-	broken := wrap.FindStringIndex(s[i:min(len(s), i+maxName)])
+	broken := wrap.FindStringIndex(s[min(len(s), i):min(len(s), i+maxName)])
 	if broken == nil {
 		return 0, 0
 	}
 	from = i + broken[1]
 	end := sc.run(from, set)
-	if next := at(s, end); end-from < least || alphabets[next]&(token|dots) != 0 || next == ' ' && alphabets[at(s, end+1)]&letters != 0 || strings.IndexByte("=:({[/@", next) >= 0 && next != 0 {
-		return 0, 0
-	}
-	part := s[from:min(end, from+far)]
-	if next, _ := sc.keyAt(from); next > from || !hasDigit(part) && !caseChange.MatchString(part) || run(part, 0, digits|dashes) == len(part) {
+	part, next := s[from:min(end, from+far)], at(s, end)
+	switch {
+	case len(part) < least, alphabets[next]&(token|dots) != 0, next == ' ' && alphabets[at(s, end+1)]&letters != 0, next != 0 && strings.IndexByte("=:({[/@", next) >= 0,
+		sc.keyAt(from).end > from, !hasDigit(part) && !caseChange.MatchString(part), run(part, 0, digits|dashes) == len(part):
 		return 0, 0
 	}
 	return from, end - from

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
@@ -156,15 +157,9 @@ func syntax(rest string) bool {
 // closing returns where a quoted text ends that begins at from, and whether the quote q is there:
 // otherwise it ends with its line, or with the text that it is part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
-	end = from
-	if len(q) > 1 || at(sc.s, from) != q[0] || doubled(sc.s, from, q) {
-		inside := q[len(q)-1] != '"' && sc.inText(from)
-		kind := "closing " + q
-		if inside {
-			kind += " in text"
-		}
-		end = sc.find(kind, from, func(s string, from int) int { return textEnd(s, from, q, inside) })
-	}
+	inside := q[len(q)-1] != '"' && sc.inText(from)
+	kind := "closing " + q + strconv.FormatBool(inside)
+	end = sc.find(kind, from, func(s string, from int) int { return textEnd(s, from, q, inside) })
 	return end, strings.HasPrefix(sc.s[end:], q)
 }
 
@@ -202,7 +197,7 @@ func textEnd(s string, from int, q string, inside bool) int {
 
 // doubled reports whether the quote that ends at i is written twice, which is for one.
 func doubled(s string, i int, q string) bool {
-	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && i+2 < len(s) && inWord[s[i+2]]
+	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && alphabets[at(s, i+2)]&words != 0
 }
 
 // bracedForm is {value}, in which }} represents one brace; without an end up to what ends a text.
@@ -248,14 +243,7 @@ func (sc *scanner) scalar(n name, v int) int {
 
 // bare returns where a value without quotes ends that begins at v.
 func (sc *scanner) bare(v int, json bool) int {
-	seek := func(s string, v int) int { return bare(s, v, json) }
-	switch {
-	case strings.IndexByte("[<`'", at(sc.s, v)) >= 0 || inEscape(sc.s, v): // no value of others begins so
-		return seek(sc.s, v)
-	case json:
-		return sc.find("in JSON", v, seek)
-	}
-	return sc.find("bare", v, seek)
+	return sc.find("bare "+strconv.FormatBool(json), v, func(s string, v int) int { return bare(s, v, json) })
 }
 
 func bare(s string, v int, json bool) int {
