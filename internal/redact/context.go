@@ -284,7 +284,7 @@ func (sc *scanner) spoken(n name, end int) int {
 	}
 	stop := sc.back(v, sc.trimmed(v, sc.bare(v, false)), ".:!?")
 	value := s[v:stop]
-	if maskAt(value) == 0 && (flag && len(value) >= 4 && inCommand(s, value, stop) ||
+	if maskAt(value) == 0 && (flag && len(value) >= 4 && !slices.Contains(ordinary, value) && commandForm.MatchString(s[stop:min(len(s), stop+far)]) ||
 		len(value) >= 6 && (sc.digit(v, stop) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8) ||
 		len(value) >= 6 && upper && strings.HasSuffix(s[:n.begin], "ENV ")) && !sc.placeholder(v, stop) {
 		return sc.mask(v, stop)
@@ -292,13 +292,6 @@ func (sc *scanner) spoken(n name, end int) int {
 	return end
 }
 
-// inCommand reports whether the word that ends at i is the value of an option and no word of a
-// sentence about it: what follows is nothing, another option, or no word.
-func inCommand(s, value string, i int) bool {
-	next := behindSpace(s, i)
-	if slices.Contains(ordinary, value) || next >= len(s) || strings.IndexByte("\r\n\\-|;&'\"`", s[next]) >= 0 {
-		return !slices.Contains(ordinary, value)
-	}
-	word, _, _ := strings.Cut(s[next:min(len(s), next+far)], " ")
-	return strings.ContainsAny(word, "/:=@")
-}
+// commandForm is what follows the value of an option, and no word of a sentence about it: nothing,
+// another option, or no word.
+var commandForm = pattern.New(`\A[ \t]*(?:\z|[\r\n\\|;&'"\x60-]|[^ ]*[/:=@])`)

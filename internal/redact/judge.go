@@ -31,16 +31,11 @@ func (sc *scanner) placeholder(begin, end int) bool {
 			return true
 		}
 	}
-	if word, _, _ := strings.Cut(value, " "); isScheme(word) && len(word) < len(value) {
-		return sc.placeholder(begin+len(word)+1, end)
+	if scheme := schemeForm.FindString(value); scheme != "" {
+		return sc.placeholder(begin+len(scheme), end)
 	}
 	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x .…")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
 }
-
-// schemes are those of headers that hold a secret.
-var schemes = strings.Fields("bearer basic token digest negotiate apikey bot key")
-
-func isScheme(word string) bool { return slices.Contains(schemes, strings.ToLower(word)) }
 
 // sayName reports whether a value is the name of a secret: password, API_KEY, <token>.
 func sayName(value string) bool {

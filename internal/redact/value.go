@@ -68,7 +68,7 @@ func (sc *scanner) value(n name, v int) int {
 		}
 		return v
 	case n.kind == header:
-		if v = behindScheme(s, v); strings.HasPrefix(s[v:], "AWS4-") {
+		if v += len(schemeForm.FindString(s[v:min(len(s), v+far)])); strings.HasPrefix(s[v:], "AWS4-") {
 			return sc.mask(v, min(sc.lineEnd(v), sc.nextAny(v, "\"'`\\")))
 		}
 	case strings.HasSuffix(s[:v], ": ") && strings.HasSuffix(strings.ToLower(n.text), "passphrase"):
@@ -263,14 +263,8 @@ func bare(s string, v int, json bool) int {
 	return i
 }
 
-// behindScheme returns where the secret of a header begins: "Bearer" is none.
-func behindScheme(s string, v int) int {
-	end := run(s, v, token)
-	if next := behindSpace(s, end); next > end && next < len(s) && isScheme(s[v:end]) {
-		return next
-	}
-	return v
-}
+// schemeForm is the scheme of a header before a secret.
+var schemeForm = pattern.New(`\A(?i:bearer|basic|token|digest|negotiate|apikey|bot|key)[ \t]+`)
 
 // inConnection reports whether a name that begins at i is in the string of a connection,
 // whose values go up to the next semicolon.
