@@ -114,7 +114,7 @@ func (sc *scanner) named(k kind, begin, end int) int {
 }
 
 // separator is what may be between a name and its value, as its last group; <- is of R.
-var separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-)[ \t]*(?:\\*["'\x60]|&)|(:)(?:[^:/=]|/(?:[^/]|\z)|\z))`)
+var separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-) ?(?:["'\x60\\&])|(:)(?:[^:/=]|/(?:[^/]|\z)|\z))`)
 
 // separated returns where the value begins that a name has which ends at i, and the
 // quote that closes the name.
@@ -128,12 +128,12 @@ func separated(s string, i int) (v int, quote string, ok bool) {
 	if c := at(s, i); c == 0 || strings.IndexByte("=:<%\xEF", c) < 0 {
 		return i, quote, false
 	}
-	m := separator.FindStringSubmatchIndex(s[i:])
+	m := separator.FindStringSubmatchIndex(s[i:min(len(s), i+8)])
 	if m == nil {
 		return i, quote, false
 	}
 	_, n := lastGroup(m)
-	return behindSpace(s, i+n), quote, true
+	return behindSpace(s, runOf(s, i+n, '=')), quote, true
 }
 
 // colon looks at what is around a colon, and returns where to continue.
