@@ -138,9 +138,12 @@ func commandEnd(s string, i int) int {
 
 // inContext masks what the form of a context finds in a part of the text.
 func (sc *scanner) inContext(c context, from, end int) {
-	re := c.form.Regexp()
+	re, part := c.form.Regexp(), sc.s[from:end]
+	if strings.HasPrefix(re.String(), `[ \t]`) && !strings.Contains(part, " -") && !strings.Contains(part, "\t-") {
+		return // no option is there
+	}
 	named := 2 * re.SubexpIndex("name")
-	for _, m := range re.FindAllStringSubmatchIndex(sc.s[from:end], -1) {
+	for _, m := range re.FindAllStringSubmatchIndex(part, -1) {
 		if named > 0 && !kindOf(sc.s[from+m[named]:from+m[named+1]]).sure() {
 			continue
 		}
@@ -250,10 +253,9 @@ var keyForm = pattern.New(`(?i)(?:api|access|secret|private|account|license|encr
 // returns where to continue; end if there is none.
 func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
 	s := sc.s
-	before := strings.TrimRight(s[max(0, n.begin-far):n.begin], " ") + "»" + n.text
 	for _, p := range tries {
 		m := p.form.FindStringSubmatchIndex(s[end:min(len(s), end+near)])
-		if m == nil || !p.before.MatchString(before) {
+		if m == nil || !p.before.MatchString(strings.TrimRight(s[max(0, n.begin-far):n.begin], " ")+"»"+n.text) {
 			continue
 		}
 		begin, stop := lastGroup(m)

@@ -38,7 +38,7 @@ type view struct {
 func views(text string) iter.Seq[view] {
 	return func(yield func(view) bool) {
 		plain := view{text: text}
-		if !yield(plain) {
+		if !yield(plain) || strings.IndexByte(text, '\\') < 0 && strings.IndexByte(text, '%') < 0 && strings.IndexByte(text, '&') < 0 {
 			return
 		}
 		all := inAll

@@ -31,8 +31,10 @@ func (sc *scanner) placeholder(begin, end int) bool {
 			return true
 		}
 	}
-	if scheme := schemeForm.FindString(value); scheme != "" {
-		return sc.placeholder(begin+len(scheme), end)
+	if strings.ContainsAny(value, " \t") {
+		if scheme := schemeForm.FindString(value); scheme != "" {
+			return sc.placeholder(begin+len(scheme), end)
+		}
 	}
 	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x .…")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
 }
@@ -67,11 +69,11 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 	spaced := strings.HasSuffix(s[:v], " ")
 	path := run(value, 0, letters|dots|dashes|digits)
 	sentence := func() bool { return spaced && english.MatchString(s[v:min(len(s), v+far)]) }
-	call := at(value, path) == '(' && !hasDigit(value[:path]) || spaced && n.kind != header || dotted.MatchString(value[:path])
+	call := strings.ContainsAny(value[path:min(len(value), path+1)], "([{") && (spaced && n.kind != header || value[path] == '(' && !hasDigit(value[:path]) || dotted.MatchString(value[:path]))
 	switch {
 	case slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))), run(value, 0, digits) == len(value) && len(value) <= 3:
 		return true
-	case call && callForm.MatchString(value):
+	case call && alphabets[value[0]]&letters != 0:
 		return true
 	case n.kind == header:
 		return sentence() || wordForm.MatchString(value) && !caseChange.MatchString(value)
@@ -90,7 +92,6 @@ var codeWords = strings.Fields("string str bytes int bool none null nil true fal
 	"await new not async function lambda typeof return self this yes no varchar char secretstr option input enabled disabled")
 
 var (
-	callForm = pattern.New(`\A[A-Za-z][\w.-]*[(\[{]`)
 	wordForm = pattern.New(`\A[A-Za-z]{0,15}[.,:]*\z`)
 	// what follows an operand in a program
 	operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
