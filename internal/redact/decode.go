@@ -21,8 +21,7 @@ const (
 	inAll = inJSON | inURL | inHTML
 )
 
-// maxEscape is the length in bytes of the longest escape that is decoded: a pair of
-// surrogates.
+// maxEscape is the length in bytes of the longest escape that is decoded: a pair of surrogates.
 const maxEscape = 12
 
 // view is a text with its escapes decoded. It knows where its bytes was.
@@ -60,8 +59,7 @@ func views(text string) iter.Seq[view] {
 	}
 }
 
-// decoded returns a view without the escapes of the codings c, and whether there were
-// any.
+// decoded returns a view without the escapes of the codings c, and whether there were any.
 func (v *view) decoded(c coding) (view, bool) {
 	out := view{in: v}
 	var b strings.Builder

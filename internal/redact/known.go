@@ -79,9 +79,8 @@ func (e *Exact) Tail(text string, cut bool, n int) string {
 	return text[max(0, len(text)-n):]
 }
 
-// Ready returns how many bytes of the beginning of text can be passed on, without
-// the values in it, before what follows is known: the rest may be the beginning of
-// one of the values.
+// Ready returns how many bytes of the beginning of text can be passed on, without the values in it,
+// before what follows is known: the rest may be the beginning of one of the values.
 func (e *Exact) Ready(text string) int { return e.values().ready(text) }
 
 // JSON returns an encoded JSON value without the values. A value that cannot be

@@ -87,8 +87,7 @@ func inside(enc *base64.Encoding, s string, shift int) string {
 	return all[min(begin, end):end]
 }
 
-// next returns the first pattern in text from an offset on, the longest if several
-// begin there.
+// next returns the first pattern in text from an offset on, the longest if several begin there.
 func (m *matcher) next(text string, from int) (span, bool) {
 	for i := from + m.window - 1; i < len(text); {
 		at := pairOf(text[i-1], text[i])
