@@ -9,28 +9,25 @@ import (
 // up to which a value is looked at to judge it.
 const far = 64
 
-// look is where a look ahead began, and where it ended.
-type look struct{ from, end int }
-
 // ahead remembers the last far look of each kind. A second one that begins within it ends where
 // it did, so that a line is not looked at again for each name in it: work stays linear.
 type ahead struct {
 	s       string
 	looked  int // bytes
-	seen    map[string]look
+	seen    map[string]span
 	toggles []int32 // where texts in double quotes begin and end
 }
 
 // find returns where a look from i on ends. Looks of a kind that begin within one end where it does.
 func (a *ahead) find(kind string, i int, seek func(s string, i int) int) int {
-	if f, known := a.seen[kind]; known && f.from <= i && i <= f.end {
+	if f, known := a.seen[kind]; known && f.begin <= i && i <= f.end {
 		a.looked++
 		return f.end
 	}
 	end := seek(a.s, i)
 	a.looked += end - i + 1
 	if end-i >= far {
-		a.seen[kind] = look{i, end}
+		a.seen[kind] = span{begin: i, end: end}
 	}
 	return end
 }
@@ -63,8 +60,6 @@ func (a *ahead) back(least, end int, chars string) int {
 func (a *ahead) digit(begin, end int) bool { return hasDigit(a.s[begin:min(end, begin+far)]) }
 
 // lineEnd returns where the line ends that i is in, or the text in quotes that the line is part of.
-func (a *ahead) lineEnd(i int) int { return a.find("line", i, lineEnd) }
-
 func lineEnd(s string, i int) int {
 	for ; i < len(s); i++ {
 		switch c := s[i]; {

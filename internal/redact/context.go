@@ -26,6 +26,8 @@ const (
 	anyValue                // anything
 	cookiePairs             // name=value
 	looks                   // see looksSecret
+	drawnOrLong             // with a digit or a capital within, or long
+	whole                   // anything, with the brackets that it ends with
 )
 
 // near is how many bytes a value may be behind the word of its context.
@@ -147,12 +149,18 @@ func (sc *scanner) inContext(c context, from, end int) {
 		if named > 0 && !kindOf(sc.s[from+m[named]:from+m[named+1]]).sure() {
 			continue
 		}
-		begin, stop := lastGroup(m)
-		if stop += from; stop == end { // the value is longer than what was looked at
-			stop = sc.nextAny(stop, " \t\r\n\"'`\\")
-		}
-		sc.maskIf(c.need, from+begin, stop)
+		begin, stop := sc.matched(m, from, end)
+		sc.maskIf(c.need, begin, stop)
 	}
+}
+
+// matched returns where the value is that a pattern has found between from and end.
+func (sc *scanner) matched(m []int, from, end int) (begin, stop int) {
+	begin, stop = lastGroup(m)
+	if stop += from; stop == end { // the value is longer than what was looked at
+		stop = sc.nextAny(stop, " \t\r\n\"'`\\")
+	}
+	return from + begin, stop
 }
 
 // lastGroup returns where the last group is that a pattern has found.
@@ -165,7 +173,9 @@ func lastGroup(m []int) (begin, end int) {
 
 // maskIf masks a value if it is what is needed. It returns its end, or 0.
 func (sc *scanner) maskIf(need need, begin, end int) int {
-	end = max(begin, sc.trimmed(begin, end))
+	if need != whole {
+		end = max(begin, sc.trimmed(begin, end))
+	}
 	value := sc.s[begin:end]
 	ok := !sc.placeholder(begin, end)
 	switch need {
@@ -173,6 +183,10 @@ func (sc *scanner) maskIf(need need, begin, end int) int {
 		ok = ok && len(value) >= 4 && !strings.Contains(value, "://") && !slices.Contains(ordinary, value)
 	case cookiePairs:
 		ok = ok && strings.Contains(value, "=")
+	case drawnOrLong:
+		end = sc.back(begin, end, ".")
+		value = sc.s[begin:end]
+		ok = ok && len(value) >= 8 && (hasDigit(value) || caseChange.MatchString(value) || len(value) >= 24)
 	case looks:
 		end = max(begin, sc.back(begin, end, ".:,!?)\"'`/"))
 		ok = sc.looksSecret(begin, end)
@@ -206,12 +220,20 @@ var places = map[byte][]place{
 	'(': {newPlace(`\(\s*«Q»`, noWord, `»(?i:set|with)`), newPlace(`\(\s*«Q»`, looks, `\.»`)},
 	'|': {newPlace(`[ \t]*\|[ \t]*[\x60*"']{0,3}([^\s|\x60*"'\\]+)[\x60*"']{0,3}[ \t]*\|`, looks, "")},
 	'>': {newPlace(`\\*["']>\s*([^\s<"\\]+)\s*</`, looks, ""), newPlace(`>([^\n<"\\]+)</`, anyValue, "<»")},
-	'S': {typed}, 's': {typed}, 'b': {typed},
+	'S': typed, 's': typed, 'b': typed,
 }
 
 var (
-	typed  = newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")
-	logins = newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")
+	typed  = []place{newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")}
+	logins = []place{newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")}
+	// what is behind "Bearer" or "Basic", and behind pin:
+	bearers = []place{newPlace(`[ \t]+([\w.+/=~-]+)`, drawnOrLong, "")}
+	pins    = []place{newPlace(`(\d{4,12})(?:[^\w-]|\z)`, anyValue, "")}
+	// what is in a block, or on the line below a name
+	below = []place{
+		newPlace(`[|>][-+]?[ \t]*\r?\n[ \t]+["']?([^\s"']{4,})["']?,?[ \t]*(?:\r?\n|\z)`, whole, ""),
+		newPlace(`\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`, looks, ""),
+	}
 	// what a sentence says of a secret, and what SQL sets
 	statement    = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
 	pinned       = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
@@ -230,7 +252,7 @@ func (sc *scanner) placed(n name, end int) int {
 	case sure && places[next] != nil:
 		tries = places[next]
 	case n.kind == weak && next == '(' && strings.HasSuffix(strings.ToLower(n.text), "auth"):
-		tries = []place{logins}
+		tries = logins
 	}
 	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyForm.MatchString(s[max(0, n.begin-12):n.begin]+"»"+n.text)) {
 		tries = append(slices.Clip(tries), statement, statementFor, settingFor)
@@ -258,8 +280,8 @@ func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
 		if m == nil || !p.before.MatchString(strings.TrimRight(s[max(0, n.begin-far):n.begin], " ")+"»"+n.text) {
 			continue
 		}
-		begin, stop := lastGroup(m)
-		if stop := sc.maskIf(p.need, end+begin, end+stop); stop > 0 {
+		begin, stop := sc.matched(m, end, min(len(s), end+near))
+		if stop := sc.maskIf(p.need, begin, stop); stop > 0 {
 			return stop
 		}
 	}

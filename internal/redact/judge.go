@@ -26,15 +26,11 @@ func (sc *scanner) placeholder(begin, end int) bool {
 	if value == "" || maskAt(sc.s[begin:end]) == end-begin {
 		return true
 	}
-	if strings.IndexByte("$%{#@<- \t!", value[0]) >= 0 || strings.ContainsAny(value, ".[:({") {
-		if references.MatchString(value) {
-			return true
-		}
+	if (strings.IndexByte("$%{#@<- \t!", value[0]) >= 0 || strings.ContainsAny(value, ".[:({")) && references.MatchString(value) {
+		return true
 	}
-	if strings.ContainsAny(value, " \t") {
-		if scheme := schemeForm.FindString(value); scheme != "" {
-			return sc.placeholder(begin+len(scheme), end)
-		}
+	if strings.ContainsAny(value, " \t") && schemeForm.MatchString(value) {
+		return sc.placeholder(begin+len(schemeForm.FindString(value)), end)
 	}
 	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x .…")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
 }
@@ -113,11 +109,6 @@ func (sc *scanner) looksSecret(begin, end int) bool {
 	return strings.IndexFunc(value, func(r rune) bool { return r < 0x80 && alphabets[r]&letters != 0 }) >= 0 && number*2 < len(value)
 }
 
-// keyVariable reports whether a name is that of a variable such as STRIPE_KEY.
-func keyVariable(name string) bool {
-	return variable(name) && strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "PUBLIC_KEY")
-}
-
 // variable reports whether a word is one of capitals, as names of variables are.
 func variable(word string) bool {
 	return len(word) > 2 && run(word, 0, uppers|digits|dashes) == len(word) && word[0] > '9'
@@ -126,14 +117,14 @@ func variable(word string) bool {
 // hexKey reports whether a value is a key in hexadecimal, by its name. What names of checksums
 // and of what anyone may know have below them is none.
 func hexKey(name, value string) bool {
-	const size = 64
-	value = strings.TrimPrefix(value, "0x")
-	return len(value) == size && run(value, 0, hexes) == size && hexName.MatchString(compact(name)) && !openName.MatchString(compact(name))
+	return len(value) <= 66 && hexForm.MatchString(compact(name)+"="+value) && !openName.MatchString(compact(name))
 }
 
 var (
-	hexName  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)\z`)
+	hexForm  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)=(?:0x)?[0-9a-fA-F]{64}\z`)
 	openName = pattern.New(`public|cache|primary`)
+	// a variable such as STRIPE_KEY
+	keyVariable = pattern.New(`\A[A-Z_][A-Z0-9_-]*_KEY\z`)
 )
 
 // drawn reports whether a value looks drawn by chance, in one case too: a run of letters

@@ -17,7 +17,7 @@ type scanner struct {
 // scan returns what to mask in a piece of text, in order and without overlaps: what looks like a
 // secret, or only what has the shape of a key.
 func scan(text string, keys bool, looked *int) []span {
-	sc := scanner{ahead: ahead{s: text, seen: map[string]look{}}, keys: keys, hits: map[int][]int{}}
+	sc := scanner{ahead: ahead{s: text, seen: map[string]span{}}, keys: keys, hits: map[int][]int{}}
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case alphabets[c]&words != 0:
@@ -108,7 +108,7 @@ func (sc *scanner) named(k kind, begin, end int) int {
 	case ok:
 		return v
 	case k == scheme:
-		return sc.credentials(end)
+		return sc.tryPlaces(bearers, n, end)
 	}
 	return sc.placed(n, end)
 }
@@ -162,19 +162,6 @@ func (sc *scanner) hashed(i int) int {
 		return sc.mask(i, i+n)
 	}
 	return i + 1
-}
-
-// credentials masks what is behind "Bearer" or "Basic" if it looks like that.
-func (sc *scanner) credentials(end int) int {
-	const least, surely = 8, 24
-	v := behindSpace(sc.s, end)
-	stop := run(sc.s, v, token|dots|signs)
-	stop = sc.back(v, stop, ".")
-	value := sc.s[v:stop]
-	if v == end || len(value) < least || !hasDigit(value) && !caseChange.MatchString(value) && len(value) < surely || sc.placeholder(v, stop) {
-		return end
-	}
-	return sc.mask(v, stop)
 }
 
 // hooks are addresses whose path is a secret.

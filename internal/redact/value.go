@@ -38,7 +38,11 @@ func (sc *scanner) value(n name, v int) int {
 	case n.kind == scheme, n.kind == working && !sc.password(n, v):
 		return v
 	case strings.IndexByte("\n\r|>", s[v]) >= 0:
-		if end := sc.below(n, v); end > v || s[v] < ' ' || blockForm.MatchString(s[v:min(len(s), v+far)]) {
+		end := v
+		if n.kind.sure() && strings.HasSuffix(strings.TrimRight(s[max(0, v-far):v], " \t"), ":") {
+			end = sc.tryPlaces(below, n, v)
+		}
+		if end > v || s[v] < ' ' || blockForm.MatchString(s[v:min(len(s), v+far)]) {
 			return end
 		}
 	case n.kind == weak && s[v] == '(':
@@ -57,22 +61,19 @@ func (sc *scanner) value(n name, v int) int {
 	case s[v] == '[' && n.quote != "" && maskAt(s[v:]) == 0:
 		return sc.list(n, v)
 	case n.kind == number:
-		if end := run(s, v, digits); end-v >= 4 && end-v <= 12 && alphabets[at(s, end)]&token == 0 {
-			return sc.mask(v, end)
-		}
-		return v
+		return sc.tryPlaces(pins, n, v)
 	case n.kind == jar && n.quote == "":
-		end := sc.lineEnd(v)
+		end := sc.find("line", v, lineEnd)
 		if eq := sc.nextAny(v, "="); v < eq && eq < end && !sc.placeholder(eq+1, sc.bare(eq+1, false)) {
 			return sc.mask(v, end)
 		}
 		return v
 	case n.kind == header:
 		if v += len(schemeForm.FindString(s[v:min(len(s), v+far)])); strings.HasPrefix(s[v:], "AWS4-") {
-			return sc.mask(v, min(sc.lineEnd(v), sc.nextAny(v, "\"'`\\")))
+			return sc.mask(v, min(sc.find("line", v, lineEnd), sc.nextAny(v, "\"'`\\")))
 		}
 	case strings.HasSuffix(s[:v], ": ") && strings.HasSuffix(strings.ToLower(n.text), "passphrase"):
-		phrase := strings.TrimRight(s[v:min(sc.lineEnd(v), sc.nextAny(v, `,;&"'{}()[]`))], " \t")
+		phrase := strings.TrimRight(s[v:min(sc.find("line", v, lineEnd), sc.nextAny(v, `,;&"'{}()[]`))], " \t")
 		if strings.Count(phrase, " ") > 2 {
 			return sc.mask(v, v+len(phrase))
 		}
@@ -88,25 +89,8 @@ func (sc *scanner) password(n name, v int) bool {
 	return sc.s[v] != '/' && sc.s[v] != '~' && !strings.HasPrefix(sc.s[v:], `"/`)
 }
 
-// blockForm says that the value of a name is below it; belowForm is such a value, or one on the
-// line below a name.
-var (
-	blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
-	belowForm = pattern.New(`\A([|>][-+]?)?[ \t]*\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`)
-)
-
-// below masks a value that is on the line below its name, or in a block there.
-func (sc *scanner) below(n name, v int) int {
-	m := belowForm.FindStringSubmatchIndex(sc.s[v:min(len(sc.s), v+near)])
-	if m == nil || !n.kind.sure() || !strings.HasSuffix(strings.TrimRight(sc.s[max(0, v-far):v], " \t"), ":") {
-		return v
-	}
-	from, end := v+m[4], v+m[5]
-	if end-from < 4 || sc.placeholder(from, end) || m[2] == m[3] && !sc.looksSecret(from, end) {
-		return v
-	}
-	return sc.mask(from, end)
-}
+// blockForm says that the value of a name is below it.
+var blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
 
 // quoted masks a value in quotes. Those of a value whose name has some stay: it is a pair of JSON.
 func (sc *scanner) quoted(n name, v int, q string) int {
@@ -225,7 +209,7 @@ func (sc *scanner) scalar(n name, v int) int {
 		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
 	}
 	if !json && at(s, v-1) == ' ' && n.kind != weak {
-		if stop := sc.tryPlaces([]place{typed}, n, v-1); stop > v { // apiKey: string = "x"
+		if stop := sc.tryPlaces(typed, n, v-1); stop > v { // apiKey: string = "x"
 			return stop
 		}
 	}
@@ -280,7 +264,7 @@ func (sc *scanner) secret(n name, begin, end int) bool {
 	case signed:
 		ok = len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
 	case weak:
-		ok = random(value) || keyVariable(n.text) && drawn(value) || hexKey(n.text, value)
+		ok = random(value) || keyVariable.MatchString(n.text) && !strings.HasSuffix(n.text, "PUBLIC_KEY") && drawn(value) || hexKey(n.text, value)
 	}
 	return ok && !sc.placeholder(begin, end)
 }
