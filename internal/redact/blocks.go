@@ -3,8 +3,6 @@ package redact
 import (
 	"strconv"
 	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // maxPiece bounds how many bytes of lines are looked at as one; a line that is longer is one.
@@ -25,16 +23,6 @@ func pieces(text string) (out []string) {
 
 // blockBegin is before a private key in PEM.
 const blockBegin = "-----BEGIN "
-
-var (
-	// a private key in PEM, without an end up to the quote that ends a text in JSON, or the end of all
-	block = pattern.New(`(` + blockBegin + `[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----)[^"]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----|()\\*"|\z)`)
-	// what is before a key of PuTTY: how many lines of base64 follow
-	keyCount = pattern.New(`Private-Lines: (\d{1,3})(?:\r?\n|(?:\\+r)?\\+n)`)
-	// A line of a key, behind what a listing puts before it: its number, the sign of a difference
-	// or of a quotation.
-	keyLine = pattern.New(`\A[ \t]*(?:\d+(?:→|\t|: |\| ))?[ \t]*[+>|-]?[ \t]*([A-Za-z0-9+/=]+|\[redacted\])(?:\r?\n|(?:\\+r)?\\+n|\z|\\*")`)
-)
 
 // blocks returns where private keys of several lines are in a text.
 func blocks(text string, looked *int) (spans []span) {

@@ -268,9 +268,6 @@ func (sc *scanner) placed(n name, end int) int {
 	return end
 }
 
-// keyForm is "API key" or the like, with the sign » before its second word.
-var keyForm = pattern.New(`(?i)(?:api|access|secret|private|account|license|encryption) *»key\z`)
-
 // tryPlaces masks the value of a name that ends at end in the first of places that is there, and
 // returns where to continue; end if there is none.
 func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
@@ -315,7 +312,3 @@ func (sc *scanner) spoken(n name, end int) int {
 	}
 	return end
 }
-
-// commandForm is what follows the value of an option, and no word of a sentence about it: nothing,
-// another option, or no word.
-var commandForm = pattern.New(`\A[ \t]*(?:\z|[\r\n\\|;&'"\x60-]|[^ ]*[/:=@])`)

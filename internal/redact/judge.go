@@ -4,19 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
-
-// references are values that say where a secret is, and hold none: variables of shells, of
-// templates and of programs, options and files, and what is in angle brackets.
-var references = pattern.New(`\A(?:\$\w+|(?:[^{}\s]{0,4}\$?\{[\w.\[\]"'():-]*\}?)+|\$[({][^\n]*|\{\{[^\n]*|\$env:\w+|%(?:[sdqv]|\w+%|\(\w+\)s)|[#@]\{[^\n]*|@/[^\n]*|<[^\n]*|-{1,2}[A-Za-z-]*|\s[^\n]*|!(?:secret|vault|env|ref|include|sub)\b[^\n]*` +
-	`|(?:[A-Za-z_]\w*(?:\.|::))*(?:env|environ|ENV|Env|getenv|Getenv|secrets|vars)(?:[.\[(]|::)[^\n]*)\z`)
-
-// fillings are what people write where others fill in a secret of their own.
-var fillings = pattern.New(`(?i)\A(?:your[_ .-]?[\w ._-]*|(?:insert|enter|put|add|paste|replace)[_ -](?:your|with|the|real|actual|this|me)\b[\w ._-]*|replace[_-]?me|change[_-]?(?:me|it|this)[\w!-]*` +
-	`|my[_-]?(?:(?:api|secret|access|auth|private)[_-]?)*(?:key|token|password|secret)|[\w.-]+[_-](?:here|placeholder)|\w{0,12}[_-]?x{4,}[\w-]*|[a-z]{2,6}[_-](?:[a-z0-9]+[_-])*(?:your|x{3,})[\w-]*|[\w-]{0,40}(?:\.{3}|…)|x{3,}|[*•…#]{2,}|\.{3,}|_{3,}` +
-	`|todo|tbd|fixme|placeholder|redacted|example|sample|dummy|masked|omitted|hidden|n/a)\z`)
 
 // placeholder reports whether a value represents a secret and is none: a reference, what a
 // person is to fill in, the name of a secret, another option, or a mask. A scheme before it is no
@@ -54,8 +42,6 @@ func (sc *scanner) example(begin, end int) bool {
 	return exampleBody.MatchString(body) || strings.Trim(body, body[:min(len(body), 1)]) == ""
 }
 
-var exampleBody = pattern.New(`your|[-_]here\z|xxx\z|\A[x_0-9-]*xxxxxx[x_0-9-]*\z`)
-
 // isCode reports whether a value without quotes is part of a program or of a sentence: nothing
 // that anyone keeps secret.
 func (sc *scanner) isCode(n name, v, end int) bool {
@@ -87,16 +73,6 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 var codeWords = strings.Fields("string str bytes int bool none null nil true false undefined optional required boolean any object number text " +
 	"await new not async function lambda typeof return self this yes no varchar char secretstr option input enabled disabled")
 
-var (
-	wordForm = pattern.New(`\A[A-Za-z]{0,15}[.,:]*\z`)
-	// what follows an operand in a program
-	operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
-	// the beginning of a sentence: two words, or one and an article
-	english = pattern.New(`\A(?:[A-Za-z][a-z]*(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
-	// a path of names, as programs have: settings.api_key
-	dotted = pattern.New(`\A[A-Za-z_]+(?:\.[A-Za-z_]+)+\z`)
-)
-
 // looksSecret reports whether a value in a sentence can be no ordinary word: eight bytes or
 // more, letters and digits, no call and no path.
 func (sc *scanner) looksSecret(begin, end int) bool {
@@ -119,13 +95,6 @@ func variable(word string) bool {
 func hexKey(name, value string) bool {
 	return len(value) <= 66 && hexForm.MatchString(compact(name)+"="+value) && !openName.MatchString(compact(name))
 }
-
-var (
-	hexForm  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)=(?:0x)?[0-9a-fA-F]{64}\z`)
-	openName = pattern.New(`public|cache|primary`)
-	// a variable such as STRIPE_KEY
-	keyVariable = pattern.New(`\A[A-Z_][A-Z0-9_-]*_KEY\z`)
-)
 
 // drawn reports whether a value looks drawn by chance, in one case too: a run of letters
 // and digits that takes turns.
@@ -200,16 +169,3 @@ func (s span) holdsKey(text string) bool {
 	}
 	return !madeUpForm.MatchString(body) && entropy(body) >= bits && (hasDigit(body) || caseChange.MatchString(body))
 }
-
-// longLine is a line of a private key.
-var longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
-
-// lowerWords are runs of letters that may be words; madeUpForm and countingForm are in keys, and
-// exampleForm in values, that documents make up.
-var (
-	madeUpForm   = pattern.New(`(?i)example|your|placeholder|dummy|sample|changeme|replace|xxxxx|here$|fake|redacted`)
-	countingForm = pattern.New(`(?i)123456|abcdef|abc123`)
-	vowels       = pattern.New(`[aeiouAEIOU]`)
-	lowerWords   = pattern.New(`[A-Za-z]?[a-z]{2,}`)
-	exampleForm  = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
-)

@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
-)
+import "strings"
 
 // scanner finds what looks like a secret in a piece of a text, in one pass over its words.
 type scanner struct {
@@ -113,9 +109,6 @@ func (sc *scanner) named(k kind, begin, end int) int {
 	return sc.placed(n, end)
 }
 
-// separator is what may be between a name and its value, as its last group; <- is of R.
-var separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-) ?(?:["'\x60\\&])|(:)(?:[^:/=]|/(?:[^/]|\z)|\z))`)
-
 // separated returns where the value begins that a name has which ends at i, and the
 // quote that closes the name.
 func separated(s string, i int) (v int, quote string, ok bool) {
@@ -151,9 +144,6 @@ func (sc *scanner) colon(i int) int {
 	}
 	return i + 1
 }
-
-// hashForm is the hash of a password.
-var hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]*`)
 
 // hashed masks the hash of a password that begins at i.
 func (sc *scanner) hashed(i int) int {
@@ -197,11 +187,5 @@ func (sc *scanner) address(from int) int {
 	}
 	return from
 }
-
-// unescapedForm is a password whose signs end a host, up to its @.
-var unescapedForm = pattern.New("\\A[^:@/?#\\s\"'<>\\\\`\\[]+:(\\d*[^\\d/?#\\s\"'<>\\\\`][^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
-
-// caseChange is a capital that follows a small letter.
-var caseChange = pattern.New(`[a-z][A-Z]`)
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

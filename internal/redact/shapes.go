@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
-)
+import "strings"
 
 // An alphabet is a set of bytes.
 type alphabet uint16
@@ -176,10 +172,6 @@ func (sc *scanner) keyEnd(s shape, i int) int {
 	return end
 }
 
-// wrap is between the two parts of a key that is broken over two lines: the end of a line,
-// maybe with what a program has for that, and a margin.
-var wrap = pattern.New(`\A(?:\\?\r?\n|(?:\\r)?\\n)[ \t]*(?:[+>|][ \t]+)?`)
-
 // wrapped returns where the rest of a key begins that is broken at i, and its length: it is
 // the whole of the next line, and no word. The length is 0 for others.
 func (sc *scanner) wrapped(i int, set alphabet) (from, n int) {
@@ -220,10 +212,6 @@ func (sc *scanner) webToken(i int) int {
 	}
 	return end
 }
-
-// partedKeys are keys that are known by their parts: of bots of Telegram and Discord, of
-// Terraform, of Airtable. Each begins with a word and a sign.
-var partedKeys = pattern.New(`\A(?:(?:bot)?\d{8,11}:[\w-]{33,}|\w{14}\.atlasv1\.[\w-]+|pat\w{14}\.[0-9a-f]{32,}|[\w-]{23,28}\.[\w-]{6}\.[\w-]{26,})`)
 
 // partedAt returns where a key of several parts ends, of which the word from begin to end is
 // the first; end if it is none.

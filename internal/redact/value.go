@@ -3,8 +3,6 @@ package redact
 import (
 	"strconv"
 	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // name is what is before a value. quote closes it; "" for a name without quotes.
@@ -14,10 +12,6 @@ type name struct {
 	begin int
 	quote string
 }
-
-// quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
-// it is an entity, and '\” is one in what a shell has in quotes.
-var quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")
 
 // quoteAt returns the quote that is at i; "" if there is none.
 func quoteAt(s string, i int) string {
@@ -88,9 +82,6 @@ func (sc *scanner) password(n name, v int) bool {
 	}
 	return sc.s[v] != '/' && sc.s[v] != '~' && !strings.HasPrefix(sc.s[v:], `"/`)
 }
-
-// blockForm says that the value of a name is below it.
-var blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
 
 // quoted masks a value in quotes. Those of a value whose name has some stay: it is a pair of JSON.
 func (sc *scanner) quoted(n name, v int, q string) int {
@@ -184,9 +175,6 @@ func doubled(s string, i int, q string) bool {
 	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && alphabets[at(s, i+2)]&words != 0
 }
 
-// bracedForm is {value}, in which }} represents one brace; without an end up to what ends a text.
-var bracedForm = pattern.New(`\A\{(?:[^}"\\\n]|\}\}|"\w|\\[^"nr\\])*`)
-
 // braced masks {value}. A brace alone begins a block.
 func (sc *scanner) braced(n name, v int) int {
 	end := v + len(bracedForm.FindString(sc.s[v:min(len(sc.s), v+near)]))
@@ -246,9 +234,6 @@ func bare(s string, v int, json bool) int {
 	}
 	return i
 }
-
-// schemeForm is the scheme of a header before a secret.
-var schemeForm = pattern.New(`\A(?i:bearer|basic|token|digest|negotiate|apikey|bot|key)[ \t]+`)
 
 // inConnection reports whether a name that begins at i is in the string of a connection,
 // whose values go up to the next semicolon.
