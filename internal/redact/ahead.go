@@ -56,9 +56,6 @@ func (a *ahead) back(least, end int, chars string) int {
 	return end
 }
 
-// digit reports whether the text has one from begin to end, not far from begin.
-func (a *ahead) digit(begin, end int) bool { return hasDigit(a.s[begin:min(end, begin+far)]) }
-
 // lineEnd returns where the line ends that i is in, or the text in quotes that the line is part of.
 func lineEnd(s string, i int) int {
 	for ; i < len(s); i++ {

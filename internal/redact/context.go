@@ -27,7 +27,8 @@ const (
 	cookiePairs             // name=value
 	looks                   // see looksSecret
 	drawnOrLong             // with a digit or a capital within, or long
-	whole                   // anything, with the brackets that it ends with
+
+	whole need = 8 // also with the brackets and signs that it ends with
 )
 
 // near is how many bytes a value may be behind the word of its context.
@@ -173,12 +174,12 @@ func lastGroup(m []int) (begin, end int) {
 
 // maskIf masks a value if it is what is needed. It returns its end, or 0.
 func (sc *scanner) maskIf(need need, begin, end int) int {
-	if need != whole {
+	if need&whole == 0 {
 		end = max(begin, sc.trimmed(begin, end))
 	}
 	value := sc.s[begin:end]
 	ok := !sc.placeholder(begin, end)
-	switch need {
+	switch need &^ whole {
 	case noWord:
 		ok = ok && len(value) >= 4 && !strings.Contains(value, "://") && !slices.Contains(ordinary, value)
 	case cookiePairs:
@@ -188,7 +189,9 @@ func (sc *scanner) maskIf(need need, begin, end int) int {
 		value = sc.s[begin:end]
 		ok = ok && len(value) >= 8 && (hasDigit(value) || caseChange.MatchString(value) || len(value) >= 24)
 	case looks:
-		end = max(begin, sc.back(begin, end, ".:,!?)\"'`/"))
+		if need == looks {
+			end = max(begin, sc.back(begin, end, ".:,!?)\"'`/"))
+		}
 		ok = sc.looksSecret(begin, end)
 	}
 	if !ok {
@@ -231,8 +234,8 @@ var (
 	pins    = []place{newPlace(`(\d{4,12})(?:[^\w-]|\z)`, anyValue, "")}
 	// what is in a block, or on the line below a name
 	below = []place{
-		newPlace(`[|>][-+]?[ \t]*\r?\n[ \t]+["']?([^\s"']{4,})["']?,?[ \t]*(?:\r?\n|\z)`, whole, ""),
-		newPlace(`\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`, looks, ""),
+		newPlace(`[|>][-+]?[ \t]*\r?\n[ \t]+["']?([^\s"']{4,})["']?,?[ \t]*(?:\r?\n|\z)`, anyValue|whole, ""),
+		newPlace(`\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`, looks|whole, ""),
 	}
 	// what a sentence says of a secret, and what SQL sets
 	statement    = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
@@ -254,7 +257,7 @@ func (sc *scanner) placed(n name, end int) int {
 	case n.kind == weak && next == '(' && strings.HasSuffix(strings.ToLower(n.text), "auth"):
 		tries = logins
 	}
-	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyForm.MatchString(s[max(0, n.begin-12):n.begin]+"»"+n.text)) {
+	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyForm.MatchString(sc.before(n))) {
 		tries = append(slices.Clip(tries), statement, statementFor, settingFor)
 	} else if n.kind == number {
 		tries = []place{pinned}
@@ -262,10 +265,15 @@ func (sc *scanner) placed(n name, end int) int {
 	if stop := sc.tryPlaces(tries, n, end); stop > end {
 		return stop
 	}
-	if n.kind == spoken || sure && (n.text[0] == '-' || variable(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
+	if n.kind == spoken || sure && (n.text[0] == '-' || variable.MatchString(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
 		return sc.spoken(n, end)
 	}
 	return end
+}
+
+// before returns the text before a name, the sign » and the name.
+func (sc *scanner) before(n name) string {
+	return strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " \t") + "»" + n.text
 }
 
 // tryPlaces masks the value of a name that ends at end in the first of places that is there, and
@@ -274,7 +282,7 @@ func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
 	s := sc.s
 	for _, p := range tries {
 		m := p.form.FindStringSubmatchIndex(s[end:min(len(s), end+near)])
-		if m == nil || !p.before.MatchString(strings.TrimRight(s[max(0, n.begin-far):n.begin], " ")+"»"+n.text) {
+		if m == nil || !p.before.MatchString(sc.before(n)) {
 			continue
 		}
 		begin, stop := sc.matched(m, end, min(len(s), end+near))
@@ -293,7 +301,7 @@ func (sc *scanner) spoken(n name, end int) int {
 	if v == end || v >= len(s) {
 		return end
 	}
-	flag, upper := n.text[0] == '-', variable(n.text)
+	flag, upper := n.text[0] == '-', variable.MatchString(n.text)
 	if q := quoteAt(s, v); q != "" {
 		from := v + len(q)
 		stop, ok := sc.closing(from, q)
@@ -306,7 +314,7 @@ func (sc *scanner) spoken(n name, end int) int {
 	stop := sc.back(v, sc.trimmed(v, sc.bare(v, false)), ".:!?")
 	value := s[v:stop]
 	if maskAt(value) == 0 && (flag && len(value) >= 4 && !slices.Contains(ordinary, value) && commandForm.MatchString(s[stop:min(len(s), stop+far)]) ||
-		len(value) >= 6 && (sc.digit(v, stop) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8) ||
+		len(value) >= 6 && (hasDigit(sc.s[v:min(stop, v+far)]) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8) ||
 		len(value) >= 6 && upper && strings.HasSuffix(s[:n.begin], "ENV ")) && !sc.placeholder(v, stop) {
 		return sc.mask(v, stop)
 	}

@@ -22,8 +22,9 @@ var (
 	dotted   = pattern.New(`\A[A-Za-z_]+(?:\.[A-Za-z_]+)+\z`)
 	hexForm  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)=(?:0x)?[0-9a-fA-F]{64}\z`)
 	openName = pattern.New(`public|cache|primary`)
-	// a variable such as STRIPE_KEY
-	keyVariable = pattern.New(`\A[A-Z_][A-Z0-9_-]*_KEY\z`)
+	// names of variables, and those such as STRIPE_KEY
+	variable    = pattern.New(`\A[A-Z_][A-Z0-9_-]{2,}\z`)
+	keyVariable = pattern.New(`\A(?:[A-Z_][A-Z0-9_-]*)?_KEY\z`)
 	// longLine is a line of a private key.
 	longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
 	// lowerWords are runs of letters that may be words; madeUpForm and countingForm are in keys, and
@@ -35,6 +36,10 @@ var (
 	exampleForm  = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
 	// separator is what may be between a name and its value, as its last group; <- is of R.
 	separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-) ?(?:["'\x60\\&])|(:)(?:[^:/=]|/(?:[^/]|\z)|\z))`)
+	// portForm is a port as .pgpass has it.
+	portForm = pattern.New(`\A:(?:\*|\d{4,}:)`)
+	// maskForm is a mask: ours, or one of another program such as [REDACTED_JWT].
+	maskForm = pattern.New(`\A(?i:\[redacted)[A-Z0-9_-]*\]`)
 	// hashForm is the hash of a password.
 	hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]*`)
 	// unescapedForm is a password whose signs end a host, up to its @.
@@ -54,6 +59,8 @@ var (
 	blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
 	// bracedForm is {value}, in which }} represents one brace; without an end up to what ends a text.
 	bracedForm = pattern.New(`\A\{(?:[^}"\\\n]|\}\}|"\w|\\[^"nr\\])*`)
+	// dirForm is PWD as the working directory, and no password, as strings of connections have it.
+	dirForm = pattern.New(`(?:\A|[^;])»PWD»|»[^»]*[a-z_.-][^»]*»(?:[/~]|"/)`)
 	// schemeForm is the scheme of a header before a secret.
 	schemeForm = pattern.New(`\A(?i:bearer|basic|token|digest|negotiate|apikey|bot|key)[ \t]+`)
 	// a private key in PEM, without an end up to the quote that ends a text in JSON, or the end of all

@@ -26,7 +26,7 @@ func (sc *scanner) placeholder(begin, end int) bool {
 // sayName reports whether a value is the name of a secret: password, API_KEY, <token>.
 func sayName(value string) bool {
 	value = strings.Trim(value, `"'<>[]{}()`)
-	if variable(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
+	if variable.MatchString(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
 		return true
 	}
 	return run(value, 0, letters|dashes) == len(value) && slices.Contains(ownNames, compact(value))
@@ -77,17 +77,12 @@ var codeWords = strings.Fields("string str bytes int bool none null nil true fal
 // more, letters and digits, no call and no path.
 func (sc *scanner) looksSecret(begin, end int) bool {
 	const least = 8
-	if end-begin < least || !sc.digit(begin, end) || sc.nextAny(begin, "(){}[]<>/$") < end || sc.placeholder(begin, end) || kindOf(sc.s[begin:end]) != none {
+	if end-begin < least || !hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, "(){}[]<>/$") < end || sc.placeholder(begin, end) || kindOf(sc.s[begin:end]) != none {
 		return false
 	}
 	value := sc.s[begin:min(end, begin+far)]
 	number := run(strings.TrimPrefix(value, "v"), 0, digits|dots|dashes) // a version, a date, a number and its unit
 	return strings.IndexFunc(value, func(r rune) bool { return r < 0x80 && alphabets[r]&letters != 0 }) >= 0 && number*2 < len(value)
-}
-
-// variable reports whether a word is one of capitals, as names of variables are.
-func variable(word string) bool {
-	return len(word) > 2 && run(word, 0, uppers|digits|dashes) == len(word) && word[0] > '9'
 }
 
 // hexKey reports whether a value is a key in hexadecimal, by its name. What names of checksums

@@ -80,7 +80,7 @@ func (e *Exact) Tail(text string, cut bool, n int) string {
 }
 
 // Ready returns how many bytes of the beginning of text can be passed on, without the values in it,
-// before what follows is known: the rest may be the beginning of one of the values.
+// before what follows is known: the rest may be the beginning of one.
 func (e *Exact) Ready(text string) int { return e.values().ready(text) }
 
 // JSON returns an encoded JSON value without the values. A value that cannot be

@@ -54,31 +54,24 @@ var names = []ending{
 	{weak, false, "key auth pass signature session credential credentials hash salt code", 0},
 }
 
-// endings are the names by their last letters.
-var endings = func() map[int][]ending {
-	m := map[int][]ending{}
+// endings are the names by their last letters, and lastLetters says which names and words of
+// contexts have: most words of a text are told from them at once.
+var endings, lastLetters = func() (m map[int][]ending, t [1 << 15]bool) {
+	m = map[int][]ending{}
 	for _, n := range names {
 		for all := range strings.FieldsSeq(n.text) {
 			n.text = strings.TrimLeft(all, "*-_")
 			n.sign = at(all[:len(all)-len(n.text)], 0)
-			m[lettersOf(n.text)] = append(m[lettersOf(n.text)], n)
+			letters := lettersOf(n.text)
+			m[letters], t[letters] = append(m[letters], n), true
 		}
-	}
-	return m
-}()
-
-// lastLetters are those of names and of words of contexts: most words of a text are told from them
-// at once.
-var lastLetters = func() (t [1 << 15]bool) {
-	for letters := range endings {
-		t[letters] = true
 	}
 	for word := range contextWords {
 		if len(word) > 2 {
 			t[lettersOf(word)] = true
 		}
 	}
-	return t
+	return m, t
 }()
 
 // lettersOf maps the last three letters of a name, whatever their case, to a number.

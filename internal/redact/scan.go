@@ -37,16 +37,12 @@ func scan(text string, keys bool, looked *int) []span {
 	return merged(sc.spans)
 }
 
-// maskAt returns the length of a mask that s begins with: ours, or one of another
-// program such as [REDACTED_JWT]. 0 if there is none.
+// maskAt returns the length of a mask that s begins with; 0 if there is none.
 func maskAt(s string) int {
-	if len(s) < len(Mask) || s[0] != '[' || !strings.EqualFold(s[:len(Mask)-1], Mask[:len(Mask)-1]) {
+	if !strings.HasPrefix(s, "[") {
 		return 0
 	}
-	if end := run(s, len(Mask)-1, uppers|digits|dashes); at(s, end) == ']' {
-		return end + 1
-	}
-	return 0
+	return len(maskForm.FindString(s))
 }
 
 // mask adds a span, unless it is masked already or empty. It returns its end.
@@ -137,10 +133,8 @@ func (sc *scanner) colon(i int) int {
 			return sc.address(i + len(slashes))
 		}
 	}
-	if c := at(s, i+1); c == '*' || alphabets[c]&digits != 0 {
-		if port := run(s, i+1, digits); !sc.keys && (c == '*' || port-i > 4 && at(s, port) == ':') {
-			sc.hits[passLine] = append(sc.hits[passLine], i)
-		}
+	if c := at(s, i+1); (c == '*' || alphabets[c]&digits != 0) && !sc.keys && portForm.MatchString(s[i:min(len(s), i+far)]) {
+		sc.hits[passLine] = append(sc.hits[passLine], i)
 	}
 	return i + 1
 }

@@ -112,24 +112,18 @@ var keyShapes = []shape{
 	{"AKIA ASIA ABIA ACCA", uppers | digits, 16, exactly},
 }
 
-// shapes are those of keys by their first two bytes.
-var shapes = func() map[[2]byte][]shape {
-	m := map[[2]byte][]shape{}
+// shapes are those of keys by their first two bytes, and firstPairs says which these are: most words
+// of a text are told from them at once.
+var shapes, firstPairs = func() (m map[[2]byte][]shape, t [256][256]bool) {
+	m = map[[2]byte][]shape{}
 	for _, s := range keyShapes {
 		for s.prefixes = range strings.FieldsSeq(s.prefixes) {
 			pair := [2]byte{s.prefixes[0], s.prefixes[1]}
 			m[pair] = append(m[pair], s)
+			t[pair[0]][pair[1]] = true
 		}
 	}
-	return m
-}()
-
-// firstPairs says which two bytes shapes begin with: most words of a text are told from them at once.
-var firstPairs = func() (t [256][256]bool) {
-	for pair := range shapes {
-		t[pair[0]][pair[1]] = true
-	}
-	return t
+	return m, t
 }()
 
 // keyAt returns the key that begins at i, which is empty if none does.
@@ -159,7 +153,7 @@ func (sc *scanner) keyEnd(s shape, i int) int {
 	rest, n := sc.wrapped(end, s.set)
 	size := end - from + n
 	switch {
-	case size < s.least, s.also&withDigit != 0 && !sc.digit(from, end) && n == 0:
+	case size < s.least, s.also&withDigit != 0 && !hasDigit(sc.s[from:min(end, from+far)]) && n == 0:
 		return i
 	case s.also&exactly != 0 && (size != s.least || run(text, max(end, rest+n), alnum) > max(end, rest+n)):
 		return i

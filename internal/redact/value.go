@@ -29,7 +29,7 @@ func quoteAt(s string, i int) string {
 func (sc *scanner) value(n name, v int) int {
 	s := sc.s
 	switch {
-	case n.kind == scheme, n.kind == working && !sc.password(n, v):
+	case n.kind == scheme, n.kind == working && dirForm.MatchString(sc.before(n)+"»"+s[v:min(len(s), v+2)]):
 		return v
 	case strings.IndexByte("\n\r|>", s[v]) >= 0:
 		end := v
@@ -73,14 +73,6 @@ func (sc *scanner) value(n name, v int) int {
 		}
 	}
 	return sc.scalar(n, v)
-}
-
-// password tells PWD as a password, as connection strings have it, from the working directory.
-func (sc *scanner) password(n name, v int) bool {
-	if n.text == "PWD" {
-		return strings.HasSuffix(strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " \t"), ";")
-	}
-	return sc.s[v] != '/' && sc.s[v] != '~' && !strings.HasPrefix(sc.s[v:], `"/`)
 }
 
 // quoted masks a value in quotes. Those of a value whose name has some stay: it is a pair of JSON.
@@ -182,7 +174,7 @@ func (sc *scanner) braced(n name, v int) int {
 	if at(sc.s, end) == '}' {
 		end++
 	}
-	if inner == "" || !sc.secret(n, v+1, v+1+len(inner)) || !sc.inConnection(n.begin) && sc.placeholder(v, end) {
+	if inner == "" || !sc.secret(n, v+1, v+1+len(inner)) || !sc.inConnection(n) && sc.placeholder(v, end) {
 		return v + 1
 	}
 	return sc.mask(v, end)
@@ -192,7 +184,7 @@ func (sc *scanner) braced(n name, v int) int {
 func (sc *scanner) scalar(n name, v int) int {
 	s, json := sc.s, n.quote != ""
 	end := sc.trimmed(v, sc.bare(v, json))
-	connection := !json && n.kind != weak && sc.inConnection(n.begin)
+	connection := !json && n.kind != weak && sc.inConnection(n)
 	if connection {
 		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
 	}
@@ -235,11 +227,11 @@ func bare(s string, v int, json bool) int {
 	return i
 }
 
-// inConnection reports whether a name that begins at i is in the string of a connection,
-// whose values go up to the next semicolon.
-func (sc *scanner) inConnection(i int) bool {
+// inConnection reports whether a name is in the string of a connection, whose values go up to the
+// next semicolon.
+func (sc *scanner) inConnection(n name) bool {
 	at := sc.hits[connection]
-	return strings.HasSuffix(strings.TrimRight(sc.s[max(0, i-far):i], " "), ";") && len(at) > 0 && at[len(at)-1] > i-near
+	return strings.Contains(sc.before(n), ";»") && len(at) > 0 && at[len(at)-1] > n.begin-near
 }
 
 // secret reports whether a value may be what its name promises.
@@ -247,7 +239,7 @@ func (sc *scanner) secret(n name, begin, end int) bool {
 	value, ok := sc.s[begin:end], true
 	switch n.kind {
 	case signed:
-		ok = len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
+		ok = len(value) >= 10 && (hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, ".") >= end) // no path of names in code
 	case weak:
 		ok = random(value) || keyVariable.MatchString(n.text) && !strings.HasSuffix(n.text, "PUBLIC_KEY") && drawn(value) || hexKey(n.text, value)
 	}
