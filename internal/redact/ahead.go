@@ -47,13 +47,10 @@ func (a *ahead) nextAny(i int, chars string) int {
 	})
 }
 
-// back returns where those of chars begin that are before end, at least at least, and not far
-// from it.
+// back returns where those of chars begin that are before end, and not before least or far from end.
 func (a *ahead) back(least, end int, chars string) int {
-	for least = max(least, end-far); end > least && strings.IndexByte(chars, a.s[end-1]) >= 0; end-- {
-		a.looked++
-	}
-	return end
+	least = min(end, max(least, end-far))
+	return least + len(strings.TrimRight(a.s[least:end], chars))
 }
 
 // lineEnd returns where the line ends that i is in, or the text in quotes that the line is part of.
@@ -127,15 +124,5 @@ func runOf(s string, i int, c byte) int { return len(s) - len(strings.TrimLeft(s
 
 func behindSpace(s string, i int) int { return run(s, i, blanks) }
 
-// behindEscape returns where text continues behind backslashes and what they escape:
-// the n of \n belongs to no word.
-func behindEscape(s string, i int) int {
-	i = runOf(s, i, '\\')
-	if c := at(s, i); c != 0 && strings.IndexByte("nrtbf", c) >= 0 {
-		return i + 1
-	}
-	if _, ok := unit(s[i-1:]); ok {
-		return i + 5
-	}
-	return i
-}
+// behindEscape returns where text continues behind backslashes and what they escape.
+func behindEscape(s string, i int) int { return i + len(escapeForm.FindString(s[i:])) }

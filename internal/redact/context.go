@@ -95,17 +95,6 @@ var contexts = []context{
 	{words: "kty", form: form(`"(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([\w+/=-]{20,})`), need: anyValue, back: 8 * near, lines: true},
 }
 
-// contextWords holds which contexts a word belongs to.
-var contextWords = func() map[string][]int {
-	m := map[string][]int{}
-	for n, c := range contexts {
-		for word := range strings.FieldsSeq(c.words) {
-			m[word] = append(m[word], n)
-		}
-	}
-	return m
-}()
-
 // form returns the pattern of a text with macros.
 func form(text string) pattern.Pattern { return pattern.New(macros.Replace(text)) }
 
@@ -185,8 +174,6 @@ func (sc *scanner) maskIf(need need, begin, end int) int {
 	case cookiePairs:
 		ok = ok && strings.Contains(value, "=")
 	case drawnOrLong:
-		end = sc.back(begin, end, ".")
-		value = sc.s[begin:end]
 		ok = ok && len(value) >= 8 && (hasDigit(value) || caseChange.MatchString(value) || len(value) >= 24)
 	case looks:
 		if need == looks {
@@ -230,7 +217,7 @@ var (
 	typed  = []place{newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")}
 	logins = []place{newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")}
 	// what is behind "Bearer" or "Basic", and behind pin:
-	bearers = []place{newPlace(`[ \t]+([\w.+/=~-]+)`, drawnOrLong, "")}
+	bearers = []place{newPlace(`[ \t]+([\w.+/=~-]*[\w+/=~-])`, drawnOrLong, "")}
 	pins    = []place{newPlace(`(\d{4,12})(?:[^\w-]|\z)`, anyValue, "")}
 	// what is in a block, or on the line below a name
 	below = []place{

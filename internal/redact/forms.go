@@ -41,7 +41,7 @@ var (
 	// maskForm is a mask: ours, or one of another program such as [REDACTED_JWT].
 	maskForm = pattern.New(`\A(?i:\[redacted)[A-Z0-9_-]*\]`)
 	// hashForm is the hash of a password.
-	hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]*`)
+	hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]{23,}`)
 	// unescapedForm is a password whose signs end a host, up to its @.
 	unescapedForm = pattern.New("\\A[^:@/?#\\s\"'<>\\\\`\\[]+:(\\d*[^\\d/?#\\s\"'<>\\\\`][^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
 	// caseChange is a capital that follows a small letter.
@@ -52,6 +52,8 @@ var (
 	// partedKeys are keys that are known by their parts: of bots of Telegram and Discord, of
 	// Terraform, of Airtable. Each begins with a word and a sign.
 	partedKeys = pattern.New(`\A(?:(?:bot)?\d{8,11}:[\w-]{33,}|\w{14}\.atlasv1\.[\w-]+|pat\w{14}\.[0-9a-f]{32,}|[\w-]{23,28}\.[\w-]{6}\.[\w-]{26,})`)
+	// escapeForm is backslashes and what they escape: the n of \n belongs to no word.
+	escapeForm = pattern.New(`\A\\+(?:[nrtbf]|u[0-9a-fA-F]{4})?`)
 	// quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
 	// it is an entity, and '\” is one in what a shell has in quotes.
 	quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")

@@ -54,10 +54,10 @@ var names = []ending{
 	{weak, false, "key auth pass signature session credential credentials hash salt code", 0},
 }
 
-// endings are the names by their last letters, and lastLetters says which names and words of
-// contexts have: most words of a text are told from them at once.
-var endings, lastLetters = func() (m map[int][]ending, t [1 << 15]bool) {
-	m = map[int][]ending{}
+// endings are the names by their last letters, contextWords the contexts of words, and lastLetters
+// says which letters these have: most words of a text are told from them at once.
+var endings, contextWords, lastLetters = func() (m map[int][]ending, in map[string][]int, t [1 << 15]bool) {
+	m, in = map[int][]ending{}, map[string][]int{}
 	for _, n := range names {
 		for all := range strings.FieldsSeq(n.text) {
 			n.text = strings.TrimLeft(all, "*-_")
@@ -66,12 +66,13 @@ var endings, lastLetters = func() (m map[int][]ending, t [1 << 15]bool) {
 			m[letters], t[letters] = append(m[letters], n), true
 		}
 	}
-	for word := range contextWords {
-		if len(word) > 2 {
-			t[lettersOf(word)] = true
+	for n, c := range contexts {
+		for word := range strings.FieldsSeq(c.words) {
+			in[word] = append(in[word], n)
+			t[lettersOf("  "+word)] = true
 		}
 	}
-	return m, t
+	return m, in, t
 }()
 
 // lettersOf maps the last three letters of a name, whatever their case, to a number.

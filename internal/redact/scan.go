@@ -25,7 +25,7 @@ func scan(text string, keys bool, looked *int) []span {
 		case c == ':':
 			i = sc.colon(i)
 		case c == '$' && !keys:
-			i = sc.hashed(i)
+			i = max(i+1, sc.mask(i, i+len(hashForm.FindString(text[i:]))))
 		case c == '[':
 			i += max(1, maskAt(text[i:]))
 		default:
@@ -135,15 +135,6 @@ func (sc *scanner) colon(i int) int {
 	}
 	if c := at(s, i+1); (c == '*' || alphabets[c]&digits != 0) && !sc.keys && portForm.MatchString(s[i:min(len(s), i+far)]) {
 		sc.hits[passLine] = append(sc.hits[passLine], i)
-	}
-	return i + 1
-}
-
-// hashed masks the hash of a password that begins at i.
-func (sc *scanner) hashed(i int) int {
-	const least = 30
-	if n := len(hashForm.FindString(sc.s[i:])); n >= least {
-		return sc.mask(i, i+n)
 	}
 	return i + 1
 }

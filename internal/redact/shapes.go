@@ -6,16 +6,22 @@ import "strings"
 type alphabet uint16
 
 const (
-	digits  alphabet = 1 << iota // 0-9
-	uppers                       // A-Z
-	lowers                       // a-z
-	dashes                       // - and _
-	dots                         // .
-	signs                        // + / = ~
-	hexes                        // 0-9 a-f A-F
-	blanks                       // space and tab
-	ats                          // @
-	others                       // what is no ASCII
+	digits alphabet = 1 << iota // 0-9
+	uppers                      // A-Z
+	lowers                      // a-z
+	dashes                      // - and _
+	dots                        // .
+	signs                       // + / = ~
+	hexes                       // 0-9 a-f A-F
+	blanks                      // space and tab
+	ats                         // @
+	others                      // what is no ASCII
+
+	// what else shapes ask for
+	withDigit // there is a digit among them: the prefix is a word as well
+	exactly   // no more than least, and a border behind them
+	parts     // see webToken
+
 	letters = uppers | lowers
 	alnum   = digits | letters
 	token   = alnum | dashes
@@ -55,61 +61,51 @@ type shape struct {
 	prefixes string // with a blank between them
 	set      alphabet
 	least    int
-	also     mark
 }
-
-// A mark is what else a shape asks for.
-type mark uint8
-
-const (
-	withDigit mark = 1 << iota // there is a digit among them: the prefix is a word as well
-	exactly                    // no more than least, and a border behind them
-	parts                      // see webToken
-)
 
 // keyShapes are known prefixes of keys. LS0t and what follows are beginnings of blocks of
 // private keys in base64, MC4C and what follows those of keys in DER, 1//0 is Google's.
 var keyShapes = []shape{
-	{"eyJ", token, 0, parts},
-	{"shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ NRAK-", alnum, 16, 0},
-	{"ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ api_org_ dop_v1_ doo_v1_ dor_v1_ ntn_ gsk_ r8_ vcp_ vck_ pplx- phx_ rubygems_ dp.pt. shippo_live_ sbp_ apify_api_", alnum, 20, 0},
-	{"secret_ EZAK EZTK", alnum, 40, 0},
-	{"xprv", alnum, 90, 0},
-	{"dt0c01.", alnum | dots, 24, 0},
-	{"LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS", alnum | signs, 8, 0},
-	{"whsec_", alnum | signs, 12, 0},
-	{"MC4CAQAwBQYDK2VwBCIEI MIIEvQIBADANBgkqhkiG9w0BAQEFAASC MIIEvgIBADANBgkqhkiG9w0BAQEFAASC MIIEpAIBAAKCAQEA MIIEowIBAAKCAQEA MIGHAgEAMBMGByqGSM49 b3BlbnNzaC1rZXktdjE fm1_ fm2_", alnum | signs, 16, 0},
-	{"glc_", alnum | signs, 20, 0},
-	{"MHcCAQEEI", alnum | signs, 24, 0},
-	{"ABSK", alnum | signs, 60, 0},
-	{"sk_ key- dapi fc-", hexes, 32, 0},
-	{"pul-", hexes, 40, 0},
-	{"pypi-AgE sk_live_ sk_test_ rk_live_ rk_test_ pk_live_", token, 8, 0},
-	{"sk- xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", token, 10, 0},
-	{"tskey- sb_secret_", token, 12, 0},
-	{"gldt- glrt- glcbt- glptt- glsoat- glagent- GOCSPX- dckr_pat_ dckr_oat_ figd_ sq0atp- sq0csp- FLWSECK", token, 16, 0},
-	{"github_pat_ AIza nvapi- sntryu_ hvs. hvb. glsa_ PMAK- sgp_ CFPAT- xkeysib- fo1_ lsv2_ pcsk_ tgp_v1_ ctx7sk- vercel_blob_rw_", token, 20, 0},
-	{"jina_ 1//0 AQ.Ab", token, 30, 0},
-	{"xoxe.", token | dots, 10, 0},
-	{"glpat-", token | dots, 12, 0},
-	{"ya29. pscale_tkn_ pscale_pw_", token | dots, 16, 0},
-	{"dp.st.", token | dots, 20, 0},
-	{"xoxd-", token | signs, 10, 0},
-	{"sntrys_ ATATT3 ATCTT3 ops_eyJ", token | signs, 20, 0},
-	{"AGE-SECRET-KEY-", uppers | digits, 20, 0},
-	{"LTAI", alnum, 12, withDigit},
-	{"fw_ rnd_", alnum, 20, withDigit},
-	{"ATBB csk-", alnum, 24, withDigit},
-	{"AKID", alnum, 28, withDigit},
-	{"EAA", alnum, 30, withDigit},
-	{"AKCp", alnum, 56, withDigit},
-	{"rk- pk-", token, 12, withDigit},
-	{"tvly-", token, 16, withDigit},
-	{"pypi- pat- xai-", token, 20, withDigit},
-	{"IGQV", token, 30, withDigit},
-	{"SG.", token | dots, 30, withDigit},
-	{"SK AC", hexes, 32, exactly},
-	{"AKIA ASIA ABIA ACCA", uppers | digits, 16, exactly},
+	{"eyJ", token | parts, 0},
+	{"shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ NRAK-", alnum, 16},
+	{"ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ api_org_ dop_v1_ doo_v1_ dor_v1_ ntn_ gsk_ r8_ vcp_ vck_ pplx- phx_ rubygems_ dp.pt. shippo_live_ sbp_ apify_api_", alnum, 20},
+	{"secret_ EZAK EZTK", alnum, 40},
+	{"xprv", alnum, 90},
+	{"dt0c01.", alnum | dots, 24},
+	{"LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS", alnum | signs, 8},
+	{"whsec_", alnum | signs, 12},
+	{"MC4CAQAwBQYDK2VwBCIEI MIIEvQIBADANBgkqhkiG9w0BAQEFAASC MIIEvgIBADANBgkqhkiG9w0BAQEFAASC MIIEpAIBAAKCAQEA MIIEowIBAAKCAQEA MIGHAgEAMBMGByqGSM49 b3BlbnNzaC1rZXktdjE fm1_ fm2_", alnum | signs, 16},
+	{"glc_", alnum | signs, 20},
+	{"MHcCAQEEI", alnum | signs, 24},
+	{"ABSK", alnum | signs, 60},
+	{"sk_ key- dapi fc-", hexes, 32},
+	{"pul-", hexes, 40},
+	{"pypi-AgE sk_live_ sk_test_ rk_live_ rk_test_ pk_live_", token, 8},
+	{"sk- xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", token, 10},
+	{"tskey- sb_secret_", token, 12},
+	{"gldt- glrt- glcbt- glptt- glsoat- glagent- GOCSPX- dckr_pat_ dckr_oat_ figd_ sq0atp- sq0csp- FLWSECK", token, 16},
+	{"github_pat_ AIza nvapi- sntryu_ hvs. hvb. glsa_ PMAK- sgp_ CFPAT- xkeysib- fo1_ lsv2_ pcsk_ tgp_v1_ ctx7sk- vercel_blob_rw_", token, 20},
+	{"jina_ 1//0 AQ.Ab", token, 30},
+	{"xoxe.", token | dots, 10},
+	{"glpat-", token | dots, 12},
+	{"ya29. pscale_tkn_ pscale_pw_", token | dots, 16},
+	{"dp.st.", token | dots, 20},
+	{"xoxd-", token | signs, 10},
+	{"sntrys_ ATATT3 ATCTT3 ops_eyJ", token | signs, 20},
+	{"AGE-SECRET-KEY-", uppers | digits, 20},
+	{"LTAI", alnum | withDigit, 12},
+	{"fw_ rnd_", alnum | withDigit, 20},
+	{"ATBB csk-", alnum | withDigit, 24},
+	{"AKID", alnum | withDigit, 28},
+	{"EAA", alnum | withDigit, 30},
+	{"AKCp", alnum | withDigit, 56},
+	{"rk- pk-", token | withDigit, 12},
+	{"tvly-", token | withDigit, 16},
+	{"pypi- pat- xai-", token | withDigit, 20},
+	{"IGQV", token | withDigit, 30},
+	{"SG.", token | dots | withDigit, 30},
+	{"SK AC", hexes | exactly, 32},
+	{"AKIA ASIA ABIA ACCA", uppers | digits | exactly, 16},
 }
 
 // shapes are those of keys by their first two bytes, and firstPairs says which these are: most words
@@ -145,7 +141,7 @@ func (sc *scanner) keyAt(i int) span {
 // keyEnd returns where the key of a shape ends that begins at i; i if it is none. The rest of
 // it may be on the next line.
 func (sc *scanner) keyEnd(s shape, i int) int {
-	if s.also == parts {
+	if s.set&parts != 0 {
 		return sc.webToken(i)
 	}
 	text, from := sc.s, i+len(s.prefixes)
@@ -153,9 +149,9 @@ func (sc *scanner) keyEnd(s shape, i int) int {
 	rest, n := sc.wrapped(end, s.set)
 	size := end - from + n
 	switch {
-	case size < s.least, s.also&withDigit != 0 && !hasDigit(sc.s[from:min(end, from+far)]) && n == 0:
+	case size < s.least, s.set&withDigit != 0 && !hasDigit(sc.s[from:min(end, from+far)]) && n == 0:
 		return i
-	case s.also&exactly != 0 && (size != s.least || run(text, max(end, rest+n), alnum) > max(end, rest+n)):
+	case s.set&exactly != 0 && (size != s.least || run(text, max(end, rest+n), alnum) > max(end, rest+n)):
 		return i
 	case strings.HasPrefix(text[i:], "sk-learn"), sc.example(from, end):
 		return i
