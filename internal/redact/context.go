@@ -166,22 +166,21 @@ func (sc *scanner) maskIf(need need, begin, end int) int {
 	if need&whole == 0 {
 		end = max(begin, sc.trimmed(begin, end))
 	}
-	value := sc.s[begin:end]
-	ok := !sc.placeholder(begin, end)
+	value, ok := sc.s[begin:end], true
 	switch need &^ whole {
 	case noWord:
-		ok = ok && len(value) >= 4 && !strings.Contains(value, "://") && !slices.Contains(ordinary, value)
+		ok = len(value) >= 4 && !strings.Contains(value, "://") && !slices.Contains(ordinary, value)
 	case cookiePairs:
-		ok = ok && strings.Contains(value, "=")
+		ok = strings.Contains(value, "=")
 	case drawnOrLong:
-		ok = ok && len(value) >= 8 && (hasDigit(value) || caseChange.MatchString(value) || len(value) >= 24)
+		ok = len(value) >= 8 && (hasDigit(value) || caseChange.MatchString(value) || len(value) >= 24)
 	case looks:
 		if need == looks {
 			end = max(begin, sc.back(begin, end, ".:,!?)\"'`/"))
 		}
 		ok = sc.looksSecret(begin, end)
 	}
-	if !ok {
+	if !ok || sc.placeholder(begin, end) {
 		return 0
 	}
 	return sc.mask(begin, end)

@@ -77,7 +77,7 @@ var codeWords = strings.Fields("string str bytes int bool none null nil true fal
 // more, letters and digits, no call and no path.
 func (sc *scanner) looksSecret(begin, end int) bool {
 	const least = 8
-	if end-begin < least || !hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, "(){}[]<>/$") < end || sc.placeholder(begin, end) || kindOf(sc.s[begin:end]) != none {
+	if end-begin < least || !hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, "(){}[]<>/$") < end || kindOf(sc.s[begin:end]) != none {
 		return false
 	}
 	value := sc.s[begin:min(end, begin+far)]
