@@ -9,85 +9,51 @@ import (
 // up to which a value is looked at to judge it.
 const far = 64
 
-// look is what a look ahead that began at from has found.
-type look struct {
-	from, end int
-	ok        bool
-}
-
 // ahead remembers the last far look of each kind. A second one that begins within it ends where
 // it did, so that a line is not looked at again for each name in it: work stays linear.
 type ahead struct {
 	s       string
 	looked  int // bytes
-	seen    map[string]look
+	seen    map[string]span
 	toggles []int32 // where texts in double quotes begin and end
 }
 
-// find returns what a look from i on finds. Looks of a kind that begin within one end where it does.
-func (a *ahead) find(kind string, i int, seek func(i int) (end int, ok bool)) (end int, ok bool) {
-	if f, known := a.seen[kind]; known && f.from <= i && i <= f.end {
+// find returns where a look from i on ends. Looks of a kind that begin within one end where it does.
+func (a *ahead) find(kind string, i int, seek func(s string, i int) int) int {
+	if f, known := a.seen[kind]; known && f.begin <= i && i <= f.end {
 		a.looked++
-		return f.end, f.ok
+		return f.end
 	}
-	end, ok = seek(i)
+	end := seek(a.s, i)
 	a.looked += end - i + 1
 	if end-i >= far {
-		if a.seen == nil {
-			a.seen = map[string]look{}
-		}
-		a.seen[kind] = look{i, end, ok}
+		a.seen[kind] = span{begin: i, end: end}
 	}
-	return end, ok
+	return end
 }
 
 // run returns where the bytes of a set end that the text has from i on.
 func (a *ahead) run(i int, set alphabet) int {
-	end, _ := a.find(string([]byte{byte(set)}), i, func(i int) (int, bool) { return run(a.s, i, set), true })
-	return end
+	return a.find(string(rune(set)), i, func(s string, i int) int { return run(s, i, set) })
 }
 
 // nextAny returns where the first of chars is from i on; the length of the text if there is none.
 func (a *ahead) nextAny(i int, chars string) int {
-	end, _ := a.find(chars, i, func(i int) (int, bool) {
-		if at := strings.IndexAny(a.s[i:], chars); at >= 0 {
-			return i + at, true
+	return a.find(chars, i, func(s string, i int) int {
+		if at := strings.IndexAny(s[i:], chars); at >= 0 {
+			return i + at
 		}
-		return len(a.s), false
+		return len(s)
 	})
-	return end
 }
 
-// nextText returns where a text is from i on; the length of all if it is not.
-func (a *ahead) nextText(i int, text string) int {
-	end, _ := a.find("text "+text, i, func(i int) (int, bool) {
-		if at := strings.Index(a.s[i:], text); at >= 0 {
-			return i + at, true
-		}
-		return len(a.s), false
-	})
-	return end
-}
-
-// back returns where those of chars begin that are before end, at least at least, and not far
-// from it.
+// back returns where those of chars begin that are before end, and not before least or far from end.
 func (a *ahead) back(least, end int, chars string) int {
-	for least = max(least, end-far); end > least && strings.IndexByte(chars, a.s[end-1]) >= 0; end-- {
-		a.looked++
-	}
-	return end
+	least = min(end, max(least, end-far))
+	return least + len(strings.TrimRight(a.s[least:end], chars))
 }
 
-// digit reports whether the text has one from begin to end, not far from begin.
-func (a *ahead) digit(begin, end int) bool { return hasDigit(a.s[begin:min(end, begin+far)]) }
-
-// lineEnd returns where the line ends that i is in, or the text in quotes that the
-// line is part of.
-func (a *ahead) lineEnd(i int) int {
-	end, _ := a.find("line", i, func(i int) (int, bool) { return lineEnd(a.s, i), true })
-	return end
-}
-
+// lineEnd returns where the line ends that i is in, or the text in quotes that the line is part of.
 func lineEnd(s string, i int) int {
 	for ; i < len(s); i++ {
 		switch c := s[i]; {
@@ -104,30 +70,18 @@ func lineEnd(s string, i int) int {
 }
 
 // endsText reports whether the quote at i looks like the end of a text in JSON.
-func endsText(s string, i int) bool { return i+1 >= len(s) || !inWord[s[i+1]] }
+func endsText(s string, i int) bool { return i+1 >= len(s) || alphabets[s[i+1]]&words == 0 }
 
 // trimmed leaves out brackets at the end of a value that were opened before it; it looks no
 // further back than far.
 func (a *ahead) trimmed(v, end int) int {
 	const opening, closing = "([{", ")]}"
 	mask := v + maskAt(a.s[v:])
-	least := max(mask, end-far)
-	if mask > v && strings.Trim(a.s[mask:end], closing) == "" {
-		return mask
-	}
-	if end <= least || strings.IndexByte(closing, a.s[end-1]) < 0 {
-		return end
-	}
-	var extra [len(closing)]int // how many more of each close than open
-	for k := range extra {
-		extra[k] = strings.Count(a.s[least:end], closing[k:k+1]) - strings.Count(a.s[least:end], opening[k:k+1])
-	}
-	for ; end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {
-		k := strings.IndexByte(closing, a.s[end-1])
-		if k < 0 || extra[k] <= 0 {
+	for least := max(mask, end-far); end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {
+		value, k := a.s[least:end], strings.IndexByte(closing, a.s[end-1])
+		if k < 0 || strings.Count(value, closing[k:k+1]) <= strings.Count(value, opening[k:k+1]) {
 			break
 		}
-		extra[k]--
 	}
 	return end
 }
@@ -146,16 +100,13 @@ func (a *ahead) inText(v int) bool {
 // escapes, and at the end of a line; never nil.
 func toggles(s string) []int32 {
 	out := []int32{}
-	slashes := 0
-	for i := range len(s) {
-		switch {
-		case s[i] == '\\':
-			slashes++
-			continue
-		case s[i] == '"' && slashes%2 == 0, s[i] == '\n' && len(out)%2 == 1:
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && at(s, i+1) != '\n':
+			i++
+		case c == '"', c == '\n' && len(out)%2 == 1:
 			out = append(out, int32(i)) //nolint:gosec // pieces are short
 		}
-		slashes = 0
 	}
 	return out
 }
@@ -169,46 +120,9 @@ func at(s string, i int) byte {
 }
 
 // runOf returns where the bytes c end that s has from i on.
-func runOf(s string, i int, c byte) int {
-	for i < len(s) && s[i] == c {
-		i++
-	}
-	return i
-}
+func runOf(s string, i int, c byte) int { return len(s) - len(strings.TrimLeft(s[i:], string(c))) }
 
-func behindSpace(s string, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
-		i++
-	}
-	return i
-}
+func behindSpace(s string, i int) int { return run(s, i, blanks) }
 
-// behindEscape returns where text continues behind backslashes and what they escape:
-// the n of \n belongs to no word.
-func behindEscape(s string, i int) int {
-	i = runOf(s, i, '\\')
-	switch {
-	case i >= len(s):
-		return i
-	case strings.IndexByte("nrtbf", s[i]) >= 0:
-		return i + 1
-	case s[i] == 'u' && i+4 < len(s):
-		if _, ok := unit(s[i-1:]); ok {
-			return i + 5
-		}
-	}
-	return i
-}
-
-// inEscape reports whether what is at i may be part of an escape that begins before it.
-func inEscape(s string, i int) bool {
-	if i > 0 && s[i-1] == '\\' {
-		return true
-	}
-	for d := 2; d <= 5 && d <= i; d++ {
-		if s[i-d] == '\\' && s[i-d+1] == 'u' {
-			return true
-		}
-	}
-	return false
-}
+// behindEscape returns where text continues behind backslashes and what they escape.
+func behindEscape(s string, i int) int { return i + len(escapeForm.FindString(s[i:])) }

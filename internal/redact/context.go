@@ -12,7 +12,7 @@ import (
 // the group "name" has to be the name of one.
 type context struct {
 	words string // in small letters, with a blank between them
-	form  string // with the macros below
+	form  pattern.Pattern
 	need  need
 	back  int  // how many bytes before the word the form may begin
 	lines bool // it may go over the end of a line
@@ -26,6 +26,9 @@ const (
 	anyValue                // anything
 	cookiePairs             // name=value
 	looks                   // see looksSecret
+	drawnOrLong             // with a digit or a capital within, or long
+
+	whole need = 8 // also with the brackets and signs that it ends with
 )
 
 // near is how many bytes a value may be behind the word of its context.
@@ -54,156 +57,130 @@ const (
 
 var contexts = []context{
 	connection: {words: "server source uid id user host driver jdbc endpoint"},
-	passLine:   {form: "(?:^|[\\s\"'`>|(→])[\\w.*/-]+:(?:\\d{4,5}|\\*):[\\w.*-]*[A-Za-z*][\\w.*-]*:[\\w.*-]+:([^\\s\"'`\\\\-][^\\s\"'`\\\\]*)", need: anyValue, back: far},
+	passLine:   {form: form("(?:^|[\\s\"'`>|(→])[\\w.*/-]+:(?:\\d{4,5}|\\*):[\\w.*-]*[A-Za-z*][\\w.*-]*:[\\w.*-]+:([^\\s\"'`\\\\-][^\\s\"'`\\\\]*)"), need: anyValue, back: far},
 
-	{words: "sshpass login mongosh mongo mongodump mongorestore snowsql", form: `[ \t]-p(?:[ \t]+|=)«V»`},
-	{words: "sshpass login mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump 7z 7za 7zz", form: `[ \t]-p«V»`},
-	{words: "redis-cli", form: `[ \t]-a[ \t]+«V»`},
-	{words: "http xh", form: `[ \t]-a[ \t]+«P:»`, need: anyValue},
-	{words: "curl", form: `[ \t](?:-[sSLkfiIvgGjNqaO0#]*u[ \t]*|--(?:proxy-)?user[ \t=]+)«P:»`, need: anyValue},
-	{words: "curl", form: `[ \t](?:-b|--cookie)[ \t=]+«V»`, need: cookiePairs},
-	{words: "lftp", form: `[ \t]-u[ \t]+«P,»`, need: anyValue},
-	{words: "smbclient rpcclient", form: `[ \t]-U[ \t]+«P%»`, need: anyValue},
-	{words: "ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami", form: `[ \t]-w[ \t]+«V»`},
-	{words: "zip unzip", form: `[ \t]-P[ \t]*«V»`},
-	{words: "openssl", form: `[ \t]-[kK][ \t]+«V»`},
-	{words: "openssl", form: `[ \t]-pass(?:in|out)?[ \t]+['"]?pass:«V»`, need: anyValue},
-	{words: "kubectl oc", form: `--from-literal[ =]«P=»`, need: anyValue},
-	{words: "secret", form: `[ \t](?:--body[ =]|-b[ \t]*)«V»`},
-	{words: "secretsmanager", form: `--secret-string[ =]«V»`},
-	{words: "securestring", form: `--value[ =]«V»`},
-	{words: "echo printf", form: `(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:\\*['"]?%s\S*[ \t]+)?(?:«Q»|([^\s"'\x60\\|;&-][^"'\x60\\|\n]*?))[ \t]*\|[^|\n][^\n]*?(?:` + sinks + `)`, need: anyValue},
-	{words: "net", form: `(?i)net[ \t]+use(?:[ \t]+[a-z]:)?[ \t]+\\{2,}\S+(?:[ \t]+/\S+)*[ \t]+([^\s/"'*\\\[][^\s"'\\]*)`},
-	{words: "net", form: `(?i)net[ \t]+user[ \t]+«W»[ \t]+([^\s/"'*\\\[][^\s"'\\]*)[ \t]+/(?:add|active)`},
-	{words: "identified", form: `(?i)identified(?:[ \t]+\w+){0,3}[ \t]+by[ \t]+«Q»`, need: anyValue},
-	{words: "htpasswd", form: `htpasswd[ \t]+-(?:\w*n\w*b|\w*b\w*n)\w*[ \t]+«W»[ \t]+«V»`},
-	{words: "htpasswd", form: `htpasswd[ \t]+-\w*b\w*[ \t]+«W»[ \t]+«W»[ \t]+«V»`},
-	{words: "add_user change_password wpa_passphrase", form: `(?:add_user|change_password|wpa_passphrase)[ \t]+«W»[ \t]+«V»`},
-	{words: "convertto-securestring", form: `String[ \t]+«V»`},
-	{words: "sqlplus", form: `sqlplus(?:[ \t]+-\S+)*[ \t]+\\*['"]?\w+/([^\s@"'/\\]+)@`, need: anyValue},
-	{words: "thin", form: `thin:\w+/([^\s@"'/\\]+)@`, need: anyValue},
-	{words: "secrets kv set", form: `(?:secrets[ \t]+set|kv[ \t]+put|config:set)(?:[ \t]+[^\s=]+(?:=\[redacted\])?)*?[ \t]+[\w./-]+=«V»`},
-	{words: "config", form: `config[ \t]+set[ \t]+\S*(?i:token|password|secret|_auth|[_-]key)[ \t]+«V»`},
-	{words: "nmcli", form: `password[ \t]+«V»`},
-	{words: "machine default", form: `(?:machine(?:\s|\\n)+[^\s\\]+|default)(?:\s|\\n)+(?:login|account)(?:\s|\\n)+[^\s\\]+(?:\s|\\n)+password(?:\s|\\n)+«V»`, lines: true},
-	{words: "value", form: `(?i)\b(?:name|key)\\*["']?\s*[:=]\s*\\*["']?(?P<name>[\w.-]+)(?:[\s,"'}{(]|\\n|\\+["'])*\bvalue\\*["']?\s*[:=]\s*«V»`, need: anyValue, back: 2 * far, lines: true},
-	{words: "phrase seed_phrase recovery_phrase", form: `(?i)(?:seed|recovery|backup|secret)[ _-]*phrase(?:[ \t]+(?:is|was|are))?["'\x60:= \t]+((?:[a-z]+ ){11,}[a-z]+)`, need: anyValue, back: 16},
-	{words: "creds credentials login pass", form: `(?i)(?:creds|credentials|login|pass)[ \t]*(?::|[ \t](?:is|are|was|with|as)[ \t])[ \t]*\\*["']?[\w.@-]+[:/]«V»`, need: looks},
-	{words: "kty", form: `"(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([\w+/=-]{20,})`, need: anyValue, back: 8 * near, lines: true},
+	{words: "sshpass login mongosh mongo mongodump mongorestore snowsql", form: form(`[ \t]-p(?:[ \t]+|=)«V»`)},
+	{words: "sshpass login mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump 7z 7za 7zz", form: form(`[ \t]-p«V»`)},
+	{words: "redis-cli", form: form(`[ \t]-a[ \t]+«V»`)},
+	{words: "http xh", form: form(`[ \t]-a[ \t]+«P:»`), need: anyValue},
+	{words: "curl", form: form(`[ \t](?:-[sSLkfiIvgGjNqaO0#]*u[ \t]*|--(?:proxy-)?user[ \t=]+)«P:»`), need: anyValue},
+	{words: "curl", form: form(`[ \t](?:-b|--cookie)[ \t=]+«V»`), need: cookiePairs},
+	{words: "lftp", form: form(`[ \t]-u[ \t]+«P,»`), need: anyValue},
+	{words: "smbclient rpcclient", form: form(`[ \t]-U[ \t]+«P%»`), need: anyValue},
+	{words: "ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami", form: form(`[ \t]-w[ \t]+«V»`)},
+	{words: "zip unzip", form: form(`[ \t]-P[ \t]*«V»`)},
+	{words: "openssl", form: form(`[ \t]-[kK][ \t]+«V»`)},
+	{words: "openssl", form: form(`[ \t]-pass(?:in|out)?[ \t]+['"]?pass:«V»`), need: anyValue},
+	{words: "kubectl oc", form: form(`--from-literal[ =]«P=»`), need: anyValue},
+	{words: "secret", form: form(`[ \t](?:--body[ =]|-b[ \t]*)«V»`)},
+	{words: "secretsmanager", form: form(`--secret-string[ =]«V»`)},
+	{words: "securestring", form: form(`--value[ =]«V»`)},
+	{words: "echo printf", form: form(`(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:\\*['"]?%s\S*[ \t]+)?(?:«Q»|([^\s"'\x60\\|;&-][^"'\x60\\|\n]*?))[ \t]*\|[^|\n][^\n]*?(?:` + sinks + `)`), need: anyValue},
+	{words: "net", form: form(`(?i)net[ \t]+use(?:[ \t]+[a-z]:)?[ \t]+\\{2,}\S+(?:[ \t]+/\S+)*[ \t]+([^\s/"'*\\\[][^\s"'\\]*)`)},
+	{words: "net", form: form(`(?i)net[ \t]+user[ \t]+«W»[ \t]+([^\s/"'*\\\[][^\s"'\\]*)[ \t]+/(?:add|active)`)},
+	{words: "identified", form: form(`(?i)identified(?:[ \t]+\w+){0,3}[ \t]+by[ \t]+«Q»`), need: anyValue},
+	{words: "htpasswd", form: form(`htpasswd[ \t]+-(?:\w*n\w*b|\w*b\w*n)\w*[ \t]+«W»[ \t]+«V»`)},
+	{words: "htpasswd", form: form(`htpasswd[ \t]+-\w*b\w*[ \t]+«W»[ \t]+«W»[ \t]+«V»`)},
+	{words: "add_user change_password wpa_passphrase", form: form(`(?:add_user|change_password|wpa_passphrase)[ \t]+«W»[ \t]+«V»`)},
+	{words: "convertto-securestring", form: form(`String[ \t]+«V»`)},
+	{words: "sqlplus", form: form(`sqlplus(?:[ \t]+-\S+)*[ \t]+\\*['"]?\w+/([^\s@"'/\\]+)@`), need: anyValue},
+	{words: "thin", form: form(`thin:\w+/([^\s@"'/\\]+)@`), need: anyValue},
+	{words: "secrets kv set", form: form(`(?:secrets[ \t]+set|kv[ \t]+put|config:set)(?:[ \t]+[^\s=]+(?:=\[redacted\])?)*?[ \t]+[\w./-]+=«V»`)},
+	{words: "config", form: form(`config[ \t]+set[ \t]+\S*(?i:token|password|secret|_auth|[_-]key)[ \t]+«V»`)},
+	{words: "nmcli", form: form(`password[ \t]+«V»`)},
+	{words: "machine default", form: form(`(?:machine(?:\s|\\n)+[^\s\\]+|default)(?:\s|\\n)+(?:login|account)(?:\s|\\n)+[^\s\\]+(?:\s|\\n)+password(?:\s|\\n)+«V»`), lines: true},
+	{words: "value", form: form(`(?i)\b(?:name|key)\\*["']?\s*[:=]\s*\\*["']?(?P<name>[\w.-]+)(?:[\s,"'}{(]|\\n|\\+["'])*\bvalue\\*["']?\s*[:=]\s*«V»`), need: anyValue, back: 2 * far, lines: true},
+	{words: "phrase seed_phrase recovery_phrase", form: form(`(?i)(?:seed|recovery|backup|secret)[ _-]*phrase(?:[ \t]+(?:is|was|are))?["'\x60:= \t]+((?:[a-z]+ ){11,}[a-z]+)`), need: anyValue, back: 16},
+	{words: "creds credentials login pass", form: form(`(?i)(?:creds|credentials|login|pass)[ \t]*(?::|[ \t](?:is|are|was|with|as)[ \t])[ \t]*\\*["']?[\w.@-]+[:/]«V»`), need: looks},
+	{words: "kty", form: form(`"(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([\w+/=-]{20,})`), need: anyValue, back: 8 * near, lines: true},
 }
 
-// contextWords holds which contexts a word belongs to.
-var contextWords = func() map[string][]int {
-	m := map[string][]int{}
-	for n, c := range contexts {
-		for word := range strings.FieldsSeq(c.words) {
-			m[word] = append(m[word], n)
-		}
-	}
-	return m
-}()
-
-// forms are the patterns of contexts.
-var forms = func() (out []pattern.Pattern) {
-	for _, c := range contexts {
-		out = append(out, pattern.New(macros.Replace(c.form)))
-	}
-	return out
-}()
-
-// note remembers that the word of a context is at i.
-func (sc *scanner) note(context, i int) {
-	if sc.hits == nil {
-		sc.hits = map[int][]int{}
-	}
-	sc.hits[context] = append(sc.hits[context], i)
-}
-
-// hit remembers a word, if it is one of contexts.
-func (sc *scanner) hit(begin, end int) {
-	if end-begin > maxName {
-		return
-	}
-	for _, n := range contextWords[strings.ToLower(sc.s[begin:end])] {
-		sc.note(n, begin)
-	}
-}
+// form returns the pattern of a text with macros.
+func form(text string) pattern.Pattern { return pattern.New(macros.Replace(text)) }
 
 // inContexts masks what the contexts hold whose words are there.
 func (sc *scanner) inContexts() {
-	for n := range contexts {
-		for hits := sc.hits[n]; len(hits) > 0 && contexts[n].form != ""; {
-			from := max(0, hits[0]-contexts[n].back)
+	for n, c := range contexts {
+		for hits := sc.hits[n]; len(hits) > 0 && n != connection; {
+			from := max(0, hits[0]-c.back)
 			end := from
-			for len(hits) > 0 && hits[0] <= end+contexts[n].back+1 {
-				end = max(end, min(len(sc.s), hits[0]+near+contexts[n].back))
-				if !contexts[n].lines {
-					end = min(end, sc.commandEnd(hits[0]))
+			for len(hits) > 0 && hits[0] <= end+c.back+1 {
+				end = max(end, min(len(sc.s), hits[0]+near+c.back))
+				if !c.lines {
+					end = min(end, sc.find("command", hits[0], commandEnd))
 				}
 				hits = hits[1:]
 			}
 			sc.looked += end - from
-			sc.inContext(n, from, end)
+			sc.inContext(c, from, end)
 		}
 	}
 }
 
 // commandEnd returns where the command or sentence ends that i is in: with its line, unless
 // that is continued.
-func (sc *scanner) commandEnd(i int) int {
-	end, _ := sc.find("command", i, func(i int) (int, bool) {
-		for {
-			at := strings.IndexByte(sc.s[i:], '\n')
-			if at < 0 {
-				return len(sc.s), true
-			}
-			if i += at; i == 0 || sc.s[i-1] != '\\' {
-				return i, true
-			}
-			i++
+func commandEnd(s string, i int) int {
+	for ; i < len(s); i++ {
+		if s[i] == '\n' && (i == 0 || s[i-1] != '\\') {
+			break
 		}
-	})
-	return end
+	}
+	return i
 }
 
 // inContext masks what the form of a context finds in a part of the text.
-func (sc *scanner) inContext(n, from, end int) {
-	re := forms[n].Regexp()
-	named := re.SubexpIndex("name")
-	for _, m := range re.FindAllStringSubmatchIndex(sc.s[from:end], -1) {
-		for g := 1; 2*g < len(m); g++ {
-			if m[2*g] < 0 || g == named {
-				continue
-			}
-			if named > 0 {
-				if k := kindOf(sc.s[from+m[2*named] : from+m[2*named+1]]); k != strong && k != spoken {
-					continue
-				}
-			}
-			stop := from + m[2*g+1]
-			if stop == end { // the value is longer than what was looked at
-				stop = sc.nextAny(stop, " \t\r\n\"'`\\")
-			}
-			sc.maskIf(contexts[n].need, from+m[2*g], stop)
-		}
+func (sc *scanner) inContext(c context, from, end int) {
+	re, part := c.form.Regexp(), sc.s[from:end]
+	if strings.HasPrefix(re.String(), `[ \t]`) && !strings.Contains(part, " -") && !strings.Contains(part, "\t-") {
+		return // no option is there
 	}
+	named := 2 * re.SubexpIndex("name")
+	for _, m := range re.FindAllStringSubmatchIndex(part, -1) {
+		if named > 0 && !kindOf(sc.s[from+m[named]:from+m[named+1]]).sure() {
+			continue
+		}
+		begin, stop := sc.matched(m, from, end)
+		sc.maskIf(c.need, begin, stop)
+	}
+}
+
+// matched returns where the value is that a pattern has found between from and end.
+func (sc *scanner) matched(m []int, from, end int) (begin, stop int) {
+	begin, stop = lastGroup(m)
+	if stop += from; stop == end { // the value is longer than what was looked at
+		stop = sc.nextAny(stop, " \t\r\n\"'`\\")
+	}
+	return from + begin, stop
+}
+
+// lastGroup returns where the last group is that a pattern has found.
+func lastGroup(m []int) (begin, end int) {
+	for len(m) > 2 && m[len(m)-1] < 0 {
+		m = m[:len(m)-2]
+	}
+	return m[len(m)-2], m[len(m)-1]
 }
 
 // maskIf masks a value if it is what is needed. It returns its end, or 0.
 func (sc *scanner) maskIf(need need, begin, end int) int {
-	end = max(begin, sc.trimmed(begin, end))
-	value := sc.s[begin:end]
-	ok := !sc.placeholder(begin, end)
-	switch need {
+	if need&whole == 0 {
+		end = max(begin, sc.trimmed(begin, end))
+	}
+	value, ok := sc.s[begin:end], true
+	switch need &^ whole {
 	case noWord:
-		ok = ok && len(value) >= 4 && !strings.Contains(value, "://") && !slices.Contains(ordinary, value)
+		ok = len(value) >= 4 && !strings.Contains(value, "://") && !slices.Contains(ordinary, value)
 	case cookiePairs:
-		ok = ok && strings.Contains(value, "=")
+		ok = strings.Contains(value, "=")
+	case drawnOrLong:
+		ok = len(value) >= 8 && (hasDigit(value) || caseChange.MatchString(value) || len(value) >= 24)
 	case looks:
-		end = max(begin, sc.back(begin, end, ".:,!?)\"'`/"))
+		if need == looks {
+			end = max(begin, sc.back(begin, end, ".:,!?)\"'`/"))
+		}
 		ok = sc.looksSecret(begin, end)
 	}
-	if !ok {
+	if !ok || sc.placeholder(begin, end) {
 		return 0
 	}
 	return sc.mask(begin, end)
@@ -216,25 +193,36 @@ var ordinary = strings.Fields("flag flags option options switch value values arg
 type place struct {
 	form   pattern.Pattern
 	need   need
-	before string // what the text before the name, or the name, has to match
+	before pattern.Pattern // of the text before the name, the sign » and the name
 }
 
-func newPlace(form string, need need, before string) place {
-	return place{pattern.New(`\A` + macros.Replace(form)), need, before}
+func newPlace(text string, need need, before string) place {
+	return place{form(`\A` + text), need, pattern.New(before)}
 }
 
 // places are the forms of values of names that surely are of secrets, by the text that follows.
 var places = map[byte][]place{
-	',': {newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, anyValue, "variable"), newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, looks, "call")},
-	'(': {newPlace(`\(\s*«Q»`, noWord, "setter"), newPlace(`\(\s*«Q»`, looks, "member")},
+	',': {
+		newPlace(`(?:'\\+''|\\*["'\x60])\s*,\s*«Q»`, anyValue, `\((?:'\\+''|\\*["'\x60])»[A-Z_][A-Z0-9_-]{2,}\z`),
+		newPlace(`(?:'\\+''|\\*["'\x60])?\s*,\s*«Q»`, looks, `\(["'\x60\\]*»`), // in a call, the first argument
+	},
+	'(': {newPlace(`\(\s*«Q»`, noWord, `»(?i:set|with)`), newPlace(`\(\s*«Q»`, looks, `\.»`)},
 	'|': {newPlace(`[ \t]*\|[ \t]*[\x60*"']{0,3}([^\s|\x60*"'\\]+)[\x60*"']{0,3}[ \t]*\|`, looks, "")},
-	'>': {newPlace(`\\*["']>\s*([^\s<"\\]+)\s*</`, looks, ""), newPlace(`>([^\n<"\\]+)</`, anyValue, "element")},
-	'S': {typed}, 's': {typed}, 'b': {typed},
+	'>': {newPlace(`\\*["']>\s*([^\s<"\\]+)\s*</`, looks, ""), newPlace(`>([^\n<"\\]+)</`, anyValue, "<»")},
+	'S': typed, 's': typed, 'b': typed,
 }
 
 var (
-	typed  = newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")
-	logins = newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")
+	typed  = []place{newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")}
+	logins = []place{newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")}
+	// what is behind "Bearer" or "Basic", and behind pin:
+	bearers = []place{newPlace(`[ \t]+([\w.+/=~-]*[\w+/=~-])`, drawnOrLong, "")}
+	pins    = []place{newPlace(`(\d{4,12})(?:[^\w-]|\z)`, anyValue, "")}
+	// what is in a block, or on the line below a name
+	below = []place{
+		newPlace(`[|>][-+]?[ \t]*\r?\n[ \t]+["']?([^\s"']{4,})["']?,?[ \t]*(?:\r?\n|\z)`, anyValue|whole, ""),
+		newPlace(`\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`, looks|whole, ""),
+	}
 	// what a sentence says of a secret, and what SQL sets
 	statement    = newPlace(`[ \t]+(?i:is|was|are|equals|ist|est|es|lautet)\b(?:[ \t]*:)?[ \t]+\\*["'\x60]?([^\s"'\\\x60]+)`, looks, "")
 	pinned       = newPlace(`[ \t]+(?i:is|was|are|ist)(?:[ \t]*:)?[ \t]+(\d{4,12})\b`, anyValue, "")
@@ -247,15 +235,15 @@ var (
 // if there is none.
 func (sc *scanner) placed(n name, end int) int {
 	s := sc.s
-	sure := n.kind == strong || n.kind == spoken
+	sure := n.kind.sure()
 	var tries []place
 	switch next := at(s, behindSpace(s, end+len(quoteAt(s, end)))); {
 	case sure && places[next] != nil:
 		tries = places[next]
 	case n.kind == weak && next == '(' && strings.HasSuffix(strings.ToLower(n.text), "auth"):
-		tries = []place{logins}
+		tries = logins
 	}
-	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyOf(s[max(0, n.begin-12):n.begin], n.text)) {
+	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyForm.MatchString(sc.before(n))) {
 		tries = append(slices.Clip(tries), statement, statementFor, settingFor)
 	} else if n.kind == number {
 		tries = []place{pinned}
@@ -263,10 +251,15 @@ func (sc *scanner) placed(n name, end int) int {
 	if stop := sc.tryPlaces(tries, n, end); stop > end {
 		return stop
 	}
-	if n.kind == spoken || sure && (n.text[0] == '-' || variable(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
+	if n.kind == spoken || sure && (n.text[0] == '-' || variable.MatchString(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
 		return sc.spoken(n, end)
 	}
 	return end
+}
+
+// before returns the text before a name, the sign » and the name.
+func (sc *scanner) before(n name) string {
+	return strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " \t") + "»" + n.text
 }
 
 // tryPlaces masks the value of a name that ends at end in the first of places that is there, and
@@ -275,45 +268,15 @@ func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
 	s := sc.s
 	for _, p := range tries {
 		m := p.form.FindStringSubmatchIndex(s[end:min(len(s), end+near)])
-		for g := 1; m != nil && 2*g < len(m) && sc.allows(p.before, n, end); g++ {
-			if m[2*g] < 0 {
-				continue
-			}
-			if stop := sc.maskIf(p.need, end+m[2*g], end+m[2*g+1]); stop > 0 {
-				return stop
-			}
+		if m == nil || !p.before.MatchString(sc.before(n)) {
+			continue
+		}
+		begin, stop := sc.matched(m, end, min(len(s), end+near))
+		if stop := sc.maskIf(p.need, begin, stop); stop > 0 {
+			return stop
 		}
 	}
 	return end
-}
-
-// allows reports whether what a place asks for is before the value: in a call, the name is in
-// quotes, and the first argument.
-func (sc *scanner) allows(before string, n name, end int) bool {
-	open := strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " ")
-	lower := strings.ToLower(n.text)
-	switch before {
-	case "variable":
-		q := quoteAt(sc.s, end)
-		return q != "" && variable(n.text) && strings.HasSuffix(open, "("+q)
-	case "call":
-		return strings.HasSuffix(strings.TrimRight(open, "\"'`\\"), "(")
-	case "setter":
-		return strings.HasPrefix(lower, "set") || strings.HasPrefix(lower, "with")
-	case "member":
-		return strings.HasSuffix(open, ".")
-	case "element":
-		return strings.HasSuffix(open, "<")
-	}
-	return true
-}
-
-// keyOf reports whether a word is the second one of "API key" or the like.
-func keyOf(before, word string) bool {
-	before = strings.ToLower(strings.TrimRight(before, " "))
-	return strings.EqualFold(word, "key") && slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "license", "encryption"}, func(kind string) bool {
-		return strings.HasSuffix(before, kind)
-	})
 }
 
 // spoken masks a value behind a name without a separator, "password hunter2", if it
@@ -324,7 +287,7 @@ func (sc *scanner) spoken(n name, end int) int {
 	if v == end || v >= len(s) {
 		return end
 	}
-	flag, upper := n.text[0] == '-', variable(n.text)
+	flag, upper := n.text[0] == '-', variable.MatchString(n.text)
 	if q := quoteAt(s, v); q != "" {
 		from := v + len(q)
 		stop, ok := sc.closing(from, q)
@@ -336,21 +299,10 @@ func (sc *scanner) spoken(n name, end int) int {
 	}
 	stop := sc.back(v, sc.trimmed(v, sc.bare(v, false)), ".:!?")
 	value := s[v:stop]
-	if maskAt(value) == 0 && (flag && len(value) >= 4 && inCommand(s, value, stop) ||
-		len(value) >= 6 && (sc.digit(v, stop) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8) ||
+	if maskAt(value) == 0 && (flag && len(value) >= 4 && !slices.Contains(ordinary, value) && commandForm.MatchString(s[stop:min(len(s), stop+far)]) ||
+		len(value) >= 6 && (hasDigit(sc.s[v:min(stop, v+far)]) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8) ||
 		len(value) >= 6 && upper && strings.HasSuffix(s[:n.begin], "ENV ")) && !sc.placeholder(v, stop) {
 		return sc.mask(v, stop)
 	}
 	return end
-}
-
-// inCommand reports whether the word that ends at i is the value of an option and no word of a
-// sentence about it: what follows is nothing, another option, or no word.
-func inCommand(s, value string, i int) bool {
-	next := behindSpace(s, i)
-	if slices.Contains(ordinary, value) || next >= len(s) || strings.IndexByte("\r\n\\-|;&'\"`", s[next]) >= 0 {
-		return !slices.Contains(ordinary, value)
-	}
-	word, _, _ := strings.Cut(s[next:min(len(s), next+far)], " ")
-	return strings.ContainsAny(word, "/:=@")
 }

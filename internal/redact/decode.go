@@ -2,7 +2,9 @@ package redact
 
 import (
 	"html"
+	"iter"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -19,8 +21,7 @@ const (
 	inAll = inJSON | inURL | inHTML
 )
 
-// maxEscape is the length in bytes of the longest escape that is decoded: a pair of
-// surrogates.
+// maxEscape is the length in bytes of the longest escape that is decoded: a pair of surrogates.
 const maxEscape = 12
 
 // view is a text with its escapes decoded. It knows where its bytes was.
@@ -28,36 +29,64 @@ type view struct {
 	text string
 	at   []int32 // of what is decoded: offset in text, offset in the original, both ends
 	of   coding  // those that were there
+	in   *view   // what it was decoded from; nil for a text as it is
 }
 
-// decoded returns text without the escapes of the codings c, and whether there were
-// any.
-func decoded(text string, c coding) (view, bool) {
-	var v view
-	var out []byte
-	from := 0
+// views yields text as it is and with its escapes decoded once and twice: those of all codings,
+// and those of each.
+func views(text string) iter.Seq[view] {
+	return func(yield func(view) bool) {
+		plain := view{text: text}
+		if !yield(plain) || strings.IndexByte(text, '\\') < 0 && strings.IndexByte(text, '%') < 0 && strings.IndexByte(text, '&') < 0 {
+			return
+		}
+		all := inAll
+		for _, c := range []coding{inAll, inJSON, inURL, inHTML} {
+			if all&c == 0 || c != inAll && all == c { // none of these, or nothing else
+				continue
+			}
+			once, some := plain.decoded(c)
+			if c == inAll {
+				all = once.of
+			}
+			if !some || !yield(once) {
+				return
+			}
+			if twice, more := once.decoded(c); more && !yield(twice) {
+				return
+			}
+		}
+	}
+}
+
+// decoded returns a view without the escapes of the codings c, and whether there were any.
+func (v *view) decoded(c coding) (view, bool) {
+	out := view{in: v}
+	var b strings.Builder
+	text, from := v.text, 0
 	for i := nextEscape(text, 0, c); i < len(text); {
-		char, size, n := escape(text[i:], c)
+		plain, n := escape(text[i:], c)
 		if n == 0 {
 			i = nextEscape(text, i+1, c)
 			continue
 		}
-		if out == nil {
-			out, v.at = make([]byte, 0, len(text)), make([]int32, 0, 64)
+		if from == 0 {
+			b.Grow(len(text))
 		}
-		v.of |= codings[text[i]]
-		out = append(out, text[from:i]...)
-		begin := len(out)
-		out = append(out, char[:size]...)
-		v.at = append(v.at, int32(begin), int32(i), int32(len(out)), int32(i+n)) //nolint:gosec // texts are shorter than 2 GiB
+		out.of |= codings[text[i]]
+		b.WriteString(text[from:i])
+		begin := b.Len()
+		b.WriteString(plain)
+		out.at = append(out.at, int32(begin), int32(i), int32(b.Len()), int32(i+n)) //nolint:gosec // texts are shorter than 2 GiB
 		from = i + n
 		i = nextEscape(text, from, c)
 	}
-	if out == nil {
-		return view{text: text}, false
+	if from == 0 {
+		return *v, false
 	}
-	v.text = string(append(out, text[from:]...))
-	return v, true
+	b.WriteString(text[from:])
+	out.text = b.String()
+	return out, true
 }
 
 // codings holds the coding of which a byte begins the escapes.
@@ -71,89 +100,70 @@ func nextEscape(text string, i int, c coding) int {
 	return i
 }
 
-// escape returns what text begins with, the number of its bytes and those of the
-// escape; none if it does not begin with an escape.
-func escape(text string, c coding) (char [4]byte, size, n int) {
-	if len(text) < 2 {
-		return char, 0, 0
-	}
+// escape returns what the escape represents that text begins with, and its length; 0 if there is
+// none.
+func escape(text string, c coding) (plain string, n int) {
 	switch codings[text[0]] & c {
 	case inJSON:
 		return jsonEscape(text)
 	case inURL:
-		if b, ok := hexByte(text[1:]); ok {
-			return [4]byte{b}, 1, 3
+		if alphabets[at(text, 1)]&alphabets[at(text, 2)]&hexes != 0 {
+			b, _ := strconv.ParseUint(text[1:3], 16, 8)
+			return string([]byte{byte(b)}), 3
 		}
 	case inHTML:
 		return entity(text)
 	}
-	return char, 0, 0
+	return "", 0
 }
 
-func jsonEscape(text string) (char [4]byte, size, n int) {
-	if i := strings.IndexByte(`"\/bfnrt'`, text[1]); i >= 0 {
-		return [4]byte{"\"\\/\b\f\n\r\t'"[i]}, 1, 2
+func jsonEscape(text string) (plain string, n int) {
+	if i := strings.IndexByte(`"\/bfnrt'`, at(text, 1)); i >= 0 {
+		return "\"\\/\b\f\n\r\t'"[i : i+1], 2
 	}
 	r, ok := unit(text)
-	if !ok {
-		return char, 0, 0
+	switch {
+	case !ok:
+		return "", 0
+	case !utf16.IsSurrogate(r):
+		return string(r), maxEscape / 2
 	}
-	n = 6
-	if utf16.IsSurrogate(r) {
-		low, ok := unit(text[6:])
-		if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
-			return char, 0, 0
-		}
-		n = 12
+	low, _ := unit(text[maxEscape/2:])
+	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+		return "", 0
 	}
-	return char, utf8.EncodeRune(char[:], r), n
+	return string(r), maxEscape
 }
 
 // unit returns what \uXXXX at the beginning of text represents.
 func unit(text string) (rune, bool) {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+	if len(text) < maxEscape/2 || text[:2] != `\u` {
 		return 0, false
 	}
-	high, ok := hexByte(text[2:])
-	low, also := hexByte(text[4:])
-	return rune(high)<<8 | rune(low), ok && also
+	r, err := strconv.ParseUint(text[2:6], 16, 16)
+	return rune(r), err == nil
 }
-
-func hexByte(text string) (byte, bool) {
-	if len(text) < 2 || hexDigit[text[0]] == 0 || hexDigit[text[1]] == 0 {
-		return 0, false
-	}
-	return (hexDigit[text[0]]-1)<<4 | (hexDigit[text[1]] - 1), true
-}
-
-// hexDigit holds the values of hexadecimal digits plus one.
-var hexDigit = func() (t [256]byte) {
-	for i, c := range "0123456789abcdef" {
-		t[c], t[strings.ToUpper(string(c))[0]] = byte(i)+1, byte(i)+1
-	}
-	return t
-}()
 
 // entity decodes those of HTML that represent one character, as &lt; or &#39; or &#x27;.
-func entity(text string) (char [4]byte, size, n int) {
-	end := strings.IndexByte(text[:min(len(text), maxEscape)], ';') + 1
-	plain := html.UnescapeString(text[:end])
-	if end < 4 || plain == text[:end] || utf8.RuneCountInString(plain) != 1 {
-		return char, 0, 0
+func entity(text string) (plain string, n int) {
+	n = strings.IndexByte(text[:min(len(text), maxEscape)], ';') + 1
+	plain = html.UnescapeString(text[:n])
+	if n < 4 || plain == text[:n] || utf8.RuneCountInString(plain) != 1 {
+		return "", 0
 	}
-	if plain == "\u00a0" {
-		plain = " "
-	}
-	return char, copy(char[:], plain), end
+	return strings.ReplaceAll(plain, "\u00a0", " "), n
 }
 
-// original returns where a part of the view was. What an escape gave belongs to
-// it whole.
-func (v view) original(s span) span {
-	return span{begin: v.locate(s.begin, false), end: v.locate(s.end, true)}
+// original returns where a part of the view was in the text as it is. What an escape gave belongs
+// to it whole.
+func (v *view) original(s span) span {
+	for ; v.in != nil; v = v.in {
+		s.begin, s.end = v.locate(s.begin, false), v.locate(s.end, true)
+	}
+	return s
 }
 
-func (v view) locate(pos int, end bool) int {
+func (v *view) locate(pos int, end bool) int {
 	n := sort.Search(len(v.at)/4, func(n int) bool { return int(v.at[4*n]) >= pos }) // the escapes that begin before pos
 	if n == 0 {
 		return pos

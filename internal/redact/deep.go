@@ -10,38 +10,34 @@ import (
 // Fields named in keep, such as those of paths, stay as they are. v itself is not
 // changed. Unlike Redactor.Value it knows nothing of what a name promises.
 func Strings[T any](mask func(string) string, v T, keep ...string) T {
-	c := cleaner{text: mask, keep: keep, holds: map[reflect.Type]bool{}}
 	out := reflect.ValueOf(&v).Elem()
-	out.Set(c.clean(out))
+	out.Set(cleaner{text: mask, keep: keep}.clean(out))
 	return v
 }
 
 type cleaner struct {
-	text  func(string) string
-	keep  []string
-	holds map[reflect.Type]bool // whether values of a type can hold text
+	text func(string) string
+	keep []string
 }
 
-// clean returns a copy of v. Lists and maps that hold no text are shared with v, and lists of
-// texts without a secret: they may be long.
+// clean returns a copy of v. Lists of numbers are shared with v, and lists of texts without a
+// secret: they may be long.
 func (c cleaner) clean(v reflect.Value) reflect.Value {
-	kind := v.Kind()
-	if kind == reflect.String {
-		return reflect.ValueOf(c.text(v.String())).Convert(v.Type())
-	}
-	if !c.holdsText(v.Type()) || slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Slice, reflect.Map}, kind) && v.IsNil() {
+	if slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Map}, v.Kind()) && v.IsNil() {
 		return v
 	}
 	out := reflect.New(v.Type()).Elem()
-	switch kind {
+	switch v.Kind() {
+	case reflect.String:
+		out.SetString(c.text(v.String()))
 	case reflect.Interface:
 		out.Set(c.clean(v.Elem()))
 	case reflect.Pointer:
 		out.Set(reflect.New(v.Type().Elem()))
 		out.Elem().Set(c.clean(v.Elem()))
 	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.String {
-			return c.texts(v)
+		if c.shared(v) {
+			return v
 		}
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 		for i := range v.Len() {
@@ -65,37 +61,13 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 	return out
 }
 
-// texts is clean for a list of texts, which is copied when the first secret is found.
-func (c cleaner) texts(v reflect.Value) reflect.Value {
-	out, copied := v, false
-	for i := range v.Len() {
-		text := v.Index(i).String()
-		if masked := c.text(text); masked != text {
-			if !copied {
-				copied = true
-				out = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
-			}
-			out.Index(i).SetString(masked)
+// shared reports whether a list is one of numbers, or of texts without a secret.
+func (c cleaner) shared(v reflect.Value) bool {
+	kind := v.Type().Elem().Kind()
+	for i := 0; i < v.Len() && kind == reflect.String; i++ {
+		if text := v.Index(i).String(); c.text(text) != text {
+			return false
 		}
 	}
-	return out
-}
-
-// holdsText reports whether values of a type can hold text.
-func (c cleaner) holdsText(t reflect.Type) bool {
-	if holds, known := c.holds[t]; known {
-		return holds
-	}
-	c.holds[t] = true // of a type within itself
-	holds := t.Kind() == reflect.String || t.Kind() == reflect.Interface
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		holds = c.holdsText(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			holds = t.Field(i).IsExported() && c.holdsText(t.Field(i).Type) || holds
-		}
-	}
-	c.holds[t] = holds
-	return holds
+	return kind < reflect.Array || kind == reflect.String || v.Len() == 0
 }

@@ -2,20 +2,9 @@ package redact
 
 import (
 	"math"
+	"slices"
 	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
-
-// references are values that say where a secret is, and hold none: variables of shells, of
-// templates and of programs, options and files, and what is in angle brackets.
-var references = pattern.New(`\A(?:\$\w+|(?:[^{}\s]{0,4}\$?\{[\w.\[\]"'():-]*\}?)+|\$[({][^\n]*|\{\{[^\n]*|\$env:\w+|%(?:[sdqv]|\w+%|\(\w+\)s)|[#@]\{[^\n]*|@/[^\n]*|<[^\n]*|-{1,2}[A-Za-z-]*|\s[^\n]*|!(?:secret|vault|env|ref|include|sub)\b[^\n]*` +
-	`|(?:[A-Za-z_]\w*(?:\.|::))*(?:env|environ|ENV|Env|getenv|Getenv|secrets|vars)(?:[.\[(]|::)[^\n]*)\z`)
-
-// fillings are what people write where others fill in a secret of their own.
-var fillings = pattern.New(`(?i)\A(?:your[_ .-]?[\w ._-]*|(?:insert|enter|put|add|paste|replace)[_ -](?:your|with|the|real|actual|this|me)\b[\w ._-]*|replace[_-]?me|change[_-]?(?:me|it|this)[\w!-]*` +
-	`|my[_-]?(?:(?:api|secret|access|auth|private)[_-]?)*(?:key|token|password|secret)|[\w.-]+[_-](?:here|placeholder)|\w{0,12}[_-]?x{4,}[\w-]*|[a-z]{2,6}[_-](?:[a-z0-9]+[_-])*(?:your|x{3,})[\w-]*|[\w-]{0,40}(?:\.{3}|…)|x{3,}|[*•…#]{2,}|\.{3,}|_{3,}` +
-	`|todo|tbd|fixme|placeholder|redacted|example|sample|dummy|masked|omitted|hidden|n/a)\z`)
 
 // placeholder reports whether a value represents a secret and is none: a reference, what a
 // person is to fill in, the name of a secret, another option, or a mask. A scheme before it is no
@@ -25,105 +14,70 @@ func (sc *scanner) placeholder(begin, end int) bool {
 	if value == "" || maskAt(sc.s[begin:end]) == end-begin {
 		return true
 	}
-	if strings.IndexByte("$%{#@<- \t!", value[0]) >= 0 || strings.ContainsAny(value, ".[:({") {
-		if references.MatchString(value) {
-			return true
-		}
-	}
-	if word, _, _ := strings.Cut(value, " "); isScheme(word) && len(word) < len(value) {
-		return sc.placeholder(begin+len(word)+1, end)
-	}
-	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x .…")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
-}
-
-// isScheme reports whether a word is a scheme of headers that hold a secret.
-func isScheme(word string) bool {
-	switch strings.ToLower(word) {
-	case "bearer", "basic", "token", "digest", "negotiate", "apikey", "bot", "key":
+	if (strings.IndexByte("$%{#@<- \t!", value[0]) >= 0 || strings.ContainsAny(value, ".[:({")) && references.MatchString(value) {
 		return true
 	}
-	return false
+	if strings.ContainsAny(value, " \t") && schemeForm.MatchString(value) {
+		return sc.placeholder(begin+len(schemeForm.FindString(value)), end)
+	}
+	return len(value) < far && (!hasDigit(value) || strings.ContainsAny(value, "_-x .…")) && fillings.MatchString(value) || len(value) < maxName && sayName(value)
 }
 
 // sayName reports whether a value is the name of a secret: password, API_KEY, <token>.
 func sayName(value string) bool {
 	value = strings.Trim(value, `"'<>[]{}()`)
-	if variable(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
+	if variable.MatchString(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
 		return true
 	}
-	switch compact(value) {
-	case "bearer", "token", "accesstoken", "authtoken", "refreshtoken", "bearertoken", "apitoken", "password", "passwd", "passphrase", "secret", "clientsecret", "secretkey", "apikey", "privatekey", "accesskey":
-		return run(value, 0, letters|dashes) == len(value)
-	}
-	return false
+	return run(value, 0, letters|dashes) == len(value) && slices.Contains(ownNames, compact(value))
 }
+
+// ownNames are names that are written instead of a secret, in small letters and without separators.
+var ownNames = strings.Fields("bearer token accesstoken authtoken refreshtoken bearertoken apitoken password passwd passphrase secret clientsecret secretkey apikey privatekey accesskey")
 
 // example reports whether what is behind the prefix of a key is what documents have there:
 // your-key-here, xxxxxxxx.
 func (sc *scanner) example(begin, end int) bool {
 	body := strings.ToLower(sc.s[begin:min(end, begin+far)])
-	return strings.Contains(body, "your") || strings.HasSuffix(body, "-here") || strings.HasSuffix(body, "_here") || strings.HasSuffix(body, "xxx") || strings.Contains(body, "xxxxxx") && strings.Trim(body, "x-_0123456789") == "" ||
-		strings.Trim(body[min(len(body), 1):], body[:min(len(body), 1)]) == ""
+	return exampleBody.MatchString(body) || strings.Trim(body, body[:min(len(body), 1)]) == ""
 }
 
 // isCode reports whether a value without quotes is part of a program or of a sentence: nothing
 // that anyone keeps secret.
 func (sc *scanner) isCode(n name, v, end int) bool {
 	s := sc.s
-	value := s[v:min(end, v+far)]
-	switch strings.ToLower(strings.TrimRight(value, "?.!|")) {
-	case "string", "str", "bytes", "int", "bool", "none", "null", "nil", "true", "false", "undefined", "optional", "required", "boolean", "any", "object", "number", "text",
-		"await", "new", "not", "async", "function", "lambda", "typeof", "return", "self", "this", "yes", "no", "varchar", "char", "secretstr", "option", "input", "enabled", "disabled":
-		return true
-	}
-	if run(value, 0, digits) == len(value) && len(value) <= 3 {
-		return true
-	}
-	spaced := v > 0 && s[v-1] == ' '
-	path := run(value, 0, letters|dots|dashes|digits)
-	if c := at(value, path); path > 0 && c != 0 && strings.IndexByte("([{", c) >= 0 && alphabets[value[0]]&letters != 0 && (spaced && n.kind != header || dotted(value[:path]) || c == '(' && !hasDigit(value[:path])) {
-		return true
-	}
-	if n.kind == header {
-		word := strings.TrimRight(value, ".,:")
-		return run(word, 0, letters) == len(word) && !changesCase(word) && len(word) < 16 || spaced && english.MatchString(s[v:min(len(s), v+far)])
-	}
-	if dotted(strings.TrimRight(value, ".)")) || !spaced || path < len(strings.TrimRight(value, "?!.):")) {
-		return dotted(strings.TrimRight(value, ".)"))
-	}
-	if hasDigit(value) && !strings.Contains(value, "_") {
-		return false
-	}
+	value, behind := s[v:min(end, v+far)], s[end:min(len(s), end+far)]
 	before := strings.TrimRight(s[max(0, v-far):v], " ")
-	rest := s[end:min(len(s), end+far)]
+	spaced := strings.HasSuffix(s[:v], " ")
+	path := run(value, 0, letters|dots|dashes|digits)
+	sentence := func() bool { return spaced && english.MatchString(s[v:min(len(s), v+far)]) }
+	call := strings.ContainsAny(value[path:min(len(value), path+1)], "([{") && (spaced && n.kind != header || value[path] == '(' && !hasDigit(value[:path]) || dotted.MatchString(value[:path]))
 	switch {
-	case strings.HasSuffix(before, " ==") || strings.HasSuffix(before, " ==="), operated.MatchString(rest):
+	case slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))), run(value, 0, digits) == len(value) && len(value) <= 3:
 		return true
-	case strings.HasSuffix(before, ":"):
-		return english.MatchString(s[v:min(len(s), v+far)])
-	}
-	return false
-}
-
-// operated is what follows an operand in a program.
-var operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
-
-// english is the beginning of a sentence: two words, or one and an article.
-var english = pattern.New(`\A(?:[A-Za-z][a-z]*(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
-
-// dotted reports whether a value is a path of names, as programs have: settings.api_key.
-func dotted(value string) bool {
-	if strings.IndexByte(value, '.') <= 0 || run(value, 0, letters|digits|dots|dashes) < len(value) || hasDigit(value) || strings.Contains(value, "..") || strings.Contains(value, "-") {
+	case call && alphabets[value[0]]&letters != 0:
+		return true
+	case n.kind == header:
+		return sentence() || wordForm.MatchString(value) && !caseChange.MatchString(value)
+	case dotted.MatchString(strings.TrimRight(value, ".)")):
+		return true
+	case !spaced, path < len(strings.TrimRight(value, "?!.):")), hasDigit(value) && !strings.Contains(value, "_"):
 		return false
+	case strings.HasSuffix(before, " =="), strings.HasSuffix(before, " ==="), operated.MatchString(behind):
+		return true
 	}
-	return value[len(value)-1] != '.'
+	return strings.HasSuffix(before, ":") && sentence()
 }
+
+// codeWords are types and keywords of programs, and settings.
+var codeWords = strings.Fields("string str bytes int bool none null nil true false undefined optional required boolean any object number text " +
+	"await new not async function lambda typeof return self this yes no varchar char secretstr option input enabled disabled")
 
 // looksSecret reports whether a value in a sentence can be no ordinary word: eight bytes or
 // more, letters and digits, no call and no path.
 func (sc *scanner) looksSecret(begin, end int) bool {
 	const least = 8
-	if end-begin < least || !sc.digit(begin, end) || sc.nextAny(begin, "(){}[]<>/$") < end || sc.placeholder(begin, end) || kindOf(sc.s[begin:end]) != none {
+	if end-begin < least || !hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, "(){}[]<>/$") < end || kindOf(sc.s[begin:end]) != none {
 		return false
 	}
 	value := sc.s[begin:min(end, begin+far)]
@@ -131,24 +85,10 @@ func (sc *scanner) looksSecret(begin, end int) bool {
 	return strings.IndexFunc(value, func(r rune) bool { return r < 0x80 && alphabets[r]&letters != 0 }) >= 0 && number*2 < len(value)
 }
 
-// keyVariable reports whether a name is that of a variable such as STRIPE_KEY.
-func keyVariable(name string) bool {
-	return variable(name) && strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "PUBLIC_KEY")
-}
-
-// variable reports whether a word is one of capitals, as names of variables are.
-func variable(word string) bool {
-	return len(word) > 2 && run(word, 0, uppers|digits|dashes) == len(word) && word[0] > '9'
-}
-
 // hexKey reports whether a value is a key in hexadecimal, by its name. What names of checksums
 // and of what anyone may know have below them is none.
 func hexKey(name, value string) bool {
-	const size = 64
-	value = strings.TrimPrefix(value, "0x")
-	flat := compact(name)
-	return len(value) == size && run(value, 0, hexes) == size && endsIn(flat, []string{"key", "auth", "pass", "session", "credential", "credentials", "salt"}) &&
-		!strings.Contains(flat, "public") && !strings.Contains(flat, "cache") && !strings.Contains(flat, "primary")
+	return len(value) <= 66 && hexForm.MatchString(compact(name)+"="+value) && !openName.MatchString(compact(name))
 }
 
 // drawn reports whether a value looks drawn by chance, in one case too: a run of letters
@@ -159,13 +99,17 @@ func drawn(value string) bool {
 	if end < least || runOf(value, end, '/') < len(value) {
 		return false
 	}
-	n := 0
-	for i := 1; i < end; i++ {
-		if alphabets[value[i-1]]&digits != alphabets[value[i]]&digits {
+	return changes(value[:end], digits) >= turns
+}
+
+// changes returns how often a byte of a value is in other sets than the one before it.
+func changes(value string, sets alphabet) (n int) {
+	for i := 1; i < len(value); i++ {
+		if alphabets[value[i-1]]&sets != alphabets[value[i]]&sets {
 			n++
 		}
 	}
-	return n >= turns
+	return n
 }
 
 // random reports whether a value looks drawn by chance: capitals, small letters and
@@ -173,15 +117,7 @@ func drawn(value string) bool {
 func random(value string) bool {
 	const least, bits = 20, 3.5
 	value = value[:min(len(value), far)]
-	return len(value) >= least && value[0] != '/' && run(value, 0, token|signs) == len(value) && kindsIn(value) == uppers|lowers|digits && entropy(value) >= bits
-}
-
-// kindsIn returns which of capitals, small letters and digits a value has.
-func kindsIn(value string) (seen alphabet) {
-	for i := range len(value) {
-		seen |= alphabets[value[i]] & alnum
-	}
-	return seen
+	return len(value) >= least && value[0] != '/' && run(value, 0, token|signs) == len(value) && hasDigit(value) && strings.ToLower(value) != value && strings.ToUpper(value) != value && entropy(value) >= bits
 }
 
 // entropy returns the bits per byte of a value.
@@ -206,18 +142,13 @@ func telling(value string) bool {
 	if len(value) < least || run(value, 0, token|signs|dots) < len(value) || !hasDigit(value) || entropy(value) < bits || exampleForm.MatchString(value) {
 		return false
 	}
-	turns, words := 0, 0
-	for i := 1; i < len(value); i++ {
-		if alphabets[value[i-1]]&alnum != alphabets[value[i]]&alnum {
-			turns++
-		}
-	}
+	words := 0
 	for _, word := range lowerWords.Regexp().FindAllString(value, -1) {
-		if vowels := len(word) - len(strings.Map(dropVowels, word)); vowels*4 >= len(word) {
+		if 4*len(vowels.ReplaceAllString(word, "")) <= 3*len(word) {
 			words += len(word)
 		}
 	}
-	return turns*4 >= len(value)-4 && float64(words) < wordy*float64(len(value)) && run(value, 0, digits|dots|dashes) < len(value)
+	return changes(value, alnum)*4 >= len(value)-4 && float64(words) < wordy*float64(len(value)) && run(value, 0, digits|dots|dashes) < len(value)
 }
 
 // holdsKey reports whether a span that has the shape of a key has one, and no example of it.
@@ -231,24 +162,5 @@ func (s span) holdsKey(text string) bool {
 	if len(body) < 24 && countingForm.MatchString(body) {
 		return false
 	}
-	return !madeUpForm.MatchString(body) && entropy(body) >= bits && (hasDigit(body) || changesCase(body))
-}
-
-// longLine is a line of a private key.
-var longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
-
-// lowerWords are runs of letters that may be words; madeUpForm and countingForm are in keys, and
-// exampleForm in values, that documents make up.
-var (
-	madeUpForm   = pattern.New(`(?i)example|your|placeholder|dummy|sample|changeme|replace|xxxxx|here$|fake|redacted`)
-	countingForm = pattern.New(`(?i)123456|abcdef|abc123`)
-	lowerWords   = pattern.New(`[A-Za-z]?[a-z]{2,}`)
-	exampleForm  = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
-)
-
-func dropVowels(r rune) rune {
-	if strings.ContainsRune("aeiouAEIOU", r) {
-		return -1
-	}
-	return r
+	return !madeUpForm.MatchString(body) && entropy(body) >= bits && (hasDigit(body) || caseChange.MatchString(body))
 }

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -22,27 +21,27 @@ type Exact struct{ known *matcher }
 // base64, alone or with what is around them. Those below 12 bytes are left out.
 func NewExact(secrets ...string) *Exact { return &Exact{known: newMatcher(secrets, minExact)} }
 
+// values returns what is looked for; nil if there is nothing.
+func (e *Exact) values() *matcher {
+	if e == nil {
+		return nil
+	}
+	return e.known
+}
+
 // Empty reports whether there is nothing to look for.
-func (e *Exact) Empty() bool { return e == nil || e.known == nil }
+func (e *Exact) Empty() bool { return e.values() == nil }
 
 // Has reports whether one of the values is in text.
-func (e *Exact) Has(text string) bool { return !e.Empty() && e.known.has(text) }
+func (e *Exact) Has(text string) bool { return len(e.values().spans(text)) > 0 }
 
 // Text returns text without the values.
-func (e *Exact) Text(text string) string {
-	if e.Empty() {
-		return text
-	}
-	return e.known.text(text)
-}
+func (e *Exact) Text(text string) string { return e.values().text(text) }
 
 // Across returns texts that are read one after the other without the values that are
 // in all of them together: the mask is where a value begins.
 func (e *Exact) Across(texts []string) []string {
-	if e.Empty() {
-		return texts
-	}
-	spans := e.known.spans(strings.Join(texts, ""))
+	spans := e.values().spans(strings.Join(texts, ""))
 	if len(spans) == 0 {
 		return texts
 	}
@@ -51,32 +50,18 @@ func (e *Exact) Across(texts []string) []string {
 	for i, text := range texts {
 		var own []span
 		for _, s := range spans {
-			begin, end := max(0, s.begin-at), min(len(text), s.end-at)
-			if begin < end {
-				own = append(own, span{begin: begin, end: end})
+			if s.begin < at {
+				s.with = ""
+			}
+			s.begin, s.end = max(0, s.begin-at), min(len(text), s.end-at)
+			if s.begin < s.end {
+				own = append(own, s)
 			}
 		}
-		out[i] = cutOut(text, own, func(s span) bool {
-			return slices.ContainsFunc(spans, func(all span) bool { return all.begin == at+s.begin })
-		})
+		out[i] = masked(text, own)
 		at += len(text)
 	}
 	return out
-}
-
-// cutOut returns text without spans; the mask replaces those that begin
-// something.
-func cutOut(text string, spans []span, begins func(span) bool) string {
-	var b strings.Builder
-	from := 0
-	for _, s := range spans {
-		b.WriteString(text[from:s.begin])
-		if begins(s) {
-			b.WriteString(Mask)
-		}
-		from = s.end
-	}
-	return b.String() + text[from:]
 }
 
 // Tail returns the end of text without the values, at most n bytes. cut says that text
@@ -94,15 +79,9 @@ func (e *Exact) Tail(text string, cut bool, n int) string {
 	return text[max(0, len(text)-n):]
 }
 
-// Ready returns how many bytes of the beginning of text can be passed on, without
-// the values in it, before what follows is known: the rest may be the beginning of
-// one of the values.
-func (e *Exact) Ready(text string) int {
-	if e.Empty() {
-		return len(text)
-	}
-	return e.known.ready(text)
-}
+// Ready returns how many bytes of the beginning of text can be passed on, without the values in it,
+// before what follows is known: the rest may be the beginning of one.
+func (e *Exact) Ready(text string) int { return e.values().ready(text) }
 
 // JSON returns an encoded JSON value without the values. A value that cannot be
 // taken out of it without breaking it takes all of it along.

@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"maps"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A kind says what a name promises of the value that is under it.
 type kind uint8
@@ -22,43 +18,61 @@ const (
 	scheme       // bearer or basic, before a secret
 )
 
+// sure reports whether it is a secret, whatever it looks like.
+func (k kind) sure() bool { return k == strong || k == spoken }
+
 // maxName bounds what is looked at of a name, from its end.
 const maxName = 40
 
-// secretEndings are what names of secrets end with, in small letters and without
-// separators.
-var secretEndings = []string{
-	"token", "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "secretkey", "privatekey",
-	"accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "authkey", "subscriptionkey", "storagekey",
-	"servicekey", "serviceskey", "decryptionkey", "appkey", "consumerkey",
-	"secretkeybase", "amzsignature", "psk", "mnemonic",
-	"passwort", "kennwort", "passwortes", "motdepasse", "contraseña", "senha", "wachtwoord", "lösenord", "hasło", "пароль", "ароль", "密码", "密碼", "パスワード", "비밀번호", "şifre",
+// ending is what names end with, in small letters and without separators.
+type ending struct {
+	kind  kind
+	whole bool   // it is all of the name
+	text  string // in the table, several with a blank between them, and their signs before them
+	sign  byte   // what the name begins with; *: it has a separator before the text
 }
 
-// optionEndings are what options end with that are given a password.
-var optionEndings = []string{"storepass", "keypass", "userpass", "dbpass", "rootpass", "adminpass"}
+// names say what is under them. The first that fits counts.
+var names = []ending{
+	{header, true, "authorization proxyauthorization", 0},
+	{jar, true, "cookie setcookie", 0},
+	{scheme, true, "bearer basic", 0},
+	{signed, true, "sig", 0},
+	{working, true, "pwd", 0},
+	{number, true, "pin", 0},
+	{spoken, true, "token password secret apikey passwd", 0},
+	{strong, true, "passe _auth", 0}, // mot de passe, .npmrc
+	// tokens of a text, and folders
+	{none, false, "maxtoken eostoken bostoken padtoken unktoken septoken clstoken masktoken stoptoken pertoken nexttoken", 0},
+	{none, false, "firsttoken lasttoken newtoken specialtoken endtoken starttoken subtoken oldpwd", 0},
 
-// weakEndings are what names end with under which a secret may be.
-var weakEndings = []string{"key", "auth", "pass", "signature", "session", "credential", "credentials", "hash", "salt", "code"}
-
-// harmless are names that end as those of secrets do: of tokens of a text, and of
-// folders.
-var harmless = []string{
-	"maxtoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken", "masktoken", "stoptoken", "pertoken", "nexttoken",
-	"firsttoken", "lasttoken", "newtoken", "specialtoken", "endtoken", "starttoken", "subtoken", "oldpwd",
+	{strong, false, "token password passwd pwd passphrase passcode secret apikey accesskey secretkey privatekey", 0},
+	{strong, false, "accountkey sharedkey signingkey encryptionkey masterkey authkey subscriptionkey storagekey", 0},
+	{strong, false, "servicekey serviceskey decryptionkey appkey consumerkey secretkeybase amzsignature psk mnemonic", 0},
+	{strong, false, "passwort kennwort passwortes motdepasse contraseña senha wachtwoord lösenord hasło пароль ароль 密码 密碼 パスワード 비밀번호 şifre", 0},
+	{strong, false, "*pass *pat -storepass -keypass -userpass -dbpass -rootpass -adminpass", 0}, // DB_PASS, and not bypass
+	{weak, false, "key auth pass signature session credential credentials hash salt code", 0},
 }
 
-// lastLetters are the last three of the names that kindOf knows: most words of a
-// text are told from them at once.
-var lastLetters = func() (t [1 << 15]bool) {
-	all := append([]string{"pwd", "sig", "authorization", "cookie", "bearer", "basic", "pass", "pat", "pin", "passe"}, secretEndings...)
-	all = append(slices.AppendSeq(all, maps.Keys(contextWords)), weakEndings...)
-	for _, name := range all {
-		if len(name) > 2 {
-			t[lettersOf(name)] = true
+// endings are the names by their last letters, contextWords the contexts of words, and lastLetters
+// says which letters these have: most words of a text are told from them at once.
+var endings, contextWords, lastLetters = func() (m map[int][]ending, in map[string][]int, t [1 << 15]bool) {
+	m, in = map[int][]ending{}, map[string][]int{}
+	for _, n := range names {
+		for all := range strings.FieldsSeq(n.text) {
+			n.text = strings.TrimLeft(all, "*-_")
+			n.sign = at(all[:len(all)-len(n.text)], 0)
+			letters := lettersOf(n.text)
+			m[letters], t[letters] = append(m[letters], n), true
 		}
 	}
-	return t
+	for n, c := range contexts {
+		for word := range strings.FieldsSeq(c.words) {
+			in[word] = append(in[word], n)
+			t[lettersOf("  "+word)] = true
+		}
+	}
+	return m, in, t
 }()
 
 // lettersOf maps the last three letters of a name, whatever their case, to a number.
@@ -69,76 +83,39 @@ func lettersOf(name string) int {
 
 // kindOf returns what a word promises as a name.
 func kindOf(word string) kind {
-	if len(word) < 3 || !lastLetters[lettersOf(word)] {
+	flat := compact(word)
+	if len(flat) < 3 {
 		return none
 	}
-	switch flat := compact(word); {
-	case flat == "authorization" || flat == "proxyauthorization":
-		return header
-	case flat == "cookie" || flat == "setcookie":
-		return jar
-	case flat == "bearer" || flat == "basic":
-		return scheme
-	case flat == "sig":
-		return signed
-	case flat == "pwd":
-		return working
-	case flat == "pin":
-		return number
-	case flat == "token" || flat == "password" || flat == "secret" || flat == "apikey" || flat == "passwd":
-		return spoken
-	case endsIn(flat, harmless):
-		return none
-	case endsIn(flat, secretEndings), strings.HasSuffix(flat, "pwd"), passVariable(word):
-		return strong
-	case word[0] == '-' && endsIn(flat, optionEndings):
-		return strong
-	case flat == "auth" && word[0] == '_', flat == "passe": // of .npmrc, mot de passe
-		return strong
-	case endsIn(flat, weakEndings):
-		return weak
+	for _, e := range endings[lettersOf(flat)] {
+		if !strings.HasSuffix(flat, e.text) || e.whole && flat != e.text {
+			continue
+		}
+		cut := len(word) - len(e.text) - 1
+		if e.sign == 0 || e.sign == word[0] || e.sign == '*' && cut > 0 && strings.IndexByte("-_", word[cut]) >= 0 {
+			return e.kind
+		}
 	}
 	return none
 }
 
-// passVariable knows names such as DB_PASS and GH_PAT; a word that ends so, as bypass, is none.
-func passVariable(word string) bool {
-	return slices.ContainsFunc([]string{"_pass", "-pass", "_pat", "-pat"}, func(end string) bool {
-		n := len(word) - len(end)
-		return n > 0 && strings.EqualFold(word[n:], end)
-	})
-}
-
-func endsIn(flat string, endings []string) bool {
-	return slices.ContainsFunc(endings, func(end string) bool { return strings.HasSuffix(flat, end) })
-}
+// separators are what names of several words may have between them.
+var separators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 
 // compact returns the end of a name in small letters and without separators.
 func compact(name string) string {
-	name = name[max(0, len(name)-4*maxName):]
-	var b [maxName]byte
-	n := len(b)
-	for i := len(name) - 1; i >= 0 && n > 0; i-- {
-		c := name[i]
-		switch {
-		case c == '-' || c == '_' || c == '.' || c == ' ':
-			continue
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		n--
-		b[n] = c
-	}
-	return string(b[n:])
+	flat := separators.Replace(strings.ToLower(name[max(0, len(name)-4*maxName):]))
+	return flat[max(0, len(flat)-maxName):]
 }
 
 // secretName reports whether a key or header holds a secret. A name such as
 // api_key_env holds the name of one, and PWD a folder; both are no secrets.
 func secretName(name string) bool {
-	flat := compact(name)
-	switch flat {
-	case "authorization", "proxyauthorization", "cookie", "setcookie", "credentials", "sig":
+	switch kindOf(name) {
+	case strong, spoken, header, jar, signed:
 		return true
+	case working:
+		return name != "PWD"
 	}
-	return len(name) >= 3 && name != "PWD" && !endsIn(flat, harmless) && (endsIn(flat, secretEndings) || strings.HasSuffix(flat, "pwd") || passVariable(name))
+	return compact(name) == "credentials"
 }

@@ -18,6 +18,7 @@
 package redact
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -42,7 +43,7 @@ func Text(s string) string { return New().Text(s) }
 // Keys returns s without what has the shape of a key, by itself; what is only under a name stays.
 func Keys(s string) string {
 	var looked int
-	return repeat(s, func(s string) string { return without(s, scope{keys: true}, &looked) })
+	return repeat(s, func(s string) string { return without(s, true, masked, &looked) })
 }
 
 // Has reports whether there is what looks like a secret in s.
@@ -60,7 +61,7 @@ func (r *Redactor) Text(s string) string {
 
 // text is Text, and counts the bytes that are looked at.
 func (r *Redactor) text(s string, looked *int) string {
-	return repeat(s, func(s string) string { return without(r.known.text(s), scope{}, looked) })
+	return repeat(s, func(s string) string { return without(r.known.text(s), false, masked, looked) })
 }
 
 // Lines returns the lines of a document without secrets, as many as there were: those of a
@@ -68,27 +69,13 @@ func (r *Redactor) text(s string, looked *int) string {
 func (r *Redactor) Lines(lines []string) []string {
 	var looked int
 	text := strings.Join(lines, "\n")
-	out := strings.Split(repeat(text, func(s string) string {
-		return without(maskedLines(s, r.known.spans(s)), scope{lines: true}, &looked)
+	return strings.Split(repeat(text, func(s string) string {
+		return without(maskedLines(s, r.known.spans(s)), false, maskedLines, &looked)
 	}), "\n")
-	if len(out) == len(lines) {
-		return out
-	}
-	out = make([]string, len(lines)) // some are several lines themselves
-	for i, line := range lines {
-		out[i] = r.Text(line)
-	}
-	return out
 }
 
 // Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
 func Lines(lines []string) []string { return New().Lines(lines) }
-
-// scope says what is taken out of a text.
-type scope struct {
-	keys  bool // only what has the shape of a key
-	lines bool // each line is masked by itself
-}
 
 // maxRounds bounds how often a text is looked at: one that changes each time, which no rule
 // should make, is masked whole.
@@ -110,43 +97,32 @@ func repeat(text string, clean func(string) string) string {
 // whatever follows text: the rest may be the beginning of one.
 func (r *Redactor) Ready(text string) int { return r.known.ready(text) }
 
-// without returns text without what looks like a secret.
-func without(text string, in scope, looked *int) string {
-	replaced := masked
-	if in.lines {
-		replaced = maskedLines
+// without returns text without what looks like a secret, or only what has the shape of a key.
+func without(text string, keys bool, replaced func(string, []span) string, looked *int) string {
+	parts := pieces(replaced(text, blocks(text, looked)))
+	for i, part := range parts {
+		parts[i] = repeat(part, func(s string) string { return replaced(s, scan(s, keys, looked)) })
 	}
-	text = replaced(text, blocks(text, looked))
-	var b strings.Builder
-	from := 0 // of what is not written yet
-	for i := 0; i < len(text); {
-		n := piece(text[i:])
-		clean := repeat(text[i:i+n], func(s string) string { return replaced(s, scan(s, in.keys, looked)) })
-		if clean != text[i:i+n] {
-			b.WriteString(text[from:i])
-			b.WriteString(clean)
-			from = i + n
-		}
-		i += n
-	}
-	if from == 0 {
-		return text
-	}
-	b.WriteString(text[from:])
-	return b.String()
+	return strings.Join(parts, "")
 }
 
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.
 // Whatever is under the name of a secret is masked whole, unless it is an empty
 // text, a reference such as ${NAME}, or true or false. v itself is not changed.
-func (r *Redactor) Value(v any) any {
+func (r *Redactor) Value(v any) any { return r.under("", v) }
+
+func (r *Redactor) under(key string, v any) any {
+	if s, ok := v.(string); ok {
+		return r.Entry(key, s)
+	}
+	if _, yesNo := v.(bool); !yesNo && secretName(key) {
+		return Mask
+	}
 	switch v := v.(type) {
-	case string:
-		return r.Text(v)
 	case []any:
 		list := make([]any, len(v))
 		for i, inner := range v {
-			list[i] = r.Value(inner)
+			list[i] = r.under("", inner)
 		}
 		return list
 	case map[string]any:
@@ -165,26 +141,13 @@ func (r *Redactor) Value(v any) any {
 	return v
 }
 
-func (r *Redactor) under(key string, v any) any {
-	if s, ok := v.(string); ok {
-		return r.Entry(key, s)
-	}
-	if _, yesNo := v.(bool); !yesNo && secretName(key) {
-		return Mask
-	}
-	return r.Value(v)
-}
-
 // Entry returns the text that is under name, without secrets.
 func (r *Redactor) Entry(name, text string) string {
-	if secretName(name) && text != "" && !reference(text) && maskAt(text) != len(text) {
+	reference := strings.HasPrefix(text, "${") && strings.IndexByte(text, '}') == len(text)-1
+	if secretName(name) && text != "" && !reference && maskAt(text) != len(text) {
 		return Mask
 	}
 	return r.Text(text)
-}
-
-func reference(text string) bool {
-	return strings.HasPrefix(text, "${") && strings.IndexByte(text, '}') == len(text)-1
 }
 
 // Finding is a line of a document with what looks like a secret.
@@ -198,35 +161,26 @@ type Finding struct {
 func Find(lines []string) (out []Finding) {
 	var looked int
 	text := strings.Join(lines, "\n")
-	found, ends, end := map[int]bool{}, make([]int, len(lines)), 0
-	for i, line := range lines {
-		end += len(line) + 1
-		ends[i] = end
-	}
-	note := func(s span, shape bool) {
-		line, _ := slices.BinarySearch(ends, s.begin+1)
-		if !found[line] {
-			out = append(out, Finding{Line: line, Shape: shape})
-		}
-		found[line] = true
-	}
+	found := map[int]bool{} // whether it has a known shape, by line
 	for _, s := range blocks(text, &looked) {
 		if s.holdsKey(text) {
-			note(s, true)
+			found[strings.Count(text[:s.begin], "\n")] = true
 		}
 	}
-	for i := 0; i < len(text); {
-		n := piece(text[i:])
+	first := 0
+	for _, part := range pieces(text) {
 		for _, keys := range []bool{true, false} {
-			for _, s := range scan(text[i:i+n], keys, &looked) {
-				s = span{begin: s.begin + i, end: s.end + i, body: s.body}
-				if keys && s.holdsKey(text) || !keys && telling(text[s.begin:s.end]) {
-					note(s, keys)
+			for _, s := range scan(part, keys, &looked) {
+				if keys && s.holdsKey(part) || !keys && telling(part[s.begin:s.end]) {
+					line := first + strings.Count(part[:s.begin], "\n")
+					found[line] = found[line] || keys
 				}
 			}
 		}
-		i += n
+		first += strings.Count(part, "\n")
 	}
-	slices.SortFunc(out, func(a, b Finding) int { return a.Line - b.Line })
+	for _, line := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, Finding{Line: line, Shape: found[line]})
+	}
 	return out
 }

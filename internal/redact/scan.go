@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
-)
+import "strings"
 
 // scanner finds what looks like a secret in a piece of a text, in one pass over its words.
 type scanner struct {
@@ -14,34 +10,22 @@ type scanner struct {
 	hits  map[int][]int // by context: where its words are
 }
 
-// inWord says which bytes words are made of; what is no ASCII is one, but for what begins
-// signs of full width.
-var inWord = func() (t [256]bool) {
-	for i := range t {
-		t[i] = i >= 0x80 && i != wideByte || alphabets[i]&token != 0
-	}
-	return t
-}()
-
-// wideByte begins the signs ＝ and ：, of three bytes.
-const wideByte = 0xEF
-
 // scan returns what to mask in a piece of text, in order and without overlaps: what looks like a
 // secret, or only what has the shape of a key.
 func scan(text string, keys bool, looked *int) []span {
-	sc := scanner{ahead: ahead{s: text}, keys: keys}
+	sc := scanner{ahead: ahead{s: text, seen: map[string]span{}}, keys: keys, hits: map[int][]int{}}
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
-		case inWord[c]:
+		case alphabets[c]&words != 0:
 			i = sc.word(i)
 		case c == '\\':
 			i = behindEscape(text, i)
-		case c == '%' && i+2 < len(text) && hexDigit[text[i+1]] > 0 && hexDigit[text[i+2]] > 0, c == wideByte:
+		case c == '%' && alphabets[at(text, i+1)]&alphabets[at(text, i+2)]&hexes != 0, c == wideByte:
 			i += 3
 		case c == ':':
 			i = sc.colon(i)
 		case c == '$' && !keys:
-			i = sc.hashed(i)
+			i = max(i+1, sc.mask(i, i+len(hashForm.FindString(text[i:]))))
 		case c == '[':
 			i += max(1, maskAt(text[i:]))
 		default:
@@ -53,20 +37,16 @@ func scan(text string, keys bool, looked *int) []span {
 	return merged(sc.spans)
 }
 
-// maskAt returns the length of a mask that s begins with: ours, or one of another
-// program such as [REDACTED_JWT]. 0 if there is none.
+// maskAt returns the length of a mask that s begins with; 0 if there is none.
 func maskAt(s string) int {
-	if len(s) < len(Mask) || s[0] != '[' || !strings.EqualFold(s[:len(Mask)-1], Mask[:len(Mask)-1]) {
+	if !strings.HasPrefix(s, "[") {
 		return 0
 	}
-	if end := run(s, len(Mask)-1, uppers|digits|dashes); at(s, end) == ']' {
-		return end + 1
-	}
-	return 0
+	return len(maskForm.FindString(s))
 }
 
 // mask adds a span, unless it is masked already or empty. It returns its end.
-func (sc *scanner) mask(begin, end int) int { return sc.add(span{begin: begin, end: end}) }
+func (sc *scanner) mask(begin, end int) int { return sc.add(span{begin: begin, end: end, with: Mask}) }
 
 func (sc *scanner) add(s span) int {
 	if s.begin < s.end && maskAt(sc.s[s.begin:s.end]) != s.end-s.begin {
@@ -79,13 +59,11 @@ func (sc *scanner) add(s span) int {
 func (sc *scanner) word(i int) int {
 	s, begin := sc.s, i
 	for {
-		if end, body := sc.keyAt(i); end > i {
-			return sc.add(span{begin: i, end: end, body: body})
+		if key := sc.keyAt(i); key.end > i {
+			return sc.add(key)
 		}
-		for i < len(s) && inWord[s[i]] && s[i] != '-' && s[i] != '_' {
-			i++
-		}
-		if i == len(s) || s[i] != '-' && s[i] != '_' {
+		i = run(s, i, words&^dashes)
+		if alphabets[at(s, i)]&dashes == 0 {
 			break
 		}
 		i++
@@ -96,7 +74,9 @@ func (sc *scanner) word(i int) int {
 	if sc.keys || i-begin < 2 || i-begin > 2 && !lastLetters[lettersOf(s[begin:i])] {
 		return i
 	}
-	sc.hit(begin, i)
+	for _, context := range contextWords[strings.ToLower(s[begin:i])] {
+		sc.hits[context] = append(sc.hits[context], begin)
+	}
 	if k := kindOf(s[begin:i]); k != none {
 		return sc.named(k, begin, i)
 	}
@@ -120,7 +100,7 @@ func (sc *scanner) named(k kind, begin, end int) int {
 	case ok:
 		return v
 	case k == scheme:
-		return sc.credentials(end)
+		return sc.tryPlaces(bearers, n, end)
 	}
 	return sc.placed(n, end)
 }
@@ -134,30 +114,15 @@ func separated(s string, i int) (v int, quote string, ok bool) {
 		i++
 	}
 	i = behindSpace(s, i)
-	rest := s[i:]
-	n := 0
-	switch {
-	case rest == "":
-	case rest[0] == '=':
-		if n = run(rest, 0, signs); strings.Trim(rest[:n], "=") != "" { // =/path, =+secret
-			n = runOf(rest, 0, '=')
-		}
-		if at(rest, n) == '>' {
-			n++
-		}
-	case strings.HasPrefix(rest, "::"), strings.HasPrefix(rest, "://"):
-	case strings.HasPrefix(rest, ":="):
-		n = 2
-	case rest[0] == ':':
-		n = 1
-	case strings.HasPrefix(rest, "<-") && quoteAt(rest, behindSpace(rest, 2)) != "": // of R
-		n = 2
-	case strings.HasPrefix(rest, "＝"), strings.HasPrefix(rest, "："):
-		n = 3
-	case len(rest) > 2 && rest[:2] == "%3" && strings.IndexByte("dDaA", rest[2]) >= 0:
-		n = 3
+	if c := at(s, i); c == 0 || strings.IndexByte("=:<%\xEF", c) < 0 {
+		return i, quote, false
 	}
-	return behindSpace(s, i+n), quote, n > 0
+	m := separator.FindStringSubmatchIndex(s[i:min(len(s), i+8)])
+	if m == nil {
+		return i, quote, false
+	}
+	_, n := lastGroup(m)
+	return behindSpace(s, runOf(s, i+n, '=')), quote, true
 }
 
 // colon looks at what is around a colon, and returns where to continue.
@@ -168,45 +133,10 @@ func (sc *scanner) colon(i int) int {
 			return sc.address(i + len(slashes))
 		}
 	}
-	if c := at(s, i+1); c == '*' || alphabets[c]&digits != 0 {
-		if port := run(s, i+1, digits); !sc.keys && (c == '*' || port-i > 4 && at(s, port) == ':') {
-			sc.note(passLine, i)
-		}
+	if c := at(s, i+1); (c == '*' || alphabets[c]&digits != 0) && !sc.keys && portForm.MatchString(s[i:min(len(s), i+far)]) {
+		sc.hits[passLine] = append(sc.hits[passLine], i)
 	}
 	return i + 1
-}
-
-// hashes are what hashes of passwords begin with.
-var hashes = []string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$argon2", "$scrypt$", "$pbkdf2"}
-
-// hashed masks the hash of a password that begins at i.
-func (sc *scanner) hashed(i int) int {
-	const least = 30
-	for _, prefix := range hashes {
-		if strings.HasPrefix(sc.s[i:], prefix) {
-			end := i
-			for end < len(sc.s) && (alphabets[sc.s[end]]&(token|dots|signs) != 0 || sc.s[end] == '$' || sc.s[end] == ',') {
-				end++
-			}
-			if end-i >= least {
-				return sc.mask(i, end)
-			}
-		}
-	}
-	return i + 1
-}
-
-// credentials masks what is behind "Bearer" or "Basic" if it looks like that.
-func (sc *scanner) credentials(end int) int {
-	const least, surely = 8, 24
-	v := behindSpace(sc.s, end)
-	stop := run(sc.s, v, token|dots|signs)
-	stop = sc.back(v, stop, ".")
-	value := sc.s[v:stop]
-	if v == end || len(value) < least || !hasDigit(value) && !changesCase(value) && len(value) < surely || sc.placeholder(v, stop) {
-		return end
-	}
-	return sc.mask(v, stop)
 }
 
 // hooks are addresses whose path is a secret.
@@ -222,47 +152,25 @@ func (sc *scanner) address(from int) int {
 	for end < len(s) && s[end] > ' ' && strings.IndexByte("/?#\"'<>\\`", s[end]) < 0 {
 		end++
 	}
-	user := from + strings.IndexByte(s[from:end]+":", ':')
-	if at := strings.LastIndexByte(s[from:end], '@'); at > 0 && !sc.keys {
-		at += from
-		switch {
-		case user < at && !sc.placeholder(user+1, at):
-			return sc.mask(user+1, at)
-		case user > at && at-from >= 16 && hasDigit(s[from:at]) && !sc.placeholder(from, at):
-			return sc.mask(from, at)
+	host, window := s[from:end], s[from:min(len(s), from+near)]
+	if at := strings.LastIndexByte(host, '@'); at > 0 && !sc.keys {
+		user := strings.IndexByte(host[:at], ':') + 1
+		if (user > 0 || at >= 16 && hasDigit(host[:at])) && !sc.placeholder(from+user, from+at) {
+			return sc.mask(from+user, from+at)
 		}
-		return at
+		return from + at
 	}
-	if m := unescapedForm.FindStringSubmatchIndex(s[from:min(len(s), from+near)]); m != nil && !sc.keys {
-		if password := s[from+m[4] : from+m[5]]; strings.IndexByte("/?#", at(password, run(password, 0, digits))) < 0 && !strings.Contains(password, "://") {
-			return sc.mask(from+m[4], from+m[5])
-		}
+	if m := unescapedForm.FindStringSubmatchIndex(window); m != nil && !sc.keys && !strings.Contains(window[m[2]:m[3]], "://") {
+		return sc.mask(from+m[2], from+m[3])
 	}
 	for _, hook := range hooks {
-		host, path, _ := strings.Cut(hook, "/")
-		if strings.HasSuffix(s[from:end], host) && strings.HasPrefix(s[end:], "/"+path) {
+		domain, path, _ := strings.Cut(hook, "/")
+		if strings.HasSuffix(host, domain) && strings.HasPrefix(s[end:], "/"+path) {
 			begin := end + 1 + len(path)
-			end := run(s, begin, token|dots|signs)
-			for at(s, end) == '@' { // of a hook of Office
-				end = run(s, end+1, token|dots|signs)
-			}
-			return sc.mask(begin, end)
+			return sc.mask(begin, run(s, begin, token|dots|signs|ats))
 		}
 	}
 	return from
-}
-
-// unescapedForm is a password whose signs end a host, up to its @.
-var unescapedForm = pattern.New("\\A([^:@/?#\\s\"'<>\\\\`\\[]+):([^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
-
-// changesCase reports whether a capital follows a small letter.
-func changesCase(s string) bool {
-	for i := 1; i < len(s); i++ {
-		if alphabets[s[i-1]]&lowers != 0 && alphabets[s[i]]&uppers != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

@@ -1,37 +1,50 @@
 package redact
 
-import (
-	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
-)
+import "strings"
 
 // An alphabet is a set of bytes.
-type alphabet uint8
+type alphabet uint16
 
 const (
-	digits  alphabet = 1 << iota // 0-9
-	uppers                       // A-Z
-	lowers                       // a-z
-	dashes                       // - and _
-	dots                         // .
-	signs                        // + / = ~
-	hexes                        // 0-9 a-f A-F
+	digits alphabet = 1 << iota // 0-9
+	uppers                      // A-Z
+	lowers                      // a-z
+	dashes                      // - and _
+	dots                        // .
+	signs                       // + / = ~
+	hexes                       // 0-9 a-f A-F
+	blanks                      // space and tab
+	ats                         // @
+	others                      // what is no ASCII
+
+	// what else shapes ask for
+	withDigit // there is a digit among them: the prefix is a word as well
+	exactly   // no more than least, and a border behind them
+	parts     // see webToken
+
 	letters = uppers | lowers
 	alnum   = digits | letters
 	token   = alnum | dashes
+	words   = token | others
 )
+
+// wideByte begins the signs ＝ and ：, of three bytes, which are in no word.
+const wideByte = 0xEF
 
 // alphabets holds the sets that each byte is in.
 var alphabets = func() (t [256]alphabet) {
 	for set, chars := range map[alphabet]string{
 		digits: "0123456789", uppers: "ABCDEFGHIJKLMNOPQRSTUVWXYZ", lowers: "abcdefghijklmnopqrstuvwxyz", dashes: "-_", dots: ".", signs: "+/=~",
-		hexes: "0123456789abcdefABCDEF",
+		hexes: "0123456789abcdefABCDEF", blanks: " \t", ats: "@",
 	} {
 		for i := range len(chars) {
 			t[chars[i]] |= set
 		}
 	}
+	for i := 0x80; i < len(t); i++ {
+		t[i] = others
+	}
+	t[wideByte] = 0
 	return t
 }()
 
@@ -48,106 +61,87 @@ type shape struct {
 	prefixes string // with a blank between them
 	set      alphabet
 	least    int
-	also     mark
 }
-
-// A mark is what else a shape asks for.
-type mark uint8
-
-const (
-	withDigit mark = 1 << iota // there is a digit among them: the prefix is a word as well
-	exactly                    // no more than least, and a border behind them
-)
 
 // keyShapes are known prefixes of keys. LS0t and what follows are beginnings of blocks of
 // private keys in base64, MC4C and what follows those of keys in DER, 1//0 is Google's.
 var keyShapes = []shape{
-	{"shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ NRAK-", alnum, 16, 0},
-	{"ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ api_org_ dop_v1_ doo_v1_ dor_v1_ ntn_ gsk_ r8_ vcp_ vck_ pplx- phx_ rubygems_ dp.pt. shippo_live_ sbp_ apify_api_", alnum, 20, 0},
-	{"secret_ EZAK EZTK", alnum, 40, 0},
-	{"xprv", alnum, 90, 0},
-	{"sk_live_ sk_test_ rk_live_ rk_test_ pk_live_", alnum | dashes, 8, 0},
-	{"github_pat_", alnum | dashes, 20, 0},
-	{"dt0c01.", alnum | dots, 24, 0},
-	{"LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS", alnum | signs, 8, 0},
-	{"whsec_", alnum | signs, 12, 0},
-	{"MC4CAQAwBQYDK2VwBCIEI MIIEvQIBADANBgkqhkiG9w0BAQEFAASC MIIEvgIBADANBgkqhkiG9w0BAQEFAASC MIIEpAIBAAKCAQEA MIIEowIBAAKCAQEA MIGHAgEAMBMGByqGSM49 b3BlbnNzaC1rZXktdjE fm1_ fm2_", alnum | signs, 16, 0},
-	{"glc_", alnum | signs, 20, 0},
-	{"MHcCAQEEI", alnum | signs, 24, 0},
-	{"ABSK", alnum | signs, 60, 0},
-	{"sk_ key- dapi fc-", hexes, 32, 0},
-	{"pul-", hexes, 40, 0},
-	{"pypi-AgE", token, 8, 0},
-	{"sk- xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", token, 10, 0},
-	{"tskey- sb_secret_", token, 12, 0},
-	{"gldt- glrt- glcbt- glptt- glsoat- glagent- GOCSPX- dckr_pat_ dckr_oat_ figd_ sq0atp- sq0csp- FLWSECK", token, 16, 0},
-	{"AIza nvapi- sntryu_ hvs. hvb. glsa_ PMAK- sgp_ CFPAT- xkeysib- fo1_ lsv2_ pcsk_ tgp_v1_ ctx7sk- vercel_blob_rw_", token, 20, 0},
-	{"jina_ 1//0 AQ.Ab", token, 30, 0},
-	{"xoxe.", token | dots, 10, 0},
-	{"glpat-", token | dots, 12, 0},
-	{"ya29. pscale_tkn_ pscale_pw_", token | dots, 16, 0},
-	{"dp.st.", token | dots, 20, 0},
-	{"xoxd-", token | signs, 10, 0},
-	{"sntrys_ ATATT3 ATCTT3 ops_eyJ", token | signs, 20, 0},
-	{"AGE-SECRET-KEY-", uppers | digits, 20, 0},
-	{"LTAI", alnum, 12, withDigit},
-	{"fw_ rnd_", alnum, 20, withDigit},
-	{"ATBB csk-", alnum, 24, withDigit},
-	{"AKID", alnum, 28, withDigit},
-	{"EAA", alnum, 30, withDigit},
-	{"AKCp", alnum, 56, withDigit},
-	{"rk- pk-", token, 12, withDigit},
-	{"tvly-", token, 16, withDigit},
-	{"pypi- pat- xai-", token, 20, withDigit},
-	{"IGQV", token, 30, withDigit},
-	{"SG.", token | dots, 30, withDigit},
-	{"SK AC", hexes, 32, exactly},
-	{"AKIA ASIA ABIA ACCA", uppers | digits, 16, exactly},
+	{"eyJ", token | parts, 0},
+	{"shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_ NRAK-", alnum, 16},
+	{"ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ api_org_ dop_v1_ doo_v1_ dor_v1_ ntn_ gsk_ r8_ vcp_ vck_ pplx- phx_ rubygems_ dp.pt. shippo_live_ sbp_ apify_api_", alnum, 20},
+	{"secret_ EZAK EZTK", alnum, 40},
+	{"xprv", alnum, 90},
+	{"dt0c01.", alnum | dots, 24},
+	{"LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS", alnum | signs, 8},
+	{"whsec_", alnum | signs, 12},
+	{"MC4CAQAwBQYDK2VwBCIEI MIIEvQIBADANBgkqhkiG9w0BAQEFAASC MIIEvgIBADANBgkqhkiG9w0BAQEFAASC MIIEpAIBAAKCAQEA MIIEowIBAAKCAQEA MIGHAgEAMBMGByqGSM49 b3BlbnNzaC1rZXktdjE fm1_ fm2_", alnum | signs, 16},
+	{"glc_", alnum | signs, 20},
+	{"MHcCAQEEI", alnum | signs, 24},
+	{"ABSK", alnum | signs, 60},
+	{"sk_ key- dapi fc-", hexes, 32},
+	{"pul-", hexes, 40},
+	{"pypi-AgE sk_live_ sk_test_ rk_live_ rk_test_ pk_live_", token, 8},
+	{"sk- xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", token, 10},
+	{"tskey- sb_secret_", token, 12},
+	{"gldt- glrt- glcbt- glptt- glsoat- glagent- GOCSPX- dckr_pat_ dckr_oat_ figd_ sq0atp- sq0csp- FLWSECK", token, 16},
+	{"github_pat_ AIza nvapi- sntryu_ hvs. hvb. glsa_ PMAK- sgp_ CFPAT- xkeysib- fo1_ lsv2_ pcsk_ tgp_v1_ ctx7sk- vercel_blob_rw_", token, 20},
+	{"jina_ 1//0 AQ.Ab", token, 30},
+	{"xoxe.", token | dots, 10},
+	{"glpat-", token | dots, 12},
+	{"ya29. pscale_tkn_ pscale_pw_", token | dots, 16},
+	{"dp.st.", token | dots, 20},
+	{"xoxd-", token | signs, 10},
+	{"sntrys_ ATATT3 ATCTT3 ops_eyJ", token | signs, 20},
+	{"AGE-SECRET-KEY-", uppers | digits, 20},
+	{"LTAI", alnum | withDigit, 12},
+	{"fw_ rnd_", alnum | withDigit, 20},
+	{"ATBB csk-", alnum | withDigit, 24},
+	{"AKID", alnum | withDigit, 28},
+	{"EAA", alnum | withDigit, 30},
+	{"AKCp", alnum | withDigit, 56},
+	{"rk- pk-", token | withDigit, 12},
+	{"tvly-", token | withDigit, 16},
+	{"pypi- pat- xai-", token | withDigit, 20},
+	{"IGQV", token | withDigit, 30},
+	{"SG.", token | dots | withDigit, 30},
+	{"SK AC", hexes | exactly, 32},
+	{"AKIA ASIA ABIA ACCA", uppers | digits | exactly, 16},
 }
 
-// shapeIndex holds which shapes begin with two bytes, and first whether any does.
-type shapeIndex struct {
-	any [256][4]uint64
-	of  map[[2]byte][]shape
-}
-
-// webToken is the prefix of tokens in JSON, which have parts.
-const webToken = "eyJ"
-
-var shapesByPair = func() (x shapeIndex) {
-	x.of = map[[2]byte][]shape{}
-	for _, s := range append([]shape{{prefixes: webToken}}, keyShapes...) {
-		for prefix := range strings.FieldsSeq(s.prefixes) {
-			a, b := prefix[0], prefix[1]
-			x.any[a][b>>6] |= 1 << (b & 63)
-			s.prefixes = prefix
-			x.of[[2]byte{a, b}] = append(x.of[[2]byte{a, b}], s)
+// shapes are those of keys by their first two bytes, and firstPairs says which these are: most words
+// of a text are told from them at once.
+var shapes, firstPairs = func() (m map[[2]byte][]shape, t [256][256]bool) {
+	m = map[[2]byte][]shape{}
+	for _, s := range keyShapes {
+		for s.prefixes = range strings.FieldsSeq(s.prefixes) {
+			pair := [2]byte{s.prefixes[0], s.prefixes[1]}
+			m[pair] = append(m[pair], s)
+			t[pair[0]][pair[1]] = true
 		}
 	}
-	return x
+	return m, t
 }()
 
-// keyAt returns where a key ends that begins at i, and the length of its prefix; i if none does.
-func (sc *scanner) keyAt(i int) (end, prefix int) {
-	text := sc.s
-	if i+2 > len(text) || shapesByPair.any[text[i]][text[i+1]>>6]&(1<<(text[i+1]&63)) == 0 {
-		return i, 0
+// keyAt returns the key that begins at i, which is empty if none does.
+func (sc *scanner) keyAt(i int) span {
+	text, key := sc.s, span{begin: i, end: i, with: Mask}
+	if i+2 > len(text) || !firstPairs[text[i]][text[i+1]] {
+		return key
 	}
-	end = i
-	for _, s := range shapesByPair.of[[2]byte{text[i], text[i+1]}] {
+	for _, s := range shapes[[2]byte{text[i], text[i+1]}] {
 		if strings.HasPrefix(text[i:], s.prefixes) {
-			if e := sc.keyEnd(s, i); e > end {
-				end, prefix = e, len(s.prefixes)
+			if end := sc.keyEnd(s, i); end > key.end {
+				key.end, key.body = end, len(s.prefixes)
 			}
 		}
 	}
-	return end, prefix
+	return key
 }
 
 // keyEnd returns where the key of a shape ends that begins at i; i if it is none. The rest of
 // it may be on the next line.
 func (sc *scanner) keyEnd(s shape, i int) int {
-	if s.prefixes == webToken {
+	if s.set&parts != 0 {
 		return sc.webToken(i)
 	}
 	text, from := sc.s, i+len(s.prefixes)
@@ -155,9 +149,9 @@ func (sc *scanner) keyEnd(s shape, i int) int {
 	rest, n := sc.wrapped(end, s.set)
 	size := end - from + n
 	switch {
-	case size < s.least, s.also&withDigit != 0 && !sc.digit(from, end) && n == 0:
+	case size < s.least, s.set&withDigit != 0 && !hasDigit(sc.s[from:min(end, from+far)]) && n == 0:
 		return i
-	case s.also&exactly != 0 && (size != s.least || run(text, max(end, rest+n), alnum) > max(end, rest+n)):
+	case s.set&exactly != 0 && (size != s.least || run(text, max(end, rest+n), alnum) > max(end, rest+n)):
 		return i
 	case strings.HasPrefix(text[i:], "sk-learn"), sc.example(from, end):
 		return i
@@ -168,29 +162,21 @@ func (sc *scanner) keyEnd(s shape, i int) int {
 	return end
 }
 
-// wrap is between the two parts of a key that is broken over two lines: the end of a line,
-// maybe with what a program has for that, and a margin.
-var wrap = pattern.New(`\A(?:\\?\r?\n|(?:\\r)?\\n)[ \t]*(?:[+>|][ \t]+)?`)
-
 // wrapped returns where the rest of a key begins that is broken at i, and its length: it is
 // the whole of the next line, and no word. The length is 0 for others.
 func (sc *scanner) wrapped(i int, set alphabet) (from, n int) {
 	const least = 4
 	s := sc.s
-	if i >= len(s) || strings.IndexByte("\\\r\n", s[i]) < 0 {
-		return 0, 0
-	}
-	broken := wrap.FindStringIndex(s[i:min(len(s), i+maxName)])
+	broken := wrap.FindStringIndex(s[min(len(s), i):min(len(s), i+maxName)])
 	if broken == nil {
 		return 0, 0
 	}
 	from = i + broken[1]
 	end := sc.run(from, set)
-	if next := at(s, end); end-from < least || alphabets[next]&(token|dots) != 0 || next == ' ' && alphabets[at(s, end+1)]&letters != 0 || strings.IndexByte("=:({[/@", next) >= 0 && next != 0 {
-		return 0, 0
-	}
-	part := s[from:min(end, from+far)]
-	if next, _ := sc.keyAt(from); next > from || !hasDigit(part) && !changesCase(part) || run(part, 0, digits|dashes) == len(part) {
+	part, next := s[from:min(end, from+far)], at(s, end)
+	switch {
+	case len(part) < least, alphabets[next]&(token|dots) != 0, next == ' ' && alphabets[at(s, end+1)]&letters != 0, next != 0 && strings.IndexByte("=:({[/@", next) >= 0,
+		sc.keyAt(from).end > from, !hasDigit(part) && !caseChange.MatchString(part), run(part, 0, digits|dashes) == len(part):
 		return 0, 0
 	}
 	return from, end - from
@@ -204,10 +190,10 @@ func (sc *scanner) webToken(i int) int {
 	if first-i < 11 || at(text, first) != '.' {
 		return i
 	}
-	end := sc.run(first+1, token)
-	if end == first+1 && at(text, end) == '.' {
-		first, end = end, run(text, end+1, token)
+	if at(text, first+1) == '.' {
+		first++
 	}
+	end := sc.run(first+1, token)
 	if end-first < 9 {
 		return i
 	}
@@ -216,10 +202,6 @@ func (sc *scanner) webToken(i int) int {
 	}
 	return end
 }
-
-// partedKeys are keys that are known by their parts: of bots of Telegram and Discord, of
-// Terraform, of Airtable. Each begins with a word and a sign.
-var partedKeys = pattern.New(`\A(?:(?:bot)?\d{8,11}:[\w-]{33,}|\w{14}\.atlasv1\.[\w-]+|pat\w{14}\.[0-9a-f]{32,}|[\w-]{23,28}\.[\w-]{6}\.[\w-]{26,})`)
 
 // partedAt returns where a key of several parts ends, of which the word from begin to end is
 // the first; end if it is none.

@@ -1,9 +1,8 @@
 package redact
 
 import (
+	"strconv"
 	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // name is what is before a value. quote closes it; "" for a name without quotes.
@@ -13,10 +12,6 @@ type name struct {
 	begin int
 	quote string
 }
-
-// quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
-// it is an entity, and '\” is one in what a shell has in quotes.
-var quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")
 
 // quoteAt returns the quote that is at i; "" if there is none.
 func quoteAt(s string, i int) string {
@@ -34,10 +29,14 @@ func quoteAt(s string, i int) string {
 func (sc *scanner) value(n name, v int) int {
 	s := sc.s
 	switch {
-	case n.kind == scheme, n.kind == working && !sc.password(n, v):
+	case n.kind == scheme, n.kind == working && dirForm.MatchString(sc.before(n)+"»"+s[v:min(len(s), v+2)]):
 		return v
 	case strings.IndexByte("\n\r|>", s[v]) >= 0:
-		if end := sc.below(n, v); end > v || s[v] < ' ' || blockForm.MatchString(s[v:min(len(s), v+far)]) {
+		end := v
+		if n.kind.sure() && strings.HasSuffix(strings.TrimRight(s[max(0, v-far):v], " \t"), ":") {
+			end = sc.tryPlaces(below, n, v)
+		}
+		if end > v || s[v] < ' ' || blockForm.MatchString(s[v:min(len(s), v+far)]) {
 			return end
 		}
 	case n.kind == weak && s[v] == '(':
@@ -56,55 +55,24 @@ func (sc *scanner) value(n name, v int) int {
 	case s[v] == '[' && n.quote != "" && maskAt(s[v:]) == 0:
 		return sc.list(n, v)
 	case n.kind == number:
-		if end := run(s, v, digits); end-v >= 4 && end-v <= 12 && alphabets[at(s, end)]&token == 0 {
-			return sc.mask(v, end)
-		}
-		return v
+		return sc.tryPlaces(pins, n, v)
 	case n.kind == jar && n.quote == "":
-		end := sc.lineEnd(v)
+		end := sc.find("line", v, lineEnd)
 		if eq := sc.nextAny(v, "="); v < eq && eq < end && !sc.placeholder(eq+1, sc.bare(eq+1, false)) {
 			return sc.mask(v, end)
 		}
 		return v
 	case n.kind == header:
-		if v = behindScheme(s, v); strings.HasPrefix(s[v:], "AWS4-") {
-			return sc.mask(v, min(sc.lineEnd(v), sc.nextAny(v, "\"'`\\")))
+		if v += len(schemeForm.FindString(s[v:min(len(s), v+far)])); strings.HasPrefix(s[v:], "AWS4-") {
+			return sc.mask(v, min(sc.find("line", v, lineEnd), sc.nextAny(v, "\"'`\\")))
 		}
 	case strings.HasSuffix(s[:v], ": ") && strings.HasSuffix(strings.ToLower(n.text), "passphrase"):
-		phrase := strings.TrimRight(s[v:min(sc.lineEnd(v), sc.nextAny(v, `,;&"'{}()[]`))], " \t")
+		phrase := strings.TrimRight(s[v:min(sc.find("line", v, lineEnd), sc.nextAny(v, `,;&"'{}()[]`))], " \t")
 		if strings.Count(phrase, " ") > 2 {
 			return sc.mask(v, v+len(phrase))
 		}
 	}
 	return sc.scalar(n, v)
-}
-
-// password tells PWD as a password, as connection strings have it, from the working directory.
-func (sc *scanner) password(n name, v int) bool {
-	if n.text == "PWD" {
-		return strings.HasSuffix(strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " \t"), ";")
-	}
-	return sc.s[v] != '/' && sc.s[v] != '~' && !strings.HasPrefix(sc.s[v:], `"/`)
-}
-
-// blockForm says that the value of a name is below it; belowForm is such a value, or one on the
-// line below a name.
-var (
-	blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
-	belowForm = pattern.New(`\A([|>][-+]?)?[ \t]*\r?\n[ \t]+["']?([^\s"']+)["']?,?[ \t]*(?:\r?\n|\z)`)
-)
-
-// below masks a value that is on the line below its name, or in a block there.
-func (sc *scanner) below(n name, v int) int {
-	m := belowForm.FindStringSubmatchIndex(sc.s[v:min(len(sc.s), v+near)])
-	if m == nil || n.kind != strong && n.kind != spoken || !strings.HasSuffix(strings.TrimRight(sc.s[max(0, v-far):v], " \t"), ":") {
-		return v
-	}
-	from, end := v+m[4], v+m[5]
-	if end-from < 4 || sc.placeholder(from, end) || m[2] == m[3] && !sc.looksSecret(from, end) {
-		return v
-	}
-	return sc.mask(from, end)
 }
 
 // quoted masks a value in quotes. Those of a value whose name has some stay: it is a pair of JSON.
@@ -156,27 +124,19 @@ func syntax(rest string) bool {
 // closing returns where a quoted text ends that begins at from, and whether the quote q is there:
 // otherwise it ends with its line, or with the text that it is part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
-	if len(q) == 1 && at(sc.s, from) == q[0] && !doubled(sc.s, from, q) {
-		return from, true
-	}
 	inside := q[len(q)-1] != '"' && sc.inText(from)
-	kind := "closing " + q
-	if inside {
-		kind += " in text"
-	}
-	return sc.find(kind, from, func(from int) (int, bool) { return textEnd(sc.s, from, q, inside) })
+	kind := "closing " + q + strconv.FormatBool(inside)
+	end = sc.find(kind, from, func(s string, from int) int { return textEnd(s, from, q, inside) })
+	return end, strings.HasPrefix(sc.s[end:], q)
 }
 
-// textEnd is closing, without what it remembers. inside says that the text is part of one in
+// textEnd returns where a text ends that q is to close. inside says that it is part of one in
 // double quotes.
-func textEnd(s string, from int, q string, inside bool) (end int, closed bool) {
+func textEnd(s string, from int, q string, inside bool) int {
 	mark, depth := q[len(q)-1], len(q)-1
 	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
-		end = lineEnd(s, from)
-		if at := strings.Index(s[from:end], q); at >= 0 {
-			return from + at, true
-		}
-		return end, false
+		line, _, _ := strings.Cut(s[from:lineEnd(s, from)], q)
+		return from + len(line)
 	}
 	slashes := 0
 	for i := from; i < len(s); i++ {
@@ -189,26 +149,23 @@ func textEnd(s string, from int, q string, inside bool) (end int, closed bool) {
 		level := slashes % (2*depth + 2)
 		switch c := s[i]; {
 		case c == '\n' || c == '\r':
-			return i, false
+			return i
 		case c == mark && level == depth && !doubled(s, i, q):
-			return i - depth, true
+			return i - depth
 		case c == mark && level == depth:
 			i++
 		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0, c == '"' && inside && slashes%2 == 0 && syntax(s[i+1:]):
-			return i - slashes, false
+			return i - slashes
 		}
 		slashes = 0
 	}
-	return len(s), false
+	return len(s)
 }
 
 // doubled reports whether the quote that ends at i is written twice, which is for one.
 func doubled(s string, i int, q string) bool {
-	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && i+2 < len(s) && inWord[s[i+2]]
+	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && alphabets[at(s, i+2)]&words != 0
 }
-
-// bracedForm is {value}, in which }} represents one brace; without an end up to what ends a text.
-var bracedForm = pattern.New(`\A\{(?:[^}"\\\n]|\}\}|"\w|\\[^"nr\\])*`)
 
 // braced masks {value}. A brace alone begins a block.
 func (sc *scanner) braced(n name, v int) int {
@@ -217,7 +174,7 @@ func (sc *scanner) braced(n name, v int) int {
 	if at(sc.s, end) == '}' {
 		end++
 	}
-	if inner == "" || !sc.secret(n, v+1, v+1+len(inner)) || !sc.inConnection(n.begin) && sc.placeholder(v, end) {
+	if inner == "" || !sc.secret(n, v+1, v+1+len(inner)) || !sc.inConnection(n) && sc.placeholder(v, end) {
 		return v + 1
 	}
 	return sc.mask(v, end)
@@ -227,12 +184,12 @@ func (sc *scanner) braced(n name, v int) int {
 func (sc *scanner) scalar(n name, v int) int {
 	s, json := sc.s, n.quote != ""
 	end := sc.trimmed(v, sc.bare(v, json))
-	connection := !json && n.kind != weak && sc.inConnection(n.begin)
+	connection := !json && n.kind != weak && sc.inConnection(n)
 	if connection {
 		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
 	}
 	if !json && at(s, v-1) == ' ' && n.kind != weak {
-		if stop := sc.tryPlaces([]place{typed}, n, v-1); stop > v { // apiKey: string = "x"
+		if stop := sc.tryPlaces(typed, n, v-1); stop > v { // apiKey: string = "x"
 			return stop
 		}
 	}
@@ -250,16 +207,7 @@ func (sc *scanner) scalar(n name, v int) int {
 
 // bare returns where a value without quotes ends that begins at v.
 func (sc *scanner) bare(v int, json bool) int {
-	kind := "bare"
-	if json {
-		kind = "in JSON"
-	}
-	if strings.IndexByte("[<`'", at(sc.s, v)) >= 0 || inEscape(sc.s, v) { // no value of others begins so
-		kind += string(at(sc.s, v))
-		delete(sc.seen, kind)
-	}
-	end, _ := sc.find(kind, v, func(v int) (int, bool) { return bare(sc.s, v, json), true })
-	return end
+	return sc.find("bare "+strconv.FormatBool(json), v, func(s string, v int) int { return bare(s, v, json) })
 }
 
 func bare(s string, v int, json bool) int {
@@ -279,20 +227,11 @@ func bare(s string, v int, json bool) int {
 	return i
 }
 
-// behindScheme returns where the secret of a header begins: "Bearer" is none.
-func behindScheme(s string, v int) int {
-	end := run(s, v, token)
-	if next := behindSpace(s, end); next > end && next < len(s) && isScheme(s[v:end]) {
-		return next
-	}
-	return v
-}
-
-// inConnection reports whether a name that begins at i is in the string of a connection,
-// whose values go up to the next semicolon.
-func (sc *scanner) inConnection(i int) bool {
+// inConnection reports whether a name is in the string of a connection, whose values go up to the
+// next semicolon.
+func (sc *scanner) inConnection(n name) bool {
 	at := sc.hits[connection]
-	return strings.HasSuffix(strings.TrimRight(sc.s[max(0, i-far):i], " "), ";") && len(at) > 0 && at[len(at)-1] > i-near
+	return strings.Contains(sc.before(n), ";»") && len(at) > 0 && at[len(at)-1] > n.begin-near
 }
 
 // secret reports whether a value may be what its name promises.
@@ -300,9 +239,9 @@ func (sc *scanner) secret(n name, begin, end int) bool {
 	value, ok := sc.s[begin:end], true
 	switch n.kind {
 	case signed:
-		ok = len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
+		ok = len(value) >= 10 && (hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, ".") >= end) // no path of names in code
 	case weak:
-		ok = random(value) || keyVariable(n.text) && drawn(value) || hexKey(n.text, value)
+		ok = random(value) || keyVariable.MatchString(n.text) && !strings.HasSuffix(n.text, "PUBLIC_KEY") && drawn(value) || hexKey(n.text, value)
 	}
 	return ok && !sc.placeholder(begin, end)
 }
