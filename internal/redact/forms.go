@@ -35,8 +35,6 @@ var (
 	exampleForm  = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
 	// separator is what may be between a name and its value, as its last group; <- is of R.
 	separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-) ?(?:["'\x60\\&])|(:)(?:[^:/=]|/(?:[^/]|\z)|\z))`)
-	// portForm is a port as .pgpass has it.
-	portForm = pattern.New(`\A:(?:\*|\d{4,}:)`)
 	// hashForm is the hash of a password.
 	hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]{23,}`)
 	// unescapedForm is a password whose signs end a host, up to its @.

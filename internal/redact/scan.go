@@ -143,7 +143,7 @@ func (sc *scanner) colon(i int) int {
 			return sc.address(i + len(slashes))
 		}
 	}
-	if c := at(s, i+1); (c == '*' || alphabets[c]&digits != 0) && !sc.keys && portForm.MatchString(s[i:min(len(s), i+far)]) {
+	if port := run(s, i+1, digits); !sc.keys && (at(s, i+1) == '*' || port-i > 4 && at(s, port) == ':') {
 		sc.hits[passLine] = append(sc.hits[passLine], i)
 	}
 	return i + 1
