@@ -124,5 +124,15 @@ func runOf(s string, i int, c byte) int { return len(s) - len(strings.TrimLeft(s
 
 func behindSpace(s string, i int) int { return run(s, i, blanks) }
 
-// behindEscape returns where text continues behind backslashes and what they escape.
-func behindEscape(s string, i int) int { return i + len(escapeForm.FindString(s[i:])) }
+// behindEscape returns where text continues behind backslashes and what they escape:
+// the n of \n belongs to no word.
+func behindEscape(s string, i int) int {
+	i = runOf(s, i, '\\')
+	if c := at(s, i); c != 0 && strings.IndexByte("nrtbf", c) >= 0 {
+		return i + 1
+	}
+	if _, ok := unit(s[i-1:]); ok {
+		return i + 5
+	}
+	return i
+}

@@ -251,7 +251,7 @@ func (sc *scanner) placed(n name, end int) int {
 	if stop := sc.tryPlaces(tries, n, end); stop > end {
 		return stop
 	}
-	if n.kind == spoken || sure && (n.text[0] == '-' || variable.MatchString(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
+	if n.kind == spoken || sure && (n.text[0] == '-' || variable(n.text) && strings.Contains(n.text, "_")) { // ENV API_TOKEN 123abc
 		return sc.spoken(n, end)
 	}
 	return end
@@ -287,7 +287,7 @@ func (sc *scanner) spoken(n name, end int) int {
 	if v == end || v >= len(s) {
 		return end
 	}
-	flag, upper := n.text[0] == '-', variable.MatchString(n.text)
+	flag, upper := n.text[0] == '-', variable(n.text)
 	if q := quoteAt(s, v); q != "" {
 		from := v + len(q)
 		stop, ok := sc.closing(from, q)

@@ -22,8 +22,7 @@ var (
 	dotted   = pattern.New(`\A[A-Za-z_]+(?:\.[A-Za-z_]+)+\z`)
 	hexForm  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)=(?:0x)?[0-9a-fA-F]{64}\z`)
 	openName = pattern.New(`public|cache|primary`)
-	// names of variables, and those such as STRIPE_KEY
-	variable    = pattern.New(`\A[A-Z_][A-Z0-9_-]{2,}\z`)
+	// a variable such as STRIPE_KEY
 	keyVariable = pattern.New(`\A(?:[A-Z_][A-Z0-9_-]*)?_KEY\z`)
 	// longLine is a line of a private key.
 	longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
@@ -36,10 +35,6 @@ var (
 	exampleForm  = pattern.New(`(?i)example|your|dummy|sample|placeholder|changeme|replace|secret|password|token|xxx|\.\.\.|1234567|abcdefg|abc123|foo|test|here|fake|demo|000000|redacted|deadbeef`)
 	// separator is what may be between a name and its value, as its last group; <- is of R.
 	separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-) ?(?:["'\x60\\&])|(:)(?:[^:/=]|/(?:[^/]|\z)|\z))`)
-	// portForm is a port as .pgpass has it.
-	portForm = pattern.New(`\A:(?:\*|\d{4,}:)`)
-	// maskForm is a mask: ours, or one of another program such as [REDACTED_JWT].
-	maskForm = pattern.New(`\A(?i:\[redacted)[A-Z0-9_-]*\]`)
 	// hashForm is the hash of a password.
 	hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]{23,}`)
 	// unescapedForm is a password whose signs end a host, up to its @.
@@ -52,8 +47,6 @@ var (
 	// partedKeys are keys that are known by their parts: of bots of Telegram and Discord, of
 	// Terraform, of Airtable. Each begins with a word and a sign.
 	partedKeys = pattern.New(`\A(?:(?:bot)?\d{8,11}:[\w-]{33,}|\w{14}\.atlasv1\.[\w-]+|pat\w{14}\.[0-9a-f]{32,}|[\w-]{23,28}\.[\w-]{6}\.[\w-]{26,})`)
-	// escapeForm is backslashes and what they escape: the n of \n belongs to no word.
-	escapeForm = pattern.New(`\A\\+(?:[nrtbf]|u[0-9a-fA-F]{4})?`)
 	// quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
 	// it is an entity, and '\” is one in what a shell has in quotes.
 	quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")

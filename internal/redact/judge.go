@@ -26,7 +26,7 @@ func (sc *scanner) placeholder(begin, end int) bool {
 // sayName reports whether a value is the name of a secret: password, API_KEY, <token>.
 func sayName(value string) bool {
 	value = strings.Trim(value, `"'<>[]{}()`)
-	if variable.MatchString(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
+	if variable(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
 		return true
 	}
 	return run(value, 0, letters|dashes) == len(value) && slices.Contains(ownNames, compact(value))
@@ -83,6 +83,11 @@ func (sc *scanner) looksSecret(begin, end int) bool {
 	value := sc.s[begin:min(end, begin+far)]
 	number := run(strings.TrimPrefix(value, "v"), 0, digits|dots|dashes) // a version, a date, a number and its unit
 	return strings.IndexFunc(value, func(r rune) bool { return r < 0x80 && alphabets[r]&letters != 0 }) >= 0 && number*2 < len(value)
+}
+
+// variable reports whether a word is one of capitals, as names of variables are.
+func variable(word string) bool {
+	return len(word) > 2 && word[0] > '9' && run(word, 0, uppers|digits|dashes) == len(word)
 }
 
 // hexKey reports whether a value is a key in hexadecimal, by its name. What names of checksums

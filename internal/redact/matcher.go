@@ -13,9 +13,14 @@ import (
 const minBase64 = 8
 
 // matcher finds known values and their echoes. It is immutable; nil finds nothing.
+//
+// It looks at windows as long as its shortest pattern and moves by how far the last
+// two bytes of a window are from the end of any pattern's beginning (Wu and Manber).
 type matcher struct {
-	patterns []string        // the longest first
-	first    [pairs][]string // those that begin with two bytes
+	patterns []string // the longest first
+	window   int
+	shift    []uint8 // by pair
+	ending   [][]int // by pair: the patterns whose window it ends
 }
 
 // pairs is the number of classes of two bytes.
@@ -34,11 +39,19 @@ func newMatcher(secrets []string, shortest int) *matcher {
 	if len(all) == 0 {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	m := &matcher{patterns: all}
-	for _, p := range all {
-		pair := pairOf(p[0], p[1])
-		m.first[pair] = append(m.first[pair], p)
+	slices.SortFunc(all, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	all = slices.Compact(all)
+	m := &matcher{patterns: all, window: min(len(all[len(all)-1]), 255), ending: make([][]int, pairs)}
+	m.shift = slices.Repeat([]uint8{uint8(m.window - 1)}, pairs) //nolint:gosec // at most 254
+	for n, p := range m.patterns {
+		for i := 1; i < m.window; i++ {
+			at := pairOf(p[i-1], p[i])
+			m.shift[at] = min(m.shift[at], uint8(m.window-1-i)) //nolint:gosec // at most 254
+		}
+		last := pairOf(p[m.window-2], p[m.window-1])
+		m.ending[last] = append(m.ending[last], n)
 	}
 	return m
 }
@@ -74,15 +87,21 @@ func inside(enc *base64.Encoding, s string, shift int) string {
 	return all[min(begin, end):end]
 }
 
-// next returns the first pattern in text from an offset on, the longest if several
-// begin there.
+// next returns the first pattern in text from an offset on, the longest if several begin there.
 func (m *matcher) next(text string, from int) (span, bool) {
-	for i := from + 1; i < len(text); i++ {
-		for _, p := range m.first[pairOf(text[i-1], text[i])] {
-			if strings.HasPrefix(text[i-1:], p) {
-				return span{begin: i - 1, end: i - 1 + len(p), with: Mask}, true
+	for i := from + m.window - 1; i < len(text); {
+		at := pairOf(text[i-1], text[i])
+		if step := int(m.shift[at]); step > 0 {
+			i += step
+			continue
+		}
+		begin := i - m.window + 1
+		for _, n := range m.ending[at] {
+			if strings.HasPrefix(text[begin:], m.patterns[n]) {
+				return span{begin: begin, end: begin + len(m.patterns[n]), with: Mask}, true
 			}
 		}
+		i++
 	}
 	return span{}, false
 }

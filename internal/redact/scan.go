@@ -37,12 +37,17 @@ func scan(text string, keys bool, looked *int) []span {
 	return merged(sc.spans)
 }
 
-// maskAt returns the length of a mask that s begins with; 0 if there is none.
+// maskAt returns the length of a mask that s begins with: ours, or one of another
+// program such as [REDACTED_JWT]. 0 if there is none.
 func maskAt(s string) int {
-	if !strings.HasPrefix(s, "[") {
+	if len(s) < len(Mask) || s[0] != '[' || !strings.EqualFold(s[:len(Mask)-1], Mask[:len(Mask)-1]) {
 		return 0
 	}
-	return len(maskForm.FindString(s))
+	end := run(s, len(Mask)-1, uppers|digits|dashes)
+	if at(s, end) != ']' {
+		return 0
+	}
+	return end + 1
 }
 
 // mask adds a span, unless it is masked already or empty. It returns its end.
@@ -99,6 +104,8 @@ func (sc *scanner) named(k kind, begin, end int) int {
 		return sc.value(n, v)
 	case ok:
 		return v
+	case k == scheme && run(s, behindSpace(s, end), token|dots|signs)-end <= 8: // a word
+		return end
 	case k == scheme:
 		return sc.tryPlaces(bearers, n, end)
 	}
@@ -114,8 +121,11 @@ func separated(s string, i int) (v int, quote string, ok bool) {
 		i++
 	}
 	i = behindSpace(s, i)
-	if c := at(s, i); c == 0 || strings.IndexByte("=:<%\xEF", c) < 0 {
+	switch c, next := at(s, i), at(s, i+1); {
+	case c == 0 || strings.IndexByte("=:<%\xEF", c) < 0:
 		return i, quote, false
+	case c == ':' && (next == ' ' || next == '"'):
+		return behindSpace(s, i+1), quote, true
 	}
 	m := separator.FindStringSubmatchIndex(s[i:min(len(s), i+8)])
 	if m == nil {
@@ -133,7 +143,7 @@ func (sc *scanner) colon(i int) int {
 			return sc.address(i + len(slashes))
 		}
 	}
-	if c := at(s, i+1); (c == '*' || alphabets[c]&digits != 0) && !sc.keys && portForm.MatchString(s[i:min(len(s), i+far)]) {
+	if port := run(s, i+1, digits); !sc.keys && (at(s, i+1) == '*' || port-i > 4 && at(s, port) == ':') {
 		sc.hits[passLine] = append(sc.hits[passLine], i)
 	}
 	return i + 1

@@ -207,7 +207,10 @@ func (sc *scanner) scalar(n name, v int) int {
 
 // bare returns where a value without quotes ends that begins at v.
 func (sc *scanner) bare(v int, json bool) int {
-	return sc.find("bare "+strconv.FormatBool(json), v, func(s string, v int) int { return bare(s, v, json) })
+	if json {
+		return sc.find("in JSON", v, func(s string, v int) int { return bare(s, v, true) })
+	}
+	return sc.find("bare", v, func(s string, v int) int { return bare(s, v, false) })
 }
 
 func bare(s string, v int, json bool) int {
