@@ -33,7 +33,7 @@ func Match(pattern, name string) bool {
 }
 
 // ErrName says that a pattern has a name that no path has.
-var ErrName = errors.New("it has an empty name, . or ..")
+var ErrName = errors.New("there is an empty name, . or .. in it")
 
 // ValidPattern says what is wrong with a pattern, if anything.
 func ValidPattern(pattern string) error {
