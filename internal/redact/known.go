@@ -10,15 +10,13 @@ import (
 // "not-needed"), and would be found in ordinary text.
 const minExact = 12
 
-// Exact takes values out of text wherever they occur, and nothing else: what only
-// looks like a secret stays. It is for text that counts, such as the replies of
-// models, where a Redactor would change answers. It is immutable and safe for
-// concurrent use; nil and the zero value change nothing.
+// Exact takes values out of text wherever they occur, and nothing else: what only looks like a
+// secret stays. It is for text that counts, such as the replies of models, where a Redactor would
+// change answers. It is safe for concurrent use; nil and the zero value change nothing.
 type Exact struct{ known *matcher }
 
-// NewExact returns an Exact for values as they are and in all their echoes: with the
-// escapes of JSON, of URLs and of HTML, also one in another, in hexadecimal and in
-// base64, alone or with what is around them. Those below 12 bytes are left out.
+// NewExact returns an Exact for values as they are and in all their echoes: with escapes, also one
+// in another, in hexadecimal and in base64. Those below 12 bytes are left out.
 func NewExact(secrets ...string) *Exact { return &Exact{known: newMatcher(secrets, minExact)} }
 
 // values returns what is looked for; nil if there is nothing.

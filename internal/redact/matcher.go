@@ -8,10 +8,6 @@ import (
 	"strings"
 )
 
-// minBase64 is the length in bytes from which a value is looked for in base64 and
-// in hexadecimal; what is sure of shorter ones would be found in ordinary text.
-const minBase64 = 8
-
 // matcher finds known values and their echoes. It is immutable; nil finds nothing.
 //
 // It looks at windows as long as its shortest pattern and moves by how far the last
@@ -64,6 +60,7 @@ func echoes(s string) []string {
 		v, _ := (&view{text: s}).decoded(c)
 		out = append(out, v.text)
 	}
+	const minBase64 = 8 // what is sure of shorter ones would be found in ordinary text
 	if len(s) >= minBase64 {
 		lower := hex.EncodeToString([]byte(s))
 		out = append(out, lower, strings.ToUpper(lower))

@@ -77,13 +77,10 @@ func (r *Redactor) Lines(lines []string) []string {
 // Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
 func Lines(lines []string) []string { return New().Lines(lines) }
 
-// maxRounds bounds how often a text is looked at: one that changes each time, which no rule
-// should make, is masked whole.
-const maxRounds = 100
-
-// repeat calls clean until it changes a text no more: each call masks more bytes.
+// repeat calls clean until it changes a text no more: each call masks more bytes. A text that still
+// changes after many calls, which no rule should make, is masked whole.
 func repeat(text string, clean func(string) string) string {
-	for range maxRounds {
+	for range 100 {
 		next := clean(text)
 		if next == text {
 			return text
