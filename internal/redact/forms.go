@@ -59,7 +59,7 @@ var (
 	// schemeForm is the scheme of a header before a secret.
 	schemeForm = pattern.New(`\A(?i:bearer|basic|token|digest|negotiate|apikey|bot|key)[ \t]+`)
 	// a private key in PEM, without an end up to the quote that ends a text in JSON, or the end of all
-	block = pattern.New(`(` + blockBegin + `[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----)[^"]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----|()\\*"|\z)`)
+	block = pattern.New(`(` + blockBegin + `[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----)[^"]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----|\\*"|\z)`)
 	// what is before a key of PuTTY: how many lines of base64 follow
 	keyCount = pattern.New(`Private-Lines: (\d{1,3})(?:\r?\n|(?:\\+r)?\\+n)`)
 	// A line of a key, behind what a listing puts before it: its number, the sign of a difference

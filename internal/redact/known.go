@@ -86,10 +86,7 @@ func (e *Exact) Ready(text string) int { return e.values().ready(text) }
 func (e *Exact) JSON(raw json.RawMessage) json.RawMessage {
 	text := string(raw)
 	clean := e.Text(text)
-	if clean == text {
-		return raw
-	}
-	if !json.Valid([]byte(clean)) && json.Valid(raw) {
+	if clean != text && !json.Valid([]byte(clean)) && json.Valid(raw) {
 		return json.RawMessage(`"` + Mask + `"`)
 	}
 	return json.RawMessage(clean)

@@ -111,11 +111,6 @@ func compact(name string) string {
 // secretName reports whether a key or header holds a secret. A name such as
 // api_key_env holds the name of one, and PWD a folder; both are no secrets.
 func secretName(name string) bool {
-	switch kindOf(name) {
-	case strong, spoken, header, jar, signed:
-		return true
-	case working:
-		return name != "PWD"
-	}
-	return compact(name) == "credentials"
+	k := kindOf(name)
+	return k.sure() || k == header || k == jar || k == signed || k == working && name != "PWD" || compact(name) == "credentials"
 }

@@ -42,8 +42,7 @@ func Text(s string) string { return New().Text(s) }
 
 // Keys returns s without what has the shape of a key, by itself; what is only under a name stays.
 func Keys(s string) string {
-	var looked int
-	return repeat(s, func(s string) string { return without(s, true, masked, &looked) })
+	return repeat(s, func(s string) string { return without(s, true, masked, new(int)) })
 }
 
 // Has reports whether there is what looks like a secret in s.
@@ -54,10 +53,7 @@ func IsSecret(name, text string) bool { return New().Entry(name, text) == Mask }
 
 // Text returns s without secrets. What it returns it does not change any more: a
 // mask stays as it is.
-func (r *Redactor) Text(s string) string {
-	var looked int
-	return r.text(s, &looked)
-}
+func (r *Redactor) Text(s string) string { return r.text(s, new(int)) }
 
 // text is Text, and counts the bytes that are looked at.
 func (r *Redactor) text(s string, looked *int) string {
@@ -67,10 +63,9 @@ func (r *Redactor) text(s string, looked *int) string {
 // Lines returns the lines of a document without secrets, as many as there were: those of a
 // private key that goes over several as a mask each.
 func (r *Redactor) Lines(lines []string) []string {
-	var looked int
 	text := strings.Join(lines, "\n")
 	return strings.Split(repeat(text, func(s string) string {
-		return without(maskedLines(s, r.known.spans(s)), false, maskedLines, &looked)
+		return without(maskedLines(s, r.known.spans(s)), false, maskedLines, new(int))
 	}), "\n")
 }
 
@@ -156,10 +151,9 @@ type Finding struct {
 // Find returns where documents that people read hold secrets, in the order of lines: less than is
 // masked, no examples and nothing that may be a word.
 func Find(lines []string) (out []Finding) {
-	var looked int
 	text := strings.Join(lines, "\n")
 	found := map[int]bool{} // whether it has a known shape, by line
-	for _, s := range blocks(text, &looked) {
+	for _, s := range blocks(text, new(int)) {
 		if s.holdsKey(text) {
 			found[strings.Count(text[:s.begin], "\n")] = true
 		}
@@ -167,7 +161,7 @@ func Find(lines []string) (out []Finding) {
 	first := 0
 	for _, part := range pieces(text) {
 		for _, keys := range []bool{true, false} {
-			for _, s := range scan(part, keys, &looked) {
+			for _, s := range scan(part, keys, new(int)) {
 				if keys && s.holdsKey(part) || !keys && telling(part[s.begin:s.end]) {
 					line := first + strings.Count(part[:s.begin], "\n")
 					found[line] = found[line] || keys

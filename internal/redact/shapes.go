@@ -210,8 +210,5 @@ func (sc *scanner) partedAt(begin, end int) int {
 	if c := at(sc.s, end); n < 8 || n > 28 || c != '.' && c != ':' || c == '.' && n != 14 && n != 17 && n < 23 {
 		return end
 	}
-	if m := partedKeys.FindStringIndex(sc.s[begin:min(len(sc.s), end+near)]); m != nil {
-		return begin + m[1]
-	}
-	return end
+	return max(end, begin+len(partedKeys.FindString(sc.s[begin:min(len(sc.s), end+near)])))
 }

@@ -150,21 +150,17 @@ func textEnd(s string, from int, q string, inside bool) int {
 		switch c := s[i]; {
 		case c == '\n' || c == '\r':
 			return i
-		case c == mark && level == depth && !doubled(s, i, q):
-			return i - depth
 		case c == mark && level == depth:
-			i++
+			if depth > 0 || at(s, i+1) != mark || alphabets[at(s, i+2)]&words == 0 {
+				return i - depth
+			}
+			i++ // it is written twice, which is for one
 		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0, c == '"' && inside && slashes%2 == 0 && syntax(s[i+1:]):
 			return i - slashes
 		}
 		slashes = 0
 	}
 	return len(s)
-}
-
-// doubled reports whether the quote that ends at i is written twice, which is for one.
-func doubled(s string, i int, q string) bool {
-	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && alphabets[at(s, i+2)]&words != 0
 }
 
 // braced masks {value}. A brace alone begins a block.
