@@ -32,8 +32,7 @@ type view struct {
 	in   *view   // what it was decoded from; nil for a text as it is
 }
 
-// views yields text as it is and with its escapes decoded once and twice: those of all codings,
-// and those of each.
+// views yields text as it is, and with the escapes of all and of each coding decoded once and twice.
 func views(text string) iter.Seq[view] {
 	return func(yield func(view) bool) {
 		plain := view{text: text}
@@ -94,8 +93,7 @@ func (v *view) decoded(c coding) (view, bool) {
 // codings holds the coding of which a byte begins the escapes.
 var codings = [256]coding{'\\': inJSON, '%': inURL, '&': inHTML}
 
-// escape returns what the escape represents that text begins with, and its length; 0 if there is
-// none.
+// escape returns what the escape that text begins with represents, and its length; 0 without one.
 func escape(text string, c coding) (plain string, n int) {
 	switch codings[text[0]] & c {
 	case inJSON:
@@ -148,8 +146,7 @@ func entity(text string) (plain string, n int) {
 	return strings.ReplaceAll(plain, "\u00a0", " "), n
 }
 
-// original returns where a part of the view was in the text as it is. What an escape gave belongs
-// to it whole.
+// original returns where a part of the view was in the text. What an escape gave belongs to it whole.
 func (v *view) original(s span) span {
 	for ; v.in != nil; v = v.in {
 		s.begin, s.end = v.locate(s.begin, false), v.locate(s.end, true)

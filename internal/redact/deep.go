@@ -20,8 +20,7 @@ type cleaner struct {
 	keep []string
 }
 
-// clean returns a copy of v. Lists of numbers are shared with v, and lists of texts without a
-// secret: they may be long.
+// clean returns a copy of v. Lists that it need not change are shared with v: they may be long.
 func (c cleaner) clean(v reflect.Value) reflect.Value {
 	if slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Map}, v.Kind()) && v.IsNil() {
 		return v

@@ -62,12 +62,10 @@ var (
 	block = pattern.New(`(` + blockBegin + `[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----)[^"]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----|\\*"|\z)`)
 	// what is before a key of PuTTY: how many lines of base64 follow
 	keyCount = pattern.New(`Private-Lines: (\d{1,3})(?:\r?\n|(?:\\+r)?\\+n)`)
-	// A line of a key, behind what a listing puts before it: its number, the sign of a difference
-	// or of a quotation.
+	// a line of a key, behind what a listing has before it: a number, the sign of a difference
 	keyLine = pattern.New(`\A[ \t]*(?:\d+(?:→|\t|: |\| ))?[ \t]*[+>|-]?[ \t]*([A-Za-z0-9+/=]+|\[redacted\])(?:\r?\n|(?:\\+r)?\\+n|\z|\\*")`)
 	// keyForm is "API key" or the like, with the sign » before its second word.
 	keyForm = pattern.New(`(?i)(?:api|access|secret|private|account|license|encryption) *»key\z`)
-	// commandForm is what follows the value of an option, and no word of a sentence about it: nothing,
-	// another option, or no word.
+	// commandForm is what follows the value of an option: nothing, another option, or no word.
 	commandForm = pattern.New(`\A[ \t]*(?:\z|[\r\n\\|;&'"\x60-]|[^ ]*[/:=@])`)
 )

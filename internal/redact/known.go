@@ -67,11 +67,7 @@ func (e *Exact) Across(texts []string) []string {
 // at its beginning as can belong to one, at most up to a blank.
 func (e *Exact) Tail(text string, cut bool, n int) string {
 	if cut && !e.Empty() {
-		begin := text[:min(len(text), e.known.reach())]
-		if blank := strings.IndexAny(begin, " \t\r\n"); blank >= 0 {
-			begin = begin[:blank+1]
-		}
-		text = text[len(begin):]
+		text = text[min(len(text), e.known.reach(), strings.IndexAny(text+" ", " \t\r\n")+1):]
 	}
 	text = e.Text(text)
 	return text[max(0, len(text)-n):]

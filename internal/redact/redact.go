@@ -1,6 +1,5 @@
-// Package redact takes secrets out of text and of decoded data before they are
-// shown or stored: the known values wherever they occur, what has the shape of
-// a key, and what is under the name of a secret.
+// Package redact takes secrets out of text and of decoded data before they are shown or stored: the
+// known values wherever they occur, what has the shape of a key, and what is under a secret's name.
 //
 // Three tables hold what it looks for: keyShapes, the prefixes of keys; the names of secrets; and
 // contexts, the forms of commands and files in which a secret has no name. A scanner of our own
@@ -13,8 +12,7 @@
 // References, placeholders, code and sentences are no secrets. What looks random is a secret
 // only under a name that suggests it.
 //
-// It knows nothing about where secrets come from. A Redactor is immutable and
-// safe for concurrent use.
+// It knows nothing about where secrets come from. A Redactor is safe for concurrent use.
 package redact
 
 import (
@@ -33,8 +31,7 @@ const minKnown = 6
 // Redactor knows the secrets of a run.
 type Redactor struct{ known *matcher }
 
-// New returns a Redactor for the given secret values, which may be none. They are
-// found in all their echoes; those below 6 bytes are left out.
+// New returns a Redactor for the given secret values, if any; those below 6 bytes are left out.
 func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secrets, minKnown)} }
 
 // Text returns s without what looks like a secret.
@@ -51,8 +48,7 @@ func Has(s string) bool { return Text(s) != s }
 // IsSecret reports whether a text is a secret as a whole, also by the name that it is under.
 func IsSecret(name, text string) bool { return New().Entry(name, text) == Mask }
 
-// Text returns s without secrets. What it returns it does not change any more: a
-// mask stays as it is.
+// Text returns s without secrets. It does not change what it has returned: a mask stays as it is.
 func (r *Redactor) Text(s string) string { return r.text(s, new(int)) }
 
 // text is Text, and counts the bytes that are looked at.

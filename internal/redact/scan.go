@@ -91,13 +91,10 @@ func (sc *scanner) word(i int) int {
 // named looks at what is behind a name, and returns where to continue.
 func (sc *scanner) named(k kind, begin, end int) int {
 	s := sc.s
-	n := name{kind: k, text: s[begin:end], begin: begin}
-	if k == weak && n.text == "pass" && begin > 0 && s[begin-1] == '/' { // cmdkey /pass:x
-		n.kind = strong
-	}
 	v, quote, ok := separated(s, end)
-	if n.quote = quote; quote == "`" { // of Markdown
-		n.quote = ""
+	n := name{kind: k, text: s[begin:end], begin: begin, quote: strings.TrimPrefix(quote, "`")} // one of Markdown is none
+	if k == weak && n.text == "pass" && begin > 0 && s[begin-1] == '/' {                        // cmdkey /pass:x
+		n.kind = strong
 	}
 	switch {
 	case ok && v < len(s):
@@ -112,8 +109,7 @@ func (sc *scanner) named(k kind, begin, end int) int {
 	return sc.placed(n, end)
 }
 
-// separated returns where the value begins that a name has which ends at i, and the
-// quote that closes the name.
+// separated returns where the value of the name begins that ends at i, and the quote that closes it.
 func separated(s string, i int) (v int, quote string, ok bool) {
 	quote = quoteAt(s, i)
 	i += len(quote)

@@ -130,8 +130,7 @@ func (sc *scanner) closing(from int, q string) (end int, closed bool) {
 	return end, strings.HasPrefix(sc.s[end:], q)
 }
 
-// textEnd returns where a text ends that q is to close. inside says that it is part of one in
-// double quotes.
+// textEnd returns where a text ends that q is to close; inside one in double quotes, or not.
 func textEnd(s string, from int, q string, inside bool) int {
 	mark, depth := q[len(q)-1], len(q)-1
 	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
@@ -203,10 +202,11 @@ func (sc *scanner) scalar(n name, v int) int {
 
 // bare returns where a value without quotes ends that begins at v.
 func (sc *scanner) bare(v int, json bool) int {
+	kind := "bare"
 	if json {
-		return sc.find("in JSON", v, func(s string, v int) int { return bare(s, v, true) })
+		kind = "in JSON"
 	}
-	return sc.find("bare", v, func(s string, v int) int { return bare(s, v, false) })
+	return sc.find(kind, v, func(s string, v int) int { return bare(s, v, json) })
 }
 
 func bare(s string, v int, json bool) int {
@@ -226,8 +226,7 @@ func bare(s string, v int, json bool) int {
 	return i
 }
 
-// inConnection reports whether a name is in the string of a connection, whose values go up to the
-// next semicolon.
+// inConnection reports whether a name is in the string of a connection: its value ends at a semicolon.
 func (sc *scanner) inConnection(n name) bool {
 	at := sc.hits[connection]
 	return strings.Contains(sc.before(n), ";»") && len(at) > 0 && at[len(at)-1] > n.begin-near
