@@ -17,8 +17,7 @@ const (
 	inJSON coding = 1 << iota // \n, \/, \u003c
 	inURL                     // %2F, %2f
 	inHTML                    // &amp; &#39; &#x27;
-
-	inAll = inJSON | inURL | inHTML
+	inAll  = inJSON | inURL | inHTML
 )
 
 // maxEscape is the length in bytes of the longest escape that is decoded: a pair of surrogates.

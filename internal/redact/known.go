@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// minExact is the length in bytes from which Exact looks for a value. Shorter ones
-// are what people write instead of a key that no one asks for ("none",
-// "not-needed"), and would be found in ordinary text.
+// minExact is the length in bytes from which Exact looks for a value: shorter ones, as "none" and
+// "not-needed", are written instead of a key that no one asks for, and are in ordinary text.
 const minExact = 12
 
 // Exact takes values out of text wherever they occur, and nothing else: what only looks like a
@@ -36,8 +35,7 @@ func (e *Exact) Has(text string) bool { return len(e.values().spans(text)) > 0 }
 // Text returns text without the values.
 func (e *Exact) Text(text string) string { return e.values().text(text) }
 
-// Across returns texts that are read one after the other without the values that are
-// in all of them together: the mask is where a value begins.
+// Across returns texts without the values that are in all of them together, each masked where it begins.
 func (e *Exact) Across(texts []string) []string {
 	spans := e.values().spans(strings.Join(texts, ""))
 	if len(spans) == 0 {

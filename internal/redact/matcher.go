@@ -73,8 +73,7 @@ func echoes(s string) []string {
 	return slices.DeleteFunc(out, func(form string) bool { return len(form) < minKnown || strings.Contains(Mask, form) })
 }
 
-// inside returns what is sure of the base64 of a text that has s after shift bytes,
-// counted modulo 3, whatever is around it.
+// inside returns what is sure of the base64 of a text that has s after shift bytes, modulo 3.
 func inside(enc *base64.Encoding, s string, shift int) string {
 	all := enc.EncodeToString(append(make([]byte, shift), s...))
 	begin, end := (shift*8+5)/6, len(all)
@@ -119,8 +118,7 @@ func (m *matcher) spans(text string) (all []span) {
 // text returns text with the mask instead of all that is found.
 func (m *matcher) text(text string) string { return masked(text, m.spans(text)) }
 
-// ready returns how much of the beginning of text nothing behind text can change:
-// no value begins there and ends later, or may do so.
+// ready returns how much of the beginning of text is sure: no value may begin there and end later.
 func (m *matcher) ready(text string) int {
 	if m == nil {
 		return len(text)

@@ -45,7 +45,6 @@ var names = []ending{
 	// tokens of a text, and folders
 	{none, false, "maxtoken eostoken bostoken padtoken unktoken septoken clstoken masktoken stoptoken pertoken nexttoken", 0},
 	{none, false, "firsttoken lasttoken newtoken specialtoken endtoken starttoken subtoken oldpwd", 0},
-
 	{strong, false, "token password passwd pwd passphrase passcode secret apikey accesskey secretkey privatekey", 0},
 	{strong, false, "accountkey sharedkey signingkey encryptionkey masterkey authkey subscriptionkey storagekey", 0},
 	{strong, false, "servicekey serviceskey decryptionkey appkey consumerkey secretkeybase amzsignature psk mnemonic", 0},

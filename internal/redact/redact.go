@@ -24,8 +24,7 @@ import (
 // Mask replaces a secret.
 const Mask = "[redacted]"
 
-// minKnown is the length below which a known value is not searched for: it
-// would tear up ordinary text, and is no secret worth the name.
+// minKnown is the least length of a known value: shorter ones would tear up ordinary text.
 const minKnown = 6
 
 // Redactor knows the secrets of a run.

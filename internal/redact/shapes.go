@@ -137,8 +137,7 @@ func (sc *scanner) keyAt(i int) span {
 	return key
 }
 
-// keyEnd returns where the key of a shape ends that begins at i; i if it is none. The rest of
-// it may be on the next line.
+// keyEnd returns where a key of a shape ends at i, with its rest on the next line masked; i if none.
 func (sc *scanner) keyEnd(s shape, i int) int {
 	if s.set&parts != 0 {
 		return sc.webToken(i)

@@ -15,14 +15,13 @@ type name struct {
 
 // quoteAt returns the quote that is at i; "" if there is none.
 func quoteAt(s string, i int) string {
-	if c := at(s, i); c == 0 || strings.IndexByte("\\\"'`&", c) < 0 {
-		return ""
-	}
-	if c, next := s[i], at(s, i+1); c == '"' || c == '`' || c == '\'' && next != '\\' {
+	switch c, next := at(s, i), at(s, i+1); {
+	case c == '"', c == '`', c == '\'' && next != '\\':
 		return s[i : i+1]
+	case c == '\'', c == '\\', c == '&':
+		return quoteForm.FindString(s[i:min(len(s), runOf(s, i+1, '\\')+6)])
 	}
-	end := runOf(s, i+1, '\\') // more of them than the window holds are looked at once
-	return quoteForm.FindString(s[i:min(len(s), end+6)])
+	return ""
 }
 
 // value masks what is at v under a name, and returns where to continue.
