@@ -60,9 +60,8 @@ func (e *Exact) Across(texts []string) []string {
 	return out
 }
 
-// Tail returns the end of text without the values, at most n bytes. cut says that text
-// is itself the end of a longer one, and may begin within a value: as much is left out
-// at its beginning as can belong to one, at most up to a blank.
+// Tail returns the end of text without the values, at most n bytes. If text is cut at its beginning,
+// as much is left out there as can belong to a value, at most up to a blank.
 func (e *Exact) Tail(text string, cut bool, n int) string {
 	if cut && !e.Empty() {
 		text = text[min(len(text), e.known.reach(), strings.IndexAny(text+" ", " \t\r\n")+1):]

@@ -64,7 +64,7 @@ func (r *Redactor) Lines(lines []string) []string {
 	}), "\n")
 }
 
-// Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
+// Lines is Redactor.Lines without known values.
 func Lines(lines []string) []string { return New().Lines(lines) }
 
 // repeat calls clean until it changes a text no more: each call masks more bytes. A text that still
@@ -80,8 +80,7 @@ func repeat(text string, clean func(string) string) string {
 	return Mask
 }
 
-// Ready returns how many bytes of the beginning of text hold the known values whole,
-// whatever follows text: the rest may be the beginning of one.
+// Ready returns how many bytes of the beginning of text hold known values whole, whatever follows.
 func (r *Redactor) Ready(text string) int { return r.known.ready(text) }
 
 // without returns text without what looks like a secret, or only what has the shape of a key.
