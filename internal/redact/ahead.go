@@ -72,8 +72,7 @@ func lineEnd(s string, i int) int {
 // endsText reports whether the quote at i looks like the end of a text in JSON.
 func endsText(s string, i int) bool { return i+1 >= len(s) || alphabets[s[i+1]]&words == 0 }
 
-// trimmed leaves out brackets at the end of a value that were opened before it; it looks no
-// further back than far.
+// trimmed leaves out brackets that end a value and were opened before it; it looks back up to far.
 func (a *ahead) trimmed(v, end int) int {
 	const opening, closing = "([{", ")]}"
 	mask := v + maskAt(a.s[v:])
@@ -86,8 +85,7 @@ func (a *ahead) trimmed(v, end int) int {
 	return end
 }
 
-// inText reports whether what is at v is inside a text in double quotes that begins before it,
-// on its line.
+// inText reports whether v is inside a text in double quotes that begins before it, on its line.
 func (a *ahead) inText(v int) bool {
 	if a.toggles == nil {
 		a.toggles = toggles(a.s)
@@ -124,8 +122,7 @@ func runOf(s string, i int, c byte) int { return len(s) - len(strings.TrimLeft(s
 
 func behindSpace(s string, i int) int { return run(s, i, blanks) }
 
-// behindEscape returns where text continues behind backslashes and what they escape:
-// the n of \n belongs to no word.
+// behindEscape returns where backslashes and what they escape end: the n of \n belongs to no word.
 func behindEscape(s string, i int) int {
 	i = runOf(s, i, '\\')
 	if c := at(s, i); c != 0 && strings.IndexByte("nrtbf", c) >= 0 {

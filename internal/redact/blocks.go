@@ -28,10 +28,7 @@ const blockBegin = "-----BEGIN "
 func blocks(text string, looked *int) (spans []span) {
 	*looked += 2 * len(text)
 	for _, m := range block.Regexp().FindAllStringSubmatchIndex(text, -1) {
-		end := m[1]
-		if m[4] > 0 { // before the quote
-			end = m[4]
-		}
+		end := m[0] + len(strings.TrimRight(text[m[0]:m[1]], "\\\""))
 		spans = append(spans, span{begin: m[0], end: end, with: Mask, body: m[3] - m[2]})
 	}
 	for _, m := range keyCount.Regexp().FindAllStringSubmatchIndex(text, -1) {

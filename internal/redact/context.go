@@ -46,9 +46,6 @@ var macros = func() *strings.Replacer {
 	return strings.NewReplacer(all...)
 }()
 
-// sinks read a secret from the command before them.
-const sinks = `--password-stdin|--pass-stdin|--with-token|--passphrase-fd|sudo (?:-S|--stdin)|chpasswd|passwd --stdin|secrets? (?:put|set|create|import)|versions add|pass(?:in)?[ :]stdin|cryptsetup|vault |--auth-token -`
-
 // Contexts that others refer to.
 const (
 	connection = iota // what strings of connections begin with
@@ -75,7 +72,8 @@ var contexts = []context{
 	{words: "secret", form: form(`[ \t](?:--body[ =]|-b[ \t]*)«V»`)},
 	{words: "secretsmanager", form: form(`--secret-string[ =]«V»`)},
 	{words: "securestring", form: form(`--value[ =]«V»`)},
-	{words: "echo printf", form: form(`(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:\\*['"]?%s\S*[ \t]+)?(?:«Q»|([^\s"'\x60\\|;&-][^"'\x60\\|\n]*?))[ \t]*\|[^|\n][^\n]*?(?:` + sinks + `)`), need: anyValue},
+	{words: "echo printf", form: form(`(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:\\*['"]?%s\S*[ \t]+)?(?:«Q»|([^\s"'\x60\\|;&-][^"'\x60\\|\n]*?))[ \t]*\|[^|\n][^\n]*?(?:` + // into what reads a secret from it
+		`--password-stdin|--pass-stdin|--with-token|--passphrase-fd|sudo (?:-S|--stdin)|chpasswd|passwd --stdin|secrets? (?:put|set|create|import)|versions add|pass(?:in)?[ :]stdin|cryptsetup|vault |--auth-token -)`), need: anyValue},
 	{words: "net", form: form(`(?i)net[ \t]+use(?:[ \t]+[a-z]:)?[ \t]+\\{2,}\S+(?:[ \t]+/\S+)*[ \t]+([^\s/"'*\\\[][^\s"'\\]*)`)},
 	{words: "net", form: form(`(?i)net[ \t]+user[ \t]+«W»[ \t]+([^\s/"'*\\\[][^\s"'\\]*)[ \t]+/(?:add|active)`)},
 	{words: "identified", form: form(`(?i)identified(?:[ \t]+\w+){0,3}[ \t]+by[ \t]+«Q»`), need: anyValue},
@@ -117,8 +115,7 @@ func (sc *scanner) inContexts() {
 	}
 }
 
-// commandEnd returns where the command or sentence ends that i is in: with its line, unless
-// that is continued.
+// commandEnd returns where the command ends that i is in: with its line, unless that is continued.
 func commandEnd(s string, i int) int {
 	for ; i < len(s); i++ {
 		if s[i] == '\n' && (i == 0 || s[i-1] != '\\') {
@@ -230,9 +227,8 @@ var (
 	settingFor   = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
 )
 
-// placed masks a value that belongs to a name by its place: in a call, a row of a table, a typed
-// declaration, an element of XML, a sentence. It returns where to continue; the end of the name
-// if there is none.
+// placed masks a value that belongs to a name by its place: in a call, a row of a table, an element
+// of XML, a sentence. It returns where to continue; the end of the name if there is none.
 func (sc *scanner) placed(n name, end int) int {
 	s := sc.s
 	sure := n.kind.sure()

@@ -17,8 +17,7 @@ const (
 	inJSON coding = 1 << iota // \n, \/, \u003c
 	inURL                     // %2F, %2f
 	inHTML                    // &amp; &#39; &#x27;
-
-	inAll = inJSON | inURL | inHTML
+	inAll  = inJSON | inURL | inHTML
 )
 
 // maxEscape is the length in bytes of the longest escape that is decoded: a pair of surrogates.
@@ -32,8 +31,7 @@ type view struct {
 	in   *view   // what it was decoded from; nil for a text as it is
 }
 
-// views yields text as it is and with its escapes decoded once and twice: those of all codings,
-// and those of each.
+// views yields text as it is, and with the escapes of all and of each coding decoded once and twice.
 func views(text string) iter.Seq[view] {
 	return func(yield func(view) bool) {
 		plain := view{text: text}
@@ -64,10 +62,12 @@ func (v *view) decoded(c coding) (view, bool) {
 	out := view{in: v}
 	var b strings.Builder
 	text, from := v.text, 0
-	for i := nextEscape(text, 0, c); i < len(text); {
+	for i := 0; i < len(text); i++ {
+		if codings[text[i]]&c == 0 {
+			continue
+		}
 		plain, n := escape(text[i:], c)
 		if n == 0 {
-			i = nextEscape(text, i+1, c)
 			continue
 		}
 		if from == 0 {
@@ -79,7 +79,7 @@ func (v *view) decoded(c coding) (view, bool) {
 		b.WriteString(plain)
 		out.at = append(out.at, int32(begin), int32(i), int32(b.Len()), int32(i+n)) //nolint:gosec // texts are shorter than 2 GiB
 		from = i + n
-		i = nextEscape(text, from, c)
+		i = from - 1
 	}
 	if from == 0 {
 		return *v, false
@@ -92,16 +92,7 @@ func (v *view) decoded(c coding) (view, bool) {
 // codings holds the coding of which a byte begins the escapes.
 var codings = [256]coding{'\\': inJSON, '%': inURL, '&': inHTML}
 
-// nextEscape returns where the next escape may begin.
-func nextEscape(text string, i int, c coding) int {
-	for i < len(text) && codings[text[i]]&c == 0 {
-		i++
-	}
-	return i
-}
-
-// escape returns what the escape represents that text begins with, and its length; 0 if there is
-// none.
+// escape returns what the escape that text begins with represents, and its length; 0 without one.
 func escape(text string, c coding) (plain string, n int) {
 	switch codings[text[0]] & c {
 	case inJSON:
@@ -154,8 +145,7 @@ func entity(text string) (plain string, n int) {
 	return strings.ReplaceAll(plain, "\u00a0", " "), n
 }
 
-// original returns where a part of the view was in the text as it is. What an escape gave belongs
-// to it whole.
+// original returns where a part of the view was in the text. What an escape gave belongs to it whole.
 func (v *view) original(s span) span {
 	for ; v.in != nil; v = v.in {
 		s.begin, s.end = v.locate(s.begin, false), v.locate(s.end, true)

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Strings returns v with all texts in it as mask returns them, at any depth: in the exported
-// fields of structs, in lists, behind pointers and interfaces, and the values of maps.
-// Fields named in keep, such as those of paths, stay as they are. v itself is not
-// changed. Unlike Redactor.Value it knows nothing of what a name promises.
+// Strings returns v with all texts in it as mask returns them, at any depth: in exported fields, lists
+// and values of maps, behind pointers and interfaces. Fields named in keep stay as they are, and v is
+// not changed. Unlike Redactor.Value it knows nothing of what a name promises.
 func Strings[T any](mask func(string) string, v T, keep ...string) T {
 	out := reflect.ValueOf(&v).Elem()
 	out.Set(cleaner{text: mask, keep: keep}.clean(out))
@@ -20,8 +19,7 @@ type cleaner struct {
 	keep []string
 }
 
-// clean returns a copy of v. Lists of numbers are shared with v, and lists of texts without a
-// secret: they may be long.
+// clean returns a copy of v. Lists that it need not change are shared with v: they may be long.
 func (c cleaner) clean(v reflect.Value) reflect.Value {
 	if slices.Contains([]reflect.Kind{reflect.Interface, reflect.Pointer, reflect.Map}, v.Kind()) && v.IsNil() {
 		return v

@@ -4,8 +4,7 @@ import "github.com/seed-f4525e22/skillopt/internal/pattern"
 
 // The forms of what is around secrets, of values that are none, and of keys in several parts.
 var (
-	// references are values that say where a secret is, and hold none: variables of shells, of
-	// templates and of programs, options and files, and what is in angle brackets.
+	// references say where a secret is: variables, options and files, and what is in angle brackets.
 	references = pattern.New(`\A(?:\$\w+|(?:[^{}\s]{0,4}\$?\{[\w.\[\]"'():-]*\}?)+|\$[({][^\n]*|\{\{[^\n]*|\$env:\w+|%(?:[sdqv]|\w+%|\(\w+\)s)|[#@]\{[^\n]*|@/[^\n]*|<[^\n]*|-{1,2}[A-Za-z-]*|\s[^\n]*|!(?:secret|vault|env|ref|include|sub)\b[^\n]*` +
 		`|(?:[A-Za-z_]\w*(?:\.|::))*(?:env|environ|ENV|Env|getenv|Getenv|secrets|vars)(?:[.\[(]|::)[^\n]*)\z`)
 	// fillings are what people write where others fill in a secret of their own.
@@ -26,8 +25,7 @@ var (
 	keyVariable = pattern.New(`\A(?:[A-Z_][A-Z0-9_-]*)?_KEY\z`)
 	// longLine is a line of a private key.
 	longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
-	// lowerWords are runs of letters that may be words; madeUpForm and countingForm are in keys, and
-	// exampleForm in values, that documents make up.
+	// madeUpForm and countingForm are in keys, exampleForm is in values, that documents make up.
 	madeUpForm   = pattern.New(`(?i)example|your|placeholder|dummy|sample|changeme|replace|xxxxx|here$|fake|redacted`)
 	countingForm = pattern.New(`(?i)123456|abcdef|abc123`)
 	vowels       = pattern.New(`[aeiouAEIOU]`)
@@ -37,18 +35,17 @@ var (
 	separator = pattern.New(`\A(?:(=+>?|:=|＝|：|%3[adAD])|(<-) ?(?:["'\x60\\&])|(:)(?:[^:/=]|/(?:[^/]|\z)|\z))`)
 	// hashForm is the hash of a password.
 	hashForm = pattern.New(`\A\$(?:[156y]\$|2[aby]\$|argon2|scrypt\$|pbkdf2)[\w.+/=~$,-]{23,}`)
+	// hostForm is a host, with what is before it.
+	hostForm = pattern.New(`\A[^/?#"'<>\\\x60\x00-\x20]*`)
 	// unescapedForm is a password whose signs end a host, up to its @.
 	unescapedForm = pattern.New("\\A[^:@/?#\\s\"'<>\\\\`\\[]+:(\\d*[^\\d/?#\\s\"'<>\\\\`][^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
 	// caseChange is a capital that follows a small letter.
 	caseChange = pattern.New(`[a-z][A-Z]`)
-	// wrap is between the two parts of a key that is broken over two lines: the end of a line,
-	// maybe with what a program has for that, and a margin.
+	// wrap is between the parts of a key that is broken over two lines: an end of a line and a margin.
 	wrap = pattern.New(`\A(?:\\?\r?\n|(?:\\r)?\\n)[ \t]*(?:[+>|][ \t]+)?`)
-	// partedKeys are keys that are known by their parts: of bots of Telegram and Discord, of
-	// Terraform, of Airtable. Each begins with a word and a sign.
+	// partedKeys are known by their parts: of bots of Telegram and Discord, of Terraform, of Airtable.
 	partedKeys = pattern.New(`\A(?:(?:bot)?\d{8,11}:[\w-]{33,}|\w{14}\.atlasv1\.[\w-]+|pat\w{14}\.[0-9a-f]{32,}|[\w-]{23,28}\.[\w-]{6}\.[\w-]{26,})`)
-	// quoteForm is a quote as it is written: in JSON within JSON it has backslashes before it, in HTML
-	// it is an entity, and '\” is one in what a shell has in quotes.
+	// quoteForm is a quote: with backslashes in JSON within JSON, an entity in HTML, '\'' in a shell.
 	quoteForm = pattern.New("\\A(?:'\\\\+''|\\\\*[\"`']|\\\\+u0022|&(?:quot|#34|#39|#x27|apos);)")
 	// blockForm says that the value of a name is below it.
 	blockForm = pattern.New(`\A[|>][-+]?[ \t]*(?:\z|[\x00-\x1f\\"])`)
@@ -59,15 +56,13 @@ var (
 	// schemeForm is the scheme of a header before a secret.
 	schemeForm = pattern.New(`\A(?i:bearer|basic|token|digest|negotiate|apikey|bot|key)[ \t]+`)
 	// a private key in PEM, without an end up to the quote that ends a text in JSON, or the end of all
-	block = pattern.New(`(` + blockBegin + `[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----)[^"]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----|()\\*"|\z)`)
+	block = pattern.New(`(` + blockBegin + `[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----)[^"]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----|\\*"|\z)`)
 	// what is before a key of PuTTY: how many lines of base64 follow
 	keyCount = pattern.New(`Private-Lines: (\d{1,3})(?:\r?\n|(?:\\+r)?\\+n)`)
-	// A line of a key, behind what a listing puts before it: its number, the sign of a difference
-	// or of a quotation.
+	// a line of a key, behind what a listing has before it: a number, the sign of a difference
 	keyLine = pattern.New(`\A[ \t]*(?:\d+(?:→|\t|: |\| ))?[ \t]*[+>|-]?[ \t]*([A-Za-z0-9+/=]+|\[redacted\])(?:\r?\n|(?:\\+r)?\\+n|\z|\\*")`)
 	// keyForm is "API key" or the like, with the sign » before its second word.
 	keyForm = pattern.New(`(?i)(?:api|access|secret|private|account|license|encryption) *»key\z`)
-	// commandForm is what follows the value of an option, and no word of a sentence about it: nothing,
-	// another option, or no word.
+	// commandForm is what follows the value of an option: nothing, another option, or no word.
 	commandForm = pattern.New(`\A[ \t]*(?:\z|[\r\n\\|;&'"\x60-]|[^ ]*[/:=@])`)
 )

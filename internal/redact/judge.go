@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// placeholder reports whether a value represents a secret and is none: a reference, what a
-// person is to fill in, the name of a secret, another option, or a mask. A scheme before it is no
-// part of it.
+// placeholder reports whether a value, without a scheme before it, represents a secret and is none:
+// a reference, what a person is to fill in, the name of a secret, another option, or a mask.
 func (sc *scanner) placeholder(begin, end int) bool {
 	value := sc.s[begin:min(end, begin+far)]
 	if value == "" || maskAt(sc.s[begin:end]) == end-begin {
@@ -35,15 +34,13 @@ func sayName(value string) bool {
 // ownNames are names that are written instead of a secret, in small letters and without separators.
 var ownNames = strings.Fields("bearer token accesstoken authtoken refreshtoken bearertoken apitoken password passwd passphrase secret clientsecret secretkey apikey privatekey accesskey")
 
-// example reports whether what is behind the prefix of a key is what documents have there:
-// your-key-here, xxxxxxxx.
+// example reports whether what is behind the prefix of a key is no key: your-key-here, xxxxxxxx.
 func (sc *scanner) example(begin, end int) bool {
 	body := strings.ToLower(sc.s[begin:min(end, begin+far)])
 	return exampleBody.MatchString(body) || strings.Trim(body, body[:min(len(body), 1)]) == ""
 }
 
-// isCode reports whether a value without quotes is part of a program or of a sentence: nothing
-// that anyone keeps secret.
+// isCode reports whether a value without quotes is part of a program or of a sentence.
 func (sc *scanner) isCode(n name, v, end int) bool {
 	s := sc.s
 	value, behind := s[v:min(end, v+far)], s[end:min(len(s), end+far)]
@@ -53,9 +50,8 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 	sentence := func() bool { return spaced && english.MatchString(s[v:min(len(s), v+far)]) }
 	call := strings.ContainsAny(value[path:min(len(value), path+1)], "([{") && (spaced && n.kind != header || value[path] == '(' && !hasDigit(value[:path]) || dotted.MatchString(value[:path]))
 	switch {
-	case slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))), run(value, 0, digits) == len(value) && len(value) <= 3:
-		return true
-	case call && alphabets[value[0]]&letters != 0:
+	case slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))), run(value, 0, digits) == len(value) && len(value) <= 3,
+		call && alphabets[value[0]]&letters != 0:
 		return true
 	case n.kind == header:
 		return sentence() || wordForm.MatchString(value) && !caseChange.MatchString(value)
@@ -96,8 +92,7 @@ func hexKey(name, value string) bool {
 	return len(value) <= 66 && hexForm.MatchString(compact(name)+"="+value) && !openName.MatchString(compact(name))
 }
 
-// drawn reports whether a value looks drawn by chance, in one case too: a run of letters
-// and digits that takes turns.
+// drawn reports whether a value looks drawn by chance: letters and digits, also of one case, by turns.
 func drawn(value string) bool {
 	const least, turns = 16, 4
 	end := run(value[:min(len(value), far)], 0, alnum)

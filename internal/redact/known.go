@@ -5,20 +5,17 @@ import (
 	"strings"
 )
 
-// minExact is the length in bytes from which Exact looks for a value. Shorter ones
-// are what people write instead of a key that no one asks for ("none",
-// "not-needed"), and would be found in ordinary text.
+// minExact is the length in bytes from which Exact looks for a value: shorter ones, as "none" and
+// "not-needed", are written instead of a key that no one asks for, and are in ordinary text.
 const minExact = 12
 
-// Exact takes values out of text wherever they occur, and nothing else: what only
-// looks like a secret stays. It is for text that counts, such as the replies of
-// models, where a Redactor would change answers. It is immutable and safe for
-// concurrent use; nil and the zero value change nothing.
+// Exact takes values out of text wherever they occur, and nothing else: what only looks like a
+// secret stays. It is for text that counts, such as the replies of models, where a Redactor would
+// change answers. It is safe for concurrent use; nil and the zero value change nothing.
 type Exact struct{ known *matcher }
 
-// NewExact returns an Exact for values as they are and in all their echoes: with the
-// escapes of JSON, of URLs and of HTML, also one in another, in hexadecimal and in
-// base64, alone or with what is around them. Those below 12 bytes are left out.
+// NewExact returns an Exact for values as they are and in all their echoes: with escapes, also one
+// in another, in hexadecimal and in base64. Those below 12 bytes are left out.
 func NewExact(secrets ...string) *Exact { return &Exact{known: newMatcher(secrets, minExact)} }
 
 // values returns what is looked for; nil if there is nothing.
@@ -38,8 +35,7 @@ func (e *Exact) Has(text string) bool { return len(e.values().spans(text)) > 0 }
 // Text returns text without the values.
 func (e *Exact) Text(text string) string { return e.values().text(text) }
 
-// Across returns texts that are read one after the other without the values that are
-// in all of them together: the mask is where a value begins.
+// Across returns texts without the values that are in all of them together, each masked where it begins.
 func (e *Exact) Across(texts []string) []string {
 	spans := e.values().spans(strings.Join(texts, ""))
 	if len(spans) == 0 {
@@ -64,16 +60,11 @@ func (e *Exact) Across(texts []string) []string {
 	return out
 }
 
-// Tail returns the end of text without the values, at most n bytes. cut says that text
-// is itself the end of a longer one, and may begin within a value: as much is left out
-// at its beginning as can belong to one, at most up to a blank.
+// Tail returns the end of text without the values, at most n bytes. If text is cut at its beginning,
+// as much is left out there as can belong to a value, at most up to a blank.
 func (e *Exact) Tail(text string, cut bool, n int) string {
 	if cut && !e.Empty() {
-		begin := text[:min(len(text), e.known.reach())]
-		if blank := strings.IndexAny(begin, " \t\r\n"); blank >= 0 {
-			begin = begin[:blank+1]
-		}
-		text = text[len(begin):]
+		text = text[min(len(text), e.known.reach(), strings.IndexAny(text+" ", " \t\r\n")+1):]
 	}
 	text = e.Text(text)
 	return text[max(0, len(text)-n):]
@@ -88,10 +79,7 @@ func (e *Exact) Ready(text string) int { return e.values().ready(text) }
 func (e *Exact) JSON(raw json.RawMessage) json.RawMessage {
 	text := string(raw)
 	clean := e.Text(text)
-	if clean == text {
-		return raw
-	}
-	if !json.Valid([]byte(clean)) && json.Valid(raw) {
+	if clean != text && !json.Valid([]byte(clean)) && json.Valid(raw) {
 		return json.RawMessage(`"` + Mask + `"`)
 	}
 	return json.RawMessage(clean)

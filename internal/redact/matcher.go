@@ -8,10 +8,6 @@ import (
 	"strings"
 )
 
-// minBase64 is the length in bytes from which a value is looked for in base64 and
-// in hexadecimal; what is sure of shorter ones would be found in ordinary text.
-const minBase64 = 8
-
 // matcher finds known values and their echoes. It is immutable; nil finds nothing.
 //
 // It looks at windows as long as its shortest pattern and moves by how far the last
@@ -64,6 +60,7 @@ func echoes(s string) []string {
 		v, _ := (&view{text: s}).decoded(c)
 		out = append(out, v.text)
 	}
+	const minBase64 = 8 // what is sure of shorter ones would be found in ordinary text
 	if len(s) >= minBase64 {
 		lower := hex.EncodeToString([]byte(s))
 		out = append(out, lower, strings.ToUpper(lower))
@@ -76,8 +73,7 @@ func echoes(s string) []string {
 	return slices.DeleteFunc(out, func(form string) bool { return len(form) < minKnown || strings.Contains(Mask, form) })
 }
 
-// inside returns what is sure of the base64 of a text that has s after shift bytes,
-// counted modulo 3, whatever is around it.
+// inside returns what is sure of the base64 of a text that has s after shift bytes, modulo 3.
 func inside(enc *base64.Encoding, s string, shift int) string {
 	all := enc.EncodeToString(append(make([]byte, shift), s...))
 	begin, end := (shift*8+5)/6, len(all)
@@ -122,8 +118,7 @@ func (m *matcher) spans(text string) (all []span) {
 // text returns text with the mask instead of all that is found.
 func (m *matcher) text(text string) string { return masked(text, m.spans(text)) }
 
-// ready returns how much of the beginning of text nothing behind text can change:
-// no value begins there and ends later, or may do so.
+// ready returns how much of the beginning of text is sure: no value may begin there and end later.
 func (m *matcher) ready(text string) int {
 	if m == nil {
 		return len(text)

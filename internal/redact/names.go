@@ -45,7 +45,6 @@ var names = []ending{
 	// tokens of a text, and folders
 	{none, false, "maxtoken eostoken bostoken padtoken unktoken septoken clstoken masktoken stoptoken pertoken nexttoken", 0},
 	{none, false, "firsttoken lasttoken newtoken specialtoken endtoken starttoken subtoken oldpwd", 0},
-
 	{strong, false, "token password passwd pwd passphrase passcode secret apikey accesskey secretkey privatekey", 0},
 	{strong, false, "accountkey sharedkey signingkey encryptionkey masterkey authkey subscriptionkey storagekey", 0},
 	{strong, false, "servicekey serviceskey decryptionkey appkey consumerkey secretkeybase amzsignature psk mnemonic", 0},
@@ -111,11 +110,6 @@ func compact(name string) string {
 // secretName reports whether a key or header holds a secret. A name such as
 // api_key_env holds the name of one, and PWD a folder; both are no secrets.
 func secretName(name string) bool {
-	switch kindOf(name) {
-	case strong, spoken, header, jar, signed:
-		return true
-	case working:
-		return name != "PWD"
-	}
-	return compact(name) == "credentials"
+	k := kindOf(name)
+	return k.sure() || k == header || k == jar || k == signed || k == working && name != "PWD" || compact(name) == "credentials"
 }

@@ -1,6 +1,5 @@
-// Package redact takes secrets out of text and of decoded data before they are
-// shown or stored: the known values wherever they occur, what has the shape of
-// a key, and what is under the name of a secret.
+// Package redact takes secrets out of text and of decoded data before they are shown or stored: the
+// known values wherever they occur, what has the shape of a key, and what is under a secret's name.
 //
 // Three tables hold what it looks for: keyShapes, the prefixes of keys; the names of secrets; and
 // contexts, the forms of commands and files in which a secret has no name. A scanner of our own
@@ -13,8 +12,7 @@
 // References, placeholders, code and sentences are no secrets. What looks random is a secret
 // only under a name that suggests it.
 //
-// It knows nothing about where secrets come from. A Redactor is immutable and
-// safe for concurrent use.
+// It knows nothing about where secrets come from. A Redactor is safe for concurrent use.
 package redact
 
 import (
@@ -26,15 +24,13 @@ import (
 // Mask replaces a secret.
 const Mask = "[redacted]"
 
-// minKnown is the length below which a known value is not searched for: it
-// would tear up ordinary text, and is no secret worth the name.
+// minKnown is the least length of a known value: shorter ones would tear up ordinary text.
 const minKnown = 6
 
 // Redactor knows the secrets of a run.
 type Redactor struct{ known *matcher }
 
-// New returns a Redactor for the given secret values, which may be none. They are
-// found in all their echoes; those below 6 bytes are left out.
+// New returns a Redactor for the given secret values, if any; those below 6 bytes are left out.
 func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secrets, minKnown)} }
 
 // Text returns s without what looks like a secret.
@@ -42,8 +38,7 @@ func Text(s string) string { return New().Text(s) }
 
 // Keys returns s without what has the shape of a key, by itself; what is only under a name stays.
 func Keys(s string) string {
-	var looked int
-	return repeat(s, func(s string) string { return without(s, true, masked, &looked) })
+	return repeat(s, func(s string) string { return without(s, true, masked, new(int)) })
 }
 
 // Has reports whether there is what looks like a secret in s.
@@ -52,12 +47,8 @@ func Has(s string) bool { return Text(s) != s }
 // IsSecret reports whether a text is a secret as a whole, also by the name that it is under.
 func IsSecret(name, text string) bool { return New().Entry(name, text) == Mask }
 
-// Text returns s without secrets. What it returns it does not change any more: a
-// mask stays as it is.
-func (r *Redactor) Text(s string) string {
-	var looked int
-	return r.text(s, &looked)
-}
+// Text returns s without secrets. It does not change what it has returned: a mask stays as it is.
+func (r *Redactor) Text(s string) string { return r.text(s, new(int)) }
 
 // text is Text, and counts the bytes that are looked at.
 func (r *Redactor) text(s string, looked *int) string {
@@ -67,23 +58,19 @@ func (r *Redactor) text(s string, looked *int) string {
 // Lines returns the lines of a document without secrets, as many as there were: those of a
 // private key that goes over several as a mask each.
 func (r *Redactor) Lines(lines []string) []string {
-	var looked int
 	text := strings.Join(lines, "\n")
 	return strings.Split(repeat(text, func(s string) string {
-		return without(maskedLines(s, r.known.spans(s)), false, maskedLines, &looked)
+		return without(maskedLines(s, r.known.spans(s)), false, maskedLines, new(int))
 	}), "\n")
 }
 
-// Lines returns the lines of a document without what looks like a secret: see Redactor.Lines.
+// Lines is Redactor.Lines without known values.
 func Lines(lines []string) []string { return New().Lines(lines) }
 
-// maxRounds bounds how often a text is looked at: one that changes each time, which no rule
-// should make, is masked whole.
-const maxRounds = 100
-
-// repeat calls clean until it changes a text no more: each call masks more bytes.
+// repeat calls clean until it changes a text no more: each call masks more bytes. A text that still
+// changes after many calls, which no rule should make, is masked whole.
 func repeat(text string, clean func(string) string) string {
-	for range maxRounds {
+	for range 100 {
 		next := clean(text)
 		if next == text {
 			return text
@@ -93,8 +80,7 @@ func repeat(text string, clean func(string) string) string {
 	return Mask
 }
 
-// Ready returns how many bytes of the beginning of text hold the known values whole,
-// whatever follows text: the rest may be the beginning of one.
+// Ready returns how many bytes of the beginning of text hold known values whole, whatever follows.
 func (r *Redactor) Ready(text string) int { return r.known.ready(text) }
 
 // without returns text without what looks like a secret, or only what has the shape of a key.
@@ -159,10 +145,9 @@ type Finding struct {
 // Find returns where documents that people read hold secrets, in the order of lines: less than is
 // masked, no examples and nothing that may be a word.
 func Find(lines []string) (out []Finding) {
-	var looked int
 	text := strings.Join(lines, "\n")
 	found := map[int]bool{} // whether it has a known shape, by line
-	for _, s := range blocks(text, &looked) {
+	for _, s := range blocks(text, new(int)) {
 		if s.holdsKey(text) {
 			found[strings.Count(text[:s.begin], "\n")] = true
 		}
@@ -170,7 +155,7 @@ func Find(lines []string) (out []Finding) {
 	first := 0
 	for _, part := range pieces(text) {
 		for _, keys := range []bool{true, false} {
-			for _, s := range scan(part, keys, &looked) {
+			for _, s := range scan(part, keys, new(int)) {
 				if keys && s.holdsKey(part) || !keys && telling(part[s.begin:s.end]) {
 					line := first + strings.Count(part[:s.begin], "\n")
 					found[line] = found[line] || keys

@@ -10,8 +10,7 @@ type scanner struct {
 	hits  map[int][]int // by context: where its words are
 }
 
-// scan returns what to mask in a piece of text, in order and without overlaps: what looks like a
-// secret, or only what has the shape of a key.
+// scan returns what to mask in a piece of text, in order: secrets, or only what has the shape of a key.
 func scan(text string, keys bool, looked *int) []span {
 	sc := scanner{ahead: ahead{s: text, seen: map[string]span{}}, keys: keys, hits: map[int][]int{}}
 	for i := 0; i < len(text); {
@@ -37,8 +36,7 @@ func scan(text string, keys bool, looked *int) []span {
 	return merged(sc.spans)
 }
 
-// maskAt returns the length of a mask that s begins with: ours, or one of another
-// program such as [REDACTED_JWT]. 0 if there is none.
+// maskAt returns the length of a mask that s begins with: ours, or another such as [REDACTED_JWT].
 func maskAt(s string) int {
 	if len(s) < len(Mask) || s[0] != '[' || !strings.EqualFold(s[:len(Mask)-1], Mask[:len(Mask)-1]) {
 		return 0
@@ -91,13 +89,10 @@ func (sc *scanner) word(i int) int {
 // named looks at what is behind a name, and returns where to continue.
 func (sc *scanner) named(k kind, begin, end int) int {
 	s := sc.s
-	n := name{kind: k, text: s[begin:end], begin: begin}
-	if k == weak && n.text == "pass" && begin > 0 && s[begin-1] == '/' { // cmdkey /pass:x
-		n.kind = strong
-	}
 	v, quote, ok := separated(s, end)
-	if n.quote = quote; quote == "`" { // of Markdown
-		n.quote = ""
+	n := name{kind: k, text: s[begin:end], begin: begin, quote: strings.TrimPrefix(quote, "`")} // one of Markdown is none
+	if k == weak && n.text == "pass" && begin > 0 && s[begin-1] == '/' {                        // cmdkey /pass:x
+		n.kind = strong
 	}
 	switch {
 	case ok && v < len(s):
@@ -112,8 +107,7 @@ func (sc *scanner) named(k kind, begin, end int) int {
 	return sc.placed(n, end)
 }
 
-// separated returns where the value begins that a name has which ends at i, and the
-// quote that closes the name.
+// separated returns where the value of the name begins that ends at i, and the quote that closes it.
 func separated(s string, i int) (v int, quote string, ok bool) {
 	quote = quoteAt(s, i)
 	i += len(quote)
@@ -158,10 +152,7 @@ var hooks = []string{
 // address masks a password in a URL whose host begins at from, and the path of a hook.
 func (sc *scanner) address(from int) int {
 	s := sc.s
-	end := from
-	for end < len(s) && s[end] > ' ' && strings.IndexByte("/?#\"'<>\\`", s[end]) < 0 {
-		end++
-	}
+	end := from + len(hostForm.FindString(s[from:]))
 	host, window := s[from:end], s[from:min(len(s), from+near)]
 	if at := strings.LastIndexByte(host, '@'); at > 0 && !sc.keys {
 		user := strings.IndexByte(host[:at], ':') + 1

@@ -108,8 +108,7 @@ var keyShapes = []shape{
 	{"AKIA ASIA ABIA ACCA", uppers | digits | exactly, 16},
 }
 
-// shapes are those of keys by their first two bytes, and firstPairs says which these are: most words
-// of a text are told from them at once.
+// shapes are those of keys by their first two bytes, and firstPairs tells most words from these.
 var shapes, firstPairs = func() (m map[[2]byte][]shape, t [256][256]bool) {
 	m = map[[2]byte][]shape{}
 	for _, s := range keyShapes {
@@ -138,8 +137,7 @@ func (sc *scanner) keyAt(i int) span {
 	return key
 }
 
-// keyEnd returns where the key of a shape ends that begins at i; i if it is none. The rest of
-// it may be on the next line.
+// keyEnd returns where a key of a shape ends at i, with its rest on the next line masked; i if none.
 func (sc *scanner) keyEnd(s shape, i int) int {
 	if s.set&parts != 0 {
 		return sc.webToken(i)
@@ -203,15 +201,11 @@ func (sc *scanner) webToken(i int) int {
 	return end
 }
 
-// partedAt returns where a key of several parts ends, of which the word from begin to end is
-// the first; end if it is none.
+// partedAt returns where a key ends whose first part is from begin to end; end if there is none.
 func (sc *scanner) partedAt(begin, end int) int {
 	n := end - begin
 	if c := at(sc.s, end); n < 8 || n > 28 || c != '.' && c != ':' || c == '.' && n != 14 && n != 17 && n < 23 {
 		return end
 	}
-	if m := partedKeys.FindStringIndex(sc.s[begin:min(len(sc.s), end+near)]); m != nil {
-		return begin + m[1]
-	}
-	return end
+	return max(end, begin+len(partedKeys.FindString(sc.s[begin:min(len(sc.s), end+near)])))
 }

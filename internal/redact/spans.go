@@ -20,9 +20,9 @@ func merged(all []span) []span {
 	for _, s := range all {
 		if last := len(out) - 1; last >= 0 && s.begin < out[last].end {
 			out[last].end = max(out[last].end, s.end)
-			continue
+		} else {
+			out = append(out, s)
 		}
-		out = append(out, s)
 	}
 	return out
 }

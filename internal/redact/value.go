@@ -15,14 +15,13 @@ type name struct {
 
 // quoteAt returns the quote that is at i; "" if there is none.
 func quoteAt(s string, i int) string {
-	if c := at(s, i); c == 0 || strings.IndexByte("\\\"'`&", c) < 0 {
-		return ""
-	}
-	if c, next := s[i], at(s, i+1); c == '"' || c == '`' || c == '\'' && next != '\\' {
+	switch c, next := at(s, i), at(s, i+1); {
+	case c == '"', c == '`', c == '\'' && next != '\\':
 		return s[i : i+1]
+	case c == '\'', c == '\\', c == '&':
+		return quoteForm.FindString(s[i:min(len(s), runOf(s, i+1, '\\')+6)])
 	}
-	end := runOf(s, i+1, '\\') // more of them than the window holds are looked at once
-	return quoteForm.FindString(s[i:min(len(s), end+6)])
+	return ""
 }
 
 // value masks what is at v under a name, and returns where to continue.
@@ -130,8 +129,7 @@ func (sc *scanner) closing(from int, q string) (end int, closed bool) {
 	return end, strings.HasPrefix(sc.s[end:], q)
 }
 
-// textEnd returns where a text ends that q is to close. inside says that it is part of one in
-// double quotes.
+// textEnd returns where a text ends that q is to close; inside one in double quotes, or not.
 func textEnd(s string, from int, q string, inside bool) int {
 	mark, depth := q[len(q)-1], len(q)-1
 	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
@@ -150,21 +148,17 @@ func textEnd(s string, from int, q string, inside bool) int {
 		switch c := s[i]; {
 		case c == '\n' || c == '\r':
 			return i
-		case c == mark && level == depth && !doubled(s, i, q):
-			return i - depth
 		case c == mark && level == depth:
-			i++
+			if depth > 0 || at(s, i+1) != mark || alphabets[at(s, i+2)]&words == 0 {
+				return i - depth
+			}
+			i++ // it is written twice, which is for one
 		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0, c == '"' && inside && slashes%2 == 0 && syntax(s[i+1:]):
 			return i - slashes
 		}
 		slashes = 0
 	}
 	return len(s)
-}
-
-// doubled reports whether the quote that ends at i is written twice, which is for one.
-func doubled(s string, i int, q string) bool {
-	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && alphabets[at(s, i+2)]&words != 0
 }
 
 // braced masks {value}. A brace alone begins a block.
@@ -207,10 +201,11 @@ func (sc *scanner) scalar(n name, v int) int {
 
 // bare returns where a value without quotes ends that begins at v.
 func (sc *scanner) bare(v int, json bool) int {
+	kind := "bare"
 	if json {
-		return sc.find("in JSON", v, func(s string, v int) int { return bare(s, v, true) })
+		kind = "in JSON"
 	}
-	return sc.find("bare", v, func(s string, v int) int { return bare(s, v, false) })
+	return sc.find(kind, v, func(s string, v int) int { return bare(s, v, json) })
 }
 
 func bare(s string, v int, json bool) int {
@@ -230,8 +225,7 @@ func bare(s string, v int, json bool) int {
 	return i
 }
 
-// inConnection reports whether a name is in the string of a connection, whose values go up to the
-// next semicolon.
+// inConnection reports whether a name is in the string of a connection: its value ends at a semicolon.
 func (sc *scanner) inConnection(n name) bool {
 	at := sc.hits[connection]
 	return strings.Contains(sc.before(n), ";»") && len(at) > 0 && at[len(at)-1] > n.begin-near
