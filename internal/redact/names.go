@@ -83,7 +83,7 @@ func lettersOf(name string) int {
 // kindOf returns what a word promises as a name.
 func kindOf(word string) kind {
 	flat := compact(word)
-	if len(flat) < 3 {
+	if len(word) < 3 || len(flat) < 3 || !lastLetters[lettersOf(word)] {
 		return none
 	}
 	for _, e := range endings[lettersOf(flat)] {
@@ -110,6 +110,6 @@ func compact(name string) string {
 // secretName reports whether a key or header holds a secret. A name such as
 // api_key_env holds the name of one, and PWD a folder; both are no secrets.
 func secretName(name string) bool {
-	k := kindOf(name)
+	k := kindOf(strings.TrimRight(name, "-_. "))
 	return k.sure() || k == header || k == jar || k == signed || k == working && name != "PWD" || compact(name) == "credentials"
 }
