@@ -242,7 +242,7 @@ func TestADescriptionNeedsTriggerTasks(t *testing.T) {
 		"no trigger tasks": {invoiceSkill, own, nil, "skillopt init --triggers"},
 		"one kind":         {invoiceSkill, shoulds, nil, "no trigger task of the kind should_not"},
 		"no front matter":  {"# Invoices\n\nAdd up the lines before you read the stated total.\n", aboutShops(2), nil, "no front matter"},
-		"a short body":     {"---\nname: a\ndescription: b c\n---\nAdd up.\n", aboutShops(2), nil, "nobody can tell"},
+		"a short body":     {"---\nname: a\ndescription: b c\n---\nAdd up.\n", aboutShops(2), nil, "it is unknown whether it was loaded"},
 		"a rewrite":        {invoiceSkill, aboutShops(2), func(c *config.Config) { c.Edits.Mode = "rewrite_from_suggestions" }, "edits.mode patch"},
 		"no skill arm":     {invoiceSkill, aboutShops(2), func(c *config.Config) { c.Eval.NoSkill = true }, "eval.no_skill"},
 	} {
