@@ -104,7 +104,7 @@ func TestNight(t *testing.T) {
 	}
 	p.size(1280, 900)
 	p.press("the proposal of night " + filepath.Base(found[1]))
-	p.shows("Night "+filepath.Base(found[1]), "this page shows what stands in the night's folder")
+	p.shows("Night "+filepath.Base(found[1]), "this page shows what is in the night's folder")
 	p.press(filepath.Base(filepath.Dir(found[1]))[:8] + "-" + filepath.Base(found[1]) + "-memory-CLAUDE.md-confirm")
 	p.shows("comparison", "pairs")
 	p.goTo(nightHash("state", found[0]))
