@@ -191,9 +191,9 @@ func TestHostileNightIsShownAsText(t *testing.T) {
 	for _, name := range []string{"night.json", "diagnostics.json", "proposal.json"} {
 		spoilDocument(t, filepath.Join(found[2], name))
 	}
-	write(t, found[0], "night.json", `{"format": 3, "targets": [`)
+	write(t, found[0], "night.json", `{"format": 4, "targets": [`)
 	write(t, found[1], "night.json", `{"format": 99, "targets": "of another kind"}`)
-	write(t, filepath.Dir(found[0]), `<img src=x onerror=ran=1>/night.json`, `{"format": 3, "targets": null, "mined": {"runs": null}}`)
+	write(t, filepath.Dir(found[0]), `<img src=x onerror=ran=1>/night.json`, `{"format": 4, "targets": null, "mined": {"runs": null}}`)
 	s := serve(t, state, ".", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
 	p.shows("4 nights", "damaged", "another format", "use the program that wrote it", `<img src=x onerror=ran=1>`)
