@@ -126,7 +126,7 @@ func separated(s string, i int) (v int, quote string, ok bool) {
 		return i, quote, false
 	}
 	_, n := lastGroup(m)
-	return behindSpace(s, runOf(s, i+n, '=')), quote, true
+	return behindSpace(s, run(s, i+n, equals)), quote, true
 }
 
 // colon looks at what is around a colon, and returns where to continue.
