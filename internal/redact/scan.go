@@ -62,8 +62,10 @@ func (sc *scanner) add(s span) int {
 func (sc *scanner) word(i int) int {
 	s, begin := sc.s, i
 	for {
-		if key := sc.keyAt(i); key.end > i {
-			return sc.add(key)
+		if firstPairs[at(s, i)][at(s, i+1)] {
+			if key := sc.keyAt(i); key.end > i {
+				return sc.add(key)
+			}
 		}
 		i = run(s, i, words&^dashes)
 		if alphabets[at(s, i)]&dashes == 0 {

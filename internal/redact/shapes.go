@@ -124,10 +124,7 @@ var shapes, firstPairs = func() (m map[[2]byte][]shape, t [256][256]bool) {
 // keyAt returns the key that begins at i, which is empty if none does.
 func (sc *scanner) keyAt(i int) span {
 	text, key := sc.s, span{begin: i, end: i, with: Mask}
-	if i+2 > len(text) || !firstPairs[text[i]][text[i+1]] {
-		return key
-	}
-	for _, s := range shapes[[2]byte{text[i], text[i+1]}] {
+	for _, s := range shapes[[2]byte{at(text, i), at(text, i+1)}] {
 		if strings.HasPrefix(text[i:], s.prefixes) {
 			if end := sc.keyEnd(s, i); end > key.end {
 				key.end, key.body = end, len(s.prefixes)
