@@ -63,7 +63,7 @@ func lineEnd(s string, i int) int {
 			if behind := behindEscape(s, i); behind < len(s) && (s[behind-1] == 'n' || s[behind-1] == 'r' || s[behind] == '"') {
 				return i
 			}
-			i = runOf(s, i, '\\') - 1 // all of them are before the same
+			i = run(s, i, slashes) - 1 // all of them are before the same
 		}
 	}
 	return i
@@ -94,8 +94,7 @@ func (a *ahead) inText(v int) bool {
 	return sort.Search(len(a.toggles), func(n int) bool { return int(a.toggles[n]) >= v })%2 == 1
 }
 
-// toggles returns where texts in double quotes begin and end: at quotes that no backslash
-// escapes, and at the end of a line; never nil.
+// toggles returns where texts in double quotes begin and end, at the latest with a line; never nil.
 func toggles(s string) []int32 {
 	out := []int32{}
 	for i := 0; i < len(s); i++ {
@@ -117,14 +116,11 @@ func at(s string, i int) byte {
 	return 0
 }
 
-// runOf returns where the bytes c end that s has from i on.
-func runOf(s string, i int, c byte) int { return len(s) - len(strings.TrimLeft(s[i:], string(c))) }
-
 func behindSpace(s string, i int) int { return run(s, i, blanks) }
 
 // behindEscape returns where backslashes and what they escape end: the n of \n belongs to no word.
 func behindEscape(s string, i int) int {
-	i = runOf(s, i, '\\')
+	i = run(s, i, slashes)
 	if c := at(s, i); c != 0 && strings.IndexByte("nrtbf", c) >= 0 {
 		return i + 1
 	}

@@ -69,8 +69,7 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 var codeWords = strings.Fields("string str bytes int bool none null nil true false undefined optional required boolean any object number text " +
 	"await new not async function lambda typeof return self this yes no varchar char secretstr option input enabled disabled")
 
-// looksSecret reports whether a value in a sentence can be no ordinary word: eight bytes or
-// more, letters and digits, no call and no path.
+// looksSecret reports whether a value in a sentence is no word: eight bytes or more, letters and digits.
 func (sc *scanner) looksSecret(begin, end int) bool {
 	const least = 8
 	if end-begin < least || !hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, "(){}[]<>/$") < end || kindOf(sc.s[begin:end]) != none {
@@ -96,7 +95,7 @@ func hexKey(name, value string) bool {
 func drawn(value string) bool {
 	const least, turns = 16, 4
 	end := run(value[:min(len(value), far)], 0, alnum)
-	if end < least || runOf(value, end, '/') < len(value) {
+	if end < least || strings.Trim(value[end:], "/") != "" {
 		return false
 	}
 	return changes(value[:end], digits) >= turns
@@ -112,8 +111,7 @@ func changes(value string, sets alphabet) (n int) {
 	return n
 }
 
-// random reports whether a value looks drawn by chance: capitals, small letters and
-// digits, no path and no sentence. Hashes and UUIDs have one case only.
+// random reports whether a value looks drawn by chance, as no path, no sentence and no hash in one case.
 func random(value string) bool {
 	const least, bits = 20, 3.5
 	value = value[:min(len(value), far)]
@@ -134,8 +132,7 @@ func entropy(value string) (bits float64) {
 	return bits
 }
 
-// telling reports whether a value is so random that it is surely no word, no path and no
-// example: what a person who reads has to know.
+// telling reports whether a value is so random that it is surely no word, no path and no example.
 func telling(value string) bool {
 	const least, bits, wordy = 16, 3.0, 0.6
 	value = strings.Trim(value[:min(len(value), far)], "\"'`")

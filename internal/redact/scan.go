@@ -62,8 +62,10 @@ func (sc *scanner) add(s span) int {
 func (sc *scanner) word(i int) int {
 	s, begin := sc.s, i
 	for {
-		if key := sc.keyAt(i); key.end > i {
-			return sc.add(key)
+		if firstPairs[at(s, i)][at(s, i+1)] {
+			if key := sc.keyAt(i); key.end > i {
+				return sc.add(key)
+			}
 		}
 		i = run(s, i, words&^dashes)
 		if alphabets[at(s, i)]&dashes == 0 {
@@ -126,7 +128,7 @@ func separated(s string, i int) (v int, quote string, ok bool) {
 		return i, quote, false
 	}
 	_, n := lastGroup(m)
-	return behindSpace(s, runOf(s, i+n, '=')), quote, true
+	return behindSpace(s, run(s, i+n, equals)), quote, true
 }
 
 // colon looks at what is around a colon, and returns where to continue.

@@ -6,26 +6,26 @@ import "strings"
 type alphabet uint16
 
 const (
-	digits alphabet = 1 << iota // 0-9
-	uppers                      // A-Z
-	lowers                      // a-z
-	dashes                      // - and _
-	dots                        // .
-	signs                       // + / = ~
-	hexes                       // 0-9 a-f A-F
-	blanks                      // space and tab
-	ats                         // @
-	others                      // what is no ASCII
-
+	digits  alphabet = 1 << iota // 0-9
+	uppers                       // A-Z
+	lowers                       // a-z
+	dashes                       // - and _
+	dots                         // .
+	signs                        // + / = ~
+	hexes                        // 0-9 a-f A-F
+	blanks                       // space and tab
+	ats                          // @
+	equals                       // =
+	slashes                      // \
+	others                       // what is no ASCII
 	// what else shapes ask for
 	withDigit // there is a digit among them: the prefix is a word as well
 	exactly   // no more than least, and a border behind them
 	parts     // see webToken
-
-	letters = uppers | lowers
-	alnum   = digits | letters
-	token   = alnum | dashes
-	words   = token | others
+	letters   = uppers | lowers
+	alnum     = digits | letters
+	token     = alnum | dashes
+	words     = token | others
 )
 
 // wideByte begins the signs ＝ and ：, of three bytes, which are in no word.
@@ -35,7 +35,7 @@ const wideByte = 0xEF
 var alphabets = func() (t [256]alphabet) {
 	for set, chars := range map[alphabet]string{
 		digits: "0123456789", uppers: "ABCDEFGHIJKLMNOPQRSTUVWXYZ", lowers: "abcdefghijklmnopqrstuvwxyz", dashes: "-_", dots: ".", signs: "+/=~",
-		hexes: "0123456789abcdefABCDEF", blanks: " \t", ats: "@",
+		hexes: "0123456789abcdefABCDEF", blanks: " \t", ats: "@", equals: "=", slashes: `\`,
 	} {
 		for i := range len(chars) {
 			t[chars[i]] |= set
@@ -124,10 +124,7 @@ var shapes, firstPairs = func() (m map[[2]byte][]shape, t [256][256]bool) {
 // keyAt returns the key that begins at i, which is empty if none does.
 func (sc *scanner) keyAt(i int) span {
 	text, key := sc.s, span{begin: i, end: i, with: Mask}
-	if i+2 > len(text) || !firstPairs[text[i]][text[i+1]] {
-		return key
-	}
-	for _, s := range shapes[[2]byte{text[i], text[i+1]}] {
+	for _, s := range shapes[[2]byte{at(text, i), at(text, i+1)}] {
 		if strings.HasPrefix(text[i:], s.prefixes) {
 			if end := sc.keyEnd(s, i); end > key.end {
 				key.end, key.body = end, len(s.prefixes)

@@ -19,7 +19,7 @@ func quoteAt(s string, i int) string {
 	case c == '"', c == '`', c == '\'' && next != '\\':
 		return s[i : i+1]
 	case c == '\'', c == '\\', c == '&':
-		return quoteForm.FindString(s[i:min(len(s), runOf(s, i+1, '\\')+6)])
+		return quoteForm.FindString(s[i:min(len(s), run(s, i+1, slashes)+6)])
 	}
 	return ""
 }
