@@ -231,11 +231,16 @@ func (e *endpoint) failed(at time.Time, a *attempts) judgement {
 const quietFor = 5 * time.Second
 
 // tells reports whether it is time to say that the endpoint is failing: before a
-// wait in which it will have failed for a while, and once until it answers.
-func (e *endpoint) tells(failing, delay time.Duration) bool {
+// wait in which it will have failed for a while, and once until it answers. Of one that has
+// never answered the last of the requests under way says it, since it has the patience that
+// holds then.
+func (e *endpoint) tells(j judgement, delay time.Duration) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.told || e.failing.IsZero() || failing+delay < quietFor {
+	if e.told || e.failing.IsZero() || j.failing+delay < quietFor {
+		return false
+	}
+	if e.mayBeAbsent() && j.failing < e.patience/4 && j.failing+j.left > e.patience/4 {
 		return false
 	}
 	e.told = true
@@ -297,11 +302,14 @@ func (e *endpoint) judge(at time.Time, a *attempts) judgement {
 // failed or refused connections, and keeps no request waiting for a reply, gets a quarter: it
 // is not there. It needs the lock.
 func (e *endpoint) patienceNow() time.Duration {
-	if e.answers == 0 && !e.spoke.Load() && e.slots.inFlight() == 0 {
+	if e.mayBeAbsent() && e.slots.inFlight() == 0 {
 		return e.patience / 4
 	}
 	return e.patience
 }
+
+// mayBeAbsent reports whether the endpoint has never answered and never asked to wait.
+func (e *endpoint) mayBeAbsent() bool { return e.answers == 0 && !e.spoke.Load() }
 
 func (e *endpoint) median() time.Duration {
 	if len(e.latencies) == 0 {

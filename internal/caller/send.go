@@ -500,7 +500,7 @@ func (s *sender) again(ctx context.Context, f retrying) error {
 // tell says that the run waits for an endpoint.
 func (s *sender) tell(f retrying, j judgement, delay time.Duration) {
 	end := f.role.end
-	if s.waiting != nil && end.tells(j.failing, delay) {
+	if s.waiting != nil && end.tells(j, delay) {
 		s.waiting(Outage{Endpoint: end.name, Model: end.model, Failing: j.failing, Patience: j.failing + j.left, Err: f.failure})
 	}
 }

@@ -22,14 +22,16 @@ func TestAnOutageIsTold(t *testing.T) {
 	tests := []struct {
 		name string
 		down []outage
+		dial time.Duration // until a connection is refused
 		hint time.Duration
 		want []time.Duration // of patience that is reported
 	}{
-		{"never", nil, 0, nil},
-		{"for a moment", []outage{{0, 100 * time.Millisecond}}, 0, nil},
-		{"before the first answer", []outage{{0, 25 * time.Second}}, 0, []time.Duration{30 * time.Second}},
-		{"twice", []outage{{0, 25 * time.Second}, {40 * time.Second, 80 * time.Second}}, 0, []time.Duration{30 * time.Second, 2 * time.Minute}},
-		{"with a long hint", []outage{{0, time.Second}}, 20 * time.Second, []time.Duration{2 * time.Minute}},
+		{"never", nil, 0, 0, nil},
+		{"for a moment", []outage{{0, 100 * time.Millisecond}}, 0, 0, nil},
+		{"before the first answer", []outage{{0, 25 * time.Second}}, 0, 0, []time.Duration{30 * time.Second}},
+		{"refused slowly", []outage{{0, 25 * time.Second}}, 400 * time.Millisecond, 0, []time.Duration{30 * time.Second}},
+		{"twice", []outage{{0, 25 * time.Second}, {40 * time.Second, 80 * time.Second}}, 0, 0, []time.Duration{30 * time.Second, 2 * time.Minute}},
+		{"with a long hint", []outage{{0, time.Second}}, 0, 20 * time.Second, []time.Duration{2 * time.Minute}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -39,6 +41,7 @@ func TestAnOutageIsTold(t *testing.T) {
 				client := modeltest.Func(func(context.Context, model.Request) (model.Response, error) {
 					for _, o := range tc.down {
 						if at := time.Since(start); at >= o.from && at < o.to {
+							<-time.After(tc.dial)
 							return model.Response{}, &model.Error{Code: model.Network, RetryAfter: tc.hint, Err: errors.New("connection refused")}
 						}
 					}

@@ -54,7 +54,7 @@ var names = []ending{
 }
 
 // endings are the names by their last letters, contextWords the contexts of words, and lastLetters
-// says which letters these have: most words of a text are told from them at once.
+// says which letters these have: these rule out most words of a text.
 var endings, contextWords, lastLetters = func() (m map[int][]ending, in map[string][]int, t [1 << 15]bool) {
 	m, in = map[int][]ending{}, map[string][]int{}
 	for _, n := range names {

@@ -18,7 +18,7 @@ import (
 const resamples = 10_000
 
 // assumes is what every certificate takes for granted.
-const assumes = "the test tasks are drawn at random, each by itself or with its group, from those that matter; nobody who wrote or chose the skill knew how it does on them"
+const assumes = "the test tasks are drawn at random, each by itself or with its group, from those that matter; no one who wrote or chose the skill knew how it does on them"
 
 // certify compares the best skill with the seed skill. A test that was opened before
 // certifies nothing. same says that both are one text.

@@ -105,7 +105,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		err = n.work(ctx)
 	}
 	if other := otherSettings(err); other != nil && n.report != nil && !n.DryRun {
-		next, err2 := n.anew(ctx, other)
+		next, err2 := n.startAgain(ctx, other)
 		if err2 != nil {
 			return n.report, err2
 		}

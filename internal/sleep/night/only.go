@@ -28,7 +28,7 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 		err = n.mine(ctx)
 	}
 	if other := otherSettings(err); other != nil {
-		next, err2 := n.anew(ctx, other)
+		next, err2 := n.startAgain(ctx, other)
 		if err2 != nil {
 			return n.report, err2
 		}

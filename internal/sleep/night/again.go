@@ -18,10 +18,10 @@ func otherSettings(err error) *run.IdentityError {
 	return nil
 }
 
-// anew ends a night that cannot continue, since the models, the world or what else its runs are have changed since it began,
+// startAgain ends a night that cannot continue, since the models, the world or what else its runs are have changed since it began,
 // and begins another one in its place, with a name, a ceiling and runs of its own. What was mined is in the bank and is
 // tonight's still; what was claimed stays claimed.
-func (n *night) anew(ctx context.Context, e *run.IdentityError) (*night, error) {
+func (n *night) startAgain(ctx context.Context, e *run.IdentityError) (*night, error) {
 	old := n.report
 	old.Targets = n.before
 	for i := range old.Targets {
