@@ -28,7 +28,7 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 	if c.State != bank.Carried { // this night settled it, before it was interrupted
 		return n.count(j, &c)
 	}
-	if reason := anew(&c, j); reason != "" {
+	if reason := endReason(&c, j); reason != "" {
 		return n.drop(ctx, j, &c, reason)
 	}
 	staged, err := n.stagedSkill(&c, j)
@@ -51,8 +51,8 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 // pairs may be of such tasks too.
 func (n trainer) exploratory(c *bank.Candidate) bool { return c.Exploratory }
 
-// anew says why evidence for a candidate ends; "": it continues.
-func anew(c *bank.Candidate, j *job) string {
+// endReason returns why evidence for a candidate ends; "": it continues.
+func endReason(c *bank.Candidate, j *job) string {
 	switch {
 	case c.Live != j.doc.Digest():
 		return "the live file has changed since it was made: evidence begins again with the next proposal"
