@@ -172,8 +172,8 @@ func TestMineRefusals(t *testing.T) {
 		t.Errorf("refused: %v, %d calls", err, m.miner.Count())
 	}
 	for name, sessions := range map[string]string{
-		"line 2":                   "{\"source\":\"pi\",\"session\":\"a\"}\nno JSON\n",
-		"needs a source":           "{\"session\":\"a\"}\n",
+		"line 2":               "{\"source\":\"pi\",\"session\":\"a\"}\nno JSON\n",
+		"needs a source":       "{\"session\":\"a\"}\n",
 		"is on line 1 already": "{\"source\":\"pi\",\"session\":\"a\"}\n\n{\"source\":\"pi\",\"session\":\"a\"}\n",
 	} {
 		_, err := skillopt.Mine(t.Context(), config.Default(), skillopt.MineRequest{Sessions: []byte(sessions)}, skillopt.WithRunDir(filepath.Join(t.TempDir(), "r")), skillopt.WithClient(model.Optimizer, "miner", m.miner))
