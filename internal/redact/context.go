@@ -210,7 +210,7 @@ var places = map[byte][]place{
 }
 
 var (
-	typed  = []place{newPlace(`[ \t]+(?i:string|str|bytes)[ \t]*=[ \t]*«Q»`, anyValue, "")}
+	typed  = []place{newPlace(`[ \t]+[A-Za-z_][\w.]*[ \t]*=[ \t]*«Q»`, anyValue, "")}
 	logins = []place{newPlace(`[ \t]*\([ \t]*(?:'[^'"\n]*'|\\*"[^"\n]*")[ \t]*,[ \t]*«Q»`, anyValue, "")}
 	// what is behind "Bearer" or "Basic", and behind pin:
 	bearers = []place{newPlace(`[ \t]+([\w.+/=~-]*[\w+/=~-])`, drawnOrLong, "")}

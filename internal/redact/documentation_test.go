@@ -25,6 +25,10 @@ var documentation = map[string][]string{
 		`has_pass = score > 3 and done`, `password = input("Password: ")`, `pass = a if b else c`, `token: str = Field(...)`, `apiKey: string;`, `password: Optional[str] = None`, `token: z.string().min(1)`, `private_key = load_key(path)`,
 		`const { token } = useAuth();`, `session_token = create_token(user_id)`, `password_hash = bcrypt.hash(password)`, `token = new Token(kind)`, `secret := rand.Text()`, `auth_token = fetch_token( url )`, `is_secret = name in SECRETS`,
 	},
+	"programs": {
+		`token: TokenOpt = None,`, `    secret_key: Final = os.environ.get("X_SECRET_KEY")`, `valid_token=user_api_key_dict,`, `run(token=row_id)`, `"subject_token": subject_token,`, `token: float | None`, `api_key: Credential | None = None,`, `def of(self, token: dict) -> list:`,
+		`self._secret_key = value`, `'access_key': parsed['AccessKeyId'],`, `token=creds['token'],`, `stream = archive.open(at, mode, pwd=pwd)`, `    api_key = (`, `headers["Authorization"] = _basic_auth(user)`, `"x-api-key": runner_api_key,`, `resolved_token: Final = outer_auth or None`,
+	},
 	"English": {
 		`Authorization: the caller needs the role editor`, `Authorization: required for all endpoints`, `token: the access token of the session`, `Password: at least twelve characters`, `Secret: never put one in a prompt`, `token: obtained from the login call`,
 		`- api_key: key of the account, from the dashboard`, `API key: ask the owner of the workspace`, `**token**: what the server gave you`, `Authorization: Bearer token in the header`, `the password is never logged`, `Credentials: see the vault`,
@@ -124,6 +128,10 @@ func TestSecretsThatWereMissed(t *testing.T) {
 		{"key: " + secret, "key: " + Mask},
 		{"encryption-key = 0x" + secret, "encryption-key = " + Mask},
 		{`"session": "` + secret + `"`, `"session": "` + Mask + `"`},
+		{"run(api_key=hunter22, x)", "run(api_key=" + Mask + ", x)"},
+		{`"password": hunter22,`, `"password": "` + Mask + `",`},
+		{"DB_PASSWORD=correct_horse", "DB_PASSWORD=" + Mask},
+		{`api_key: Final = "` + rest + `"`, `api_key: Final = "` + Mask + `"`},
 		{"sha256: " + secret, "sha256: " + secret},
 		{"checksum = " + secret, "checksum = " + secret},
 		{"hash: " + secret, "hash: " + secret},

@@ -16,9 +16,11 @@ var (
 	// what follows an operand in a program
 	operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
 	// the beginning of a sentence: two words, or one and an article
-	english = pattern.New(`\A(?:[A-Za-z][a-z]*(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
+	english = pattern.New(`\A(?:(?:[A-Za-z][a-z]*|[A-Z]{2,5}|(?:[A-Z][a-z]+){2,3})(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
 	// a path of names, as programs have: settings.api_key
 	dotted   = pattern.New(`\A[A-Za-z_]+(?:\.[A-Za-z_]+)+\z`)
+	// subscript is an element of a map in a program: creds['token']
+	subscript = pattern.New(`\A[A-Za-z_.]+\[["'A-Za-z_]`)
 	hexForm  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)=(?:0x)?[0-9a-fA-F]{64}\z`)
 	openName = pattern.New(`public|cache|primary`)
 	// a variable such as STRIPE_KEY

@@ -48,10 +48,11 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 	spaced := strings.HasSuffix(s[:v], " ")
 	path := run(value, 0, letters|dots|dashes|digits)
 	sentence := func() bool { return spaced && english.MatchString(s[v:min(len(s), v+far)]) }
-	call := strings.ContainsAny(value[path:min(len(value), path+1)], "([{") && (spaced && n.kind != header || value[path] == '(' && !hasDigit(value[:path]) || dotted.MatchString(value[:path]))
+	call := strings.ContainsAny(value[path:min(len(value), path+1)], "([{") && (spaced && n.kind != header || value[path] == '(' && !hasDigit(value[:path]) ||
+		value[path] == '[' && subscript.MatchString(value) || dotted.MatchString(value[:path]))
 	switch {
-	case slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|"))), run(value, 0, digits) == len(value) && len(value) <= 3,
-		call && alphabets[value[0]]&letters != 0:
+	case slices.Contains(codeWords, strings.ToLower(strings.TrimRight(value, "?.!|):]"))), run(value, 0, digits) == len(value) && len(value) <= 3,
+		call && alphabets[value[0]]&(letters|dashes) != 0, end == v+1 && s[v] == '(', strings.HasPrefix(behind, " | None"), namesVariable(n, value, behind):
 		return true
 	case n.kind == header:
 		return sentence() || wordForm.MatchString(value) && !caseChange.MatchString(value)
@@ -59,14 +60,31 @@ func (sc *scanner) isCode(n name, v, end int) bool {
 		return true
 	case !spaced, path < len(strings.TrimRight(value, "?!.):")), hasDigit(value) && !strings.Contains(value, "_"):
 		return false
-	case strings.HasSuffix(before, " =="), strings.HasSuffix(before, " ==="), operated.MatchString(behind):
+	case strings.HasSuffix(before, " =="), strings.HasSuffix(before, " ==="), operated.MatchString(behind),
+		strings.HasSuffix(before, ":") && strings.HasPrefix(behind, " = "), strings.HasSuffix(s[:n.begin], "self."), strings.HasSuffix(s[:n.begin], "this."):
 		return true
 	}
 	return strings.HasSuffix(before, ":") && sentence()
 }
 
+// namesVariable reports whether a value without quotes is a variable of a program: it has the same
+// name or that of a secret, or it is an argument or an element of several words.
+func namesVariable(n name, value, behind string) bool {
+	word := strings.TrimRight(value, ")}]:")
+	if word == n.text {
+		return true
+	}
+	joined := strings.Contains(strings.Trim(word, "_"), "_")
+	if run(word, 0, letters|dashes) < len(word) || strings.Contains(word, "-") || !joined && !caseChange.MatchString(word) {
+		return false
+	}
+	closed := len(word) < len(value) || strings.HasPrefix(behind, ")") || strings.HasPrefix(behind, "}")
+	followed := closed || strings.HasPrefix(behind, ",") || strings.HasPrefix(behind, "\n")
+	return kindOf(word) != none || joined && followed && strings.ToLower(word) == word && (n.quote != "" || closed || strings.Contains(n.text, "_") && n.text[0] != '-')
+}
+
 // codeWords are types and keywords of programs, and settings.
-var codeWords = strings.Fields("string str bytes int bool none null nil true false undefined optional required boolean any object number text " +
+var codeWords = strings.Fields("string str bytes int float dict list bool none null nil true false undefined optional required boolean any object number text " +
 	"await new not async function lambda typeof return self this yes no varchar char secretstr option input enabled disabled")
 
 // looksSecret reports whether a value in a sentence is no word: eight bytes or more, letters and digits.
