@@ -159,7 +159,7 @@ func carry(ctx context.Context, dir string, c Command, run Runner) (CommandResul
 	}
 	err = root.RemoveAll(c.Reward)
 	if ours(err) {
-		return CommandResult{}, fmt.Errorf("remove what was left in place of the reward file: %w", err)
+		return CommandResult{}, fmt.Errorf("remove what was left instead of the reward file: %w", err)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return CommandResult{End: EndBlocked, Code: -1, RewardFault: (&subject{root: root}).fault(c.Reward, err).Error()}, nil
@@ -265,7 +265,7 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 	case r.End == EndDeadline || r.End == EndFlood || r.End == EndLimit:
 		return c.stopped(r)
 	case r.End == EndBlocked:
-		return verdict{broken: true, reason: "what was left in place of the reward file is in the way: " + r.RewardFault}, nil
+		return verdict{broken: true, reason: "what was left instead of the reward file is in the way: " + r.RewardFault}, nil
 	case r.End != EndExit:
 		return verdict{}, fmt.Errorf("the command ended by %q, which means nothing", r.End)
 	case r.killer() != "":

@@ -58,7 +58,7 @@ func TestParseErrors(t *testing.T) {
 		"a: [1\nb: 2\n":      "f.yaml:2: found YAML that cannot be read: ',' or ']' must be specified (column 1), allowed: one YAML mapping",
 		"a: *x\n":            "f.yaml:1: found YAML that cannot be read: could not find alias (column 5), allowed: one YAML mapping",
 		"- a\n":              "f.yaml:1: found YAML that cannot be read: sequence was used where mapping is expected (column 1), allowed: one YAML mapping",
-		"a: &a [*a]\n":       "f.yaml:1: found YAML that cannot be read: an alias within what it stands for, allowed: one YAML mapping",
+		"a: &a [*a]\n":       "f.yaml:1: found YAML that cannot be read: an alias within its own value, allowed: one YAML mapping",
 	} {
 		_, _, err := parse("f.yaml", []byte(text))
 		got := ""

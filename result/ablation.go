@@ -134,7 +134,7 @@ func (p *Pruned) Words() string {
 	}
 	found += fmt.Sprintf(", with a %.4g %% interval", 100*p.Level)
 	if c.Deterministic {
-		found += " that is exact for these tasks, since answers came out alike"
+		found += " that is exact for these tasks, since answers were alike"
 	}
 	if words := c.Unanswered.Words("whole", "pruned"); words != "" {
 		found += ", not all answered (" + words + ")"

@@ -99,7 +99,7 @@ func (r *Reported) Caveat() string {
 	if r.Folds == 0 {
 		return ""
 	}
-	return "the skill was made from most of these tasks too: on new ones expect less, as the test split tells it"
+	return "the skill was made from most of these tasks too: on new ones expect less, as the test split shows"
 }
 
 // TestReads is what a run knows of the readings of its test set before its own.
@@ -127,7 +127,7 @@ func (b *TestReads) Words() string {
 	case b == nil || b.Times == 0 && b.Unknown == "":
 		return ""
 	case b.Times == 0:
-		return "read before nobody knows how often: " + b.Unknown
+		return "read before, it is not known how often: " + b.Unknown
 	}
 	text := "read " + wording.Plural(b.Times, "time", "times") + " before, by " + b.names()
 	if b.Unknown != "" {

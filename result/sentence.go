@@ -127,7 +127,7 @@ func (s *Summary) certified() string {
 	case *c.Difference <= 0:
 		return "not certified: it is not ahead"
 	case c.Level == nil:
-		return "not certified: nobody knows how often these tasks were read before"
+		return "not certified: it is not known how often these tasks were read before"
 	}
 	if c.Reading > 1 {
 		return fmt.Sprintf("not certified at the %.3g %% level that is left to this reading", 100**c.Level)

@@ -43,7 +43,7 @@ func TestSentence(t *testing.T) {
 		},
 		"readings nobody counted": {
 			result.Summary{Best: result.Best{Step: 1}, Test: result.Test{Seed: scored(.5, 4), Best: scored(1, 4), ReadBefore: &result.TestReads{Unknown: "the ledger is gone"}}, Certificate: unknown},
-			"0.50 -> 1.00 on 4 test tasks, not certified: nobody knows how often these tasks were read before",
+			"0.50 -> 1.00 on 4 test tasks, not certified: it is not known how often these tasks were read before",
 		},
 		"no word of readings": {
 			result.Summary{Best: result.Best{Step: 1}, Test: result.Test{Seed: scored(.5, 4), Best: scored(1, 4)}},

@@ -82,7 +82,7 @@ type Continues struct {
 
 // Words says it in a sentence.
 func (c Continues) Words() string {
-	text := fmt.Sprintf("goes on from run %s, after its %s", c.Name, wording.Plural(c.Steps, "step", "steps"))
+	text := fmt.Sprintf("continues run %s, after its %s", c.Name, wording.Plural(c.Steps, "step", "steps"))
 	if c.Tested {
 		text += ", whose test tasks were read at its end: they are read again, and certify at a stricter level"
 	}

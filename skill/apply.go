@@ -225,7 +225,7 @@ func (a *applier) edited(e Edit) (Change, ApplyStatus, string) {
 // described returns what makes the content of e the description of SKILL.md.
 func (a *applier) described(e Edit) (Change, ApplyStatus, string) {
 	if e.path() != Main {
-		return Change{}, SkippedDescription, fmt.Sprintf("the description stands in %s", Main)
+		return Change{}, SkippedDescription, fmt.Sprintf("the description is in %s", Main)
 	}
 	change, err := described(a.skill.main, e.Content)
 	if err != nil {

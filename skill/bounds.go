@@ -63,7 +63,7 @@ func nameOf(path string) string {
 // beside says why a file at path cannot be added to s, "" if it can.
 func beside(s Skill, path string) string {
 	if other, ok := collides(s, path); ok {
-		return fmt.Sprintf("%q cannot lie beside %s", path, other)
+		return fmt.Sprintf("%q cannot be next to %s", path, other)
 	}
 	return ""
 }

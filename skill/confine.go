@@ -169,7 +169,7 @@ func (a *applier) confined(e Edit) (Change, ApplyStatus, string) {
 	}
 	if _, inside := part.locate(e.Target); !inside && e.Op != Append {
 		if at, outside := whole.locate(e.Target); outside {
-			return Change{}, SkippedOutsideRegion, fmt.Sprintf("line %d: the target stands outside of the learned region", lineOf(text, at.from))
+			return Change{}, SkippedOutsideRegion, fmt.Sprintf("line %d: the target is outside of the learned region", lineOf(text, at.from))
 		}
 	}
 	c, status := part.edited(e)

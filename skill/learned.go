@@ -100,14 +100,14 @@ func ReplaceLearned(text, content string) (string, error) {
 		return "", err
 	}
 	if at := likeMarker.FindStringIndex(content); at != nil {
-		return "", fmt.Errorf("line %d of the content is a marker of the learned region, which may not stand in it", lineOf(content, at[0]))
+		return "", fmt.Errorf("line %d of the content is a marker of the learned region, which may not be in it", lineOf(content, at[0]))
 	}
 	if content != "" && !strings.HasSuffix(content, lf) {
 		content += LineEnd(text)
 	}
 	out := text[:l.inner.from] + content + text[l.inner.to:]
 	if now, err := learnedIn(out); err != nil || out[now.inner.from:now.inner.to] != content || now.outer.from != l.outer.from {
-		return "", errors.New("the content leaves code, a comment, an element or a region open in which the end of the learned region would stand")
+		return "", errors.New("the content leaves code, a comment, an element or a region open in which the end of the learned region would be")
 	}
 	return out, nil
 }
@@ -142,16 +142,16 @@ func learnedIn(text string) (learnedSpan, error) {
 func (m mdText) marker(from, to int) (l mdLine, reason string) {
 	i := m.at(from)
 	if i < 0 {
-		return l, "a marker of the learned region may not stand in front matter"
+		return l, "a marker of the learned region may not be in front matter"
 	}
 	l = m.lines[i]
 	switch line := strings.TrimRight(m.text[l.from:l.to], " \t\r"); {
 	case m.text[from:to] != LearnedStart && m.text[from:to] != LearnedEnd:
 		return l, fmt.Sprintf("%q is not written as a marker of the learned region: want %s or %s", m.text[from:to], LearnedStart, LearnedEnd)
 	case l.kind == codeLine || l.kind == indentedLine:
-		return l, "a marker of the learned region stands in code, a comment or an element, where it is none"
+		return l, "a marker of the learned region is in code, a comment or an element, where it is none"
 	case line != m.text[from:to] || l.owner >= 0:
-		return l, "a marker of the learned region has to stand alone on its line, at the beginning, and in no list"
+		return l, "a marker of the learned region has to be alone on its line, at the beginning, and in no list"
 	}
 	return l, ""
 }

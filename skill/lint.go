@@ -254,7 +254,7 @@ func (l *linter) script(name, text string) {
 	switch shebang := strings.HasPrefix(text, "#!"); {
 	case !shebang && !l.skill.Executable(name): // its interpreter runs it
 	case !shebang:
-		l.add(name, 1, LintWarning, RuleScript, "it may be executed but has no line #!, such as #!/usr/bin/env python3, which says by what")
+		l.add(name, 1, LintWarning, RuleScript, "it may be executed but has no line #!, such as #!/usr/bin/env python3, which names its interpreter")
 	case !l.skill.Executable(name):
 		l.add(name, 0, LintWarning, RuleScript, "it has a line #! but may not be executed: chmod +x %s", name)
 	}

@@ -120,7 +120,7 @@ func splitSources(dir string, entries []os.DirEntry) ([]source, error) {
 			continue // something else that lies next to the splits
 		}
 		if other, twice := bySplit[s]; twice {
-			return nil, bad(dir, "both %s and %s stand for the %s split: keep one", filepath.Base(other), e.Name(), s)
+			return nil, bad(dir, "both %s and %s are the %s split: keep one", filepath.Base(other), e.Name(), s)
 		}
 		bySplit[s] = path
 	}

@@ -154,7 +154,7 @@ func (h header) find(cols []Column, field, name string) (int, error) {
 		return similar[0], nil
 	}
 	if len(similar) > 1 {
-		return 0, h.fail("tasks.columns.%s is %q, which could be column %d, %q, or column %d, %q: write it as it stands in the header",
+		return 0, h.fail("tasks.columns.%s is %q, which could be column %d, %q, or column %d, %q: write it as it is in the header",
 			field, short(name), similar[0]+1, short(cols[similar[0]].Name), similar[1]+1, short(cols[similar[1]].Name))
 	}
 	hint := ""

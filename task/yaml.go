@@ -124,7 +124,7 @@ func (r *yamlReader) fail(n yamlx.Node, format string, args ...any) error {
 
 func (r *yamlReader) value(n yamlx.Node) (any, error) {
 	if r.nodes++; r.nodes > maxNodes {
-		return nil, r.fail(n, "the file has, or its aliases stand for, more than %d values", maxNodes)
+		return nil, r.fail(n, "the file has more than %d values, with those of its aliases", maxNodes)
 	}
 	if r.depth++; r.depth > maxDepth {
 		return nil, r.fail(n, "nested deeper than %d levels", maxDepth)
@@ -238,7 +238,7 @@ func (r *yamlReader) alias(n yamlx.Node) (any, error) {
 	}
 	r.aliased += size(v, yamlx.MaxValues-r.aliased+1)
 	if r.aliased > yamlx.MaxValues {
-		return nil, r.fail(n, "the aliases of the file stand for more than %d values", yamlx.MaxValues)
+		return nil, r.fail(n, "the aliases of the file have more than %d values", yamlx.MaxValues)
 	}
 	return v, nil
 }

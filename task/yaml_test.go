@@ -66,7 +66,7 @@ func TestYAMLErrors(t *testing.T) {
 		"- a\n- b: 1\n  b: 2\n":  "line 3: mapping key already defined at [2:3]",
 		"- a\n- *x\n":            "line 2: alias *x names no anchor before it",
 		"- a: 1\n\n- <<: 3\n":    "line 3: << must name an object, found the number 3",
-		"- a\n- &x [*x]\n":       "line 2: an alias within what it stands for",
+		"- a\n- &x [*x]\n":       "line 2: an alias within its own value",
 		"%YAML 1.2\n---\na: 1\n": "line 1: Directive is not supported in a task file; plain values, lists and objects are",
 		"- a\n- {? <<: 1}\n":     "line 2: << must name an object, found the number 1",
 		"tasks: [\n":             "line 1: sequence end token ']' not found",

@@ -165,7 +165,7 @@ func (w *workspace) place(name, text string) error {
 	}
 	was, err := w.root.ReadFile(name)
 	if err == nil && !bytes.Equal(was, []byte(text)) {
-		w.notes = append(w.notes, "the workspace brings "+name+", in whose place another text stands")
+		w.notes = append(w.notes, "the workspace brings "+name+", which another text replaces")
 	}
 	if err := w.root.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("write %s into the workspace: %w", name, err)
@@ -229,15 +229,15 @@ func (j Job) checkFile() error {
 	for _, b := range j.Beside {
 		switch {
 		case b.Path == "" && !goodSkillName(b.Name):
-			faults = append(faults, fmt.Errorf("beside: skill name %q: want up to 64 small letters, digits and -", b.Name))
+			faults = append(faults, fmt.Errorf("agent.beside: skill name %q: want up to 64 small letters, digits and -", b.Name))
 		case b.Path == "" && j.Mode != File && b.Name == j.SkillName:
-			faults = append(faults, fmt.Errorf("beside: %q is the skill that is trained", b.Name))
+			faults = append(faults, fmt.Errorf("agent.beside: %q is the skill that is trained", b.Name))
 		case b.Path != "":
 			if err := CheckFile(b.Path); err != nil {
 				faults = append(faults, fmt.Errorf("beside: %w", err))
 			}
 			if strings.EqualFold(b.Path, j.File) {
-				faults = append(faults, fmt.Errorf("beside: %q is the document that is trained", b.Path))
+				faults = append(faults, fmt.Errorf("agent.beside: %q is the document that is trained", b.Path))
 			}
 		}
 	}

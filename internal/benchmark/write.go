@@ -161,7 +161,7 @@ func (p *preparation) writeConfig() error {
 func (p *preparation) head() string {
 	if p.Fixture {
 		return fmt.Sprintf(`# A SIMULATION of the benchmark %s: rows of our own in the form of its source, and a simulated world
-# (world.yaml) in the place of models. No key, no network, no cost. Scores say nothing of any model.
+# (world.yaml) instead of models. No key, no network, no cost. Scores say nothing of any model.
 # What the benchmark asks and how it scores lies beneath this file: skillopt config explain shows all of it.
 `, p.Folder.Name)
 	}

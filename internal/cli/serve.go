@@ -52,7 +52,7 @@ this machine can reach it. From another one, forward the port:
 then open the link on your side. Another address than one of this machine's loopback
 interface needs --tls-cert and --tls-key, or --insecure.
 
-It asks no model and starts nothing. Runs go on when it ends (Ctrl-C).`,
+It asks no model and starts nothing. Runs continue when it ends (Ctrl-C).`,
 		Example: `  skillopt serve
   skillopt serve runs experiments/runs
   skillopt serve ~/Downloads/their-run --read-only      a run that somebody sent

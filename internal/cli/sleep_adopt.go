@@ -47,12 +47,12 @@ A document that has changed outside of its learned region since the night is mer
 was edited, or that is reached over a link, is refused.
 
 --branch NAME commits to a branch of the project's repository and writes no file. One that is there
-is gone on from, if it is not checked out; one that is not begins with what is. What the branch has
+is continued, if it is not checked out; a new one begins with what is checked out. What the branch has
 of a document is what the proposal is merged with. No hook, filter or other program of the
 repository's runs.
 
 Without a terminal to ask on, --expect names the hash of what is to be written, which is printed
-beside the diff. --rule takes some of the rules alone, --target some of the documents that were measured
+next to the diff. --rule takes some of the rules alone, --target some of the documents that were measured
 together: nothing was measured of that part by itself, so that what is adopted is called suggested.
 --measure compares it with the live document first, on the tasks that the night has confirmed the
 whole by; that asks models, and is paid for once. What it is called then is the result of that.

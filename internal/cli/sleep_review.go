@@ -41,7 +41,7 @@ with the answer that was corrected and the one that was accepted, where they are
 editor that --editor names you may change what is asked, what is expected, the checks and what
 analysts get; checks that do not separate those two answers any more are not taken.
 Every decision is written at once. Nights use tasks that are not held without a review;
-what they come to is exploratory then, and never certified.`,
+what they find is exploratory then, and never certified.`,
 		Example: `  skillopt sleep review
   skillopt sleep review --editor nano
   skillopt sleep review --json

@@ -49,10 +49,10 @@ another run below run.dir was answered is not paid for again.
 
 Training ends before its last step where a rule of train.stop says so: by default when
 every selection task is solved, asked twice. --continue RUN trains on from a finished
-run, as a new one: with its skill, what the optimizer was told, and its schedule; what
+run, as a new one: with its skill, what the optimizer has read, and its schedule; what
 RUN has paid for is not paid again. --epochs +3 adds three epochs to those that it
 carried out, --epochs 8 trains up to eight in all. A rule that ended RUN does not end
-what goes on from it, unless it is set to another value. Without a config, that of RUN
+what continues it, unless it is set to another value. Without a config, that of RUN
 is taken. The test tasks were read by RUN: reading them again certifies less.
 
 ` + exitHelp,

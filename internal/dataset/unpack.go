@@ -362,11 +362,11 @@ func (b *bounded) Write(p []byte) (int, error) {
 	b.u.total += int64(len(p))
 	switch u := b.u; {
 	case b.size > u.bounds.MemberBytes:
-		return 0, u.bad(ErrBound, "more than %d bytes come out of it, which is the most that is unpacked of one", u.bounds.MemberBytes)
+		return 0, u.bad(ErrBound, "it holds more than %d bytes, which is the most that is unpacked of one", u.bounds.MemberBytes)
 	case u.total > u.bounds.TotalBytes:
-		return 0, u.bad(ErrBound, "more than %d bytes come out of the archive", u.bounds.TotalBytes)
+		return 0, u.bad(ErrBound, "the archive holds more than %d bytes", u.bounds.TotalBytes)
 	case u.total > free && (u.total-free)/u.bounds.Ratio > u.size:
-		return 0, u.bad(ErrBound, "more than %d times its size comes out of the archive: is it a bomb?", u.bounds.Ratio)
+		return 0, u.bad(ErrBound, "the archive unpacks to more than %d times its size: is it a bomb?", u.bounds.Ratio)
 	}
 	return b.out.Write(p)
 }

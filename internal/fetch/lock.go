@@ -69,7 +69,7 @@ func (l lockFile) add(pins []Pin) error {
 			return &Error{Origin: p.Origin, Msg: "the lock file has no SHA-256 of 64 hex digits and no size for it", Err: ErrLockFile}
 		}
 		if old, there := l[p.Origin]; there && old != p {
-			return &Error{Origin: p.Origin, Msg: fmt.Sprintf("the lock file has it with SHA-256 %s (%d bytes), and %s (%d bytes) is known besides", old.SHA256, old.Size, p.SHA256, p.Size), Err: ErrHash}
+			return &Error{Origin: p.Origin, Msg: fmt.Sprintf("the lock file has it with SHA-256 %s (%d bytes), and %s (%d bytes) is known too", old.SHA256, old.Size, p.SHA256, p.Size), Err: ErrHash}
 		}
 		l[p.Origin] = p
 	}

@@ -140,8 +140,8 @@ func TestParseErrors(t *testing.T) {
 		{"a: \x1b[2J\n", "f:1: found the control character U+001B"},
 		{"train:\n\tnum_epochs: 3\n", "f:2: YAML that cannot be read: found character '\t' that cannot start any token"},
 		{"a: [1, 2\n", "YAML that cannot be read: "},
-		{"a: &a [*a]\n", "f:1: YAML that cannot be read: an alias within what it stands for"},
-		{"a: &a {<<: *a}\n", "f:1: YAML that cannot be read: an alias within what it stands for"},
+		{"a: &a [*a]\n", "f:1: YAML that cannot be read: an alias within its own value"},
+		{"a: &a {<<: *a}\n", "f:1: YAML that cannot be read: an alias within its own value"},
 	} {
 		_, err := importer.Parse("f", []byte(tt.text))
 		var parse *importer.ParseError
@@ -164,7 +164,7 @@ func TestParseErrorLines(t *testing.T) {
 		"a: 1\nb:\n  c: !x 1\n": "f:3: a tag that no configuration has",
 		"a: 1\n? [b]\n: c\n":    "f:3: YAML that cannot be read: found an invalid key for this map",
 		"a: 1\n? {b: c}\n: d\n": "f:3: YAML that cannot be read: found an invalid key for this map",
-		"a: &x\n  - *x\n":       "f:2: YAML that cannot be read: an alias within what it stands for",
+		"a: &x\n  - *x\n":       "f:2: YAML that cannot be read: an alias within its own value",
 		"a: {b: 1\n":            "f:1: YAML that cannot be read: could not find flow mapping end token '}'",
 	} {
 		_, err := importer.Parse("f", []byte(text))

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"go/ast"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -73,6 +75,34 @@ func TestSentencesAreShort(t *testing.T) {
 		t.Errorf("%d sentences: the median has %d words, 99 %% have at most %d", len(lengths), median, p99)
 	} else {
 		t.Logf("%d sentences: the median has %d words, 99 %% have at most %d, the longest %d", len(lengths), median, p99, lengths[len(lengths)-1])
+	}
+}
+
+// TestTextsArePlain holds the texts in the product's source to the same words. What is left are prompts,
+// which stay byte for byte, and lists of words that others write.
+func TestTextsArePlain(t *testing.T) {
+	t.Parallel()
+	const most = .005
+	var found []string
+	all := 0
+	for _, s := range sources(t, false) {
+		if !isProduct(s.room) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING || !strings.Contains(lit.Value, " ") {
+				return true
+			}
+			all++
+			if phrase := dialect.FindString(lit.Value); phrase != "" {
+				found = append(found, s.fset.Position(lit.Pos()).String()+": "+phrase)
+			}
+			return true
+		})
+	}
+	if float64(len(found)) > most*float64(all) || all < 1000 {
+		t.Errorf("%d of %d texts have a phrase that CONTRIBUTING.md names:\n%s", len(found), all, strings.Join(found, "\n"))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestReportOfAPrunedSkill(t *testing.T) {
 			t.Errorf("%q stands in the report:\n%s", bad, text)
 		}
 	}
-	want := "certified not worse by 7 points or more: measured -2.0 points [-2.0, +3.0] on 9 train tasks, with a 93 % interval that is exact for these tasks, since answers came out alike"
+	want := "certified not worse by 7 points or more: measured -2.0 points [-2.0, +3.0] on 9 train tasks, with a 93 % interval that is exact for these tasks, since answers were alike"
 	if got := p.Words(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -69,7 +69,7 @@ func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 		out.State = result.SteerIdle
 		return out, nil
 	case !works && m.Status == result.Completed:
-		return out, fault.Input(fmt.Errorf("run %s has come to its end: no ceiling holds for it any more; train --again begins another run, --fork goes on from what this one has paid for", a.name(dir)))
+		return out, fault.Input(fmt.Errorf("run %s has ended: no ceiling holds for it any more; train --again begins another run, --fork continues from what this one has paid for", a.name(dir)))
 	}
 	if err := puts(dir, a.name(dir), r); err != nil {
 		return out, err

@@ -56,7 +56,7 @@ func TestARunThatNobodyWorksOn(t *testing.T) {
 		want   result.SteerState
 		text   string
 	}{
-		{result.Completed, asking(Stop, nil), result.SteerIdle, "the run has come to its end: there is nothing to stop"},
+		{result.Completed, asking(Stop, nil), result.SteerIdle, "the run has ended: there is nothing to stop"},
 		{result.Running, asking(StopNow, nil), result.SteerIdle, "it was killed"},
 		{result.OverBudget, asking(Stop, nil), result.SteerIdle, "no process works on the run (budget)"},
 		{result.Running, asking(Limit, usd), result.SteerKept, "no process works on the run (killed): its next session begins with limits.usd 3"},

@@ -108,7 +108,7 @@ func decode(id string, data []byte) (Request, error) {
 		return r, errors.New("it is no request: " + oneOf(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return r, errors.New("it is no request: something stands behind it")
+		return r, errors.New("it is no request: something follows it")
 	}
 	if r.ID != id {
 		return r, errors.New("its id is not its name")

@@ -44,7 +44,7 @@ func doneWords(s result.Steered) string {
 func idleWords(status result.Status) string {
 	switch status {
 	case result.Completed:
-		return "the run has come to its end: there is nothing to stop"
+		return "the run has ended: there is nothing to stop"
 	case result.Running:
 		return "no process works on the run, it was killed: there is nothing to stop, and the same command continues with it"
 	}

@@ -36,7 +36,7 @@ func newInstruments(m metric.Meter) (instruments, error) {
 		metric.WithDescription("How long a request or an episode took"), metric.WithExplicitBucketBoundaries(durationBounds...))
 	i.cost, errs[2] = m.Float64Counter("skillopt.cost", metric.WithUnit("USD"), metric.WithDescription("What calls with a known price have cost"))
 	i.faults, errs[3] = m.Int64Counter("skillopt.faults", metric.WithUnit("{try}"), metric.WithDescription("Tries of requests that failed"))
-	i.verdicts, errs[4] = m.Int64Counter("skillopt.gate.verdicts", metric.WithUnit("{step}"), metric.WithDescription("What became of steps"))
+	i.verdicts, errs[4] = m.Int64Counter("skillopt.gate.verdicts", metric.WithUnit("{step}"), metric.WithDescription("Results of steps"))
 	err := errors.Join(errs[:]...)
 	for name, text := range map[string]string{
 		"rollout": "Mean hard score of the train batch of the last step", "candidate": "Score of the last candidate", "current": "Score of the current skill",

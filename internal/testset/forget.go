@@ -52,7 +52,7 @@ func renewed(ctx context.Context, path string) (err error) {
 	db := sqlstore.Open(path, noting+"&_pragma=secure_delete(1)")
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if _, err := db.ExecContext(ctx, "VACUUM"); err != nil {
-		return fmt.Errorf("the ledger of test sets %s: write it anew: %w", path, err)
+		return fmt.Errorf("the ledger of test sets %s: write it again: %w", path, err)
 	}
 	return nil
 }

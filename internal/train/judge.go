@@ -173,7 +173,7 @@ func (j *judge) measure(ctx context.Context, place rollout.Place, in *incumbent)
 	}
 	if len(gone) > 0 {
 		without = idsOf(gone)
-		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %s that could not be measured: %v", place.Prefix, wording.Plural(len(without), "item", "items"), without)})
+		j.emit(event.Warning{Text: fmt.Sprintf("%s continues without %s that could not be measured: %v", place.Prefix, wording.Plural(len(without), "item", "items"), without)})
 	}
 	in.outcomes, in.score = out, gateScore(j.opts.Projection, in.skill, out)
 	return without, nil

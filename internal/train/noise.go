@@ -300,7 +300,7 @@ func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, whi
 		return nil, err
 	}
 	if len(gone) > 0 {
-		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %v, which could not be measured", place.Prefix, idsOf(gone))})
+		j.emit(event.Warning{Text: fmt.Sprintf("%s continues without %v, which could not be measured", place.Prefix, idsOf(gone))})
 	}
 	var flips []string
 	known := j.skills.store.all(e)

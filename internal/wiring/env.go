@@ -229,7 +229,7 @@ func (e *exchange) kept(g *gateway.Gateway, session *gateway.Handle, did error) 
 	case missed != "":
 		why = fmt.Errorf("the program had no answer from its model, and asked the gateway for what it does not serve: %s; base_url ends in /v1, anthropic_base_url does not", missed)
 	case g.Strangers() > e.strangers:
-		why = errors.New("the program had no answer from its model, and the gateway refused a key that it has given to nobody: have the program send api_key of the task, or that of its variables")
+		why = errors.New("the program had no answer from its model, and the gateway refused a key that it has given to no one: have the program send api_key of the task, or that of its variables")
 	default:
 		return nil
 	}

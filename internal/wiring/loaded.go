@@ -35,7 +35,7 @@ func UntellableAgent(gateway bool, name string) string {
 	if gateway || name == agent.BuiltinName || agent.TellsReads(name) {
 		return ""
 	}
-	return "the agent " + name + " works without the gateway, and its events do not show which files it reads: with agent.gateway=true it can be told whether it loads the skill"
+	return "the agent " + name + " works without the gateway, and its events do not show which files it reads: with agent.gateway=true this shows"
 }
 
 // load is whether an agent loaded the body of the skill: by its requests, where they go

@@ -99,7 +99,7 @@ func (w *metered) judge(rep agent.Report, session *gateway.Handle) (rollout.Agen
 	if w.calls == 0 {
 		out.Usage = rep.Usage
 		if !rep.UsageKnown {
-			out.Notes = append(out.Notes, "the agent did not tell all tokens that it used: what is counted is a lower bound")
+			out.Notes = append(out.Notes, "the agent did not report all tokens that it used: what is counted is a lower bound")
 		}
 	}
 	if w.over != nil && rep.Status != score.OK {

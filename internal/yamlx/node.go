@@ -89,7 +89,7 @@ func (c *counter) alias(n *ast.AliasNode) error {
 	name := n.Value.GetToken().Value
 	size, known := c.sizes[name]
 	if !known && slices.Contains(c.open, name) {
-		return &Error{Line: lineOf(n), Msg: "an alias within what it stands for"}
+		return &Error{Line: lineOf(n), Msg: "an alias within its own value"}
 	}
 	if c.total += size; c.total > MaxValues {
 		return tooLarge(n)
@@ -98,7 +98,7 @@ func (c *counter) alias(n *ast.AliasNode) error {
 }
 
 func tooLarge(n ast.Node) error {
-	return &Error{Line: lineOf(n), Msg: fmt.Sprintf("more values than are read of YAML (%d, with aliases counted as what they stand for)", MaxValues)}
+	return &Error{Line: lineOf(n), Msg: fmt.Sprintf("more values than are read of YAML (%d, with aliases counted as their values)", MaxValues)}
 }
 
 func lineOf(n ast.Node) int {

@@ -49,7 +49,7 @@ func TestBounds(t *testing.T) {
 		{strings.Repeat("- ", 101) + "x", "line 1: nested deeper than 100 levels"},
 		{strings.Repeat("- ", 60) + strings.Repeat("{a: ", 60), "line 1: nested deeper than 100 levels"},
 		{strings.Repeat("a,\n", yamlx.MaxBytes/3), "line 30001: more lists, keys and values than are read of YAML (about 60000)"},
-		{"a: &x [*x]\n", "line 1: an alias within what it stands for"},
+		{"a: &x [*x]\n", "line 1: an alias within its own value"},
 		{"a: &x [&x 1, *x]\n", ""},
 		{"a: |\n  text\n" + strings.Repeat("\n", 100), ""},
 	} {

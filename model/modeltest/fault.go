@@ -278,7 +278,7 @@ func testSecrets(t *testing.T, h Harness) {
 			for e := err; e != nil; e = errors.Unwrap(e) {
 				for _, text := range []string{e.Error(), fmt.Sprintf("%+v", e)} {
 					if strings.Contains(text, testKey) || strings.Contains(text, inHeader) {
-						t.Errorf("the error tells a credential: %s", text)
+						t.Errorf("the error shows a credential: %s", text)
 					}
 				}
 			}

@@ -143,7 +143,7 @@ func testStreamFaults(t *testing.T, h Harness) {
 				t.Errorf("error %v, want %s", err, f.Want)
 			}
 			if err != nil && (strings.Contains(err.Error(), testKey) || strings.ContainsAny(err.Error(), "\r\n")) {
-				t.Errorf("the message tells a credential or is not one line: %q", err)
+				t.Errorf("the message shows a credential or is not one line: %q", err)
 			}
 		})
 	}

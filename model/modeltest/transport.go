@@ -79,7 +79,7 @@ func TestTransport(t *testing.T, build func(t *testing.T, key string, stream boo
 					t.Fatalf("error %v, want %s and status %d", err, tt.want, tt.status)
 				}
 				if strings.Contains(err.Error(), key) {
-					t.Errorf("error %q tells the key", err)
+					t.Errorf("error %q shows the key", err)
 				}
 			})
 		}

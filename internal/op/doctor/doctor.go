@@ -56,7 +56,7 @@ func aboutSkill(s skill.Skill) string {
 		bytes += len(content)
 	}
 	if len(others) > 0 {
-		text = fmt.Sprintf("%s of %s with %s beside it of %s", text, skill.Main, wording.Plural(len(others), "file", "files"), wording.Plural(bytes, "byte", "bytes"))
+		text = fmt.Sprintf("%s of %s with %s next to it of %s", text, skill.Main, wording.Plural(len(others), "file", "files"), wording.Plural(bytes, "byte", "bytes"))
 	}
 	return text
 }

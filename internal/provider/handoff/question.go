@@ -126,7 +126,7 @@ func renderIndex(all []Entry) ([]byte, error) {
 const readme = `# Questions that wait for an answer
 
 A run of skillopt has asked these questions instead of calling a model, and has
-stopped. It goes on when they are answered and the same command is run again.
+stopped. It continues when they are answered and the same command is run again.
 Several rounds are usual: what is asked next depends on these answers.
 
 1. ` + "`index.json`" + ` lists the questions that are open now. Others in

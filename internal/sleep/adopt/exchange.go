@@ -48,7 +48,7 @@ func (s *Store) beside(n int, sp spot, after content) error {
 	perm := cmp.Or(after.mode, 0o666) // of a new file the user's mask takes away what it does
 	f, err := sp.dir.OpenFile(sp.part(n), os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
 	if err != nil {
-		return fmt.Errorf("write beside %s: %w", sp.file, err)
+		return fmt.Errorf("write next to %s: %w", sp.file, err)
 	}
 	_, err = f.WriteString(after.text)
 	if err == nil && after.mode != 0 {
@@ -59,7 +59,7 @@ func (s *Store) beside(n int, sp spot, after content) error {
 		err = sp.dir.Rename(sp.part(n), sp.temp(n))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write beside %s: %w", sp.file, err), gone(sp.dir.Remove(sp.part(n))))
+		return errors.Join(fmt.Errorf("write next to %s: %w", sp.file, err), gone(sp.dir.Remove(sp.part(n))))
 	}
 	return errors.Join(sp.sync(), s.point("beside"))
 }

@@ -100,7 +100,7 @@ func (s *Store) tidy(n int, c Changed) (sum string, err error) {
 	}
 	defer func() { err = errors.Join(err, sp.close()) }()
 	if err := gone(sp.dir.Remove(sp.part(n))); err != nil {
-		return "", fmt.Errorf("tidy up beside %s: %w", c.File(), err)
+		return "", fmt.Errorf("tidy up next to %s: %w", c.File(), err)
 	}
 	live, err := sp.peek(sp.name)
 	if err != nil {

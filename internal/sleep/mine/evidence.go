@@ -205,7 +205,7 @@ func noVerdict(command string) string {
 	case len(text) > maxCommand:
 		return "it is too long"
 	case toldNames().MatchString(text):
-		return "it names what a check is told"
+		return "it names what a check reads"
 	}
 	words := strings.Fields(strings.ToLower(text))
 	for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "time" || words[0] == "env") {

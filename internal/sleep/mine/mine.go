@@ -64,7 +64,7 @@ func Plan(sessions []transcript.Transcript) int {
 // the options. A reply that is of no use ends nothing.
 func Run(ctx context.Context, o Options) (Mined, error) {
 	if o.Clean == nil || o.Ask == nil {
-		return Mined{}, errors.New("mine: no cleaner, or nobody to ask")
+		return Mined{}, errors.New("mine: no cleaner, or no one to ask")
 	}
 	m := &miner{Options: o}
 	var err error

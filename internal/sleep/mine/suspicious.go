@@ -10,7 +10,7 @@ import (
 )
 
 // Suspicious says why no one may use a text before a person has looked at it: it asks to run,
-// fetch, disable or send something, gives a standing order, or names a URL, a command or a path,
+// fetch, disable or send something, gives a lasting order, or names a URL, a command or a path,
 // and the user's own words do not; or it repeats an instruction that is in what was pasted
 // or answered. "" if there is no such thing.
 func Suspicious(text string, own UserWords) string {
@@ -20,7 +20,7 @@ func Suspicious(text string, own UserWords) string {
 		}
 	}
 	if said, found := own.repeats(text); found {
-		return "it repeats an instruction that stands in what was pasted or answered: " + excerpt(said, 100)
+		return "it repeats an instruction from what was pasted or answered: " + excerpt(said, 100)
 	}
 	return ""
 }
@@ -68,7 +68,7 @@ const (
 	kindFetch   kind = "asks to fetch something"
 	kindDisable kind = "asks to disable or ignore something"
 	kindSend    kind = "asks to send something"
-	kindOrder   kind = "gives a standing order"
+	kindOrder   kind = "gives a lasting order"
 	kindSecret  kind = "gives away credentials"
 	kindAccess  kind = "grants access"
 	kindDefer   kind = "leaves what to do to something written elsewhere"

@@ -25,7 +25,7 @@ const (
 
 // Doubts about a task that is kept.
 const (
-	doubtLast    = "the session ended with the accepted answer: nobody said that it was right"
+	doubtLast    = "the session ended with the accepted answer: no one said that it was right"
 	doubtTold    = "the user said the answer when correcting: could anybody know it from the request?"
 	doubtRubric  = "it is judged by words alone"
 	doubtCommand = "the command is one that the session ran: see whether it may run here"
@@ -138,7 +138,7 @@ func (w *weighing) asks(d *draftedTask) (draft.Reason, string) {
 	}
 	if share, foreign := grounded(d.prompt, asked.String(), all.String()); share < groundedShare || foreign != "" {
 		if foreign != "" {
-			return NobodyAsked, "nobody said " + foreign
+			return NobodyAsked, "no one said " + foreign
 		}
 		return NobodyAsked, fmt.Sprintf("of its words %.0f %% are the user's", 100*share)
 	}
@@ -453,12 +453,12 @@ func (w *weighing) held(d *draftedTask) string {
 	}
 	for _, text := range slices.Concat([]string{d.prompt, d.rubric}, d.gold, literals) {
 		if word, found := w.own.takes(text); found {
-			return "it takes a word from an instruction that stands in what was pasted or answered: " + word
+			return "it takes a word from an instruction in what was pasted or answered: " + word
 		}
 	}
 	for _, text := range slices.Concat(d.gold, literals) {
 		if said, found := w.own.echoes(text); found {
-			return "it wants an answer that an instruction asks for which stands in what was pasted or answered: " + excerpt(said, 100)
+			return "it wants an answer that an instruction in what was pasted or answered asks for: " + excerpt(said, 100)
 		}
 	}
 	return ""

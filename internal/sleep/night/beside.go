@@ -117,12 +117,12 @@ func (n workshop) layDocument(state string, doc target.Target, sk skill.Skill) (
 	}
 	dir := filepath.Join(base, doc.Name)
 	if err := os.RemoveAll(dir); err != nil {
-		return "", fmt.Errorf("lay %s beside others: %w", doc.ID(), err)
+		return "", fmt.Errorf("lay %s next to others: %w", doc.ID(), err)
 	}
 	for _, name := range sk.Files() {
 		content, _ := sk.File(name) // it has all that it lists
 		if err := writeBeside(dir, name, content, sk.Executable(name)); err != nil {
-			return "", fmt.Errorf("lay %s beside others: %w", doc.ID(), err)
+			return "", fmt.Errorf("lay %s next to others: %w", doc.ID(), err)
 		}
 	}
 	return dir, nil

@@ -51,7 +51,7 @@ func (a Asked) Mine(ctx context.Context, cfg config.Config, sessions []bank.Sess
 	enc := json.NewEncoder(&lines)
 	for i := range sessions {
 		if err := enc.Encode(sessions[i].Transcript); err != nil {
-			return nil, nil, fmt.Errorf("hand over a session: %w", err)
+			return nil, nil, fmt.Errorf("pass on a session: %w", err)
 		}
 	}
 	req := skillopt.MineRequest{Sessions: lines.Bytes()}

@@ -75,7 +75,7 @@ func Choose(ctx context.Context, h Host) (Kind, error) {
 		}
 		why = append(why, fmt.Sprintf("%s: %v", kind, err))
 	}
-	return "", &InputError{What: "no scheduler is at work here", Why: strings.Join(why, "; ") + "; --print shows what one could be told by hand"}
+	return "", &InputError{What: "no scheduler is at work here", Why: strings.Join(why, "; ") + "; --print shows what to give to one by hand"}
 }
 
 // works reports why a scheduler cannot be told anything.

@@ -56,11 +56,11 @@ func ReadProfile(ctx context.Context, path string) (*Profile, bool, error) {
 		return nil, false, err
 	}
 	if *format.Format != Format {
-		return nil, false, &InputError{What: path, Why: fmt.Sprintf("it has format %d, and this program knows %d; write it anew by `skillopt sleep schedule`", *format.Format, Format)}
+		return nil, false, &InputError{What: path, Why: fmt.Sprintf("it has format %d, and this program knows %d; write it again by `skillopt sleep schedule`", *format.Format, Format)}
 	}
 	p := &Profile{}
 	if err := json.Unmarshal(data, p); err != nil {
-		return nil, false, &InputError{What: path, Why: fmt.Sprintf("it cannot be read: %v; write it anew by `skillopt sleep schedule`", err)}
+		return nil, false, &InputError{What: path, Why: fmt.Sprintf("it cannot be read: %v; write it again by `skillopt sleep schedule`", err)}
 	}
 	return p, true, nil
 }

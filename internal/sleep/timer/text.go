@@ -187,7 +187,7 @@ func taskText(e Entry) string {
 func withoutVariables(e Entry) error {
 	for _, word := range append([]string{e.Program}, e.Args...) {
 		if strings.Count(word, "%") > 1 {
-			return &InputError{What: fmt.Sprintf("%q", word), Why: "the Task Scheduler replaces what stands between two percent signs; choose another path"}
+			return &InputError{What: fmt.Sprintf("%q", word), Why: "the Task Scheduler replaces what is between two percent signs; choose another path"}
 		}
 	}
 	return nil

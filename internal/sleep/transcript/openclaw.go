@@ -237,7 +237,7 @@ func (t *openClawTree) add(n int, id, parent gjson.Result) {
 			i, known = last, true
 		}
 		if !known {
-			t.err = errors.Join(t.err, fmt.Errorf("record %d goes on after one that is not there before it", n))
+			t.err = errors.Join(t.err, fmt.Errorf("record %d continues one that is not before it", n))
 			return
 		}
 		up = i

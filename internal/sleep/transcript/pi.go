@@ -76,7 +76,7 @@ func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 	case !r.wanted(x.b):
 		return nil
 	case len(r.Problems)+r.More > before:
-		r.problem(Problem{Path: s.Path(), What: "a record that cannot be read may be the one that the session went on from: the session is left out"})
+		r.problem(Problem{Path: s.Path(), What: "the session may continue a record that cannot be read: it is left out"})
 		return nil
 	case t.forked:
 		return c.second(ctx, s, r, t)
@@ -110,7 +110,7 @@ func (c Pi) second(ctx context.Context, s Store, r *Reading, t *piTree) error {
 	case err != nil:
 		return err
 	case anew:
-		return fmt.Errorf("%s: the file was written anew while it was read; it is read in the next harvest", s.Path())
+		return fmt.Errorf("%s: the file was replaced while it was read; it is read in the next harvest", s.Path())
 	}
 	return r.Done(x.b)
 }
