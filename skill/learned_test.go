@@ -34,13 +34,13 @@ func TestLearnedText(t *testing.T) {
 		{"end in a fence", LearnedStart + "\n~~~\n" + LearnedEnd + "\n", "", "line 3: a marker of the learned region is in code"},
 		{"in indented code", "a\n\n    " + region, "", "line 3: a marker of the learned region is in code"},
 		{"in a comment", "<!--\n" + region, "", "line 2: a marker of the learned region is in code, a comment"},
-		{"in a sentence", "The marker " + LearnedStart + " begins it.\n" + region, "", "line 1: a marker of the learned region has to stand alone"},
+		{"in a sentence", "The marker " + LearnedStart + " begins it.\n" + region, "", "line 1: a marker of the learned region has to be alone"},
 		{"in an item", "- x\n  " + region, "", "line 2: a marker of the learned region has to be alone on its line, at the beginning, and in no list"},
 		{"other letters", "<!-- skillopt-sleep:learned start -->\n- a\n" + LearnedEnd, "", "line 1: \"<!-- skillopt-sleep:learned start -->\" is not written as a marker"},
 		{"other white space", LearnedStart + "\n- a\n<!--  SKILLOPT-SLEEP:LEARNED END-->", "", "line 3: "},
 		{"slow region across its end", LearnedStart + "\n" + SlowStart + "\nx\n" + LearnedEnd + "\n" + SlowEnd, "", "line 2: the region of " + SlowStart + " holds a marker"},
 		{"within an appendix", AppendixStart + "\n" + region + AppendixEnd, "", "line 1: the region of " + AppendixStart + " holds a marker"},
-		{"in what looks like front matter", "---\n# " + LearnedStart + "\n---\n" + region, "", "line 2: a marker of the learned region has to stand alone"},
+		{"in what looks like front matter", "---\n# " + LearnedStart + "\n---\n" + region, "", "line 2: a marker of the learned region has to be alone"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -330,7 +330,7 @@ func TestDirectories(t *testing.T) {
 	}{
 		"nothing":        {map[string]string{"README.md": ""}, "no task file"},
 		"several":        {map[string]string{"a.json": "[]", "b.json": "[]"}, "several task files (a.json, b.json)"},
-		"split twice":    {map[string]string{"val/items.json": "[]", "dev/items.json": "[]"}, "both dev and val stand for the selection split"},
+		"split twice":    {map[string]string{"val/items.json": "[]", "dev/items.json": "[]"}, "both dev and val are the selection split"},
 		"empty split":    {map[string]string{"train/items.json": item("a"), "test/items.json": "[]"}, "items.json: the test split is empty"},
 		"empty dir":      {map[string]string{"train/README.md": ""}, "no task file"},
 		"wrong place":    {map[string]string{"train/items.json": `[{"id":"a","prompt":"p","gold":"g","split":"test"}]`}, "its split field says test, but it lies in train"},
@@ -419,7 +419,7 @@ func TestYAMLBomb(t *testing.T) {
 	for i := 1; i < 30; i++ {
 		fmt.Fprintf(&b, "a%d: &a%d [*a%d, *a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1, i-1)
 	}
-	if _, msg := load(t, "t.yaml", b.String(), task.Rules{}); !strings.Contains(msg, "aliases counted as what they stand for") {
+	if _, msg := load(t, "t.yaml", b.String(), task.Rules{}); !strings.Contains(msg, "aliases counted as their values") {
 		t.Errorf("got %.200s", msg)
 	}
 }

@@ -34,8 +34,7 @@ func blocks(text string, looked *int) (spans []span) {
 	for _, m := range keyCount.Regexp().FindAllStringSubmatchIndex(text, -1) {
 		left, _ := strconv.Atoi(text[m[2]:m[3]])
 		for i := m[1]; left > 0; left-- {
-			const longest = 160
-			l := keyLine.FindStringSubmatchIndex(text[i:min(len(text), i+longest)])
+			l := keyLine.FindStringSubmatchIndex(text[i:min(len(text), i+160)])
 			if l == nil {
 				break
 			}

@@ -62,10 +62,12 @@ func (v *view) decoded(c coding) (view, bool) {
 	out := view{in: v}
 	var b strings.Builder
 	text, from := v.text, 0
-	for i := nextEscape(text, 0, c); i < len(text); i = nextEscape(text, i, c) {
+	for i := 0; i < len(text); i++ {
+		if codings[text[i]]&c == 0 {
+			continue
+		}
 		plain, n := escape(text[i:], c)
 		if n == 0 {
-			i++
 			continue
 		}
 		if from == 0 {
@@ -76,8 +78,8 @@ func (v *view) decoded(c coding) (view, bool) {
 		begin := b.Len()
 		b.WriteString(plain)
 		out.at = append(out.at, int32(begin), int32(i), int32(b.Len()), int32(i+n)) //nolint:gosec // texts are shorter than 2 GiB
-		i += n
-		from = i
+		from = i + n
+		i = from - 1
 	}
 	if from == 0 {
 		return *v, false
@@ -89,14 +91,6 @@ func (v *view) decoded(c coding) (view, bool) {
 
 // codings holds the coding of which a byte begins the escapes.
 var codings = [256]coding{'\\': inJSON, '%': inURL, '&': inHTML}
-
-// nextEscape returns where the next escape may begin.
-func nextEscape(text string, i int, c coding) int {
-	for i < len(text) && codings[text[i]]&c == 0 {
-		i++
-	}
-	return i
-}
 
 // escape returns what the escape that text begins with represents, and its length; 0 without one.
 func escape(text string, c coding) (plain string, n int) {

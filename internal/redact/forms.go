@@ -16,17 +16,14 @@ var (
 	// what follows an operand in a program
 	operated = pattern.New(`\A[ \t]+(?:[<>=!]=|[<>+*/%]|&&|\|\||\?|and|or|if|is|in|as|not)[ \t]`)
 	// the beginning of a sentence: two words, or one and an article
-	english = pattern.New(`\A(?:(?:[A-Za-z][a-z]*|[A-Z]{2,5}|(?:[A-Z][a-z]+){2,3})(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
-	// a path of names, as programs have: settings.api_key
-	dotted   = pattern.New(`\A[A-Za-z_]+(?:\.[A-Za-z_]+)+\z`)
-	// subscript is an element of a map in a program: creds['token']
-	subscript = pattern.New(`\A[A-Za-z_.]+\[["'A-Za-z_]`)
-	hexForm  = pattern.New(`(?:key|auth|pass|session|credentials?|salt)=(?:0x)?[0-9a-fA-F]{64}\z`)
-	openName = pattern.New(`public|cache|primary`)
+	english   = pattern.New(`\A(?:(?:[A-Za-z][a-z]*|[A-Z]{2,5}|(?:[A-Z][a-z]+){2,3})(?:['’-][a-z]+)?[,;:.]?(?: +(?:[a-z]+['’]?[a-z]*|[A-Z]{2,5}|[(\x60"“])))`)
+	dotted    = pattern.New(`\A[A-Za-z_]+(?:\.[A-Za-z_]+)+\z`) // a path of names: settings.api_key
+	subscript = pattern.New(`\A[A-Za-z_.]+\[["'A-Za-z_]`)      // of a program: creds['token']
+	hexForm   = pattern.New(`(?:key|auth|pass|session|credentials?|salt)=(?:0x)?[0-9a-fA-F]{64}\z`)
+	openName  = pattern.New(`public|cache|primary`)
 	// a variable such as STRIPE_KEY
 	keyVariable = pattern.New(`\A(?:[A-Z_][A-Z0-9_-]*)?_KEY\z`)
-	// longLine is a line of a private key.
-	longLine = pattern.New(`[A-Za-z0-9+/]{40}`)
+	longLine    = pattern.New(`[A-Za-z0-9+/]{40}`) // of a private key
 	// madeUpForm and countingForm are in keys, exampleForm is in values, that documents make up.
 	madeUpForm   = pattern.New(`(?i)example|your|placeholder|dummy|sample|changeme|replace|xxxxx|here$|fake|redacted`)
 	countingForm = pattern.New(`(?i)123456|abcdef|abc123`)
@@ -41,8 +38,7 @@ var (
 	hostForm = pattern.New(`\A[^/?#"'<>\\\x60\x00-\x20]*`)
 	// unescapedForm is a password whose signs end a host, up to its @.
 	unescapedForm = pattern.New("\\A[^:@/?#\\s\"'<>\\\\`\\[]+:(\\d*[^\\d/?#\\s\"'<>\\\\`][^\\s\"'<>\\\\`]*[/?#][^\\s\"'<>\\\\`]*)@")
-	// caseChange is a capital that follows a small letter.
-	caseChange = pattern.New(`[a-z][A-Z]`)
+	caseChange    = pattern.New(`[a-z][A-Z]`)
 	// wrap is between the parts of a key that is broken over two lines: an end of a line and a margin.
 	wrap = pattern.New(`\A(?:\\?\r?\n|(?:\\r)?\\n)[ \t]*(?:[+>|][ \t]+)?`)
 	// partedKeys are known by their parts: of bots of Telegram and Discord, of Terraform, of Airtable.

@@ -57,15 +57,9 @@ func (r *Redactor) text(s string, looked *int) string {
 
 // Lines returns the lines of a document without secrets, as many as there were: those of a
 // private key that goes over several as a mask each.
-func (r *Redactor) Lines(lines []string) []string {
-	text := strings.Join(lines, "\n")
-	return strings.Split(repeat(text, func(s string) string {
-		return without(maskedLines(s, r.known.spans(s)), false, maskedLines, new(int))
-	}), "\n")
+func Lines(lines []string) []string {
+	return strings.Split(repeat(strings.Join(lines, "\n"), func(s string) string { return without(s, false, maskedLines, new(int)) }), "\n")
 }
-
-// Lines is Redactor.Lines without known values.
-func Lines(lines []string) []string { return New().Lines(lines) }
 
 // repeat calls clean until it changes a text no more: each call masks more bytes. A text that still
 // changes after many calls, which no rule should make, is masked whole.

@@ -55,7 +55,7 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	lines := []string{"a", "key: -----BEGIN RSA PRIVATE KEY-----", "MIIabc", "def=", "-----END RSA PRIVATE KEY----- b", "password: hunter22", "c"}
 	want := []string{"a", "key: " + Mask, Mask, Mask, Mask + " b", "password: " + Mask, "c"}
-	for i, got := range New().Lines(lines) {
+	for i, got := range Lines(lines) {
 		if got != want[i] {
 			t.Errorf("line %d: %q, want %q", i, got, want[i])
 		}

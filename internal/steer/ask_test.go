@@ -72,7 +72,7 @@ func TestARunThatNobodyWorksOn(t *testing.T) {
 		}
 	}
 	dir := ended(t, result.Completed)
-	if _, err := Ask(t.Context(), dir, asking(Limit, usd)); fault.Of(err) != fault.BadInput || !strings.Contains(err.Error(), "has come to its end") {
+	if _, err := Ask(t.Context(), dir, asking(Limit, usd)); fault.Of(err) != fault.BadInput || !strings.Contains(err.Error(), "has ended") {
 		t.Errorf("a ceiling of a completed run: %v", err)
 	}
 	noRequests(t, dir)

@@ -101,7 +101,7 @@ func TestFilesThatAreNoRequests(t *testing.T) {
 		"good":            {good, ""},
 		"empty":           {"", "no request"},
 		"cut":             {good[:40], "no request"},
-		"two":             {good + good, "something stands behind it"},
+		"two":             {good + good, "something follows it"},
 		"junk":            {"\x00\xff\x1b[31m", "no request"},
 		"unknown field":   {strings.Replace(good, `"from"`, `"run":"rm -rf","from"`, 1), "unknown field"},
 		"another format":  {`{"format":2,"kind":"x"}`, "this program reads format 1"},

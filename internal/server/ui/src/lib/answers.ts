@@ -46,7 +46,7 @@ export function over(s: RunScore): string {
   return (s.answers ?? 0) > n ? `${s.answers} answers to ${tasks}` : tasks
 }
 
-/** soFar is what the steps of a run say that has not come to its end. */
+/** soFar is what the steps of a run say that has not ended. */
 function soFar(shown: RunShown): Outcome {
   const { score: best } = shown.score
   const text = unfinished(shown)
