@@ -22,7 +22,7 @@ func types() []string {
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count",
 		"anls", "mcq", "math-equal",
-		"file-exists", "file-equals", "file-contains", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
+		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
 }
 
@@ -187,6 +187,8 @@ func (c *compiler) build(s *spec, n *node) {
 		buildCount(s, n)
 	case "file-exists", "file-equals", "file-contains":
 		buildFile(s, n, c.options.MatchTimeout)
+	case "xlsx":
+		buildXLSX(s, n)
 	case "diff":
 		buildDiff(s, n)
 	case "tool-called":

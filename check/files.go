@@ -57,7 +57,10 @@ func ofFile(path string, judge judge) look {
 			return verdict{reason: reason(err), broken: !errors.Is(err, fs.ErrNotExist)}, nil
 		}
 		v := judge(text, w.task.Gold)
-		v.saw = path + ": " + excerpt(text, maxSaw)
+		if v.saw == "" {
+			v.saw = excerpt(text, maxSaw)
+		}
+		v.saw = path + ": " + v.saw
 		if v.reason != "" {
 			v.reason = path + ": " + v.reason
 		}

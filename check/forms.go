@@ -1,13 +1,14 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
 // formNames are the normal forms of benchmarks, next to those that answers of any kind need.
-func formNames() []string { return []string{"docvqa", "mathtext", "sealqa", "plain"} }
+func formNames() []string { return []string{"docvqa", "mathtext", "sealqa", "officeqa", "plain"} }
 
 // benchmarkForm returns a normal form by its name, nil if it is none of formNames.
 func benchmarkForm(name string) normalizer {
@@ -18,6 +19,8 @@ func benchmarkForm(name string) normalizer {
 		return mathtextForm
 	case "sealqa":
 		return sealqaForm
+	case "officeqa":
+		return officeqaForm
 	case "plain":
 		return plainForm
 	}
@@ -50,6 +53,19 @@ func sealqaForm(s string) string {
 		}
 		return -1
 	}, squeeze(lower(s))), pytext.IsSpace)
+}
+
+// officeqaForm keeps digits, points, dashes and percent signs of punctuation, and leaves out units of money:
+// "$1,234.5 million" is 1234.5.
+func officeqaForm(s string) string {
+	units := []string{"million", "millions", "billion", "billions", "dollars", "dollar", "nominal"}
+	s = strings.Map(func(r rune) rune {
+		if isPunctuation(r) && !strings.ContainsRune(".-%", r) {
+			return -1
+		}
+		return r
+	}, lower(s))
+	return squeeze(dropWords(s, false, func(word string) bool { return slices.Contains(units, word) }))
 }
 
 // plainForm is without ASCII punctuation, as SquadNormalize, but keeps articles.

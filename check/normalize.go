@@ -84,7 +84,7 @@ func SquadNormalize(s string) string {
 		}
 		return r
 	}, lower(s))
-	return strings.Join(split(dropArticles(s, false)), " ")
+	return strings.Join(split(dropWords(s, false, isArticle)), " ")
 }
 
 // split cuts at white space as Python does, which counts U+001C to U+001F.
@@ -92,9 +92,9 @@ func split(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f })
 }
 
-// dropArticles replaces each article by a space, the last word excepted if
-// keepLast says so. Words are runs of letters and digits of any script.
-func dropArticles(s string, keepLast bool) string {
+// dropWords replaces words by a space, the last word excepted if keepLast says
+// so. Words are runs of letters and digits of any script.
+func dropWords(s string, keepLast bool, drop func(word string) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	start := -1
@@ -104,7 +104,7 @@ func dropArticles(s string, keepLast bool) string {
 		}
 		word := s[start:end]
 		start = -1
-		if isArticle(word) && !(keepLast && strings.IndexFunc(s[end:], isWord) < 0) {
+		if drop(word) && !(keepLast && strings.IndexFunc(s[end:], isWord) < 0) {
 			b.WriteByte(' ')
 			return
 		}
@@ -134,7 +134,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || 
 // just A), and punctuation when there is nothing else.
 func textForm(s string) string {
 	low := lower(strings.TrimSpace(s))
-	if form := strings.Join(split(dropArticles(dropPunctuation(low), true)), " "); form != "" {
+	if form := strings.Join(split(dropWords(dropPunctuation(low), true, isArticle)), " "); form != "" {
 		return form
 	}
 	return low

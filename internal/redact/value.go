@@ -189,7 +189,7 @@ func (sc *scanner) scalar(n name, v int) int {
 	}
 	m := maskAt(s[v:])
 	switch {
-	case end == v || !sc.secret(n, v, end) || !connection && !(json && run(s, v, digits) > v) && sc.isCode(n, v, end):
+	case end == v || !sc.secret(n, v, end) || !connection && !(json && (run(s, v, digits) > v || s[v:end] == "null")) && sc.isCode(n, v, end):
 		return v
 	case m >= end-v:
 		return v + m

@@ -65,13 +65,13 @@ func Named(name string) (Converter, bool) {
 
 // Names lists the converters.
 func Names() []string {
-	return []string{"babyvision", "docvqa", "livemath", "mathverse", "mmrb", "sealqa", "searchqa"}
+	return []string{"babyvision", "docvqa", "livemath", "mathverse", "mmrb", "officeqa", "sealqa", "searchqa"}
 }
 
 func converters() map[string]Converter {
 	return map[string]Converter{
 		"babyvision": BabyVision, "docvqa": DocVQA, "livemath": LiveMathTask, "mathverse": MathVerse,
-		"mmrb": MMRB, "sealqa": Sealqa, "searchqa": SearchQA,
+		"mmrb": MMRB, "officeqa": OfficeQA, "sealqa": Sealqa, "searchqa": SearchQA,
 	}
 }
 

@@ -19,13 +19,7 @@ func (g gap) covers(in map[string]any) bool { return g.in == nil || g.in(in) }
 
 // gaps are the cases that nothing here can be held against yet, by family.
 var gaps = map[string][]gap{
-	"eval_officeqa":         {{feature: "benchmarks"}},
-	"eval_spreadsheet_book": {{feature: "benchmarks"}},
-	"eval_spreadsheet_cell": {{feature: "benchmarks"}},
-	"officeqa_list_field":   {{feature: "benchmarks"}},
-	"officeqa_row":          {{feature: "benchmarks"}},
-	"promptfoo_assert":      {{feature: "named as lost", in: losesAll}},
-	"spreadsheet_range":     {{feature: "benchmarks"}},
+	"promptfoo_assert": {{feature: "named as lost", in: losesAll}},
 
 	// Answers are scored by what they say. What they cost is a ceiling and a figure of its
 	// own, and no part of a score: there is no weighted reward to compare.
