@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -117,13 +117,13 @@ func recoverAdoptions(ctx context.Context, a *app, at sleepFlags) error {
 // adoptionsRoom is what is kept of adoptions, for forgetting.
 type adoptionsRoom struct{ setup sleepSetup }
 
-// Entries implements forget.Room.
+// Entries implements bank.Room.
 func (adoptionsRoom) Entries() []string { return []string{adoptedDir} }
 
-// Forget implements forget.Room. Receipts have rules and their grounds, and backups are copies of the user's own files: of a
+// Forget implements bank.Room. Receipts have rules and their grounds, and backups are copies of the user's own files: of a
 // project both are deleted with backups, and named without. What is known of an adoption goes with its backup.
-func (r adoptionsRoom) Forget(_ context.Context, s forget.Subject, backups bool, _ time.Time) (forget.Gone, error) {
-	var gone forget.Gone
+func (r adoptionsRoom) Forget(_ context.Context, s bank.Subject, backups bool, _ time.Time) (bank.Deleted, error) {
+	var gone bank.Deleted
 	if s.Project == nil {
 		return gone, nil // a receipt has none of a session's words but the rules, which are in the document
 	}
@@ -140,7 +140,7 @@ func (r adoptionsRoom) Forget(_ context.Context, s forget.Subject, backups bool,
 	return gone, err
 }
 
-// Reset implements forget.Room.
+// Reset implements bank.Room.
 func (r adoptionsRoom) Reset(context.Context) error {
 	return os.RemoveAll(filepath.Join(r.setup.dir, adoptedDir))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
@@ -61,7 +60,7 @@ also what was forgotten.`,
 
 // subject is what is to be forgotten, with the words for it.
 type subject struct {
-	forget.Subject
+	bank.Subject
 
 	name     string
 	sessions int
@@ -85,11 +84,11 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, at sleepFlags, nam
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	rooms := setup.rooms(b)
-	gone, err := forget.All(ctx, rooms, s.Subject, o.backups, time.Now())
+	gone, err := bank.ForgetAll(ctx, rooms, s.Subject, o.backups, time.Now())
 	if err != nil {
 		return err
 	}
-	strange, err := forget.Strange(setup.dir, rooms)
+	strange, err := bank.Strange(setup.dir, rooms)
 	if err != nil {
 		return err
 	}
@@ -98,8 +97,8 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, at sleepFlags, nam
 
 // rooms are all that keep something below the folder of sleep. That of nights asks the bank whose they are, and goes
 // before it.
-func (s sleepSetup) rooms(b *bank.Bank) []forget.Room {
-	return []forget.Room{timersRoom{s}, adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, forget.Bank{B: b}}
+func (s sleepSetup) rooms(b *bank.Bank) []bank.Room {
+	return []bank.Room{timersRoom{s}, adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, bank.Own{B: b}}
 }
 
 // sure asks before something is deleted for good; without a terminal no one can be asked.
@@ -133,7 +132,7 @@ func subjectOf(a *app, ctx context.Context, setup sleepSetup, name string) (s su
 		}
 		switch sessions := distinct(found); {
 		case len(sessions) == 1:
-			return subject{Subject: forget.Subject{Source: found[0].Source, Session: found[0].Session}, name: sessions[0], sessions: 1}, nil
+			return subject{Subject: bank.Subject{Source: found[0].Source, Session: found[0].Session}, name: sessions[0], sessions: 1}, nil
 		case len(sessions) > 1:
 			return s, usagef("%d sessions begin with %s: %s; give more of the id", len(sessions), name, strings.Join(sessions, ", "))
 		}
@@ -155,7 +154,7 @@ func distinct(list []bank.Name) []string {
 func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name string) (s subject, err error) {
 	dir := a.folder(name)
 	projects := harvest.NewProjects(dir)
-	s = subject{Subject: forget.Subject{Folders: projects.Allowed(), Project: projects.Allow}, name: "project " + dir}
+	s = subject{Subject: bank.Subject{Folders: projects.Allowed(), Project: projects.Allow}, name: "project " + dir}
 	parts, err := b.Parts(ctx)
 	if err != nil {
 		return s, err
@@ -173,7 +172,7 @@ func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name
 }
 
 // tellForgotten says what went, and what stays and where.
-func tellForgotten(a *app, setup sleepSetup, s subject, gone forget.Gone, strange []string) error {
+func tellForgotten(a *app, setup sleepSetup, s subject, gone bank.Deleted, strange []string) error {
 	listed := []string{}
 	if s.Project != nil {
 		for _, dir := range setup.allowed() {
@@ -216,11 +215,11 @@ func (o *sleepForgetOptions) everything(ctx context.Context, a *app, at sleepFla
 		return err
 	}
 	rooms := setup.rooms(nil)
-	strange, err := forget.Strange(setup.dir, rooms)
+	strange, err := bank.Strange(setup.dir, rooms)
 	if err != nil {
 		return err
 	}
-	if err := forget.Reset(ctx, setup.dir, rooms); err != nil {
+	if err := bank.ResetAll(ctx, setup.dir, rooms); err != nil {
 		return err
 	}
 	if a.json {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/timer"
 )
@@ -172,13 +172,13 @@ func removed(path string) error {
 // timersRoom is what is kept of timers, for forgetting.
 type timersRoom struct{ setup sleepSetup }
 
-// Entries implements forget.Room.
+// Entries implements bank.Room.
 func (timersRoom) Entries() []string { return []string{timersDir} }
 
-// Forget implements forget.Room. The timer of a project is taken out with it; what others have said of their nights may name
+// Forget implements bank.Room. The timer of a project is taken out with it; what others have said of their nights may name
 // the project.
-func (r timersRoom) Forget(ctx context.Context, s forget.Subject, _ bool, _ time.Time) (forget.Gone, error) {
-	var gone forget.Gone
+func (r timersRoom) Forget(ctx context.Context, s bank.Subject, _ bool, _ time.Time) (bank.Deleted, error) {
+	var gone bank.Deleted
 	list, err := r.setup.timers(ctx)
 	if err != nil {
 		return gone, err
@@ -212,7 +212,7 @@ func (r timersRoom) silence(ctx context.Context, id string) error {
 	return state.Write(path)
 }
 
-// Reset implements forget.Room: what would start nights goes too.
+// Reset implements bank.Room: what would start nights goes too.
 func (r timersRoom) Reset(ctx context.Context) error {
 	list, err := r.setup.timers(ctx)
 	for _, t := range list {

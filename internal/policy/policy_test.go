@@ -24,7 +24,7 @@ var tiers = [][]string{
 		"internal/similar", "internal/latex", "internal/yamlx", "benchmarks",
 	},
 	{"internal/template", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
-	{"score", "skill", "event", "internal/mcq"},
+	{"score", "skill", "event", "internal/mcq", "internal/workbook"},
 	{"trajectory", "internal/provenance", "internal/benchmark/convert"},
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/price"},
@@ -33,7 +33,7 @@ var tiers = [][]string{
 		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset",
 		"internal/sleep/transcript", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/sleep/git",
 	},
-	{"internal/sleep/harvest", "internal/sleep/forget", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
+	{"internal/sleep/harvest", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",

@@ -3,7 +3,8 @@
 //
 // Values are typed as openpyxl types them, since that evaluation compares types: numbers, texts, times,
 // dates with a time, spans of time. A formula without a cached value is no value. A workbook may come from
-// anyone: what is unpacked of it and how many cells it has are bounded.
+// anyone: what is unpacked of it and how many cells it has are bounded. It knows nothing about tasks,
+// checks and where workbooks are. It is pure.
 //
 // excelize was looked at instead: it has no bulk access to typed cells, and adds a tenth to the
 // first build of the program.

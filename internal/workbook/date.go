@@ -47,7 +47,7 @@ func (b *Book) readStyles(part string) error {
 		codes[f.ID] = f.Code
 	}
 	for _, c := range styles.Cells {
-		b.dates = append(b.dates, kindOf(codes[c.Format]))
+		b.dates = append(b.dates, parseFormat(codes[c.Format]))
 	}
 	return nil
 }
@@ -60,9 +60,9 @@ var (
 	dateForm    = pattern.New(`(?:^|[^_\\])[dmhysDMHYS]`)
 )
 
-// kindOf returns what a number with a format is. Only the part for positive numbers counts, without what
+// parseFormat returns what a number with a format is. Only the part for positive numbers counts, without what
 // is in quotes, and in brackets but for hours, minutes and seconds.
-func kindOf(code string) dateKind {
+func parseFormat(code string) dateKind {
 	code, _, _ = strings.Cut(code, ";")
 	plain := bracketForm.Regexp().ReplaceAllStringFunc(literalForm.ReplaceAllString(code, ""), func(s string) string {
 		if keptForm.MatchString(s) {

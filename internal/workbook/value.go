@@ -83,9 +83,9 @@ func clock(micros int64) string {
 	return text
 }
 
-// Compared returns a value as the evaluation compares it: numbers, and texts that are numbers, with two
+// Form returns a value as the evaluation compares it: numbers, and texts that are numbers, with two
 // decimals, a date with a time as whole days, a time of a day as a text without its last three signs.
-func (v Value) Compared() Value {
+func (v Value) Form() Value {
 	const day = 86400
 	switch v.Kind {
 	case Number, Bool:
@@ -113,7 +113,7 @@ func round(n float64) float64 {
 // Equal reports whether the evaluation takes two values for equal. An empty text is no value; else
 // their types have to be the same.
 func Equal(a, b Value) bool {
-	a, b = a.Compared(), b.Compared()
+	a, b = a.Form(), b.Form()
 	empty := func(v Value) bool { return v.Kind == None || v.Kind == Text && v.Text == "" }
 	switch {
 	case empty(a) || empty(b):

@@ -97,14 +97,14 @@ func TestWorkbooksThatAreNotRead(t *testing.T) {
 	}
 }
 
-func TestKindOf(t *testing.T) {
+func TestParseFormat(t *testing.T) {
 	t.Parallel()
 	got := map[string]dateKind{}
 	want := map[string]dateKind{
 		"General": noDate, "0.00;[Red]d": noDate, `"day" 0`: noDate, "[$-409]d mmm": dateOrTime, "_d0": noDate, `\\d0`: noDate, "[h]:mm": spanOfTime, "[Red]0": noDate, "h:mm": dateOrTime, "Y": dateOrTime,
 	}
 	for code := range want {
-		got[code] = kindOf(strings.ReplaceAll(code, `\\`, `\`))
+		got[code] = parseFormat(strings.ReplaceAll(code, `\\`, `\`))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -121,7 +121,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		cells, err := b.Cells("S")
 		for at, v := range cells {
-			if err == nil && (at.Row < 1 || at.Column < 1 || !Equal(v, v) && v.Compared().Kind != Number) {
+			if err == nil && (at.Row < 1 || at.Column < 1 || !Equal(v, v) && v.Form().Kind != Number) {
 				t.Errorf("%s: %v", at, v)
 			}
 		}

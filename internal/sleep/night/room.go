@@ -15,7 +15,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/answers"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/testset"
 )
@@ -27,12 +26,12 @@ type Room struct {
 	Dir  string
 }
 
-// Entries implements forget.Room.
+// Entries implements bank.Room.
 func (Room) Entries() []string { return []string{RunsDir, StagingDir, keyFile} }
 
-// Forget implements forget.Room. Of a project all goes. A session may be in each run since it was read, and in what
+// Forget implements bank.Room. Of a project all goes. A session may be in each run since it was read, and in what
 // was staged since: of its project all of that goes, and what is known of the nights, but for their names and times.
-func (r Room) Forget(ctx context.Context, s forget.Subject, _ bool, _ time.Time) (gone forget.Gone, err error) {
+func (r Room) Forget(ctx context.Context, s bank.Subject, _ bool, _ time.Time) (gone bank.Deleted, err error) {
 	projects, err := r.projects(ctx, s)
 	if err != nil {
 		return gone, err
@@ -62,7 +61,7 @@ func (r Room) Forget(ctx context.Context, s forget.Subject, _ bool, _ time.Time)
 }
 
 // projects are those of nights that a subject is in.
-func (r Room) projects(ctx context.Context, s forget.Subject) ([]string, error) {
+func (r Room) projects(ctx context.Context, s bank.Subject) ([]string, error) {
 	nights, err := r.Bank.Nights(ctx, "")
 	if err != nil {
 		return nil, err
@@ -151,7 +150,7 @@ func (r Room) blank(ctx context.Context, nights []*Report) error {
 	return nil
 }
 
-// Reset implements forget.Room: the key goes too.
+// Reset implements bank.Room: the key goes too.
 func (r Room) Reset(context.Context) error {
 	var err error
 	for _, name := range r.Entries() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/testset"
@@ -35,13 +35,13 @@ func holders(t *testing.T, dir, text string) []string {
 	return out
 }
 
-func (h *home) forget(s forget.Subject) {
+func (h *home) forget(s bank.Subject) {
 	h.t.Helper()
-	rooms := []forget.Room{night.Room{Bank: h.bank, Dir: h.dir}, forget.Bank{B: h.bank}}
-	if _, err := forget.All(h.t.Context(), rooms, s, false, h.now); err != nil {
+	rooms := []bank.Room{night.Room{Bank: h.bank, Dir: h.dir}, bank.Own{B: h.bank}}
+	if _, err := bank.ForgetAll(h.t.Context(), rooms, s, false, h.now); err != nil {
 		h.t.Fatal(err)
 	}
-	if strange, err := forget.Strange(h.dir, rooms); err != nil || len(strange) > 0 {
+	if strange, err := bank.Strange(h.dir, rooms); err != nil || len(strange) > 0 {
 		h.t.Errorf("%v: of no room: %v", err, strange)
 	}
 }
@@ -57,7 +57,7 @@ func TestNightsForgetASession(t *testing.T) {
 	if len(holders(t, h.dir, words)) < 3 {
 		t.Fatalf("%q is not even in the runs", words)
 	}
-	h.forget(forget.Subject{Source: "claude", Session: "s000"})
+	h.forget(bank.Subject{Source: "claude", Session: "s000"})
 	if found := holders(t, h.dir, words); len(found) > 0 {
 		t.Errorf("%q is still in %v", words, found)
 	}
@@ -89,7 +89,7 @@ func TestNightsForgetAProject(t *testing.T) {
 	if _, err := testset.Claim(t.Context(), runs, opened, []task.Task{{ID: "x", Prompt: "x"}}); err != nil {
 		t.Fatal(err)
 	}
-	h.forget(forget.Subject{Folders: []string{h.project}, Project: func(p string) bool { return p == h.project }})
+	h.forget(bank.Subject{Folders: []string{h.project}, Project: func(p string) bool { return p == h.project }})
 	for _, text := range []string{h.project, h.world.Items[0].ID, "s000", "zebra"} {
 		if found := holders(t, h.dir, text); len(found) > 0 {
 			t.Errorf("%q is still in %v", text, found)

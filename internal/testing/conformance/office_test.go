@@ -117,7 +117,7 @@ func recordedTime(t *testing.T, name, text string) workbook.Value {
 
 // recordValue returns a value as the comparison of it was recorded.
 func recordValue(v workbook.Value) any {
-	v = v.Compared()
+	v = v.Form()
 	switch {
 	case v.Kind == workbook.None:
 		return nil

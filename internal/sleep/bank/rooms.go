@@ -1,8 +1,4 @@
-// Package forget has what the user wants forgotten deleted in all rooms that keep something
-// below the folder of sleep.
-//
-// It knows nothing about what the rooms keep.
-package forget
+package bank
 
 import (
 	"context"
@@ -13,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 )
 
 // Subject is what is to be forgotten: a project with all below it, or one session.
@@ -25,8 +19,8 @@ type Subject struct {
 	Session string                    // id of a session
 }
 
-// Gone is what a room has deleted.
-type Gone struct {
+// Deleted is what a room has deleted.
+type Deleted struct {
 	Sessions int
 	Files    int
 	Backups  []string // copies of the user's own files, which stay unless they are asked for
@@ -38,15 +32,15 @@ type Room interface {
 	Entries() []string
 	// Forget deletes what the room has of a subject, so that a search finds nothing of it. With
 	// backups the copies of the user's own files go too. Done twice, it does nothing more.
-	Forget(ctx context.Context, s Subject, backups bool, at time.Time) (Gone, error)
+	Forget(ctx context.Context, s Subject, backups bool, at time.Time) (Deleted, error)
 	// Reset deletes all that the room has. What is kept need not be readable.
 	Reset(ctx context.Context) error
 }
 
-// All has a subject forgotten in all rooms. The first room that fails ends it; done again it
+// ForgetAll deletes a subject in all rooms. The first room that fails ends it; done again it
 // continues.
-func All(ctx context.Context, rooms []Room, s Subject, backups bool, at time.Time) (Gone, error) {
-	var all Gone
+func ForgetAll(ctx context.Context, rooms []Room, s Subject, backups bool, at time.Time) (Deleted, error) {
+	var all Deleted
 	for _, r := range rooms {
 		gone, err := r.Forget(ctx, s, backups, at)
 		all.Sessions += gone.Sessions
@@ -59,9 +53,9 @@ func All(ctx context.Context, rooms []Room, s Subject, backups bool, at time.Tim
 	return all, nil
 }
 
-// Reset deletes what all rooms keep below dir, the bank last.
-func Reset(ctx context.Context, dir string, rooms []Room) error {
-	return bank.Reset(dir, func() error {
+// ResetAll deletes what all rooms keep below dir, the bank last.
+func ResetAll(ctx context.Context, dir string, rooms []Room) error {
+	return Reset(dir, func() error {
 		var err error
 		for _, r := range rooms {
 			err = errors.Join(err, r.Reset(ctx))
@@ -88,14 +82,14 @@ func Strange(dir string, rooms []Room) ([]string, error) {
 	return out, nil
 }
 
-// Bank is the room of the bank; B is nil where it only resets.
-type Bank struct{ B *bank.Bank }
+// Own is the room of the bank; B is nil where it only resets.
+type Own struct{ B *Bank }
 
 // Entries implements Room.
-func (Bank) Entries() []string { return bank.Entries() }
+func (Own) Entries() []string { return Entries() }
 
 // Forget implements Room.
-func (r Bank) Forget(ctx context.Context, s Subject, _ bool, at time.Time) (gone Gone, err error) {
+func (r Own) Forget(ctx context.Context, s Subject, _ bool, at time.Time) (gone Deleted, err error) {
 	if s.Project != nil {
 		gone.Sessions, err = r.B.ForgetProject(ctx, s.Folders, s.Project, at)
 		return gone, err
@@ -109,4 +103,4 @@ func (r Bank) Forget(ctx context.Context, s Subject, _ bool, at time.Time) (gone
 
 // Reset implements Room: the bank goes when all other rooms are empty, since its lock keeps
 // others away until then.
-func (Bank) Reset(context.Context) error { return nil }
+func (Own) Reset(context.Context) error { return nil }
