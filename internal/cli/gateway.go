@@ -143,7 +143,7 @@ func (o *gatewayOptions) printListening(a *app, g *skillopt.Gateway, made bool) 
 	w := a.printer(a.Out)
 	fmt.Fprintf(w, "serving models.target (%s)\n", oneLine(strings.TrimSpace(g.Provider+" "+g.Model)))
 	fmt.Fprintf(w, "  url     %s\n  key     %s\n  ledger  %s\n", g.URL, key, w.path(g.RunDir))
-	fmt.Fprintf(w, "\nwith the key in GATEWAY_KEY agents use it like this:\n\n")
+	fmt.Fprintf(w, "\nset GATEWAY_KEY to the key; agents then use the server like this:\n\n")
 	for _, block := range agentBlocks(g.URL, g.Model) {
 		fmt.Fprintf(w, "  %s\n\n", strings.Join(block, "\n    "))
 	}

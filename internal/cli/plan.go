@@ -241,7 +241,7 @@ func gateSees(p result.Plan) string {
 		return fmt.Sprintf("gate: %s in %d folds; each step learns from all but one, which judges it, by about %d tasks",
 			wording.Plural(p.Selection, "task", "tasks"), p.Folds, p.Selection/p.Folds)
 	case p.Noise == nil:
-		return fmt.Sprintf("gate: %s, each %.1f points; how much chance changes is not measured yet (skillopt doctor --noise)",
+		return fmt.Sprintf("gate: %s, each %.1f points; noise is not measured yet (skillopt doctor --noise)",
 			wording.Plural(p.Selection, "selection task", "selection tasks"), 100/float64(p.Selection))
 	case p.Noise.TooSmall || p.Noise.Detectable == nil:
 		return "gate: " + strings.Join(p.Noise.Advice, "; ")

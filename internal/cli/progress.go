@@ -194,7 +194,7 @@ func (p *progress) noise(e event.NoiseFloor) {
 	if e.Flips > 0 {
 		changed = wording.Plural(e.Flips, "answer", "answers") + " changed"
 	}
-	seen := "how much chance changes cannot be measured with this skill"
+	seen := "noise cannot be measured with this skill"
 	if e.Detectable != nil {
 		seen = fmt.Sprintf("a difference of %.1f points can be seen", 100**e.Detectable)
 	}

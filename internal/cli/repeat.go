@@ -25,7 +25,7 @@ func repeatsText(r *result.Repeats) []string {
 	}
 	n := len(r.Flips)
 	if n == 0 && r.Within == nil {
-		return append(out, "no task flips, but these tasks cannot show with this skill how much chance changes")
+		return append(out, "no task flips, but these tasks cannot show noise with this skill")
 	}
 	if n == 0 {
 		return append(out, "no task flips: only the choice of tasks is left to chance")

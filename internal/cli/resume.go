@@ -69,7 +69,7 @@ func withResume(err error, dir string, c command) error {
 	// The old run would refuse what has to be changed.
 	var other interface{ ChangesIdentity() bool }
 	if errors.As(err, &other) && other.ChangesIdentity() {
-		return fmt.Errorf("%w\nwith that it is another run: train again to begin one, with --run %s --fork NEW_DIR to keep what can be used of this one", err, dir)
+		return fmt.Errorf("%w\nthat change makes it another run: train again to begin one; with --run %s --fork NEW_DIR it reuses what this one has paid for", err, dir)
 	}
 	var budget *caller.BudgetError
 	if errors.As(err, &budget) {

@@ -37,7 +37,7 @@ func TestWhatGoesOn(t *testing.T) {
 			"nothing that was paid for is lost; raise limits.calls (--set limits.calls=...) and continue with: " + begin + end +
 				"\nor add --finish to that: what there is is evaluated, on the test split too, and the run ends",
 		},
-		{"another run", of(skillopt.Unmeasurable, cutError{}), "answers were cut\nwith that it is another run: train again to begin one, with --run 'runs/a b-1' --fork NEW_DIR to keep what can be used of this one"},
+		{"another run", of(skillopt.Unmeasurable, cutError{}), "answers were cut\nthat change makes it another run: train again to begin one; with --run 'runs/a b-1' --fork NEW_DIR it reuses what this one has paid for"},
 		{"bad input", of(skillopt.BadInput, errors.New("wrong")), "wrong"},
 	}
 	for _, tc := range tests {

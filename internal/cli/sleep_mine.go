@@ -109,7 +109,7 @@ func printMined(a *app, s sleepSetup, list []minedProject) error {
 func printFunnel(out printer, f *result.MineFunnel) {
 	out.line("  " + wording.Plural(f.Sessions, "session", "sessions"))
 	printCounts(out, "sessions that", f.LeftOut)
-	out.line(fmt.Sprintf("  %s with something to show, %d asked about", wording.Plural(f.Candidates, "session", "sessions"), f.Asked))
+	out.line(fmt.Sprintf("  %s with a possible task, %d read by a model", wording.Plural(f.Candidates, "session", "sessions"), f.Asked))
 	out.line("  " + wording.Plural(f.Proposed, "task was proposed", "tasks were proposed"))
 	printCounts(out, "tasks that", f.Fell)
 	out.line(fmt.Sprintf("  %d merged, %d held, %d not replayable, %d kept", f.Merged, f.Held, f.Unfit, f.Kept))

@@ -251,7 +251,7 @@ func inflation(units [][]int) float64 {
 // assess derives what can be seen, and what would help.
 func assess(n *result.SeedNoise, inflation float64) error {
 	if n.Within == nil {
-		n.Advice = fmt.Sprintf("how much chance changes cannot be measured with this skill: of %s asked twice at most one scores otherwise than the others, at the floor or the ceiling; the gate takes it that answers change",
+		n.Advice = fmt.Sprintf("noise cannot be measured with this skill: of %s asked twice, all but at most one have the same lowest or highest score; the gate assumes that answers change",
 			wording.Plural(n.Twice, "task", "tasks"))
 		return nil
 	}

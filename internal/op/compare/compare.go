@@ -240,7 +240,7 @@ func (c *comparison) withheld(verdict string) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("no verdict: %[1]s is ahead of %[2]s on %[3]s, and was chosen by %[4]d of them in %[5]s; other tasks show whether it is better",
+	return fmt.Sprintf("no verdict: %[1]s is ahead of %[2]s on %[3]s, but it was selected with %[4]d of them in %[5]s; compare on other tasks",
 		[]string{"A", "B"}[arm], []string{"A", "B"}[other], wording.Plural(len(c.tasks), "task", "tasks"), t.Tasks, t.Run)
 }
 

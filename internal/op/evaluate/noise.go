@@ -147,7 +147,7 @@ func judge(n *result.Noise, scores [][]float64, p score.Projection) error {
 	}
 	n.Between = math.Sqrt(split.Between)
 	if len(n.Flips) == 0 && !passes.Room(means(scores)) {
-		n.Advice = []string{fmt.Sprintf("how much chance changes cannot be measured with this skill: at most one of %s scores otherwise than the others, at the floor or the ceiling; train measures it with the first skill that it accepts",
+		n.Advice = []string{fmt.Sprintf("noise cannot be measured with this skill: all but at most one of %s have the same lowest or highest score; train measures it with the first skill that it accepts",
 			wording.Plural(n.Items, "selection task", "selection tasks"))}
 		return nil
 	}

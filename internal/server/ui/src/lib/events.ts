@@ -52,7 +52,7 @@ const sentences: Record<string, (e: Fields) => Said> = {
   gate_read: (e) => ({ text: `${at(e)}: the gate ${action(str(e.action)).text} after ${known(num(e.units))} of ${known(num(e.of))} (${many(num(e.wins), 'win', 'wins')}, ${many(num(e.losses), 'loss', 'losses')}, ${many(num(e.ties), 'tie', 'ties')})`, tone: '' }),
   stopped: (e) => ({ text: str(e.words), tone: '' }),
   test_done: (e) => ({ text: `test, ${str(e.arm)}: ${known(num(e.hard), score)}${num(e.tasks) === null ? '' : ` on ${plural(num(e.tasks)!, 'task', 'tasks')}`}`, tone: '' }),
-  noise_floor: (e) => ({ text: `noise: ${many(num(e.twice), 'task', 'tasks')} asked twice, ${many(num(e.flips), 'answer', 'answers')} changed; ${num(e.minimum_detectable_effect) === null ? 'how much chance changes cannot be measured with this skill' : `a difference of ${(100 * num(e.minimum_detectable_effect)!).toFixed(1)} points can be seen`}`, tone: '' }),
+  noise_floor: (e) => ({ text: `noise: ${many(num(e.twice), 'task', 'tasks')} asked twice, ${many(num(e.flips), 'answer', 'answers')} changed; ${num(e.minimum_detectable_effect) === null ? 'noise cannot be measured with this skill' : `a difference of ${(100 * num(e.minimum_detectable_effect)!).toFixed(1)} points can be seen`}`, tone: '' }),
   certificate: (e) => ({ text: str(e.words), tone: e.certified ? 'good' : '' }),
   compared: (e) => ({ text: `after pass ${known(num(e.pass))}: ${many(num(e.pairs), 'pair', 'pairs')}, ${num(e.difference) === null ? 'no difference known' : `${points(num(e.difference)!)} points`}, ${str(e.verdict).replaceAll('_', ' ')}`, tone: '' }),
   warning: (e) => ({ text: str(e.text), tone: 'warn' }),
