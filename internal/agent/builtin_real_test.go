@@ -19,7 +19,7 @@ func TestBuiltinBehaves(t *testing.T) {
 	t.Parallel()
 	for behaviour, test := range map[string]func(*testing.T, *Agent){
 		agenttest.Tool: usesTool, agenttest.Parallel: callsAtOnce, agenttest.Auth: hasWrongKey, agenttest.Retries: seesTwoFaults,
-		agenttest.CutShort: isCutShort, agenttest.Overflow: overflows, agenttest.Hang: hangsAtWork,
+		agenttest.CutShort: isCutShort, agenttest.Overflow: overflows, agenttest.Hang: hangsAtWork, "a whole skill": usesFolder,
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()

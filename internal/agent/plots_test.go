@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -126,19 +125,21 @@ func (c *cutting) Flush() {
 
 // pick chooses a tool that can write the file, whichever the agent has.
 func pick(names []string) []fakemodel.Call {
-	command := "printf 'written by tool\\n' > " + fakeFile
+	return pickShell(names, "printf 'written by tool\\n' > "+fakeFile)
+}
+
+// pickShell chooses a tool that runs a command, whichever the agent has.
+func pickShell(names []string, command string) []fakemodel.Call {
 	for _, t := range []struct {
 		name string
 		args obj
 	}{
-		{"Write", obj{"file_path": "$PWD/" + fakeFile, "content": fakeText}},
-		{"write_file", obj{"file_path": "$PWD/" + fakeFile, "content": fakeText}},
 		{"bash", obj{"command": command, "description": "write the file"}},
 		{"Bash", obj{"command": command, "description": "write the file"}},
 		{"exec_command", obj{"cmd": command}},
 		{"run_shell_command", obj{"command": command, "description": "write the file"}},
 	} {
-		if slices.Contains(names, t.name) && !strings.Contains(fmt.Sprint(t.args), "$PWD") {
+		if slices.Contains(names, t.name) {
 			return []fakemodel.Call{{Tool: t.name, Args: t.args}}
 		}
 	}

@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/fakemodel"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// folderCommand does a task that takes all of a skill: a code from its reference, its form, and its script,
+// which joins them. It finds the folder by a line of SKILL.md.
+func folderCommand(n int) string {
+	return fmt.Sprintf(`d=$(dirname "$(grep -rl MARKER-OF-THE-SKILL --include=SKILL.md . | head -n 1)"); `+
+		`"$d/scripts/join.sh" "$d/assets/form.txt" "$(grep '^K%d ' "$d/references/codes.md" | cut -d' ' -f2)" > %s`, n, fakeFile)
+}
+
+// TestRealSkillFolders has each agent do tasks that need SKILL.md, a reference, a script and an asset of a
+// skill: one, and ten where results are kept.
+func TestRealSkillFolders(t *testing.T) { each(t, usesFolder) }
+
+func usesFolder(t *testing.T, a *Agent) {
+	t.Helper()
+	tasks := 1
+	if os.Getenv(agenttest.FileVar) != "" {
+		tasks = 10
+	}
+	codes := ""
+	for n := range tasks {
+		codes += fmt.Sprintf("K%d code-%d\n", n, n*n+7)
+	}
+	folder := skill.New("---\nname: fill-forms\ndescription: MARKER-OF-THE-SKILL how forms are filled\n---\nUse scripts/join.sh with a form of assets and a code of references/codes.md.\n").
+		WithFile("references/codes.md", codes).WithFile("assets/form.txt", "form: ").WithFile("scripts/join.sh", "#!/bin/sh\nprintf '%s%s joined' \"$(cat \"$1\")\" \"$2\"\n").WithExecutable("scripts/join.sh")
+	done := 0
+	for n := range tasks {
+		f := &fakeModel{fakemodel.New(func(r *fakemodel.Request) {
+			reply := fakemodel.Reply{Text: fakeAnswer}
+			if !r.Worked {
+				reply.Text, reply.Calls = "", pickShell(r.Tools, folderCommand(n))
+			}
+			r.Answer(reply)
+		})}
+		t.Cleanup(f.Stop)
+		j := realJob(t, f)
+		j.Skill = folder
+		rep := realRun(t, a, j)
+		got, want := tree(t, j.Workspace)[fakeFile], fmt.Sprintf("form: code-%d joined", n*n+7)
+		if rep.Status != score.OK || got != want {
+			t.Errorf("task %d: %s %s: the file holds %q, want %q\n%s", n, rep.Status, rep.Reason, got, want, rep.Raw)
+			continue
+		}
+		done++
+	}
+	t.Logf("%d of %d tasks", done, tasks)
+}
