@@ -234,7 +234,7 @@ func TestNoAnswerOfItsModelIsNoScoreOfAProgram(t *testing.T) {
 		status int // of the server
 		says   string
 	}{
-		"a wrong key":        {programRun{mode: "wrong-key"}, 0, "refused a key that it has given to nobody"},
+		"a wrong key":        {programRun{mode: "wrong-key"}, 0, "refused a key that it has given to no one"},
 		"a wrong address":    {programRun{mode: "wrong-path"}, 0, "asked the gateway for what it does not serve: POST /v1/v2/chat/completions"},
 		"no request":         {programRun{mode: "malformed"}, 0, "the gateway refused a request of the wire chat: messages"},
 		"a server that ends": {programRun{mode: "swallows"}, 500, "500"},
