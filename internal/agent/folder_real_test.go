@@ -11,12 +11,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// folderCommand does a task that takes all of a skill: a code from its reference, its form, and its script,
-// which joins them. It finds the folder by a line of SKILL.md.
-func folderCommand(n int) string {
-	return fmt.Sprintf(`d=$(dirname "$(grep -rl MARKER-OF-THE-SKILL --include=SKILL.md . | head -n 1)"); `+
-		`"$d/scripts/join.sh" "$d/assets/form.txt" "$(grep '^K%d ' "$d/references/codes.md" | cut -d' ' -f2)" > %s`, n, fakeFile)
-}
+// joinScript joins a form of the assets and a code of the reference, if SKILL.md is there.
+const joinScript = `#!/bin/sh
+here=${0%/scripts/*}
+grep -q MARKER-OF-THE-SKILL "$here/SKILL.md" || exit 1
+printf '%s%s joined' "$(cat "$here/assets/form.txt")" "$(grep "^$1 " "$here/references/codes.md" | cut -d' ' -f2)"
+`
 
 // TestRealSkillFolders has each agent do tasks that need SKILL.md, a reference, a script and an asset of a
 // skill: one, and ten where results are kept.
@@ -33,13 +33,13 @@ func usesFolder(t *testing.T, a *Agent) {
 		codes += fmt.Sprintf("K%d code-%d\n", n, n*n+7)
 	}
 	folder := skill.New("---\nname: fill-forms\ndescription: MARKER-OF-THE-SKILL how forms are filled\n---\nUse scripts/join.sh with a form of assets and a code of references/codes.md.\n").
-		WithFile("references/codes.md", codes).WithFile("assets/form.txt", "form: ").WithFile("scripts/join.sh", "#!/bin/sh\nprintf '%s%s joined' \"$(cat \"$1\")\" \"$2\"\n").WithExecutable("scripts/join.sh")
+		WithFile("references/codes.md", codes).WithFile("assets/form.txt", "form: ").WithFile("scripts/join.sh", joinScript).WithExecutable("scripts/join.sh")
 	done := 0
 	for n := range tasks {
 		f := &fakeModel{fakemodel.New(func(r *fakemodel.Request) {
 			reply := fakemodel.Reply{Text: fakeAnswer}
 			if !r.Worked {
-				reply.Text, reply.Calls = "", pickShell(r.Tools, folderCommand(n))
+				reply.Text, reply.Calls = "Filling the form.", pickShell(r.Tools, fmt.Sprintf("find . -name join.sh -exec {} K%d \\; -quit > %s", n, fakeFile))
 			}
 			r.Answer(reply)
 		})}
