@@ -225,7 +225,7 @@ func TestWords(t *testing.T) {
 		"": {},
 		"read 7 times before, by r0, r1, r2, r3, r4, and 2 more":                 &many,
 		"read at least 1 time before, by a; there may be more: b cannot be read": {Times: 1, By: []result.Reader{{Run: "a", Times: 1}}, Unknown: "b cannot be read"},
-		"read before, it is not known how often: it is no database":                  {Unknown: "it is no database"},
+		"read before, it is not known how often: it is no database":              {Unknown: "it is no database"},
 	} {
 		if got := b.Words(); got != want {
 			t.Errorf("%q, want %q", got, want)
