@@ -33,7 +33,7 @@ func TestXLSX(t *testing.T) {
 		{"none.xlsx", `{"A1": 1}`, "none.xlsx is not there", 0},
 	} {
 		for _, fixed := range []bool{false, true} {
-			spec, asked := map[string]any{"type": "xlsx", "path": tt.path}, task.Task{Gold: []string{tt.cells}}
+			spec, asked := map[string]any{"type": "xlsx", "path": tt.path}, task.Task{Gold: []string{tt.cells, `{"Z9": "another answer"}`}}
 			if fixed {
 				cells, err := decodeJSON(tt.cells)
 				if err != nil {

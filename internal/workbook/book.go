@@ -24,7 +24,7 @@ import (
 // Bounds of a workbook: what is unpacked of it, in bytes, and its cells.
 const (
 	maxBook  = 256 << 20
-	maxCells = 4 << 20
+	maxCells = 1 << 20
 )
 
 // Book is an open workbook. It is not safe for concurrent use.
