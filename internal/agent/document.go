@@ -201,7 +201,7 @@ func (w *workspace) writeBeside(beside []Beside) error {
 		}
 		for _, dir := range SkillFolders(b.Skill, b.Name) {
 			if _, err := w.root.Lstat(dir); err == nil {
-				w.notes = append(w.notes, "the workspace brings "+dir+", in whose place another skill lies")
+				w.notes = append(w.notes, "the workspace brings "+dir+", which another skill replaces")
 			}
 			if err := w.root.RemoveAll(dir); err != nil {
 				return fmt.Errorf("lay %s into the workspace: %w", dir, err)

@@ -113,7 +113,7 @@ func TestDocumentOfAWorkspace(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("workspace (-want +got):\n%s", diff)
 	}
-	if notes := strings.Join(w.notes, "\n"); !strings.Contains(notes, "brings AGENTS.md, in whose place") || !strings.Contains(notes, ".claude/skills/other, in whose place") {
+	if notes := strings.Join(w.notes, "\n"); !strings.Contains(notes, "brings AGENTS.md, which another text replaces") || !strings.Contains(notes, ".claude/skills/other, which another skill replaces") {
 		t.Errorf("notes %q", notes)
 	}
 	// The empty document is measured as none.
