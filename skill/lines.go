@@ -315,6 +315,9 @@ func (m mdText) blockEnd(i int) int {
 	for i+1 < len(m.lines) && m.goesOn(kind, i) {
 		i++
 	}
+	if k := m.outermost(i); kind == htmlLine && m.lines[i].kind != htmlLine && k >= 0 { // a list follows at once
+		return m.itemEnd(k)
+	}
 	return i
 }
 

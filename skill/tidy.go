@@ -163,12 +163,19 @@ func (f fitted) within(i, k int) place {
 	}
 	if f.doc.in(i, k) && f.doc.item(i) != k {
 		i = f.doc.itemEnd(f.childOf(k, i))
-	} else {
-		i = f.doc.blockEnd(i)
+	} else if i = f.doc.blockEnd(i); f.first().kind == itemLine && f.captures(i, k) {
+		i = f.doc.itemEnd(k)
 	}
 	text := f.indented(f.lines, strings.Repeat(" ", f.doc.lines[k].body))
 	kind := f.first().kind
 	return place{after: i, text: text, blank: kind != itemLine && kind != textLine || f.doc.lines[i].kind == codeLine, list: kind == itemLine || kind == textLine}
+}
+
+// captures reports whether items that are put below k behind line i would take what follows, a paragraph
+// of k that is indented as far as theirs.
+func (f fitted) captures(i, k int) bool {
+	n := f.doc.after(i)
+	return n < len(f.doc.lines) && f.doc.lines[n].owner == k && f.doc.lines[n].kind == textLine && f.doc.lines[n].indent >= f.doc.lines[k].body+f.first().body
 }
 
 // childOf is the item directly below k that line i lies in.
@@ -236,7 +243,11 @@ func (p page) fittedBehind(content string, shift int, target span) (c Change, ok
 	}
 	if doc.lines[i].inside {
 		if f.closes(i) {
-			return f.put(place{after: doc.blockEnd(i), text: f.plain(), blank: true}), true
+			end := doc.blockEnd(i)
+			if k := doc.outermost(i); k >= 0 { // else what follows of the item would leave it
+				end = doc.itemEnd(k)
+			}
+			return f.put(place{after: end, text: f.plain(), blank: true}), true
 		}
 		if k := doc.lines[i].owner; k >= 0 { // else the item, and the code with it, would end there
 			shift = max(shift, doc.lines[k].body)
