@@ -1,6 +1,7 @@
 package workbook
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -125,9 +126,9 @@ func parseISO(text string) (Value, error) {
 	if m[1] != "" || m[2] != "" {
 		clock := "00:00:00"
 		if m[2] != "" {
-			clock = m[3] + map[bool]string{true: m[4], false: ":00"}[m[4] != ""]
+			clock = m[3] + cmp.Or(m[4], ":00")
 		}
-		day := map[bool]string{true: m[1], false: "2000-01-01"}[m[1] != ""]
+		day := cmp.Or(m[1], "2000-01-01")
 		at, err := time.Parse(time.DateTime, day+" "+clock)
 		if err != nil {
 			return Value{}, fmt.Errorf("found %q, allowed: a date or a time", text)

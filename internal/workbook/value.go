@@ -58,7 +58,7 @@ func (v Value) String() string {
 	case Text:
 		return pytext.Quoted(v.Text)
 	case Bool:
-		return strings.ToUpper(strconv.FormatBool(v.Number != 0)[:1]) + strconv.FormatBool(v.Number != 0)[1:]
+		return pytext.Notation(v.Number != 0)
 	case Clock:
 		return clock(v.Micros)
 	case DateTime:

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -32,7 +31,7 @@ func ListField(v any) []string {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
 	var list []any
-	if dec.Decode(&list) == nil && list != nil && len(bytes.TrimSpace([]byte(s[dec.InputOffset():]))) == 0 {
+	if dec.Decode(&list) == nil && list != nil && strings.TrimSpace(s[dec.InputOffset():]) == "" {
 		return texts(list)
 	}
 	parts := []string{s}
