@@ -71,10 +71,24 @@ type Pages struct {
 
 // Env is a process that carries out tasks.
 type Env struct {
-	Command []string `key:"command" doc:"argv of a process that reads one JSON line a task and writes one JSON line an outcome; relative to the config file"`
-	Timeout Duration `key:"timeout" doc:"deadline of one task, longer for slow ones; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
-	PassEnv []string `key:"pass_env" doc:"environment variables that the process needs in addition to PATH, HOME, LANG and TMPDIR, such as keys of its services"`
-	Gateway bool     `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name are in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself"`
+	Command []string  `key:"command" doc:"argv of a process that reads one JSON line a task and writes one JSON line an outcome; relative to the config file"`
+	Timeout Duration  `key:"timeout" doc:"deadline of one task, longer for slow ones; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
+	PassEnv []string  `key:"pass_env" doc:"environment variables that the process needs in addition to PATH, HOME, LANG and TMPDIR, such as keys of its services"`
+	Gateway bool      `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name are in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself"`
+	World   string    `key:"world" doc:"what the target acts in over several turns, instead of one question and one answer: corpus (it searches a folder of documents) or spreadsheet (it writes a program in Python that changes a workbook)" enum:",corpus,spreadsheet"`
+	Mode    string    `key:"mode" doc:"how the target acts in env.world: corpus has tools (glob, read and grep; the default), pages (it is shown the pages that the task names) and search (rounds of questions to env.search.url); spreadsheet has multi (an error is answered until the program runs; the default), single (one program) and react (tools that write files and run Python)" enum:",tools,pages,search,multi,single,react"`
+	Turns   int       `key:"turns" doc:"replies of the target to one task in env.world, more where it has to look at much; beyond them it has failed at the task" min:"1" max:"1000"`
+	Tokens  int64     `key:"tokens" doc:"tokens of all requests and replies of one task in env.world, where long dialogues cost too much; beyond them the target has failed at the task; 0 = no bound" min:"0"`
+	Docs    []string  `key:"docs" doc:"folders of documents for world corpus; absolute, or relative to the config file; absent: docs in bench.data"`
+	Python  string    `key:"python" doc:"the interpreter that runs the programs of world spreadsheet, where it is not the first python3 that has openpyxl and pandas" class:"operational"`
+	Recalc  string    `key:"recalc" doc:"which formulas of a workbook LibreOffice computes before it is compared: none (as SkillOpt does: a formula without a cached value is empty), missing (those without a cached value) or all" enum:"none,missing,all"`
+	Search  EnvSearch `key:"search"`
+}
+
+// EnvSearch is the search of mode search.
+type EnvSearch struct {
+	URL       string `key:"url" doc:"an endpoint of your own for mode search, which gets {query, max_num_results} by POST and answers with a list of results"`
+	APIKeyEnv string `key:"api_key_env" doc:"the environment variable with the value of the header Authorization for env.search.url; absent: none is sent" class:"operational"`
 }
 
 // Agent is a coding agent that carries out tasks in a folder of their own.
