@@ -79,7 +79,7 @@ type Env struct {
 	Mode    string    `key:"mode" doc:"how the target acts in env.world: corpus has tools (glob, read and grep; the default), pages (it is shown the pages that the task names) and search (rounds of questions to env.search.url); spreadsheet has multi (an error is answered until the program runs; the default), single (one program) and react (tools that write files and run Python)" enum:",tools,pages,search,multi,single,react"`
 	Turns   int       `key:"turns" doc:"replies of the target to one task in env.world, more where it has to look at much; beyond them it has failed at the task" min:"1" max:"1000"`
 	Tokens  int64     `key:"tokens" doc:"tokens of all requests and replies of one task in env.world, where long dialogues cost too much; beyond them the target has failed at the task; 0 = no bound" min:"0"`
-	Docs    []string  `key:"docs" doc:"folders of documents for world corpus; absolute, or relative to the config file; absent: docs in bench.data"`
+	Docs    string    `key:"docs" doc:"the folder of documents of world corpus; absent: docs in bench.data" path:"dir"`
 	Python  string    `key:"python" doc:"the interpreter that runs the programs of world spreadsheet, where it is not the first python3 that has openpyxl and pandas" class:"operational"`
 	Recalc  string    `key:"recalc" doc:"which formulas of a workbook LibreOffice computes before it is compared: none (as SkillOpt does: a formula without a cached value is empty), missing (those without a cached value) or all" enum:"none,missing,all"`
 	Search  EnvSearch `key:"search"`
