@@ -103,9 +103,11 @@ func said(text string, calls ...string) model.Response {
 func newDialogue(t *testing.T, w world.World, k *talker) *Dialogue {
 	t.Helper()
 	return &Dialogue{
-		Talk: Talk{World: w, Prompt: &ChatPrompt{System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}")}, Turns: 3},
+		Talk:  Talk{World: w, Prompt: &ChatPrompt{System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}")}, Turns: 3},
 		Model: k, Warn: func(error) {},
-		Assess: assessed(func(reply string, t task.Task) (string, score.Score) { return exact(strings.TrimPrefix(reply, "done: "), t) }),
+		Assess: assessed(func(reply string, t task.Task) (string, score.Score) {
+			return exact(strings.TrimPrefix(reply, "done: "), t)
+		}),
 	}
 }
 
