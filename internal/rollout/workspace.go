@@ -26,6 +26,9 @@ type Workspaces struct {
 	Template string // a folder whose content every workspace starts with, "" = none
 	TasksDir string // what a task's own workspace is relative to
 
+	// Lay puts further files of a task into its workspace; nil: no task has any.
+	Lay func(root *os.Root, t task.Task) error
+
 	place string // the folder in which agents work, see Open
 }
 
@@ -100,6 +103,11 @@ func (w *Workspaces) fill(ws workspace, t task.Task) error {
 			continue
 		}
 		if err := copyTree(root, from); err != nil {
+			return err
+		}
+	}
+	if w.Lay != nil {
+		if err := w.Lay(root, t); err != nil {
 			return err
 		}
 	}

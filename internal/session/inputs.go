@@ -163,7 +163,7 @@ func (s *loader) loadChecks(context.Context) (err error) {
 		specs = s.Config.Tasks.Checks
 	}
 	if s.Suite, err = check.Compile(specs, check.Options{
-		Threshold: s.Config.Tasks.Threshold, Workspace: s.Config.Agent.Name != "", Judge: s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil, Extract: s.Extract,
+		Threshold: s.Config.Tasks.Threshold, Workspace: s.worksInFolders(), Judge: s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil, Extract: s.Extract,
 	}); err != nil {
 		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "tasks.checks"), err))
 	}
@@ -199,7 +199,7 @@ func (s *Inputs) OwnEnv() bool {
 }
 
 // Episodes reports whether a rollout is more than one call of a model.
-func (s *Inputs) Episodes() bool { return s.OwnEnv() || s.Config.Agent.Name != "" }
+func (s *Inputs) Episodes() bool { return s.OwnEnv() || s.InWorld() || s.Config.Agent.Name != "" }
 
 // Projection is the score that the gate goes by.
 func (s *Inputs) Projection() score.Projection {

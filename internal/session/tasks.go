@@ -233,7 +233,7 @@ func (s *loader) loadImages(ctx context.Context) (err error) {
 
 // digestWorkspaces sums up the folders that tasks and config name for agents.
 func (s *loader) digestWorkspaces(context.Context) error {
-	if s.Config.Agent.Name == "" {
+	if !s.worksInFolders() {
 		return nil
 	}
 	folders := []string{}
