@@ -36,7 +36,7 @@ type Book struct {
 	shared  []string
 	dates   []dateKind // by style
 	is1904  bool
-	content map[string]map[Place]Value // of sheets that were read
+	content map[string]content // of sheets that were read
 }
 
 // sheet is the name of a sheet and the part that it is in.
@@ -48,7 +48,7 @@ func Open(r io.ReaderAt, size int64) (*Book, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no xlsx workbook: %w", err)
 	}
-	b := &Book{parts: map[string]*zip.File{}, left: maxBook, cells: maxCells, content: map[string]map[Place]Value{}}
+	b := &Book{parts: map[string]*zip.File{}, left: maxBook, cells: maxCells, content: map[string]content{}}
 	for _, f := range z.File {
 		b.parts[strings.TrimPrefix(f.Name, "/")] = f
 	}

@@ -20,27 +20,47 @@ const (
 
 // Cells returns the cells of a sheet that have a value.
 func (b *Book) Cells(name string) (map[Place]Value, error) {
-	if cells, ok := b.content[name]; ok {
-		return cells, nil
+	c, err := b.read(name)
+	return c.cells, err
+}
+
+// Formulas returns the formulas of a sheet, each with its "=". One that is shared with cells before it is
+// named by the first of them.
+func (b *Book) Formulas(name string) (map[Place]string, error) {
+	c, err := b.read(name)
+	return c.formulas, err
+}
+
+// content is what a sheet holds.
+type content struct {
+	cells    map[Place]Value
+	formulas map[Place]string
+}
+
+// read reads a sheet, the first time that it is asked for.
+func (b *Book) read(name string) (content, error) {
+	if c, ok := b.content[name]; ok {
+		return c, nil
 	}
 	for _, s := range b.sheets {
 		if s.name == name {
-			r := reader{book: b, cells: map[Place]Value{}}
+			r := reader{book: b, content: content{map[Place]Value{}, map[Place]string{}}, shared: map[string]Place{}}
 			if err := b.each(s.part, r.element); err != nil {
-				return nil, err
+				return content{}, err
 			}
-			b.content[name] = r.cells
-			return r.cells, nil
+			b.content[name] = r.content
+			return r.content, nil
 		}
 	}
-	return nil, fmt.Errorf("the workbook has no sheet %q", name)
+	return content{}, fmt.Errorf("the workbook has no sheet %q", name)
 }
 
 // reader reads a sheet. Rows and cells without a place follow those before them.
 type reader struct {
-	book  *Book
-	cells map[Place]Value
-	at    Place
+	content
+	book   *Book
+	at     Place
+	shared map[string]Place // the first cell of a formula that cells share
 }
 
 // rawCell is a cell as it is written.
@@ -50,6 +70,15 @@ type rawCell struct {
 	Style  int       `xml:"s,attr"`
 	Value  string    `xml:"v"`
 	Inline *richText `xml:"is"`
+
+	Formula *rawFormula `xml:"f"`
+}
+
+// rawFormula is a formula as it is written; the cells that share one have its text once.
+type rawFormula struct {
+	Text   string `xml:",chardata"`
+	Kind   string `xml:"t,attr"`
+	Shared string `xml:"si,attr"`
 }
 
 // element reads a row, a cell or merged cells.
@@ -111,7 +140,23 @@ func (r *reader) put(at Place, c rawCell) error {
 	if delete(r.cells, at); v.Kind != None {
 		r.cells[at] = v
 	}
+	if delete(r.formulas, at); c.Formula != nil {
+		r.formulas[at] = r.formula(at, *c.Formula)
+	}
 	return r.book.count()
+}
+
+// formula returns a formula as people write it.
+func (r *reader) formula(at Place, f rawFormula) string {
+	first, known := r.shared[f.Shared]
+	switch {
+	case f.Kind != "shared":
+	case f.Text == "" && known:
+		return "=(as in " + first.String() + ")"
+	case !known:
+		r.shared[f.Shared] = at
+	}
+	return "=" + strings.TrimSpace(f.Text)
 }
 
 // merge removes the values of merged cells but the first.
