@@ -49,6 +49,9 @@ type Plan struct {
 	// Unreviewed is how many of the tasks are drafts that no one has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`
+
+	// Limit is the most tasks of each split that are used, tasks.limit; 0: all.
+	Limit int `json:"limit,omitempty"`
 }
 
 // StageCalls is how many model calls a stage makes at most.

@@ -40,6 +40,7 @@ func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 // writePlan prints the upper bound of calls, and the forecast by role and stage.
 func writePlan(out printer, p result.Plan) error {
 	writeBound(out, p)
+	writeLimit(out, p.Limit)
 	if p.Pages != "" {
 		out.paragraph(p.Pages)
 	}

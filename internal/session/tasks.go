@@ -130,14 +130,25 @@ func (s *loader) divide(context.Context) (err error) {
 			return err
 		}
 		if s.Counting { // to deal them out would copy them all
-			s.Sizes = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
+			s.Sizes = map[task.Split]int{task.Train: s.limited(len(parts.Train)), task.Selection: s.limited(len(parts.Selection)), task.Test: s.limited(len(parts.Test))}
 			return nil
 		}
 		if s.Set, err = s.Set.Assign(byName(parts)); err != nil {
 			return err
 		}
 	}
+	if most := s.Config.Tasks.Limit; most > 0 {
+		s.Set = s.Set.Only(func(task.Task) bool { return true }, most)
+	}
 	return s.divideTriggers()
+}
+
+// limited returns how many of n tasks of a split are used.
+func (s *Inputs) limited(n int) int {
+	if most := s.Config.Tasks.Limit; most > 0 {
+		return min(n, most)
+	}
+	return n
 }
 
 // listTasks makes the splits into lists of tasks, which many tasks take room for. Who only
