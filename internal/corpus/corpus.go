@@ -53,7 +53,7 @@ const (
 type Options struct {
 	Dir    string // the folder; "" for ModeSearch without pages
 	Mode   string // "" is ModeTools
-	Turns  int    // replies of the target to a task: ModeSearch tells it how many are left
+	Turns  int    // replies of the target to a task: ModeSearch says how many are left
 	Search Search // of ModeSearch
 }
 
@@ -78,7 +78,7 @@ func (e *DocsError) Error() string {
 	return fmt.Sprintf("env.docs: the folder %s %s; name the folder of the documents, or get those of a benchmark: skillopt bench fetch NAME", e.Dir, e.Msg)
 }
 
-// ErrorKind tells package fault that the input is wrong.
+// ErrorKind reports to package fault that the input is wrong.
 func (*DocsError) ErrorKind() string { return "bad_input" }
 
 // New opens a corpus. A folder that is missing or has no documents is a *DocsError.

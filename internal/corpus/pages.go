@@ -109,11 +109,11 @@ func (c *Corpus) pageBlock(ctx context.Context, r pageRef, room int) (string, er
 	if err != nil || text == "" {
 		return "", err
 	}
-	if part, whole := beginning(text, maxPage); !whole {
+	if part, whole := firstRunes(text, maxPage); !whole {
 		text = part + fmt.Sprintf("\n[cut: the page has more than %d characters]", maxPage)
 	}
 	block := fmt.Sprintf("\n\n### %s, page %d\n%s\n\n%s", r.file, r.number, r.address, text)
-	if part, whole := beginning(block, room); !whole {
+	if part, whole := firstRunes(block, room); !whole {
 		block = part + fmt.Sprintf("\n[cut: the pages have more than %d characters]", maxEvidence)
 	}
 	return wording.Plain(block), nil

@@ -149,7 +149,7 @@ func (e *episode) grep(ctx context.Context, a arguments) (string, error) {
 			hits = append(hits, "[There are more: a longer text finds fewer.]")
 			break
 		}
-		hits = append(hits, fmt.Sprintf("%d: %s", n, around(strings.TrimRight(line, "\r\n"), at)))
+		hits = append(hits, fmt.Sprintf("%d: %s", n, cutAround(strings.TrimRight(line, "\r\n"), at)))
 	}
 	if hits == nil {
 		return "[no matches]", nil
@@ -157,8 +157,8 @@ func (e *episode) grep(ctx context.Context, a arguments) (string, error) {
 	return strings.Join(hits, "\n"), nil
 }
 
-// around returns the part of a long line in which a match is.
-func around(line string, at int) string {
+// cutAround returns the part of a long line in which a match is.
+func cutAround(line string, at int) string {
 	if len(line) <= maxLine {
 		return line
 	}
@@ -193,7 +193,7 @@ func (e *episode) read(ctx context.Context, a arguments) (string, error) {
 	if from == len(text) {
 		return fmt.Sprintf("[the document has %s]", wording.Plural(n, "line", "lines")), nil
 	}
-	part, whole := beginning(text[from:last], maxRead)
+	part, whole := firstRunes(text[from:last], maxRead)
 	if !whole {
 		part += fmt.Sprintf("\n[cut after %d characters, in line %d]", maxRead, start+strings.Count(part, "\n"))
 	}
@@ -208,8 +208,8 @@ func endLine(text string, at int) int {
 	return len(text)
 }
 
-// beginning returns the first characters of a text, and whether those are all.
-func beginning(text string, most int) (part string, whole bool) {
+// firstRunes returns the first characters of a text, and whether those are all.
+func firstRunes(text string, most int) (part string, whole bool) {
 	n := 0
 	for at := range text {
 		if n == most {
