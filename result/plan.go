@@ -8,8 +8,10 @@ type Plan struct {
 	Simulated bool         `json:"simulated"`
 
 	// Episodes is how many of Total are episodes of an agent or an environment.
-	// Each makes as many calls as it needs, which no one knows beforehand.
-	Episodes int `json:"episodes,omitempty"`
+	// Each makes as many calls as it needs, which no one knows beforehand, or at most
+	// EpisodeCalls, where a world bounds them.
+	Episodes     int `json:"episodes,omitempty"`
+	EpisodeCalls int `json:"episode_calls,omitempty"`
 
 	// Steps is how many steps the run has, StepsFit how many of them limits.calls is expected
 	// to have room for; null: there is no such ceiling.

@@ -44,6 +44,9 @@ func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 		p.Total += st.Calls * (each - 1)
 		if s.Episodes() {
 			p.Episodes += st.Calls
+			if s.InWorld() && s.Config.Agent.Name == "" {
+				p.EpisodeCalls = s.Config.Env.Turns
+			}
 		}
 		if most > 0 {
 			p.Total += most * st.Calls
