@@ -333,6 +333,8 @@ func (d *decoder) world(e Env) {
 		d.fail("env.mode", e.Mode+" without env.world", "nothing, or the world that it is a mode of", "")
 	case e.World != "" && e.Mode != "" && !slices.Contains(modes, e.Mode):
 		d.fail("env.mode", e.Mode+" with env.world "+e.World, strings.Join(modes, ", "), "")
+	case e.World != "spreadsheet" && e.Recalc != "none":
+		d.fail("env.recalc", e.Recalc+" without env.world spreadsheet", "none", "")
 	case e.Mode == "search" && e.Search.URL == "":
 		d.fail("env.search.url", "nothing with env.mode search", "the address of an endpoint of your own that searches", "")
 	}

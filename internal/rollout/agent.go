@@ -80,6 +80,7 @@ type Agent struct {
 	Images     *Images
 	Extras     map[string]any
 	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = no one needs it
+	Finish     func(ctx context.Context, dir string) error       // changes what was left before checks look at it; nil: nothing does
 	Assess     Assess
 	Looks      func(t task.Task) bool // whether the checks of a task look at the workspace; nil = none does
 	RunSeed    int64
@@ -267,7 +268,7 @@ func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, 
 	if err != nil {
 		return episodeRecord{}, err
 	}
-	ws, err := a.Workspaces.prepare(key, t)
+	ws, err := a.Workspaces.prepare(ctx, key, t)
 	if err != nil {
 		return episodeRecord{}, err
 	}
@@ -370,6 +371,11 @@ func (a *Agent) score(ctx context.Context, key string, t task.Task, did episodeR
 	call := caller.CheckCall{Key: scoreKey(key), Own: []byte(did.digest)}
 	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
 		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Seen: a.Workspaces.seen(key), Before: did.Before, Written: did.Written, Digest: did.digest}
+		if a.Finish != nil {
+			if err := a.Finish(ctx, ev.Dir); err != nil {
+				return nil, caller.Unmeasurable(fmt.Errorf("task %s: %w", t.ID, err))
+			}
+		}
 		var scored trajectory.Outcome
 		if err := settle(ctx, a.Assess, key, t, ev, &scored); err != nil {
 			out.Checks = scored.Checks

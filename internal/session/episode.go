@@ -39,11 +39,7 @@ func (s *episodes) episode() (rollout.Episode, error) {
 	case s.Config.Agent.Name != "":
 		return s.newAgent()
 	case s.InWorld():
-		w, err := s.world()
-		if err != nil {
-			return nil, err
-		}
-		return s.inWorld(w)
+		return s.inWorld()
 	case s.Env != nil:
 		return s.bind(&rollout.Env{Env: s.Env, Timeout: s.Config.Env.Timeout.Std()})
 	case len(s.Config.Env.Command) > 0:
@@ -172,6 +168,12 @@ func (s *episodes) inFolders(runner rollout.CodingAgent, slots int) (*rollout.Ag
 	}
 	if s.Needs().Snapshot {
 		a.Snapshot = snapshot
+	}
+	if s.docs != nil {
+		places.Lay = s.docs.CopyTo
+	}
+	if s.office != nil {
+		a.Finish = s.office.RunIn
 	}
 	s.left = a.LeftOut
 	if s.Scorer == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
@@ -59,7 +60,8 @@ type Inputs struct {
 
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
-	bare         event.Sink // the sink of events as it was given; nil: there is none
+	office       *spreadsheet.Recalculator // computes formulas; nil: nothing does
+	bare         event.Sink                // the sink of events as it was given; nil: there is none
 }
 
 // brought are digests of what tasks bring apart from texts.
@@ -106,7 +108,7 @@ func Detached(cfg config.Config, o Options) (*Inputs, error) {
 // Load loads and checks what cfg names. It ends when ctx does, or o.Stop is closed.
 func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	return load(ctx, cfg, o, (*loader).readyBenchmark, (*loader).loadSkill, (*loader).loadBeside, (*loader).loadMemory, (*loader).loadPrompts, (*loader).loadChecks,
-		(*loader).loadTasks, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).compareTasks, (*loader).listTasks)
+		(*loader).loadTasks, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).readyWorld, (*loader).compareTasks, (*loader).listTasks)
 }
 
 // LoadSkill is Load without tasks, for what the optimizer alone is asked about a skill.
