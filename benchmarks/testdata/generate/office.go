@@ -115,7 +115,7 @@ func officeqa(f folder) error {
 	var ids []string
 	for i := range 30 {
 		b := list[(i/4+i)%4]
-		question, answer := b.question(i%4, (3*i+i/8)%8, i%6)
+		question, answer := b.question(i%4, (3*i+i/4)%8, i%6)
 		files := b.name + ".txt"
 		if i%10 == 9 { // a second file that the answer is not in
 			files += "\r\n" + list[(b.number+1)%4].name + ".txt"
