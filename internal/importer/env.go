@@ -30,8 +30,8 @@ const (
 	spreadsheet = "spreadsheetbench"
 )
 
-// shipped are the environments that SkillOpt has the program of: what they read is known.
-func shipped() []string {
+// knownEnvs are the environments that SkillOpt has the program of: what they read is known.
+func knownEnvs() []string {
 	return []string{"alfworld", "docvqa", "livemathematicianbench", officeQA, "searchqa", spreadsheet}
 }
 
@@ -88,7 +88,7 @@ func EnvKeys() []EnvKey {
 // which a target acts over several turns.
 func (c *converter) environment() {
 	name := strings.ToLower(c.text("env"))
-	if !slices.Contains(shipped(), name) {
+	if !slices.Contains(knownEnvs(), name) {
 		return
 	}
 	for flat, rows := range rowsByKey() {

@@ -29,8 +29,8 @@ func environments() []string {
 	return []string{"", "alfworld", "docvqa", "livemathematicianbench", "officeqa", "searchqa", "spreadsheetbench"}
 }
 
-// imported converts a source with an environment, a backend and one key more.
-func imported(t *testing.T, to importer.Target, env, backend, key string, v any) (string, importer.Report) {
+// importKey converts a source with an environment, a backend and one key more.
+func importKey(t *testing.T, to importer.Target, env, backend, key string, v any) (string, importer.Report) {
 	t.Helper()
 	section, name, _ := strings.Cut(key, ".")
 	cfg := map[string]any{"env": map[string]any{"name": env}, "evaluation": map[string]any{}, "model": map[string]any{"backend": backend}}
@@ -64,7 +64,7 @@ func TestKeysOfEnvironments(t *testing.T) {
 				}
 				plans := map[string]int{}
 				for _, v := range valuesOfEnv(k.Key) {
-					text, report := imported(t, to, env, backend, k.Key, v)
+					text, report := importKey(t, to, env, backend, k.Key, v)
 					if checkRow(t, report, k.Key, fmt.Sprintf("%s %s %v", env, backend, v), set[k.Key]) {
 						plans[text]++
 						loads(t, []byte(text))

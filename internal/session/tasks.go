@@ -130,7 +130,7 @@ func (s *loader) divide(context.Context) (err error) {
 			return err
 		}
 		if s.Counting { // to deal them out would copy them all
-			s.Sizes = map[task.Split]int{task.Train: s.limited(len(parts.Train)), task.Selection: s.limited(len(parts.Selection)), task.Test: s.limited(len(parts.Test))}
+			s.Sizes = map[task.Split]int{task.Train: s.limitSplit(len(parts.Train)), task.Selection: s.limitSplit(len(parts.Selection)), task.Test: s.limitSplit(len(parts.Test))}
 			return nil
 		}
 		if s.Set, err = s.Set.Assign(byName(parts)); err != nil {
@@ -143,8 +143,8 @@ func (s *loader) divide(context.Context) (err error) {
 	return s.divideTriggers()
 }
 
-// limited returns how many of n tasks of a split are used.
-func (s *Inputs) limited(n int) int {
+// limitSplit returns how many of n tasks of a split are used.
+func (s *Inputs) limitSplit(n int) int {
 	if most := s.Config.Tasks.Limit; most > 0 {
 		return min(n, most)
 	}
