@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/world"
 )
 
 // Option changes how an operation works. Options that an operation has no use for do
@@ -152,6 +153,12 @@ func WithMemory(m Memory) Option { return func(o *session.Options) { o.Memory = 
 // in the identity of the run: change it when the environment changes.
 func WithEnv(name string, env task.Env) Option {
 	return func(o *session.Options) { o.Env = env; o.Identify("env", name) }
+}
+
+// WithWorld has the target act in a world of your own over several turns, within env.turns, env.tokens and
+// env.timeout. name represents it in the identity of the run: change it when the world changes.
+func WithWorld(name string, w world.World) Option {
+	return func(o *session.Options) { o.World = w; o.Identify("world", name) }
 }
 
 // WithScorer scores answers by a function of your own instead of tasks.checks.

@@ -23,7 +23,7 @@ import common
 import real
 import real_sets
 
-DSPY = "dspy==3.4.1"
+DSPY = "dspy[optuna]==3.4.1"
 
 
 def ids(kept, name):

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +15,9 @@ import (
 
 // FolderOfTasks is where a prepared benchmark has its tasks, within bench.data.
 const FolderOfTasks = "tasks"
+
+// folderDocs is where it has the documents of world corpus.
+const folderDocs = "docs"
 
 // benchLayer lays what the folder of a benchmark says beneath all files and settings.
 func (l *loader) benchLayer(ctx context.Context) error {
@@ -43,7 +48,7 @@ func (l *loader) benchLayer(ctx context.Context) error {
 	if err := l.benchGuide(f); err != nil {
 		return err
 	}
-	l.benchTasks(bench, originOf(dirs, "bench.data"), origins["bench.data"])
+	l.benchTasks(bench, text(own, "env", "world"), originOf(dirs, "bench.data"), origins["bench.data"])
 	l.merge(l.tree, own, layerOrigin{}, "")
 	maps.Copy(l.origins, origins)
 	maps.Copy(l.dirs, dirs)
@@ -80,16 +85,22 @@ func (l *loader) benchFile(f *folder.Folder, name string) error {
 // benchKeys are the keys that a benchmark may set: what is asked, how it is scored and trained on.
 // Models, paths, programs, money and where runs are kept are the user's.
 func benchKeys() []string {
-	return []string{"aggregate", "edits", "eval", "extras", "gate", "meta_skill", "protocol", "reflect", "slow_update", "split", "tasks", "train"}
+	return []string{"aggregate", "edits", "env.mode", "env.recalc", "env.timeout", "env.turns", "env.world", "eval", "extras", "gate", "meta_skill", "protocol", "reflect", "slow_update", "split", "tasks", "train"}
 }
 
 // forbidden returns a key that a benchmark may not set.
 func forbidden(layer map[string]any) (string, bool) {
 	for _, key := range sortedKeys(layer) {
+		sub, isTree := layer[key].(map[string]any)
+		if key == "env" && isTree {
+			if inner, found := forbiddenIn(sub, key); found {
+				return inner, true
+			}
+			continue
+		}
 		if !slices.Contains(benchKeys(), key) {
 			return key, true
 		}
-		sub, _ := layer[key].(map[string]any)
 		for _, inner := range []string{"path", "verify"} {
 			if _, set := sub[inner]; set {
 				return join(key, inner), true
@@ -97,6 +108,16 @@ func forbidden(layer map[string]any) (string, bool) {
 		}
 		if _, short := layer[key].(string); short && shortField(key) == "path" {
 			return key, true
+		}
+	}
+	return "", false
+}
+
+// forbiddenIn is forbidden for the keys of env, of which a benchmark may set some.
+func forbiddenIn(sub map[string]any, key string) (string, bool) {
+	for _, inner := range sortedKeys(sub) {
+		if !slices.Contains(benchKeys(), join(key, inner)) {
+			return join(key, inner), true
 		}
 	}
 	return "", false
@@ -162,12 +183,25 @@ func (l *loader) benchGuide(f *folder.Folder) error {
 	return nil
 }
 
-// benchTasks has the tasks read that lie in the data of the benchmark.
-func (l *loader) benchTasks(bench map[string]any, dir, origin string) {
+// benchTasks has the tasks read that lie in the data of the benchmark, and the documents there searched.
+func (l *loader) benchTasks(bench map[string]any, world, dir, origin string) {
 	data, _ := bench["data"].(string)
 	if data == "" {
 		return
 	}
-	path := filepath.Join(resolve(dir, data), FolderOfTasks)
-	l.merge(l.tree, map[string]any{"tasks": map[string]any{"path": path}}, layerOrigin{file: origin}, "")
+	data = resolve(dir, data)
+	layer := map[string]any{"tasks": map[string]any{"path": filepath.Join(data, FolderOfTasks)}}
+	docs := filepath.Join(data, folderDocs)
+	info, err := os.Stat(docs)
+	if cmp.Or(world, text(l.tree, "env", "world")) == "corpus" && err == nil && info.IsDir() {
+		layer["env"] = map[string]any{"docs": docs}
+	}
+	l.merge(l.tree, layer, layerOrigin{file: origin}, "")
+}
+
+// text returns a text in a tree, two keys down.
+func text(tree map[string]any, key, inner string) string {
+	sub, _ := tree[key].(map[string]any)
+	s, _ := sub[inner].(string)
+	return s
 }

@@ -74,7 +74,7 @@ func TestScoringChoosesTheFile(t *testing.T) {
 // TestABenchmarkOfTheProgram: each that there is can be loaded by its name, with each of its ways to score.
 func TestABenchmarkOfTheProgram(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"searchqa", "docvqa", "livemathematicianbench", "babyvision", "mathverse", "mmrb", "sealqa"} {
+	for _, name := range []string{"searchqa", "docvqa", "livemathematicianbench", "babyvision", "mathverse", "mmrb", "officeqa", "sealqa"} {
 		for _, way := range []string{"", "reference", "robust"} {
 			l, err := load(t, map[string]string{"config.yaml": "bench: {name: " + name + "}\n"}, "bench.scoring=\""+way+"\"")
 			if err != nil {
@@ -99,7 +99,10 @@ func TestWhatABenchmarkMayNotSay(t *testing.T) {
 		name, file, text, want string
 	}{
 		{"a model", "mine/config.yaml", "models: {target: {provider: openai, model: m}}\n", "mine, config.yaml:1: models: found a key that is the user's alone"},
-		{"a program", "mine/config.yaml", "env: {command: [sh]}\n", "env: found a key that is the user's alone"},
+		{"a program", "mine/config.yaml", "env: {world: corpus, command: [sh]}\n", "env.command: found a key that is the user's alone"},
+		{"documents", "mine/config.yaml", "env: {world: corpus, docs: /etc}\n", "mine, config.yaml:1: env.docs: found a key that is the user's alone"},
+		{"an endpoint", "mine/config.yaml", "env: {world: corpus, search: {url: 'http://x.example'}}\n", "env.search: found a key that is the user's alone"},
+		{"a text for env", "mine/config.yaml", "env: corpus\n", "env: found a key that is the user's alone"},
 		{"a path", "mine/config.yaml", "tasks: {path: /etc/passwd}\n", "tasks.path: found a key that is the user's alone"},
 		{"a path in short", "mine/config.yaml", "tasks: /etc/passwd\n", "tasks: found a key that is the user's alone"},
 		{"a program that verifies", "mine/ref.yaml", "edits: {verify: {command: [sh]}}\n", "edits.verify: found a key that is the user's alone"},

@@ -61,6 +61,7 @@ type Tasks struct {
 	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
 	// Threshold is on top of what the checks require.
 	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, in addition to passing the required checks, where only part of it has to be right; 0 = none" min:"0" max:"1"`
+	Limit     int     `key:"limit" doc:"the first N tasks of each split, once the tasks are divided, to try out a configuration at little cost; results say so, since they are none of the whole set; trigger tasks are all used; 0 = all tasks" min:"0"`
 }
 
 // Pages says which pages of the web a chat target is handed when its reply holds no answer.

@@ -151,6 +151,7 @@ func (d *decoder) rules(c *Config) {
 	d.priced(c)
 	d.reserve(c.Limits.Reserve)
 	d.agent(c)
+	d.world(c.Env)
 	d.runName(c.Run.Name)
 	d.telemetry(c.Telemetry)
 	d.ratio(c.Split.Ratio)
@@ -319,6 +320,23 @@ func (d *decoder) agent(c *Config) {
 		d.fail("agent.gateway", "false with agent.name builtin", "true: the built-in agent has no login of its own", "")
 	case c.Agent.Name == "cursor" && c.Agent.Gateway:
 		d.fail("agent.gateway", "true with agent.name cursor", "false: Cursor's agent cannot be led to another server", "")
+	}
+}
+
+// world checks what the target acts in.
+func (d *decoder) world(e Env) {
+	modes := map[string][]string{"corpus": {"tools", "pages", "search"}, "spreadsheet": {"multi", "single", "react"}}[e.World]
+	switch {
+	case e.World != "" && len(e.Command) > 0:
+		d.fail("env.world", e.World+" with env.command", "a world or a program, not both", "")
+	case e.World == "" && e.Mode != "":
+		d.fail("env.mode", e.Mode+" without env.world", "nothing, or the world that it is a mode of", "")
+	case e.World != "" && e.Mode != "" && !slices.Contains(modes, e.Mode):
+		d.fail("env.mode", e.Mode+" with env.world "+e.World, strings.Join(modes, ", "), "")
+	case e.World != "spreadsheet" && e.Recalc != "none":
+		d.fail("env.recalc", e.Recalc+" without env.world spreadsheet", "none", "")
+	case e.Mode == "search" && e.Search.URL == "":
+		d.fail("env.search.url", "nothing with env.mode search", "the address of an endpoint of your own that searches", "")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/importer"
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
@@ -36,6 +37,7 @@ func TestTables(t *testing.T) {
 		{"models.md", "prices", priceTable},
 		{"agents.md", "agents", agentTable},
 		{"agents.md", "behaviour", behaviourTable},
+		{"import.md", "environments", environmentTable},
 	} {
 		begin, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		page := read(t, table.page)
@@ -333,4 +335,23 @@ func loadBlock(t *testing.T, block string) *config.Loaded {
 		return nil
 	}
 	return l
+}
+
+// environmentTable lists the keys of the environments of SkillOpt, and what an import makes of them.
+func environmentTable(*testing.T) string {
+	var body [][]string
+	for _, k := range importer.EnvKeys() {
+		envs, ours := "any", "–"
+		switch {
+		case k.Envs != nil && len(k.Envs) == 0:
+			envs = "–"
+		case k.Envs != nil:
+			envs = strings.Join(k.Envs, ", ")
+		}
+		if len(k.To) > 0 {
+			ours = "`" + strings.Join(k.To, "`, `") + "`"
+		}
+		body = append(body, []string{code(k.Key), envs, ours, k.Note})
+	}
+	return rows([]string{"SkillOpt", "read by", "here", ""}, body)
 }

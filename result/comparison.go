@@ -26,6 +26,8 @@ type Comparison struct {
 	Simulated bool   `json:"simulated"`
 	// Exploratory says that tasks are drafts that no one has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
+	// Limit is the most tasks of each split that were used, tasks.limit; 0: all.
+	Limit int `json:"limit,omitempty"`
 
 	Verdict string `json:"verdict"`
 	// Withheld says, in words, why a skill that is ahead is not called better, "" if none is.

@@ -12,6 +12,8 @@ type Evaluation struct {
 	Simulated bool   `json:"simulated"`
 	// Exploratory says that tasks of the splits are drafts that no one has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
+	// Limit is the most tasks of each split that were used, tasks.limit; 0: all.
+	Limit int `json:"limit,omitempty"`
 
 	Skill  string                `json:"skill_hash"`
 	Splits map[string]SplitScore `json:"splits"`

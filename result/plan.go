@@ -8,8 +8,10 @@ type Plan struct {
 	Simulated bool         `json:"simulated"`
 
 	// Episodes is how many of Total are episodes of an agent or an environment.
-	// Each makes as many calls as it needs, which no one knows beforehand.
-	Episodes int `json:"episodes,omitempty"`
+	// Each makes as many calls as it needs, which no one knows beforehand, or at most
+	// EpisodeCalls, where a world bounds them.
+	Episodes     int `json:"episodes,omitempty"`
+	EpisodeCalls int `json:"episode_calls,omitempty"`
 
 	// Steps is how many steps the run has, StepsFit how many of them limits.calls is expected
 	// to have room for; null: there is no such ceiling.
@@ -49,6 +51,9 @@ type Plan struct {
 	// Unreviewed is how many of the tasks are drafts that no one has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`
+
+	// Limit is the most tasks of each split that are used, tasks.limit; 0: all.
+	Limit int `json:"limit,omitempty"`
 }
 
 // StageCalls is how many model calls a stage makes at most.

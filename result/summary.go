@@ -18,6 +18,8 @@ type Summary struct {
 	Simulated bool   `json:"simulated"` // a model of the run is a simulation
 	// Exploratory says that tasks of the run are drafts that no one has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
+	// Limit is the most tasks of each split that were used, tasks.limit; 0: all.
+	Limit int `json:"limit,omitempty"`
 
 	Steps int `json:"steps"`
 	// EndedAfter is the step after which the loop was ended early, to evaluate what

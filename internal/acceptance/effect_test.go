@@ -108,6 +108,7 @@ func taskEffects() map[string]effect {
 		"tasks.extract":   {to: "last_line", see: func(s sight) any { return s.sum.Test.Best }},
 		"tasks.checks":    {to: "[{type: f1, value: $gold, threshold: 0.1}]", see: testOfSeed},
 		"tasks.threshold": {base: []string{"tasks.checks=[{type: f1, value: $gold, threshold: 0.1}]"}, to: "1", see: testOfSeed},
+		"tasks.limit":     {base: []string{"tasks.path=../../cmd/skillopt/testdata/small/tasks.jsonl"}, to: "2", see: func(s sight) any { return s.started.Test }},
 		"split.ratio":     {base: []string{"tasks.path=../../cmd/skillopt/testdata/small/tasks.jsonl"}, to: "1:1:3", see: func(s sight) any { return s.started.Test }},
 		"split.cross_fit": {base: []string{"tasks.path=../../cmd/skillopt/testdata/small/tasks.jsonl"}, to: "0", see: func(s sight) any { return s.started.Folds }},
 		"split.seed":      {base: []string{"tasks.path=../../cmd/skillopt/testdata/small/tasks.jsonl"}, to: "7", see: rolledOut},

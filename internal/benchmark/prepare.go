@@ -128,6 +128,9 @@ func (p *preparation) all() (err error) {
 	if err == nil {
 		err = p.write()
 	}
+	if err == nil {
+		err = p.bring()
+	}
 	return errors.Join(err, p.spool.close(p.work.root))
 }
 

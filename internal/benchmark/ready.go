@@ -77,7 +77,7 @@ func sumOf(ctx context.Context, f *folder.Folder, data string) (sum string, err 
 		case !e.Type().IsRegular():
 			return nil
 		}
-		return addTo(h, root, name)
+		return addTo(h, root, name, isRows(name) && !f.Brings(name))
 	})
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", data, err)
@@ -85,9 +85,9 @@ func sumOf(ctx context.Context, f *folder.Folder, data string) (sum string, err 
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// addTo adds a file to a sum: its content, or of what is no file with rows its size and time.
-func addTo(h io.Writer, root *os.Root, name string) error {
-	if !isRows(name) {
+// addTo adds a file to a sum: its content if it has rows, else its size and time.
+func addTo(h io.Writer, root *os.Root, name string, rows bool) error {
+	if !rows {
 		info, err := root.Stat(name)
 		if err != nil {
 			return err

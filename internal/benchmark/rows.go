@@ -30,7 +30,7 @@ func (p *preparation) sources() ([]rowFile, error) {
 	names, err := dataset.Files(p.ctx, p.from, p.Folder.Task.Rows, dataset.Bounds{})
 	for _, src := range p.Folder.Sources { // as they are published, and not as bench fetch lays them
 		for _, pattern := range []string{src.Files, path.Base(src.Files), "**/" + path.Base(src.Files)} {
-			if errors.Is(err, dataset.ErrNoFile) && src.Files != "" && !src.Unpack {
+			if errors.Is(err, dataset.ErrNoFile) && src.Files != "" && !src.Unpack && !p.Folder.Brings(path.Join(src.To, src.Files)) {
 				names, err = dataset.Files(p.ctx, p.from, pattern, dataset.Bounds{})
 			}
 		}

@@ -256,6 +256,9 @@ func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest
 // Recorded reports whether the step under key has a result.
 func (c *Caller) Recorded(key string) bool { return c.journal.Has(key) }
 
+// StepRecorded reports whether the first try of a turn of a conversation has a result.
+func (c *Caller) StepRecorded(key string, turn int) bool { return c.journal.Has(stepKey(key, 0, turn)) }
+
 func decodeReply(rec *journal.Record) (reply, error) {
 	var rep reply
 	if err := json.Unmarshal(rec.Result, &rep); err != nil {

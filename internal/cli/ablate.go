@@ -208,7 +208,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 	if n := e.Calls.FromRuns; n > 0 {
 		out.paragraph(fmt.Sprintf("%s taken from other runs, which had paid", wording.Plural(n, "answer", "answers")))
 	}
-	writeCaveats(out, e.Simulated, e.Exploratory)
+	writeCaveats(out, e.Simulated, e.Exploratory, 0)
 	if e.TestRead {
 		fmt.Fprintln(out, "tasks of the test split were read")
 		writeReadBefore(out, e.TestReadBefore)

@@ -55,6 +55,7 @@ compare. With --json the result is what train --json, or eval --json, prints.
 	c.Flags().StringVar(&o.config, "config", "", "a config with the models, and whatever else is to be other than the benchmark has it")
 	c.Flags().StringVar(&o.eval, "eval", "", "score this skill on the test split instead of training")
 	o.sessionOptions.addFlags(c, "keep the run in this directory; resumes it if it is there")
+	addLimit(c, &o.sets)
 	addSet(c, &o.sets)
 	return c
 }

@@ -39,7 +39,7 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 	writeLoads(out, s.Triggers)
 	writeUsage(out, s)
 	writeRunFiles(out, s)
-	writeCaveats(out, s.Simulated, s.Exploratory)
+	writeCaveats(out, s.Simulated, s.Exploratory, s.Limit)
 	fmt.Fprintf(out, "next: skillopt runs show %s\n", shellWord(out.path(s.RunDir)))
 }
 

@@ -79,6 +79,7 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 	c.Flags().Float64Var(&o.margin, "margin", 0.05, "the largest difference of scores that does not matter")
 	o.addFlags(c, recordUsage)
 	o.addPlan(c)
+	addLimit(c, &o.sets)
 	addSet(c, &o.sets)
 	return c
 }
@@ -236,7 +237,7 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	writeReadBefore(out, c.TestReadBefore)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(c.RunDir, "outcomes.json")))
 	writeUsage(out, &result.Summary{Usage: c.Usage, Simulated: c.Simulated})
-	writeCaveats(out, c.Simulated, c.Exploratory)
+	writeCaveats(out, c.Simulated, c.Exploratory, c.Limit)
 	return nil
 }
 

@@ -186,7 +186,7 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	writeReadBefore(out, e.TestReadBefore)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(e.RunDir, "outcomes.json")))
 	writeUsage(out, &result.Summary{Usage: e.Usage, Simulated: e.Simulated, LeftOut: e.LeftOut})
-	writeCaveats(out, e.Simulated, e.Exploratory)
+	writeCaveats(out, e.Simulated, e.Exploratory, e.Limit)
 	return nil
 }
 

@@ -20,8 +20,31 @@ import (
 
 // addSet adds the flag that overrides keys of a config.
 func addSet(c *cobra.Command, sets *[]string) {
-	c.Flags().StringArrayVar(sets, "set", nil, "override a key: a.b=value (may be given more than once)")
+	c.Flags().Var(override{sets: sets, kind: "stringArray"}, "set", "override a key: a.b=value (may be given more than once)")
 }
+
+// addLimit adds the flag that overrides tasks.limit.
+func addLimit(c *cobra.Command, sets *[]string) {
+	c.Flags().Var(override{sets: sets, before: "tasks.limit=", kind: "int"}, "limit", "the first N tasks of each split, as tasks.limit; 0: all")
+}
+
+// override is a flag that overrides keys of a config: before and its value are one setting.
+type override struct {
+	sets         *[]string
+	before, kind string
+}
+
+// Set adds an override to those of the command line.
+func (o override) Set(text string) error {
+	*o.sets = append(*o.sets, o.before+text)
+	return nil
+}
+
+// String returns "", since the default is no override.
+func (o override) String() string { return "" }
+
+// Type returns what help shows behind the flag.
+func (o override) Type() string { return o.kind }
 
 // loadConfig reads a config with the settings of the command line over it.
 func (a *app) loadConfig(path string, sets []string, flags []config.Setting) (*config.Loaded, error) {

@@ -132,12 +132,20 @@ func exploratory(n int) string {
 }
 
 // writeCaveats says what the scores of a result are not.
-func writeCaveats(out io.Writer, simulated, unreviewed bool) {
+func writeCaveats(out io.Writer, simulated, unreviewed bool, limit int) {
 	if simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}
 	if unreviewed {
 		fmt.Fprintln(out, exploratory(0))
+	}
+	writeLimit(out, limit)
+}
+
+// writeLimit says that no more than limit tasks of each split are used; 0: all are.
+func writeLimit(out io.Writer, limit int) {
+	if limit > 0 {
+		fmt.Fprintf(out, "limited to %s a split (tasks.limit): no score is that of the whole set\n", wording.Plural(limit, "task", "tasks"))
 	}
 }
 

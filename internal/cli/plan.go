@@ -40,6 +40,7 @@ func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 // writePlan prints the upper bound of calls, and the forecast by role and stage.
 func writePlan(out printer, p result.Plan) error {
 	writeBound(out, p)
+	writeLimit(out, p.Limit)
 	if p.Pages != "" {
 		out.paragraph(p.Pages)
 	}
@@ -78,7 +79,11 @@ func writeCeilings(out printer, p result.Plan) {
 // writeBound prints the upper bound of calls by stage, broken between words.
 func writeBound(out printer, p result.Plan) {
 	if p.Episodes > 0 {
-		fmt.Fprintf(out, "at most %s, each of as many model calls as it needs, and %s:\n", wording.Plural(p.Episodes, "episode", "episodes"), wording.Plural(p.Total-p.Episodes, "other model call", "other model calls"))
+		each := "as many model calls as it needs"
+		if p.EpisodeCalls > 0 {
+			each = "at most " + wording.Plural(p.EpisodeCalls, "model call", "model calls")
+		}
+		fmt.Fprintf(out, "at most %s, each of %s, and %s:\n", wording.Plural(p.Episodes, "episode", "episodes"), each, wording.Plural(p.Total-p.Episodes, "other model call", "other model calls"))
 	} else {
 		fmt.Fprintf(out, "at most %s, not counting what is asked again:\n", wording.Plural(p.Total, "model call", "model calls"))
 	}

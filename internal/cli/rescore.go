@@ -105,7 +105,7 @@ func (o *rescoreOptions) print(out printer, path string, r *result.Rescore) erro
 	if r.TestLeftOut {
 		out.paragraph("answers to test tasks are left out: --test rescores them, which is a reading of the test set")
 	}
-	writeCaveats(out, r.Simulated, false)
+	writeCaveats(out, r.Simulated, false, 0)
 	return nil
 }
 

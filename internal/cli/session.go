@@ -144,6 +144,7 @@ func (a *app) confirm(yes bool) func(result.Plan) error {
 		if p.Unreviewed > 0 {
 			out.line(exploratory(p.Unreviewed))
 		}
+		writeLimit(out, p.Limit)
 		if yes || p.Simulated || p.Total <= askAbove || !a.Terminal {
 			return nil
 		}

@@ -33,7 +33,7 @@ func writeSummary(out printer, s *result.Summary) error {
 	writeLoads(out, s.Triggers)
 	writeUsage(out, s)
 	writeRunFiles(out, s)
-	writeCaveats(out, s.Simulated, s.Exploratory)
+	writeCaveats(out, s.Simulated, s.Exploratory, s.Limit)
 	return nil
 }
 

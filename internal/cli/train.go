@@ -103,6 +103,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
 	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page while training that shows the run, and can stop it (see skillopt serve)")
 	c.Flags().BoolVar(&o.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
+	addLimit(c, &o.sets)
 	addSet(c, &o.sets)
 	return c
 }

@@ -15,6 +15,7 @@ func Bound(s *session.Session, o train.Options) result.Plan {
 	p := result.Plan{
 		Stages:    o.Plan(s.Data.Sizes()),
 		Simulated: s.Simulated(),
+		Limit:     s.Config.Tasks.Limit,
 	}
 	p.Unreviewed = s.UnreviewedInTraining()
 	bound(s, &p, s.Set.Tasks())
@@ -43,6 +44,9 @@ func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 		p.Total += st.Calls * (each - 1)
 		if s.Episodes() {
 			p.Episodes += st.Calls
+			if s.InWorld() && s.Config.Agent.Name == "" {
+				p.EpisodeCalls = s.Config.Env.Turns
+			}
 		}
 		if most > 0 {
 			p.Total += most * st.Calls
@@ -62,7 +66,7 @@ func turns(s *session.Session, tasks []task.Task) int {
 
 // Rollouts is the plan of a number of rollouts over splits.
 func Rollouts(s *session.Session, rollouts int, splits ...task.Split) result.Plan {
-	p := result.Plan{Simulated: s.Simulated(), Unreviewed: s.Unreviewed(splits), Stages: []result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}}
+	p := result.Plan{Simulated: s.Simulated(), Unreviewed: s.Unreviewed(splits), Limit: s.Config.Tasks.Limit, Stages: []result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}}
 	var tasks []task.Task
 	for _, split := range splits {
 		tasks = append(tasks, s.Set.Split(split)...)

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"reflect"
 	"slices"
@@ -83,7 +84,7 @@ type converter struct {
 
 func newConverter(flat map[string]any, o Options) *converter {
 	return &converter{
-		o: o, in: flat, written: func(flat string) string { return flat }, redact: redact.New(),
+		o: o, in: maps.Clone(flat), written: func(flat string) string { return flat }, redact: redact.New(),
 		wrong: map[string]bool{}, out: map[string]any{}, extras: map[string]any{}, rows: map[string]Row{},
 	}
 }
@@ -94,6 +95,7 @@ func (c *converter) all() {
 	c.schedule()
 	c.slowUpdate()
 	c.gate()
+	c.environment()
 	c.data()
 	c.concurrency()
 	c.models()

@@ -14,6 +14,7 @@ func (c *converter) data() {
 	folders := c.folders()
 	c.tasks(folders)
 	c.split(folders)
+	c.direct("limit", "tasks.limit", "")
 }
 
 // folders reports whether the tasks come in folders for train, val and test.

@@ -148,6 +148,7 @@ func TestEveryKeyIsNamed(t *testing.T) {
 			cfg := everySetting(value)
 			model, _ := cfg["model"].(map[string]any)
 			model["backend"], model["optimizer_backend"], model["target_backend"] = backend, backends[(i+j)%len(backends)], nil
+			cfg["env"].(map[string]any)["name"] = []any{value, "officeqa", "spreadsheetbench"}[j%3]
 			text, report, err := importer.Import(cfg, importer.Options{Target: to})
 			if err != nil {
 				t.Fatalf("%v %v: %v", value, backend, err)
@@ -174,7 +175,7 @@ func TestEveryKeyIsNamed(t *testing.T) {
 // everySetting gives every key that is known one value, and one that is not.
 func everySetting(value any) map[string]any {
 	cfg := map[string]any{}
-	for _, key := range importer.Keys() {
+	for _, key := range importer.EveryKey() {
 		section, name, _ := strings.Cut(key, ".")
 		if cfg[section] == nil {
 			cfg[section] = map[string]any{"nobody_knows": value}

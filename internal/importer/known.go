@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
@@ -15,8 +16,8 @@ func dataKeys() []string {
 // benchmarkKeys are those that single benchmarks have.
 func benchmarkKeys() []string {
 	return strings.Fields(`max_turns max_steps max_tool_turns max_api_workers mode image_detail data_root data_dirs docs_dirs
-		shuffle_choices use_theorem use_sketch history_length search_mode search_api_url search_provider max_num_results
-		max_queries_per_turn`)
+		shuffle_choices use_theorem use_sketch use_eval_feedback history_length search_mode search_api_url search_auth_env
+		search_provider search_max_num_results search_timeout_seconds max_num_results max_queries_per_turn use_local_tools`)
 }
 
 // benchmarks are the names that SkillOpt ships or shipped.
@@ -37,29 +38,17 @@ func known(flat string, v any) (Row, bool) {
 		return is(NotNeeded, "it follows from the train split and the batch")
 	case "meta_edit_budget", "max_analyst_rounds", "use_meta_reflect":
 		return is(NotNeeded, "nothing in SkillOpt reads it")
-	case "max_turns":
-		if n, ok := number(v); ok && n == 1 {
-			return is(NotNeeded, "a task has one turn here too")
-		}
-	case "image_detail":
-		if v == "auto" {
-			return is(NotNeeded, "left to the server here too")
-		}
-	case "use_theorem", "use_sketch":
-		if v == false {
-			return is(NotNeeded, "off")
-		}
-	case "shuffle_choices":
-		if v == true {
-			return is(NotNeeded, "choices are shuffled here too")
+	case "max_turns", "image_detail", "use_theorem", "use_sketch", "shuffle_choices":
+		if k := rowsByKey()[flat][0]; slices.Contains(k.same, plain(v)) {
+			return is(NotNeeded, k.Note)
 		}
 	case "leading_words":
 		return is(NoCounterpart, "the list of directive words cannot be set")
-	case "sel_env_num", "test_env_num", "limit":
+	case "sel_env_num", "test_env_num":
 		if empty(v) {
 			return is(NotNeeded, "0: the whole split")
 		}
-		return is(NoCounterpart, "a split is used whole: put fewer tasks into it")
+		return is(NoCounterpart, rowsByKey()[flat][0].Note)
 	case "rewrite_reasoning_effort", "rewrite_max_completion_tokens":
 		return is(NoCounterpart, "all calls of the optimizer have one setting")
 	case "human_feedback":

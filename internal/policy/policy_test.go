@@ -28,14 +28,14 @@ var tiers = [][]string{
 	{"trajectory", "internal/provenance", "internal/benchmark/convert"},
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/price"},
-	{"result", "schedule"},
+	{"result", "schedule", "world"},
 	{
 		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset",
 		"internal/sleep/transcript", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/sleep/git",
 	},
 	{"internal/sleep/harvest", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
 	{
-		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
+		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",

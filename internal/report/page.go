@@ -128,6 +128,7 @@ func (r *Run) notices() []notice {
 		add(true, "warn", "Not finished", "This run has not ended yet. What follows is what was decided so far.")
 		return out
 	}
+	add(s.Limit > 0, "warn", "Limited", fmt.Sprintf("The run used at most %d tasks of each split (tasks.limit). No score is that of the whole set.", s.Limit))
 	add(s.Status != result.Completed, "warn", "Not finished: "+line(string(s.Status), idLength), line(s.Reason, reasonLength))
 	add(s.Test.Openings > 1, "warn", fmt.Sprintf("The sealed test was opened %d times", s.Test.Openings), "A test split that is looked at more than once can be chosen by. Its scores are no longer a clean measurement.")
 	add(s.Test.ReadBefore.Words() != "", "warn", "The test set was read before", line("It was "+s.Test.ReadBefore.Words()+". People who have seen its scores can have chosen by them.", reasonLength))

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,6 +32,8 @@ type CodingAgent interface {
 
 // AgentJob is what an agent is given.
 type AgentJob struct {
+	Task   task.Task
+	Seed   int64
 	Prompt string
 	Images []model.Image // that belong to the prompt
 	Dir    string        // its workspace, absolute
@@ -45,16 +48,18 @@ type AgentJob struct {
 
 // AgentReport is what an agent did.
 type AgentReport struct {
-	Answer  string
-	Written []string        // files that were put next to the task's before the agent began, such as the skill
-	Load    trajectory.Load // with marks: whether the body was loaded
-	Turns   []trajectory.Turn
-	Usage   trajectory.Usage // of calls that went past the client
-	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
-	Notes   []string         // what a reader of the outcome should know
-	LeftOut []trajectory.LeftOut
-	Starved bool            // it failed at its deadline, and waited long for a processor: its machine is to blame
-	Told    trajectory.Told // what it told its model apart from the task, uncut, a tool a line, if that is known
+	Question string // what its model was asked, if that is more than the prompt
+	Served   string // the model that answered last, if its calls went past the client
+	Answer   string
+	Written  []string        // files that were put next to the task's before the agent began, such as the skill
+	Load     trajectory.Load // with marks: whether the body was loaded
+	Turns    []trajectory.Turn
+	Usage    trajectory.Usage // of calls that went past the client
+	Failure  string           // why it failed at the task, "class: detail"; "" if it came to an end
+	Notes    []string         // what a reader of the outcome should know
+	LeftOut  []trajectory.LeftOut
+	Starved  bool            // it failed at its deadline, and waited long for a processor: its machine is to blame
+	Told     trajectory.Told // what it told its model apart from the task, uncut, a tool a line, if that is known
 }
 
 // Recorder makes durable steps; *caller.Caller is one.
@@ -75,6 +80,7 @@ type Agent struct {
 	Images     *Images
 	Extras     map[string]any
 	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = no one needs it
+	Finish     func(ctx context.Context, dir string) error       // changes what was left before checks look at it; nil: nothing does
 	Assess     Assess
 	Looks      func(t task.Task) bool // whether the checks of a task look at the workspace; nil = none does
 	RunSeed    int64
@@ -178,7 +184,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 		call.Shared = append(call.Shared, []byte(sum))
 	}
 	raw, err := a.tried(ctx, call, func(ctx context.Context, client model.Client, last bool) (caller.EpisodeResult, error) {
-		did, err := a.work(ctx, key, t, s, client, last)
+		did, err := a.work(ctx, call, t, s, client, last)
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
@@ -252,7 +258,8 @@ func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
 // scoreKey is where the score of an episode is recorded.
 func scoreKey(key string) string { return key + "/score" }
 
-func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client, last bool) (episodeRecord, error) {
+func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, s skill.Skill, client model.Client, last bool) (episodeRecord, error) {
+	key, seed := call.Key, call.Seed
 	question, err := a.question(t, s)
 	if err != nil {
 		return episodeRecord{}, err
@@ -261,7 +268,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	if err != nil {
 		return episodeRecord{}, err
 	}
-	ws, err := a.Workspaces.prepare(key, t)
+	ws, err := a.Workspaces.prepare(ctx, key, t)
 	if err != nil {
 		return episodeRecord{}, err
 	}
@@ -279,7 +286,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	}
 	var keys []string
 	r, err := a.Agent.Work(ctx, AgentJob{
-		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Marks: marks, Client: client, Given: func(key string) { keys = append(keys, key) },
+		Task: t, Seed: seed, Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Marks: marks, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
 	if err == nil && t.Trigger != "" && r.Load == "" {
 		err = errors.New("it is unknown whether it loaded the skill: it was not answered by its model through the gateway, and does not report which files it reads")
@@ -301,7 +308,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		return episodeRecord{}, a.unmeasured(t, err)
 	}
 	a.worked.Store(true)
-	did := episodeRecord{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}
@@ -364,6 +371,11 @@ func (a *Agent) score(ctx context.Context, key string, t task.Task, did episodeR
 	call := caller.CheckCall{Key: scoreKey(key), Own: []byte(did.digest)}
 	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
 		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Seen: a.Workspaces.seen(key), Before: did.Before, Written: did.Written, Digest: did.digest}
+		if a.Finish != nil {
+			if err := a.Finish(ctx, ev.Dir); err != nil {
+				return nil, caller.Unmeasurable(fmt.Errorf("task %s: %w", t.ID, err))
+			}
+		}
 		var scored trajectory.Outcome
 		if err := settle(ctx, a.Assess, key, t, ev, &scored); err != nil {
 			out.Checks = scored.Checks

@@ -31,7 +31,7 @@ func TestPlacesTellNothing(t *testing.T) {
 	w := opened(t, &Workspaces{Dir: filepath.Join(run, "workspaces")})
 	lengths := map[int]bool{}
 	for _, key := range []string{"eval/test/t1/sample0", "e1/s2/gate/cand/t7", "e1/s2/rollout/t7/sample12", strings.Repeat("x", 300)} {
-		ws, err := w.prepare(key, task.Task{ID: "t7", Data: map[string]any{"files": map[string]any{"a.txt": "x"}}})
+		ws, err := w.prepare(t.Context(), key, task.Task{ID: "t7", Data: map[string]any{"files": map[string]any{"a.txt": "x"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestPlacesOfAKilledSession(t *testing.T) {
 	if err := killed.Open(); err != nil {
 		t.Fatal(err)
 	}
-	ws, err := killed.prepare("k", task.Task{ID: "t1"})
+	ws, err := killed.prepare(t.Context(), "k", task.Task{ID: "t1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestPlacesOnAnotherDisk(t *testing.T) {
 	run := filepath.Join(t.TempDir(), "run")
 	t.Setenv("TMPDIR", other)
 	w := opened(t, &Workspaces{Dir: filepath.Join(run, "workspaces")})
-	ws, err := w.prepare("k", task.Task{ID: "t1"})
+	ws, err := w.prepare(t.Context(), "k", task.Task{ID: "t1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -25,6 +26,9 @@ type Workspaces struct {
 	Dir      string // absolute, in the run directory
 	Template string // a folder whose content every workspace starts with, "" = none
 	TasksDir string // what a task's own workspace is relative to
+
+	// Lay puts further files of a task into its workspace; nil: no task has any.
+	Lay func(ctx context.Context, root *os.Root, t task.Task) error
 
 	place string // the folder in which agents work, see Open
 }
@@ -62,14 +66,14 @@ func (w *Workspaces) at(key string) workspace {
 
 // prepare makes the workspace of a key afresh, at its place: what an earlier try left
 // is gone.
-func (w *Workspaces) prepare(key string, t task.Task) (workspace, error) {
+func (w *Workspaces) prepare(ctx context.Context, key string, t task.Task) (workspace, error) {
 	if w.place == "" {
 		return workspace{}, errors.New("there is no place for agents to work at: Open was not called")
 	}
 	ws := w.placeOf(key)
 	err := removeAll(w.at(key).Root)
 	if err == nil {
-		err = w.fill(ws, t)
+		err = w.fill(ctx, ws, t)
 	}
 	if err != nil {
 		return ws, fmt.Errorf("prepare workspace of task %s (%s): %w", t.ID, t.Origin, err)
@@ -77,7 +81,7 @@ func (w *Workspaces) prepare(key string, t task.Task) (workspace, error) {
 	return ws, nil
 }
 
-func (w *Workspaces) fill(ws workspace, t task.Task) error {
+func (w *Workspaces) fill(ctx context.Context, ws workspace, t task.Task) error {
 	if err := removeAll(ws.Root); err != nil {
 		return err
 	}
@@ -100,6 +104,11 @@ func (w *Workspaces) fill(ws workspace, t task.Task) error {
 			continue
 		}
 		if err := copyTree(root, from); err != nil {
+			return err
+		}
+	}
+	if w.Lay != nil {
+		if err := w.Lay(ctx, root, t); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ func TestWorkspacesAreFilled(t *testing.T) {
 	tk := task.Task{ID: "t/1", Data: map[string]any{"workspace": "one", "files": map[string]any{"b.txt": "task", "deep/er/c.txt": "task"}}}
 	want := map[string]string{"README.md": "all", "src/a.txt": "folder", "b.txt": "task", "deep/er/c.txt": "task"}
 	for range 2 { // the second time over what the first try left
-		ws, err := w.prepare("e1/s1/t%2F1/sample0", tk)
+		ws, err := w.prepare(t.Context(), "e1/s1/t%2F1/sample0", tk)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestWorkspacesRefuseWhatLeadsOut(t *testing.T) {
 		"folder with link": {"workspace": "one"},
 	} {
 		w := opened(t, &Workspaces{Dir: t.TempDir(), TasksDir: tasks})
-		if _, err := w.prepare("k", task.Task{ID: "t1", Origin: "tasks.jsonl:3", Data: data}); err == nil || !strings.Contains(err.Error(), "t1 (tasks.jsonl:3)") {
+		if _, err := w.prepare(t.Context(), "k", task.Task{ID: "t1", Origin: "tasks.jsonl:3", Data: data}); err == nil || !strings.Contains(err.Error(), "t1 (tasks.jsonl:3)") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestWorkspacesRefuseWhatLeadsOut(t *testing.T) {
 func TestWorkspacesAreRemovedThoughWriteProtected(t *testing.T) {
 	t.Parallel()
 	w := opened(t, &Workspaces{Dir: t.TempDir()})
-	ws, err := w.prepare("k", task.Task{ID: "t1", Data: map[string]any{"files": map[string]any{"d/a.txt": "x"}}})
+	ws, err := w.prepare(t.Context(), "k", task.Task{ID: "t1", Data: map[string]any{"files": map[string]any{"d/a.txt": "x"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

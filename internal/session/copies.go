@@ -47,7 +47,7 @@ func (s *loader) shown(t task.Task) (similar.Ask, error) {
 	if p := namedPages(s.Inputs); p != nil {
 		out.Rest += fmt.Sprint("\x00", t.Data[p.Field])
 	}
-	if s.Config.Agent.Name != "" {
+	if s.worksInFolders() {
 		for _, folder := range s.workspacesOf([]task.Task{t}) {
 			out.Rest += "\x00" + s.brought.folders[folder]
 		}

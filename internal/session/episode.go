@@ -38,6 +38,8 @@ func (s *episodes) episode() (rollout.Episode, error) {
 		return s.bind(&rollout.Env{Program: s.Answers, Assess: s.scorer.assessAnswer})
 	case s.Config.Agent.Name != "":
 		return s.newAgent()
+	case s.InWorld():
+		return s.inWorld()
 	case s.Env != nil:
 		return s.bind(&rollout.Env{Env: s.Env, Timeout: s.Config.Env.Timeout.Std()})
 	case len(s.Config.Env.Command) > 0:
@@ -127,6 +129,19 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := runtime.GOMAXPROCS(0); c.Slots > n && s.Replay == nil {
+		s.Emit(event.Warning{Text: fmt.Sprintf("agent.slots is %d and this machine has %s: agents that wait for a processor are not done in time", c.Slots, wording.Plural(n, "processor", "processors"))})
+	}
+	a, err := s.inFolders(runner, cmp.Or(c.Slots, runtime.GOMAXPROCS(0)))
+	if err != nil {
+		return nil, err
+	}
+	a.Tell = s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wiring.AgentTells(c)
+	return a, nil
+}
+
+// inFolders has tasks carried out in folders of the run, some of them at a time.
+func (s *episodes) inFolders(runner rollout.CodingAgent, slots int) (*rollout.Agent, error) {
 	var scorers []string
 	if s.Needs().Judge { // what another judge said of an episode is no score of this run
 		scorers = []string{"models.judge"}
@@ -144,19 +159,21 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, places.Close)
-	if n := runtime.GOMAXPROCS(0); c.Slots > n && s.Replay == nil {
-		s.Emit(event.Warning{Text: fmt.Sprintf("agent.slots is %d and this machine has %s: agents that wait for a processor are not done in time", c.Slots, wording.Plural(n, "processor", "processors"))})
-	}
 	a := &rollout.Agent{
 		Agent: runner, Record: s.Caller, Prompt: s.user, Images: s.Images, Extras: s.Config.Extras, RunSeed: s.Config.Train.Seed, Context: outcomeContext,
 		Workspaces: places, Assess: s.scorer.assess, Keep: rollout.Keep(s.Config.Agent.Keep),
-		Slots: rollout.NewSlots(cmp.Or(s.Config.Agent.Slots, runtime.GOMAXPROCS(0))),
+		Slots: rollout.NewSlots(slots),
 		Hide:  s.hide,
 		Warn:  func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
-		Tell:  s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wiring.AgentTells(c),
 	}
 	if s.Needs().Snapshot {
 		a.Snapshot = snapshot
+	}
+	if s.docs != nil {
+		places.Lay = s.docs.CopyTo
+	}
+	if s.office != nil {
+		a.Finish = s.office.RunIn
 	}
 	s.left = a.LeftOut
 	if s.Scorer == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
@@ -59,7 +60,8 @@ type Inputs struct {
 
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
-	bare         event.Sink // the sink of events as it was given; nil: there is none
+	office       *spreadsheet.Recalculator // computes formulas; nil: nothing does
+	bare         event.Sink                // the sink of events as it was given; nil: there is none
 }
 
 // brought are digests of what tasks bring apart from texts.
@@ -106,7 +108,7 @@ func Detached(cfg config.Config, o Options) (*Inputs, error) {
 // Load loads and checks what cfg names. It ends when ctx does, or o.Stop is closed.
 func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	return load(ctx, cfg, o, (*loader).readyBenchmark, (*loader).loadSkill, (*loader).loadBeside, (*loader).loadMemory, (*loader).loadPrompts, (*loader).loadChecks,
-		(*loader).loadTasks, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).compareTasks, (*loader).listTasks)
+		(*loader).loadTasks, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).readyWorld, (*loader).compareTasks, (*loader).listTasks)
 }
 
 // LoadSkill is Load without tasks, for what the optimizer alone is asked about a skill.
@@ -163,7 +165,7 @@ func (s *loader) loadChecks(context.Context) (err error) {
 		specs = s.Config.Tasks.Checks
 	}
 	if s.Suite, err = check.Compile(specs, check.Options{
-		Threshold: s.Config.Tasks.Threshold, Workspace: s.Config.Agent.Name != "", Judge: s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil, Extract: s.Extract,
+		Threshold: s.Config.Tasks.Threshold, Workspace: s.worksInFolders(), Judge: s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil, Extract: s.Extract,
 	}); err != nil {
 		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "tasks.checks"), err))
 	}
@@ -199,7 +201,7 @@ func (s *Inputs) OwnEnv() bool {
 }
 
 // Episodes reports whether a rollout is more than one call of a model.
-func (s *Inputs) Episodes() bool { return s.OwnEnv() || s.Config.Agent.Name != "" }
+func (s *Inputs) Episodes() bool { return s.OwnEnv() || s.InWorld() || s.Config.Agent.Name != "" }
 
 // Projection is the score that the gate goes by.
 func (s *Inputs) Projection() score.Projection {

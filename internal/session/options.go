@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/world"
 )
 
 // Options are what a caller of the library chooses next to the configuration. The zero
@@ -24,6 +25,7 @@ type Options struct {
 	Given
 	Skill   *skill.Skill
 	Env     task.Env
+	World   world.World
 	Scorer  func(answer string, t task.Task) score.Score
 	Clients map[string]model.Client // by role
 	Names   map[string]string       // entries of the identity that represent values of the caller, without "library."

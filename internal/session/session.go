@@ -21,6 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/corpus"
 	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -31,6 +32,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
+	"github.com/seed-f4525e22/skillopt/world"
 )
 
 // Session is a prepared configuration and what it has open. Run, Caller and Runner are
@@ -60,6 +62,8 @@ type Session struct {
 	stopWatch func()
 	steering  *steering               // what is asked of the run from outside; nil: no one listens
 	hard      context.CancelCauseFunc // ends the work at once
+	acts      world.World             // what the target acts in; nil: nothing, or it is not needed
+	docs      *corpus.Corpus          // the documents of acts; nil: it has none
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
 	announced bool // the record says who is asked: it may answer other runs

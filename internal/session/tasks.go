@@ -130,14 +130,25 @@ func (s *loader) divide(context.Context) (err error) {
 			return err
 		}
 		if s.Counting { // to deal them out would copy them all
-			s.Sizes = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
+			s.Sizes = map[task.Split]int{task.Train: s.limitSplit(len(parts.Train)), task.Selection: s.limitSplit(len(parts.Selection)), task.Test: s.limitSplit(len(parts.Test))}
 			return nil
 		}
 		if s.Set, err = s.Set.Assign(byName(parts)); err != nil {
 			return err
 		}
 	}
+	if most := s.Config.Tasks.Limit; most > 0 {
+		s.Set = s.Set.Only(func(task.Task) bool { return true }, most)
+	}
 	return s.divideTriggers()
+}
+
+// limitSplit returns how many of n tasks of a split are used.
+func (s *Inputs) limitSplit(n int) int {
+	if most := s.Config.Tasks.Limit; most > 0 {
+		return min(n, most)
+	}
+	return n
 }
 
 // listTasks makes the splits into lists of tasks, which many tasks take room for. Who only
@@ -233,7 +244,7 @@ func (s *loader) loadImages(ctx context.Context) (err error) {
 
 // digestWorkspaces sums up the folders that tasks and config name for agents.
 func (s *loader) digestWorkspaces(context.Context) error {
-	if s.Config.Agent.Name == "" {
+	if !s.worksInFolders() {
 		return nil
 	}
 	folders := []string{}

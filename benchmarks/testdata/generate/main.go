@@ -31,6 +31,7 @@ func main() {
 		{"mathverse", mathverse},
 		{"mmrb", mmrb},
 		{"sealqa", sealqa},
+		{"officeqa", officeqa},
 	} {
 		dir := folder(filepath.Join(f.name, "fixture"))
 		if err := os.RemoveAll(string(dir)); err != nil {

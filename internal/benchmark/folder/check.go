@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
@@ -33,6 +34,11 @@ func (f *Folder) check() error {
 		}
 	}
 	f.Task.check(fail)
+	for i, pattern := range f.Files {
+		if err := disk.ValidPattern(pattern); err != nil {
+			fail(fmt.Sprintf("files[%d]", i), "found %q: %v; write it like docs/**", pattern, err)
+		}
+	}
 	f.Splits.check(fail)
 	if f.Splits.Seed == 0 {
 		f.Splits.Seed = 42

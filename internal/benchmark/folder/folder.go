@@ -69,6 +69,7 @@ type About struct {
 	Homepage string   `yaml:"homepage"`
 	Sources  []Source `yaml:"source"`
 	Task     Task     `yaml:"task"`
+	Files    []string `yaml:"files"` // patterns of files of the source that a prepared folder has as they are
 	Splits   Splits   `yaml:"splits"`
 	Config   string   `yaml:"config"`
 	Scoring  Scoring  `yaml:"scoring"`
@@ -255,6 +256,11 @@ func (f *Folder) Seeded(seed int64) *Folder {
 		out.Task.With[WithSeed] = strconv.FormatInt(seed, 10)
 	}
 	return &out
+}
+
+// Brings reports whether a prepared folder has a file of the source as it is.
+func (f *Folder) Brings(name string) bool {
+	return slices.ContainsFunc(f.Files, func(pattern string) bool { return disk.Match(pattern, name) })
 }
 
 // FixtureFiles are the files with rows of our own in the form of the source, by their paths in the

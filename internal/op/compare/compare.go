@@ -197,7 +197,7 @@ func (c *comparison) result() (*result.Comparison, error) {
 	}
 	s := c.session
 	out := &result.Comparison{
-		RunDir: c.session.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(c.splits) > 0,
+		RunDir: c.session.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(c.splits) > 0, Limit: s.Config.Tasks.Limit,
 		Verdict: string(j.Verdict), About: result.OverTasksLikeThese, Metric: s.Config.Gate.Metric,
 		Difference: j.Mean, Low: j.Low, High: j.High, Level: c.rule.Level, Margin: c.rule.Margin,
 		A: result.ComparedSkill{Skill: c.skill(0).Digest(), TrainedOn: c.trained[0]}, B: result.ComparedSkill{Skill: c.skill(1).Digest(), TrainedOn: c.trained[1]},

@@ -67,6 +67,10 @@ func (e *examiner) worker(ctx context.Context) {
 			e.prove(ctx, info)
 		}
 	}
+	if e.session.Config.Env.World != "" {
+		err := e.session.RequireWorld(ctx)
+		e.add("world "+e.session.Config.Env.World, e.session.DescribeWorld(), err, "the message says what is missing")
+	}
 	commands := e.session.Needs().Command
 	if e.session.Config.Agent.Name == "" && !commands {
 		return

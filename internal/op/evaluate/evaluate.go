@@ -90,7 +90,7 @@ func (e *evaluation) plan(ctx context.Context) (result.Plan, error) {
 
 func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	s := e.session
-	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
+	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Limit: s.Config.Tasks.Limit, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
 	s.EmitWarnings()
 	session.WarnOfPages(s)
 	var err error

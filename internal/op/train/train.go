@@ -139,7 +139,7 @@ func (t *operation) steps() int { return t.options.Steps(t.session.Data.Drawable
 // begin records what was settled, before anything rests on it.
 func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
-	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings, Skill: s.Skill}
+	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Limit: s.Config.Tasks.Limit, Warnings: t.warnings, Skill: s.Skill}
 	t.summary.Continues = continued(t.earlier)
 	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.recordEarlier(ctx), t.keepMemory()); err != nil {
 		return err

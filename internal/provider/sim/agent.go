@@ -73,48 +73,112 @@ func (s shell) call(n int, command string) ([]model.Part, error) {
 		}
 		command = "const done = await " + inCode + string(cmd) + ");\ntext(done.output ?? JSON.stringify(done));\n"
 	}
-	arguments, err := json.Marshal(map[string]string{s.argument: command})
+	return newCall(n, s.name, map[string]string{s.argument: command})
+}
+
+// newCall returns the parts of an answer that calls a tool.
+func newCall(n int, tool string, arguments map[string]string) ([]model.Part, error) {
+	encoded, err := json.Marshal(arguments)
 	if err != nil {
 		return nil, fmt.Errorf("encode a call: %w", err)
 	}
-	return []model.Part{{Call: &model.ToolCall{ID: fmt.Sprintf("call_%d", n+1), Name: s.name, Arguments: arguments}}}, nil
+	return []model.Part{{Call: &model.ToolCall{ID: fmt.Sprintf("call_%d", n+1), Name: tool, Arguments: encoded}}}, nil
 }
 
-// work answers as the model inside an agent; ok is false when the request is not
-// that of one. Either parts or text is the answer.
+// work answers as a model that acts before it answers: inside an agent, or in a world with tools; ok is
+// false when the request is not that of one. Either parts or text is the answer.
 func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bool, err error) {
-	sh, ok := shellOf(req.Tools)
-	if !ok || len(req.Messages) == 0 {
+	if len(req.Tools) == 0 || len(req.Messages) == 0 {
 		return nil, "", false, nil
 	}
+	if sh, ok := shellOf(req.Tools); ok {
+		parts, text, err = c.workInShell(req, sh)
+		return parts, text, true, err
+	}
+	return c.workWithTools(req)
+}
+
+// workWithTools answers in a world: it calls the tools that the kind of its task names, and answers then.
+func (c *Client) workWithTools(req model.Request) (parts []model.Part, text string, ok bool, err error) {
+	said, results := conversation(req.Messages)
+	task, err := c.task(said)
+	if err != nil {
+		return nil, "", true, err
+	}
+	p, err := c.problem(task, "")
+	if err != nil {
+		return nil, "", true, err
+	}
+	acts := p.actions(req.Tools)
+	switch n := len(results); {
+	case len(acts) == 0:
+		return nil, "", false, nil
+	case n < len(acts):
+		filled := make(map[string]string, len(acts[n].Arguments))
+		for name, value := range acts[n].Arguments {
+			filled[name] = p.kind.fill(value, task)
+		}
+		parts, err = newCall(n, acts[n].Tool, filled)
+		return parts, "", true, err
+	}
+	system, _ := texts(req.Messages)
+	text, err = c.rolloutSeen(system, task, strings.Join(results, "\n"), seedOf(req))
+	return nil, text, true, err
+}
+
+// workInShell answers inside an agent: it reads the skill, does what the kind of its task names, leaves
+// its answer in the workspace, and says it.
+func (c *Client) workInShell(req model.Request, sh shell) (parts []model.Part, text string, err error) {
 	said, results := conversation(req.Messages)
 	asked := ""
 	if len(said) > 0 {
 		asked = said[len(said)-1]
 	}
-	var reads []string // commands before the answer is written
+	var lines []string // commands before the answer is left
 	if c.world.tempted(req, asked, seedOf(req)) {
-		reads = append(reads, readSkills)
+		lines = append(lines, readSkills)
 		if len(results) > 0 && strings.Contains(results[0], referencesIn) {
-			reads = append(reads, readReferences)
+			lines = append(lines, readReferences)
 		}
 	}
-	before := len(reads)
-	if len(results) < before {
-		parts, err = sh.call(len(results), reads[len(results)])
-		return parts, "", true, err
+	reads := len(lines)
+	if len(results) < reads {
+		parts, err = sh.call(len(results), lines[len(results)])
+		return parts, "", err
 	}
 	task, err := c.task(said)
 	if err != nil {
-		return nil, "", true, err
+		return nil, "", err
 	}
-	skill := strings.Join(append(told(req.Messages, task), results[:before]...), "\n")
-	text, err = c.rollout(skill, task, seedOf(req))
-	if err != nil || len(results) > before {
-		return nil, text, true, err
+	p, err := c.problem(task, "")
+	if err != nil {
+		return nil, "", err
 	}
-	parts, err = sh.call(before, "printf '%s\\n' "+quoted(text)+" > "+answerFile)
-	return parts, "", true, err
+	lines = append(lines, p.commands(task)...)
+	n := len(results)
+	if n < len(lines) {
+		parts, err = sh.call(n, lines[n])
+		return parts, "", err
+	}
+	skill := strings.Join(append(told(req.Messages, task), results[:reads]...), "\n")
+	text, err = c.rolloutSeen(skill, task, strings.Join(results[reads:len(lines)], "\n"), seedOf(req))
+	if err != nil || n > len(lines) {
+		return nil, text, err
+	}
+	parts, err = sh.call(n, c.world.leave(text))
+	return parts, "", err
+}
+
+// leave returns the command by which an agent leaves its answer in its workspace.
+func (w *World) leave(text string) string {
+	if w.leaves == "" {
+		return "printf '%s\\n' " + quoted(text) + " > " + answerFile
+	}
+	answer, ok := w.within(text)
+	if !ok {
+		answer = text
+	}
+	return strings.ReplaceAll(w.leaves, answerSlot, quoted(answer))
 }
 
 // told is what a conversation holds apart from the task: documents of the workspace that the

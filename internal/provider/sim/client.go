@@ -117,15 +117,28 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 }
 
 func (c *Client) rollout(system, user string, seed uint64) (string, error) {
+	return c.rolloutSeen(system, user, "", seed)
+}
+
+// rolloutSeen answers a task as a target that has seen what its actions gave.
+func (c *Client) rolloutSeen(system, user, seen string, seed uint64) (string, error) {
 	r, err := c.readings.get(system, func(s string) (*reading, error) { return c.world.read(s), nil })
 	if err != nil {
 		return "", err
 	}
-	p, err := c.problems.get(user, c.world.solve)
+	p, err := c.problem(user, seen)
 	if err != nil {
 		return "", err
 	}
 	return c.world.answer(p, r, seed), nil
+}
+
+// problem returns a task as the target understands it; nil: it does not.
+func (c *Client) problem(text, seen string) (*problem, error) {
+	if seen == "" {
+		return c.problems.get(text, c.world.solve)
+	}
+	return c.problems.get(text+"\x00"+seen, func(string) (*problem, error) { return c.world.solveSeen(text, seen) })
 }
 
 func seedOf(req model.Request) uint64 {

@@ -54,6 +54,7 @@ type (
 		Reply  string                       `yaml:"reply"`
 		Unsure string                       `yaml:"unsure"`
 		Loads  string                       `yaml:"loads"`
+		Leaves string                       `yaml:"leaves"`
 		Rates  rates                        `yaml:"rates"`
 		Tables map[string]map[string]string `yaml:"tables"`
 		Kinds  []kindFile                   `yaml:"kinds"`
@@ -73,6 +74,12 @@ type (
 		Match  string            `yaml:"match"`
 		Find   map[string]string `yaml:"find"`
 		Answer string            `yaml:"answer"`
+		Acts   []actFile         `yaml:"acts"`
+	}
+	actFile struct {
+		Tool      string            `yaml:"tool"`
+		Arguments map[string]string `yaml:"arguments"`
+		Shell     string            `yaml:"shell"`
 	}
 	ruleFile struct {
 		ID        string        `yaml:"id"`

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -345,12 +346,12 @@ func TestTrajectoriesAreRead(t *testing.T) {
 		"### 2\n\nReference: [\"p\", \"q\"]\n\nConversation:\n[user] Q two\n[assistant] first <answer>no</answer> then <answer> yes </answer>\n\n" +
 		"### 3\nQ three <answer>z</answer>\nExpected:\n- s\n- t\n\n### 4\nConversation:\nonly talk <answer>u</answer>\n### 5\n<answer>open\n### 6\n"
 	want := []example{
-		{"Q one\nmore", "a\nb", []string{"x | y\nnote", "x | y", "note", "x", "y"}},
-		{"Q two", "yes", []string{"p", "q"}},
-		{"3\nQ three <answer>z</answer>\nExpected:\n- s\n- t\n", "z", []string{"- s\n- t", "s", "t", "- s"}},
-		{"only talk <answer>u</answer>", "u", nil},
+		{question: "Q one\nmore", got: "a\nb", want: []string{"x | y\nnote", "x | y", "note", "x", "y"}},
+		{question: "Q two", got: "yes", want: []string{"p", "q"}},
+		{question: "3\nQ three <answer>z</answer>\nExpected:\n- s\n- t\n", got: "z", want: []string{"- s\n- t", "s", "t", "- s"}},
+		{question: "only talk <answer>u</answer>", got: "u"},
 	}
-	if diff := cmp.Diff(want, w.examples(section, inMinibatch), cmp.AllowUnexported(example{})); diff != "" {
+	if diff := cmp.Diff(want, w.examples(section, inMinibatch), cmp.AllowUnexported(example{}), cmpopts.IgnoreFields(example{}, "talk")); diff != "" {
 		t.Error(diff)
 	}
 }

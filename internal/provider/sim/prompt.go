@@ -132,6 +132,7 @@ func objects(text, key string) []map[string]any {
 // example is a trajectory as an analyst reads it.
 type example struct {
 	question string
+	talk     string // the conversation: what actions gave
 	got      string
 	want     []string // accepted answers
 }
@@ -153,7 +154,7 @@ func (w *World) examples(section, heading string) []example {
 		if !ok {
 			continue
 		}
-		out = append(out, example{question: question(block), got: got, want: references(block)})
+		out = append(out, example{question: question(block), talk: block, got: got, want: references(block)})
 	}
 	return out
 }

@@ -103,7 +103,7 @@ func (w *World) tally(examples []example, stated []bool) (diagnosis, error) {
 	n := len(w.rules)
 	d := diagnosis{missing: make([]int, n), alone: make([]int, n), broken: make([]int, n), lapsed: make([]int, n)}
 	for _, e := range examples {
-		task, err := w.solve(e.question)
+		task, err := w.solveTold(e)
 		if err != nil {
 			return diagnosis{}, err
 		}
@@ -122,6 +122,16 @@ func (w *World) tally(examples []example, stated []bool) (diagnosis, error) {
 		}
 	}
 	return d, nil
+}
+
+// solveTold understands the task of a trajectory. Where the target acts before it answers, what that gave
+// is in its conversation.
+func (w *World) solveTold(e example) (*problem, error) {
+	p, err := w.solve(e.question)
+	if err != nil || p == nil || len(p.kind.acts) == 0 {
+		return p, err
+	}
+	return w.solveSeen(e.question, e.talk)
 }
 
 func count(counts []int, rules []*rule) {

@@ -2,8 +2,10 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -67,17 +69,27 @@ type problem struct {
 
 // solve understands a task from its text. A text of no known kind gives nil; an
 // error is a fault of the world file.
-func (w *World) solve(text string) (*problem, error) {
+func (w *World) solve(text string) (*problem, error) { return w.solveSeen(text, "") }
+
+// solveSeen is solve for a target that has seen what its actions gave. Who has not seen enough
+// is unsure.
+func (w *World) solveSeen(text, seen string) (*problem, error) {
 	for _, k := range w.kinds {
 		m := k.match.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
-		v, err := k.answer.eval(scope{names: k.names(text, m), tables: w.tables})
-		if err != nil {
+		p, all := &problem{digest: digest(text), kind: k, plain: w.unsure}, text
+		if seen != "" {
+			all += "\n" + seen
+		}
+		v, err := k.answer.eval(scope{names: k.names(all, m), tables: w.tables})
+		switch {
+		case err == nil:
+			p.plain = v.text()
+		case len(k.acts) == 0:
 			return nil, fmt.Errorf("world %s: answer of kind %s: %w", w.name, k.taskType, err)
 		}
-		p := &problem{digest: digest(text), kind: k, plain: v.text()}
 		for _, r := range k.rules {
 			if r.when == nil || r.when.MatchString(text) {
 				p.rules = append(p.rules, r)
@@ -89,7 +101,8 @@ func (w *World) solve(text string) (*problem, error) {
 	return nil, nil
 }
 
-// names returns what the expressions of a kind can refer to.
+// names returns what the expressions of a kind can refer to: groups of its match, and what its
+// patterns find.
 func (k *kind) names(text string, m []string) map[string]value {
 	names := map[string]value{}
 	for i, g := range k.match.SubexpNames() {
@@ -111,6 +124,43 @@ func (k *kind) names(text string, m []string) map[string]value {
 		}
 	}
 	return names
+}
+
+// actions returns what the target does to a task before it answers: calls of the tools that it is offered.
+func (p *problem) actions(tools []model.Tool) (acts []actFile) {
+	if p == nil {
+		return nil
+	}
+	for _, a := range p.kind.acts {
+		if slices.ContainsFunc(tools, func(t model.Tool) bool { return t.Name == a.Tool }) {
+			acts = append(acts, a)
+		}
+	}
+	return acts
+}
+
+// commands returns what the target does to a task before it answers where it has a shell alone.
+func (p *problem) commands(task string) (lines []string) {
+	if p == nil {
+		return nil
+	}
+	for _, a := range p.kind.acts {
+		if a.Shell != "" {
+			lines = append(lines, p.kind.fill(a.Shell, task))
+		}
+	}
+	return lines
+}
+
+// fill puts the groups that a kind finds in a task into a template.
+func (k *kind) fill(template, task string) string {
+	m := k.match.FindStringSubmatch(task)
+	for i, g := range k.match.SubexpNames() {
+		if g != "" && i < len(m) {
+			template = strings.ReplaceAll(template, "{{"+g+"}}", m[i])
+		}
+	}
+	return template
 }
 
 // follow applies the rules of a task that are stated to an answer.

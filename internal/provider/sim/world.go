@@ -19,6 +19,7 @@ type World struct {
 	after  string
 	unsure string
 	loads  string // "": always; byDescription
+	leaves string // the command by which an agent leaves its answer; "": it writes answerFile
 	rates  rates
 	limits Limits
 	kinds  []*kind
@@ -39,7 +40,8 @@ type kind struct {
 	match    *regexp.Regexp
 	find     map[string]*regexp.Regexp
 	answer   expression
-	rules    []*rule // those that apply, harmless ones first
+	acts     []actFile // what the target does before it answers; patterns find in the results, too
+	rules    []*rule   // those that apply, harmless ones first
 }
 
 // rule is a convention that the target keeps once the skill states it.
@@ -83,7 +85,7 @@ func (c *compiler) fail(key, format string, args ...any) {
 func (c *compiler) world() *World {
 	f := c.file
 	w := &World{
-		name: f.Name, seed: f.Seed, unsure: f.Unsure, loads: f.Loads, rates: f.Rates, tables: f.Tables, notes: f.Notes, drafts: f.Draft, triggers: f.Triggers,
+		name: f.Name, seed: f.Seed, unsure: f.Unsure, loads: f.Loads, leaves: f.Leaves, rates: f.Rates, tables: f.Tables, notes: f.Notes, drafts: f.Draft, triggers: f.Triggers,
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, " \t\r\n:") {
 		c.fail("name", "found %q, a word is needed", f.Name)
@@ -160,7 +162,12 @@ func (c *compiler) rates() {
 
 func (c *compiler) kind(i int, f kindFile) *kind {
 	key := fmt.Sprintf("kinds[%d]", i)
-	k := &kind{taskType: f.Type, find: map[string]*regexp.Regexp{}}
+	k := &kind{taskType: f.Type, find: map[string]*regexp.Regexp{}, acts: f.Acts}
+	for j, a := range f.Acts {
+		if a.Tool == "" && a.Shell == "" {
+			c.fail(fmt.Sprintf("%s.acts[%d]", key, j), "neither tool nor shell is named")
+		}
+	}
 	if f.Type == "" {
 		c.fail(key, "type is missing")
 	}

@@ -1,0 +1,61 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+
+	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// DirCopies is where CopyTo lays documents.
+const DirCopies = "docs"
+
+// CopyTo copies the documents of a task into a folder docs below root, for an agent that has tools of its
+// own. More than 64 MB are refused.
+func (c *Corpus) CopyTo(ctx context.Context, root *os.Root, t task.Task) error {
+	files, err := c.candidates(t)
+	if err != nil {
+		return err
+	}
+	size := int64(0)
+	for _, name := range files {
+		info, err := c.root.Lstat(path.Join(c.docs, name))
+		if err != nil {
+			return fmt.Errorf("copy documents for task %s: %w", t.ID, err)
+		}
+		size += info.Size()
+	}
+	if size > maxCopy {
+		return fmt.Errorf("copy documents for task %s: %d files have %d MB, and at most %s are copied for an agent: name those that it needs in %s of the task", t.ID, len(files), size>>20, disk.Size(maxCopy), FieldFiles)
+	}
+	for _, name := range files {
+		if err := c.copyOne(ctx, root, name); err != nil {
+			return fmt.Errorf("copy documents for task %s: %w", t.ID, err)
+		}
+	}
+	return nil
+}
+
+// copyOne copies a document.
+func (c *Corpus) copyOne(ctx context.Context, root *os.Root, name string) (err error) {
+	from, err := disk.OpenIn(ctx, c.root, path.Join(c.docs, name), maxCopy)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	to := path.Join(DirCopies, name)
+	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/corpus"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
+)
+
+// The worlds of env.world.
+const (
+	corpusWorld      = "corpus"
+	spreadsheetWorld = "spreadsheet"
+)
+
+// InWorld reports whether the configuration names a world, in which a target acts over several turns.
+func (s *Inputs) InWorld() bool { return s.World != nil || s.Config.Env.World != "" }
+
+// worksInFolders reports whether tasks are carried out in folders of their own, which checks look at.
+func (s *Inputs) worksInFolders() bool {
+	return s.Config.Agent.Name != "" || s.World != nil && !s.World.Pure() || s.Config.Env.World == spreadsheetWorld
+}
+
+// inWorld has the target act in the world of the session.
+func (s *episodes) inWorld() (rollout.Episode, error) {
+	e, w := s.Config.Env, s.acts
+	if w == nil { // a replay, which runs no programs
+		return s.inFolders(replayAgent{}, s.Config.Limits.Concurrency)
+	}
+	talk := rollout.Talk{World: w, Prompt: s.ChatPrompt(s.Images), Turns: e.Turns, Tokens: e.Tokens, Timeout: e.Timeout.Std()}
+	if w.Pure() {
+		return &rollout.Dialogue{
+			Talk: talk, Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed,
+			Warn: func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
+		}, nil
+	}
+	return s.inFolders(rollout.Player{Talk: talk}, s.Config.Limits.Concurrency)
+}
+
+// readyWorld sums up what a world reads that is not in the configuration: its documents, and the version of what
+// computes formulas.
+func (s *loader) readyWorld(ctx context.Context) error {
+	e := s.Config.Env
+	if e.World == corpusWorld && e.Docs != "" {
+		sum, err := sumDocs(ctx, e.Docs)
+		if err != nil {
+			return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "env.docs"), err))
+		}
+		s.Contents["env.docs"] = sum
+	}
+	if e.World != spreadsheetWorld || e.Recalc == string(spreadsheet.RecalcNone) || s.Replay != nil {
+		return nil
+	}
+	office, err := spreadsheet.FindOffice(ctx, spreadsheet.Recalc(e.Recalc), s.Loaded.Lookup)
+	if err != nil {
+		return fault.Input(err)
+	}
+	s.office, s.Contents["env.recalc"] = office, Digest([]byte(office.Version()))
+	s.uses("env.recalc", office.Version())
+	return nil
+}
+
+// sumDocs sums up the files of a folder by their names and what they hold.
+func sumDocs(ctx context.Context, dir string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	h := sha256.New()
+	err = disk.Walk(root, func(_ *os.Root, name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || ctx.Err() != nil:
+			return cmp.Or(err, context.Cause(ctx))
+		case !e.Type().IsRegular():
+			return nil
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		fmt.Fprintf(h, "%q ", name)
+		n, err := io.Copy(h, f)
+		fmt.Fprintf(h, " %d\n", n)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil))[:16], err
+}
+
+// RequireWorld opens the world of the config, and fails when it cannot work here, before anything is begun.
+func (s *Session) RequireWorld(ctx context.Context) error {
+	e := s.Config.Env
+	switch {
+	case s.World != nil:
+		s.acts = s.World
+	case e.World == corpusWorld:
+		return s.openCorpus(e)
+	case e.World == spreadsheetWorld && s.Config.Agent.Name == "" && s.Replay == nil:
+		if support := sandbox.Supports(); support.Kind == "" {
+			return fault.Input(fmt.Errorf("env.world spreadsheet runs programs that a model writes, which cannot be confined here: %s", support.Why))
+		}
+		python, err := spreadsheet.FindPython(ctx, e.Python, s.Loaded.Lookup)
+		if err != nil {
+			return fault.Input(err)
+		}
+		s.uses("env.python", python.Version())
+		s.acts, err = spreadsheet.New(spreadsheet.Options{Mode: spreadsheet.Mode(e.Mode), Python: python})
+		return err
+	}
+	return nil
+}
+
+// openCorpus opens the documents, and looks for those that the tasks name.
+func (s *Session) openCorpus(e config.Env) error {
+	if e.Docs == "" && e.Mode != corpus.ModeSearch {
+		return fault.Input(fmt.Errorf("%s: nothing, want the folder with the documents of world corpus", where(s.Loaded, "env.docs")))
+	}
+	o := corpus.Options{Dir: e.Docs, Mode: e.Mode, Turns: e.Turns, Search: corpus.Search{URL: e.Search.URL}}
+	if name := e.Search.APIKeyEnv; name != "" {
+		key, ok := s.Loaded.Lookup(name)
+		if !ok {
+			return fault.Input(fmt.Errorf("%s: the variable %s is not set", where(s.Loaded, "env.search.api_key_env"), name))
+		}
+		o.Search.Authorization = key
+	}
+	c, err := corpus.New(o)
+	if err != nil {
+		return fault.Input(err)
+	}
+	s.acts, s.docs, s.closers = c, c, append(s.closers, c.Close)
+	return fault.Input(c.Check(s.Set.Tasks()))
+}
+
+// DescribeWorld returns what a world that was opened works with.
+func (s *Session) DescribeWorld() string {
+	var parts []string
+	for _, what := range []string{"env.python", "env.recalc"} {
+		if v, err := strconv.Unquote(s.Versions[what+".version"]); err == nil {
+			parts = append(parts, v)
+		}
+	}
+	if s.docs != nil {
+		parts = append(parts, "documents in "+s.Config.Env.Docs)
+	}
+	return strings.Join(parts, ", ")
+}
