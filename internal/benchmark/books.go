@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"path"
 	"path/filepath"
@@ -59,6 +60,7 @@ func (p *preparation) addBooks(it *item) (fault string, err error) {
 		}
 	}
 	it.fields["workspace"], it.fields["checks"] = to, checks
+	it.fields["hidden"] = hiddenText(checks)
 	it.fields["prompt"] = fmt.Sprint(it.fields["prompt"], "\n\n## Files\n", filesText(len(cases)))
 	return "", nil
 }
@@ -70,6 +72,36 @@ func filesText(cases int) string {
 		text += fmt.Sprintf(" The same change makes output_2.xlsx of input_2.xlsx, up to output_%d.xlsx.", cases)
 	}
 	return text
+}
+
+// maxHidden bounds the values that analysts see of a task.
+const maxHidden = 100
+
+// hiddenText says what is right, for analysts: a cell a line.
+func hiddenText(checks []any) string {
+	var lines []string
+	left, empty := 0, 0
+	for i, c := range checks {
+		cells, _ := c.(map[string]any)["cells"].(map[string]any)
+		before := ""
+		if i > 0 {
+			before = numbered("output", i) + ", "
+		}
+		for _, name := range slices.Sorted(maps.Keys(cells)) {
+			switch v := cells[name]; {
+			case v == nil:
+				empty++
+			case len(lines) == maxHidden:
+				left++
+			default:
+				lines = append(lines, fmt.Sprintf("%s%s | %v", before, name, v))
+			}
+		}
+	}
+	if left+empty > 0 {
+		lines = append(lines, fmt.Sprintf("(%d more cells with values, and %d that are to be empty)", left, empty))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // numbered returns the name of the workbook of a case, from 0, as world spreadsheet has it.

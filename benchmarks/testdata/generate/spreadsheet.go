@@ -9,11 +9,11 @@ import (
 
 // spreadsheetbench: ledgers of invented stalls, and one cell to fill in each.
 func spreadsheetbench(f folder) error {
-	stalls := strings.Fields("Ash Birch Cedar Damson Elder Fir Gorse Hazel")
+	stalls := names()
 	var rows []map[string]any
 	var ids []string
 	for i := range 24 {
-		stall, other := stalls[i%8], stalls[(i+3)%8]
+		stall, other := stalls[i], stalls[i+10]
 		lines, instruction, right := ledgerTask(i, stall)
 		more, _, _ := ledgerTask(i+4, other)
 		id := fmt.Sprintf("S%02d", i+1)
@@ -94,6 +94,7 @@ func ledger(lines []string, value float64) ([]byte, error) {
 
 const ledgerConfig = `# The simulated model plays an agent: the simulation needs no Python.
 agent: {name: builtin, timeout: 1m}
+tasks: {extract: {tag: answer}}
 `
 
 const ledgerWorld = `name: spreadsheetbench
