@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -103,8 +104,12 @@ func cellValue(v any) (workbook.Value, error) {
 		return workbook.NewBool(v), nil
 	case string:
 		return workbook.NewText(v), nil
+	case map[string]any:
+		if seconds, ok := yamlx.Number(v["seconds"]); ok && len(v) == 1 {
+			return workbook.Value{Kind: workbook.Span, Micros: int64(math.Round(seconds * 1e6))}, nil
+		}
 	}
-	return workbook.Value{}, fmt.Errorf("found %s, allowed: a number, a text, true, false or null; a date is the number of its day", describe(v))
+	return workbook.Value{}, fmt.Errorf("found %s, allowed: a number, a text, true, false, null or {seconds: 5400} for a span of time; a date is the number of its day", describe(v))
 }
 
 // judge compares a workbook.

@@ -14,9 +14,9 @@ func TestXLSX(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	book := booktest.Write(t, []booktest.Sheet{
-		{Name: "Summary", Cells: map[string]string{"A1": booktest.Cell("A1", "Total"), "B7": booktest.Cell("B7", 42.504), "C1": booktest.Cell("C1", true)}},
+		{Name: "Summary", Cells: map[string]string{"A1": booktest.Cell("A1", "Total"), "B7": booktest.Cell("B7", 42.504), "C1": booktest.Cell("C1", true), "A2": `<c r="A2" s="1"><v>0.0625</v></c>`}},
 		{Name: "More", Cells: map[string]string{"A1": booktest.Cell("A1", "7")}},
-	}, nil)
+	}, map[string]string{"xl/styles.xml": `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="46"/></cellXfs></styleSheet>`})
 	for name, content := range map[string][]byte{"out.xlsx": book, "text.xlsx": []byte("no workbook")} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
@@ -28,6 +28,7 @@ func TestXLSX(t *testing.T) {
 	}{
 		{"out.xlsx", `{"A1": "Total", "Summary!B7": 42.5, "C1": true, "Summary!D9": null, "More!A1": 7}`, "", 1},
 		{"out.xlsx", `{"A1": "Total", "B7": 42.6}`, "1 of 2 cells agree; B7 is 42.504, 42.6 is expected", .5},
+		{"out.xlsx", `{"A2": {"seconds": 5400}, "A1": {"seconds": 1}}`, "1 of 2 cells agree; A1 is 'Total', 1s is expected", .5},
 		{"out.xlsx", `{"Gone!A1": 1}`, `the workbook has no sheet "Gone"`, 0},
 		{"text.xlsx", `{"A1": 1}`, "no xlsx workbook", 0},
 		{"none.xlsx", `{"A1": 1}`, "none.xlsx is not there", 0},

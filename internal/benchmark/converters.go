@@ -72,7 +72,7 @@ func optionsOf(with map[string]string) (o convert.Options, err error) {
 
 // converted is a task as an item. Its prompt has the parts that it has, each under a heading.
 func converted(t convert.Task) item {
-	it := item{id: t.ID, fields: map[string]any{"id": t.ID}}
+	it := item{id: t.ID, fields: map[string]any{"id": t.ID}, books: t.Books}
 	for name, v := range t.Fields {
 		if !slices.Contains(inPrompt(), name) {
 			it.fields[name] = v
@@ -97,7 +97,9 @@ func converted(t convert.Task) item {
 }
 
 // inPrompt are the long fields that a task has in its prompt alone.
-func inPrompt() []string { return []string{"context", "choices_text", "search_results", "stem"} }
+func inPrompt() []string {
+	return []string{"context", "choices_text", "search_results", "stem", "instruction"}
+}
 
 // promptOf puts what a task asks and shows under headings, in a fixed order.
 func promptOf(fields map[string]any) string {
@@ -114,6 +116,9 @@ func promptOf(fields map[string]any) string {
 		{"urls", "Addresses"},
 		{"freshness", "Freshness"},
 		{"question_types", "Kinds of question"},
+		{"instruction", "Instruction"},
+		{"instruction_type", "Kind of change"},
+		{"answer_position", "Cells that are looked at"},
 	} {
 		text := plainText(fields[part.field])
 		if text == "" && part.field == "stem" {

@@ -20,8 +20,9 @@ type item struct {
 	id       string
 	fields   map[string]any // of the task, its id too
 	pictures []picture
-	split    task.Split // "": by the splits of the benchmark
-	file     string     // of its row
+	books    *convert.Books // nil: it has none
+	split    task.Split     // "": by the splits of the benchmark
+	file     string         // of its row
 	row      int
 }
 

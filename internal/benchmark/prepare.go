@@ -237,6 +237,15 @@ func (p *preparation) row(row dataset.Row, src rowFile) error {
 			return nil
 		}
 	}
+	fault, err := p.addBooks(&it)
+	if err != nil {
+		return err
+	}
+	if fault != "" {
+		p.leftOut[fmt.Sprintf("task %s: %s", it.id, fault)]++
+		p.published.drop(it.id)
+		return nil
+	}
 	if err := p.gallery.add(&it); err != nil {
 		return err
 	}

@@ -63,6 +63,15 @@ func readPublished(f *folder.Folder, dir string) (*published, error) {
 	return p, nil
 }
 
+// drop takes out the id of a row that is no task by its own fault, so that no other source is blamed.
+func (p *published) drop(id string) {
+	if p == nil {
+		return
+	}
+	s := p.of[id]
+	p.order[s] = slices.DeleteFunc(p.order[s], func(other string) bool { return other == id })
+}
+
 // fewOf lists the first of some names.
 func fewOf(names []string) string {
 	const shown = 5

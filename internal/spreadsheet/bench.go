@@ -45,7 +45,7 @@ func (b *bench) try(ctx context.Context, code string, c testCase) (failure strin
 	if err != nil || failure != "" {
 		return failure, err
 	}
-	return "", b.leave(ctx, c.output, book)
+	return "", b.leave(c.output, book)
 }
 
 // rest runs a program that has worked on the first case on the others. Where it fails there is no output, which
@@ -63,13 +63,7 @@ func (b *bench) rest(ctx context.Context, code string) error {
 }
 
 // leave writes an output for the checks.
-func (b *bench) leave(ctx context.Context, name string, book []byte) error {
-	if b.world.Recalc != nil {
-		var err error
-		if book, err = b.world.Recalc.Run(ctx, book); err != nil {
-			return err
-		}
-	}
+func (b *bench) leave(name string, book []byte) error {
 	if err := b.root.WriteFile(name, book, 0o600); err != nil {
 		return fmt.Errorf("leave %s: %w", name, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
 )
 
 // A program of the model is not trusted. Each case prints what it got hold of into the error that the

@@ -7,7 +7,14 @@ import (
 	"os"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/task"
 )
+
+// Brief returns what an agent with tools of its own is told after the prompt of a task.
+func Brief(context.Context, task.Task) (string, error) {
+	return "The workbook is input.xlsx in your workspace. Leave the changed workbook there as output.xlsx, with values and not only formulas in the cells that are asked for. " +
+		"If there are further inputs (input_2.xlsx and so on), leave an output for each (output_2.xlsx and so on), changed in the same way.", nil
+}
 
 // RunIn computes the formulas of the outputs in a folder, whoever left them there. An output that is no file, or is
 // too large, is left to the checks.
@@ -17,11 +24,8 @@ func (r *Recalculator) RunIn(ctx context.Context, dir string) (err error) {
 		return fmt.Errorf("compute formulas: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	cases, err := findCases(root)
-	if err != nil {
-		return fmt.Errorf("compute formulas: %w", err)
-	}
-	for _, c := range cases {
+	for i := range maxCases { // the inputs may be gone
+		c := caseAt(i)
 		book, err := disk.ReadIn(ctx, root, c.output, maxWorkbook)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -162,7 +162,7 @@ func (t *tools) keep(ctx context.Context, out outcome, solves bool) (note string
 		t.failed = failure
 		return "\n\n" + failure, nil
 	}
-	if err := t.leave(ctx, nameOutput, book); err != nil {
+	if err := t.leave(nameOutput, book); err != nil {
 		return "", err
 	}
 	if t.left = true; !solves {

@@ -54,7 +54,7 @@ func (e *OfficeError) Error() string {
 // Bounds of a start of LibreOffice.
 const (
 	maxBatch     = 32
-	officeTime   = 5 * time.Minute
+	officeTime   = 3 * time.Minute
 	officeMemory = 4 << 30
 )
 
@@ -73,7 +73,7 @@ func FindOffice(ctx context.Context, which Recalc, lookup func(string) (string, 
 	if err != nil {
 		return nil, err
 	}
-	r.version, err = r.start(ctx, f, "--version")
+	r.version, err = r.start(ctx, f, false, "--version")
 	if err = errors.Join(err, f.close()); err != nil {
 		return nil, &OfficeError{Why: err.Error()}
 	}
@@ -194,7 +194,7 @@ func (r *Recalculator) compute(ctx context.Context, jobs []*job) (err error) {
 		}
 		args = append(args, filepath.Join(f.dir, name))
 	}
-	if _, err := r.start(ctx, f, args...); err != nil {
+	if _, err := r.start(ctx, f, false, args...); err != nil {
 		return err
 	}
 	books := make([][]byte, len(jobs))
@@ -217,8 +217,11 @@ const settings = `<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry"><item oor:path="/org.openoffice.Office.Calc/Formula/Load"><prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item></oor:items>
 `
 
+// restartCode is how LibreOffice ends when it wants to be started again with the profile that it has made.
+const restartCode = 81
+
 // start runs LibreOffice confined, with a profile of its own in the folder, and returns what it prints.
-func (r *Recalculator) start(ctx context.Context, f *folder, args ...string) (string, error) {
+func (r *Recalculator) start(ctx context.Context, f *folder, again bool, args ...string) (string, error) {
 	if r.which == RecalcAll {
 		if err := f.put("profile/user/registrymodifications.xcu", []byte(settings)); err != nil {
 			return "", err
@@ -228,22 +231,27 @@ func (r *Recalculator) start(ctx context.Context, f *folder, args ...string) (st
 	if err != nil {
 		return "", fmt.Errorf("find LibreOffice: %w", err)
 	}
+	program = filepath.Join(filepath.Dir(program), "soffice.bin") // soffice itself wants to write in /tmp
 	var out head
 	argv := []string{program, "--headless", "--norestore", "--nolockcheck", "-env:UserInstallation=file://" + filepath.Join(f.dir, "profile")}
 	result, err := sandbox.Run(ctx, sandbox.Spec{
 		Argv: append(argv, args...), Dir: f.dir, Stdout: &out, MaxOutput: maxPrinted, Timeout: officeTime,
-		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + f.dir, "TMPDIR=" + f.dir, "LANG=C.UTF-8", "TZ=UTC", "SAL_USE_VCLPLUGIN=svp"},
+		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + f.dir, "TMPDIR=" + f.dir, "LANG=C.UTF-8", "TZ=UTC", "OSL_SOCKET_PATH=" + f.dir, "SAL_USE_VCLPLUGIN=svp"},
 		Confine: &sandbox.Confine{
-			Write: []string{f.dir}, Read: []string{filepath.Dir(filepath.Dir(program)), "/etc/libreoffice", "/var/cache/fontconfig"},
-			MaxFile: maxFile, Limits: sandbox.Limits{Memory: officeMemory, Processes: maxProcesses, Written: maxWritten},
+			Write: []string{f.dir}, Read: []string{filepath.Dir(filepath.Dir(program)), "/etc/libreoffice", "/usr/share/libreoffice", "/var/lib/libreoffice", "/var/spool/libreoffice"},
+			UnixSockets: true, // without a socket of its own it waits for ever
+			MaxFile:     maxFile, Limits: sandbox.Limits{Memory: officeMemory, Processes: maxProcesses, Written: maxWritten},
 		},
 	})
 	if err != nil {
 		return "", fmt.Errorf("run LibreOffice: %w", err)
 	}
+	if result.Code == restartCode && result.Reason == sandbox.Exited && !again {
+		return r.start(ctx, f, true, args...)
+	}
 	failure, err := ending(ctx, result, officeTime)
 	if err == nil && failure != "" {
-		err = errors.New(strings.TrimSpace(failure + " " + lastLine(result.Stderr)))
+		err = errors.New(strings.TrimSpace(failure + " " + cut(strings.TrimSpace(result.Stderr), 300)))
 	}
 	if err != nil {
 		return "", fmt.Errorf("run LibreOffice: %w", err)

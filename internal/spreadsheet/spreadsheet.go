@@ -36,8 +36,6 @@ const (
 type Options struct {
 	Mode   Mode // "" is Multi
 	Python Interpreter
-	// Recalc computes formulas of what programs leave, before checks look at it; nil: nothing does.
-	Recalc *Recalculator
 	// Plain runs programs without namespaces of their own, as on a system that has none.
 	Plain bool
 }
@@ -106,13 +104,18 @@ type testCase struct{ input, output string }
 // maxCases bounds the cases of a task.
 const maxCases = 100
 
+// caseAt returns the case of a number, from 0.
+func caseAt(i int) testCase {
+	if i == 0 {
+		return testCase{nameInput, nameOutput}
+	}
+	return testCase{fmt.Sprintf("input_%d.xlsx", i+1), fmt.Sprintf("output_%d.xlsx", i+1)}
+}
+
 // findCases lists the cases of a task.
 func findCases(root *os.Root) (all []testCase, err error) {
 	for i := range maxCases {
-		c := testCase{nameInput, nameOutput}
-		if i > 0 {
-			c = testCase{fmt.Sprintf("input_%d.xlsx", i+1), fmt.Sprintf("output_%d.xlsx", i+1)}
-		}
+		c := caseAt(i)
 		if _, err := root.Lstat(c.input); err != nil {
 			if i > 0 && errors.Is(err, os.ErrNotExist) {
 				break

@@ -44,12 +44,12 @@ func (b *Book) ReadPosition(position, sheet string) ([]Cell, error) {
 
 // splitPosition splits at commas outside of quotes.
 func splitPosition(position string) (parts []string) {
-	quoted := false
+	quoted, closed := false, strings.Count(position, "'")%2 == 0
 	for part := range strings.FieldsFuncSeq(position, func(r rune) bool {
 		if r == '\'' {
 			quoted = !quoted
 		}
-		return r == ',' && !quoted
+		return r == ',' && !(quoted && closed)
 	}) {
 		if part = strings.TrimSpace(part); part != "" {
 			parts = append(parts, part)

@@ -31,6 +31,7 @@ type Task struct {
 	Images []Image
 	// Fields are all others, for templates and checks: question, context, choices.
 	Fields map[string]any
+	Books  *Books // nil: it has no workbooks
 }
 
 // Image is a picture that a task shows. It has content, or lies at Path.
@@ -65,13 +66,13 @@ func Named(name string) (Converter, bool) {
 
 // Names lists the converters.
 func Names() []string {
-	return []string{"babyvision", "docvqa", "livemath", "mathverse", "mmrb", "officeqa", "sealqa", "searchqa"}
+	return []string{"babyvision", "docvqa", "livemath", "mathverse", "mmrb", "officeqa", "sealqa", "searchqa", "spreadsheetbench"}
 }
 
 func converters() map[string]Converter {
 	return map[string]Converter{
 		"babyvision": BabyVision, "docvqa": DocVQA, "livemath": LiveMathTask, "mathverse": MathVerse,
-		"mmrb": MMRB, "officeqa": OfficeQA, "sealqa": Sealqa, "searchqa": SearchQA,
+		"mmrb": MMRB, "officeqa": OfficeQA, "sealqa": Sealqa, "searchqa": SearchQA, "spreadsheetbench": Spreadsheet,
 	}
 }
 

@@ -37,7 +37,8 @@ func Cell(place string, value any) string {
 func Write(t *testing.T, sheets []Sheet, parts map[string]string) []byte {
 	t.Helper()
 	const main, rels = "http://schemas.openxmlformats.org/spreadsheetml/2006/main", "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-	all := map[string]string{"_rels/.rels": fmt.Sprintf(`<Relationships><Relationship Id="rId1" Type="%s/officeDocument" Target="xl/workbook.xml"/></Relationships>`, rels)}
+	const pack = "http://schemas.openxmlformats.org/package/2006/relationships"
+	all := map[string]string{"_rels/.rels": fmt.Sprintf(`<Relationships xmlns=%q><Relationship Id="rId1" Type="%s/officeDocument" Target="xl/workbook.xml"/></Relationships>`, pack, rels)}
 	var list, targets strings.Builder
 	for i, s := range sheets {
 		fmt.Fprintf(&list, `<sheet name="%s" sheetId="%d" r:id="rId%d"/>`, s.Name, i+1, i+1)
@@ -50,7 +51,7 @@ func Write(t *testing.T, sheets []Sheet, parts map[string]string) []byte {
 	}
 	fmt.Fprintf(&targets, `<Relationship Id="rS" Type="%s/styles" Target="styles.xml"/><Relationship Id="rT" Type="%s/sharedStrings" Target="/xl/sharedStrings.xml"/>`, rels, rels)
 	all["xl/workbook.xml"] = fmt.Sprintf(`<workbook xmlns=%q xmlns:r=%q><sheets>%s</sheets></workbook>`, main, rels, list.String())
-	all["xl/_rels/workbook.xml.rels"] = "<Relationships>" + targets.String() + "</Relationships>"
+	all["xl/_rels/workbook.xml.rels"] = fmt.Sprintf("<Relationships xmlns=%q>%s</Relationships>", pack, targets.String())
 	maps.Copy(all, parts)
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
