@@ -1,6 +1,7 @@
 package benchmark_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 )
@@ -151,5 +153,64 @@ func TestOfficeQA(t *testing.T) {
 	}
 	if docs := list(t, filepath.Join(out, "docs")); len(docs) != 5 {
 		t.Errorf("%d documents", len(docs))
+	}
+}
+
+// TestOfficeQAScores holds both ways to score against replies with the grades that they have to have.
+func TestOfficeQAScores(t *testing.T) {
+	t.Parallel()
+	header := "uid,question,answer,source_docs,source_files,difficulty\n"
+	golds := []string{"1234.5", "2602", "1.20", "\"[1, 2]\"", "12.5%", "1977 march", "-5", "5 billion", "March 1977"}
+	replies := []struct {
+		gold       int
+		reply      string
+		hard, soft float64 // of the reference
+		robust     float64
+		robustSoft float64
+	}{
+		{0, "So <answer>$1,234.5 million</answer>", 1, 1, 1, 1},
+		{0, "<answer>1234.5</answer> or <answer>7</answer>", 1, 1, 0, 0}, // the reference takes the first, robust the last
+		{0, "1234.5", 0, 0, 0, 0},
+		{0, "<answer>\n1234.5", 1, 1, 0, 0}, // not closed: the last line
+		{1, "<answer>2,602 million dollars</answer>", 1, 1, 1, 1},
+		{2, "<answer>(1.20)</answer>", 1, 1, 1, 1},
+		{3, "<answer>1 2</answer>", 1, 1, 1, 1},
+		{4, "<answer>12.50%</answer>", 0, 0, 1, 0},
+		{5, "<answer>March 1977</answer>", 0, 1, 0, 1},
+		{6, "<answer>−5</answer>", 0, 0, 1, 0},
+		{7, "<answer>5 million</answer>", 1, 1, 1, 1}, // words for units do not count
+		{8, "<answer>march 1977.</answer>", 0, 0.5, 1, 0.5},
+		{8, "<answer></answer>", 0, 0, 0, 0},
+	}
+	for _, way := range []string{"reference", "robust"} {
+		for i, r := range replies {
+			data := lay(t, map[string]string{"rows/officeqa_full.csv": header + "UID1,q," + golds[r.gold] + ",d,f.txt,easy\n"})
+			f, err := folder.Open(t.Context(), "officeqa", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Splits.IDs = ""
+			out := filepath.Join(t.TempDir(), "out")
+			if _, err := benchmark.Prepare(t.Context(), benchmark.Options{Folder: f, From: data, Out: out, Scoring: way}); err != nil {
+				t.Fatal(err)
+			}
+			l, err := config.Load(config.Options{Path: filepath.Join(out, "config.yaml"), Dir: out, Lookup: func(string) (string, bool) { return "", false }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hard, soft := r.hard, r.soft
+			if way == "robust" {
+				hard, soft = r.robust, r.robustSoft
+			}
+			line, err := json.Marshal(map[string]any{"id": "UID1", "response": r.reply, "hard": hard, "soft": soft})
+			if err != nil {
+				t.Fatal(err)
+			}
+			against := filepath.Join(lay(t, map[string]string{"results.jsonl": string(line)}), "results.jsonl")
+			got, err := benchmark.Verify(t.Context(), benchmark.Verification{Config: l.Config.Tasks, Dir: out, Against: against})
+			if err != nil || got.Same != 1 {
+				t.Errorf("%s, reply %d %q against %s: %+v, %v", way, i, r.reply, golds[r.gold], got.Differences, err)
+			}
+		}
 	}
 }

@@ -265,6 +265,9 @@ func TestAFolderThatIsNotThere(t *testing.T) {
 		}
 	}
 	c := open(t, corpus.Options{Dir: some})
+	if _, scene := start(t, c, task.Task{ID: "all"}); scene.Text != "## Documents\n- a.txt" {
+		t.Errorf("pages are documents: %q", scene.Text)
+	}
 	if err := c.Check([]task.Task{about("a.txt", "gone.txt"), {ID: "all"}}); err != nil {
 		t.Error(err)
 	}
