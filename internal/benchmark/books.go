@@ -59,7 +59,17 @@ func (p *preparation) addBooks(it *item) (fault string, err error) {
 		}
 	}
 	it.fields["workspace"], it.fields["checks"] = to, checks
+	it.fields["prompt"] = fmt.Sprint(it.fields["prompt"], "\n\n## Files\n", filesText(len(cases)))
 	return "", nil
+}
+
+// filesText says where workbooks are.
+func filesText(cases int) string {
+	text := "The workbook is input.xlsx, and the changed one is saved as output.xlsx."
+	if cases > 1 {
+		text += fmt.Sprintf(" The same change makes output_2.xlsx of input_2.xlsx, up to output_%d.xlsx.", cases)
+	}
+	return text
 }
 
 // numbered returns the name of the workbook of a case, from 0, as world spreadsheet has it.

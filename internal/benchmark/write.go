@@ -132,7 +132,8 @@ func (p *preparation) writeSkill() error {
 	return writeNew(p.work.root, FileSkill, text)
 }
 
-// writeConfig writes a config that builds on the folder of the benchmark.
+// writeConfig writes a config that builds on the folder of the benchmark. Its fixture may add keys, such as an
+// agent.
 func (p *preparation) writeConfig() error {
 	way, _, err := p.Folder.ScoredBy(p.Scoring)
 	if err != nil {
@@ -153,6 +154,13 @@ func (p *preparation) writeConfig() error {
 	text, err := yamlx.Encode(tree)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", FileConfig, err)
+	}
+	if own := path.Join(folder.DirFixture, FileConfig); p.Fixture && p.Folder.Has(own) {
+		more, err := p.Folder.Read(own)
+		if err != nil {
+			return err
+		}
+		text = append(text, more...)
 	}
 	return writeNew(p.work.root, FileConfig, []byte(p.head()+string(text)))
 }

@@ -32,6 +32,7 @@ func main() {
 		{"mmrb", mmrb},
 		{"sealqa", sealqa},
 		{"officeqa", officeqa},
+		{"spreadsheetbench", spreadsheetbench},
 	} {
 		dir := folder(filepath.Join(f.name, "fixture"))
 		if err := os.RemoveAll(string(dir)); err != nil {
