@@ -16,8 +16,8 @@ import (
 // FolderOfTasks is where a prepared benchmark has its tasks, within bench.data.
 const FolderOfTasks = "tasks"
 
-// folderDocs is where it has the documents of world corpus.
-const folderDocs = "docs"
+// FolderOfDocs is where it has the documents of world corpus.
+const FolderOfDocs = "docs"
 
 // benchLayer lays what the folder of a benchmark says beneath all files and settings.
 func (l *loader) benchLayer(ctx context.Context) error {
@@ -191,7 +191,7 @@ func (l *loader) benchTasks(bench map[string]any, world, dir, origin string) {
 	}
 	data = resolve(dir, data)
 	layer := map[string]any{"tasks": map[string]any{"path": filepath.Join(data, FolderOfTasks)}}
-	docs := filepath.Join(data, folderDocs)
+	docs := filepath.Join(data, FolderOfDocs)
 	info, err := os.Stat(docs)
 	if cmp.Or(world, text(l.tree, "env", "world")) == "corpus" && err == nil && info.IsDir() {
 		layer["env"] = map[string]any{"docs": docs}

@@ -146,3 +146,43 @@ func TestWhatABenchmarkMayNotSay(t *testing.T) {
 		}
 	})
 }
+
+// TestTheDocumentsOfABenchmark checks that world corpus searches those in the data of the benchmark, unless
+// the user names others.
+func TestTheDocumentsOfABenchmark(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, world, config string
+		docs                bool // they are in the data
+		want                string
+	}{
+		{"in the data", "corpus", "", true, "rows/docs"},
+		{"nowhere", "corpus", "", false, ""},
+		{"the user's own", "corpus", "env: {docs: own}\n", true, "own"},
+		{"another world", "spreadsheet", "", true, ""},
+		{"the user's world", "spreadsheet", "env: {world: corpus}\n", true, "rows/docs"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			files := ownBench(map[string]string{
+				"mine/config.yaml": "tasks: {prompt: 'Q: {{q}}'}\nenv: {world: " + tt.world + ", turns: 24, timeout: 15m}\n",
+				"config.yaml":      "bench: {name: ./mine, data: rows}\n" + tt.config, "own/a.txt": "own",
+			})
+			if tt.docs {
+				files["rows/docs/a.txt"] = "one"
+			}
+			l, err := load(t, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := l.Config.Env
+			if got := filepath.ToSlash(e.Docs); !strings.HasSuffix(got, tt.want) || got == "" != (tt.want == "") || e.Turns != 24 || e.Timeout.Std().Minutes() != 15 {
+				t.Errorf("%+v", e)
+			}
+			if tt.name == "in the data" && l.Origins["env.docs"] != "config.yaml:1" {
+				t.Errorf("env.docs is from %q", l.Origins["env.docs"])
+			}
+		})
+	}
+}

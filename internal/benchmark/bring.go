@@ -55,13 +55,12 @@ func (p *preparation) bringAll(pattern, to string) (bool, error) {
 	return true, nil
 }
 
-// bringOne links a file, or copies it where that cannot be done. The fixture is copied: its files are
-// removed at the end.
+// bringOne links a file, or copies it where that cannot be done.
 func (p *preparation) bringOne(name, to string) error {
 	if err := p.work.root.MkdirAll(path.Dir(to), 0o755); err != nil {
 		return err
 	}
-	if !p.Fixture && p.link(name, to) {
+	if p.link(name, to) {
 		return nil
 	}
 	return p.copy(name, to)

@@ -15,6 +15,25 @@ import (
 // DirCopies is where CopyTo lays documents.
 const DirCopies = "docs"
 
+// Brief returns what an agent with tools of its own is told after the prompt of a task: the pages that the task
+// names, and where its documents are.
+func (c *Corpus) Brief(ctx context.Context, t task.Task) (string, error) {
+	evidence, err := c.evidence(ctx, t)
+	if err != nil {
+		return "", fmt.Errorf("show the pages of task %s: %w", t.ID, err)
+	}
+	files, err := c.candidates(t)
+	if err != nil {
+		return "", err
+	}
+	e := episode{corpus: c, task: t, files: files}
+	parts := []string{
+		evidence, e.candidateList(), section("Sources", texts(t.Data[FieldDocs])),
+		"The documents are in the folder " + DirCopies + " of your workspace. Put the final answer between <answer> and </answer>, once.",
+	}
+	return joinParts(parts), nil
+}
+
 // CopyTo copies the documents of a task into a folder docs below root, for an agent that has tools of its
 // own. More than 64 MB are refused.
 func (c *Corpus) CopyTo(ctx context.Context, root *os.Root, t task.Task) error {

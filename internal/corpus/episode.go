@@ -44,8 +44,13 @@ func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 	case ModeSearch:
 		parts = append(parts, section("Sources", texts(e.task.Data[FieldDocs])), section("Files of the sources", texts(e.task.Data[FieldFiles])), e.corpus.roundRule(0))
 	}
-	s.Text = strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
+	s.Text = joinParts(parts)
 	return s, nil
+}
+
+// joinParts returns the parts that say something, with blank lines between them.
+func joinParts(parts []string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
 }
 
 // section returns a list under a heading; "" for none.
@@ -60,7 +65,7 @@ func section(heading string, entries []string) string {
 func (e *episode) candidateList() string {
 	text := section("Documents", e.files[:min(maxShown, len(e.files))])
 	if more := len(e.files) - maxShown; more > 0 {
-		text += fmt.Sprintf("\n\n%d more; glob finds them.", more)
+		text += fmt.Sprintf("\n\nand %d more", more)
 	}
 	return text
 }

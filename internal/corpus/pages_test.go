@@ -35,10 +35,10 @@ func TestPages(t *testing.T) {
 	long := strings.Repeat("ä", 30_000)
 	files := map[string]string{
 		"set/transformed/a.txt": "a", "set/transformed/b.txt": "b", "set/transformed/c.txt": "c",
-		"set/jsons/a.json": pagesFile(element(1, "Title"), element(2, " Tom &amp; Jo\r\n\n\n\nend "), element(`"2"`, "<p>Sum</p><table><tr><th>A|B<th> x\n y </tr><tr><td>1</td></tr><tr><td></td></tr></table>Notes"), element(`"none"`, "no page"), `{"content":7,"bbox":[{"page_id":2}]}`, `{"content":"x","bbox":"all"}`),
+		"set/jsons/a.json": pagesFile(element(1, "Title"), element(2, " Tom &amp; Jo\r\n\n\n\nend "), element(`"2"`, "<p>Sum</p><table><tr><td>0</td></tr><table><tr><th>A|B<th> x\n y </tr><tr><td>1</td></tr><tr><td></td></tr></table>Notes"), element(`"none"`, "no page"), `{"content":7,"bbox":[{"page_id":2}]}`, `{"content":"x","bbox":"all"}`),
 		"set/jsons/b.json": pagesFile(element(1, long), element(2, long), element(3, long), element(4, long)),
 	}
-	const page2 = "Tom & Jo\n\nend\n\nSum\n\n| A\\|B | x y |\n| --- | --- |\n| 1 |  |\n\nNotes"
+	const page2 = "Tom & Jo\n\nend\n\nSum\n\n| 0 |\n| --- |\n\n| A\\|B | x y |\n| --- | --- |\n| 1 |  |\n\nNotes"
 	const intro = "## Pages\nThese pages of the sources hold what the question needs.\n\n"
 	c := open(t, corpus.Options{Dir: lay(t, files), Mode: corpus.ModePages})
 	tests := []struct {

@@ -76,9 +76,9 @@ func TestResults(t *testing.T) {
 			t.Errorf("%s: %v %s", body, err, diff)
 		}
 	}
-	for _, body := range []string{"", "<html>busy</html>", `[{]`, strings.Repeat(" ", maxBody) + "[]"} {
-		if got, err := readResults(strings.NewReader(body)); err == nil {
-			t.Errorf("%.20q: %q is a result", body, got)
+	for body, want := range map[string]string{"": "is no JSON", "<html>busy</html>": "is no JSON", `[{]`: "is no JSON", strings.Repeat(" ", maxBody) + "[]": "is larger than 1 MB"} {
+		if got, err := readResults(strings.NewReader(body)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %q, %v", body, got, err)
 		}
 	}
 	long, err := readResults(strings.NewReader(`[{"title":"` + strings.Repeat("x", 9000) + `"}]`))

@@ -77,6 +77,7 @@ type Agent struct {
 	Record     Recorder
 	Workspaces *Workspaces
 	Prompt     *template.Template // over the fields of the task
+	Brief      func(ctx context.Context, t task.Task) (string, error) // what follows the prompt of a task; nil: nothing does
 	Images     *Images
 	Extras     map[string]any
 	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = no one needs it
@@ -260,7 +261,7 @@ func scoreKey(key string) string { return key + "/score" }
 
 func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, s skill.Skill, client model.Client, last bool) (episodeRecord, error) {
 	key, seed := call.Key, call.Seed
-	question, err := a.question(t, s)
+	question, err := a.question(ctx, t, s)
 	if err != nil {
 		return episodeRecord{}, err
 	}
@@ -330,11 +331,16 @@ func (a *Agent) unmeasured(t task.Task, err error) error {
 
 // question is what the agent is asked. That of a trigger task is its prompt alone: a
 // template may show or name the skill.
-func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {
+func (a *Agent) question(ctx context.Context, t task.Task, s skill.Skill) (string, error) {
 	if t.Trigger != "" {
 		return t.Prompt, nil
 	}
-	return prompt(a.Prompt, t, fieldsOf(t, s, a.Extras))
+	text, err := prompt(a.Prompt, t, fieldsOf(t, s, a.Extras))
+	if err != nil || a.Brief == nil {
+		return text, err
+	}
+	more, err := a.Brief(ctx, t)
+	return text + "\n\n" + more, err
 }
 
 // leave is called when the agent has ended, and moves what it left into the run: its

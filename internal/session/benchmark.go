@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/config"
@@ -22,6 +23,11 @@ func (s *loader) readyBenchmark(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.Config.Bench.Data, s.Config.Tasks.Path = dir, filepath.Join(dir, config.FolderOfTasks)
+		if docs := filepath.Join(dir, config.FolderOfDocs); dir != b.Data && s.Config.Env.World == corpusWorld && s.Config.Env.Docs == "" {
+			if info, err := os.Stat(docs); err == nil && info.IsDir() {
+				s.Config.Env.Docs = docs
+			}
+		}
 		return nil
 	case errors.Is(err, context.Canceled), benchmark.OfTheSystem(err):
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -169,8 +170,10 @@ func (s *episodes) inFolders(runner rollout.CodingAgent, slots int) (*rollout.Ag
 	if s.Needs().Snapshot {
 		a.Snapshot = snapshot
 	}
-	if s.docs != nil {
-		places.Lay = s.docs.CopyTo
+	if agent := s.Config.Agent.Name != ""; agent && s.docs != nil {
+		places.Lay, a.Brief = s.docs.CopyTo, s.docs.Brief
+	} else if agent && s.Config.Env.World == spreadsheetWorld {
+		a.Brief = spreadsheet.Brief
 	}
 	if s.office != nil {
 		a.Finish = s.office.RunIn

@@ -7,7 +7,14 @@ import (
 	"os"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/task"
 )
+
+// Brief returns what an agent with tools of its own is told after the prompt of a task.
+func Brief(context.Context, task.Task) (string, error) {
+	return "The workbook is input.xlsx in your workspace. Leave the changed workbook there as output.xlsx, with values and not only formulas in the cells that are asked for. " +
+		"If there are further inputs (input_2.xlsx and so on), leave an output for each (output_2.xlsx and so on), changed in the same way.", nil
+}
 
 // RunIn computes the formulas of the outputs in a folder, whoever left them there. An output that is no file, or is
 // too large, is left to the checks.
