@@ -85,14 +85,7 @@ func TestKilledDialoguesPayForNoReplyTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := folder.Open(t.Context(), "officeqa", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bench := filepath.Join(t.TempDir(), "bench")
-	if _, err := benchmark.Prepare(t.Context(), benchmark.Options{Folder: f, Fixture: true, Out: bench}); err != nil {
-		t.Fatal(err)
-	}
+	bench := preparedFixture(t, "officeqa")
 	start := func(dir string, left int) error {
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestKillDialogueChild$", "-test.v=false")
 		cmd.Env = append(os.Environ(), childBench+"="+bench, childDir+"="+dir, childLast+"="+strconv.Itoa(left))
