@@ -88,6 +88,19 @@ func TestABenchmarkOfTheProgram(t *testing.T) {
 	}
 }
 
+// TestSpreadsheetBench: its answers are files, which are scored in one way.
+func TestSpreadsheetBench(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, map[string]string{"config.yaml": "bench: {name: spreadsheetbench}\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.Config
+	if c.Tasks.System == "" || len(c.Tasks.Checks) == 0 || c.Reflect.Guide == "" || c.Env.World != "spreadsheet" || c.Env.Recalc != "none" || c.Env.Turns != 30 {
+		t.Errorf("tasks %+v, env %+v", c.Tasks, c.Env)
+	}
+}
+
 // TestWhatABenchmarkMayNotSay: it may come from a stranger.
 func TestWhatABenchmarkMayNotSay(t *testing.T) {
 	t.Parallel()

@@ -52,26 +52,16 @@ func (p *preparation) addBooks(it *item) (fault string, err error) {
 			return fault, err
 		}
 		inputs = append(inputs, input)
-		checks = append(checks, map[string]any{"type": "xlsx", "path": numbered("output", i), "cells": cells})
+		checks = append(checks, map[string]any{"type": "xlsx", "path": caseFile("output", i), "cells": cells})
 	}
 	for i, data := range inputs {
-		if err := writeNew(p.work.root, path.Join(to, numbered("input", i)), data); err != nil {
+		if err := writeNew(p.work.root, path.Join(to, caseFile("input", i)), data); err != nil {
 			return "", err
 		}
 	}
 	it.fields["workspace"], it.fields["checks"] = to, checks
 	it.fields["hidden"] = hiddenText(checks)
-	it.fields["prompt"] = fmt.Sprint(it.fields["prompt"], "\n\n## Files\n", filesText(len(cases)))
 	return "", nil
-}
-
-// filesText says where workbooks are.
-func filesText(cases int) string {
-	text := "The workbook is input.xlsx, and the changed one is saved as output.xlsx."
-	if cases > 1 {
-		text += fmt.Sprintf(" The same change makes output_2.xlsx of input_2.xlsx, up to output_%d.xlsx.", cases)
-	}
-	return text
 }
 
 // maxHidden bounds the values that analysts see of a task.
@@ -85,7 +75,7 @@ func hiddenText(checks []any) string {
 		cells, _ := c.(map[string]any)["cells"].(map[string]any)
 		before := ""
 		if i > 0 {
-			before = numbered("output", i) + ", "
+			before = caseFile("output", i) + ", "
 		}
 		for _, name := range slices.Sorted(maps.Keys(cells)) {
 			switch v := cells[name]; {
@@ -104,8 +94,8 @@ func hiddenText(checks []any) string {
 	return strings.Join(lines, "\n")
 }
 
-// numbered returns the name of the workbook of a case, from 0, as world spreadsheet has it.
-func numbered(name string, i int) string {
+// caseFile returns the name of the workbook of a case, from 0, as world spreadsheet has it.
+func caseFile(name string, i int) string {
 	if i == 0 {
 		return name + ".xlsx"
 	}

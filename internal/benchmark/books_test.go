@@ -76,7 +76,7 @@ func TestPrepareBooks(t *testing.T) {
 	want := map[string]any{
 		"id": "7", "type": "cell_level", "instruction_type": "Cell-Level Manipulation", "answer_position": "A1:B1", "workspace": "books/7",
 		"hidden": "Sum!A1 | 5.13\nSum!B1 | gold\noutput_2.xlsx, Sum!A1 | x\noutput_2.xlsx, Sum!B1 | gold",
-		"prompt": "## Instruction\nAdd up.\n\n## Kind of change\nCell-Level Manipulation\n\n## Cells that are looked at\nA1:B1\n\n## Files\nThe workbook is input.xlsx, and the changed one is saved as output.xlsx. The same change makes output_2.xlsx of input_2.xlsx, up to output_2.xlsx.",
+		"prompt": "## Instruction\nAdd up.\n\n## Kind of change\nCell-Level Manipulation\n\n## Cells that are looked at\nA1:B1",
 		"checks": []any{
 			map[string]any{"type": "xlsx", "path": "output.xlsx", "cells": map[string]any{"Sum!A1": 5.13, "Sum!B1": "gold"}},
 			map[string]any{"type": "xlsx", "path": "output_2.xlsx", "cells": map[string]any{"Sum!A1": "x", "Sum!B1": "gold"}},

@@ -52,9 +52,6 @@ func (b *bench) try(ctx context.Context, code string, c testCase) (failure strin
 // is what checks see of it.
 func (b *bench) rest(ctx context.Context, code string) error {
 	for _, c := range b.cases[1:] {
-		if err := b.drop(c); err != nil {
-			return err
-		}
 		if _, err := b.try(ctx, code, c); err != nil {
 			return err
 		}
@@ -66,14 +63,6 @@ func (b *bench) rest(ctx context.Context, code string) error {
 func (b *bench) leave(name string, book []byte) error {
 	if err := b.root.WriteFile(name, book, 0o600); err != nil {
 		return fmt.Errorf("leave %s: %w", name, err)
-	}
-	return nil
-}
-
-// drop removes the output of a case.
-func (b *bench) drop(c testCase) error {
-	if err := b.root.Remove(c.output); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", c.output, err)
 	}
 	return nil
 }

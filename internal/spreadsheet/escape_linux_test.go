@@ -14,8 +14,8 @@ import (
 // model, and this test, sees.
 func TestEscapes(t *testing.T) {
 	t.Parallel()
-	secret := filepath.Join(t.TempDir(), "tasks.jsonl")
-	must(t, os.WriteFile(secret, []byte("gold-4711"), 0o644))
+	tasks := filepath.Join(t.TempDir(), "tasks.jsonl")
+	must(t, os.WriteFile(tasks, []byte(secret), 0o644))
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close()) })
@@ -25,9 +25,9 @@ func TestEscapes(t *testing.T) {
 	}{
 		"network":          {fmt.Sprintf("import socket\nsocket.create_connection(('127.0.0.1', %d), 5)\nprint('through')", l.Addr().(*net.TCPAddr).Port), []string{"PermissionError", "ConnectionRefusedError"}},
 		"names of hosts":   {"import socket\nsocket.getaddrinfo('example.org', 80)", []string{"gaierror", "PermissionError"}},
-		"gold":             {fmt.Sprintf("raise ValueError(open(%q).read())", secret), []string{"PermissionError", "FileNotFoundError"}},
-		"gold by a link":   {fmt.Sprintf("import os\nos.symlink(%q, 'x')\nraise ValueError(open('x').read())", secret), []string{"PermissionError", "FileNotFoundError"}},
-		"a file outside":   {fmt.Sprintf("open(%q, 'w').write('x')", filepath.Join(filepath.Dir(secret), "new")), []string{"PermissionError", "FileNotFoundError", "Read-only"}},
+		"gold":             {fmt.Sprintf("raise ValueError(open(%q).read())", tasks), []string{"PermissionError", "FileNotFoundError"}},
+		"gold by a link":   {fmt.Sprintf("import os\nos.symlink(%q, 'x')\nraise ValueError(open('x').read())", tasks), []string{"PermissionError", "FileNotFoundError"}},
+		"a file outside":   {fmt.Sprintf("open(%q, 'w').write('x')", filepath.Join(filepath.Dir(tasks), "new")), []string{"PermissionError", "FileNotFoundError", "Read-only"}},
 		"other folders":    {"import os\nraise ValueError(os.listdir(os.path.dirname(os.getcwd())))", []string{"PermissionError"}},
 		"other processes":  {fmt.Sprintf("raise ValueError(open('/proc/%d/environ').read())", os.Getpid()), []string{"PermissionError", "FileNotFoundError"}},
 		"a fork bomb":      {"import os\nwhile True:\n    os.fork()", []string{"processes at a time", "BlockingIOError"}},
@@ -43,7 +43,7 @@ func TestEscapes(t *testing.T) {
 			for _, want := range tt.want {
 				found = found || strings.Contains(o.Text, want)
 			}
-			if err != nil || o.Done || !found || strings.Contains(o.Text, "gold-4711") {
+			if err != nil || o.Done || !found || strings.Contains(o.Text, secret) {
 				t.Errorf("%+v, %v, want one of %q", o, err, tt.want)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Brief returns what an agent with tools of its own is told after the prompt of a task.
+// Brief returns what follows the prompt of a task for an agent with tools of its own.
 func Brief(context.Context, task.Task) (string, error) {
 	return "The workbook is input.xlsx in your workspace. Leave the changed workbook there as output.xlsx, with values and not only formulas in the cells that are asked for. " +
 		"If there are further inputs (input_2.xlsx and so on), leave an output for each (output_2.xlsx and so on), changed in the same way.", nil

@@ -55,7 +55,7 @@ func descriptions() []model.Tool {
 			Parameters: json.RawMessage(`{"type":"object","properties":{"cmd":{"type":"string","description":"such as: python solution.py"}},"required":["cmd"]}`),
 		},
 		{
-			Name: toolWrite, Description: "Writes a text file in your folder, in place of one that is there.",
+			Name: toolWrite, Description: "Writes a text file in your folder, and replaces one that is there.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"within your folder, such as solution.py"},"content":{"type":"string"}},"required":["path","content"]}`),
 		},
 	}

@@ -249,7 +249,7 @@ func (r *Recalculator) start(ctx context.Context, f *folder, again bool, args ..
 	if result.Code == restartCode && result.Reason == sandbox.Exited && !again {
 		return r.start(ctx, f, true, args...)
 	}
-	failure, err := ending(ctx, result, officeTime)
+	failure, err := describeEnd(ctx, result, officeTime)
 	if err == nil && failure != "" {
 		err = errors.New(strings.TrimSpace(failure + " " + cut(strings.TrimSpace(result.Stderr), 300)))
 	}

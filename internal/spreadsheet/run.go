@@ -131,7 +131,7 @@ func (w *World) run(ctx context.Context, f *folder, args []string, limit time.Du
 	r, err := sandbox.Run(ctx, sandbox.Spec{
 		Argv: append([]string{w.Python.Path}, args...), Dir: f.dir, Env: w.environ(f), Stdout: &out, MaxOutput: maxPrinted, Timeout: limit,
 		Confine: &sandbox.Confine{
-			Write: []string{f.dir}, Read: w.Python.Read, Plain: w.Plain, MaxFile: maxFile,
+			Write: []string{f.dir}, Read: w.Python.Read, MaxFile: maxFile,
 			Limits: sandbox.Limits{Memory: maxMemory, Processes: maxProcesses, Written: maxWritten},
 		},
 	})
@@ -139,12 +139,12 @@ func (w *World) run(ctx context.Context, f *folder, args []string, limit time.Du
 		return outcome{}, fmt.Errorf("run a program of the model: %w", err)
 	}
 	o := outcome{printed: f.plain(out.text()), errors: f.plain(r.Stderr)}
-	o.failure, err = ending(ctx, r, limit)
+	o.failure, err = describeEnd(ctx, r, limit)
 	return o, err
 }
 
-// ending says why a program has failed, "" if it has not. The machine's own failures are errors.
-func ending(ctx context.Context, r sandbox.Result, limit time.Duration) (string, error) {
+// describeEnd says why a program has failed, "" if it has not. The machine's own failures are errors.
+func describeEnd(ctx context.Context, r sandbox.Result, limit time.Duration) (string, error) {
 	switch r.Reason {
 	case sandbox.Cancelled:
 		return "", fmt.Errorf("run a program of the model: %w", context.Cause(ctx))

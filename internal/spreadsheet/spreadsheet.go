@@ -36,8 +36,6 @@ const (
 type Options struct {
 	Mode   Mode // "" is Multi
 	Python Interpreter
-	// Plain runs programs without namespaces of their own, as on a system that has none.
-	Plain bool
 }
 
 // World is a world.World. It may be used concurrently: no more programs run at a time than there are processors.

@@ -70,6 +70,9 @@ const (
 	styles       = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts count="1"><font/></fonts><fills count="1"><fill><patternFill/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="1"><xf/></cellXfs></styleSheet>`
 )
 
+// secret is in what a task keeps from the model.
+const secret = "gold-4711"
+
 // open begins an episode on workbooks, and returns its folder.
 func open(t *testing.T, w *World, inputs ...[]byte) (world.Episode, string) {
 	t.Helper()
@@ -81,7 +84,7 @@ func open(t *testing.T, w *World, inputs ...[]byte) (world.Episode, string) {
 		}
 		must(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
-	e, err := w.Open(t.Context(), world.Setting{Task: task.Task{ID: "t"}, Dir: dir})
+	e, err := w.Open(t.Context(), world.Setting{Task: task.Task{ID: "t", Gold: []string{secret}, Hidden: secret, Checks: json.RawMessage(`["` + secret + `"]`)}, Dir: dir})
 	must(t, err)
 	t.Cleanup(func() { must(t, e.Close()) })
 	return e, dir
@@ -121,7 +124,7 @@ func TestMulti(t *testing.T) {
 	w := newWorld(t, Multi)
 	e, dir := open(t, w, book(t, map[string]any{"A1": 1, "A2": 2}), book(t, map[string]any{"A1": 5, "A2": 6}), book(t, map[string]any{"A1": "no number"}))
 	scene, err := e.Start(t.Context())
-	if err != nil || !strings.Contains(scene.Text, `Sheet "Data", A1:A2`) || !strings.Contains(scene.Text, "A1=1") || scene.Tools != nil {
+	if err != nil || !strings.Contains(scene.Text, `Sheet "Data", A1:A2`) || !strings.Contains(scene.Text, "A1=1") || scene.Tools != nil || strings.Contains(scene.Text, secret) {
 		t.Errorf("%+v, %v", scene, err)
 	}
 	steps := []struct {
@@ -141,7 +144,7 @@ func TestMulti(t *testing.T) {
 	}
 	for _, s := range steps {
 		o, err := e.Act(t.Context(), s.a)
-		if err != nil || !o.Failed || o.Done || !strings.Contains(o.Text, s.want) || strings.Contains(o.Text, os.TempDir()) {
+		if err != nil || !o.Failed || o.Done || !strings.Contains(o.Text, s.want) || strings.Contains(o.Text, os.TempDir()) || strings.Contains(o.Text, secret) {
 			t.Errorf("turn %d: %+v, %v, want %q", s.a.Turn, o, err, s.want)
 		}
 		if got := cellOf(t, dir, nameOutput, "B1"); got != "no file" {
@@ -320,4 +323,41 @@ func TestOpenWithoutWorkbook(t *testing.T) {
 	if _, err := New(Options{Mode: "pages"}); err == nil || !strings.Contains(err.Error(), "multi, single, react") {
 		t.Errorf("%v", err)
 	}
+}
+
+func TestSplitWords(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		"": nil, "  a\tb\n": {"a", "b"}, `a "b c" 'd "e"'`: {"a", "b c", `d "e"`}, `a\ b "\"\n" ''`: {"a b", `"\n`, ""}, `x'y'"z"`: {"xyz"},
+	} {
+		got, ok := splitWords(line)
+		if diff := cmp.Diff(want, got); diff != "" || !ok {
+			t.Error(line, ok, diff)
+		}
+	}
+	for _, line := range []string{`a 'b`, `a "b\"`, `a\`} {
+		if got, ok := splitWords(line); ok {
+			t.Errorf("%q: %q", line, got)
+		}
+	}
+}
+
+// FuzzReply reads what a model may write as a command or a program.
+func FuzzReply(f *testing.F) {
+	f.Add("python -c 'print(1)'")
+	f.Add("```python\nx\n```")
+	f.Fuzz(func(t *testing.T, text string) {
+		words, ok := splitWords(text)
+		for _, w := range words {
+			if ok && len(w) > len(text) {
+				t.Errorf("%q has the word %q", text, w)
+			}
+		}
+		if code := program(text); !strings.Contains(text, code) {
+			t.Errorf("%q has the program %q", text, code)
+		}
+		if args, why := parseCommand(text); (len(args) == 0) == (why == "") {
+			t.Errorf("%q: %q, %q", text, args, why)
+		}
+	})
 }
