@@ -16,7 +16,7 @@ func Brief(context.Context, task.Task) (string, error) {
 		"If there are further inputs (input_2.xlsx and so on), leave an output for each (output_2.xlsx and so on), changed in the same way.", nil
 }
 
-// RunIn computes the formulas of the outputs in a folder, whoever left them there. An output that is no file, or is
+// RunIn computes the formulas of the outputs in a folder, those of agents too. An output that is no file, or is
 // too large, is left to the checks.
 func (r *Recalculator) RunIn(ctx context.Context, dir string) (err error) {
 	root, err := os.OpenRoot(dir)
