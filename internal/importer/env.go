@@ -143,8 +143,11 @@ func (c *converter) act(name string) {
 	}
 	_, target := RoleBackends(c.text("model_backend"), c.text("optimizer_backend"), c.text("target_backend"))
 	if slices.Contains([]string{CodexExec, ClaudeCodeExec, CursorExec, CopilotExec}, target) {
+		if name == officeQA { // it gets the documents of its task
+			c.docs()
+		}
 		for _, flat := range actingKeys() {
-			if c.set(flat) {
+			if c.set(flat) && flat != "data_dirs" && flat != "docs_dirs" {
 				c.settle(flat, NoCounterpart, "the target is an agent, which acts in a workspace of its own")
 			}
 		}
@@ -229,6 +232,11 @@ func (c *converter) searchMode() string {
 	said, mode, note := strings.ToLower(c.text("search_mode")), "tools", ""
 	switch said {
 	case "custom", "custom_search":
+		if !c.set("search_api_url") {
+			c.note("search_mode", NoCounterpart, "search_api_url names no endpoint: env.mode search needs one of yours in env.search.url")
+			c.note("use_local_tools", NotNeeded, "read in search_mode offline alone")
+			return ""
+		}
 		c.take("search_mode", "env.mode", "search", "")
 		c.note("use_local_tools", NotNeeded, "read in search_mode offline alone")
 		return "search"

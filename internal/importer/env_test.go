@@ -38,6 +38,9 @@ func importKey(t *testing.T, to importer.Target, env, backend, key string, v any
 	if strings.HasPrefix(name, "search_") && name != "search_mode" || name == "max_queries_per_turn" {
 		own["search_mode"] = "custom"
 	}
+	if strings.HasPrefix(name, "search_") && name != "search_api_url" {
+		own["search_api_url"] = "http://127.0.0.1/q"
+	}
 	if name == "max_turns" && env == "spreadsheetbench" {
 		own["mode"] = "multi"
 	}
