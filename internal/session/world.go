@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -119,9 +120,33 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 		if err != nil {
 			return fault.Input(err)
 		}
+		if err := s.keepsTasks(python); err != nil {
+			return err
+		}
 		s.uses("env.python", python.Version())
 		s.acts, err = spreadsheet.New(spreadsheet.Options{Mode: spreadsheet.Mode(e.Mode), Python: python})
 		return err
+	}
+	return nil
+}
+
+// keepsTasks fails when a program could read the tasks, and with them what is expected, because its interpreter may.
+func (s *Session) keepsTasks(python spreadsheet.Interpreter) error {
+	if s.Config.Tasks.Path == "" { // they are in the memory of a program
+		return nil
+	}
+	tasks, err := filepath.EvalSymlinks(s.Config.Tasks.Path)
+	if err != nil {
+		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "tasks.path"), err))
+	}
+	for _, dir := range python.Read {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			continue // what is not there is not read
+		}
+		if rel, err := filepath.Rel(real, tasks); err == nil && filepath.IsLocal(rel) {
+			return fault.Input(fmt.Errorf("the interpreter %s reads %s, which holds the tasks (%s): name another one in env.python, or put the tasks elsewhere", python.Path, dir, s.Config.Tasks.Path))
+		}
 	}
 	return nil
 }

@@ -233,10 +233,11 @@ func (r *Recalculator) start(ctx context.Context, f *folder, again bool, args ..
 	}
 	program = filepath.Join(filepath.Dir(program), "soffice.bin") // soffice itself wants to write in /tmp
 	var out head
+	// OSL_SOCKET_PATH is the working directory: the path of a socket has about 100 characters at most.
 	argv := []string{program, "--headless", "--norestore", "--nolockcheck", "-env:UserInstallation=file://" + filepath.Join(f.dir, "profile")}
 	result, err := sandbox.Run(ctx, sandbox.Spec{
 		Argv: append(argv, args...), Dir: f.dir, Stdout: &out, MaxOutput: maxPrinted, Timeout: officeTime,
-		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + f.dir, "TMPDIR=" + f.dir, "LANG=C.UTF-8", "TZ=UTC", "OSL_SOCKET_PATH=" + f.dir, "SAL_USE_VCLPLUGIN=svp"},
+		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + f.dir, "TMPDIR=" + f.dir, "LANG=C.UTF-8", "TZ=UTC", "OSL_SOCKET_PATH=.", "SAL_USE_VCLPLUGIN=svp"},
 		Confine: &sandbox.Confine{
 			Write: []string{f.dir}, Read: []string{filepath.Dir(filepath.Dir(program)), "/etc/libreoffice", "/usr/share/libreoffice", "/var/lib/libreoffice", "/var/spool/libreoffice"},
 			UnixSockets: true, // without a socket of its own it waits for ever
