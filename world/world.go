@@ -1,6 +1,6 @@
 // Package world says what a target acts in over several turns: a folder of documents that it searches,
 // a program that it writes and runs, a game. The dialogue with the model is not a world's business: it
-// is told what the model did, and answers.
+// gets what the model did, and answers.
 //
 // It knows nothing about models' vendors, skills, scores or records.
 package world
@@ -35,14 +35,14 @@ type Setting struct {
 
 // Episode is a world at work on one task. Its methods are called one after the other.
 type Episode interface {
-	// Start returns what the target is told first.
+	// Start returns what the target sees first.
 	Start(ctx context.Context) (Scene, error)
 	// Act returns what the world answers to an action.
 	Act(ctx context.Context, a Action) (Observation, error)
 	Close() error
 }
 
-// Scene is what the target is told before its first reply.
+// Scene is what the target sees before its first reply.
 type Scene struct {
 	Text  string       // follows the prompt of the task; "" nothing
 	Tools []model.Tool // that it may call

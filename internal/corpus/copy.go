@@ -15,7 +15,7 @@ import (
 // DirCopies is where CopyTo lays documents.
 const DirCopies = "docs"
 
-// Brief returns what an agent with tools of its own is told after the prompt of a task: the pages that the task
+// Brief returns what follows the prompt of a task for an agent with tools of its own: the pages that the task
 // names, and where its documents are.
 func (c *Corpus) Brief(ctx context.Context, t task.Task) (string, error) {
 	evidence, err := c.evidence(ctx, t)

@@ -164,7 +164,7 @@ func (p *Replies) Read(ctx context.Context, key string) (Reply, error) {
 	if c.Limit != "" {
 		out.Failure = string(c.Limit) + ": " + c.Message
 	}
-	if out.Failure == "" && len(c.Reply.Calls()) > 0 { // of a dialogue that came to no answer
+	if out.Failure == "" && len(c.Reply.Calls()) > 0 { // of a dialogue without an answer
 		out.Failure = "turns: its last reply calls tools"
 	}
 	out.Question, out.Turns = conversation(c.Messages)

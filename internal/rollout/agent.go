@@ -76,12 +76,12 @@ type Agent struct {
 	Agent      CodingAgent
 	Record     Recorder
 	Workspaces *Workspaces
-	Prompt     *template.Template // over the fields of the task
+	Prompt     *template.Template                                     // over the fields of the task
 	Brief      func(ctx context.Context, t task.Task) (string, error) // what follows the prompt of a task; nil: nothing does
 	Images     *Images
 	Extras     map[string]any
-	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = no one needs it
-	Finish     func(ctx context.Context, dir string) error       // changes what was left before checks look at it; nil: nothing does
+	Snapshot   func(dir string) (json.RawMessage, error)   // remembers a workspace as it is; nil = no one needs it
+	Finish     func(ctx context.Context, dir string) error // changes what was left before checks look at it; nil: nothing does
 	Assess     Assess
 	Looks      func(t task.Task) bool // whether the checks of a task look at the workspace; nil = none does
 	RunSeed    int64

@@ -59,18 +59,18 @@ func (k Talk) play(ctx context.Context, at world.Setting, s skill.Skill, client 
 		return did, err
 	}
 	if d.episode, err = k.World.Open(ctx, at); err != nil {
-		return did, lost(ctx, at.Task, err)
+		return did, newWorldError(ctx, at.Task, err)
 	}
-	err = d.all(ctx)
+	err = d.playTurns(ctx)
 	if cerr := d.episode.Close(); err == nil {
 		err = cerr
 	}
-	return d.did, lost(ctx, at.Task, err)
+	return d.did, newWorldError(ctx, at.Task, err)
 }
 
-// lost is an error of a world, or the end of the time of a task, as one that keeps the task from being measured.
+// newWorldError returns an error of a world, or the end of the time of a task, as one that keeps the task from being measured.
 // What the model's caller says stays as it is.
-func lost(ctx context.Context, t task.Task, err error) error {
+func newWorldError(ctx context.Context, t task.Task, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -91,8 +91,8 @@ type askedError struct{ err error }
 
 func (e *askedError) Error() string { return e.err.Error() }
 
-// all plays from the first message to the end.
-func (d *dialogue) all(ctx context.Context) error {
+// playTurns plays from the first message to the end.
+func (d *dialogue) playTurns(ctx context.Context) error {
 	scene, err := d.episode.Start(ctx)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (d *dialogue) all(ctx context.Context) error {
 	d.tools = scene.Tools
 	asked := &d.messages[len(d.messages)-1]
 	if scene.Text != "" {
-		*asked = followed(*asked, scene.Text)
+		*asked = addText(*asked, scene.Text)
 	}
 	d.did.Question = asked.Text()
 	for turn := 1; turn <= d.Turns; turn++ {
@@ -112,8 +112,8 @@ func (d *dialogue) all(ctx context.Context) error {
 	return nil
 }
 
-// followed is a message with a text after its own.
-func followed(m model.Message, text string) model.Message {
+// addText returns a message with a text after its own.
+func addText(m model.Message, text string) model.Message {
 	if len(m.Parts) == 0 {
 		m.Content += "\n\n" + text
 		return m
@@ -217,23 +217,23 @@ func (d *Dialogue) Run(ctx context.Context, p Place, t task.Task, s skill.Skill)
 		first++
 	}
 	for ; ; first++ {
-		out, err := d.once(ctx, p, t, s, first*maxTurns+1)
+		out, err := d.playFrom(ctx, p, t, s, first*maxTurns+1)
 		var diverged *caller.DivergedError
-		if !errors.As(err, &diverged) || !laterTurn(diverged.Key) {
+		if !errors.As(err, &diverged) || !isLaterTurn(diverged.Key) {
 			return out, err
 		}
 		d.Warn(fmt.Errorf("world, task %s: it does not answer as it did when the run began: the task is played from the start", t.ID))
 	}
 }
 
-// laterTurn reports whether a step is not the first turn of a dialogue: what it asks depends on the world.
-func laterTurn(key string) bool {
+// isLaterTurn reports whether a step is not the first turn of a dialogue: what it asks depends on the world.
+func isLaterTurn(key string) bool {
 	n, err := strconv.Atoi(strings.TrimPrefix(path.Base(key), "turn"))
 	return err == nil && n%maxTurns != 1
 }
 
-// once plays a task whose first turn has the number turn.
-func (d *Dialogue) once(ctx context.Context, p Place, t task.Task, s skill.Skill, turn int) (trajectory.Outcome, error) {
+// playFrom plays a task whose first turn has the number turn.
+func (d *Dialogue) playFrom(ctx context.Context, p Place, t task.Task, s skill.Skill, turn int) (trajectory.Outcome, error) {
 	seed := caller.Seed(d.RunSeed, t.ID, p.Sample)
 	client := d.Model.Bind(caller.Call{
 		Key: p.Key(t), Turn: turn, Role: model.Target, Stage: model.StageRollout, Seed: &seed, Reask: caller.Reask{Same: 8},

@@ -73,7 +73,9 @@ func (b bulletin) pages() map[string]any {
 		month, height := b.tide(p)
 		fmt.Fprintf(&rows, "<tr><td>%s</td><td>%d</td><td>%d %s</td><td>%s</td></tr>", port, b.pilots(p), b.year, month, height)
 	}
-	on := func(page int) []map[string]any { return []map[string]any{{"page_id": page, "coord": []int{0, 0, 10, 10}}} }
+	on := func(page int) []map[string]any {
+		return []map[string]any{{"page_id": page, "coord": []int{0, 0, 10, 10}}}
+	}
 	return map[string]any{"document": map[string]any{"elements": []map[string]any{
 		{"type": "title", "content": "BULLETIN OF THE HARBOUR BUREAU", "bbox": on(1)},
 		{"type": "caption", "content": "Pilots &amp; tides", "bbox": on(3)},
