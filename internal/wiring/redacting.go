@@ -159,6 +159,10 @@ func Secrets(c config.Config, lookup func(string) (string, bool)) []string {
 	for _, m := range []config.Model{c.Models.Target, c.Models.Optimizer, c.Models.Judge} {
 		all = append(all, credentials(m, lookup)...)
 	}
+	if name := c.Env.Search.APIKeyEnv; name != "" { // a header, whose last word is the key
+		v, _ := lookup(name)
+		all = append(all, v, v[strings.LastIndexByte(v, ' ')+1:])
+	}
 	return append(all, handed(slices.Concat(c.Agent.PassEnv, c.Env.PassEnv), lookup)...)
 }
 

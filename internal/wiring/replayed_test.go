@@ -57,8 +57,9 @@ func TestSecretsAreValues(t *testing.T) {
 	c.Models.Target = config.Model{Provider: "openai"}
 	c.Models.Optimizer = config.Model{Provider: "compatible", APIKeyEnv: &own}
 	c.Agent.PassEnv = []string{"SOME_TOKEN", "LANGUAGE"}
+	c.Env.Search.APIKeyEnv = "SEARCH"
 	got := Secrets(c, func(name string) (string, bool) { return "value of " + name, true })
-	for _, want := range []string{"value of OPENAI_API_KEY", "value of OWN_KEY", "value of SOME_TOKEN"} {
+	for _, want := range []string{"value of OPENAI_API_KEY", "value of OWN_KEY", "value of SOME_TOKEN", "value of SEARCH", "SEARCH"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
