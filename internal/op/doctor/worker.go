@@ -69,7 +69,7 @@ func (e *examiner) worker(ctx context.Context) {
 	}
 	if e.session.Config.Env.World != "" {
 		err := e.session.RequireWorld(ctx)
-		e.add("world "+e.session.Config.Env.World, e.session.DescribeWorld(), err, "the message says what is missing")
+		e.add("world "+e.session.Config.Env.World, e.session.DescribeWorld(), err, "")
 	}
 	commands := e.session.Needs().Command
 	if e.session.Config.Agent.Name == "" && !commands {
