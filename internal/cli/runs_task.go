@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -57,6 +58,9 @@ func printEvaluation(out printer, e ask.Evaluation) {
 		for _, m := range c.Messages {
 			block(out, "sent, "+m.Role, m.Text)
 		}
+		if o := e.Outcome; o != nil && len(o.Trajectory) > 1 { // of a dialogue in a world
+			printTurns(out, o.Trajectory[:len(o.Trajectory)-1])
+		}
 		block(out, "reply", c.Reply.Text)
 		if c.Limit != "" {
 			block(out, "limit of the task", string(c.Limit)+": "+c.Message)
@@ -99,7 +103,10 @@ func printTurns(out printer, turns []trajectory.Turn) {
 		if t.Observation != "" {
 			block(out, "got", wording.Middle(t.Observation, maxTurn))
 		}
-		if t.Content != "" {
+		switch {
+		case t.Content != "" && t.Role == model.User:
+			block(out, "got", wording.Middle(t.Content, maxTurn))
+		case t.Content != "":
 			block(out, "said", t.Content)
 		}
 	}

@@ -98,7 +98,7 @@ func (w *work) prepare(ctx context.Context) error {
 		tasks[t.ID] = t
 	}
 	w.scorer = &rescorer{
-		Tasks: tasks, Suite: w.in.Suite, Extract: w.in.Extract, Prompt: w.in.ChatPrompt(w.in.Images),
+		Tasks: tasks, Suite: w.in.Suite, Extract: w.in.Extract, Prompt: w.in.ChatPrompt(w.in.Images), World: w.in.InWorld(),
 		Judged: func(ctx context.Context, key string, q check.JudgeRequest) (string, error) {
 			return w.replies.Judgement(ctx, key, q.System, q.User, q.Vote)
 		},

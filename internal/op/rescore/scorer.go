@@ -24,6 +24,7 @@ type rescorer struct {
 	Suite   *check.Suite
 	Extract *check.Extractor
 	Prompt  *rollout.ChatPrompt
+	World   bool // a world follows the prompt with a text of its own
 	// Judged finds what a judge said to a request about the rollout with a key. What no one
 	// asked is record.ErrNoReply.
 	Judged func(ctx context.Context, key string, q check.JudgeRequest) (string, error)
@@ -103,7 +104,8 @@ func (s *rescorer) same(t task.Task, r record.Reply, sk skill.Skill) bool {
 		return r.Task != nil && r.Task.Prompt == t.Prompt && equalJSON(r.Task.Data, t.Data)
 	}
 	asked, err := s.Prompt.Question(t, sk)
-	return err == nil && (asked == r.Question || rollout.Seen(asked, t) == r.Question)
+	shown := s.World && strings.HasPrefix(r.Question, asked+"\n\n")
+	return err == nil && (asked == r.Question || rollout.Seen(asked, t) == r.Question || shown)
 }
 
 // equalJSON compares values according to what JSON makes of them.
