@@ -244,7 +244,8 @@ func testOutcomes(m run.Manifest) (command, file string) {
 var scoredBy = [...]string{"agent.", "env.", "extras", "gate.metric", "gate.mixed_weight", "models.judge.", "models.target.", "tasks.checks", "tasks.extract", "tasks.prompt", "tasks.system", "tasks.threshold"}
 
 // Measure names all that the scores of the test split depend on apart from the skill, as
-// the manifest has it, so that a later program names it alike.
+// the manifest has it, so that a later program names it alike. Keys of agents and environments
+// that carry out nothing are left out: a later program may have more of them.
 func (s *Inputs) Measure(r *run.Run) (string, error) {
 	tasks, err := DigestTasks(s.Data.Test, s.RawGold())
 	if err != nil {
@@ -253,7 +254,8 @@ func (s *Inputs) Measure(r *run.Run) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, tasks)
 	for _, key := range slices.Sorted(maps.Keys(r.Manifest.Identity)) {
-		if slices.ContainsFunc(scoredBy[:], func(part string) bool { return strings.HasPrefix(key, part) }) {
+		idle := strings.HasPrefix(key, "agent.") && s.Config.Agent.Name == "" || strings.HasPrefix(key, "env.") && !s.OwnEnv() && !s.InWorld()
+		if !idle && slices.ContainsFunc(scoredBy[:], func(part string) bool { return strings.HasPrefix(key, part) }) {
 			fmt.Fprintf(h, "%q=%q\n", key, r.Manifest.Identity[key])
 		}
 	}
