@@ -58,7 +58,7 @@ func printEvaluation(out printer, e ask.Evaluation) {
 		for _, m := range c.Messages {
 			block(out, "sent, "+m.Role, m.Text)
 		}
-		if o := e.Outcome; o != nil && len(o.Trajectory) > 1 { // of a dialogue in a world
+		if o := e.Outcome; o != nil && len(o.Trajectory) > 1 && len(c.Messages) == 0 { // of a dialogue in a world
 			printTurns(out, o.Trajectory[:len(o.Trajectory)-1])
 		}
 		block(out, "reply", c.Reply.Text)
