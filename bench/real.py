@@ -160,7 +160,7 @@ def compare_self(args, binary, url, name):
         ten = run(binary, work, "eval", "config.yaml", "--split", "selection", "--repeat", "10", "--accept-seed", *chosen)["splits"]["selection"]
         return {
             "verdicts": {v: verdicts.count(v) for v in sorted(set(verdicts))}, "score": ten["hard"],
-            "predicted": [noise["changed"], noise["changed_low"], noise["changed_high"]],
+            "predicted": len(noise["flips"]) / noise["items"],
             "changes": 2 * ten["repeats"]["within"] ** 2,  # of two answers of 0 or 1 to a task, how often they differ
         }
 
