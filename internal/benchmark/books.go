@@ -14,13 +14,12 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/convert"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/workbook"
 )
 
-const (
-	dirBooks = "books" // of the workbooks, within the folder of the tasks
-	maxBook  = 8 << 20 // bytes of one, as checks read them
-)
+// dirBooks is the folder of the workbooks, within that of the tasks.
+const dirBooks = "books"
 
 // bookCase is a workbook to change and the right one.
 type bookCase struct{ input, gold string }
@@ -52,10 +51,10 @@ func (p *preparation) addBooks(it *item) (fault string, err error) {
 			return fault, err
 		}
 		inputs = append(inputs, input)
-		checks = append(checks, map[string]any{"type": "xlsx", "path": caseFile("output", i), "cells": cells})
+		checks = append(checks, map[string]any{"type": "xlsx", "path": spreadsheet.CaseAt(i).Output, "cells": cells})
 	}
 	for i, data := range inputs {
-		if err := writeNew(p.work.root, path.Join(to, caseFile("input", i)), data); err != nil {
+		if err := writeNew(p.work.root, path.Join(to, spreadsheet.CaseAt(i).Input), data); err != nil {
 			return "", err
 		}
 	}
@@ -75,7 +74,7 @@ func hiddenText(checks []any) string {
 		cells, _ := c.(map[string]any)["cells"].(map[string]any)
 		before := ""
 		if i > 0 {
-			before = caseFile("output", i) + ", "
+			before = spreadsheet.CaseAt(i).Output + ", "
 		}
 		for _, name := range slices.Sorted(maps.Keys(cells)) {
 			switch v := cells[name]; {
@@ -92,14 +91,6 @@ func hiddenText(checks []any) string {
 		lines = append(lines, fmt.Sprintf("(%d more cells with values, and %d that are to be empty)", left, empty))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// caseFile returns the name of the workbook of a case, from 0, as world spreadsheet has it.
-func caseFile(name string, i int) string {
-	if i == 0 {
-		return name + ".xlsx"
-	}
-	return fmt.Sprintf("%s_%d.xlsx", name, i+1)
 }
 
 // folderName makes the name of a folder of an id.
@@ -142,7 +133,7 @@ func (p *preparation) bookCases(dir string) (all []bookCase, err error) {
 
 // readBook reads a workbook of the source.
 func (p *preparation) readBook(name string) (data []byte, fault string, err error) {
-	data, err = disk.ReadIn(p.ctx, p.from, name, maxBook)
+	data, err = disk.ReadIn(p.ctx, p.from, name, spreadsheet.MaxWorkbook)
 	if err != nil && p.ctx.Err() == nil {
 		return nil, fmt.Sprintf("%s: %s", name, disk.Reason(err)), nil
 	}

@@ -3,7 +3,6 @@ package benchmark
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -63,7 +62,7 @@ func (p *preparation) bringOne(name, to string) error {
 	if p.link(name, to) {
 		return nil
 	}
-	return p.copy(name, to)
+	return disk.CopyIn(p.ctx, p.from, name, p.work.root, to, maxFile)
 }
 
 // link makes a hard link, and reports whether it is one to the file that the root has under the name: the
@@ -79,18 +78,4 @@ func (p *preparation) link(name, to string) bool {
 	}
 	_ = p.work.root.Remove(to) // a copy that finds it there says so
 	return false
-}
-
-func (p *preparation) copy(name, to string) (err error) {
-	from, err := disk.OpenIn(p.ctx, p.from, name, maxFile)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	f, err := p.work.root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, from)
-	return errors.Join(err, f.Close())
 }

@@ -2,9 +2,7 @@ package corpus
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 
@@ -53,28 +51,9 @@ func (c *Corpus) CopyTo(ctx context.Context, root *os.Root, t task.Task) error {
 		return fmt.Errorf("copy documents for task %s: %d files have %d MB, and at most %s are copied for an agent: name those that it needs in %s of the task", t.ID, len(files), size>>20, disk.Size(maxCopy), FieldFiles)
 	}
 	for _, name := range files {
-		if err := c.copyOne(ctx, root, name); err != nil {
+		if err := disk.CopyIn(ctx, c.root, path.Join(c.docs, name), root, path.Join(DirCopies, name), maxCopy); err != nil {
 			return fmt.Errorf("copy documents for task %s: %w", t.ID, err)
 		}
 	}
 	return nil
-}
-
-// copyOne copies a document.
-func (c *Corpus) copyOne(ctx context.Context, root *os.Root, name string) (err error) {
-	from, err := disk.OpenIn(ctx, c.root, path.Join(c.docs, name), maxCopy)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	to := path.Join(DirCopies, name)
-	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, from)
-	return errors.Join(err, f.Close())
 }

@@ -110,7 +110,7 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 	switch {
 	case s.World != nil:
 		s.acts = s.World
-	case e.World == corpusWorld:
+	case e.World == corpusWorld && !(s.Replay != nil && e.Mode == corpus.ModeSearch): // of which a replay has the results
 		return s.openCorpus(e)
 	case e.World == spreadsheetWorld && s.Config.Agent.Name == "" && s.Replay == nil:
 		if support := sandbox.Supports(); support.Kind == "" {

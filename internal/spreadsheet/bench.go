@@ -13,7 +13,7 @@ import (
 type bench struct {
 	world *World
 	root  *os.Root // the folder of the episode, in which no program runs
-	cases []testCase
+	cases []Case
 	input []byte // the workbook of the first case
 }
 
@@ -22,11 +22,11 @@ func (b *bench) Close() error { return b.root.Close() }
 
 // try runs a program on a case and leaves its output in the folder of the episode. failure says what is
 // wrong with the program, for the model; then no output is left.
-func (b *bench) try(ctx context.Context, code string, c testCase) (failure string, err error) {
+func (b *bench) try(ctx context.Context, code string, c Case) (failure string, err error) {
 	input := b.input
 	if c != b.cases[0] {
-		if input, err = disk.ReadIn(ctx, b.root, c.input, maxWorkbook); err != nil {
-			return "", fmt.Errorf("read %s of the task: %w", c.input, err)
+		if input, err = disk.ReadIn(ctx, b.root, c.Input, MaxWorkbook); err != nil {
+			return "", fmt.Errorf("read %s of the task: %w", c.Input, err)
 		}
 	}
 	f, err := newFolder()
@@ -45,7 +45,7 @@ func (b *bench) try(ctx context.Context, code string, c testCase) (failure strin
 	if err != nil || failure != "" {
 		return failure, err
 	}
-	return "", b.leave(c.output, book)
+	return "", b.leave(c.Output, book)
 }
 
 // rest runs a program that has worked on the first case on the others. Where it fails there is no output, which

@@ -25,8 +25,8 @@ func (r *Recalculator) RunIn(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	for i := range maxCases { // the inputs may be gone
-		c := caseAt(i)
-		book, err := disk.ReadIn(ctx, root, c.output, maxWorkbook)
+		c := CaseAt(i)
+		book, err := disk.ReadIn(ctx, root, c.Output, MaxWorkbook)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -36,8 +36,8 @@ func (r *Recalculator) RunIn(ctx context.Context, dir string) (err error) {
 		if book, err = r.Run(ctx, book); err != nil {
 			return err
 		}
-		if err := root.WriteFile(c.output, book, 0o600); err != nil {
-			return fmt.Errorf("leave %s: %w", c.output, err)
+		if err := root.WriteFile(c.Output, book, 0o600); err != nil {
+			return fmt.Errorf("leave %s: %w", c.Output, err)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Interpreter is a Python that has what programs need.
@@ -109,7 +110,7 @@ func examine(ctx context.Context, path string) (Interpreter, error) {
 	}
 	found := Interpreter{Path: path}
 	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
-		return Interpreter{}, fmt.Errorf("it says %q", cut(out.String(), 200))
+		return Interpreter{}, fmt.Errorf("it says %q", wording.Cut(out.String(), 200))
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		found.Read = append(found.Read, target)

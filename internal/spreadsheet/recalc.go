@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Recalc says which formulas are computed.
@@ -199,7 +200,7 @@ func (r *Recalculator) compute(ctx context.Context, jobs []*job) (err error) {
 	}
 	books := make([][]byte, len(jobs))
 	for i := range jobs {
-		books[i], err = disk.ReadIn(ctx, f.root, fmt.Sprintf("out/%d.xlsx", i+1), maxWorkbook)
+		books[i], err = disk.ReadIn(ctx, f.root, fmt.Sprintf("out/%d.xlsx", i+1), MaxWorkbook)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("read what LibreOffice wrote: %w", err)
 		}
@@ -252,7 +253,7 @@ func (r *Recalculator) start(ctx context.Context, f *folder, again bool, args ..
 	}
 	failure, err := describeEnd(ctx, result, officeTime)
 	if err == nil && failure != "" {
-		err = errors.New(strings.TrimSpace(failure + " " + cut(strings.TrimSpace(result.Stderr), 300)))
+		err = errors.New(strings.TrimSpace(failure + " " + wording.Cut(strings.TrimSpace(result.Stderr), 300)))
 	}
 	if err != nil {
 		return "", fmt.Errorf("run LibreOffice: %w", err)

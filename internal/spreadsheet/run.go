@@ -83,7 +83,7 @@ func (f *folder) put(name string, data []byte) error {
 
 // take reads what a program has left as output. failure says why that is no workbook.
 func (f *folder) take(ctx context.Context) (book []byte, failure string, err error) {
-	book, err = disk.ReadIn(ctx, f.root, nameOutput, maxWorkbook)
+	book, err = disk.ReadIn(ctx, f.root, nameOutput, MaxWorkbook)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", context.Cause(ctx)
@@ -188,14 +188,6 @@ func (h *head) Write(p []byte) (int, error) {
 }
 
 func (h *head) text() string { return strings.ToValidUTF8(string(h.kept), "\uFFFD") }
-
-// cut returns the first characters of a text.
-func cut(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
-}
 
 // keepEnd returns the last characters of a text.
 func keepEnd(text string, most int) string {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/world"
 )
 
@@ -67,7 +68,7 @@ func (w *World) Open(ctx context.Context, s world.Setting) (world.Episode, error
 	}
 	b := bench{world: w, root: root}
 	if b.cases, err = findCases(root); err == nil {
-		b.input, err = disk.ReadIn(ctx, root, b.cases[0].input, maxWorkbook)
+		b.input, err = disk.ReadIn(ctx, root, b.cases[0].Input, MaxWorkbook)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the workbooks of task %s: %w", s.Task.ID, err), root.Close())
@@ -86,8 +87,8 @@ func (w *World) Open(ctx context.Context, s world.Setting) (world.Episode, error
 	return t, nil
 }
 
-// maxWorkbook is the size of the largest workbook, in bytes, as checks read it.
-const maxWorkbook = 8 << 20
+// MaxWorkbook is the size of the largest workbook, in bytes, as checks read it.
+const MaxWorkbook = 8 << 20
 
 // The names of the files of the first case, and of the program.
 const (
@@ -96,29 +97,29 @@ const (
 	nameProgram = "solution.py"
 )
 
-// testCase is a workbook to change, and the name of what a program makes of it.
-type testCase struct{ input, output string }
+// Case names a workbook to change, and what a program makes of it.
+type Case struct{ Input, Output string }
 
 // maxCases bounds the cases of a task.
 const maxCases = 100
 
-// caseAt returns the case of a number, from 0.
-func caseAt(i int) testCase {
+// CaseAt returns the case of a number, from 0.
+func CaseAt(i int) Case {
 	if i == 0 {
-		return testCase{nameInput, nameOutput}
+		return Case{nameInput, nameOutput}
 	}
-	return testCase{fmt.Sprintf("input_%d.xlsx", i+1), fmt.Sprintf("output_%d.xlsx", i+1)}
+	return Case{fmt.Sprintf("input_%d.xlsx", i+1), fmt.Sprintf("output_%d.xlsx", i+1)}
 }
 
 // findCases lists the cases of a task.
-func findCases(root *os.Root) (all []testCase, err error) {
+func findCases(root *os.Root) (all []Case, err error) {
 	for i := range maxCases {
-		c := caseAt(i)
-		if _, err := root.Lstat(c.input); err != nil {
+		c := CaseAt(i)
+		if _, err := root.Lstat(c.Input); err != nil {
 			if i > 0 && errors.Is(err, os.ErrNotExist) {
 				break
 			}
-			return nil, fmt.Errorf("%s: %w; a task of world spreadsheet has a field workspace, whose folder holds it", c.input, err)
+			return nil, fmt.Errorf("%s: %w; a task of world spreadsheet has a field workspace, whose folder holds it", c.Input, err)
 		}
 		all = append(all, c)
 	}
@@ -141,5 +142,5 @@ func lastLine(text string) string {
 	if text == "" {
 		return "it failed without a word"
 	}
-	return cut(text[strings.LastIndexByte(text, '\n')+1:], 300)
+	return wording.Cut(text[strings.LastIndexByte(text, '\n')+1:], 300)
 }
