@@ -6,7 +6,11 @@
 // what the values are used for.
 package config
 
-import "github.com/seed-f4525e22/skillopt/model"
+import (
+	"strconv"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
 
 // Config is everything that a run depends on. The comments of the tags are the
 // documentation of the keys, shown by `config explain` and in the JSON Schema.
@@ -76,14 +80,25 @@ type Env struct {
 	Timeout Duration  `key:"timeout" doc:"deadline of one task, longer for slow ones; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
 	PassEnv []string  `key:"pass_env" doc:"environment variables that the process needs in addition to PATH, HOME, LANG and TMPDIR, such as keys of its services"`
 	Gateway bool      `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name are in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself"`
-	World   string    `key:"world" doc:"what the target acts in over several turns, instead of one question and one answer: corpus (it searches a folder of documents) or spreadsheet (it writes a program in Python that changes a workbook)" enum:",corpus,spreadsheet"`
+	World   string    `key:"world" doc:"what the target acts in over several turns, instead of one question and one answer: corpus (it searches a folder of documents), spreadsheet (it writes a program in Python that changes a workbook) or textgame (it plays a game.tw-pddl by commands)" enum:",corpus,spreadsheet,textgame"`
 	Mode    string    `key:"mode" doc:"how the target acts in env.world: corpus has tools (glob, read and grep; the default), pages (it is shown the pages that the task names) and search (rounds of questions to env.search.url); spreadsheet has multi (an error is answered until the program runs; the default), single (one program) and react (tools that write files and run Python)" enum:",tools,pages,search,multi,single,react"`
 	Turns   int       `key:"turns" doc:"replies of the target to one task in env.world, more where it has to look at much; beyond them it has failed at the task" min:"1" max:"1000"`
 	Tokens  int64     `key:"tokens" doc:"tokens of all requests and replies of one task in env.world, where long dialogues cost too much; beyond them the target has failed at the task; 0 = no bound" min:"0"`
-	Docs    string    `key:"docs" doc:"the folder of documents of world corpus; absent: docs in bench.data" path:"dir"`
+	Action  string    `key:"action" doc:"how the target gives a command in a world of commands: tag (between <action> and </action>) or tool (by a call of the tool act, for models that are better at those)" enum:"tag,tool"`
+	History string    `key:"history" doc:"turns that a request shows in a world of commands: chat (all, as a conversation), or the last N after the task, where a conversation grows too long"`
+	Docs    string    `key:"docs" doc:"the folder of documents of world corpus, or of games of world textgame; absent: docs in bench.data" path:"dir"`
 	Python  string    `key:"python" doc:"the interpreter that runs the programs of world spreadsheet, where it is not the first python3 that has openpyxl and pandas" class:"operational"`
 	Recalc  string    `key:"recalc" doc:"which formulas of a workbook LibreOffice computes before it is compared: none (as SkillOpt does: a formula without a cached value is empty), missing (those without a cached value) or all" enum:"none,missing,all"`
 	Search  EnvSearch `key:"search"`
+}
+
+// HistoryChat is env.history where requests show all turns.
+const HistoryChat = "chat"
+
+// Shown returns how many turns a request shows; 0 is all of them.
+func (e Env) Shown() int {
+	n, _ := strconv.Atoi(e.History) // which was validated
+	return n
 }
 
 // EnvSearch is the search of mode search.

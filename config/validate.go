@@ -335,6 +335,8 @@ func (d *decoder) world(e Env) {
 		d.fail("env.mode", e.Mode+" with env.world "+e.World, strings.Join(modes, ", "), "")
 	case e.World != "spreadsheet" && e.Recalc != "none":
 		d.fail("env.recalc", e.Recalc+" without env.world spreadsheet", "none", "")
+	case e.History != HistoryChat && e.Shown() < 1:
+		d.fail("env.history", strconv.Quote(e.History), "chat, or a whole number of turns from 1 on", "")
 	case e.Mode == "search" && e.Search.URL == "":
 		d.fail("env.search.url", "nothing with env.mode search", "the address of an endpoint of your own that searches", "")
 	}

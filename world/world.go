@@ -42,10 +42,17 @@ type Episode interface {
 	Close() error
 }
 
-// Scene is what the target sees before its first reply.
+// Scene is what the target sees before its first reply, and how it acts.
 type Scene struct {
 	Text  string       // follows the prompt of the task; "" nothing
 	Tools []model.Tool // that it may call
+	// Acts says that the target acts by commands, a line of text a reply. The dialogue takes the command
+	// out of the reply: Action.Text is the command alone, and Action.Call is nil.
+	Acts    bool
+	Choices []string // with Acts: the commands that are possible now; nil: unknown
+	// Scores says that the world scores its episodes: see Observation.Score. An episode that ends without a
+	// score is not measured then.
+	Scores bool
 }
 
 // Action is a reply of the target, or one of the calls in it.
@@ -58,10 +65,13 @@ type Action struct {
 
 // Observation is what a world answers.
 type Observation struct {
-	Text   string // for the model
-	Failed bool   // the action could not be used, and Text says why
-	Done   bool   // the episode has ended: the text of the reply is scored
+	Text    string   // for the model
+	Choices []string // with Scene.Acts: the commands that are possible now; nil: unknown
+	Failed  bool     // the action could not be used, and Text says why
+	Done    bool     // the episode has ended: the text of the reply is scored, unless the world scores
 	// Failure says why the target has failed within the limits of the task, "class: detail"; the episode
 	// has ended then, with a score of 0.
 	Failure string
+	// Score is that of the episode if it ended now, 0 to 1, with Scene.Scores; nil: unknown.
+	Score *float64
 }

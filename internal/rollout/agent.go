@@ -56,10 +56,29 @@ type AgentReport struct {
 	Turns    []trajectory.Turn
 	Usage    trajectory.Usage // of calls that went past the client
 	Failure  string           // why it failed at the task, "class: detail"; "" if it came to an end
+	Score    *float64         // of a world that scores its episodes
 	Notes    []string         // what a reader of the outcome should know
 	LeftOut  []trajectory.LeftOut
 	Starved  bool            // it failed at its deadline, and waited long for a processor: its machine is to blame
 	Told     trajectory.Told // what it told its model apart from the task, uncut, a tool a line, if that is known
+}
+
+// takeScore fills in a score for which no check is asked: that of the world, or 0 where the target has failed. It reports
+// whether there is one.
+func (r *AgentReport) takeScore(out *trajectory.Outcome) bool {
+	switch {
+	case r.Score != nil:
+		out.Status, out.Hard, out.Soft = score.OK, *r.Score, *r.Score
+		if out.FailReason = r.Failure; out.FailReason == "" && *r.Score < 1 {
+			out.FailReason = fmt.Sprintf("score: the world gave %.3g of 1", *r.Score)
+		}
+	case r.Failure != "":
+		out.Status, out.FailReason = score.AgentError, r.Failure
+	default:
+		return false
+	}
+	out.Answer = r.Answer
+	return true
 }
 
 // Recorder makes durable steps; *caller.Caller is one.
@@ -120,6 +139,7 @@ type episodeRecord struct {
 	Turns    []trajectory.Turn `json:"turns,omitempty"`
 	Usage    trajectory.Usage  `json:"usage"`
 	Failure  string            `json:"failure,omitempty"`
+	Score    *float64          `json:"score,omitempty"`
 	Notes    []string          `json:"notes,omitempty"`
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
@@ -159,8 +179,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 		if err := triggered(t, did, &out); err != nil {
 			return trajectory.Outcome{}, err
 		}
-	} else if did.Failure != "" {
-		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
+	} else if r := (&AgentReport{Answer: did.Answer, Failure: did.Failure, Score: did.Score}); r.takeScore(&out) {
 	} else if err := a.score(ctx, key, t, did, &out); err != nil {
 		return out, err
 	}
@@ -309,7 +328,7 @@ func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, 
 		return episodeRecord{}, a.unmeasured(t, err)
 	}
 	a.worked.Store(true)
-	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Score: r.Score, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}

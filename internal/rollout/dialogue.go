@@ -14,7 +14,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
-	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -33,6 +32,8 @@ type Talk struct {
 	Prompt  *ChatPrompt
 	Turns   int           // replies at most
 	Tokens  int64         // of all requests and replies at most; 0 = no bound
+	Form    Form          // of commands
+	History int           // turns that a request shows, with commands; 0 = all, as a conversation
 	Timeout time.Duration // of one task, which is not measured beyond it; 0 = none
 }
 
@@ -43,6 +44,10 @@ type dialogue struct {
 	episode  world.Episode
 	messages []model.Message
 	tools    []model.Tool
+	scene    world.Scene
+	score    *float64 // the last that the world gave
+	played   []string // turns of commands, as a request shows them; with History
+	failed   bool     // the world said that the target has failed
 
 	did AgentReport
 }
@@ -92,23 +97,47 @@ type askedError struct{ err error }
 func (e *askedError) Error() string { return e.err.Error() }
 
 // playTurns plays from the first message to the end.
-func (d *dialogue) playTurns(ctx context.Context) error {
-	scene, err := d.episode.Start(ctx)
-	if err != nil {
+func (d *dialogue) playTurns(ctx context.Context) (err error) {
+	if d.scene, err = d.episode.Start(ctx); err != nil {
 		return err
 	}
-	d.tools = scene.Tools
+	d.tools = d.scene.Tools
+	text := d.scene.Text
+	if d.scene.Acts {
+		d.tools, text = d.Form.tools(), joinTexts(text, d.Form.rule())
+		if d.History == 0 { // else each request ends with those of its turn
+			text = joinTexts(text, listChoices(d.scene.Choices))
+		}
+	}
 	asked := &d.messages[len(d.messages)-1]
-	if scene.Text != "" {
-		*asked = addText(*asked, scene.Text)
+	if text != "" {
+		*asked = addText(*asked, text)
 	}
 	d.did.Question = asked.Text()
 	for turn := 1; turn <= d.Turns; turn++ {
-		if done, err := d.turn(ctx, turn); done || err != nil {
+		if done, err := d.turn(ctx, turn); err != nil {
 			return err
+		} else if done {
+			return d.settle()
 		}
 	}
-	d.did.Failure = fmt.Sprintf("turns: no answer after %s", wording.Plural(d.Turns, "reply", "replies"))
+	d.did.Failure = fmt.Sprintf("turns: no end after %s", wording.Plural(d.Turns, "reply", "replies"))
+	return d.settle()
+}
+
+// settle takes in the score of a world that scores. One that gave none has not measured the task, unless it says that the
+// target has failed.
+func (d *dialogue) settle() error {
+	if !d.scene.Scores || d.failed {
+		return nil
+	}
+	if d.score == nil {
+		return errors.New("the episode ended without a score")
+	}
+	if s := *d.score; !(s >= 0 && s <= 1) {
+		return fmt.Errorf("the world scored %v, allowed: 0 to 1", s)
+	}
+	d.did.Score = d.score
 	return nil
 }
 
@@ -124,7 +153,7 @@ func addText(m model.Message, text string) model.Message {
 
 // turn asks once and has the world answer; done says that the dialogue has ended.
 func (d *dialogue) turn(ctx context.Context, n int) (done bool, err error) {
-	resp, err := d.client.Generate(ctx, model.Request{Messages: d.messages, Tools: d.tools, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}})
+	resp, err := d.client.Generate(ctx, model.Request{Messages: d.request(), Tools: d.tools, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}})
 	reason, err := limitReason(&resp, err)
 	if err != nil {
 		return true, &askedError{err}
@@ -138,6 +167,9 @@ func (d *dialogue) turn(ctx context.Context, n int) (done bool, err error) {
 		return true, nil
 	}
 	act := world.Action{Turn: n, Last: n == d.Turns, Text: resp.Text}
+	if d.scene.Acts {
+		return d.command(ctx, act, resp)
+	}
 	calls := resp.Calls()
 	if len(calls) == 0 {
 		seen, err := d.episode.Act(ctx, act)
@@ -164,7 +196,10 @@ func (d *dialogue) hear(resp model.Response) {
 
 // end takes in how the episode has ended, if it has.
 func (d *dialogue) end(seen world.Observation) bool {
-	d.did.Failure = seen.Failure
+	d.did.Failure, d.failed = seen.Failure, seen.Failure != ""
+	if seen.Score != nil {
+		d.score = seen.Score
+	}
 	return seen.Done || seen.Failure != ""
 }
 
@@ -245,8 +280,7 @@ func (d *Dialogue) playFrom(ctx context.Context, p Place, t task.Task, s skill.S
 	out := trajectory.Outcome{
 		ID: t.ID, Type: t.Type, Question: seen(did.Question, t), Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served,
 	}
-	if did.Failure != "" {
-		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
+	if did.takeScore(&out) {
 		return out, nil
 	}
 	err = settle(ctx, d.Assess, p.Key(t), t, Evidence{Reply: did.Answer, Turns: did.Turns}, &out)

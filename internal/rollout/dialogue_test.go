@@ -124,7 +124,7 @@ func TestDialogue(t *testing.T) {
 		{name: "a call, then the answer", replies: []model.Response{said("I look.", "1"), said("done: 4")}, status: score.OK, hard: 1, turns: 2},
 		{name: "two calls, one unknown", replies: []model.Response{said("", "1", "steal"), said("done: 5")}, status: score.OK, reason: "wrong", turns: 2},
 		{name: "words are answered", replies: []model.Response{said("hm"), said("done: 4")}, status: score.OK, hard: 1, turns: 2},
-		{name: "no end", replies: []model.Response{said("hm"), said("hm"), said("hm")}, status: score.AgentError, reason: "turns: no answer after 3 replies", turns: 3},
+		{name: "no end", replies: []model.Response{said("hm"), said("hm"), said("hm")}, status: score.AgentError, reason: "turns: no end after 3 replies", turns: 3},
 		{name: "failed", replies: []model.Response{said("give up")}, status: score.AgentError, reason: "exec: nothing ran", turns: 1},
 		{name: "cut", replies: []model.Response{{Text: "done", Finish: model.FinishLength}}, status: score.AgentError, reason: "length: ", turns: 1},
 		{name: "too many tokens", replies: []model.Response{said("", "1"), said("done: 4")}, tokens: 12, status: score.AgentError, reason: "tokens: 24 were used, allowed: 12", turns: 2},

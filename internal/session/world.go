@@ -43,7 +43,7 @@ func (s *episodes) inWorld() (rollout.Episode, error) {
 	if w == nil { // a replay, which runs no programs
 		return s.inFolders(replayAgent{}, s.Config.Limits.Concurrency)
 	}
-	talk := rollout.Talk{World: w, Prompt: s.ChatPrompt(s.Images), Turns: e.Turns, Tokens: e.Tokens, Timeout: e.Timeout.Std()}
+	talk := rollout.Talk{World: w, Prompt: s.ChatPrompt(s.Images), Turns: e.Turns, Tokens: e.Tokens, Timeout: e.Timeout.Std(), Form: rollout.Form(e.Action), History: e.Shown()}
 	if w.Pure() {
 		return &rollout.Dialogue{
 			Talk: talk, Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed,
