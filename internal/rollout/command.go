@@ -100,16 +100,19 @@ func (d *dialogue) command(ctx context.Context, act world.Action, resp model.Res
 	d.did.Turns = append(d.did.Turns, trajectory.Turn{
 		Kind: trajectory.ToolCall, Action: wording.Middle(ToolAct+" "+command, maxSaid), Observation: wording.Middle(seen.Text, maxObserved),
 	})
+	if missing == "" {
+		d.commands = append(d.commands, command)
+	}
+	d.did.Answer = wording.Middle(strings.Join(d.commands, "; "), maxSaid)
 	if d.end(seen) {
-		d.did.Answer = command
 		return true, nil
 	}
-	d.answer(command, resp, seen)
+	d.remember(command, resp, seen)
 	return false, nil
 }
 
-// answer keeps a turn for the next request.
-func (d *dialogue) answer(command string, resp model.Response, seen world.Observation) {
+// remember keeps a turn for the next request.
+func (d *dialogue) remember(command string, resp model.Response, seen world.Observation) {
 	text := joinTexts(seen.Text, listChoices(seen.Choices))
 	switch {
 	case d.History > 0:

@@ -54,7 +54,9 @@ func third(at int) *float64 {
 	return &v
 }
 
-func tagged(command string) model.Response { return said("I think.\n<action> " + command + " </action>") }
+func tagged(command string) model.Response {
+	return said("I think.\n<action> " + command + " </action>")
+}
 
 func TestCommands(t *testing.T) {
 	act := func(arguments string) model.Response { return said("", arguments) }

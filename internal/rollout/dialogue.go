@@ -46,6 +46,7 @@ type dialogue struct {
 	tools    []model.Tool
 	scene    world.Scene
 	score    *float64 // the last that the world gave
+	commands []string // that were given
 	played   []string // turns of commands, as a request shows them; with History
 	failed   bool     // the world said that the target has failed
 

@@ -85,9 +85,12 @@ func newCall(n int, tool string, arguments map[string]string) ([]model.Part, err
 	return []model.Part{{Call: &model.ToolCall{ID: fmt.Sprintf("call_%d", n+1), Name: tool, Arguments: encoded}}}, nil
 }
 
-// work answers as a model that acts before it answers: inside an agent, or in a world with tools; ok is
+// work answers as a model that acts before it answers: inside an agent, or in a world; ok is
 // false when the request is not that of one. Either parts or text is the answer.
 func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bool, err error) {
+	if parts, text, ok, err = c.workByCommands(req); ok {
+		return parts, text, ok, err
+	}
 	if len(req.Tools) == 0 || len(req.Messages) == 0 {
 		return nil, "", false, nil
 	}
