@@ -193,7 +193,7 @@ func (l *loader) benchTasks(bench map[string]any, world, dir, origin string) {
 	layer := map[string]any{"tasks": map[string]any{"path": filepath.Join(data, FolderOfTasks)}}
 	docs := filepath.Join(data, FolderOfDocs)
 	info, err := os.Stat(docs)
-	if cmp.Or(world, text(l.tree, "env", "world")) == "corpus" && err == nil && info.IsDir() {
+	if reads := cmp.Or(world, text(l.tree, "env", "world")); (reads == "corpus" || reads == "textgame") && err == nil && info.IsDir() {
 		layer["env"] = map[string]any{"docs": docs}
 	}
 	l.merge(l.tree, layer, layerOrigin{file: origin}, "")

@@ -72,7 +72,7 @@ func optionsOf(with map[string]string) (o convert.Options, err error) {
 
 // converted is a task as an item. Its prompt has the parts that it has, each under a heading.
 func converted(t convert.Task) item {
-	it := item{id: t.ID, fields: map[string]any{"id": t.ID}, books: t.Books}
+	it := item{id: t.ID, fields: map[string]any{"id": t.ID}, books: t.Books, game: t.Game}
 	for name, v := range t.Fields {
 		if !slices.Contains(inPrompt(), name) {
 			it.fields[name] = v

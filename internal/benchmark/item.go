@@ -21,6 +21,7 @@ type item struct {
 	fields   map[string]any // of the task, its id too
 	pictures []picture
 	books    *convert.Books // nil: it has none
+	game     string         // its file, from the folder of games; "": it is none
 	split    task.Split     // "": by the splits of the benchmark
 	file     string         // of its row
 	row      int

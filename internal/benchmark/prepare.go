@@ -98,6 +98,7 @@ type preparation struct {
 	files     []File // of the source, with rows
 	parts     parts
 	leftOut   map[string]int
+	brought   []string // games
 	suite     *check.Suite
 	vanished  []Vanished
 }
@@ -185,6 +186,12 @@ func (p *preparation) close() error {
 // read makes tasks of the rows.
 func (p *preparation) read(sources []rowFile) error {
 	for _, src := range sources {
+		if src.whole {
+			if err := p.whole(src); err != nil {
+				return err
+			}
+			continue
+		}
 		for row, err := range dataset.Rows(p.ctx, p.from, src.name, dataset.Bounds{}) {
 			if err != nil {
 				return err
@@ -193,16 +200,31 @@ func (p *preparation) read(sources []rowFile) error {
 				return err
 			}
 		}
-		sum, size, err := digest(p.from, src.name)
-		if err != nil {
+		if err := p.sum(src); err != nil {
 			return err
 		}
-		p.files = append(p.files, File{Path: src.name, SHA256: sum, Bytes: size})
 	}
 	if len(p.spool.lines) == 0 {
 		return fmt.Errorf("%s: no row became a task (%s)", p.Folder.Where, reasons(p.leftOut))
 	}
 	return nil
+}
+
+// whole makes a task of a file. One that became none is not summed up.
+func (p *preparation) whole(src rowFile) error {
+	before := len(p.spool.lines)
+	row := dataset.Row{File: src.name, Number: 1, Fields: map[string]any{"file": src.name}}
+	if err := p.row(row, src); err != nil || len(p.spool.lines) == before {
+		return err
+	}
+	return p.sum(src)
+}
+
+// sum keeps the digest of a file of the source.
+func (p *preparation) sum(src rowFile) error {
+	sum, size, err := digest(p.from, src.name)
+	p.files = append(p.files, File{Path: src.name, SHA256: sum, Bytes: size})
+	return err
 }
 
 func reasons(leftOut map[string]int) string {
@@ -238,6 +260,9 @@ func (p *preparation) row(row dataset.Row, src rowFile) error {
 		}
 	}
 	fault, err := p.addBooks(&it)
+	if fault == "" && err == nil {
+		fault, err = p.addGame(&it)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 type rowFile struct {
 	name  string
 	split task.Split
+	whole bool // the file is a row, whose field file is its path
 }
 
 // sources finds the files with rows: those of the folder's pattern, or the splits that SkillOpt
@@ -26,6 +27,9 @@ func (p *preparation) sources() ([]rowFile, error) {
 		if err != nil || own != nil {
 			return own, err
 		}
+	}
+	if games, err := p.games(); err == nil && games != nil {
+		return games, nil
 	}
 	names, err := dataset.Files(p.ctx, p.from, p.Folder.Task.Rows, dataset.Bounds{})
 	for _, src := range p.Folder.Sources { // as they are published, and not as bench fetch lays them

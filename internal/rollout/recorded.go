@@ -17,7 +17,7 @@ type Recorded struct {
 	Turns    []trajectory.Turn
 	Failure  string // of the task's own limits
 	Answered bool   // Reply is an answer already, as environments give it
-	Scored   bool   // the environment has scored it
+	Scored   bool   // the environment or the world has scored it
 }
 
 // ReadEpisode reads the record of an episode, of an agent or of an environment.
@@ -33,7 +33,7 @@ func ReadEpisode(raw []byte) (Recorded, error) {
 		if err := json.Unmarshal(raw, &did); err != nil {
 			return Recorded{}, err
 		}
-		return Recorded{Question: did.Question, Reply: did.Answer, Turns: did.Turns, Failure: did.Failure}, nil
+		return Recorded{Question: did.Question, Reply: did.Answer, Turns: did.Turns, Failure: did.Failure, Scored: did.Score != nil}, nil
 	}
 	var did answered
 	if err := json.Unmarshal(raw, &did); err != nil {

@@ -27,10 +27,14 @@ import (
 const (
 	corpusWorld      = "corpus"
 	spreadsheetWorld = "spreadsheet"
+	gameWorld        = "textgame"
 )
 
 // InWorld reports whether the configuration names a world, in which a target acts over several turns.
 func (s *Inputs) InWorld() bool { return s.World != nil || s.Config.Env.World != "" }
+
+// WorldScores reports whether a world scores its episodes, or may: tasks need no gold and no checks then.
+func (s *Inputs) WorldScores() bool { return s.World != nil || s.Config.Env.World == gameWorld }
 
 // worksInFolders reports whether tasks are carried out in folders of their own, which checks look at.
 func (s *Inputs) worksInFolders() bool {

@@ -32,6 +32,7 @@ type Task struct {
 	// Fields are all others, for templates and checks: question, context, choices.
 	Fields map[string]any
 	Books  *Books // nil: it has no workbooks
+	Game   string // the file of the game that it is, from the folder of games; "": it is none
 }
 
 // Image is a picture that a task shows. It has content, or lies at Path.
@@ -66,12 +67,12 @@ func Named(name string) (Converter, bool) {
 
 // Names lists the converters.
 func Names() []string {
-	return []string{"babyvision", "docvqa", "livemath", "mathverse", "mmrb", "officeqa", "sealqa", "searchqa", "spreadsheetbench"}
+	return []string{"alfworld", "babyvision", "docvqa", "livemath", "mathverse", "mmrb", "officeqa", "sealqa", "searchqa", "spreadsheetbench"}
 }
 
 func converters() map[string]Converter {
 	return map[string]Converter{
-		"babyvision": BabyVision, "docvqa": DocVQA, "livemath": LiveMathTask, "mathverse": MathVerse,
+		"alfworld": ALFWorld, "babyvision": BabyVision, "docvqa": DocVQA, "livemath": LiveMathTask, "mathverse": MathVerse,
 		"mmrb": MMRB, "officeqa": OfficeQA, "sealqa": Sealqa, "searchqa": SearchQA, "spreadsheetbench": Spreadsheet,
 	}
 }

@@ -95,6 +95,7 @@ type Task struct {
 	Convert string            `yaml:"convert"` // a converter that the program brings, instead of the rest
 	With    map[string]string `yaml:"with"`    // its settings
 	Rows    string            `yaml:"rows"`    // the files with rows: a pattern; absent: rows/**
+	Each    string            `yaml:"each"`    // files that are a row each, with the field file: a pattern; absent: none
 
 	ID     string            `yaml:"id"` // templates over the fields of a row
 	Type   string            `yaml:"type"`

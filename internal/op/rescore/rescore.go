@@ -81,6 +81,9 @@ func (w *work) prepare(ctx context.Context) error {
 	if w.in.Scorer != nil {
 		return fault.Input(errors.New("a rescorer scores instead of checks: there are none to rescore by"))
 	}
+	if w.in.WorldScores() {
+		return fault.Input(errors.New("the world of the run scores its episodes: there are no checks to rescore by"))
+	}
 	w.step = -1
 	if w.filter.Step != "" {
 		step, err := w.run.ParseStep(w.filter.Step)

@@ -1,0 +1,71 @@
+package benchmark
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/dataset"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
+)
+
+// maxGame is the size of the largest game, in bytes.
+const maxGame = 16 << 20
+
+// games finds the files that are a task each; nil: the folder has none.
+func (p *preparation) games() (out []rowFile, err error) {
+	if p.Folder.Task.Each == "" {
+		return nil, nil
+	}
+	names, err := dataset.Files(p.ctx, p.from, p.Folder.Task.Each, dataset.Bounds{Files: maxBrought})
+	for _, name := range names {
+		out = append(out, rowFile{name: name, whole: true})
+	}
+	return out, err
+}
+
+// addGame brings the game of an item that has one into the folder that is made, and gives analysts the commands that win.
+// A game that is not next to the rows is looked for in env.docs when it is played.
+func (p *preparation) addGame(it *item) (fault string, err error) {
+	if it.game == "" {
+		return "", nil
+	}
+	if !filepath.IsLocal(it.game) {
+		return fmt.Sprintf("the path %q of its game leads out of the folder of games", it.game), nil
+	}
+	from := ""
+	for _, name := range []string{it.game, path.Join(config.FolderOfDocs, it.game)} {
+		if info, err := fs.Stat(p.from.FS(), name); err == nil && info.Mode().IsRegular() {
+			from = name
+			break
+		}
+	}
+	if from == "" {
+		return "", nil
+	}
+	data, err := disk.ReadIn(p.ctx, p.from, from, maxGame)
+	if err != nil {
+		if p.ctx.Err() != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s: %s", from, disk.Reason(err)), nil
+	}
+	var game struct{ Walkthrough []string }
+	if err := json.Unmarshal(data, &game); err != nil {
+		return fmt.Sprintf("%s is no game: %v", from, err), nil
+	}
+	if len(game.Walkthrough) > 0 {
+		it.fields["hidden"] = "Commands that win:\n" + strings.Join(game.Walkthrough, "; ")
+	}
+	to := path.Join(config.FolderOfDocs, it.game)
+	if slices.Contains(p.brought, to) {
+		return "", nil
+	}
+	p.brought = append(p.brought, to)
+	return "", p.bringOne(from, to)
+}
