@@ -1,0 +1,265 @@
+package textgame
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bounds of one sentence.
+const (
+	maxNesting  = 100
+	maxSentence = 64 << 10
+)
+
+// binding is a name that stands for an object, as one of a type.
+type binding struct {
+	holder
+	object int32
+	of     int // the kind that the object has here
+}
+
+// writer writes a sentence about a state.
+type writer struct {
+	*Game
+	facts, gone facts
+	out         strings.Builder
+	depth       int
+}
+
+// sentence returns the text of parts.
+func (g *Game) sentence(f, gone facts, parts []part, names []binding) (string, error) {
+	w := writer{Game: g, facts: f, gone: gone}
+	err := w.write(parts, names)
+	return w.out.String(), err
+}
+
+func (w *writer) write(parts []part, names []binding) error {
+	if w.depth++; w.depth > maxNesting {
+		return fmt.Errorf("its rules are nested more than %d deep", maxNesting)
+	}
+	defer func() { w.depth-- }()
+	for i := range parts {
+		if err := w.writePart(&parts[i], names); err != nil {
+			return err
+		}
+		if w.out.Len() > maxSentence {
+			return fmt.Errorf("a sentence is longer than %d characters", maxSentence)
+		}
+	}
+	return nil
+}
+
+func (w *writer) writePart(p *part, names []binding) error {
+	if !p.list && p.given == nil {
+		return w.writeOne(p, names)
+	}
+	all := [][]binding{names}
+	if p.given != nil {
+		all = nil
+		if err := w.ask(p.given, names, func(n []binding) bool { all = append(all, n); return true }); err != nil {
+			return err
+		}
+	}
+	if p.list && len(all) == 0 {
+		return w.writeSymbol("list_empty", names)
+	}
+	for i, found := range all {
+		var err error
+		switch {
+		case !p.list || i == 0:
+		case i == len(all)-1:
+			err = w.writeSymbol("list_last_separator", names)
+		default:
+			err = w.writeSymbol("list_separator", names)
+		}
+		if err == nil {
+			err = w.writeOne(p, found)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeOne writes a part for one answer to its query.
+func (w *writer) writeOne(p *part, names []binding) error {
+	switch {
+	case p.symbol:
+		return w.writeSymbol(p.text, names)
+	case p.expr != nil:
+		text, err := w.compute(p.expr, names)
+		w.out.WriteString(text)
+		return err
+	}
+	w.out.WriteString(p.text)
+	return nil
+}
+
+// writeSymbol writes by the first rule whose condition holds.
+func (w *writer) writeSymbol(symbol string, names []binding) error {
+	rules, known := w.grammar.rules[symbol]
+	if !known {
+		return fmt.Errorf("the grammar has no rules for #%s#", symbol)
+	}
+	for _, r := range rules {
+		holds := r.condition == nil
+		if !holds {
+			if err := w.ask(r.condition, names, func([]binding) bool { holds = true; return false }); err != nil {
+				return err
+			}
+		}
+		if holds {
+			return w.write(r.text, names)
+		}
+	}
+	return fmt.Errorf("no rule of the grammar for #%s# has a condition that holds", symbol)
+}
+
+// ask calls yield for each answer to a query, in the order of the names of objects, until it returns false.
+func (w *writer) ask(q *query, names []binding, yield func([]binding) bool) error {
+	if q.err != nil {
+		return q.err
+	}
+	for _, f := range q.facts {
+		for _, a := range f.args {
+			if k, known := w.byKind[a.kind]; !known || !w.kinds[k].declared {
+				return fmt.Errorf("the condition %q names the type %q, which the domain does not declare", q.text, a.kind)
+			}
+		}
+	}
+	w.match(q.facts, slices.Clip(names), yield)
+	return nil
+}
+
+// match finds the facts of a query one after the other.
+func (w *writer) match(query []template, names []binding, yield func([]binding) bool) bool {
+	if len(query) == 0 {
+		return yield(names)
+	}
+	t := w.table(query[0])
+	if t == nil {
+		return true
+	}
+	var order []int32
+	for i, a := range query[0].args {
+		if at := findHolder(names, a); at >= 0 {
+			if found := t.find(i, names[at].object); order == nil || len(found) < len(order) {
+				order = append([]int32{}, found...)
+			}
+		}
+	}
+	if order == nil && len(query[0].args) > 0 {
+		order = t.by[0]
+	}
+	for _, below := range []bool{false, true} { // objects of the very types first
+		for _, i := range order {
+			found, ok := w.bind(query[0].args, t.rows[i], names, below)
+			if ok && !w.match(query[1:], found, yield) {
+				return false
+			}
+		}
+	}
+	if len(query[0].args) == 0 && len(t.rows) > 0 {
+		return w.match(query[1:], names, yield)
+	}
+	return true
+}
+
+// table returns the facts that a template is about; those with not_ are removed ones. nil: there are none.
+func (w *writer) table(q template) *table {
+	all := w.facts
+	p, known := w.byName[q.predicate]
+	if name, not := strings.CutPrefix(q.predicate, "not_"); not && !known {
+		all = w.gone
+		p, known = w.byName[name]
+	}
+	if !known || w.predicates[p].arity != len(q.args) {
+		return nil
+	}
+	return all[p]
+}
+
+func findHolder(names []binding, h holder) int {
+	return slices.IndexFunc(names, func(b binding) bool { return b.holder == h })
+}
+
+// bind names the objects of a row. Different names are different objects. below says whether an object is
+// of a type below the one that is asked for.
+func (w *writer) bind(args []holder, row []int32, names []binding, below bool) (found []binding, ok bool) {
+	exact := true
+	found = names
+	for i, a := range args {
+		o, of := row[i], w.of[row[i]]
+		k := w.byKind[a.kind]
+		if !w.kinds[k].has[o] {
+			return nil, false
+		}
+		exact = exact && k == of
+		isIt := func(b binding) bool { return b.object == o && b.of == of }
+		if at := findHolder(found, a); at >= 0 {
+			if !isIt(found[at]) {
+				return nil, false
+			}
+			continue
+		}
+		if slices.ContainsFunc(found, isIt) {
+			return nil, false
+		}
+		found = append(slices.Clip(found), binding{a, o, of})
+	}
+	return found, exact != below
+}
+
+// compute returns the value of an expression.
+func (w *writer) compute(e *expression, names []binding) (text string, err error) {
+	if e.err != nil {
+		return "", e.err
+	}
+	for _, sum := range e.any {
+		text = ""
+		for _, t := range sum {
+			value, err := w.value(t, names)
+			if err == nil && !t.literal && t.field == "" && len(sum) > 1 {
+				err = fmt.Errorf("%s is an object, which + does not take", t.text)
+			}
+			if err != nil {
+				return "", fmt.Errorf("the expression %q: %w", e.text, err)
+			}
+			text += value
+		}
+		if text != "" {
+			break
+		}
+	}
+	return text, nil
+}
+
+// value returns the value of a term. Of two objects with one name it is the later one.
+func (w *writer) value(t term, names []binding) (string, error) {
+	if t.literal {
+		return t.text, nil
+	}
+	for _, b := range slices.Backward(names) {
+		if b.name != t.text {
+			continue
+		}
+		name := w.names[b.object]
+		if name == "" {
+			return "", fmt.Errorf("the object %s is in no fact and has no name", w.objects[b.object])
+		}
+		switch t.field {
+		case "", "name":
+			return name, nil
+		case "id":
+			return w.objects[b.object], nil
+		case "indefinite":
+			return "a", nil
+		case "definite":
+			return "the", nil
+		}
+		return "", fmt.Errorf("an object has no %q; %w", t.field, errNoExpression)
+	}
+	return "", fmt.Errorf("there is no %q here; %w", t.text, errNoExpression)
+}
