@@ -21,6 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/internal/textgame"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -60,6 +61,7 @@ type Inputs struct {
 
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
+	games        *textgame.World           // nil: the tasks are no games
 	office       *spreadsheet.Recalculator // computes formulas; nil: nothing does
 	bare         event.Sink                // the sink of events as it was given; nil: there is none
 }

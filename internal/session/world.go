@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -21,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
+	"github.com/seed-f4525e22/skillopt/internal/textgame"
 )
 
 // The worlds of env.world.
@@ -68,6 +70,9 @@ func (s *loader) readyWorld(ctx context.Context) error {
 		}
 		s.Contents["env.docs"] = sum
 	}
+	if e.World == gameWorld && !s.Counting { // a survey keeps less of tasks than which game they name
+		return s.sumGames(ctx, e)
+	}
 	if e.World != spreadsheetWorld || e.Recalc == string(spreadsheet.RecalcNone) || s.Replay != nil {
 		return nil
 	}
@@ -77,6 +82,22 @@ func (s *loader) readyWorld(ctx context.Context) error {
 	}
 	s.office, s.Contents["env.recalc"] = office, Digest([]byte(office.Version()))
 	s.uses("env.recalc", office.Version())
+	return nil
+}
+
+// sumGames opens the folder of games, and sums up those of the tasks.
+func (s *loader) sumGames(ctx context.Context, e config.Env) error {
+	if e.Docs == "" {
+		return fault.Input(fmt.Errorf("%s: nothing, want the folder with the games of world textgame", where(s.Loaded, "env.docs")))
+	}
+	games, err := textgame.New(e.Docs)
+	if err != nil {
+		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "env.docs"), err))
+	}
+	if s.Contents["env.docs"], err = games.Sum(ctx, s.Set.Tasks()); err != nil {
+		return fault.Input(errors.Join(err, games.Close()))
+	}
+	s.games = games
 	return nil
 }
 
@@ -114,6 +135,8 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 	switch {
 	case s.World != nil:
 		s.acts = s.World
+	case s.games != nil:
+		s.acts, s.closers = s.games, append(s.closers, s.games.Close)
 	case e.World == corpusWorld && !(s.Replay != nil && e.Mode == corpus.ModeSearch): // of which a replay has the results
 		return s.openCorpus(e)
 	case e.World == spreadsheetWorld && s.Config.Agent.Name == "" && s.Replay == nil:
