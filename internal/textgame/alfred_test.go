@@ -39,27 +39,27 @@ func alfred(t *testing.T, problem, goal string) *Game {
 	return g
 }
 
-// moment is what a player sees after a command.
-type moment struct {
+// scene is what a player sees after a command.
+type scene struct {
 	command, seen string
 	admissible    string // joined by "; "
 	won           bool
 }
 
 // follow plays commands.
-func follow(t *testing.T, g *Game, commands ...string) []moment {
+func follow(t *testing.T, g *Game, commands ...string) []scene {
 	t.Helper()
 	p, intro, err := g.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []moment{{"", intro, strings.Join(p.Admissible(), "; "), p.Won()}}
+	all := []scene{{"", intro, strings.Join(p.Admissible(), "; "), p.Won()}}
 	for _, c := range commands {
 		answer, err := p.Act(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, moment{c, answer, strings.Join(p.Admissible(), "; "), p.Won()})
+		all = append(all, scene{c, answer, strings.Join(p.Admissible(), "; "), p.Won()})
 	}
 	return all
 }
@@ -72,7 +72,7 @@ func TestAlfredMiniGame(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := alfred(t, string(problem), "put a hot mug in cabinet")
-	want := []moment{
+	want := []scene{
 		{"", "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a microwave 1, and a sidetable 1.\n\nYour task is to: put a hot mug in cabinet.", "go to cabinet 1; go to cabinet 2; go to microwave 1; go to sidetable 1; help; inventory; look", false},
 		{"go to sidetable 1", "You arrive at sidetable 1. On the sidetable 1, you see a apple 1, and a mug 2.", "examine sidetable 1; go to cabinet 1; go to cabinet 2; go to microwave 1; help; inventory; look; take apple 1 from sidetable 1; take mug 2 from sidetable 1", false},
 		{"take mug 2 from sidetable 1", "You pick up the mug 2 from the sidetable 1.", "examine mug 2; examine sidetable 1; go to cabinet 1; go to cabinet 2; go to microwave 1; help; inventory; look; move mug 2 to sidetable 1", false},
@@ -83,7 +83,7 @@ func TestAlfredMiniGame(t *testing.T) {
 		{"move mug 2 to cabinet 1", "You move the mug 2 to the cabinet 1.", "close cabinet 1; examine cabinet 1; go to cabinet 2; go to microwave 1; go to sidetable 1; help; inventory; look; take mug 2 from cabinet 1", true},
 	}
 	got := follow(t, g, "go to sidetable 1", "take mug 2 from sidetable 1", "go to microwave 1", "heat mug 2 with microwave 1", "go to cabinet 1", "open cabinet 1", "move mug 2 to cabinet 1")
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(moment{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(scene{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -103,21 +103,21 @@ func (l *logic) displayNames() []string {
 
 // Play is one time that a game is played. Its methods are called one after the other.
 type Play struct {
-	game        *Game
-	facts, gone facts
-	moves       []move
-	commands    []string // of the moves
-	admissible  []string
-	won         bool
+	game       *Game
+	state      state
+	moves      []move
+	commands   []string // of the moves
+	admissible []string
+	won        bool
 }
 
 // Start begins to play, and returns what a player sees first.
 func (g *Game) Start() (p *Play, intro string, err error) {
-	p = &Play{game: g, facts: g.initial, gone: make(facts, len(g.initial))}
-	for i := range p.gone {
-		p.gone[i] = newTable(g.predicates[i].arity, nil)
+	p = &Play{game: g, state: state{g.initial, g.initial, make(facts, len(g.initial))}}
+	for i := range g.initial {
+		p.state.gone[i] = newTable(g.predicates[i].arity, nil)
 	}
-	intro, err = g.sentence(p.facts, p.gone, []part{{text: "intro", symbol: true}}, nil)
+	intro, err = g.sentence(p.state, []part{{text: "intro", symbol: true}}, nil)
 	if err == nil {
 		err = p.update()
 	}
@@ -135,7 +135,7 @@ func (g *Game) fail(err error) error {
 // update finds what is possible now.
 func (p *Play) update() (err error) {
 	g := p.game
-	if p.moves, err = g.logic.moves(p.facts, g.reach); err != nil {
+	if p.moves, err = g.logic.moves(p.state.facts, g.reach); err != nil {
 		return err
 	}
 	p.commands = make([]string, len(p.moves))
@@ -144,14 +144,14 @@ func (p *Play) update() (err error) {
 		if !known {
 			return fmt.Errorf("the grammar has no action %s, which is possible now", m.action.name)
 		}
-		if p.commands[i], err = g.sentence(p.facts, p.gone, v.command, g.bindings(m)); err != nil {
+		if p.commands[i], err = g.sentence(p.state, v.command, g.bindings(m)); err != nil {
 			return err
 		}
 	}
 	p.admissible = slices.Clone(p.commands)
 	slices.Sort(p.admissible)
 	p.admissible = slices.Compact(p.admissible)
-	p.won = g.logic.won(p.facts)
+	p.won = g.logic.won(p.state.facts)
 	return nil
 }
 
@@ -172,10 +172,10 @@ func (p *Play) Act(command string) (answer string, err error) {
 		return Refusal, nil
 	}
 	g, m := p.game, p.moves[at]
-	if p.facts, p.gone, err = g.logic.apply(m, p.facts, p.gone, g.reach); err != nil {
+	if p.state, err = g.logic.apply(m, p.state, g.reach); err != nil {
 		return "", g.fail(err)
 	}
-	if answer, err = g.sentence(p.facts, p.gone, g.grammar.verbs[m.action.name].answer, g.bindings(m)); err == nil {
+	if answer, err = g.sentence(p.state, g.grammar.verbs[m.action.name].answer, g.bindings(m)); err == nil {
 		err = p.update()
 	}
 	return answer, g.fail(err)
@@ -186,3 +186,11 @@ func (p *Play) Admissible() []string { return p.admissible }
 
 // Won reports whether the goal holds.
 func (p *Play) Won() bool { return p.won }
+
+// Score returns 1 when the game is won, else 0.
+func (p *Play) Score() float64 {
+	if p.won {
+		return 1
+	}
+	return 0
+}

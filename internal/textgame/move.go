@@ -7,6 +7,7 @@ import (
 // move is an action with objects for its parameters.
 type move struct {
 	action *action
+	pre    *conj // the alternative of its condition that holds
 	args   []int32
 }
 
@@ -21,7 +22,7 @@ func (l *logic) moves(f facts, reach func() facts) ([]move, error) {
 			c := &a.pre[i]
 			s.each(c, func() bool {
 				if s.changes(a, c, reach) {
-					all = append(all, move{a, slices.Clone(s.values[:len(a.params)])})
+					all = append(all, move{a, c, slices.Clone(s.values[:len(a.params)])})
 				}
 				return true
 			})
@@ -35,67 +36,60 @@ func (l *logic) moves(f facts, reach func() facts) ([]move, error) {
 	return all, nil
 }
 
-// changes reports whether an effect is left of an action without those that can never do anything: the
-// addition of what its condition demands, the removal of what is added too or never holds, and what
-// has a condition that cannot hold.
+// changes reports whether an effect is left of a move.
 func (s *solver) changes(a *action, c *conj, reach func() facts) bool {
-	for i := range a.effects {
-		e := &a.effects[i]
-		if e.when != nil {
-			if s.possible(e, c, reach()) {
-				return true
-			}
-			continue
-		}
-		row := s.row(e.atom)
-		if s.idle(e, row, c) || !e.add && (s.adds(a, e.pred, row) || !s.facts[e.pred].has(row) && !reach()[e.pred].has(row)) {
-			continue
-		}
-		return true
-	}
-	return false
+	return !s.remaining(a, c, reach, func(*effect, []int32) bool { return false })
 }
 
-// idle reports whether the condition of an action demands what an effect does.
-func (s *solver) idle(e *effect, row []int32, c *conj) bool {
-	demanded := c.neg
-	if e.add {
-		demanded = c.pos
+// remaining calls yield for each effect of a move, whatever its condition, without those that can never do
+// anything: the addition of what the move demands, the removal of what it adds too, what never holds or
+// what it demands to be absent, and what has a condition that cannot hold. It ends when yield returns false,
+// and returns false then.
+func (s *solver) remaining(a *action, c *conj, reach func() facts, yield func(e *effect, row []int32) bool) bool {
+	for i := range a.effects { // those without a condition need no exploration
+		e := &a.effects[i]
+		if row := s.row(e.atom); e.when == nil && s.does(a, e, row, c, reach) && !yield(e, row) {
+			return false
+		}
 	}
-	return s.among(demanded, e.pred, row)
+	for i := range a.effects {
+		e := &a.effects[i]
+		for j := range e.when {
+			sub := *s
+			sub.facts, sub.relaxed = reach(), true
+			more := sub.each(&e.when[j], func() bool {
+				row := sub.row(e.atom)
+				return !sub.does(a, e, row, c, reach) || sub.contradicts(e, row, &e.when[j], c) || yield(e, row)
+			})
+			if !more {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// does reports whether a move can do an effect, but for its condition.
+func (s *solver) does(a *action, e *effect, row []int32, c *conj, reach func() facts) bool {
+	if e.add {
+		return !s.among(c.pos, e.pred, row)
+	}
+	added := slices.ContainsFunc(a.effects, func(o effect) bool {
+		return o.add && o.when == nil && o.pred == e.pred && slices.Equal(s.row(o.atom), row)
+	})
+	return !added && !s.among(c.neg, e.pred, row) && (s.facts[e.pred].has(row) || reach()[e.pred].has(row))
 }
 
 func (s *solver) among(atoms []atom, pred int, row []int32) bool {
 	return slices.ContainsFunc(atoms, func(a atom) bool { return a.pred == pred && slices.Equal(s.row(a), row) })
 }
 
-// adds reports whether an action adds a fact under no condition.
-func (s *solver) adds(a *action, pred int, row []int32) bool {
-	return slices.ContainsFunc(a.effects, func(e effect) bool {
-		return e.add && e.when == nil && e.pred == pred && slices.Equal(s.row(e.atom), row)
-	})
-}
-
-// possible reports whether an effect with a condition can do something in a move, now or later.
-func (s *solver) possible(e *effect, c *conj, reach facts) bool {
-	sub := *s
-	sub.facts, sub.relaxed = reach, true
-	for i := range e.when {
-		when := &e.when[i]
-		found := !sub.each(when, func() bool {
-			row := sub.row(e.atom)
-			return sub.idle(e, row, c) || !e.add && !reach[e.pred].has(row) || sub.contradicts(when, c)
-		})
-		if found {
-			return true
-		}
+// contradicts reports whether the condition of an effect cannot hold: because of what the move demands, of facts
+// that never change, or because it removes what it demands to be absent.
+func (s *solver) contradicts(e *effect, row []int32, when, c *conj) bool {
+	if !e.add && s.among(when.neg, e.pred, row) {
+		return true
 	}
-	return false
-}
-
-// contradicts reports whether a condition cannot hold together with that of its action, or where facts
-// that never change rule it out.
-func (s *solver) contradicts(when, c *conj) bool {
 	for _, a := range when.pos {
 		if s.among(c.neg, a.pred, s.row(a)) {
 			return true
@@ -110,41 +104,55 @@ func (s *solver) contradicts(when, c *conj) bool {
 	return slices.ContainsFunc(when.other, func(pair [2]int32) bool { return s.value(pair[0]) == s.value(pair[1]) })
 }
 
-// change is what a move does to the facts of a predicate.
-type change struct{ added, removed [][]int32 }
+// state is where a game is.
+type state struct {
+	facts facts // that hold
+	// The facts that sentences are about. A move changes them by all of its effects, also by those whose
+	// condition does not hold, and removes at last: so does the Python package.
+	shown facts
+	gone  facts // that moves removed, and did not add again
+}
 
-// apply returns the facts after a move, and those that were removed by moves and not added again.
-func (l *logic) apply(m move, f, gone facts, reach func() facts) (after, goneAfter facts, err error) {
+// changeSet holds what is added to the facts of predicates, and removed.
+type changeSet map[int]*struct{ added, removed [][]int32 }
+
+func (c changeSet) note(e *effect, row []int32) {
+	if c[e.pred] == nil {
+		c[e.pred] = &struct{ added, removed [][]int32 }{}
+	}
+	if e.add {
+		c[e.pred].added = append(c[e.pred].added, row)
+	} else {
+		c[e.pred].removed = append(c[e.pred].removed, row)
+	}
+}
+
+// apply returns the state after a move.
+func (l *logic) apply(m move, old state, reach func() facts) (state, error) {
 	visits := maxVisits
-	s := l.newSolver(f, m.action.vars, false, &visits)
+	s := l.newSolver(old.facts, m.action.vars, false, &visits)
 	copy(s.values, m.args)
-	changes := map[int]*change{}
+	real, shown := changeSet{}, changeSet{}
 	for i := range m.action.effects {
 		e := &m.action.effects[i]
-		s.fire(e, func(row []int32) {
-			if !e.add && !f[e.pred].has(row) && !gone[e.pred].has(row) && (s.demands(m.action, e, row) || !reach()[e.pred].has(row)) {
-				return
-			}
-			if changes[e.pred] == nil {
-				changes[e.pred] = &change{}
-			}
-			if c := changes[e.pred]; e.add {
-				c.added = append(c.added, row)
-			} else {
-				c.removed = append(c.removed, row)
-			}
-		})
+		s.fire(e, func(row []int32) { real.note(e, row) })
 	}
+	s.remaining(m.action, m.pre, reach, func(e *effect, row []int32) bool {
+		shown.note(e, row)
+		return true
+	})
 	if visits <= 0 {
-		return nil, nil, errVisits
+		return old, errVisits
 	}
-	after, goneAfter = slices.Clone(f), slices.Clone(gone)
-	for p, c := range changes {
-		after[p] = f[p].with(c.added, c.removed)
-		removed := slices.DeleteFunc(c.removed, after[p].has)
-		goneAfter[p] = gone[p].with(removed, c.added)
+	n := state{slices.Clone(old.facts), slices.Clone(old.shown), slices.Clone(old.gone)}
+	for p, c := range real {
+		n.facts[p] = n.facts[p].with(nil, c.removed).with(c.added, nil)
 	}
-	return after, goneAfter, nil
+	for p, c := range shown {
+		n.shown[p] = n.shown[p].with(c.added, nil).with(nil, c.removed)
+		n.gone[p] = n.gone[p].with(nil, c.added).with(c.removed, nil)
+	}
+	return n, nil
 }
 
 // fire calls do with each fact that an effect is about.
@@ -159,16 +167,6 @@ func (s *solver) fire(e *effect, do func(row []int32)) {
 			return true
 		})
 	}
-}
-
-// demands reports whether each condition of an action that holds needs the absence of a fact that it removes.
-func (s *solver) demands(a *action, e *effect, row []int32) bool {
-	for i := range a.pre {
-		if !s.each(&a.pre[i], func() bool { return s.among(a.pre[i].neg, e.pred, row) }) {
-			return false
-		}
-	}
-	return true
 }
 
 // explore returns all facts that moves can make true, where no move takes anything away, of the predicates

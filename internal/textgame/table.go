@@ -43,26 +43,18 @@ func (t *table) has(row []int32) bool {
 	return found
 }
 
-// with returns a table with rows more and fewer. What is both added and removed stays.
+// with returns a table with rows more and fewer; no row is both.
 func (t *table) with(added, removed [][]int32) *table {
-	contains := func(rows [][]int32, row []int32) bool {
-		return slices.ContainsFunc(rows, func(r []int32) bool { return slices.Equal(r, row) })
-	}
-	rows := make([][]int32, 0, len(t.rows)+len(added))
-	changed := false
-	for _, row := range t.rows {
-		if contains(removed, row) && !contains(added, row) {
-			changed = true
-			continue
-		}
-		rows = append(rows, row)
-	}
+	rows := slices.DeleteFunc(slices.Clone(t.rows), func(row []int32) bool {
+		return slices.ContainsFunc(removed, func(r []int32) bool { return slices.Equal(r, row) })
+	})
+	kept := len(rows)
 	for _, row := range added {
 		if !t.has(row) {
-			rows, changed = append(rows, row), true
+			rows = append(rows, row)
 		}
 	}
-	if !changed {
+	if kept == len(t.rows) && len(rows) == kept {
 		return t
 	}
 	return newTable(len(t.by), rows)

@@ -6,7 +6,8 @@
 //	answer, err := p.Act("go to desk 1") // textgame.Refusal: it is not possible
 //	p.Admissible(), p.Won()
 //
-// A World opens the game that a task names in its field game.
+// A World opens the game that a task names in its field game. Compare plays the runs of a recording that
+// tools/record_alfworld.py made with the Python package.
 //
 // Nothing of what a game is about is known here: actions, objects and sentences are the game's. What it
 // does is what the Python package does, its oddities included. Games are not trusted: their size, the depth
@@ -137,9 +138,6 @@ func (e *episode) Act(_ context.Context, a world.Action) (world.Observation, err
 	if err != nil {
 		return world.Observation{}, err
 	}
-	score := 0.0
-	if e.play.Won() {
-		score = 1
-	}
+	score := e.play.Score()
 	return world.Observation{Text: answer, Choices: e.choices(), Done: e.play.Won(), Score: &score}, nil
 }

@@ -22,14 +22,14 @@ type binding struct {
 // writer writes a sentence about a state.
 type writer struct {
 	*Game
-	facts, gone facts
-	out         strings.Builder
-	depth       int
+	state
+	out   strings.Builder
+	depth int
 }
 
 // sentence returns the text of parts.
-func (g *Game) sentence(f, gone facts, parts []part, names []binding) (string, error) {
-	w := writer{Game: g, facts: f, gone: gone}
+func (g *Game) sentence(at state, parts []part, names []binding) (string, error) {
+	w := writer{Game: g, state: at}
 	err := w.write(parts, names)
 	return w.out.String(), err
 }
@@ -169,7 +169,7 @@ func (w *writer) match(query []template, names []binding, yield func([]binding) 
 
 // table returns the facts that a template is about; those with not_ are removed ones. nil: there are none.
 func (w *writer) table(q template) *table {
-	all := w.facts
+	all := w.shown
 	p, known := w.byName[q.predicate]
 	if name, not := strings.CutPrefix(q.predicate, "not_"); not && !known {
 		all = w.gone
