@@ -79,28 +79,20 @@ func (s *Server) fail(err error, help string) error {
 	return &ServerError{URL: s.base.Scheme + "://" + s.base.Host + s.base.EscapedPath(), Err: err, Help: help}
 }
 
-// ParseURL returns the address of a server by http or https, without the path of its websocket.
-func ParseURL(address string) (url.URL, error) {
+// newBase returns the address of a server by http or https, without the path of its websocket.
+func newBase(address string) (url.URL, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return url.URL{}, errors.New("want the address of a server, such as ws://127.0.0.1:8000")
+	if err != nil {
+		return url.URL{}, cause(err)
 	}
-	switch u.Scheme {
-	case "ws":
-		u.Scheme = "http"
-	case "wss":
-		u.Scheme = "https"
-	case "http", "https":
-	default:
-		return url.URL{}, fmt.Errorf("scheme %q, allowed: ws, wss, http, https", u.Scheme)
-	}
+	u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1)
 	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/ws"), ""
 	return *u, nil
 }
 
-// Connect asks a server what its actions are. An error is a *ServerError, but for a wrong address.
+// Connect asks a server what its actions are. An error is a *ServerError, but for what is no address.
 func Connect(ctx context.Context, o Options) (*Server, error) {
-	base, err := ParseURL(o.URL)
+	base, err := newBase(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("env.url: %w", err)
 	}

@@ -257,7 +257,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-func TestParseURL(t *testing.T) {
+func TestNewBase(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"ws://h:1":            "http://h:1",
@@ -266,15 +266,13 @@ func TestParseURL(t *testing.T) {
 		"https://h/base/?k=v": "https://h/base?k=v",
 		"http://h/":           "http://h",
 	} {
-		u, err := ParseURL(address)
+		u, err := newBase(address)
 		if diff := cmp.Diff(want, u.String()); diff != "" || err != nil {
 			t.Error(address, err, diff)
 		}
 	}
-	for _, address := range []string{"", "h:1", "ftp://h", "ws:", "://"} {
-		if u, err := ParseURL(address); err == nil {
-			t.Error(address, u)
-		}
+	if u, err := newBase("://secret"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Error(u, err)
 	}
 }
 

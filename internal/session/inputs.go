@@ -61,6 +61,7 @@ type Inputs struct {
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
 	office       *spreadsheet.Recalculator // computes formulas; nil: nothing does
+	schema       string                    // digest of what the server of env.url says of its actions; "": it was not asked
 	bare         event.Sink                // the sink of events as it was given; nil: there is none
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/corpus"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/openenv"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
@@ -31,7 +32,9 @@ const (
 )
 
 // InWorld reports whether the configuration names a world, in which a target acts over several turns.
-func (s *Inputs) InWorld() bool { return s.World != nil || s.Config.Env.World != "" }
+func (s *Inputs) InWorld() bool {
+	return s.World != nil || s.Config.Env.World != "" || s.Config.Env.URL != ""
+}
 
 // WorldScores reports whether a world scores its episodes, or may: tasks need no gold and no checks then.
 func (s *Inputs) WorldScores() bool { return s.World != nil || s.Config.Env.World == gameWorld }
@@ -114,6 +117,8 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 	switch {
 	case s.World != nil:
 		s.acts = s.World
+	case e.URL != "" && s.Replay == nil:
+		return s.openServer(ctx, e)
 	case e.World == corpusWorld && !(s.Replay != nil && e.Mode == corpus.ModeSearch): // of which a replay has the results
 		return s.openCorpus(e)
 	case e.World == spreadsheetWorld && s.Config.Agent.Name == "" && s.Replay == nil:
@@ -174,6 +179,16 @@ func (s *Session) openCorpus(e config.Env) error {
 	}
 	s.acts, s.docs, s.closers = c, c, append(s.closers, c.Close)
 	return fault.Input(c.Check(s.Set.Tasks()))
+}
+
+// openServer connects to a server of OpenEnv.
+func (s *Session) openServer(ctx context.Context, e config.Env) error {
+	server, err := openenv.Connect(ctx, openenv.Options{URL: e.URL, Reward: [2]float64(e.Reward)})
+	if err != nil {
+		return fault.Input(err)
+	}
+	s.acts, s.schema = server, Digest(server.Schema())
+	return fault.Input(server.Check(s.Set.Tasks()))
 }
 
 // DescribeWorld returns what a world that was opened works with.
