@@ -37,7 +37,9 @@ func (s *Inputs) InWorld() bool {
 }
 
 // WorldScores reports whether a world scores its episodes, or may: tasks need no gold and no checks then.
-func (s *Inputs) WorldScores() bool { return s.World != nil || s.Config.Env.World == gameWorld }
+func (s *Inputs) WorldScores() bool {
+	return s.World != nil || s.Config.Env.World == gameWorld || s.Config.Env.URL != ""
+}
 
 // worksInFolders reports whether tasks are carried out in folders of their own, which checks look at.
 func (s *Inputs) worksInFolders() bool {

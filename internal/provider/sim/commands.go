@@ -25,7 +25,7 @@ var givenCommands = pattern.New(`(?m)^You have given (\d+) commands?\.`)
 func (c *Client) workByCommands(req model.Request) (parts []model.Part, text string, ok bool, err error) {
 	asked := firstUser(req.Messages)
 	byTool := slices.ContainsFunc(req.Tools, func(t model.Tool) bool { return t.Name == toolAct })
-	if !byTool && !strings.Contains(asked, "between "+openAct+" and "+closeAct) {
+	if req.Tags.Role != model.Target || !byTool && !strings.Contains(asked, "between "+openAct+" and "+closeAct) {
 		return nil, "", false, nil
 	}
 	task, err := c.task([]string{asked})
