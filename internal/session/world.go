@@ -201,6 +201,9 @@ func (s *Session) DescribeWorld() string {
 			parts = append(parts, v)
 		}
 	}
+	if s.schema != "" {
+		parts = append(parts, "a server of OpenEnv, schema "+s.schema)
+	}
 	if s.docs != nil {
 		parts = append(parts, "documents in "+s.Config.Env.Docs)
 	}
