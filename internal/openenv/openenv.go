@@ -50,6 +50,7 @@ type Server struct {
 	client   *http.Client
 	action   action
 	contents []byte
+	pause    time.Duration // before the second try, doubled after each
 }
 
 // ServerError is a fault of a server.
@@ -100,7 +101,7 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 		o.Transport = &http.Transport{TLSHandshakeTimeout: timeToConnect, DisableKeepAlives: true}
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	s := &Server{base: base, reward: o.Reward, client: &http.Client{Transport: o.Transport, Timeout: timeToConnect, CheckRedirect: stay}}
+	s := &Server{base: base, reward: o.Reward, pause: firstPause, client: &http.Client{Transport: o.Transport, Timeout: timeToConnect, CheckRedirect: stay}}
 	if s.contents, err = s.get(ctx, "schema"); err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func (*Server) Pure() bool { return false }
 
 // Open implements world.World. A server without a free session is asked a few times: others end.
 func (s *Server) Open(ctx context.Context, at world.Setting) (world.Episode, error) {
-	pause := firstPause
+	pause := s.pause
 	for try := 1; ; try++ {
 		session, err := s.connect(ctx)
 		var p *problem

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -255,6 +256,70 @@ func TestSilence(t *testing.T) {
 	if _, err := e.Start(ctx); !errors.Is(err, late) {
 		t.Error(err)
 	}
+}
+
+// TestFullServers checks that a server without a free session is asked again, and what the user reads where none gets free.
+func TestFullServers(t *testing.T) {
+	t.Parallel()
+	const full = `{"type":"error","data":{"message":"Server at capacity","code":"CAPACITY_REACHED","active_sessions":2,"max_sessions":2}}`
+	for _, c := range []struct {
+		full int32 // connections
+		want string
+	}{
+		{2, ""},
+		{100, "it has no free session (CAPACITY_REACHED): it allows 2 at a time, after 5 tries; set limits.concurrency to what the server allows, or start it with more max_concurrent_envs"},
+	} {
+		var asked atomic.Int32
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h := script{schema: textSchema, answers: []string{stateAnswer}}
+			if r.URL.Path == "/ws" && asked.Add(1) <= c.full {
+				h.early, h.answers = []string{full}, []string{"close"}
+			}
+			h.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		s, err := Connect(t.Context(), Options{URL: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.pause = time.Millisecond
+		e, err := s.Open(t.Context(), world.Setting{})
+		if err == nil {
+			_ = e.Close()
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || asked.Load() != min(c.full+1, maxTries) {
+			t.Errorf("%v after %d, want %s", err, asked.Load(), c.want)
+		}
+	}
+}
+
+// TestPingsAreAnswered checks that a server finds the client alive while a model thinks.
+func TestPingsAreAnswered(t *testing.T) {
+	t.Parallel()
+	pinged := make(chan error, 1)
+	e, err := open(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/ws" {
+			_, _ = io.WriteString(w, textSchema)
+			return
+		}
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.CloseNow() }()
+		_, _, _ = c.Read(r.Context())
+		_ = c.Write(r.Context(), websocket.MessageText, []byte(stateAnswer))
+		ctx, cancel := context.WithTimeout(c.CloseRead(context.Background()), 10*time.Second)
+		defer cancel()
+		pinged <- c.Ping(ctx)
+	}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-pinged; err != nil {
+		t.Error(err)
+	}
+	_ = e.Close()
 }
 
 func TestNewBase(t *testing.T) {

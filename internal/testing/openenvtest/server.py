@@ -6,12 +6,21 @@ import sys
 
 import uvicorn
 from openenv.core.env_server import Action, Environment, Observation, State, create_fastapi_app
+from pydantic import field_validator
+from pydantic_core import PydanticCustomError
 
 BUOYS = ["north", "south", "east", "west"]
 
 
 class Order(Action):
     text: str
+
+    @field_validator("text")
+    @classmethod
+    def polite(cls, text):
+        if text == "now":
+            raise PydanticCustomError("tone", "harbours do not hurry")  # a ValueError would end the session, in 0.10.0
+        return text
 
 
 class View(Observation):
