@@ -90,6 +90,8 @@ type Env struct {
 	Python  string    `key:"python" doc:"the interpreter that runs the programs of world spreadsheet, where it is not the first python3 that has openpyxl and pandas" class:"operational"`
 	Recalc  string    `key:"recalc" doc:"which formulas of a workbook LibreOffice computes before it is compared: none (as SkillOpt does: a formula without a cached value is empty), missing (those without a cached value) or all" enum:"none,missing,all"`
 	Search  EnvSearch `key:"search"`
+	URL     string    `key:"url" doc:"a server of OpenEnv that the target acts in, such as ws://127.0.0.1:8000: an episode of a task is one session, reset with the seed and the task's field reset"`
+	Reward  []float64 `key:"reward" doc:"the rewards of env.url that are a score of 0 and of 1, where the server has others than 0 and 1; what is outside of them counts as the nearer one"`
 }
 
 // HistoryChat is env.history where requests show all turns.

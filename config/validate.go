@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -314,6 +315,8 @@ func (d *decoder) agent(c *Config) {
 	switch {
 	case c.Agent.Name != "" && len(c.Env.Command) > 0:
 		d.fail("agent.name", c.Agent.Name+" with env.command", "an agent or an environment, not both", "")
+	case c.Agent.Name != "" && c.Env.URL != "":
+		d.fail("agent.name", c.Agent.Name+" with env.url", "an agent or a server that a model acts in, not both", "")
 	case c.Agent.Name == "custom" && len(c.Agent.Custom) == 0:
 		d.fail("agent.custom", "nothing", "how the agent is started and its output read, see docs/agents.md", "")
 	case c.Agent.Name == "builtin" && !c.Agent.Gateway:
@@ -329,6 +332,12 @@ func (d *decoder) world(e Env) {
 	switch {
 	case e.World != "" && len(e.Command) > 0:
 		d.fail("env.world", e.World+" with env.command", "a world or a program, not both", "")
+	case e.URL != "" && (e.World != "" || len(e.Command) > 0):
+		d.fail("env.url", "a server with env.world or env.command", "one of them", "")
+	case e.URL != "" && !isServer(e.URL):
+		d.fail("env.url", "no address of a server", "ws, wss, http or https, such as ws://127.0.0.1:8000", "")
+	case len(e.Reward) != 2 || !(e.Reward[0] < e.Reward[1]):
+		d.fail("env.reward", fmt.Sprint(e.Reward), "two numbers, the lower one first, such as [0, 1]", "")
 	case e.World == "" && e.Mode != "":
 		d.fail("env.mode", e.Mode+" without env.world", "nothing, or the world that it is a mode of", "")
 	case e.World != "" && e.Mode != "" && !slices.Contains(modes, e.Mode):
@@ -340,6 +349,12 @@ func (d *decoder) world(e Env) {
 	case e.Mode == "search" && e.Search.URL == "":
 		d.fail("env.search.url", "nothing with env.mode search", "the address of an endpoint of your own that searches", "")
 	}
+}
+
+// isServer reports whether a text is the address of a server.
+func isServer(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme)
 }
 
 // document checks how the trained document gets into a workspace.

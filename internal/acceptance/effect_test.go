@@ -69,7 +69,7 @@ func TestEveryKeyHasAnEffect(t *testing.T) {
 func effects() map[string]effect {
 	all := map[string]effect{}
 	for _, part := range []map[string]effect{
-		taskEffects(), worldEffects(), benchEffects(), modelEffects(model.Target), modelEffects(model.Optimizer), judgeEffects(), trainEffects(), stageEffects(), limitEffects(), runEffects(), sleepEffects(),
+		taskEffects(), worldEffects(), serverEffects(), benchEffects(), modelEffects(model.Target), modelEffects(model.Optimizer), judgeEffects(), trainEffects(), stageEffects(), limitEffects(), runEffects(), sleepEffects(),
 	} {
 		for key, e := range part {
 			all[key] = e

@@ -34,7 +34,7 @@ func (s *loader) compareTasks(context.Context) (err error) {
 // shown returns what the target gets of a task. What an environment makes of nothing, or
 // scores without gold and checks, is a task of its own.
 func (s *loader) shown(t task.Task) (similar.Ask, error) {
-	if s.OwnEnv() {
+	if s.OwnEnv() || s.WorldScores() {
 		of := []any{t.Type, t.Data}
 		if len(t.Gold) == 0 && len(t.Checks) == 0 || t.Prompt == "" && len(t.Data) == 0 {
 			of = append(of, t.ID)

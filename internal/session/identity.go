@@ -43,6 +43,9 @@ func (s *Inputs) Identity() (map[string]string, error) {
 		}
 		id["env.command files"] = sum
 	}
+	if s.schema != "" { // no part of an outcome's context: a replay asks no server
+		id["schema of env.url"] = s.schema
+	}
 	if files := s.Commands().Scripts(); len(files) > 0 {
 		sum, err := digestFiles(s.Loaded.Dir, files)
 		if err != nil {

@@ -63,6 +63,7 @@ type Inputs struct {
 	isolated     func() bool
 	games        *textgame.World           // nil: the tasks are no games
 	office       *spreadsheet.Recalculator // computes formulas; nil: nothing does
+	schema       string                    // digest of what the server of env.url says of its actions; "": it was not asked
 	bare         event.Sink                // the sink of events as it was given; nil: there is none
 }
 

@@ -222,7 +222,7 @@ func (s *Session) AsRecorded(r *run.Run) *Session {
 	in.Config.Telemetry = config.Telemetry{} // it happened once
 	models := *s.Models
 	models.in = &in
-	return &Session{Inputs: &in, Models: &models, Run: r, known: s.known, borrowed: true}
+	return &Session{Inputs: &in, Models: &models, Run: r, known: s.known, acts: s.acts, docs: s.docs, borrowed: true}
 }
 
 // Close ends what is wired, and closes the models and the run. It may be called again,

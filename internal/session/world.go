@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/corpus"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/openenv"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
@@ -33,7 +34,9 @@ const (
 )
 
 // InWorld reports whether the configuration names a world, in which a target acts over several turns.
-func (s *Inputs) InWorld() bool { return s.World != nil || s.Config.Env.World != "" }
+func (s *Inputs) InWorld() bool {
+	return s.World != nil || s.Config.Env.World != "" || s.Config.Env.URL != ""
+}
 
 // WorldScores reports whether a world scores its episodes, or may: tasks need no gold and no checks then.
 func (s *Inputs) WorldScores() bool {
@@ -139,6 +142,8 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 		s.acts = s.World
 	case s.games != nil:
 		s.acts, s.closers = s.games, append(s.closers, s.games.Close)
+	case e.URL != "" && s.Replay == nil:
+		return s.openServer(ctx, e)
 	case e.World == corpusWorld && !(s.Replay != nil && e.Mode == corpus.ModeSearch): // of which a replay has the results
 		return s.openCorpus(e)
 	case e.World == spreadsheetWorld && s.Config.Agent.Name == "" && s.Replay == nil:
@@ -201,6 +206,16 @@ func (s *Session) openCorpus(e config.Env) error {
 	return fault.Input(c.Check(s.Set.Tasks()))
 }
 
+// openServer connects to a server of OpenEnv.
+func (s *Session) openServer(ctx context.Context, e config.Env) error {
+	server, err := openenv.Connect(ctx, openenv.Options{URL: e.URL, Reward: [2]float64(e.Reward)})
+	if err != nil {
+		return fault.Input(err)
+	}
+	s.acts, s.schema = server, Digest(server.Schema())
+	return fault.Input(server.Check(s.Set.Tasks()))
+}
+
 // DescribeWorld returns what a world that was opened works with.
 func (s *Session) DescribeWorld() string {
 	var parts []string
@@ -208,6 +223,9 @@ func (s *Session) DescribeWorld() string {
 		if v, err := strconv.Unquote(s.Versions[what+".version"]); err == nil {
 			parts = append(parts, v)
 		}
+	}
+	if s.schema != "" {
+		parts = append(parts, "a server of OpenEnv, schema "+s.schema)
 	}
 	if s.docs != nil {
 		parts = append(parts, "documents in "+s.Config.Env.Docs)

@@ -67,9 +67,9 @@ func (e *examiner) worker(ctx context.Context) {
 			e.prove(ctx, info)
 		}
 	}
-	if e.session.Config.Env.World != "" {
+	if c := e.session.Config.Env; c.World != "" || c.URL != "" {
 		err := e.session.RequireWorld(ctx)
-		e.add("world "+e.session.Config.Env.World, e.session.DescribeWorld(), err, "")
+		e.add("world "+cmp.Or(c.World, "env.url"), e.session.DescribeWorld(), err, "")
 	}
 	commands := e.session.Needs().Command
 	if e.session.Config.Agent.Name == "" && !commands {
