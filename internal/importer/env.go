@@ -26,13 +26,14 @@ func (k EnvKey) reads(name string) bool { return k.Envs == nil || slices.Contain
 
 // The environments whose keys are known.
 const (
+	alfworld    = "alfworld"
 	officeQA    = "officeqa"
 	spreadsheet = "spreadsheetbench"
 )
 
 // knownEnvs are the environments that SkillOpt has the program of: what they read is known.
 func knownEnvs() []string {
-	return []string{"alfworld", "docvqa", "livemathematicianbench", officeQA, "searchqa", spreadsheet}
+	return []string{alfworld, "docvqa", "livemathematicianbench", officeQA, "searchqa", spreadsheet}
 }
 
 // EnvKeys returns the table: each key of env, and those of evaluation that take some tasks of a split.
@@ -41,7 +42,7 @@ func EnvKeys() []EnvKey {
 	questions := []string{"docvqa", "livemathematicianbench", "searchqa"}
 	math := []string{"livemathematicianbench"}
 	return []EnvKey{
-		{Key: "env.name", To: []string{"bench.name", "env.world"}, Note: "env.world for officeqa (corpus) and spreadsheetbench (spreadsheet); an environment of your own is a program: env.command"},
+		{Key: "env.name", To: []string{"bench.name", "env.world"}, Note: "env.world for alfworld (textgame), officeqa (corpus) and spreadsheetbench (spreadsheet); an environment of your own is a program: env.command"},
 		{Key: "env.skill_init", To: []string{"skill"}},
 		{Key: "env.out_root", To: []string{"run.dir"}, Note: "there the folder of one run, here of all runs"},
 		{Key: "env.split_mode", Note: "tasks in folders for train, val and test are taken as they are divided"},
@@ -50,11 +51,11 @@ func EnvKeys() []EnvKey {
 		{Key: "env.split_ratio", To: []string{"split.ratio"}},
 		{Key: "env.split_seed", To: []string{"split.seed"}},
 		{Key: "env.split_output_dir", Note: "the seed gives the same split again"},
-		{Key: "env.limit", Envs: []string{"alfworld", "docvqa", "livemathematicianbench", officeQA, "searchqa"}, To: []string{"tasks.limit"}},
+		{Key: "env.limit", Envs: []string{alfworld, "docvqa", "livemathematicianbench", officeQA, "searchqa"}, To: []string{"tasks.limit"}},
 		{Key: "evaluation.sel_env_num", Note: "tasks.limit limits all three splits alike", same: []any{int64(0)}},
 		{Key: "evaluation.test_env_num", Note: "tasks.limit limits all three splits alike", same: []any{int64(0)}},
 		{Key: "env.workers", To: []string{"limits.concurrency"}, Note: "the largest of the pools"},
-		{Key: "env.max_api_workers", Envs: []string{"alfworld"}, To: []string{"limits.concurrency"}, Note: "the largest of the pools"},
+		{Key: "env.max_api_workers", Envs: []string{alfworld}, To: []string{"limits.concurrency"}, Note: "the largest of the pools"},
 		{Key: "env.max_completion_tokens", To: []string{"models.target.max_tokens"}, Note: "not for agents, which have a limit of their own"},
 		{Key: "env.exec_timeout", Envs: questions, To: []string{"models.target.timeout", "agent.timeout"}},
 		{Key: "env.exec_timeout", Envs: sheets, To: []string{"env.timeout", "agent.timeout"}, Note: "of a whole task"},
@@ -78,13 +79,13 @@ func EnvKeys() []EnvKey {
 		{Key: "env.shuffle_choices", Envs: math, Note: "choices are always shuffled here", same: []any{true}},
 		{Key: "env.use_theorem", Envs: math, Note: "the theorem is not shown here", same: []any{false}},
 		{Key: "env.use_sketch", Envs: math, Note: "the sketch of the proof is not shown here", same: []any{false}},
-		{Key: "env.max_steps", Envs: []string{"alfworld"}, Note: "there is no such benchmark here"},
+		{Key: "env.max_steps", Envs: []string{alfworld}, To: []string{"env.turns"}, Note: "a reply without a command is a turn too"},
 		{Key: "env.max_num_results", Envs: []string{}, Note: "no environment of SkillOpt reads it"},
 		{Key: "env.history_length", Envs: []string{}, Note: "no environment of SkillOpt reads it"},
 	}
 }
 
-// environment reports which keys the environment does not read, and converts those of the two in
+// environment reports which keys the environment does not read, and converts those of the three in
 // which a target acts over several turns.
 func (c *converter) environment() {
 	name := strings.ToLower(c.text("env"))
@@ -138,7 +139,7 @@ func (c *converter) settle(flat string, state State, note string) {
 
 // act converts the keys of a world. An agent acts in a workspace of its own instead.
 func (c *converter) act(name string) {
-	if name != officeQA && name != spreadsheet {
+	if !slices.Contains([]string{alfworld, officeQA, spreadsheet}, name) {
 		return
 	}
 	_, target := RoleBackends(c.text("model_backend"), c.text("optimizer_backend"), c.text("target_backend"))
@@ -153,11 +154,22 @@ func (c *converter) act(name string) {
 		}
 		return
 	}
-	if name == officeQA {
+	switch name {
+	case officeQA:
 		c.corpus()
-		return
+	case alfworld:
+		c.games()
+	default:
+		c.workbooks()
 	}
-	c.workbooks()
+}
+
+// games converts the keys of alfworld.
+func (c *converter) games() {
+	c.add("env.world", "textgame", "the world of "+alfworld)
+	c.turns("max_steps", true, 50)
+	c.add("env.history", "2", "SkillOpt's default")
+	c.add("env.docs", "${ALFWORLD_DATA}", "where SkillOpt looks for games; ~/.cache/alfworld where the variable is not set")
 }
 
 // actingKeys are those of which something in env is made.

@@ -35,8 +35,7 @@ var tiers = [][]string{
 	},
 	{"internal/sleep/harvest", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
 	{
-		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus", "internal/spreadsheet", "internal/textgame",
-		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus", "internal/spreadsheet", "internal/openenv",
+		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus", "internal/spreadsheet", "internal/textgame", "internal/openenv",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",

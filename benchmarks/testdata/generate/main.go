@@ -33,6 +33,7 @@ func main() {
 		{"sealqa", sealqa},
 		{"officeqa", officeqa},
 		{"spreadsheetbench", spreadsheetbench},
+		{"alfworld", alfworld},
 	} {
 		dir := folder(filepath.Join(f.name, "fixture"))
 		if err := os.RemoveAll(string(dir)); err != nil {
