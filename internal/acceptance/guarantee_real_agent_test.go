@@ -194,7 +194,7 @@ func trainRealAgent(t *testing.T, name, program, served, api string) {
 	server := startCounting(t, deterministicWorld(t))
 	cfg := agentConfig(t)
 	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
-	cfg.Train.BatchSize, cfg.Edits.Budget, cfg.Edits.MinBudget = 4, 1, 1
+	cfg.Train.BatchSize, cfg.Train.Epochs = 4, 4
 	// The simulated optimizer is lucky or not by the words of its prompt, and agents name
 	// the folder in their system message that they were installed in.
 	cfg.Reflect.View = config.ViewTask
@@ -206,7 +206,7 @@ func trainRealAgent(t *testing.T, name, program, served, api string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum.Test.Seed == nil || sum.Test.Best == nil || sum.Test.Best.Hard < sum.Test.Seed.Hard+0.3 {
+	if sum.Test.Seed == nil || sum.Test.Best == nil || sum.Test.Seed.Hard > 0 || sum.Test.Best.Hard < 1 {
 		t.Errorf("test scores: seed %+v, best %+v", sum.Test.Seed, sum.Test.Best)
 	}
 	calls, usage := server.seen()
