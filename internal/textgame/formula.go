@@ -55,12 +55,8 @@ func (c *compiler) enter(n node) ([]typed, error) {
 		if t.name[0] != '?' {
 			return nil, newError(t.line, "found %s, expected a variable such as ?x", t.name)
 		}
-		k, err := c.kind(t.kind)
-		if err != nil {
-			return nil, err
-		}
 		c.scope = append(c.scope, scoped{t.name, int32(len(c.vars))})
-		c.vars = append(c.vars, k)
+		c.vars = append(c.vars, c.kind(t.kind))
 	}
 	return names, nil
 }
@@ -84,7 +80,8 @@ func (c *compiler) formula(n node, negated bool) ([]conj, error) {
 		}
 	case "imply":
 		if len(rest) == 2 {
-			return c.imply(rest[0], rest[1], negated)
+			left := node{list: []node{{word: "not"}, rest[0]}, line: n.line}
+			return c.formulas([]node{left, rest[1]}, negated, negated)
 		}
 	case "exists", "forall":
 		if len(rest) == 2 {
@@ -138,21 +135,6 @@ func product(a, b []conj, line int) ([]conj, error) {
 		}
 	}
 	return both, nil
-}
-
-func (c *compiler) imply(a, b node, negated bool) ([]conj, error) {
-	left, err := c.formula(a, !negated)
-	if err != nil {
-		return nil, err
-	}
-	right, err := c.formula(b, negated)
-	if err != nil {
-		return nil, err
-	}
-	if negated {
-		return product(left, right, a.line)
-	}
-	return append(left, right...), nil
 }
 
 // quantified compiles exists, or a forall as one that no counterexample refutes.

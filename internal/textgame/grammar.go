@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // grammar is how a game speaks: rules for sentences, and for each action its command and its answer.
@@ -153,65 +153,43 @@ type token struct {
 	line int
 }
 
-// scanner reads tokens. A # begins a comment between them.
+// scanner reads tokens.
 type scanner struct {
 	text string
 	line int
 }
 
+var (
+	// skipPattern is what tokens have between them: white space, and comments.
+	skipPattern  = pattern.New(`^(?:\s+|#.*)*`)
+	tokenPattern = pattern.New(`^(?:("""(?s:.*?)""")|("[^"]*")|([\pL\pN_/-]+)|(::|[^"])|$)`)
+)
+
 func (s *scanner) next() (token, error) {
-	s.skip()
-	t := token{kind: tokenMark, line: s.line}
-	quote := ""
-	for _, q := range []string{`"""`, `"`} {
-		if quote == "" && strings.HasPrefix(s.text, q) {
-			quote = q
-		}
-	}
-	switch n := strings.IndexFunc(s.text, func(r rune) bool { return !isName(r) && r != '/' && r != '-' }); {
-	case s.text == "":
-		t.kind = tokenEnd
-	case quote != "":
-		text, _, closed := strings.Cut(s.text[len(quote):], quote)
-		if !closed {
-			return t, newError(s.line, "a text that begins with %s is not closed", quote)
-		}
-		t.kind, t.text = map[bool]string{true: tokenBlock, false: tokenString}[len(quote) == 3], text
-		s.advance(len(text) + 2*len(quote))
-	case n != 0:
-		t.kind, t.text = tokenName, s.text
-		if n > 0 {
-			t.text = s.text[:n]
-		}
-		s.advance(len(t.text))
-	case strings.HasPrefix(s.text, "::"):
-		t.text = "::"
-		s.advance(2)
+	s.advance(len(skipPattern.FindString(s.text)))
+	t := token{line: s.line}
+	m := tokenPattern.FindStringSubmatch(s.text)
+	switch {
+	case m == nil:
+		return t, newError(s.line, "a text in quotes is not closed")
+	case m[1] != "":
+		t.kind, t.text = tokenBlock, m[1][3:len(m[1])-3]
+	case m[2] != "":
+		t.kind, t.text = tokenString, m[2][1:len(m[2])-1]
+	case m[3] != "":
+		t.kind, t.text = tokenName, m[3]
+	case m[4] != "":
+		t.kind, t.text = tokenMark, m[4]
 	default:
-		_, n := utf8.DecodeRuneInString(s.text)
-		t.text = s.text[:n]
-		s.advance(n)
+		t.kind = tokenEnd
 	}
+	s.advance(len(m[0]))
 	return t, nil
 }
-
-func isName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 func (s *scanner) advance(n int) {
 	s.line += strings.Count(s.text[:n], "\n")
 	s.text = s.text[n:]
-}
-
-// skip leaves out white space and comments.
-func (s *scanner) skip() {
-	for {
-		s.advance(len(s.text) - len(strings.TrimLeftFunc(s.text, unicode.IsSpace)))
-		if !strings.HasPrefix(s.text, "#") {
-			return
-		}
-		comment, _, _ := strings.Cut(s.text, "\n")
-		s.advance(len(comment))
-	}
 }
 
 // expect reads a token of a kind, and with a text unless it is "".

@@ -117,9 +117,8 @@ func parseDefinition(text, kind string) ([]node, error) {
 
 // typed is a name with its type.
 type typed struct {
-	name string
-	kind node
-	line int
+	name, kind string
+	line       int
 }
 
 // readTyped reads a list such as "a b - t c": c has the type object.
@@ -130,12 +129,12 @@ func readTyped(list []node) (names []typed, err error) {
 		case n.list != nil:
 			return nil, newError(n.line, "found %s, expected a name", n)
 		case n.word != "-":
-			names = append(names, typed{n.word, node{word: "object"}, n.line})
+			names = append(names, typed{n.word, "object", n.line})
 		case i+1 == len(list):
 			return nil, newError(n.line, "a type is missing after -")
 		default:
 			for i++; untyped < len(names); untyped++ {
-				names[untyped].kind = list[i]
+				names[untyped].kind = list[i].String()
 			}
 		}
 	}
@@ -174,13 +173,9 @@ func (l *logic) readKinds(list []node) error {
 		return err
 	}
 	for _, n := range names {
-		k, err := l.kind(n.kind)
-		if err != nil {
-			return err
-		}
-		at, _ := l.kind(node{word: n.name})
+		at, parent := l.kind(n.name), l.kind(n.kind)
 		if l.kinds[at].declared = true; at != root {
-			l.kinds[at].parent = k
+			l.kinds[at].parent = parent
 		}
 	}
 	for at := range l.kinds {
@@ -195,33 +190,15 @@ func (l *logic) readKinds(list []node) error {
 	return nil
 }
 
-// kind returns the number of a type. One that is not declared has no objects; (either a b) has those of both.
-func (l *logic) kind(n node) (int, error) {
-	name := n.String()
-	if at, known := l.byKind[name]; known {
-		return at, nil
+// kind returns the number of a type. One that is not declared has no objects, and neither has (either a b).
+func (l *logic) kind(name string) int {
+	at, known := l.byKind[name]
+	if !known {
+		at = len(l.kinds)
+		l.kinds = append(l.kinds, kind{name: name, has: make([]bool, len(l.objects))})
+		l.byKind[name] = at
 	}
-	if n.list != nil && n.head() != "either" {
-		return 0, newError(n.line, "found %s, expected a type or (either TYPE ...)", n)
-	}
-	k := kind{name: name, has: make([]bool, len(l.objects))}
-	for _, part := range n.rest() {
-		other, err := l.kind(part)
-		if err != nil {
-			return 0, err
-		}
-		for _, o := range l.kinds[other].members {
-			k.has[o] = true
-		}
-	}
-	for o, has := range k.has {
-		if has {
-			k.members = append(k.members, int32(o))
-		}
-	}
-	l.kinds = append(l.kinds, k)
-	l.byKind[name] = len(l.kinds) - 1
-	return len(l.kinds) - 1, nil
+	return at
 }
 
 // predicate returns the number of a predicate, which is declared by its first use.
@@ -269,11 +246,8 @@ func (l *logic) readObjects(all []typed, parts []node) error {
 		if i > 0 && all[i-1].name == o.name {
 			return newError(o.line, "the object %s is declared twice", o.name)
 		}
-		k, err := l.kind(o.kind)
-		switch {
-		case err != nil:
-			return err
-		case !l.kinds[k].declared:
+		k := l.kind(o.kind)
+		if !l.kinds[k].declared {
 			return newError(o.line, "the object %s has the type %s, which the domain does not declare", o.name, o.kind)
 		}
 		l.byObject[o.name] = int32(i)

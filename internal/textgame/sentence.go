@@ -17,93 +17,40 @@ type part struct {
 	list   bool        // what is written for the answers is joined to a list
 }
 
+// The pieces of sentences. White space between the marks of a piece is a tab, as the Python package has it.
+const (
+	symbolPiece = `#\t*([\pL\pN_()/!<>\s,.-]+)#`
+	givenPiece  = `\{\t*(?:` + symbolPiece + `|([^\t#|\[\]{}\n<>][^|\[\]{}\n<>]*))(?:\s*\|\s*([^;|{}\n\[\]#]+))?\t*\}`
+	plainPiece  = `[^;|"<>\[\]#{}]*`
+)
+
+var (
+	// startPattern is what a sentence may begin with that is left out: white space, and lines of comments.
+	startPattern = pattern.New(`^(?:\s*\n|//.*\n)*(?://.*|\s*)`)
+	// partPattern has groups for a list, its symbol, expression and query; the same of no list; a symbol; texts.
+	partPattern = pattern.New(`^\t*(?:(\[)\t*` + givenPiece + `\t*\]|` + givenPiece + `|` + symbolPiece + `|"(` + plainPiece + `)"|([^\t;|"<>\[\]#{}]` + plainPiece + `))`)
+)
+
 // parseSentence reads a sentence. It ends at what is none, as published games rely on.
 func parseSentence(text string) []part {
-	text = trimStart(text)
+	text = text[len(startPattern.FindString(text)):]
 	parts := []part{}
-	for text != "" {
-		p, rest, ok := parsePart(text)
-		if !ok {
-			break
-		}
-		parts, text = append(parts, p), rest
-	}
-	return parts
-}
-
-// trimStart leaves out white space and // comments at the very start.
-func trimStart(text string) string {
 	for {
-		text = strings.TrimLeft(text, " \t\n\r\f\v")
-		if !strings.HasPrefix(text, "//") {
-			return text
+		m := partPattern.FindStringSubmatch(text)
+		if m == nil {
+			return parts
 		}
-		_, text, _ = strings.Cut(text, "\n")
-	}
-}
-
-// parsePart reads the first piece of a text.
-func parsePart(text string) (p part, rest string, ok bool) {
-	text = strings.TrimLeft(text, "\t")
-	if text == "" {
-		return p, "", false
-	}
-	switch text[0] {
-	case '[':
-		p, rest, ok = parseGiven(strings.TrimLeft(text[1:], "\t"))
-		p.list = true
-		rest, closed := strings.CutPrefix(strings.TrimLeft(rest, "\t"), "]")
-		return p, rest, ok && closed
-	case '{':
-		return parseGiven(text)
-	case '#':
-		return parseSymbol(text)
-	case '"':
-		end := strings.IndexAny(text[1:], `;|"<>[]#{}`)
-		if end < 0 || text[1+end] != '"' {
-			return p, "", false
+		p := part{list: m[1] != "", given: parseQuery(m[4] + m[7])}
+		switch symbol, expr := m[2]+m[5]+m[8], m[3]+m[6]; {
+		case symbol != "":
+			p.text, p.symbol = symbol, true
+		case expr != "":
+			p.expr = parseExpression(expr)
+		default:
+			p.text = m[9] + m[10]
 		}
-		return part{text: text[1 : 1+end]}, text[end+2:], true
+		parts, text = append(parts, p), text[len(m[0]):]
 	}
-	end := strings.IndexAny(text, `;|"<>[]#{}`)
-	if end < 0 {
-		end = len(text)
-	}
-	return part{text: text[:end]}, text[end:], end > 0
-}
-
-// parseSymbol reads "#name#".
-func parseSymbol(text string) (p part, rest string, ok bool) {
-	text, ok = strings.CutPrefix(text, "#")
-	name, rest, closed := strings.Cut(strings.TrimLeft(text, "\t"), "#")
-	other := strings.IndexFunc(name, func(r rune) bool { return !isName(r) && !strings.ContainsRune("()/!<>-,. \t\n\r\f\v", r) })
-	return part{text: name, symbol: true}, rest, ok && closed && name != "" && other < 0
-}
-
-// parseGiven reads "{expression}", "{expression | query}" or "{#symbol# | query}".
-func parseGiven(text string) (p part, rest string, ok bool) {
-	text, ok = strings.CutPrefix(text, "{")
-	if !ok {
-		return p, "", false
-	}
-	text = strings.TrimLeft(text, "\t")
-	if p, rest, ok = parseSymbol(text); !ok {
-		end := strings.IndexAny(text, "|[]{}\n<>")
-		if end <= 0 {
-			return p, "", false
-		}
-		p, rest = part{expr: parseExpression(text[:end])}, text[end:]
-	}
-	if condition, found := strings.CutPrefix(strings.TrimLeft(rest, " \t\n\r\f\v"), "|"); found {
-		condition = strings.TrimLeft(condition, " \t\n\r\f\v")
-		end := strings.IndexAny(condition, ";|{}\n[]#")
-		if end <= 0 {
-			return p, "", false
-		}
-		p.given, rest = parseQuery(condition[:end]), condition[end:]
-	}
-	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, "\t"), "}")
-	return p, rest, ok
 }
 
 // The pieces of queries and expressions.

@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"weak"
 
@@ -132,9 +133,9 @@ func (e *episode) choices() []string {
 }
 
 // Act implements world.Episode. A command that is not possible changes nothing, and is answered like in the
-// Python package.
+// Python package. Commands are in lower case there.
 func (e *episode) Act(_ context.Context, a world.Action) (world.Observation, error) {
-	answer, err := e.play.Act(a.Text)
+	answer, err := e.play.Act(strings.ToLower(a.Text))
 	if err != nil {
 		return world.Observation{}, err
 	}
