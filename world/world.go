@@ -50,6 +50,7 @@ type Scene struct {
 	// out of the reply: Action.Text is the command alone, and Action.Call is nil.
 	Acts    bool
 	Choices []string // with Acts: the commands that are possible now; nil: unknown
+	Hidden  string   // how it can be done, for analysts; the target does not see it; "" unknown
 	// Scores says that the world scores its episodes: see Observation.Score. An episode that ends without a
 	// score is not measured then.
 	Scores bool

@@ -76,16 +76,24 @@ func TestKillDialogueChild(t *testing.T) {
 	trained(t, l.Config, dir, skillopt.WithLoaded(l), skillopt.WithClient(model.Target, "paying", p))
 }
 
-// A run whose target searches documents, killed 20 times in the middle of dialogues, pays for no reply twice, and ends
+// A run whose target searches documents, or plays games, killed 20 times in the middle of dialogues, pays for no reply twice, and ends
 // with the results of a run that was not killed.
 func TestKilledDialoguesPayForNoReplyTwice(t *testing.T) {
 	t.Parallel()
+	for _, name := range []string{"officeqa", "alfworld"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killDialogues(t, preparedFixture(t, name))
+		})
+	}
+}
+
+func killDialogues(t *testing.T, bench string) {
 	const kills = 20
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	bench := preparedFixture(t, "officeqa")
 	start := func(dir string, left int) error {
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestKillDialogueChild$", "-test.v=false")
 		cmd.Env = append(os.Environ(), childBench+"="+bench, childDir+"="+dir, childLast+"="+strconv.Itoa(left))

@@ -1,21 +1,15 @@
 package benchmark
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/dataset"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
-
-// maxGame is the size of the largest game, in bytes.
-const maxGame = 16 << 20
 
 // games finds the files that are a task each; nil: the folder has none.
 func (p *preparation) games() (out []rowFile, err error) {
@@ -29,8 +23,7 @@ func (p *preparation) games() (out []rowFile, err error) {
 	return out, err
 }
 
-// addGame brings the game of an item that has one into the folder that is made, and gives analysts the commands that win.
-// A game that is not next to the rows is looked for in env.docs when it is played.
+// addGame brings the game of an item that has one into the folder that is made. A game that is not next to the rows is looked for in env.docs when it is played.
 func (p *preparation) addGame(it *item) (fault string, err error) {
 	if it.game == "" {
 		return "", nil
@@ -47,20 +40,6 @@ func (p *preparation) addGame(it *item) (fault string, err error) {
 	}
 	if from == "" {
 		return "", nil
-	}
-	data, err := disk.ReadIn(p.ctx, p.from, from, maxGame)
-	if err != nil {
-		if p.ctx.Err() != nil {
-			return "", err
-		}
-		return fmt.Sprintf("%s: %s", from, disk.Reason(err)), nil
-	}
-	var game struct{ Walkthrough []string }
-	if err := json.Unmarshal(data, &game); err != nil {
-		return fmt.Sprintf("%s is no game: %v", from, err), nil
-	}
-	if len(game.Walkthrough) > 0 {
-		it.fields["hidden"] = "Commands that win:\n" + strings.Join(game.Walkthrough, "; ")
 	}
 	to := path.Join(config.FolderOfDocs, it.game)
 	if slices.Contains(p.brought, to) {

@@ -3,13 +3,20 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/textgame"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 func benchVerifyCommand(a *app) *cobra.Command {
@@ -23,6 +30,10 @@ asked; answers that a judge has to decide are counted apart.
 
 The file is JSONL, or a JSON list: {"id", "response", "hard" and "soft"} as SkillOpt's
 results.jsonl has them. A grade may be missing; then ours is printed.
+
+Of a benchmark of games (alfworld) the file is what tools/record_alfworld.py wrote of the
+folder DIR/docs. The games are played again, and every answer, list of commands and score
+is compared with that of the Python package.
 
 ` + exitHelp,
 		Example: "  skillopt bench verify work --against results.jsonl\n  skillopt bench verify work --against results.jsonl --json",
@@ -47,6 +58,9 @@ func benchVerify(ctx context.Context, a *app, dir, against string) error {
 	if err != nil {
 		return err
 	}
+	if l.Config.Env.World == session.GameWorld {
+		return verifyGames(ctx, a, filepath.Join(a.absolute(dir), config.FolderOfDocs), against)
+	}
 	report, err := benchmark.Verify(ctx, benchmark.Verification{Config: l.Config.Tasks, Dir: a.absolute(dir), Against: a.absolute(against)})
 	if err != nil {
 		return asBenchInput(err)
@@ -63,6 +77,40 @@ func benchVerify(ctx context.Context, a *app, dir, against string) error {
 	}
 	return nil
 }
+
+// verifyGames plays the games of a recording, and compares.
+func verifyGames(ctx context.Context, a *app, dir, against string) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fault.Input(err)
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	file, err := os.Open(a.absolute(against))
+	if err != nil {
+		return fault.Input(err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	found, err := textgame.Compare(ctx, root, file)
+	if err != nil {
+		return fault.Input(fmt.Errorf("%s: %w", against, err))
+	}
+	if a.json {
+		err = printJSON(a.Out, found)
+	} else {
+		out := a.results()
+		out.line(fmt.Sprintf("%s: %d games, %d runs, %d moments: %d runs differ; %d games were refused where they were recorded", against, found.Games, found.Runs, found.Moments, len(found.Differences), found.Refused))
+		for _, d := range found.Differences[:min(len(found.Differences), maxGamesShown)] {
+			out.line(wording.Plain(d.String()))
+		}
+	}
+	if err == nil && len(found.Differences) > 0 {
+		err = &shownError{fmt.Errorf("%d of %d runs differ", len(found.Differences), found.Runs)}
+	}
+	return err
+}
+
+// maxGamesShown is how many differences are printed.
+const maxGamesShown = 20
 
 // writeVerified prints how grades compare.
 func writeVerified(out printer, r benchmark.Verified, against string) {

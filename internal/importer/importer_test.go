@@ -119,7 +119,8 @@ func loads(t *testing.T, text []byte) {
 		t.Fatal(err)
 	}
 	lookup := func(name string) (string, bool) {
-		return "https://example.openai.azure.com", name == "AZURE_OPENAI_ENDPOINT"
+		v, ok := map[string]string{"AZURE_OPENAI_ENDPOINT": "https://example.openai.azure.com", "ALFWORLD_DATA": dir}[name]
+		return v, ok
 	}
 	_, err := config.Load(config.Options{Path: dir, Dir: dir, Lookup: lookup})
 	var wrong *config.Error

@@ -57,6 +57,7 @@ type AgentReport struct {
 	Usage    trajectory.Usage // of calls that went past the client
 	Failure  string           // why it failed at the task, "class: detail"; "" if it came to an end
 	Score    *float64         // of a world that scores its episodes
+	Hidden   string           // how the task can be done, for analysts
 	Notes    []string         // what a reader of the outcome should know
 	LeftOut  []trajectory.LeftOut
 	Starved  bool            // it failed at its deadline, and waited long for a processor: its machine is to blame
@@ -140,6 +141,7 @@ type episodeRecord struct {
 	Usage    trajectory.Usage  `json:"usage"`
 	Failure  string            `json:"failure,omitempty"`
 	Score    *float64          `json:"score,omitempty"`
+	Hidden   string            `json:"hidden,omitempty"`
 	Notes    []string          `json:"notes,omitempty"`
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
@@ -170,7 +172,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 		}
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, Refused: did.Refused, LeftOut: did.LeftOut,
+		ID: t.ID, Type: t.Type, Question: did.Question, Reference: joinLines(Reference(t), did.Hidden), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, Refused: did.Refused, LeftOut: did.LeftOut,
 	}
 	if did.Told != nil { // mostly the same text each time: kept once
 		out.Told = unique.Make(*did.Told).Value()
@@ -328,7 +330,7 @@ func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, 
 		return episodeRecord{}, a.unmeasured(t, err)
 	}
 	a.worked.Store(true)
-	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Score: r.Score, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Score: r.Score, Hidden: r.Hidden, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}

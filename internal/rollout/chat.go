@@ -101,3 +101,6 @@ func Reference(t task.Task) string {
 	}
 	return strings.Join(parts, "\n")
 }
+
+// joinLines returns two texts, the second on lines of its own.
+func joinLines(text, more string) string { return strings.Trim(text+"\n"+more, "\n") }

@@ -102,7 +102,7 @@ func (d *dialogue) playTurns(ctx context.Context) (err error) {
 	if d.scene, err = d.episode.Start(ctx); err != nil {
 		return err
 	}
-	d.tools = d.scene.Tools
+	d.tools, d.did.Hidden = d.scene.Tools, d.scene.Hidden
 	text := d.scene.Text
 	if d.scene.Acts {
 		d.tools, text = d.Form.tools(), joinTexts(text, d.Form.rule())
@@ -279,7 +279,7 @@ func (d *Dialogue) playFrom(ctx context.Context, p Place, t task.Task, s skill.S
 		return trajectory.Outcome{}, err
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: seen(did.Question, t), Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served,
+		ID: t.ID, Type: t.Type, Question: seen(did.Question, t), Reference: joinLines(Reference(t), did.Hidden), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served,
 	}
 	if did.takeScore(&out) {
 		return out, nil

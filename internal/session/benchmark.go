@@ -23,7 +23,7 @@ func (s *loader) readyBenchmark(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.Config.Bench.Data, s.Config.Tasks.Path = dir, filepath.Join(dir, config.FolderOfTasks)
-		if docs := filepath.Join(dir, config.FolderOfDocs); dir != b.Data && (s.Config.Env.World == corpusWorld || s.Config.Env.World == gameWorld) && s.Config.Env.Docs == "" {
+		if docs := filepath.Join(dir, config.FolderOfDocs); dir != b.Data && (s.Config.Env.World == corpusWorld || s.Config.Env.World == GameWorld) && s.Config.Env.Docs == "" {
 			if info, err := os.Stat(docs); err == nil && info.IsDir() {
 				s.Config.Env.Docs = docs
 			}

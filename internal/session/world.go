@@ -30,7 +30,7 @@ import (
 const (
 	corpusWorld      = "corpus"
 	spreadsheetWorld = "spreadsheet"
-	gameWorld        = "textgame"
+	GameWorld        = "textgame" // of which bench verify plays the games
 )
 
 // InWorld reports whether the configuration names a world, in which a target acts over several turns.
@@ -40,7 +40,7 @@ func (s *Inputs) InWorld() bool {
 
 // WorldScores reports whether a world scores its episodes, or may: tasks need no gold and no checks then.
 func (s *Inputs) WorldScores() bool {
-	return s.World != nil || s.Config.Env.World == gameWorld || s.Config.Env.URL != ""
+	return s.World != nil || s.Config.Env.World == GameWorld || s.Config.Env.URL != ""
 }
 
 // worksInFolders reports whether tasks are carried out in folders of their own, which checks look at.
@@ -75,7 +75,7 @@ func (s *loader) readyWorld(ctx context.Context) error {
 		}
 		s.Contents["env.docs"] = sum
 	}
-	if e.World == gameWorld && !s.Counting { // a survey keeps less of tasks than which game they name
+	if e.World == GameWorld && !s.Counting { // a survey keeps less of tasks than which game they name
 		return s.sumGames(ctx, e)
 	}
 	if e.World != spreadsheetWorld || e.Recalc == string(spreadsheet.RecalcNone) || s.Replay != nil {

@@ -28,10 +28,12 @@ type moment struct {
 
 // Difference is where a game was played otherwise than it was recorded: the first place in a run.
 type Difference struct {
-	Game, Run string
-	Step      int
-	Field     string // obs, admissible, won, score
-	Want, Got string
+	Game  string `json:"game"`
+	Run   string `json:"run"`
+	Step  int    `json:"step"`
+	Field string `json:"field"` // obs, admissible, won, score
+	Want  string `json:"want"`
+	Got   string `json:"got"`
 }
 
 func (d Difference) String() string {
@@ -40,15 +42,17 @@ func (d Difference) String() string {
 
 // Comparison is what Compare found.
 type Comparison struct {
-	Games, Runs, Moments int
-	Refused              int // games that the recorder could not play, and that are not compared
-	Differences          []Difference
+	Games       int          `json:"games"`
+	Runs        int          `json:"runs"`
+	Moments     int          `json:"moments"`
+	Refused     int          `json:"refused"` // games that the recorder could not play, and that are not compared
+	Differences []Difference `json:"differences"`
 }
 
 // Compare plays the runs of a recording, whose games are below root, and compares all that was recorded: answers, lists of
 // commands, wins and scores. An error means that it could not compare.
 func Compare(ctx context.Context, root *os.Root, recording io.Reader) (Comparison, error) {
-	c := comparer{ctx: ctx, root: root}
+	c := comparer{ctx: ctx, root: root, Comparison: Comparison{Differences: []Difference{}}}
 	lines := bufio.NewScanner(recording)
 	lines.Buffer(nil, maxMoment)
 	for n := 1; lines.Scan(); n++ {

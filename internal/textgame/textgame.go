@@ -125,7 +125,11 @@ func (e *episode) Start(context.Context) (world.Scene, error) {
 		return world.Scene{}, err
 	}
 	e.play = play
-	return world.Scene{Text: intro, Acts: true, Scores: true, Choices: e.choices()}, nil
+	scene := world.Scene{Text: intro, Acts: true, Scores: true, Choices: e.choices()}
+	if w := e.game.Walkthrough; len(w) > 0 {
+		scene.Hidden = "Commands that win:\n" + strings.Join(w, "; ")
+	}
+	return scene, nil
 }
 
 func (e *episode) choices() []string {
