@@ -14,6 +14,7 @@ import os
 import random
 import sys
 
+import fast_downward
 import textworld
 from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
 from textworld.envs.pddl import PddlEnv
@@ -74,8 +75,9 @@ def main():
         if options.only not in game:
             continue
         path = os.path.join(options.folder, game)
+        inner = PddlEnv(textworld.EnvInfos(won=True, admissible_commands=True))
         try:
-            env = AlfredDemangler(PddlEnv(textworld.EnvInfos(won=True, admissible_commands=True)))
+            env = AlfredDemangler(inner)
             env.load(path)
             with open(path) as f:
                 walkthrough = json.load(f).get("walkthrough") or []
@@ -83,6 +85,8 @@ def main():
             play(env, game, "random", at_random(random.Random(f"{options.seed} {game}"), options.steps))
         except (Exception, SystemExit) as error:  # the package leaves by either
             emit(game=game, run="error", error=f"{type(error).__name__}: {error}")
+        finally:
+            fast_downward.close_lib(inner.downward_lib)  # each has a copy of the library in the temporary folder
         print(game, file=sys.stderr)
 
 

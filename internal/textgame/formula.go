@@ -43,237 +43,185 @@ type scoped struct {
 }
 
 // enter brings the variables of a list into scope.
-func (c *compiler) enter(n node) ([]typed, error) {
-	if n.list == nil {
-		return nil, newError(n.line, "found %s, expected a list of variables", n)
-	}
-	names, err := readTyped(n.list)
-	if err != nil {
-		return nil, err
-	}
+func (c *compiler) enter(n node) []typed {
+	names := c.readTyped(n.list)
 	for _, t := range names {
 		if t.name[0] != '?' {
-			return nil, newError(t.line, "found %s, expected a variable such as ?x", t.name)
+			c.fail(t.line, "found %s, expected a variable such as ?x", t.name)
 		}
 		c.scope = append(c.scope, scoped{t.name, int32(len(c.vars))})
 		c.vars = append(c.vars, c.kind(t.kind))
 	}
-	return names, nil
+	return names
+}
+
+// openScope runs compile with the variables of a list in scope, and returns their numbers.
+func (c *compiler) openScope(vars node, compile func(own []int)) {
+	outer, own := len(c.scope), []int{}
+	for range c.enter(vars) {
+		own = append(own, len(c.vars)-len(own)-1)
+	}
+	compile(own)
+	c.scope = c.scope[:outer]
 }
 
 // conditionParts are the constructs of conditions, for messages.
 const conditionParts = "and, or, not, imply, exists, forall, =, predicates of the domain"
 
 // formula returns alternatives, one of which holds where the condition does; negated, where it does not.
-func (c *compiler) formula(n node, negated bool) ([]conj, error) {
-	if len(n.list) == 0 {
-		return nil, newError(n.line, "found %s, expected a condition: %s", n, conditionParts)
-	}
-	switch rest := n.rest(); n.head() {
+func (c *compiler) formula(n node, negated bool) []conj {
+	rest := n.rest()
+	switch parts := len(rest); n.head() {
 	case "and":
 		return c.formulas(rest, negated, !negated)
 	case "or":
 		return c.formulas(rest, negated, negated)
 	case "not":
-		if len(rest) == 1 {
+		if parts == 1 {
 			return c.formula(rest[0], !negated)
 		}
 	case "imply":
-		if len(rest) == 2 {
+		if parts == 2 {
 			left := node{list: []node{{word: "not"}, rest[0]}, line: n.line}
 			return c.formulas([]node{left, rest[1]}, negated, negated)
 		}
 	case "exists", "forall":
-		if len(rest) == 2 {
-			return c.quantified(rest[0], rest[1], negated, (n.head() == "exists") != negated)
+		if parts == 2 {
+			return c.quantifier(rest[0], rest[1], negated, (n.head() == "exists") != negated)
 		}
 	case "=":
-		if len(rest) == 2 {
-			return c.equality(rest, negated)
+		if parts == 2 {
+			pair := [][2]int32{{c.term(rest[0]), c.term(rest[1])}}
+			if negated {
+				return []conj{{other: pair}}
+			}
+			return []conj{{same: pair}}
 		}
 	default:
-		a, err := c.atom(n)
+		a := []atom{c.atom(n)}
 		if negated {
-			return []conj{{neg: []atom{a}}}, err
+			return []conj{{neg: a}}
 		}
-		return []conj{{pos: []atom{a}}}, err
+		return []conj{{pos: a}}
 	}
-	return nil, newError(n.line, "%s has %d parts, which it does not take", n.head(), len(n.rest()))
+	c.fail(n.line, "%s has %d parts, which it does not take", n.head(), len(rest))
+	return nil
 }
 
 // formulas compiles a list of conditions: all of them hold, or one.
-func (c *compiler) formulas(list []node, negated, all bool) (alternatives []conj, err error) {
+func (c *compiler) formulas(list []node, negated, all bool) (alternatives []conj) {
 	if all {
 		alternatives = []conj{{}}
 	}
 	for _, n := range list {
-		part, err := c.formula(n, negated)
-		if err != nil {
-			return nil, err
-		}
+		part := c.formula(n, negated)
 		if all {
-			alternatives, err = product(alternatives, part, n.line)
+			alternatives = c.product(alternatives, part, n.line)
 		} else {
 			alternatives = append(alternatives, part...)
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
-	return alternatives, nil
+	return alternatives
 }
 
 // product returns the alternatives of two conditions that both hold.
-func product(a, b []conj, line int) ([]conj, error) {
+func (c *compiler) product(a, b []conj, line int) (both []conj) {
 	if len(a)*len(b) > maxConjs {
-		return nil, newError(line, "the condition has more than %d alternatives", maxConjs)
+		c.fail(line, "the condition has more than %d alternatives", maxConjs)
+		return nil
 	}
-	both := make([]conj, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
 			both = append(both, x.join(y))
 		}
 	}
-	return both, nil
+	return both
 }
 
-// quantified compiles exists, or a forall as one that no counterexample refutes.
-func (c *compiler) quantified(vars, body node, negated, exists bool) ([]conj, error) {
-	outer, first := len(c.scope), len(c.vars)
-	if _, err := c.enter(vars); err != nil {
-		return nil, err
-	}
-	last := len(c.vars)
-	alternatives, err := c.formula(body, negated != !exists)
-	c.scope = c.scope[:outer]
-	if err != nil {
-		return nil, err
-	}
-	for i := range alternatives {
-		for v := first; v < last; v++ {
-			alternatives[i].own = append(alternatives[i].own, v)
+// quantifier compiles exists, or a forall as one that no counterexample refutes.
+func (c *compiler) quantifier(vars, body node, negated, exists bool) (alternatives []conj) {
+	c.openScope(vars, func(own []int) {
+		alternatives = c.formula(body, negated != !exists)
+		for i := range alternatives {
+			alternatives[i].own = append(alternatives[i].own, own...)
 		}
-	}
+	})
 	if exists {
-		return alternatives, nil
+		return alternatives
 	}
-	return []conj{{no: [][]conj{alternatives}}}, nil
-}
-
-func (c *compiler) equality(rest []node, negated bool) ([]conj, error) {
-	a, err := c.term(rest[0])
-	if err != nil {
-		return nil, err
-	}
-	b, err := c.term(rest[1])
-	if negated {
-		return []conj{{other: [][2]int32{{a, b}}}}, err
-	}
-	return []conj{{same: [][2]int32{{a, b}}}}, err
+	return []conj{{no: [][]conj{alternatives}}}
 }
 
 // noObject is one that a condition names and the game does not have: domains name those of other games.
 const noObject = 1 << 30
 
 // term returns a variable in scope, or an object.
-func (c *compiler) term(n node) (int32, error) {
+func (c *compiler) term(n node) int32 {
 	for _, s := range slices.Backward(c.scope) {
 		if s.name == n.word {
-			return s.v, nil
+			return s.v
 		}
 	}
 	if o, known := c.byObject[n.word]; known {
-		return ^o, nil
+		return ^o
 	}
 	if n.word == "" || n.word[0] == '?' {
-		return 0, newError(n.line, "found %s, which is no variable here", n)
+		c.fail(n.line, "found %s, which is no variable here", n)
 	}
-	return ^noObject, nil
+	return ^noObject
 }
 
-func (c *compiler) atom(n node) (a atom, err error) {
+func (c *compiler) atom(n node) (a atom) {
 	p, known := c.byName[n.head()]
 	switch {
-	case !known:
-		return a, newError(n.line, "unknown %s; allowed: %s", n.head(), conditionParts)
+	case !known || n.list == nil:
+		c.fail(n.line, "found %s; allowed: %s", n, conditionParts)
 	case c.predicates[p].derived:
-		return a, newError(n.line, "%s is defined by :derived, which is skipped, and cannot be used", n.head())
+		c.fail(n.line, "%s is defined by :derived, which is skipped, and cannot be used", n.head())
 	case c.predicates[p].arity != len(n.rest()):
-		return a, newError(n.line, "%s has %d arguments, and takes %d", n, len(n.rest()), c.predicates[p].arity)
+		c.fail(n.line, "%s has %d arguments, and takes %d", n, len(n.rest()), c.predicates[p].arity)
 	}
 	a.pred = p
 	for _, arg := range n.rest() {
-		t, err := c.term(arg)
-		if err != nil {
-			return a, err
-		}
-		a.args = append(a.args, t)
+		a.args = append(a.args, c.term(arg))
 	}
-	return a, nil
+	return a
 }
 
 // effect compiles what an action does, under a condition.
-func (c *compiler) effect(n node, when []conj) (effects []effect, err error) {
+func (c *compiler) effect(n node, when []conj) (effects []effect) {
 	rest := n.rest()
-	switch {
-	case n.head() == "increase":
-		return nil, nil
-	case n.head() == "and":
+	switch n.head() {
+	case "increase":
+		return nil
+	case "and":
 		for _, part := range rest {
-			some, err := c.effect(part, when)
-			if err != nil {
-				return nil, err
-			}
-			effects = append(effects, some...)
+			effects = append(effects, c.effect(part, when)...)
 		}
-		return effects, nil
-	case n.head() == "when" && len(rest) == 2:
-		return c.conditional(rest[0], rest[1], when)
-	case n.head() == "forall" && len(rest) == 2:
-		return c.universal(rest[0], rest[1], when)
-	case len(n.list) == 0:
-		return nil, newError(n.line, "found %s, expected an effect: and, when, forall, increase, not, predicates of the domain", n)
+		return effects
+	case "when", "forall":
+		if len(rest) != 2 {
+			c.fail(n.line, "%s has %d parts, which it does not take", n.head(), len(rest))
+			return nil
+		}
+		if when == nil {
+			when = []conj{{}}
+		}
+		if n.head() == "when" {
+			return c.effect(rest[1], c.product(when, c.formula(rest[0], false), n.line))
+		}
+		c.openScope(rest[0], func(own []int) {
+			effects = c.effect(rest[1], c.product(when, []conj{{own: own}}, n.line))
+		})
+		return effects
 	}
 	add := n.head() != "not"
-	if !add && len(rest) == 1 && len(rest[0].list) > 0 {
+	if !add && len(rest) == 1 {
 		n = rest[0]
 	}
-	a, err := c.atom(n)
-	if err == nil && slices.Contains(a.args, ^noObject) {
-		err = newError(n.line, "the effect %s names something that is no object", n)
+	a := c.atom(n)
+	if slices.Contains(a.args, ^noObject) {
+		c.fail(n.line, "the effect %s names something that is no object", n)
 	}
-	return []effect{{atom: a, add: add, when: when}}, err
-}
-
-func (c *compiler) conditional(condition, body node, when []conj) ([]effect, error) {
-	alternatives, err := c.formula(condition, false)
-	if err != nil {
-		return nil, err
-	}
-	if when != nil {
-		if alternatives, err = product(when, alternatives, condition.line); err != nil {
-			return nil, err
-		}
-	}
-	return c.effect(body, alternatives)
-}
-
-func (c *compiler) universal(vars, body node, when []conj) ([]effect, error) {
-	outer, all := len(c.scope), conj{}
-	names, err := c.enter(vars)
-	if err != nil {
-		return nil, err
-	}
-	for i := range names {
-		all.own = append(all.own, len(c.vars)-len(names)+i)
-	}
-	if when == nil {
-		when = []conj{{}}
-	}
-	if when, err = product(when, []conj{all}, vars.line); err != nil {
-		return nil, err
-	}
-	effects, err := c.effect(body, when)
-	c.scope = c.scope[:outer]
-	return effects, err
+	return []effect{{atom: a, add: add, when: when}}
 }

@@ -24,7 +24,7 @@ func FuzzNode(f *testing.F) {
 }
 
 func FuzzLogic(f *testing.F) {
-	f.Add(strings.ReplaceAll(smallDomain, "ACTIONS", heat), strings.NewReplacer("OBJECTS", "", "FACTS", "", "GOAL", seenGoal).Replace(smallProblem))
+	f.Add(strings.ReplaceAll(smallDomain, "ACTIONS", warmUp), strings.NewReplacer("OBJECTS", "", "FACTS", "", "GOAL", seenGoal).Replace(smallProblem))
 	f.Add("(define (domain d) (:types a - a))", "(define (problem p) (:goal (and)))")
 	f.Add("(define (domain d) (:predicates (p ?x)) (:action x :effect (forall (?y - object) (when (p ?y) (not (p ?y))))))", "(define (problem p) (:objects o) (:init (p o)) (:goal (forall (?x) (imply (p ?x) (= ?x o)))))")
 	f.Fuzz(func(t *testing.T, domain, problem string) {

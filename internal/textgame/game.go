@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The texts in a game.
@@ -27,7 +26,6 @@ type Game struct {
 	file    string
 	grammar *grammar
 	names   []string // of the objects; "": one that is in no fact
-	reach   func() facts
 }
 
 // gameFile is how a game is stored.
@@ -53,20 +51,6 @@ func Parse(file string, data []byte) (*Game, error) {
 		return nil, locate(err, file, partGrammar)
 	}
 	g.names = l.displayNames()
-	possible, err := l.reachable()
-	switch {
-	case err != nil:
-		return nil, &Error{Game: file, Msg: err.Error()}
-	case !possible:
-		return nil, &Error{Game: file, Part: partProblem, Msg: "the goal can never hold"}
-	}
-	g.reach = sync.OnceValue(func() facts {
-		f, err := l.explore(func(facts) bool { return false })
-		if err != nil { // it was explored as far as the goal: what is beyond matters for removals of what never held
-			return l.initial
-		}
-		return f
-	})
 	return g, nil
 }
 
@@ -135,7 +119,7 @@ func (g *Game) fail(err error) error {
 // update finds what is possible now.
 func (p *Play) update() (err error) {
 	g := p.game
-	if p.moves, err = g.logic.moves(p.state.facts, g.reach); err != nil {
+	if p.moves, err = g.logic.moves(p.state.facts); err != nil {
 		return err
 	}
 	p.commands = make([]string, len(p.moves))
@@ -172,7 +156,7 @@ func (p *Play) Act(command string) (answer string, err error) {
 		return Refusal, nil
 	}
 	g, m := p.game, p.moves[at]
-	if p.state, err = g.logic.apply(m, p.state, g.reach); err != nil {
+	if p.state, err = g.logic.apply(m, p.state); err != nil {
 		return "", g.fail(err)
 	}
 	if answer, err = g.sentence(p.state, g.grammar.verbs[m.action.name].answer, g.bindings(m)); err == nil {

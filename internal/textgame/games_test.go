@@ -122,13 +122,3 @@ func BenchmarkParse(b *testing.B) {
 		parseMade(b, made)
 	}
 }
-
-// BenchmarkReach explores all that can become true in such a room.
-func BenchmarkReach(b *testing.B) {
-	g := parseMade(b, textgames.MakeLarge(1, 48, 60))
-	for b.Loop() {
-		if _, err := g.explore(func(facts) bool { return false }); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

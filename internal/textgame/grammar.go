@@ -3,7 +3,6 @@ package textgame
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
@@ -31,87 +30,68 @@ type rule struct {
 func parseGrammar(text string) (*grammar, error) {
 	g := &grammar{rules: map[string][]rule{}, verbs: map[string]verb{}}
 	s := &scanner{text: text, line: 1}
-	for {
-		t, err := s.next()
-		switch {
-		case err != nil:
-			return nil, err
-		case t.kind == tokenEnd:
-			return g, nil
-		case t.text == "grammar":
-			err = g.readRules(s, false)
-		case t.text == "action":
-			err = g.readVerb(s)
+	for t := s.next(); t.kind != tokenEnd; t = s.next() {
+		switch t.text {
+		case "grammar":
+			g.readRules(s, false)
+		case "action":
+			g.readVerb(s)
 		default:
-			err = newError(t.line, "found %q, expected a block: grammar, action", t.text)
-		}
-		if err != nil {
-			return nil, err
+			s.fail(t.line, "found %q, expected a block: grammar, action", t.text)
 		}
 	}
+	return g, s.err
 }
 
 // readVerb reads NAME { key :: value; ... }.
-func (g *grammar) readVerb(s *scanner) error {
-	name, err := s.expect(tokenName, "")
-	if err == nil {
-		_, err = s.expect(tokenMark, "{")
-	}
+func (g *grammar) readVerb(s *scanner) {
+	name := s.expect(tokenName)
+	s.mark("{")
 	var v verb
-	for err == nil {
-		var key token
-		if key, err = s.next(); err != nil {
-			break
-		}
+	key := s.next()
+	for ; key.kind == tokenName; key = s.next() {
 		switch key.text {
-		case "}":
-			if v.command == nil || v.answer == nil {
-				return newError(key.line, "the action %s has no template or no feedback", name.text)
-			}
-			g.verbs[strings.ToLower(name.text)] = v
-			return nil
 		case "template":
-			v.command, err = s.sentence()
+			v.command = parseSentence(s.value(tokenString).text)
 		case "feedback":
-			v.answer, err = s.sentence()
+			v.answer = parseSentence(s.value(tokenString).text)
 		case "grammar":
-			err = g.readRules(s, true)
+			g.readRules(s, true)
 		case "pddl":
-			_, err = s.value(tokenBlock)
+			s.value(tokenBlock)
 		default:
-			err = newError(key.line, "found %q in the action %s; allowed: template, feedback, grammar, pddl", key.text, name.text)
+			s.fail(key.line, "found %q in the action %s; allowed: template, feedback, grammar, pddl", key.text, name.text)
 		}
 	}
-	return err
+	if key.text != "}" || v.command == nil || v.answer == nil {
+		s.fail(key.line, "the action %s needs a template, a feedback and a } at its end", name.text)
+	}
+	g.verbs[strings.ToLower(name.text)] = v
 }
 
 // readRules reads a block of rules. A symbol that has rules already gets these instead.
-func (g *grammar) readRules(s *scanner, comments bool) error {
-	block, err := s.value(tokenBlock)
-	if err != nil {
-		return err
-	}
-	text := block.text
+func (g *grammar) readRules(s *scanner, comments bool) {
+	block := s.value(tokenBlock)
 	if comments {
-		text = blankComments(text)
+		block.text = commentPattern.ReplaceAllString(block.text, "")
 	}
 	var rules map[string][]struct {
 		Condition string  `json:"condition"`
 		RHS       *string `json:"rhs"`
 	}
-	if err := json.Unmarshal([]byte(text), &rules); err != nil {
-		return newError(block.line+strings.Count(text[:errorOffset(err)], "\n"), "the rules cannot be read: %v", err)
+	if err := json.Unmarshal([]byte(block.text), &rules); err != nil {
+		s.fail(block.line+strings.Count(block.text[:errorOffset(err)], "\n"), "the rules cannot be read: %v", err)
 	}
 	for symbol, list := range rules {
 		g.rules[symbol] = nil
 		for _, r := range list {
 			if r.RHS == nil {
-				return newError(block.line, "a rule of %q has no rhs", symbol)
+				s.fail(block.line, "a rule of %q has no rhs", symbol)
+				continue
 			}
 			g.rules[symbol] = append(g.rules[symbol], rule{parseQuery(r.Condition), parseSentence(*r.RHS)})
 		}
 	}
-	return nil
 }
 
 // errorOffset returns where JSON has an error.
@@ -125,17 +105,6 @@ func errorOffset(err error) int64 {
 		return kind.Offset
 	}
 	return 0
-}
-
-// blankComments empties the lines that begin with #.
-func blankComments(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(strings.TrimSpace(line), "#") {
-			lines[i] = ""
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // The kinds of tokens of a grammar.
@@ -153,25 +122,36 @@ type token struct {
 	line int
 }
 
-// scanner reads tokens.
+// scanner reads tokens. After an error there is the end alone.
 type scanner struct {
 	text string
 	line int
+	err  error
 }
 
 var (
+	// commentPattern is a line of a comment in the rules of an action.
+	commentPattern = pattern.New(`(?m)^[ \t\r\f\v]*#.*$`)
 	// skipPattern is what tokens have between them: white space, and comments.
 	skipPattern  = pattern.New(`^(?:\s+|#.*)*`)
 	tokenPattern = pattern.New(`^(?:("""(?s:.*?)""")|("[^"]*")|([\pL\pN_/-]+)|(::|[^"])|$)`)
 )
 
-func (s *scanner) next() (token, error) {
+// fail notes the first error.
+func (s *scanner) fail(line int, format string, args ...any) {
+	if s.err == nil {
+		s.err, s.text = newError(line, format, args...), ""
+	}
+}
+
+func (s *scanner) next() token {
 	s.advance(len(skipPattern.FindString(s.text)))
-	t := token{line: s.line}
+	t := token{kind: tokenEnd, line: s.line}
 	m := tokenPattern.FindStringSubmatch(s.text)
 	switch {
 	case m == nil:
-		return t, newError(s.line, "a text in quotes is not closed")
+		s.fail(s.line, "a text in quotes is not closed")
+		return t
 	case m[1] != "":
 		t.kind, t.text = tokenBlock, m[1][3:len(m[1])-3]
 	case m[2] != "":
@@ -180,11 +160,9 @@ func (s *scanner) next() (token, error) {
 		t.kind, t.text = tokenName, m[3]
 	case m[4] != "":
 		t.kind, t.text = tokenMark, m[4]
-	default:
-		t.kind = tokenEnd
 	}
 	s.advance(len(m[0]))
-	return t, nil
+	return t
 }
 
 func (s *scanner) advance(n int) {
@@ -192,33 +170,26 @@ func (s *scanner) advance(n int) {
 	s.text = s.text[n:]
 }
 
-// expect reads a token of a kind, and with a text unless it is "".
-func (s *scanner) expect(kind, text string) (token, error) {
-	t, err := s.next()
-	if err == nil && (t.kind != kind || text != "" && t.text != text) {
-		want := kind
-		if text != "" {
-			want = fmt.Sprintf("%q", text)
-		}
-		err = newError(t.line, "found %q, expected %s", t.text, want)
+// expect reads a token of a kind.
+func (s *scanner) expect(kind string) token {
+	t := s.next()
+	if t.kind != kind {
+		s.fail(t.line, "found %q, expected %s", t.text, kind)
 	}
-	return t, err
+	return t
+}
+
+// mark reads a mark.
+func (s *scanner) mark(text string) {
+	if t := s.next(); t.kind != tokenMark || t.text != text {
+		s.fail(t.line, "found %q, expected %q", t.text, text)
+	}
 }
 
 // value reads ":: VALUE ;".
-func (s *scanner) value(kind string) (token, error) {
-	if _, err := s.expect(tokenMark, "::"); err != nil {
-		return token{}, err
-	}
-	t, err := s.expect(kind, "")
-	if err == nil {
-		_, err = s.expect(tokenMark, ";")
-	}
-	return t, err
-}
-
-// sentence reads a value that is a sentence.
-func (s *scanner) sentence() ([]part, error) {
-	t, err := s.value(tokenString)
-	return parseSentence(t.text), err
+func (s *scanner) value(kind string) token {
+	s.mark("::")
+	t := s.expect(kind)
+	s.mark(";")
+	return t
 }

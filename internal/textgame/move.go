@@ -1,8 +1,6 @@
 package textgame
 
-import (
-	"slices"
-)
+import "slices"
 
 // move is an action with objects for its parameters.
 type move struct {
@@ -12,7 +10,7 @@ type move struct {
 }
 
 // moves returns those that are possible, sorted by action and objects.
-func (l *logic) moves(f facts, reach func() facts) ([]move, error) {
+func (l *logic) moves(f facts) ([]move, error) {
 	var all []move
 	visits := maxVisits
 	for _, a := range l.actions {
@@ -21,7 +19,7 @@ func (l *logic) moves(f facts, reach func() facts) ([]move, error) {
 		for i := range a.pre {
 			c := &a.pre[i]
 			s.each(c, func() bool {
-				if s.changes(a, c, reach) {
+				if s.hasEffect(a, c) {
 					all = append(all, move{a, c, slices.Clone(s.values[:len(a.params)])})
 				}
 				return true
@@ -36,30 +34,27 @@ func (l *logic) moves(f facts, reach func() facts) ([]move, error) {
 	return all, nil
 }
 
-// changes reports whether an effect is left of a move.
-func (s *solver) changes(a *action, c *conj, reach func() facts) bool {
-	return !s.remaining(a, c, reach, func(*effect, []int32) bool { return false })
+// hasEffect reports whether an effect is left of a move.
+func (s *solver) hasEffect(a *action, c *conj) bool {
+	return !s.eachEffect(a, c, func(*effect, []int32) bool { return false })
 }
 
-// remaining calls yield for each effect of a move, whatever its condition, without those that can never do
+// eachEffect calls yield for each effect of a move, whatever its condition, without those that can never do
 // anything: the addition of what the move demands, the removal of what it adds too, what never holds or
 // what it demands to be absent, and what has a condition that cannot hold. It ends when yield returns false,
 // and returns false then.
-func (s *solver) remaining(a *action, c *conj, reach func() facts, yield func(e *effect, row []int32) bool) bool {
-	for i := range a.effects { // those without a condition need no exploration
-		e := &a.effects[i]
-		if row := s.row(e.atom); e.when == nil && s.does(a, e, row, c, reach) && !yield(e, row) {
-			return false
-		}
-	}
+func (s *solver) eachEffect(a *action, c *conj, yield func(e *effect, row []int32) bool) bool {
 	for i := range a.effects {
 		e := &a.effects[i]
+		if row := s.row(e.atom); e.when == nil && s.canDo(a, e, row, c) && !yield(e, row) {
+			return false
+		}
 		for j := range e.when {
 			sub := *s
-			sub.facts, sub.relaxed = reach(), true
+			sub.facts, sub.relaxed = s.reach, true
 			more := sub.each(&e.when[j], func() bool {
 				row := sub.row(e.atom)
-				return !sub.does(a, e, row, c, reach) || sub.contradicts(e, row, &e.when[j], c) || yield(e, row)
+				return !sub.canDo(a, e, row, c) || sub.contradicts(e, row, &e.when[j], c) || yield(e, row)
 			})
 			if !more {
 				return false
@@ -69,35 +64,35 @@ func (s *solver) remaining(a *action, c *conj, reach func() facts, yield func(e 
 	return true
 }
 
-// does reports whether a move can do an effect, but for its condition.
-func (s *solver) does(a *action, e *effect, row []int32, c *conj, reach func() facts) bool {
+// canDo reports whether a move can do an effect, but for its condition.
+func (s *solver) canDo(a *action, e *effect, row []int32, c *conj) bool {
 	if e.add {
-		return !s.among(c.pos, e.pred, row)
+		return !s.hasAtom(c.pos, e.pred, row)
 	}
 	added := slices.ContainsFunc(a.effects, func(o effect) bool {
 		return o.add && o.when == nil && o.pred == e.pred && slices.Equal(s.row(o.atom), row)
 	})
-	return !added && !s.among(c.neg, e.pred, row) && (s.facts[e.pred].has(row) || reach()[e.pred].has(row))
+	return !added && !s.hasAtom(c.neg, e.pred, row) && (s.facts[e.pred].has(row) || s.reach[e.pred].has(row))
 }
 
-func (s *solver) among(atoms []atom, pred int, row []int32) bool {
+func (s *solver) hasAtom(atoms []atom, pred int, row []int32) bool {
 	return slices.ContainsFunc(atoms, func(a atom) bool { return a.pred == pred && slices.Equal(s.row(a), row) })
 }
 
 // contradicts reports whether the condition of an effect cannot hold: because of what the move demands, of facts
 // that never change, or because it removes what it demands to be absent.
 func (s *solver) contradicts(e *effect, row []int32, when, c *conj) bool {
-	if !e.add && s.among(when.neg, e.pred, row) {
+	if !e.add && s.hasAtom(when.neg, e.pred, row) {
 		return true
 	}
 	for _, a := range when.pos {
-		if s.among(c.neg, a.pred, s.row(a)) {
+		if s.hasAtom(c.neg, a.pred, s.row(a)) {
 			return true
 		}
 	}
 	for _, a := range when.neg {
 		row := s.row(a)
-		if s.among(c.pos, a.pred, row) || !s.predicates[a.pred].fluent && s.facts[a.pred].has(row) {
+		if s.hasAtom(c.pos, a.pred, row) || !s.predicates[a.pred].fluent && s.facts[a.pred].has(row) {
 			return true
 		}
 	}
@@ -128,7 +123,7 @@ func (c changeSet) note(e *effect, row []int32) {
 }
 
 // apply returns the state after a move.
-func (l *logic) apply(m move, old state, reach func() facts) (state, error) {
+func (l *logic) apply(m move, old state) (state, error) {
 	visits := maxVisits
 	s := l.newSolver(old.facts, m.action.vars, false, &visits)
 	copy(s.values, m.args)
@@ -137,7 +132,7 @@ func (l *logic) apply(m move, old state, reach func() facts) (state, error) {
 		e := &m.action.effects[i]
 		s.fire(e, func(row []int32) { real.note(e, row) })
 	}
-	s.remaining(m.action, m.pre, reach, func(e *effect, row []int32) bool {
+	s.eachEffect(m.action, m.pre, func(e *effect, row []int32) bool {
 		shown.note(e, row)
 		return true
 	})
@@ -146,11 +141,11 @@ func (l *logic) apply(m move, old state, reach func() facts) (state, error) {
 	}
 	n := state{slices.Clone(old.facts), slices.Clone(old.shown), slices.Clone(old.gone)}
 	for p, c := range real {
-		n.facts[p] = n.facts[p].with(nil, c.removed).with(c.added, nil)
+		n.facts[p] = n.facts[p].update(nil, c.removed).update(c.added, nil)
 	}
 	for p, c := range shown {
-		n.shown[p] = n.shown[p].with(c.added, nil).with(nil, c.removed)
-		n.gone[p] = n.gone[p].with(nil, c.added).with(c.removed, nil)
+		n.shown[p] = n.shown[p].update(c.added, nil).update(nil, c.removed)
+		n.gone[p] = n.gone[p].update(nil, c.added).update(c.removed, nil)
 	}
 	return n, nil
 }
@@ -169,14 +164,14 @@ func (s *solver) fire(e *effect, do func(row []int32)) {
 	}
 }
 
-// explore returns all facts that moves can make true, where no move takes anything away, of the predicates
-// for which this matters. It ends early when enough does.
-func (l *logic) explore(enough func(facts) bool) (facts, error) {
+// explore finds all facts that moves can make true where none takes anything away.
+func (l *logic) explore() {
 	visits := 5 * maxVisits
-	for f := l.initial; ; {
-		added := make([][][]int32, len(f))
+	l.reach = l.initial
+	for grown := true; grown && visits > 0; {
+		added := make([][][]int32, len(l.reach))
 		for _, a := range l.actions {
-			s := l.newSolver(f, a.vars, true, &visits)
+			s := l.newSolver(l.reach, a.vars, true, &visits)
 			for i := range a.pre {
 				s.each(&a.pre[i], func() bool {
 					s.collect(a, added)
@@ -184,19 +179,21 @@ func (l *logic) explore(enough func(facts) bool) (facts, error) {
 				})
 			}
 		}
-		next, grown := slices.Clone(f), false
+		next := slices.Clone(l.reach)
+		grown = false
 		for p, rows := range added {
 			if len(rows) > 0 {
-				next[p], grown = newTable(len(f[p].by), append(rows, f[p].rows...)), true
+				next[p], grown = newTable(len(next[p].by), append(rows, next[p].rows...)), true
 			}
 		}
-		switch {
-		case visits <= 0:
-			return nil, errVisits
-		case !grown || enough(next):
-			return next, nil
-		}
-		f = next
+		l.reach = next
+	}
+	possible := l.newSolver(l.reach, l.goalVars, true, &visits).holds(l.goal)
+	switch {
+	case visits <= 0:
+		l.fail(0, "%v", errVisits)
+	case !possible:
+		l.fail(0, "the goal can never hold")
 	}
 }
 
@@ -204,26 +201,12 @@ func (l *logic) explore(enough func(facts) bool) (facts, error) {
 func (s *solver) collect(a *action, added [][][]int32) {
 	for i := range a.effects {
 		e := &a.effects[i]
-		if !e.add || !s.predicates[e.pred].needed {
-			continue
-		}
 		s.fire(e, func(row []int32) {
-			if !s.facts[e.pred].has(row) {
+			if e.add && !s.facts[e.pred].has(row) {
 				added[e.pred] = append(added[e.pred], row)
 			}
 		})
 	}
-}
-
-// reachable reports whether the goal holds where moves take nothing away.
-func (l *logic) reachable() (bool, error) {
-	visits := maxVisits
-	holds := func(f facts) bool { return l.newSolver(f, l.goalVars, true, &visits).holds(l.goal) }
-	if holds(l.initial) {
-		return true, nil
-	}
-	f, err := l.explore(holds)
-	return err == nil && holds(f), err
 }
 
 // won reports whether the goal holds.

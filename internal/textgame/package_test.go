@@ -3,6 +3,7 @@ package textgame
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,8 +65,8 @@ func (s small) parse() (*Game, error) {
 }
 
 const (
-	heat = "(:action heat :parameters (?t - thing) :precondition (and) :effect (and (hot ?t) (not (cold ?t))))"
-	flip = "(:action flip :parameters (?t - thing) :precondition (and) :effect EFFECT)"
+	warmUp = "(:action heat :parameters (?t - thing) :precondition (and) :effect (and (hot ?t) (not (cold ?t))))"
+	flip   = "(:action flip :parameters (?t - thing) :precondition (and) :effect EFFECT)"
 )
 
 func verbFor(name string) string {
@@ -104,10 +105,10 @@ func TestLikeThePackage(t *testing.T) {
 			nil, "start", "look; peek t 1",
 		},
 		"removed is only what can become true": {
-			small{actions: heat, verbs: verbFor("heat"), look: "[{x.name | not_cold(x:thing)}] [{x.name | hot(x:thing)}]"}, []string{"heat t 1", "heat s 1", "look"}, "nothing t 1, and s 1", "heat s 1; heat t 1; heat t 2; look",
+			small{actions: warmUp, verbs: verbFor("heat"), look: "[{x.name | not_cold(x:thing)}] [{x.name | hot(x:thing)}]"}, []string{"heat t 1", "heat s 1", "look"}, "nothing t 1, and s 1", "heat s 1; heat t 1; heat t 2; look",
 		},
 		"what is removed was there at the start": {
-			small{actions: heat, verbs: verbFor("heat"), facts: "(cold t_bar_1)", look: "[{x.name | not_cold(x:thing)}]"}, []string{"heat t 1", "heat t 2", "look"}, "t 2", "heat s 1; heat t 1; heat t 2; look",
+			small{actions: warmUp, verbs: verbFor("heat"), facts: "(cold t_bar_1)", look: "[{x.name | not_cold(x:thing)}]"}, []string{"heat t 1", "heat t 2", "look"}, "t 2", "heat s 1; heat t 1; heat t 2; look",
 		},
 		"sentences know the effects of all conditions": {
 			small{actions: effect("(and (when (lit ?t) (not (lit ?t))) (when (not (lit ?t)) (lit ?t)))"), verbs: verbFor("flip"), look: things}, []string{"flip t 1", "look"}, "nothing not t 1", "flip s 1; flip t 1; flip t 2; look",
@@ -128,7 +129,7 @@ func TestLikeThePackage(t *testing.T) {
 			small{actions: "(:action flip :parameters (?t - thing) :precondition (forall (?l - loc) (or (here ?t ?l) (not (can ?t)))) :effect (hot ?t))", verbs: verbFor("flip"), facts: "(can t_bar_1)"}, nil, "start", "flip s 1; flip t 1; look",
 		},
 		"a name without a number": {
-			small{actions: heat, verbs: verbFor("heat"), objects: "lone - thing", facts: "(here lone l_bar_1)"}, []string{"heat lone "}, "", "heat lone ; heat s 1; heat t 1; heat t 2; look",
+			small{actions: warmUp, verbs: verbFor("heat"), objects: "lone - thing", facts: "(here lone l_bar_1)"}, []string{"heat lone "}, "", "heat lone ; heat s 1; heat t 1; heat t 2; look",
 		},
 		"either has no objects, and constants are objects": {
 			small{domain: strings.NewReplacer("(:predicates", "(:constants k_bar_1 - loc) (:predicates", "ACTIONS", "(:action flip :parameters (?t - (either sub loc)) :precondition (seen ?t) :effect (seen k_bar_1)) (:action heat :parameters (?t - sub) :precondition (not (seen k_bar_1)) :effect (hot ?t))").Replace(smallDomain), facts: "(seen s_bar_1) (seen l_bar_2) (seen t_bar_1)", verbs: verbFor("flip") + verbFor("heat")},
@@ -173,7 +174,7 @@ func TestGoals(t *testing.T) {
 		"(not (exists (?x - sub) (not (hot ?x))))":                                                 {"heat t 1,heat s 1", "false false true"},
 		"(exists (?x - thing) (and (hot ?x) (forall (?y - thing) (or (= ?x ?y) (not (hot ?y))))))": {"heat t 1,heat s 1", "false true false"},
 	} {
-		g, err := small{actions: heat, verbs: verbFor("heat"), goal: goal}.parse()
+		g, err := small{actions: warmUp, verbs: verbFor("heat"), goal: goal}.parse()
 		if err != nil {
 			t.Error(err)
 			continue
@@ -188,6 +189,15 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// doubling returns rules that write nothing in 2 to the power of n parts.
+func doubling(n int) string {
+	var rules []string
+	for i := range n {
+		rules = append(rules, fmt.Sprintf(`"x%d":[{"rhs":"#x%d##x%d#"}]`, i, i+1, i+1))
+	}
+	return strings.Join(rules, ",") + fmt.Sprintf(`,"x%d":[{"rhs":""}]`, n)
+}
+
 // TestErrors: what is wrong with a game is named with its place, at once or when a sentence is written.
 func TestErrors(t *testing.T) {
 	t.Parallel()
@@ -199,7 +209,7 @@ func TestErrors(t *testing.T) {
 		"after the end":     {small{problem: "(define (problem p))\n)"}, `pddl_problem, line 2: ")" follows the last parenthesis`},
 		"no definition":     {small{domain: "(domain d)"}, "pddl_domain, line 1: it does not begin with (define (domain NAME)"},
 		"unknown part":      {small{actions: "\n(:durative-action x)"}, "pddl_domain, line 6: unknown part :durative-action; allowed: :requirements, :types"},
-		"unknown condition": {small{actions: "(:action x :parameters (?t - thing)\n:precondition (preference (hot ?t)) :effect (hot ?t))"}, "pddl_domain, line 6: unknown preference; allowed: and, or, not, imply, exists, forall, ="},
+		"unknown condition": {small{actions: "(:action x :parameters (?t - thing)\n:precondition (preference (hot ?t)) :effect (hot ?t))"}, "pddl_domain, line 6: found (preference (hot ?t)); allowed: and, or, not, imply, exists, forall, ="},
 		"derived":           {small{actions: "(:derived (can ?t - thing) (hot ?t)) (:action x :parameters (?t - thing) :precondition (can ?t) :effect (hot ?t))"}, "can is defined by :derived"},
 		"variable":          {small{actions: "(:action x :parameters (?t - thing) :precondition (hot ?u) :effect (hot ?t))"}, "found ?u, which is no variable here"},
 		"arity":             {small{goal: "(hot)"}, "pddl_problem, line 4: (hot) has 0 arguments, and takes 1"},
@@ -213,19 +223,20 @@ func TestErrors(t *testing.T) {
 		"block":             {small{grammar: "\ngrammars :: \"\"\"{}\"\"\";"}, `grammar, line 2: found "grammars", expected a block: grammar, action`},
 		"rules":             {small{grammar: "grammar :: \"\"\"{\n\"a\": [}\"\"\";"}, "grammar, line 2: the rules cannot be read"},
 		"rhs":               {small{rules: `"x":[{"condition":"a(b)"}]`}, `a rule of "x" has no rhs`},
-		"verb":              {small{verbs: `action x { template :: "x"; }`}, "the action x has no template or no feedback"},
+		"verb":              {small{verbs: `action x { template :: "x"; }`}, "the action x needs a template, a feedback and a } at its end"},
 		"comment in rules":  {small{rules: "\n# a comment\n\"x\":[]"}, "the rules cannot be read"},
 		"symbol":            {small{look: "#nowhere#"}, "the grammar has no rules for #nowhere#"},
 		"no rule":           {small{look: "#x#", rules: `"x":[{"condition":"seen(q:loc)","rhs":"X"}]`}, "no rule of the grammar for #x# has a condition that holds"},
 		"loop":              {small{look: "#x#", rules: `"x":[{"rhs":"a#x#"}]`}, "its rules are nested more than 100 deep"},
+		"endless":           {small{look: "#x0#", rules: doubling(40)}, "looks at more than 1000000 facts"},
 		"expression":        {small{look: "{a.name.upper()}"}, `the expression "a.name.upper()" cannot be read`},
 		"name":              {small{look: "{zzz}"}, `the expression "zzz": there is no "zzz" here`},
 		"field":             {small{look: "{a.weight}"}, `an object has no "weight"`},
 		"plus":              {small{look: "{a + 'x'}"}, "a is an object, which + does not take"},
 		"query":             {small{look: "{a.name | at(a : agent, l:loc) & }"}, `cannot be read at " "`},
 		"query type":        {small{look: "{a.name | at(a, l:loc)}"}, `names the type "a", which the domain does not declare`},
-		"missing verb":      {small{actions: heat}, "the grammar has no action heat, which is possible now"},
-		"unnamed":           {small{actions: heat, verbs: verbFor("heat"), objects: "u_bar_1 - thing"}, "the object u_bar_1 is in no fact and has no name"},
+		"missing verb":      {small{actions: warmUp}, "the grammar has no action heat, which is possible now"},
+		"unnamed":           {small{actions: warmUp, verbs: verbFor("heat"), objects: "u_bar_1 - thing"}, "the object u_bar_1 is in no fact and has no name"},
 	} {
 		g, err := test.game.parse()
 		if err == nil {

@@ -86,7 +86,7 @@ func parseQuery(text string) *query {
 	for one := range strings.SplitSeq(text, "&") {
 		m := factPattern.FindStringSubmatch(one)
 		if m == nil {
-			q.err = fmt.Errorf("the condition %q cannot be read at %q; allowed: fact(name: type, ...) & ...", text, one)
+			q.err = fmt.Errorf("the condition %q cannot be read at %q; allowed: fact(name: type, ...) & fact(...)", text, one)
 			return q
 		}
 		p := template{predicate: m[1]}
@@ -105,7 +105,7 @@ func parseQuery(text string) *query {
 	return q
 }
 
-// expression is what stands between braces: names of objects, their fields, texts, + and or.
+// expression is what braces hold: names of objects, their fields, texts, + and or.
 type expression struct {
 	text string
 	any  [][]term // the first sum with a value

@@ -43,8 +43,8 @@ func (t *table) has(row []int32) bool {
 	return found
 }
 
-// with returns a table with rows more and fewer; no row is both.
-func (t *table) with(added, removed [][]int32) *table {
+// update returns a table with rows more and fewer; no row is both.
+func (t *table) update(added, removed [][]int32) *table {
 	rows := slices.DeleteFunc(slices.Clone(t.rows), func(row []int32) bool {
 		return slices.ContainsFunc(removed, func(r []int32) bool { return slices.Equal(r, row) })
 	})

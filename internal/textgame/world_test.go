@@ -39,7 +39,7 @@ func newWorld(t *testing.T, made textgames.Game) *World {
 	return w
 }
 
-func taskOf(game any) world.Setting {
+func newSetting(game any) world.Setting {
 	return world.Setting{Task: task.Task{ID: "t1", Data: map[string]any{FieldGame: game}}}
 }
 
@@ -49,7 +49,7 @@ func TestWorld(t *testing.T) {
 	made := textgames.Make(0, textgames.Types[0], false)
 	w := newWorld(t, made)
 	ctx := t.Context()
-	e, err := w.Open(ctx, taskOf("trial/game.tw-pddl"))
+	e, err := w.Open(ctx, newSetting("trial/game.tw-pddl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestWorld(t *testing.T) {
 	if err := e.Close(); err != nil || !w.Pure() {
 		t.Error(err)
 	}
-	again, err := w.Open(ctx, taskOf("trial/game.tw-pddl"))
+	again, err := w.Open(ctx, newSetting("trial/game.tw-pddl"))
 	if err != nil || again.(*episode).game != e.(*episode).game {
 		t.Errorf("a game that is open is read again, %v", err)
 	}
@@ -88,7 +88,7 @@ func TestWorldRefuses(t *testing.T) {
 		"other.tw-pddl":      "game other.tw-pddl: there is no such file in the folder of the games",
 		"../x":               "path escapes",
 	} {
-		if _, err := w.Open(context.Background(), taskOf(game)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := w.Open(context.Background(), newSetting(game)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", game, err, want)
 		}
 	}

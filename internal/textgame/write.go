@@ -10,9 +10,10 @@ import (
 const (
 	maxNesting  = 100
 	maxSentence = 64 << 10
+	maxLooks    = 1_000_000 // at its parts, and at facts
 )
 
-// binding is a name that stands for an object, as one of a type.
+// binding gives a name to an object, as one of a type.
 type binding struct {
 	holder
 	object int32
@@ -25,11 +26,12 @@ type writer struct {
 	state
 	out   strings.Builder
 	depth int
+	looks int // that are left
 }
 
 // sentence returns the text of parts.
 func (g *Game) sentence(at state, parts []part, names []binding) (string, error) {
-	w := writer{Game: g, state: at}
+	w := writer{Game: g, state: at, looks: maxLooks}
 	err := w.write(parts, names)
 	return w.out.String(), err
 }
@@ -43,8 +45,8 @@ func (w *writer) write(parts []part, names []binding) error {
 		if err := w.writePart(&parts[i], names); err != nil {
 			return err
 		}
-		if w.out.Len() > maxSentence {
-			return fmt.Errorf("a sentence is longer than %d characters", maxSentence)
+		if w.looks--; w.looks <= 0 || w.out.Len() > maxSentence {
+			return fmt.Errorf("a sentence is longer than %d characters, or looks at more than %d facts", maxSentence, maxLooks)
 		}
 	}
 	return nil
@@ -139,7 +141,7 @@ func (w *writer) match(query []template, names []binding, yield func([]binding) 
 		return yield(names)
 	}
 	t := w.table(query[0])
-	if t == nil {
+	if w.looks--; t == nil || w.looks <= 0 {
 		return true
 	}
 	var order []int32
@@ -154,6 +156,7 @@ func (w *writer) match(query []template, names []binding, yield func([]binding) 
 		order = t.by[0]
 	}
 	for _, below := range []bool{false, true} { // objects of the very types first
+		w.looks -= len(order)
 		for _, i := range order {
 			found, ok := w.bind(query[0].args, t.rows[i], names, below)
 			if ok && !w.match(query[1:], found, yield) {
