@@ -71,7 +71,7 @@ func TestKillDialogueChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	l.Config.Limits.Concurrency = 1 // nothing else is under way when it ends
+	l.Config.Limits.Concurrency, l.Config.Tasks.Limit = 1, 6 // nothing else is under way when it ends
 	p := &mortal{Client: sim.New(world), file: file, left: left}
 	trained(t, l.Config, dir, skillopt.WithLoaded(l), skillopt.WithClient(model.Target, "paying", p))
 }
