@@ -85,9 +85,11 @@ def main():
             play(env, game, "random", at_random(random.Random(f"{options.seed} {game}"), options.steps))
         except (Exception, SystemExit) as error:  # the package leaves by either
             emit(game=game, run="error", error=f"{type(error).__name__}: {error}")
-        finally:
-            fast_downward.close_lib(inner.downward_lib)  # each has a copy of the library in the temporary folder
+        else:  # each has a copy of the library in the temporary folder; one that refused a game cannot be closed
+            fast_downward.close_lib(inner.downward_lib)
         print(game, file=sys.stderr)
+    sys.stdout.flush()
+    os._exit(0)  # the usual way out crashes in a library that was closed
 
 
 if __name__ == "__main__":
