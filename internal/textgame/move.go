@@ -72,7 +72,7 @@ func (s *solver) canDo(a *action, e *effect, row []int32, c *conj) bool {
 	added := slices.ContainsFunc(a.effects, func(o effect) bool {
 		return o.add && o.when == nil && o.pred == e.pred && slices.Equal(s.row(o.atom), row)
 	})
-	return !added && !s.hasAtom(c.neg, e.pred, row) && (s.facts[e.pred].has(row) || s.reach[e.pred].has(row))
+	return !added && !s.hasAtom(c.neg, e.pred, row) && s.reach[e.pred].has(row)
 }
 
 func (s *solver) hasAtom(atoms []atom, pred int, row []int32) bool {

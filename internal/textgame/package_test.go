@@ -206,7 +206,7 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		"parenthesis":       {small{domain: "(define (domain d)\n(:types a b"}, "game small, pddl_domain, line 2: a parenthesis of this line is not closed"},
-		"after the end":     {small{problem: "(define (problem p))\n)"}, `pddl_problem, line 2: ")" follows the last parenthesis`},
+		"after the end":     {small{problem: "(define (problem p))\n)"}, "pddl_problem, line 2: a parenthesis closes no list"},
 		"no definition":     {small{domain: "(domain d)"}, "pddl_domain, line 1: it does not begin with (define (domain NAME)"},
 		"unknown part":      {small{actions: "\n(:durative-action x)"}, "pddl_domain, line 6: unknown part :durative-action; allowed: :requirements, :types"},
 		"unknown condition": {small{actions: "(:action x :parameters (?t - thing)\n:precondition (preference (hot ?t)) :effect (hot ?t))"}, "pddl_domain, line 6: found (preference (hot ?t)); allowed: and, or, not, imply, exists, forall, ="},
@@ -219,7 +219,7 @@ func TestErrors(t *testing.T) {
 		"no goal":           {small{problem: "(define (problem p) (:objects a_bar_1 - agent))"}, "the problem has no (:goal CONDITION)"},
 		"goal":              {small{goal: "(exists (?x - thing) (hot ?x))"}, "pddl_problem: the goal can never hold"},
 		"alternatives":      {small{goal: "(and" + strings.Repeat(" (or (hot t_bar_1) (hot t_bar_2))", 12) + ")"}, "more than 1024 alternatives"},
-		"depth":             {small{goal: strings.Repeat("(not ", 200)}, "lists are nested more than 100 deep"},
+		"depth":             {small{goal: strings.Repeat("(not ", 200)}, "or lists are nested more than 100 deep"},
 		"block":             {small{grammar: "\ngrammars :: \"\"\"{}\"\"\";"}, `grammar, line 2: found "grammars", expected a block: grammar, action`},
 		"rules":             {small{grammar: "grammar :: \"\"\"{\n\"a\": [}\"\"\";"}, "grammar, line 2: the rules cannot be read"},
 		"rhs":               {small{rules: `"x":[{"condition":"a(b)"}]`}, `a rule of "x" has no rhs`},

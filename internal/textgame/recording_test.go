@@ -27,8 +27,9 @@ func compareRecording(t *testing.T, dir string, recording io.Reader) Comparison 
 	return c
 }
 
-// TestRecording compares games with what the Python package did, alfworld 0.4.2 with textworld 1.7.0: a few
-// games of each type in both generations.
+// TestRecording compares 300 games of our own with what the Python package did, alfworld 0.4.2 with textworld
+// 1.7.0: their walkthroughs, and 15 random commands. It was made by TestWriteGames and
+// tools/record_alfworld.py --steps 15.
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/recording.jsonl.gz")
@@ -42,7 +43,7 @@ func TestRecording(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeGames(t, dir)
-	if c := compareRecording(t, dir, text); c.Games < 12 || c.Refused > 0 {
+	if c := compareRecording(t, dir, text); c.Games != 300 || c.Runs != 600 || c.Refused > 0 {
 		t.Errorf("%d games were compared, %d refused", c.Games, c.Refused)
 	}
 }

@@ -3,6 +3,8 @@ package textgame
 import (
 	"strings"
 	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // Bounds of a list in parentheses.
@@ -46,67 +48,38 @@ func (n node) String() string {
 	return "(" + strings.Join(parts, " ") + ")"
 }
 
+// wordPattern is a comment, the end of a line, a parenthesis or a word. A question mark begins a word.
+var wordPattern = pattern.New(`;.*|[\n()]|\??[^\s()?;]+|\?`)
+
 // parseNode parses a text that is one list.
 func parseNode(text string) (node, error) {
-	var open []node
-	var whole node
-	count := 0
-	for line, row := range numberLines(text) {
-		row, _, _ = strings.Cut(row, ";")
-		for word := range words(row) {
-			count++
-			switch {
-			case whole.list != nil:
-				return whole, newError(line, "%q follows the last parenthesis; allowed: one list", word)
-			case count > maxNodes:
-				return whole, newError(line, "there are more than %d words", maxNodes)
-			case word == "(" && len(open) == maxDepth:
-				return whole, newError(line, "lists are nested more than %d deep", maxDepth)
-			case word == "(":
-				open = append(open, node{list: []node{}, line: line})
-				continue
-			case len(open) == 0:
-				return whole, newError(line, "found %q, expected a list that begins with (", word)
-			}
-			last := len(open) - 1
-			child := node{word: word, line: line}
-			if word == ")" {
-				child, open = open[last], open[:last]
-				last--
-			}
-			if last < 0 {
-				whole = child
-				continue
-			}
-			open[last].list = append(open[last].list, child)
-		}
-		if strings.IndexFunc(row, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
-			return whole, newError(line, "a character outside of comments is not ASCII")
+	open, line := []node{{list: []node{}}}, 1 // the lists that are not closed, in one around the text
+	for count, m := range wordPattern.FindAllStringSubmatch(strings.ToLower(text), -1) {
+		word, last := m[0], len(open)-1
+		switch {
+		case word == "\n":
+			line++
+		case word[0] == ';':
+		case count > maxNodes || last > maxDepth:
+			return node{}, newError(line, "there are more than %d words, or lists are nested more than %d deep", maxNodes, maxDepth)
+		case word == "(":
+			open = append(open, node{list: []node{}, line: line})
+		case word == ")" && last == 0:
+			return node{}, newError(line, "a parenthesis closes no list")
+		case word == ")":
+			open[last-1].list = append(open[last-1].list, open[last])
+			open = open[:last]
+		case strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII }) >= 0:
+			return node{}, newError(line, "%q is not ASCII, and in no comment", word)
+		default:
+			open[last].list = append(open[last].list, node{word: word, line: line})
 		}
 	}
-	switch {
-	case len(open) > 0:
-		return whole, newError(open[len(open)-1].line, "a parenthesis of this line is not closed")
-	case whole.list == nil:
-		return whole, newError(1, "it is empty")
+	if len(open) > 1 {
+		return node{}, newError(open[len(open)-1].line, "a parenthesis of this line is not closed")
 	}
-	return whole, nil
-}
-
-// numberLines yields the lines of a text with their numbers, from 1.
-func numberLines(text string) func(yield func(int, string) bool) {
-	return func(yield func(int, string) bool) {
-		n := 0
-		for row := range strings.Lines(text) {
-			if n++; !yield(n, row) {
-				return
-			}
-		}
+	if all := open[0].list; len(all) == 1 && all[0].list != nil {
+		return all[0], nil
 	}
-}
-
-// words yields the parentheses and words of a line, in lower case. A question mark begins a word.
-func words(row string) func(yield func(string) bool) {
-	row = strings.NewReplacer("(", " ( ", ")", " ) ", "?", " ?").Replace(strings.ToLower(row))
-	return strings.FieldsSeq(row)
+	return node{}, newError(line, "it is not one list in parentheses")
 }

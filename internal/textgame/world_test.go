@@ -84,7 +84,7 @@ func TestWorldRefuses(t *testing.T) {
 	w := newWorld(t, textgames.Game{Data: []byte("{}")})
 	for game, want := range map[any]string{
 		nil:                  "the task t1 names no game: its field game",
-		"trial/game.tw-pddl": "the game of task t1: game trial/game.tw-pddl, pddl_domain, line 1: it is empty",
+		"trial/game.tw-pddl": "the game of task t1: game trial/game.tw-pddl, pddl_domain, line 1: it is not one list in parentheses",
 		"other.tw-pddl":      "game other.tw-pddl: there is no such file in the folder of the games",
 		"../x":               "path escapes",
 	} {
