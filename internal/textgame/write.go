@@ -26,113 +26,99 @@ type writer struct {
 	state
 	out   strings.Builder
 	depth int
-	looks int // that are left
+	looks int   // that are left
+	err   error // the first; nothing is written after it
 }
 
 // sentence returns the text of parts.
 func (g *Game) sentence(at state, parts []part, names []binding) (string, error) {
 	w := writer{Game: g, state: at, looks: maxLooks}
-	err := w.write(parts, names)
-	return w.out.String(), err
+	w.write(parts, names)
+	return w.out.String(), w.err
 }
 
-func (w *writer) write(parts []part, names []binding) error {
+func (w *writer) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (w *writer) write(parts []part, names []binding) {
 	if w.depth++; w.depth > maxNesting {
-		return fmt.Errorf("its rules are nested more than %d deep", maxNesting)
+		w.fail("its rules are nested more than %d deep", maxNesting)
 	}
-	defer func() { w.depth-- }()
 	for i := range parts {
-		if err := w.writePart(&parts[i], names); err != nil {
-			return err
-		}
 		if w.looks--; w.looks <= 0 || w.out.Len() > maxSentence {
-			return fmt.Errorf("a sentence is longer than %d characters, or looks at more than %d facts", maxSentence, maxLooks)
+			w.fail("a sentence is longer than %d characters, or looks at more than %d facts", maxSentence, maxLooks)
 		}
+		if w.err != nil {
+			return
+		}
+		w.writePart(&parts[i], names)
 	}
-	return nil
+	w.depth--
 }
 
-func (w *writer) writePart(p *part, names []binding) error {
-	if !p.list && p.given == nil {
-		return w.writeOne(p, names)
-	}
+// writePart writes a part once, or for each answer to its query.
+func (w *writer) writePart(p *part, names []binding) {
 	all := [][]binding{names}
 	if p.given != nil {
 		all = nil
-		if err := w.ask(p.given, names, func(n []binding) bool { all = append(all, n); return true }); err != nil {
-			return err
-		}
+		w.ask(p.given, names, func(found []binding) bool { all = append(all, found); return true })
 	}
 	if p.list && len(all) == 0 {
-		return w.writeSymbol("list_empty", names)
+		w.writeSymbol("list_empty", names)
 	}
 	for i, found := range all {
-		var err error
 		switch {
 		case !p.list || i == 0:
 		case i == len(all)-1:
-			err = w.writeSymbol("list_last_separator", names)
+			w.writeSymbol("list_last_separator", names)
 		default:
-			err = w.writeSymbol("list_separator", names)
+			w.writeSymbol("list_separator", names)
 		}
-		if err == nil {
-			err = w.writeOne(p, found)
-		}
-		if err != nil {
-			return err
+		switch {
+		case p.symbol:
+			w.writeSymbol(p.text, found)
+		case p.expr != nil:
+			w.out.WriteString(w.compute(p.expr, found))
+		default:
+			w.out.WriteString(p.text)
 		}
 	}
-	return nil
-}
-
-// writeOne writes a part for one answer to its query.
-func (w *writer) writeOne(p *part, names []binding) error {
-	switch {
-	case p.symbol:
-		return w.writeSymbol(p.text, names)
-	case p.expr != nil:
-		text, err := w.compute(p.expr, names)
-		w.out.WriteString(text)
-		return err
-	}
-	w.out.WriteString(p.text)
-	return nil
 }
 
 // writeSymbol writes by the first rule whose condition holds.
-func (w *writer) writeSymbol(symbol string, names []binding) error {
-	rules, known := w.grammar.rules[symbol]
-	if !known {
-		return fmt.Errorf("the grammar has no rules for #%s#", symbol)
-	}
+func (w *writer) writeSymbol(symbol string, names []binding) {
+	rules := w.grammar.rules[symbol]
 	for _, r := range rules {
 		holds := r.condition == nil
 		if !holds {
-			if err := w.ask(r.condition, names, func([]binding) bool { holds = true; return false }); err != nil {
-				return err
-			}
+			w.ask(r.condition, names, func([]binding) bool { holds = true; return false })
 		}
 		if holds {
-			return w.write(r.text, names)
+			w.write(r.text, names)
+			return
 		}
 	}
-	return fmt.Errorf("no rule of the grammar for #%s# has a condition that holds", symbol)
+	w.fail("the grammar has no rule for #%s# whose condition holds, of %d", symbol, len(rules))
 }
 
 // ask calls yield for each answer to a query, in the order of the names of objects, until it returns false.
-func (w *writer) ask(q *query, names []binding, yield func([]binding) bool) error {
+func (w *writer) ask(q *query, names []binding, yield func([]binding) bool) {
 	if q.err != nil {
-		return q.err
+		w.fail("%w", q.err)
 	}
 	for _, f := range q.facts {
 		for _, a := range f.args {
 			if k, known := w.byKind[a.kind]; !known || !w.kinds[k].declared {
-				return fmt.Errorf("the condition %q names the type %q, which the domain does not declare", q.text, a.kind)
+				w.fail("the condition %q names the type %q, which the domain does not declare", q.text, a.kind)
 			}
 		}
 	}
-	w.match(q.facts, slices.Clip(names), yield)
-	return nil
+	if w.err == nil {
+		w.match(q.facts, slices.Clip(names), yield)
+	}
 }
 
 // match finds the facts of a query one after the other.
@@ -216,9 +202,9 @@ func (w *writer) bind(args []holder, row []int32, names []binding, below bool) (
 }
 
 // compute returns the value of an expression.
-func (w *writer) compute(e *expression, names []binding) (text string, err error) {
+func (w *writer) compute(e *expression, names []binding) (text string) {
 	if e.err != nil {
-		return "", e.err
+		w.fail("%w", e.err)
 	}
 	for _, sum := range e.any {
 		text = ""
@@ -228,7 +214,7 @@ func (w *writer) compute(e *expression, names []binding) (text string, err error
 				err = fmt.Errorf("%s is an object, which + does not take", t.text)
 			}
 			if err != nil {
-				return "", fmt.Errorf("the expression %q: %w", e.text, err)
+				w.fail("the expression %q: %w", e.text, err)
 			}
 			text += value
 		}
@@ -236,7 +222,7 @@ func (w *writer) compute(e *expression, names []binding) (text string, err error
 			break
 		}
 	}
-	return text, nil
+	return text
 }
 
 // value returns the value of a term. Of two objects with one name it is the later one.
@@ -244,25 +230,25 @@ func (w *writer) value(t term, names []binding) (string, error) {
 	if t.literal {
 		return t.text, nil
 	}
-	for _, b := range slices.Backward(names) {
-		if b.name != t.text {
-			continue
-		}
-		name := w.names[b.object]
-		if name == "" {
-			return "", fmt.Errorf("the object %s is in no fact and has no name", w.objects[b.object])
-		}
-		switch t.field {
-		case "", "name":
-			return name, nil
-		case "id":
-			return w.objects[b.object], nil
-		case "indefinite":
-			return "a", nil
-		case "definite":
-			return "the", nil
-		}
-		return "", fmt.Errorf("an object has no %q; %w", t.field, errNoExpression)
+	at := len(names) - 1
+	for at >= 0 && names[at].name != t.text {
+		at--
 	}
-	return "", fmt.Errorf("there is no %q here; %w", t.text, errNoExpression)
+	if at < 0 {
+		return "", fmt.Errorf("there is no %q here; %w", t.text, errNoExpression)
+	}
+	o := names[at].object
+	switch name := w.names[o]; {
+	case name == "":
+		return "", fmt.Errorf("the object %s is in no fact and has no name", w.objects[o])
+	case t.field == "" || t.field == "name":
+		return name, nil
+	case t.field == "id":
+		return w.objects[o], nil
+	case t.field == "indefinite":
+		return "a", nil
+	case t.field == "definite":
+		return "the", nil
+	}
+	return "", fmt.Errorf("an object has no %q; %w", t.field, errNoExpression)
 }
