@@ -51,6 +51,7 @@ func Parse(file string, data []byte) (*Game, error) {
 		return nil, locate(err, file, partGrammar)
 	}
 	g.names = l.displayNames()
+	g.nameObjects(g.Walkthrough)
 	return g, nil
 }
 
@@ -83,6 +84,20 @@ func (l *logic) displayNames() []string {
 		names[o] = name + " " + strconv.Itoa(counts[name])
 	}
 	return names
+}
+
+// nameObjects replaces identifiers of objects in commands: some games are published with those.
+func (g *Game) nameObjects(commands []string) {
+	var pairs []string
+	for o, id := range slices.Backward(g.objects) { // one that begins with another comes first
+		if strings.Contains(id, "_bar_") && g.names[o] != "" {
+			pairs = append(pairs, id, g.names[o])
+		}
+	}
+	names := strings.NewReplacer(pairs...)
+	for i, c := range commands {
+		commands[i] = names.Replace(c)
+	}
 }
 
 // Play is one time that a game is played. Its methods are called one after the other.

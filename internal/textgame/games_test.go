@@ -33,6 +33,25 @@ func TestWalkthroughsWin(t *testing.T) {
 	}
 }
 
+// TestWalkthroughOfIdentifiers: published walkthroughs name objects by their identifiers, or as the game does.
+func TestWalkthroughOfIdentifiers(t *testing.T) {
+	t.Parallel()
+	made := textgames.Make(1, textgames.Types[0], false)
+	g := parseMade(t, made)
+	raw := slices.Clone(g.Walkthrough)
+	for o, name := range g.names {
+		for i := range raw {
+			raw[i] = strings.ReplaceAll(raw[i], name, g.objects[o])
+		}
+	}
+	if slices.Equal(raw, g.Walkthrough) {
+		t.Fatal("no command names an object")
+	}
+	if g.nameObjects(raw); !slices.Equal(raw, g.Walkthrough) {
+		t.Errorf("%q, want %q", raw, g.Walkthrough)
+	}
+}
+
 // TestLaws: each command that is listed is answered and changes nothing of others that are played; what is not listed is refused and
 // changes nothing; equal commands have equal answers; names are of one object each.
 func TestLaws(t *testing.T) {
