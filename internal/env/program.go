@@ -206,7 +206,8 @@ type episode struct {
 	asking  sync.WaitGroup // requests to models
 
 	mu      sync.Mutex
-	inside  int
+	asked   int             // requests to models
+	inside  int             // those under way
 	overlap bool            // two requests were under way at a time: what was said has no order
 	said    []model.Message // to the target and by it
 	limit   string          // of the task, that a request to a model has met
@@ -318,12 +319,14 @@ func (p *Program) serve(ctx context.Context, m skillenv.Message) (any, *skillenv
 	if err == nil {
 		return reply, nil
 	}
-	kind := skillenv.Infra
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if code := model.CodeOf(err); code == model.ContextLength || code == model.ContentFilter { // limits of the task
-		kind = skillenv.Agent
-		e.mu.Lock()
 		e.limit = cmp.Or(e.limit, string(code)+": "+err.Error())
-		e.mu.Unlock()
+	}
+	kind := skillenv.Infra
+	if e.limit != "" {
+		kind = skillenv.Agent
 	}
 	return nil, &skillenv.Error{Code: skillenv.Failed, Message: err.Error(), Data: skillenv.ErrorData{Kind: kind}}
 }
@@ -334,16 +337,18 @@ func (e *episode) generate(ctx context.Context, q skillenv.Question) (skillenv.R
 	if err != nil {
 		return skillenv.Reply{}, err
 	}
-	if e.setting.Client == nil {
+	switch {
+	case e.setting.Client == nil:
 		return skillenv.Reply{}, errors.New("generate: a program that is pure asks no model")
+	case req.Tags.Role == model.Target && !e.program.Plays():
+		return skillenv.Reply{}, errors.New("generate: the target is asked by the host, whose commands act gives; a program that asks it by itself says plays: true")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })()
-	e.mu.Lock()
-	e.overlap = e.overlap || e.inside > 0
-	e.inside++
-	e.mu.Unlock()
+	if err := e.count(); err != nil {
+		return skillenv.Reply{}, err
+	}
 	resp, err := e.setting.Client.Generate(ctx, req)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -355,6 +360,20 @@ func (e *episode) generate(ctx context.Context, q skillenv.Question) (skillenv.R
 		e.said = append(e.said, req.Messages[len(req.Messages)-1], model.Message{Role: model.Assistant, Content: resp.Text})
 	}
 	return skillenv.Reply{Text: resp.Text, Finish: resp.Finish}, nil
+}
+
+// count counts a request, unless it is one too many.
+func (e *episode) count() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	most := e.program.options.Asks
+	if e.asked++; e.asked > most {
+		e.limit = fmt.Sprintf("turns: the program asked more than %d times for one task (env.turns)", most)
+		return errors.New(e.limit)
+	}
+	e.overlap = e.overlap || e.inside > 0
+	e.inside++
+	return nil
 }
 
 // readQuestion returns what a program asks as a request to a model.

@@ -111,7 +111,7 @@ func do(verb, argument string, answer func(string), m skillenv.Message) bool {
 
 func openTest(t *testing.T, traits string) *Program {
 	t.Helper()
-	o := testOptions(t, func(o *Options) { o.Environ = []string{"SKILLOPT_TEST_PROGRAM=episodes " + traits} })
+	o := testOptions(t, func(o *Options) { o.Environ, o.Asks = []string{"SKILLOPT_TEST_PROGRAM=episodes " + traits}, 2 })
 	p, err := OpenProgram(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
