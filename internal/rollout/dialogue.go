@@ -137,7 +137,10 @@ func (d *dialogue) settle() error {
 	if !d.scene.Scores || d.failed {
 		return nil
 	}
-	if d.score == nil {
+	switch {
+	case d.score == nil && d.did.Failure != "": // at a limit of the task, as env.turns
+		return nil
+	case d.score == nil:
 		return errors.New("the episode ended without a score")
 	}
 	if s := *d.score; !(s >= 0 && s <= 1) {

@@ -26,6 +26,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/textgame"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -296,6 +297,13 @@ func (s *Session) DescribeWorld() string {
 	}
 	if s.schema != "" {
 		parts = append(parts, "a server of OpenEnv, schema "+s.schema)
+	}
+	if p := s.program; p != nil {
+		what := "a world"
+		if p.Plays() {
+			what = "it asks the target by itself"
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s, at most %s at a time", p.Name(), what, wording.Plural(p.Concurrent(), "episode", "episodes")))
 	}
 	if s.docs != nil {
 		parts = append(parts, "documents in "+s.Config.Env.Docs)

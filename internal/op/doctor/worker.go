@@ -57,7 +57,7 @@ func (e *examiner) known(ctx context.Context, name string) {
 // worker examines what carries out tasks and checks other than a model.
 func (e *examiner) worker(ctx context.Context) {
 	if len(e.session.Config.Env.Command) > 0 && e.session.Env == nil {
-		e.environment()
+		e.environment(ctx)
 	}
 	if e.session.Config.Agent.Name != "" {
 		info, err := e.detect(ctx, e.session.Config.Agent)
@@ -208,10 +208,15 @@ func joined(parts ...string) string {
 
 // environment examines what an environment is started with. Whether it carries out tasks
 // the trial shows.
-func (e *examiner) environment() {
-	_, err := e.session.Environment()
+func (e *examiner) environment(ctx context.Context) {
 	c := e.session.Config
 	detail := strings.Join(c.Env.Command, " ")
+	if c.Env.Protocol == config.ProtocolEpisode {
+		err := e.session.RequireWorld(ctx)
+		e.add("environment", joined(detail, e.session.DescribeWorld()), err, "skillopt env check tries out what it answers")
+		return
+	}
+	_, err := e.session.Environment()
 	if set := c.Models.Target.Provider != "" || e.session.Clients[model.Target] != nil; set && c.Env.Gateway {
 		detail += "; finds models.target through a gateway"
 	}
