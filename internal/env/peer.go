@@ -137,23 +137,32 @@ func (r *peer) take(ctx context.Context, line []byte, inner *sync.WaitGroup) err
 
 // ask sends a request and reads its result into v.
 func (r *peer) ask(ctx context.Context, method string, params, v any) error {
+	m, err := r.call(ctx, method, params)
+	if err != nil {
+		return err
+	}
+	return decodeAnswer(method, m, v)
+}
+
+// call sends a request and returns the answer to it.
+func (r *peer) call(ctx context.Context, method string, params any) (m skillenv.Message, err error) {
 	text, err := skillenv.Value(params)
 	if err != nil {
-		return fmt.Errorf("environment: write %s as JSON: %w", method, err)
+		return m, fmt.Errorf("environment: write %s as JSON: %w", method, err)
 	}
 	id, answer := r.expect()
 	if err := r.send(ctx, skillenv.Message{ID: []byte(strconv.Itoa(id)), Method: method, Params: text}); err != nil {
 		r.forget(id, false)
-		return err
+		return m, err
 	}
 	select {
 	case m := <-answer:
-		return decodeAnswer(method, m, v)
+		return m, nil
 	case <-ctx.Done():
 		r.forget(id, true)
-		return context.Cause(ctx)
+		return m, context.Cause(ctx)
 	case <-r.gone:
-		return r.err
+		return m, r.err
 	}
 }
 
