@@ -155,3 +155,6 @@ def serve(world, name, version):
     """Serves a subclass of World until the input ends."""
     out, sys.stdout = sys.stdout.buffer, sys.stderr
     Server(world, name, version, sys.stdin.buffer, out).run()
+    for thread in threading.enumerate():  # one that is amid a line would make the end a bad one
+        if thread is not threading.current_thread():
+            thread.join(1)

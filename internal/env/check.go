@@ -28,7 +28,7 @@ func CheckProgram(ctx context.Context, o Options, known *task.Task) ([]Finding, 
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{options: e.options, bound: ctx}
+	t := &trial{options: e.options, bound: ctx, open: map[string]bool{}}
 	defer t.end()
 	t.task = skillenv.Task{ID: "check", Prompt: "This is a check."}
 	if known != nil {
@@ -59,6 +59,7 @@ type trial struct {
 	unusable error // it cannot be started, or has no handshake
 
 	mu    sync.Mutex
+	open  map[string]bool // episodes under way
 	fault *skillenv.Error // what models answer; nil: a word
 	asked []skillenv.Question
 	odd   error // the first question that no model could be asked
@@ -122,7 +123,7 @@ func (t *trial) serve(_ context.Context, m skillenv.Message) (any, *skillenv.Err
 		t.odd = fmt.Errorf("it asked for %q", m.Method)
 	case err != nil:
 		t.odd = err
-	case q.Episode != t.episode():
+	case !t.open[q.Episode]:
 		t.odd = fmt.Errorf("it asked for the episode %q, which is not under way", q.Episode)
 	default:
 		return skillenv.Reply{Text: "check", Finish: "stop"}, t.fault
@@ -161,9 +162,8 @@ func (t *trial) episode() string { return fmt.Sprintf("check-%d", t.number) }
 
 // start starts an episode, which has ended already if the program plays. It may have been lost then.
 func (t *trial) start(ctx context.Context, seed int64) (o skillenv.Observation, err error) {
-	t.mu.Lock()
 	t.number++
-	t.mu.Unlock()
+	t.begin(t.episode())
 	open := skillenv.Opening{Episode: t.episode(), Task: t.task, Seed: seed}
 	if t.info.Plays {
 		open.Skill = "Be brief."
@@ -207,7 +207,17 @@ func sane(o skillenv.Observation) error {
 	return nil
 }
 
+// begin notes that an episode is under way.
+func (t *trial) begin(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[id] = true
+}
+
 func (t *trial) close(ctx context.Context) error {
+	t.mu.Lock()
+	delete(t.open, t.episode())
+	t.mu.Unlock()
 	return t.result(ctx, skillenv.Close, skillenv.Action{Episode: t.episode()}, nil)
 }
 
