@@ -138,7 +138,8 @@ func (d *dialogue) settle() error {
 		return nil
 	}
 	switch {
-	case d.score == nil && d.did.Failure != "": // at a limit of the task, as env.turns
+	case d.score == nil && d.scene.Acts && len(d.commands) == 0: // the target gave the world nothing that it could score
+		d.did.Failure = cmp.Or(d.did.Failure, "action: the target gave no command")
 		return nil
 	case d.score == nil:
 		return errors.New("the episode ended without a score")
