@@ -156,6 +156,13 @@ func ExamineAgents(ctx context.Context, opts ...Option) result.Examination {
 	return classified(doctor.Agents(ctx, chosen(opts)))
 }
 
+// CheckProgram tries out the program of env.command that plays episodes (skill-env/1): a row for each thing that a run relies
+// on. No model is asked. The error is an *Error.
+func CheckProgram(ctx context.Context, cfg config.Config, opts ...Option) (result.Examination, error) {
+	e, err := doctor.Program(ctx, cfg, chosen(opts))
+	return e, classify(err)
+}
+
 // classified gives the errors of an examination their kinds.
 func classified(e result.Examination) result.Examination {
 	for i := range e.Rows {

@@ -92,6 +92,8 @@ type Env struct {
 	Search  EnvSearch `key:"search"`
 	URL     string    `key:"url" doc:"a server of OpenEnv that the target acts in, such as ws://127.0.0.1:8000: an episode of a task is one session, reset with the seed and the task's field reset"`
 	Reward  []float64 `key:"reward" doc:"the rewards of env.url that are a score of 0 and of 1, where the server has others than 0 and 1; what is outside of them counts as the nearer one"`
+
+	Protocol string `key:"protocol" doc:"how the program of command is spoken to: line (one line of JSON a task) or episode (skill-env/1: many turns, or tasks that the program plays with the models of the run; docs/worlds.md)" enum:"line,episode"`
 }
 
 // HistoryChat is env.history where requests show all turns.
@@ -102,6 +104,9 @@ func (e Env) Shown() int {
 	n, _ := strconv.Atoi(e.History) // which was validated
 	return n
 }
+
+// ProtocolEpisode is env.protocol of a program that plays episodes.
+const ProtocolEpisode = "episode"
 
 // EnvSearch is the search of mode search.
 type EnvSearch struct {

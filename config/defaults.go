@@ -57,7 +57,7 @@ func Default() Config {
 		SkillFiles: FilesAll,
 
 		Tasks:  Tasks{Pages: Pages{Field: "urls"}},
-		Env:    Env{Timeout: Duration(2 * time.Minute), Gateway: true, Turns: 24, Action: "tag", History: HistoryChat, Recalc: "none", Reward: []float64{0, 1}},
+		Env:    Env{Timeout: Duration(2 * time.Minute), Gateway: true, Turns: 24, Action: "tag", History: HistoryChat, Recalc: "none", Reward: []float64{0, 1}, Protocol: "line"},
 		Agent:  Agent{Mode: "native", Timeout: Duration(10 * time.Minute), Gateway: true, Sandbox: "auto", Keep: "none", Limits: AgentLimits{Memory: 4 << 30, Processes: 512, Written: 4 << 30}},
 		Split:  Split{Seed: 42, CrossFit: AutoCount},
 		Models: Models{Target: model, Optimizer: model, Judge: model},

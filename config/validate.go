@@ -338,6 +338,10 @@ func (d *decoder) world(e Env) {
 		d.fail("env.url", "no address of a server", "ws, wss, http or https, such as ws://127.0.0.1:8000", "")
 	case len(e.Reward) != 2 || !(e.Reward[0] < e.Reward[1]):
 		d.fail("env.reward", fmt.Sprint(e.Reward), "two numbers, the lower one first, such as [0, 1]", "")
+	case e.Protocol == ProtocolEpisode && len(e.Command) == 0:
+		d.fail("env.protocol", e.Protocol+" without env.command", "line, or the program in env.command", "")
+	case e.Protocol == ProtocolEpisode && e.Gateway && d.origins["env.gateway"] != "":
+		d.fail("env.gateway", "true with env.protocol episode", "nothing: such a program asks models by generate", "")
 	case e.World == "" && e.Mode != "":
 		d.fail("env.mode", e.Mode+" without env.world", "nothing, or the world that it is a mode of", "")
 	case e.World != "" && e.Mode != "" && !slices.Contains(modes, e.Mode):

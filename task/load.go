@@ -79,6 +79,23 @@ func load(ctx context.Context, path string, rules Rules, keep func(Task) Task) (
 	return l.set(ps, templateErr)
 }
 
+// Parse reads tasks as the lines of a file. name is what messages call it.
+func Parse(name string, lines []byte, rules Rules) (Set, error) {
+	ps := &problems{path: name}
+	l, templateErr := newLinter(rules, nil)
+	items, err := Items(lines)
+	if err != nil {
+		return Set{}, fmt.Errorf("%s: %w", name, err)
+	}
+	from := source{path: name}
+	for _, it := range items {
+		if t, ok := from.task(it, ps); ok {
+			l.add(t)
+		}
+	}
+	return l.set(ps, templateErr)
+}
+
 // find lists the files to read.
 func find(path string) ([]source, error) {
 	info, err := os.Stat(path)

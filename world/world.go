@@ -31,6 +31,8 @@ type Setting struct {
 	// Dir is the episode's own folder, with the files of the task; checks look at what is in it at the end.
 	// It is "" for a pure world.
 	Dir string
+	// Client asks the target on behalf of the episode, or the judge (Request.Tags.Role). It is nil for a pure world.
+	Client model.Client
 }
 
 // Episode is a world at work on one task. Its methods are called one after the other.

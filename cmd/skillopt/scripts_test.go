@@ -50,6 +50,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sdk, err := filepath.Abs("../../sdk")
+	if err != nil {
+		t.Fatal(err)
+	}
 	work, remove := memfolder.New() // "" is a folder on the disk
 	t.Cleanup(remove)               // when all scripts have ended
 	testscript.Run(t, testscript.Params{
@@ -59,6 +63,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NIGHTS", nights)
 			env.Setenv("EVALS", fixtures)
 			env.Setenv("REAL", recorded)
+			env.Setenv("SDK", sdk)
 			env.Setenv("SIM", "{provider: sim, world: "+filepath.ToSlash(filepath.Join(fixtures, "world.yaml"))+"}")
 			return os.CopyFS(filepath.Join(env.WorkDir, "small"), os.DirFS("testdata/small"))
 		},

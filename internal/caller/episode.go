@@ -207,16 +207,25 @@ func (e *episodeClient) Passes(wire string) bool { return model.Passes(e.role.Cl
 
 // Generate implements model.Client. Empty answers are asked for again, as those
 // of any call are, unless the agent has read them already. What fails after the
-// agent has read the beginning of it is not asked for again, and no measurement.
+// agent has read the beginning of it is not asked for again, and no measurement. A request
+// whose tags name the judge goes to the judge.
 func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	if req.Seed == nil {
 		req.Seed = &e.call.Seed
 	}
-	e.caller.complete(e.role, e.call.Stage, &req)
-	check := Call{Key: e.call.Key, Role: e.call.Role, Tools: req.Tools}
+	r, stage := e.role, e.call.Stage
+	if req.Tags.Role == model.Judge { // a program of several turns asks it too
+		var err error
+		if r, err = e.caller.role(model.Judge); err != nil {
+			return model.Response{}, err
+		}
+		stage = model.StageJudge
+	}
+	e.caller.complete(r, stage, &req)
+	check := Call{Key: e.call.Key, Role: r.name, Tools: req.Tools}
 	begun := e.follow(req.Passage)
 	for n := 0; ; n++ {
-		rep, err := e.ask(ctx, req, begun)
+		rep, err := e.ask(ctx, r, req, begun)
 		if err != nil {
 			e.fail(ctx, err)
 			return model.Response{}, err
@@ -224,7 +233,7 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 		if rep.Limit != "" {
 			return model.Response{}, &TaskLimitError{
 				Key: e.call.Key, Code: rep.Limit,
-				Err: &model.Error{Code: rep.Limit, Endpoint: e.role.Endpoint, Err: errors.New(rep.Message)},
+				Err: &model.Error{Code: rep.Limit, Endpoint: r.Endpoint, Err: errors.New(rep.Message)},
 			}
 		}
 		reason := check.refuses(rep.Response)
@@ -240,7 +249,7 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 }
 
 // ask sends one request and charges its answer to the episode.
-func (e *episodeClient) ask(ctx context.Context, req model.Request, begun *beginning) (reply, error) {
+func (e *episodeClient) ask(ctx context.Context, r *role, req model.Request, begun *beginning) (reply, error) {
 	ordinal, err := e.next()
 	if err != nil {
 		return reply{}, err
@@ -258,12 +267,12 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request, begun *begin
 	}
 	var served time.Duration
 	began := time.Now()
-	got, err := e.caller.sender.send(ctx, e.role, &request{
-		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record, served: &served, kept: words,
+	got, err := e.caller.sender.send(ctx, r, &request{
+		key: e.call.Key, stage: req.Tags.Stage, req: req, begun: true, try: e.try, record: record, served: &served, kept: words,
 	})
 	e.mu.Lock()
 	e.waited += time.Since(began) - served
-	if err == nil {
+	if err == nil && r == e.role {
 		e.served, e.refused = got.reply.Served(), cmp.Or(e.refused, got.reply.refusal())
 	}
 	e.mu.Unlock()

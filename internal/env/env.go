@@ -42,6 +42,8 @@ type Options struct {
 	Slots int
 	// Extras are passed to the program with every task. Nil passes on none.
 	Extras map[string]any
+	// Asks is how many requests to models a Program may make for one episode.
+	Asks int
 	// Hide takes what the program was passed in secret out of all that it writes,
 	// before any of it is cut. Nil: it was handed nothing.
 	Hide *redact.Exact

@@ -36,6 +36,10 @@ func TestMain(m *testing.M) {
 // play answers lines as the prompt of each task says, so that one program does
 // for all tests. mode "once" ends after the first line.
 func play(mode string) {
+	if traits, ok := strings.CutPrefix(mode, "episodes "); ok {
+		playEpisodes(traits)
+		return
+	}
 	in := bufio.NewReader(os.Stdin)
 	for served := 0; ; served++ {
 		line, err := in.ReadString('\n')

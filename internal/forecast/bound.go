@@ -45,7 +45,7 @@ func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 		if s.Episodes() {
 			p.Episodes += st.Calls
 			if s.InWorld() && s.Config.Agent.Name == "" {
-				p.EpisodeCalls = s.Config.Env.Turns
+				p.EpisodeCalls = s.EpisodeCalls()
 			}
 		}
 		if most > 0 {

@@ -27,7 +27,7 @@ var tiers = [][]string{
 	{"score", "skill", "event", "internal/mcq", "internal/workbook"},
 	{"trajectory", "internal/provenance", "internal/benchmark/convert"},
 	{"model", "model/modeltest", "internal/stats"},
-	{"task", "gate", "internal/price"},
+	{"task", "gate", "internal/price", "internal/skillenv"},
 	{"result", "schedule", "world"},
 	{
 		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset",

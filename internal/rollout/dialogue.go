@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -85,6 +86,10 @@ func newWorldError(ctx context.Context, t task.Task, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
+	var broken *env.BrokenError
+	if errors.As(err, &broken) {
+		return &caller.StoppedError{Endpoint: "the environment", Useless: "ended twice without finishing a task", Err: broken.Err}
+	}
 	var asked *askedError
 	if errors.As(err, &asked) {
 		return asked.err
@@ -132,7 +137,11 @@ func (d *dialogue) settle() error {
 	if !d.scene.Scores || d.failed {
 		return nil
 	}
-	if d.score == nil {
+	switch {
+	case d.score == nil && d.scene.Acts && len(d.commands) == 0: // the target gave the world nothing that it could score
+		d.did.Failure = cmp.Or(d.did.Failure, "action: the target gave no command")
+		return nil
+	case d.score == nil:
 		return errors.New("the episode ended without a score")
 	}
 	if s := *d.score; !(s >= 0 && s <= 1) {
@@ -242,12 +251,18 @@ type Dialogue struct {
 	Model   Conversation
 	Assess  Assess
 	RunSeed int64
+	Slots   *Slots // dialogues at a time; nil bounds nothing
 	Warn    func(error)
 }
 
 // Run carries out one task. After a kill the recorded replies are played again. Where the world answers
 // otherwise than it did, the dialogue is played from the start, under further numbers of turns. See Episode.
 func (d *Dialogue) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
+	leave, err := d.Slots.take(ctx, 0)
+	if err != nil {
+		return trajectory.Outcome{}, err
+	}
+	defer leave()
 	key, first := p.Key(t), 0
 	for d.Model.StepRecorded(key, (first+1)*maxTurns+1) {
 		first++
@@ -293,5 +308,5 @@ type Player struct{ Talk }
 
 // Work implements CodingAgent.
 func (p Player) Work(ctx context.Context, job AgentJob) (AgentReport, error) {
-	return p.play(ctx, world.Setting{Task: job.Task, Seed: job.Seed, Dir: job.Dir}, job.Skill, job.Client)
+	return p.play(ctx, job.setting(), job.Skill, job.Client)
 }

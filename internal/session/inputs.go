@@ -24,7 +24,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/textgame"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
-	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -168,7 +167,7 @@ func (s *loader) loadChecks(context.Context) (err error) {
 		specs = s.Config.Tasks.Checks
 	}
 	if s.Suite, err = check.Compile(specs, check.Options{
-		Threshold: s.Config.Tasks.Threshold, Workspace: s.worksInFolders(), Judge: s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil, Extract: s.Extract,
+		Threshold: s.Config.Tasks.Threshold, Workspace: s.worksInFolders(), Judge: s.judged(), Extract: s.Extract,
 	}); err != nil {
 		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "tasks.checks"), err))
 	}

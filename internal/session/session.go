@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/corpus"
+	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -63,6 +64,7 @@ type Session struct {
 	steering  *steering               // what is asked of the run from outside; nil: no one listens
 	hard      context.CancelCauseFunc // ends the work at once
 	acts      world.World             // what the target acts in; nil: nothing, or it is not needed
+	program   *env.Program            // acts, where it is a program
 	docs      *corpus.Corpus          // the documents of acts; nil: it has none
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
@@ -157,10 +159,16 @@ func (s *Session) requireMeans() error {
 	if err := s.requireReach(n.Command); err != nil {
 		return err
 	}
+	n.Judge = n.Judge || s.inProgram() && s.judged()
 	if n.Judge && s.Models.Of(model.Judge).Client == nil {
 		return s.Models.Load(model.Judge)
 	}
 	return nil
+}
+
+// judged reports whether the configuration names a judge.
+func (s *Inputs) judged() bool {
+	return s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil
 }
 
 // requireReach fails when a confined program could read what is kept from it, before
@@ -222,7 +230,7 @@ func (s *Session) AsRecorded(r *run.Run) *Session {
 	in.Config.Telemetry = config.Telemetry{} // it happened once
 	models := *s.Models
 	models.in = &in
-	return &Session{Inputs: &in, Models: &models, Run: r, known: s.known, acts: s.acts, docs: s.docs, borrowed: true}
+	return &Session{Inputs: &in, Models: &models, Run: r, known: s.known, acts: s.acts, program: s.program, docs: s.docs, borrowed: true}
 }
 
 // Close ends what is wired, and closes the models and the run. It may be called again,

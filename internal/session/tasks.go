@@ -35,6 +35,8 @@ func (s *loader) loadTasks(ctx context.Context) (err error) {
 	switch {
 	case s.Tasks != nil:
 		s.Set, err = task.NewSet(s.Tasks, rules)
+	case s.Config.Tasks.Path == "" && s.inProgram() && s.Replay == nil:
+		s.Set, err = s.programTasks(ctx, rules)
 	case s.Config.Tasks.Path == "":
 		return fault.Input(fmt.Errorf("tasks.path: found nothing, allowed: %s", taskFiles))
 	case s.Counting:

@@ -18,12 +18,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/corpus"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/openenv"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/textgame"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // The worlds of env.world.
@@ -35,12 +40,25 @@ const (
 
 // InWorld reports whether the configuration names a world, in which a target acts over several turns.
 func (s *Inputs) InWorld() bool {
-	return s.World != nil || s.Config.Env.World != "" || s.Config.Env.URL != ""
+	return s.World != nil || s.Config.Env.World != "" || s.Config.Env.URL != "" || s.inProgram()
+}
+
+// inProgram reports whether the program of env.command plays episodes.
+func (s *Inputs) inProgram() bool {
+	return s.Env == nil && len(s.Config.Env.Command) > 0 && s.Config.Env.Protocol == config.ProtocolEpisode
 }
 
 // WorldScores reports whether a world scores its episodes, or may: tasks need no gold and no checks then.
 func (s *Inputs) WorldScores() bool {
-	return s.World != nil || s.Config.Env.World == GameWorld || s.Config.Env.URL != ""
+	return s.World != nil || s.Config.Env.World == GameWorld || s.Config.Env.URL != "" || s.inProgram()
+}
+
+// EpisodeCalls returns how often models are asked in one episode at most: the target, and the judge by a program that plays.
+func (s *Inputs) EpisodeCalls() int {
+	if s.inProgram() && s.judged() {
+		return 2 * s.Config.Env.Turns
+	}
+	return s.Config.Env.Turns
 }
 
 // worksInFolders reports whether tasks are carried out in folders of their own, which checks look at.
@@ -54,14 +72,21 @@ func (s *episodes) inWorld() (rollout.Episode, error) {
 	if w == nil { // a replay, which runs no programs
 		return s.inFolders(replayAgent{}, s.Config.Limits.Concurrency)
 	}
+	slots := s.Config.Limits.Concurrency
+	if s.program != nil {
+		slots = min(slots, s.program.Concurrent())
+	}
+	if s.program != nil && s.program.Plays() {
+		return s.inFolders(rollout.Solo{Program: s.program, Timeout: e.Timeout.Std()}, slots)
+	}
 	talk := rollout.Talk{World: w, Prompt: s.ChatPrompt(s.Images), Turns: e.Turns, Tokens: e.Tokens, Timeout: e.Timeout.Std(), Form: rollout.Form(e.Action), History: e.Shown()}
 	if w.Pure() {
 		return &rollout.Dialogue{
-			Talk: talk, Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed,
+			Talk: talk, Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Slots: rollout.NewSlots(slots),
 			Warn: func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
 		}, nil
 	}
-	return s.inFolders(rollout.Player{Talk: talk}, s.Config.Limits.Concurrency)
+	return s.inFolders(rollout.Player{Talk: talk}, slots)
 }
 
 // readyWorld sums up what a world reads that is not in the configuration: its documents, and the version of what
@@ -144,6 +169,8 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 		s.acts, s.closers = s.games, append(s.closers, s.games.Close)
 	case e.URL != "" && s.Replay == nil:
 		return s.openServer(ctx, e)
+	case s.inProgram() && s.Replay == nil:
+		return s.openProgram(ctx)
 	case e.World == corpusWorld && !(s.Replay != nil && e.Mode == corpus.ModeSearch): // of which a replay has the results
 		return s.openCorpus(e)
 	case e.World == spreadsheetWorld && s.Config.Agent.Name == "" && s.Replay == nil:
@@ -162,6 +189,50 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// openProgram starts the program that plays episodes. One that the dialogue plays needs a target.
+func (s *Session) openProgram(ctx context.Context) error {
+	p, err := s.startProgram(ctx)
+	if err != nil {
+		return err
+	}
+	s.acts, s.program, s.closers = p, p, append(s.closers, p.Close)
+	if !p.Plays() && s.Models.Of(model.Target).Kind == wiring.None {
+		return fault.Input(fmt.Errorf("%s: nothing, want the model that acts in the world of %s: a program that asks it by itself says plays: true", where(s.Loaded, "models.target"), p.Name()))
+	}
+	return nil
+}
+
+// startProgram starts the program that plays episodes.
+func (s *Inputs) startProgram(ctx context.Context) (*env.Program, error) {
+	o, err := s.Environment()
+	if err != nil {
+		return nil, err
+	}
+	o.Asks = s.Config.Env.Turns
+	p, err := env.OpenProgram(ctx, o)
+	if err != nil {
+		return nil, unstarted(err)
+	}
+	return p, nil
+}
+
+// programTasks returns the tasks that a program brings.
+func (s *Inputs) programTasks(ctx context.Context, rules task.Rules) (set task.Set, err error) {
+	p, err := s.startProgram(ctx)
+	if err != nil {
+		return set, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	lines, err := p.Tasks(ctx)
+	if err != nil {
+		return set, unstarted(err)
+	}
+	if lines == nil {
+		return set, fmt.Errorf("tasks.path: found nothing, allowed: %s; %s has no tasks of its own", taskFiles, p.Name())
+	}
+	return task.Parse("tasks of "+p.Name(), lines, rules)
 }
 
 // keepsTasks fails when a program could read the tasks, and with them what is expected, because its interpreter may.
@@ -226,6 +297,13 @@ func (s *Session) DescribeWorld() string {
 	}
 	if s.schema != "" {
 		parts = append(parts, "a server of OpenEnv, schema "+s.schema)
+	}
+	if p := s.program; p != nil {
+		what := "a world"
+		if p.Plays() {
+			what = "it asks the target by itself"
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s, at most %s at a time", p.Name(), what, wording.Plural(p.Concurrent(), "episode", "episodes")))
 	}
 	if s.docs != nil {
 		parts = append(parts, "documents in "+s.Config.Env.Docs)

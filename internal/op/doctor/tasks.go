@@ -147,7 +147,7 @@ func (e *examiner) untried() string {
 // fixTask says what helps when a task could not be carried out.
 func (e *examiner) fixTask() string {
 	if len(e.session.Config.Env.Command) > 0 && e.session.Env == nil {
-		return "check env.command and env.timeout; it is started in the folder of the config, and reads one JSON line a task"
+		return "check env.command and env.timeout; it is started in the folder of the config"
 	}
 	return "check models.target, tasks.prompt and tasks.checks"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // Agents says which coding agents are installed here, and whether programs
@@ -57,7 +59,7 @@ func (e *examiner) known(ctx context.Context, name string) {
 // worker examines what carries out tasks and checks other than a model.
 func (e *examiner) worker(ctx context.Context) {
 	if len(e.session.Config.Env.Command) > 0 && e.session.Env == nil {
-		e.environment()
+		e.environment(ctx)
 	}
 	if e.session.Config.Agent.Name != "" {
 		info, err := e.detect(ctx, e.session.Config.Agent)
@@ -208,12 +210,51 @@ func joined(parts ...string) string {
 
 // environment examines what an environment is started with. Whether it carries out tasks
 // the trial shows.
-func (e *examiner) environment() {
-	_, err := e.session.Environment()
+func (e *examiner) environment(ctx context.Context) {
 	c := e.session.Config
 	detail := strings.Join(c.Env.Command, " ")
+	if c.Env.Protocol == config.ProtocolEpisode {
+		err := e.session.RequireWorld(ctx)
+		e.add("environment", joined(detail, e.session.DescribeWorld()), err, "skillopt env check tries out what it answers")
+		return
+	}
+	_, err := e.session.Environment()
 	if set := c.Models.Target.Provider != "" || e.session.Clients[model.Target] != nil; set && c.Env.Gateway {
 		detail += "; finds models.target through a gateway"
 	}
 	e.add("environment", detail, err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
+}
+
+// Program tries out the program of env.command, as its author does: a row for each thing that a run relies on. It is given the
+// first task of the configuration, if that names tasks.
+func Program(ctx context.Context, cfg config.Config, o session.Options) (result.Examination, error) {
+	var report result.Examination
+	in, err := session.Detached(cfg, o)
+	if err != nil {
+		return report, err
+	}
+	options, err := in.Environment()
+	if err != nil {
+		return report, err
+	}
+	var first *task.Task
+	if path := cfg.Tasks.Path; path != "" {
+		set, err := task.LoadContext(ctx, path, task.Rules{OwnScore: true})
+		if err != nil {
+			return report, fault.Input(err)
+		}
+		if tasks := set.Tasks(); len(tasks) > 0 {
+			first = &tasks[0]
+		}
+	}
+	found, err := env.CheckProgram(ctx, options, first)
+	for _, f := range found {
+		row := result.Finding{Name: f.Name, OK: f.Seen == "", Detail: f.Wanted}
+		if !row.OK {
+			row.Detail, row.Fix = "seen: "+f.Seen, "wanted is "+f.Wanted
+			row.Err = fmt.Errorf("%s: %s", f.Name, f.Seen)
+		}
+		report.Rows = append(report.Rows, row)
+	}
+	return report, err
 }
