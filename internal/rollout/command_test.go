@@ -73,7 +73,7 @@ func TestCommands(t *testing.T) {
 		{name: "done", replies: []model.Response{tagged("up"), tagged("up"), tagged("up")}, status: score.OK, hard: 1},
 		{name: "turns end with the last score", replies: []model.Response{tagged("up"), tagged("leap"), said("up")}, status: score.OK, hard: 1. / 3, reason: "turns: no end after 3 replies"},
 		{name: "failure", replies: []model.Response{tagged("up"), tagged("jump")}, status: score.AgentError, reason: "fall: broke a leg"},
-		{name: "no command at all", replies: []model.Response{said("up"), said("<action></action>"), said("<action>up")}, err: "ended without a score"},
+		{name: "no command at all", replies: []model.Response{said("up"), said("<action></action>"), said("<action>up")}, status: score.AgentError, reason: "turns: no end after 3 replies"},
 		{name: "tool", form: FormTool, replies: []model.Response{act(`{"command":"up"}`), said("", `{"command":"up"}`, `{"command":"up"}`), act(`{"command":" up "}`)}, status: score.OK, hard: 1},
 		{name: "bad calls", form: FormTool, replies: []model.Response{act(`{"command":"up"}`), act(`{"command":7}`), said("", "steal")}, status: score.OK, hard: 1. / 3, reason: "turns: no end after 3 replies"},
 		{name: "no score", replies: []model.Response{tagged("up"), tagged("up"), tagged("up")}, score: func(int) *float64 { return nil }, err: "ended without a score"},
