@@ -39,7 +39,6 @@ type Config struct {
 	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
 	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
 	PriceFile  string           `key:"price_file" doc:"the table of prices that LiteLLM publishes (model_prices_and_context_window.json), or a CSV file; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
-	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
 	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/serve.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
 	Sleep      Sleep            `key:"sleep" doc:"what the sleep commands read of the sessions of coding agents, and where they keep it; runs do not look at it"`
@@ -321,11 +320,6 @@ type Price struct {
 	Cached     *float64 `key:"cached" doc:"USD per million input tokens read from the provider's cache; absent: as input" min:"0"`
 	CacheWrite *float64 `key:"cache_write" doc:"USD per million input tokens written to the provider's cache; absent: as input" min:"0"`
 	MaxOutput  int64    `key:"max_output" doc:"most tokens of a reply, which limits.usd and limits.tokens hold back for a call where max_tokens does not say; 0 = not known" min:"0"`
-}
-
-// Cache keeps answers across runs.
-type Cache struct {
-	Dir string `key:"dir" doc:"a folder in which usable answers are kept across runs, by endpoint, request and sample, where they are not below one run.dir; absent: off" path:"file"`
 }
 
 // Telemetry is where traces and metrics of a run are sent.

@@ -88,7 +88,6 @@ func (s *Commands) keptPaths() []reach.Path {
 		{Path: s.Config.Tasks.Path, Name: "tasks.path"},
 		{Path: s.Config.Skill, Name: "skill"},
 		{Path: s.Config.Prompts, Name: "prompts"},
-		{Path: s.Config.Cache.Dir, Name: "cache.dir"},
 	}
 	if s.Fork != "" {
 		all = append(all, reach.Path{Path: s.Fork, Name: "the forked run"})
