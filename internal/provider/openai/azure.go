@@ -16,8 +16,8 @@ const (
 	AzureCompatible      = "compatible"       // a bearer token of the user, as at OpenAI
 )
 
-// DefaultAzureVersion is the version of the API in the older form of addresses.
-const DefaultAzureVersion = "2025-04-01-preview"
+// azureVersion is the version of the API in the older form of addresses.
+const azureVersion = "2025-04-01-preview"
 
 // Azure says how Azure OpenAI is spoken to. There are two forms of addresses, and
 // Options.BaseURL may be the bare address of the resource for both:
@@ -26,7 +26,7 @@ const DefaultAzureVersion = "2025-04-01-preview"
 //   - https://RESOURCE.openai.azure.com/openai/deployments/MODEL/...?api-version=V,
 //     which is used when BaseURL has a date as its api-version and no path, or ends in
 //     /openai or /openai/deployments/NAME. Without a version there it is
-//     DefaultAzureVersion.
+//     azureVersion.
 //
 // The model of a request is the name of the deployment.
 type Azure struct {
@@ -103,7 +103,7 @@ func (a *Azure) place(u *url.URL) (deployment bool) {
 	}
 	u.Path = path
 	if version == "" && deployment {
-		query.Set("api-version", DefaultAzureVersion)
+		query.Set("api-version", azureVersion)
 		u.RawQuery = query.Encode()
 	}
 	return deployment

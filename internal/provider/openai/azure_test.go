@@ -68,7 +68,7 @@ func TestAzureURL(t *testing.T) {
 		{"dated", resource + "/?api-version=2024-10-21", Azure{}, "", dated + "2024-10-21"},
 		{"dated, with another value", resource + "?api-version=2024-10-21&zone=a", Azure{}, "", dated + "2024-10-21&zone=a"},
 		{"dated, responses", resource + "?api-version=2025-03-01-preview", Azure{}, APIResponses, resource + "/openai/responses?api-version=2025-03-01-preview"},
-		{"path of the older form", resource + "/openai/", Azure{}, "", dated + DefaultAzureVersion},
+		{"path of the older form", resource + "/openai/", Azure{}, "", dated + azureVersion},
 		{"a deployment", resource + "/openai/deployments/other/?api-version=2024-10-21", Azure{}, "", dated + "2024-10-21"},
 		{
 			"a copied address", resource + "/openai/deployments/other/chat/completions?api-version=2024-06-01",
