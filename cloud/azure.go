@@ -10,16 +10,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 )
 
-// AzureScope is what a token is asked for where nothing else is said.
-const AzureScope = "https://cognitiveservices.azure.com/.default"
-
-// Azure returns a source of tokens of Entra ID: of the user who is logged in with az
+// Azure returns a source of tokens of Entra ID for a scope: of the user who is logged in with az
 // (azure_cli), or of the machine (managed_identity), among whose identities clientID
 // chooses. Nothing is asked for yet.
 func Azure(auth, scope, clientID string) (func(context.Context) (string, time.Time, error), error) {
-	if scope == "" {
-		scope = AzureScope
-	}
 	if auth == "azure_cli" {
 		cred, err := azidentity.NewAzureCLICredential(nil)
 		if err != nil {

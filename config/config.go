@@ -39,7 +39,6 @@ type Config struct {
 	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
 	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
 	PriceFile  string           `key:"price_file" doc:"the table of prices that LiteLLM publishes (model_prices_and_context_window.json), or a CSV file; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
-	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
 	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/serve.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
 	Sleep      Sleep            `key:"sleep" doc:"what the sleep commands read of the sessions of coding agents, and where they keep it; runs do not look at it"`
@@ -175,7 +174,7 @@ func (m Models) Of(role string) Model {
 type Model struct {
 	Provider        string            `key:"provider" doc:"who serves the model: a vendor, a server (compatible: any that speaks Chat Completions), a seat (claude-cli, codex-cli, copilot-cli), handoff (questions and answers as files) or sim (the simulated world); docs/models.md lists them" enum:",anthropic,azure,bedrock,claude-cli,codex-cli,compatible,copilot-cli,deepseek,fireworks,gemini,groq,handoff,litellm,minimax,mistral,moonshot,ollama,openai,openrouter,qwen,sglang,sim,together,vertex,vllm,xai,zai"`
 	Model           string            `key:"model" doc:"the model's name, as the server knows it"`
-	BaseURL         string            `key:"base_url" doc:"the server's URL up to /v1; absent: the provider's own" class:"operational"`
+	BaseURL         string            `key:"base_url" doc:"the server's URL up to /v1, of provider azure with ?api-version=DATE for the older form of its addresses; absent: the provider's own" class:"operational"`
 	Region          string            `key:"region" doc:"the provider's region, where it has several" class:"operational"`
 	Endpoints       []string          `key:"endpoints" doc:"further URLs of servers with the same model and key, asked when the first fails" class:"operational"`
 	APIKeyEnv       *string           `key:"api_key_env" doc:"the environment variable that holds the key; \"\" = no key; absent: the provider's usual one" class:"operational"`
@@ -191,26 +190,11 @@ type Model struct {
 	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt, longer for models that think long; expiry is retried" min:"1ms" class:"operational"`
 	Command         string            `key:"command" doc:"seats: the program; absent: found on the PATH" class:"operational"`
 	Folder          string            `key:"folder" doc:"provider handoff: where questions are written and answers read" path:"file" class:"operational"`
-	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`
-	Google          Google            `key:"google" doc:"provider vertex" class:"operational"`
+	AzureAuth       string            `key:"azure_auth" doc:"provider azure: api_key, azure_cli, managed_identity or compatible (a bearer token)" enum:",api_key,azure_cli,managed_identity,compatible" class:"operational"`
 	World           string            `key:"world" doc:"provider sim: the world file" path:"file"`
 
 	// Key is the key itself, instead of a variable that holds it. No file can set it, and none is written with it.
 	Key Secret
-}
-
-// Azure is how requests to Azure OpenAI are signed.
-type Azure struct {
-	Auth       string `key:"auth" doc:"api_key, azure_cli, managed_identity or compatible (a bearer token)" enum:",api_key,azure_cli,managed_identity,compatible"`
-	APIVersion string `key:"api_version" doc:"version of the API in the older form of URLs; absent: the newer form without one"`
-	Scope      string `key:"scope" doc:"scope of tokens, where a cloud is not the public one; absent: https://cognitiveservices.azure.com/.default"`
-	ClientID   string `key:"client_id" doc:"client id of a user-assigned managed identity"`
-}
-
-// Google is the project and the credentials for Vertex.
-type Google struct {
-	Project     string `key:"project" doc:"id of the project"`
-	Credentials string `key:"credentials" doc:"file with the credentials (a service account's key, or those of gcloud)" path:"file"`
 }
 
 // Train is the outer loop.
@@ -341,11 +325,6 @@ type Price struct {
 	Cached     *float64 `key:"cached" doc:"USD per million input tokens read from the provider's cache; absent: as input" min:"0"`
 	CacheWrite *float64 `key:"cache_write" doc:"USD per million input tokens written to the provider's cache; absent: as input" min:"0"`
 	MaxOutput  int64    `key:"max_output" doc:"most tokens of a reply, which limits.usd and limits.tokens hold back for a call where max_tokens does not say; 0 = not known" min:"0"`
-}
-
-// Cache keeps answers across runs.
-type Cache struct {
-	Dir string `key:"dir" doc:"a folder in which usable answers are kept across runs, by endpoint, request and sample, where they are not below one run.dir; absent: off" path:"file"`
 }
 
 // Telemetry is where traces and metrics of a run are sent.

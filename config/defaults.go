@@ -51,7 +51,7 @@ func published() Config {
 func Default() Config {
 	model := Model{
 		API: "auto", Structured: "auto", Timeout: Duration(2 * time.Minute),
-		Azure: Azure{Auth: "api_key"},
+		AzureAuth: "api_key",
 	}
 	return Config{
 		SkillFiles: FilesAll,

@@ -190,7 +190,7 @@ func headerSecrets(name, value string) []string {
 }
 
 // minQuery is the length from which a value in the query of an address is taken
-// for a secret; versions and names of regions are shorter.
+// for a secret; names of regions are shorter.
 const minQuery = 12
 
 // addressSecrets returns what of an address must not be shown: its password, and
@@ -206,7 +206,7 @@ func addressSecrets(raw string) []string {
 	}
 	for name, values := range u.Query() {
 		for _, v := range values {
-			if len(v) >= minQuery || redact.IsSecret(name, v) {
+			if name != "api-version" && (len(v) >= minQuery || redact.IsSecret(name, v)) {
 				out = append(out, v)
 			}
 		}

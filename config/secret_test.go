@@ -42,6 +42,7 @@ const secretive = `
 models:
   target: {provider: openai, model: "${NAME}", base_url: "${URL}/v1?sig=${TOK}", headers: {X-Org: "${TOK}", Authorization: "Bearer plain-key-9"}}
   optimizer: {provider: openai, model: "${NAME}", base_url: "${SITE}"}
+  judge: {provider: azure, model: m, base_url: "https://r.openai.azure.com?api-version=2025-04-01-preview&code=planted-code-9"}
 extras: {org: "${TOK}", list: ["is ${TOK}"], password: in-the-file}
 env: {command: [run, "--org=${TOK}", --token, abcdefgh], pass_env: [HOME]}
 limits: {calls: "${N}"}
@@ -61,12 +62,12 @@ func TestNoSecretIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := string(text) + fmt.Sprint(l.Config.Fingerprint(nil, r)) + fmt.Sprint(l.Explain())
-	for _, secret := range []string{"innocent-looking", "plain-key-9", "in-the-file", "abcdefgh", "swordfish", "key-in-the-path-of-it"} {
+	for _, secret := range []string{"innocent-looking", "plain-key-9", "in-the-file", "abcdefgh", "swordfish", "key-in-the-path-of-it", "planted-code-9"} {
 		if strings.Contains(all, secret) {
 			t.Errorf("%s is shown:\n%s", secret, all)
 		}
 	}
-	for _, want := range []string{"a-model-name", "1234567", "http://localhost:8000", "HOME", digestMark} {
+	for _, want := range []string{"a-model-name", "1234567", "http://localhost:8000", "api-version=2025-04-01-preview", "HOME", digestMark} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%s is not shown:\n%s", want, all)
 		}

@@ -123,7 +123,7 @@ func protocols(p preset.Preset, speaks map[preset.Protocol]string) string {
 func keyOf(p preset.Preset) string {
 	switch {
 	case p.Cloud == preset.Vertex:
-		return "`google.credentials`"
+		return "`GOOGLE_APPLICATION_CREDENTIALS`"
 	case p.Cloud == preset.Bedrock:
 		return code(p.KeyVar) + ", or the three `AWS_` variables"
 	case p.KeyVar == "":
@@ -326,6 +326,10 @@ func loadBlock(t *testing.T, block string) *config.Loaded {
 		switch {
 		case name == "HOME":
 			return dir, true
+		case name == "GOOGLE_APPLICATION_CREDENTIALS":
+			return filepath.Join(dir, "google.json"), true
+		case name == "GOOGLE_CLOUD_PROJECT":
+			return "my-project", true
 		case name == "TARGET_MODEL" || strings.Contains(name, "KEY") || strings.Contains(name, "TOKEN"):
 			return "value", true
 		}

@@ -53,8 +53,8 @@ const (
 
 func providers(t *testing.T, grants string) []provider {
 	azure := func(auth, api string) func(*config.Model, map[string]string, string) {
-		return func(m *config.Model, _ map[string]string, key string) {
-			m.API, m.Azure = api, config.Azure{Auth: auth, Scope: key}
+		return func(m *config.Model, _ map[string]string, _ string) {
+			m.API, m.AzureAuth = api, auth
 		}
 	}
 	region := func(m *config.Model, _ map[string]string, _ string) { m.Region = "us-east5" }
@@ -63,16 +63,16 @@ func providers(t *testing.T, grants string) []provider {
 		environ["AWS_ACCESS_KEY_ID"], environ["AWS_SECRET_ACCESS_KEY"] = key, "unseen"
 	}
 	account := serviceAccount(t)
-	vertex := func(m *config.Model, _ map[string]string, key string) {
+	vertex := func(m *config.Model, environ map[string]string, key string) {
 		m.Region, m.APIKeyEnv = "us-east5", nil
-		m.Google = config.Google{Project: "p", Credentials: account(grants + "/google/" + key)}
+		environ["GOOGLE_CLOUD_PROJECT"], environ["GOOGLE_APPLICATION_CREDENTIALS"] = "p", account(grants+"/google/"+key)
 	}
 	there := "/projects/p/locations/us-east5/publishers/"
 	return []provider{
 		{name: "anthropic", wire: messages, key: "ANTHROPIC_API_KEY", home: "https://api.anthropic.com", calls: "/v1/messages", auth: "X-Api-Key: "},
 		{name: "azure", wire: responses, key: "AZURE_OPENAI_API_KEY", home: "https://r.openai.azure.com", calls: "/openai/v1/responses", auth: "Api-Key: ", set: azure("", "responses")},
-		{name: "azure azure_cli", wire: chat, home: "https://r.openai.azure.com", calls: "/openai/v1/chat/completions", set: azure("azure_cli", "chat"), refuse: "azure.auth"},
-		{name: "azure managed_identity", wire: responses, home: "https://r.openai.azure.com", calls: "/openai/v1/responses", set: azure("managed_identity", "responses"), refuse: "azure.auth"},
+		{name: "azure azure_cli", wire: chat, home: "https://r.openai.azure.com", calls: "/openai/v1/chat/completions", set: azure("azure_cli", "chat"), refuse: "azure_auth"},
+		{name: "azure managed_identity", wire: responses, home: "https://r.openai.azure.com", calls: "/openai/v1/responses", set: azure("managed_identity", "responses"), refuse: "azure_auth"},
 		{name: "bedrock", wire: messages, key: "AWS_BEARER_TOKEN_BEDROCK", home: "https://bedrock-runtime.us-east5.amazonaws.com", calls: "/model/m-1/invoke /model/m-1/invoke-with-response-stream", set: region, refuse: "provider"},
 		{name: "bedrock signed", wire: messages, home: "https://bedrock-runtime.us-east5.amazonaws.com", calls: "/model/m-1/invoke /model/m-1/invoke-with-response-stream", auth: "Authorization: AWS4-HMAC-SHA256 Credential=", set: signed, refuse: "provider"},
 		{name: "compatible", wire: chat, home: "http://localhost:8080/v1"},
@@ -145,7 +145,7 @@ func (p provider) build(address, key string, s modeltest.Settings, environ map[s
 
 func (p provider) checkRefused(t *testing.T) {
 	_, err := p.build("", "k", modeltest.Settings{}, map[string]string{})
-	if p.refuse == "azure.auth" {
+	if p.refuse == "azure_auth" {
 		_, err = p.build(p.home, "k", modeltest.Settings{}, map[string]string{})
 	}
 	var left *wiring.LeftOutError
@@ -197,7 +197,7 @@ func (p provider) harness(t *testing.T) modeltest.Harness {
 			Refusal: true, Cached: true, Reasoning: true, Fingerprint: true, TopP: p.wire == messages, Vision: true, Tools: true, Traces: true, CacheWrite: true,
 		},
 	}
-	if p.refuse == "azure.auth" {
+	if p.refuse == "azure_auth" {
 		h.Endpoint = strings.TrimPrefix(p.home, "https://")
 	}
 	if row.Cloud == preset.Bedrock {
@@ -228,10 +228,10 @@ func (p provider) client(t *testing.T, s modeltest.Settings) model.Client {
 		}
 		key = unasked
 	}
-	if p.refuse == "azure.auth" && strings.HasPrefix(s.URL, "https") {
+	if p.refuse == "azure_auth" && strings.HasPrefix(s.URL, "https") {
 		t.Skip("its own address alone is asked, see checkHome")
 	}
-	if p.refuse == "azure.auth" {
+	if p.refuse == "azure_auth" {
 		return p.identified(t, key, s)
 	}
 	b, err := p.build(s.URL+path(p.home), key, s, map[string]string{})
@@ -246,11 +246,11 @@ func (p provider) client(t *testing.T, s modeltest.Settings) model.Client {
 func (p provider) identified(t *testing.T, key string, s modeltest.Settings) model.Client {
 	var m config.Model
 	p.set(&m, nil, key)
-	tokens, err := clouds().Azure(m.Azure.Auth, m.Azure.Scope, "")
+	tokens, err := clouds().Azure(m.AzureAuth, key, "") // both give the scope back as the token
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := openai.Options{BaseURL: p.home, API: m.API, Headers: s.Headers, Stream: s.Stream, Azure: &openai.Azure{Auth: m.Azure.Auth, Tokens: tokens}}
+	o := openai.Options{BaseURL: p.home, API: m.API, Headers: s.Headers, Stream: s.Stream, Azure: &openai.Azure{Auth: m.AzureAuth, Tokens: tokens}}
 	if s.Structured {
 		o.Schema = openai.SchemaNative
 	}

@@ -261,7 +261,6 @@ func limitEffects() map[string]effect {
 		"limits.time":        {to: "1ms", see: status},
 		"prices":             {to: strings.TrimPrefix(priced[0], "prices="), see: func(s sight) any { return s.sum.CostUSD != nil }},
 		"price_file":         {test: priceFileHasAnEffect},
-		"cache.dir":          {base: []string{"models.target.temperature=0", "models.optimizer.temperature=0"}, scene: scene{twice: true}, to: "${DIR}/cache", see: func(s sight) any { return len(s.requests) }},
 	}
 	return all
 }

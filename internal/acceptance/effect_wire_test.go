@@ -88,7 +88,6 @@ func from(provider string, path string) func(*config.Model, string) {
 
 // wireEffects are those of keys that only some providers know.
 func wireEffects(role string) map[string]effect {
-	azure := from("azure", "")
 	out := map[string]effect{
 		"region":    reaches(role, from("minimax", "-"), func(m *config.Model, _ string) { m.Region = "cn_zh"; m.BaseURL = "" }),
 		"endpoints": reaches(role, from("compatible", "/v1"), func(m *config.Model, url string) { m.Endpoints = []string{url + "/other/v1"} }),
@@ -104,55 +103,13 @@ func wireEffects(role string) map[string]effect {
 				t.Errorf("no question is written: %v", err)
 			}
 		}},
-		"azure.auth":        reaches(role, azure, func(m *config.Model, _ string) { m.Azure.Auth = "compatible" }),
-		"azure.api_version": reaches(role, azure, func(m *config.Model, _ string) { m.Azure.APIVersion = "2024-10-21" }),
-		"azure.scope":       reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.Scope = "no scope" }),
-		"azure.client_id":   reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.ClientID = "a\nb" }),
-		"google.project": {test: func(t *testing.T) {
-			vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Project = "no/project" })
-		}},
-		"google.credentials": {test: func(t *testing.T) {
-			vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Credentials = "nowhere.json" })
-		}},
+		"azure_auth": reaches(role, from("azure", ""), func(m *config.Model, _ string) { m.AzureAuth = "compatible" }),
 	}
 	named := map[string]effect{}
 	for key, e := range out {
 		named["models."+role+"."+key] = e
 	}
 	return named
-}
-
-func identity(base func(*config.Model, string)) func(*config.Model, string) {
-	return func(m *config.Model, url string) {
-		base(m, url)
-		m.Azure.Auth = "managed_identity"
-	}
-}
-
-func vertexDiffers(t *testing.T, role string, change func(*config.Model, string)) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "credentials.json")
-	text := `{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	base := func(m *config.Model, _ string) {
-		m.Provider, m.Region = "vertex", "us-central1"
-		m.Google = config.Google{Project: "project-1", Credentials: file}
-	}
-	lookup := func(string) (string, bool) { return "", false }
-	built := func(changes ...func(*config.Model, string)) string {
-		m := config.Default().Models.Target
-		m.Model = "gemini-2.5-flash"
-		for _, c := range changes {
-			c(&m, "")
-		}
-		_, err := wiring.Client(role, m, lookup, cloudtest.Clouds())
-		return fmt.Sprint(err)
-	}
-	if before, after := built(base), built(base, change); before == after {
-		t.Errorf("nothing changed: %s", after)
-	}
 }
 
 // loginStarts proves that the program of a seat is the one that was named.

@@ -159,7 +159,6 @@ type scene struct {
 	latency time.Duration
 	broken  bool
 	stops   bool // the run meets a ceiling with and without the key
-	twice   bool // train a second time, in a second directory
 }
 
 // common are the settings of every scene: a small run in which every stage has
@@ -221,20 +220,14 @@ func look(t *testing.T, sc scene) sight {
 		return sight{err: err}
 	}
 	var out sight
-	times := 1
-	if sc.twice {
-		times = 2
+	if l.Config.Run.Dir == "runs" {
+		l.Config.Run.Dir = filepath.Join(dir, "runs")
 	}
-	for n := range times {
-		if l.Config.Run.Dir == "runs" {
-			l.Config.Run.Dir = filepath.Join(dir, fmt.Sprint("runs", n))
+	out.sum, out.err = skillopt.Train(t.Context(), l.Config, skillopt.WithLoaded(l), skillopt.WithAcceptedSeed(), skillopt.WithEvents(func(e event.Event) {
+		if started, ok := e.(event.RunStarted); ok {
+			out.started = started
 		}
-		out.sum, out.err = skillopt.Train(t.Context(), l.Config, skillopt.WithLoaded(l), skillopt.WithAcceptedSeed(), skillopt.WithAgain(), skillopt.WithEvents(func(e event.Event) {
-			if started, ok := e.(event.RunStarted); ok {
-				out.started = started
-			}
-		}))
-	}
+	}))
 	out.requests, out.peak = server.seen()
 	others, _ := other.seen()
 	out.other = len(others)

@@ -69,15 +69,14 @@ func TestForkMeasuresAgainWhatAnotherEnvironmentMeasured(t *testing.T) {
 	}
 }
 
-func TestForkAndCacheAskAnotherClientAgain(t *testing.T) {
+func TestForkAndFolderAskAnotherClientAgain(t *testing.T) {
 	t.Parallel()
-	cache := t.TempDir()
 	right := model.Response{Text: "<answer>right</answer>", Finish: model.FinishStop}
 	wrong := model.Response{Text: "<answer>wrong</answer>", Finish: model.FinishStop}
 	train := func(name string, resp model.Response, dir string, opts ...skillopt.Option) *result.Summary {
 		t.Helper()
 		cfg := worldConfig("http://unused.invalid/v1")
-		cfg.Train.Epochs, cfg.Cache.Dir = 1, cache
+		cfg.Train.Epochs = 1
 		tasks := envTasks(30)
 		for i := range tasks {
 			tasks[i].Gold = []string{"right"}
@@ -96,7 +95,7 @@ func TestForkAndCacheAskAnotherClientAgain(t *testing.T) {
 	fork := train("wrong", wrong, filepath.Join(dir, "a"), skillopt.WithFork(filepath.Join(dir, "fork")))
 	fresh := train("wrong", wrong, filepath.Join(dir, "fresh"))
 	if a.Test.Seed.Hard != 1 || fork.Test.Seed.Hard != 0 || fresh.Test.Seed.Hard != 0 {
-		t.Errorf("seed scores: first %v, fork %v, with the cache of the first %v; want 1, 0, 0",
+		t.Errorf("seed scores: first %v, fork %v, in the folder of the first %v; want 1, 0, 0",
 			a.Test.Seed.Hard, fork.Test.Seed.Hard, fresh.Test.Seed.Hard)
 	}
 }

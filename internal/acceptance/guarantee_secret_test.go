@@ -382,14 +382,19 @@ func TestCredentialsOfCloudsAreHidden(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "google.json")
 	write(t, file, `{"type":"service_account","private_key":"-----BEGIN PRIVATE KEY-----\nMIIabcdefgh\n-----END PRIVATE KEY-----\n","private_key_id":"0123456789abcdef","client_secret":"g-client-secret-1","refresh_token":"g-refresh-token-1"}`)
 	cfg := config.Default()
-	cfg.Models.Target.Provider, cfg.Models.Target.Google.Credentials = "vertex", file
+	cfg.Models.Target.Provider = "vertex"
 	cfg.Models.Optimizer.Provider = "bedrock"
-	cfg.Models.Judge.Provider = "azure"
+	cfg.Models.Judge.Provider, cfg.Models.Judge.BaseURL = "azure", "https://r.openai.azure.com?api-version=2025-04-01-preview&code=planted-code"
 	cfg.Agent.PassEnv = []string{"GOPATH", "NPM_TOKEN", "HARMLESS"}
-	hide := wiring.Hidden(cfg, func(name string) (string, bool) { return "value-of-" + name, true })
+	hide := wiring.Hidden(cfg, func(name string) (string, bool) {
+		if name == "GOOGLE_APPLICATION_CREDENTIALS" {
+			return file, true
+		}
+		return "value-of-" + name, true
+	})
 	for _, secret := range []string{
 		"-----BEGIN PRIVATE KEY-----\nMIIabcdefgh\n-----END PRIVATE KEY-----\n", `KEY-----\nMIIabcdefgh`, "0123456789abcdef", "g-client-secret-1", "g-refresh-token-1",
-		"value-of-AWS_SECRET_ACCESS_KEY", "value-of-AWS_SESSION_TOKEN", "value-of-AWS_BEARER_TOKEN_BEDROCK", "value-of-AZURE_OPENAI_API_KEY", "value-of-NPM_TOKEN",
+		"value-of-AWS_SECRET_ACCESS_KEY", "value-of-AWS_SESSION_TOKEN", "value-of-AWS_BEARER_TOKEN_BEDROCK", "value-of-AZURE_OPENAI_API_KEY", "value-of-NPM_TOKEN", "planted-code",
 	} {
 		if secret == `KEY-----\nMIIabcdefgh` {
 			quoted, err := json.Marshal("-----BEGIN PRIVATE KEY-----\nMIIabcdefgh\n-----END PRIVATE KEY-----\n")
@@ -402,7 +407,7 @@ func TestCredentialsOfCloudsAreHidden(t *testing.T) {
 			t.Errorf("%q stays", secret)
 		}
 	}
-	for _, plain := range []string{"value-of-GOPATH", "value-of-HARMLESS"} {
+	for _, plain := range []string{"value-of-GOPATH", "value-of-HARMLESS", "2025-04-01-preview"} {
 		if hide.Text(plain) != plain {
 			t.Errorf("%q is taken for a secret, and would be missing in an answer", plain)
 		}

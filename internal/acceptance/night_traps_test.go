@@ -164,9 +164,9 @@ func TestTrap34PlainHTTPAndForeignTokens(t *testing.T) {
 		"plain HTTP":                    {`{provider: compatible, model: m, api_key_env: "", base_url: "http://models.example.test/v1"}`, "without TLS"},
 		"plain HTTP in the house":       {`{provider: vllm, model: m, base_url: "http://192.168.1.2:8000/v1"}`, "without TLS"},
 		"a second endpoint":             {`{provider: compatible, model: m, api_key_env: "", base_url: "https://models.example.test/v1", endpoints: ["http://b.example.test/v1"]}`, "without TLS"},
-		"a token for another host":      {`{provider: azure, model: m, base_url: "https://evil.example.test/openai", azure: {auth: managed_identity}}`, "azure: a token of Entra ID is sent to https:// hosts of openai.azure.com"},
-		"a token over plain HTTP":       {`{provider: azure, model: m, base_url: "http://x.openai.azure.com", azure: {auth: azure_cli}}`, "without TLS"},
-		"a host that begins as another": {`{provider: azure, model: m, base_url: "https://x.openai.azure.com.evil.test", azure: {auth: azure_cli}}`, "azure: a token of Entra ID is sent to"},
+		"a token for another host":      {`{provider: azure, model: m, base_url: "https://evil.example.test/openai", azure_auth: managed_identity}`, "azure: a token of Entra ID is sent to https:// hosts of openai.azure.com"},
+		"a token over plain HTTP":       {`{provider: azure, model: m, base_url: "http://x.openai.azure.com", azure_auth: azure_cli}`, "without TLS"},
+		"a host that begins as another": {`{provider: azure, model: m, base_url: "https://x.openai.azure.com.evil.test", azure_auth: azure_cli}`, "azure: a token of Entra ID is sent to"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -183,7 +183,7 @@ type step struct {
 	input  journal.Input
 	digest journal.Digest
 
-	inherited bool // its reply was taken over from another run, or a cache
+	inherited bool // its reply was taken over from another run
 	elsewhere bool // it was recorded with its origin
 }
 
@@ -267,26 +267,19 @@ func decodeReply(rec *journal.Record) (reply, error) {
 	return rep, nil
 }
 
-// ask sends a step and records its reply, or takes it from the cache.
+// ask sends a step and records its reply, or takes that of another run.
 func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 	if c.opts.Replay != nil {
 		return c.replayed(ctx, r, s)
 	}
-	rep, found, err := c.cached(r, s)
-	if err != nil {
-		return reply{}, err
-	}
-	if found {
+	if rep, found := c.known(r, s); found {
 		return rep, c.inherit(ctx, r, s, rep, journal.Origin{})
 	}
-	if rep, found, err = fromOthers(ctx, c, r, s); found || err != nil {
+	if rep, found, err := fromOthers(ctx, c, r, s); found || err != nil {
 		return rep, err
 	}
-	var result []byte
 	got, err := c.sender.send(ctx, r, &request{key: s.key, stage: s.call.Stage, req: s.req, divisible: s.call.Divisible, record: func(got *answer) error {
-		var err error
-		result, err = c.store(ctx, s, got.reply, journal.Record{Spend: got.spend})
-		return err
+		return c.store(ctx, s, got.reply, journal.Record{Spend: got.spend})
 	}})
 	if err != nil {
 		return reply{}, err
@@ -294,28 +287,26 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 	if c.opts.Others != nil {
 		c.opts.Others.Answered(r.name, s.req.Model, got.reply.Model)
 	}
-	c.keep(r, s, got.reply, result)
 	return got.reply, nil
 }
 
 // inherit makes a reply durable that another run paid for, origin if that is known.
 func (c *Caller) inherit(ctx context.Context, r *role, s *step, rep reply, origin journal.Origin) error {
 	s.inherited = true
-	_, err := c.store(ctx, s, rep, journal.Record{
+	return c.store(ctx, s, rep, journal.Record{
 		Code: journal.CodeInherited, Origin: origin, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
 	})
-	return err
 }
 
-// store makes the reply of a step durable and returns it as it is recorded.
-func (c *Caller) store(ctx context.Context, s *step, rep reply, rec journal.Record) ([]byte, error) {
+// store makes the reply of a step durable.
+func (c *Caller) store(ctx context.Context, s *step, rep reply, rec journal.Record) error {
 	result, err := json.Marshal(rep)
 	if err != nil {
-		return nil, fmt.Errorf("encode the reply of %s: %w", s.key, err)
+		return fmt.Errorf("encode the reply of %s: %w", s.key, err)
 	}
 	rec.Key, rec.Kind, rec.Input, rec.Digest, rec.Replace = s.key, journal.Call, s.input, s.digest, c.opts.Forked
 	rec.Result = result
-	return result, c.journal.Append(context.WithoutCancel(ctx), rec)
+	return c.journal.Append(context.WithoutCancel(ctx), rec)
 }
 
 // Bind returns a client whose calls are those of one conversation: each is a

@@ -24,7 +24,7 @@ type LostError struct {
 	Err     error  // why the last one was
 	Text    string // of the last one, "" if there was none
 
-	Inherited bool // all of them were taken over from another run, or a cache
+	Inherited bool // all of them were taken over from another run
 }
 
 func (e *LostError) Error() string {

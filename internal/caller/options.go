@@ -42,11 +42,8 @@ type Options struct {
 	// a request ends with its call.
 	Lifetime context.Context
 
-	Cache Cache // of answers across runs; nil = none
-
-	// Unkept is reported once, why, when an answer could not be put into the cache. Nil:
-	// no one wants to know.
-	Unkept func(error)
+	// Known are replies that another run has recorded: they answer equal first attempts.
+	Known map[Asked][]byte
 
 	// Others answers what other runs have been asked before. Nil: no one does.
 	Others Others
@@ -135,7 +132,6 @@ type Caller struct {
 	live   *liveStats
 	cuts   *cutCounts
 	given  *givenUp
-	unkept sync.Once      // it learned that the cache cannot be written
 	mask   *exchange.Mask // of what is said inside episodes; nil: it is not kept
 }
 

@@ -88,7 +88,6 @@ func (s *Commands) keptPaths() []reach.Path {
 		{Path: s.Config.Tasks.Path, Name: "tasks.path"},
 		{Path: s.Config.Skill, Name: "skill"},
 		{Path: s.Config.Prompts, Name: "prompts"},
-		{Path: s.Config.Cache.Dir, Name: "cache.dir"},
 	}
 	if s.Fork != "" {
 		all = append(all, reach.Path{Path: s.Fork, Name: "the forked run"})
@@ -96,7 +95,7 @@ func (s *Commands) keptPaths() []reach.Path {
 	for _, role := range []string{model.Target, model.Optimizer, model.Judge} {
 		m := s.Config.Models.Of(role)
 		all = append(all, reach.Path{Path: m.World, Name: "models." + role + ".world"}, reach.Path{Path: m.Folder, Name: "models." + role + ".folder"},
-			reach.Path{Path: m.Google.Credentials, Name: "models." + role + ".google.credentials"})
+			reach.Path{Path: wiring.GoogleCredentials(m, s.Loaded.Lookup), Name: "the credentials of models." + role})
 	}
 	var kept []reach.Path
 	for _, p := range all {

@@ -247,6 +247,52 @@ func TestAliases(t *testing.T) {
 	}
 }
 
+// TestAzure: the address of the server says the version and the cloud; the identity is a variable.
+func TestAzure(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		model string
+		base  string // of both models
+		rows  map[string]importer.State
+	}{
+		{"{azure_openai_api_version: 2024-10-21}", "${AZURE_OPENAI_ENDPOINT}?api-version=2024-10-21", map[string]importer.State{"model.azure_openai_api_version": importer.Taken}},
+		{
+			"{azure_endpoint: https://r.openai.azure.us/, azure_api_version: preview, azure_openai_ad_scope: https://cognitiveservices.azure.us/.default}",
+			"https://r.openai.azure.us/?api-version=preview",
+			map[string]importer.State{"model.azure_api_version": importer.Taken, "model.azure_openai_ad_scope": importer.NotNeeded},
+		},
+		{
+			"{azure_endpoint: https://r.openai.azure.com, azure_openai_ad_scope: api://mine/.default, azure_openai_auth_mode: managed_identity, azure_openai_managed_identity_client_id: abc}",
+			"https://r.openai.azure.com",
+			map[string]importer.State{"model.azure_openai_ad_scope": importer.NoCounterpart, "model.azure_openai_managed_identity_client_id": importer.NoCounterpart},
+		},
+		{"{azure_endpoint: 'https://r.openai.azure.com/${X}', azure_api_version: 2024-10-21}", "", map[string]importer.State{"model.azure_endpoint": importer.Unusable, "model.azure_api_version": importer.NoCounterpart}},
+	} {
+		cfg, err := importer.Parse("f", []byte("model: "+tt.model+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, report, err := importer.Import(cfg, importer.Options{Target: target(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.base != "" {
+			loads(t, out)
+		}
+		if got := strings.Count(string(out), "base_url: "+tt.base+"\n"); tt.base != "" && got != 2 || tt.base == "" && strings.Contains(string(out), "base_url") {
+			t.Errorf("%s: %d times %s in\n%s", tt.model, got, tt.base, out)
+		}
+		for _, row := range report.Rows {
+			if want, ok := tt.rows[row.Key]; ok && row.State != want {
+				t.Errorf("%s: %+v, want %s", tt.model, row, want)
+			}
+			if strings.HasSuffix(row.Key, "client_id") && !strings.Contains(row.Note, "AZURE_CLIENT_ID") {
+				t.Errorf("%+v does not name the variable", row)
+			}
+		}
+	}
+}
+
 // TestSkillAware: what SkillOpt does with notes, and what is done here, where only
 // analysts of failures write some and more than 20 are compacted.
 func TestSkillAware(t *testing.T) {

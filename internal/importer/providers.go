@@ -1,6 +1,9 @@
 package importer
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // openAI converts the backend of OpenAI's models: at Azure, or by a plain key at
 // any address when its way of login says so.
@@ -19,6 +22,7 @@ func (p part) openAI() {
 		p.provider("azure")
 		p.azure(auth, mode)
 		p.address("${AZURE_OPENAI_ENDPOINT}", "the variable that SkillOpt reads", endpoint...)
+		p.version(append(p.of("azure_openai_", "api_version"), "azure_api_version")...)
 		if mode == "api_key" || mode == "key" {
 			p.apiKey("AZURE_OPENAI_API_KEY", keys...)
 		} else if used := p.pick(keys...); used != "" {
@@ -44,7 +48,7 @@ func (p part) login(mode string) string {
 
 // azure converts what only Azure needs.
 func (p part) azure(auth, mode string) {
-	to := p.azureKey("auth")
+	to := p.key + "azure_auth"
 	switch login := p.login(mode); {
 	case login == "":
 		p.note(auth, Unusable, "found "+p.show(mode)+", allowed: azure_cli, managed_identity, api_key, openai_compatible")
@@ -53,20 +57,24 @@ func (p part) azure(auth, mode string) {
 	default:
 		p.take(auth, to, login, "")
 	}
-	version := append(p.of("azure_openai_", "api_version"), "azure_api_version")
-	p.one(p.azureKey("api_version"), version...)
-	if used := p.pick(p.of("azure_openai_", "ad_scope")...); used != "" {
-		if p.text(used) == "https://cognitiveservices.azure.com/.default" {
-			p.note(used, NotNeeded, "the default")
-		} else {
-			p.take(used, p.azureKey("scope"), p.in[used], "")
-		}
+	if used := p.pick(p.of("azure_openai_", "ad_scope")...); strings.HasPrefix(p.text(used), "https://cognitiveservices.azure.") {
+		p.note(used, NotNeeded, "it follows from the address")
 	}
-	p.one(p.azureKey("client_id"), p.of("azure_openai_", "managed_identity_client_id")...)
+	p.note(p.pick(p.of("azure_openai_", "managed_identity_client_id")...), NoCounterpart, "put it into the variable AZURE_CLIENT_ID")
 }
 
-func (p part) azureKey(name string) string {
-	return p.key + "azure." + name
+// version adds the version of the API to the address of the server.
+func (p part) version(names ...string) {
+	to, used := p.key+"base_url", p.pick(names...)
+	base, ok := p.out[to].(string)
+	if used == "" || !ok {
+		return
+	}
+	if state, problem := p.put(to, base+"?api-version="+url.QueryEscape(p.text(used))); state != Taken {
+		p.note(used, state, problem)
+		return
+	}
+	p.note(used, Taken, "", to)
 }
 
 // address takes over the address of a server. The default is only for a source

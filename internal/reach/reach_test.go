@@ -72,7 +72,7 @@ func guard() Guard {
 			{"/u/me/p/.env", ".env"},
 			{"/u/me/p/tasks.jsonl", "tasks.path"},
 			{"/u/me/p/runs", "run.dir"},
-			{"/data/cache", "cache.dir"},
+			{"/data/questions", "models.target.folder"},
 		},
 		Bases:  []Path{{"/tmp", "the folder of temporary files"}},
 		System: []string{"/bin", "/usr/bin", "/usr/lib", "/usr/local/go"},

@@ -18,11 +18,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// unkept reports that answers are not kept for other runs.
-func (s *Session) unkept(err error) {
-	s.Emit(event.Warning{Text: fmt.Sprintf("answers are recorded in this run, but cannot be kept in cache.dir for others: %v", err)})
-}
-
 // outage reports that the run waits for an endpoint.
 func (s *Session) outage(o caller.Outage) {
 	s.Emit(event.Waiting{
@@ -87,19 +82,13 @@ func (s *Session) callerOptions() caller.Options {
 	o := caller.Options{
 		Journal: s.Run.Journal, RunName: s.Run.Manifest.Name, Roles: map[string]caller.Role{},
 		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.Config.Record.Reuse, Limits: Ceilings(InForce(s)),
-		Forked: s.Run.Manifest.ForkedOf != "", JitterSeed: uint64(s.Config.Train.Seed), Observe: s.telemetry.observe(),
+		Forked: s.Run.Manifest.ForkedOf != "", JitterSeed: uint64(s.Config.Train.Seed), Known: s.known, Observe: s.telemetry.observe(),
 	}
 	for _, role := range s.Models.Roles() {
 		o.Roles[role] = s.Models.Role(role)
 	}
 	if s.Config.Record.Episodes == config.EpisodesFull && s.Replay == nil {
 		o.Redact = masker(s.hide, s.Loaded.Redactor())
-	}
-	if s.Config.Cache.Dir != "" {
-		o.Cache, o.Unkept = caller.DirCache{Dir: s.Config.Cache.Dir}, s.unkept
-	}
-	if s.known != nil {
-		o.Cache = s.known.over(o.Cache)
 	}
 	if s.Replay != nil { // a nil pointer in an interface is not nil
 		o.Replay = s.Replay

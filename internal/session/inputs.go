@@ -83,7 +83,7 @@ type Surroundings struct {
 func OptimizerOnly(cfg config.Config) config.Config {
 	only := config.Default()
 	only.Models.Optimizer, only.Limits, only.Prices, only.PriceFile = cfg.Models.Optimizer, cfg.Limits, cfg.Prices, cfg.PriceFile
-	only.Cache, only.Record, only.Run, only.Telemetry = cfg.Cache, cfg.Record, cfg.Run, cfg.Telemetry
+	only.Record, only.Run, only.Telemetry = cfg.Record, cfg.Run, cfg.Telemetry
 	return only
 }
 

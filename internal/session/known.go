@@ -10,18 +10,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-// knownAnswers are those of models that another run has recorded, by everything
-// that they depend on: model, messages, sampling and seed. Outcomes of agents and
-// environments are not among them.
-type knownAnswers struct {
-	answers map[string][]byte
-	next    caller.Cache // asked for what is not known; nil: nothing
-}
-
-var _ caller.Cache = (*knownAnswers)(nil)
-
 // ReadKnown reads the record of the run in dir, which another process may have open:
-// what it has recorded answers equal requests of this session, with what was read before.
+// what it has recorded of calls answers equal requests of this session, with what was read
+// before. Outcomes of agents and environments do not.
 func (s *Session) ReadKnown(ctx context.Context, dir string) (err error) {
 	switch _, found, err := run.ReadManifest(dir); {
 	case err != nil:
@@ -35,7 +26,7 @@ func (s *Session) ReadKnown(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	if s.known == nil {
-		s.known = &knownAnswers{answers: map[string][]byte{}}
+		s.known = map[caller.Asked][]byte{}
 	}
 	for rec, err := range j.Results(ctx, 0) {
 		if err != nil {
@@ -43,32 +34,8 @@ func (s *Session) ReadKnown(ctx context.Context, dir string) (err error) {
 		}
 		// Of several replies to one request the last is the one that could be used.
 		if b := s.Models.Of(rec.Role); s.Models.Has(rec.Role) && rec.Kind == journal.Call {
-			s.known.answers[caller.CacheKey(b.Endpoint, rec.Digest)] = rec.Result
+			s.known[caller.Asked{Endpoint: b.Endpoint, Digest: rec.Digest}] = rec.Result
 		}
 	}
 	return nil
-}
-
-// over returns the answers with another cache behind them.
-func (k *knownAnswers) over(next caller.Cache) caller.Cache {
-	return &knownAnswers{answers: k.answers, next: next}
-}
-
-// Get implements caller.Cache.
-func (k *knownAnswers) Get(key string) ([]byte, bool, error) {
-	if data, ok := k.answers[key]; ok {
-		return data, true, nil
-	}
-	if k.next == nil {
-		return nil, false, nil
-	}
-	return k.next.Get(key)
-}
-
-// Put implements caller.Cache.
-func (k *knownAnswers) Put(key string, data []byte) error {
-	if k.next == nil {
-		return nil
-	}
-	return k.next.Put(key, data)
 }

@@ -50,7 +50,7 @@ type Session struct {
 	Recorded int  // calls that the record held at the beginning
 	Measured bool // what is measured has been measured before: doubts about gold are warnings
 
-	known     *knownAnswers               // what another run has recorded; nil: nothing
+	known     map[caller.Asked][]byte     // what another run has recorded
 	left      func() []trajectory.LeftOut // of the requests of episodes; nil: nothing is
 	telemetry telemetryOf
 	log       *eventlog.Writer // of events; nil: there is none

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
@@ -60,7 +61,7 @@ func (c Clouds) LeftOut() []string {
 	return all
 }
 
-// tokenAuth lists the values of azure.auth with tokens that an SDK fetches.
+// tokenAuth lists the values of azure_auth with tokens that an SDK fetches.
 func tokenAuth() []string { return []string{openai.AzureCLI, openai.AzureManagedIdentity} }
 
 // check refuses a model whose cloud is missing, before any key or file is looked for.
@@ -96,11 +97,11 @@ func (s server) anthropic(base string) (model.Client, error) {
 			o.BaseURL = base
 		}
 	case preset.Vertex:
-		token, err := s.googleToken()
+		project, token, err := s.google()
 		if err != nil {
 			return nil, err
 		}
-		o.Vertex = &anthropic.Vertex{Project: m.Google.Project, Region: s.Region, Token: token}
+		o.Vertex = &anthropic.Vertex{Project: project, Region: s.Region, Token: token}
 		if m.BaseURL != "" {
 			o.BaseURL = base
 		}
@@ -122,20 +123,40 @@ func (s server) bedrock() *anthropic.Bedrock {
 	return b
 }
 
-// googleToken returns where tokens for Vertex come from.
-func (s server) googleToken() (func(context.Context) (string, error), error) {
-	if s.config.Google.Credentials == "" {
-		return nil, errors.New("google.credentials: found nothing, allowed: a file with credentials, such as the one that gcloud auth application-default login writes")
+// The variables of Google's own tools, by which Vertex is asked.
+const (
+	googleProject     = "GOOGLE_CLOUD_PROJECT"
+	googleCredentials = "GOOGLE_APPLICATION_CREDENTIALS"
+)
+
+// GoogleCredentials returns the file with Google's credentials for a model, "" if it needs
+// none or no variable names one.
+func GoogleCredentials(m config.Model, lookup func(string) (string, bool)) string {
+	if m.Provider != "vertex" {
+		return ""
 	}
-	data, err := disk.Read(context.Background(), s.config.Google.Credentials, maxCredentials)
+	file, _ := lookup(googleCredentials)
+	return file
+}
+
+// google returns the project that pays for Vertex, and where its tokens come from.
+func (s server) google() (project string, token func(context.Context) (string, error), err error) {
+	project, _ = s.lookup(googleProject)
+	file := GoogleCredentials(s.config, s.lookup)
+	switch {
+	case project == "":
+		return "", nil, errors.New("the variable " + googleProject + ", which should hold the id of the project, is not set")
+	case file == "":
+		return "", nil, errors.New("the variable " + googleCredentials + ", which should name a file with credentials, such as the one that gcloud auth application-default login writes, is not set")
+	}
+	data, err := disk.Read(context.Background(), file, maxCredentials)
+	if err == nil {
+		token, err = s.clouds.Google(data, header.NewTransport(Proxy(s.lookup)))
+	}
 	if err != nil {
-		return nil, fmt.Errorf("google.credentials: %w", err)
+		return "", nil, fmt.Errorf("%s: %w", googleCredentials, err)
 	}
-	token, err := s.clouds.Google(data, header.NewTransport(Proxy(s.lookup)))
-	if err != nil {
-		return nil, fmt.Errorf("google.credentials: %w", err)
-	}
-	return token, nil
+	return project, token, nil
 }
 
 func (s server) gemini(base string) (model.Client, error) {
@@ -148,11 +169,11 @@ func (s server) gemini(base string) (model.Client, error) {
 		o.Thinking = gemini.ThinkBudget
 	}
 	if s.Cloud == preset.Vertex {
-		token, err := s.googleToken()
+		project, token, err := s.google()
 		if err != nil {
 			return nil, err
 		}
-		o.Vertex = &gemini.Vertex{Project: m.Google.Project, Region: s.Region, Token: token}
+		o.Vertex = &gemini.Vertex{Project: project, Region: s.Region, Token: token}
 		if m.BaseURL == "" {
 			o.BaseURL = ""
 		}

@@ -222,7 +222,7 @@ func credentials(m config.Model, lookup func(string) (string, bool)) []string {
 			out = append(out, ofAddress(v)...)
 		}
 	}
-	return append(out, ofGoogle(m.Google.Credentials)...)
+	return append(out, ofGoogle(GoogleCredentials(m, lookup))...)
 }
 
 // literal takes out of a header's value what is filled in for each request.
@@ -258,8 +258,8 @@ func keyVariables(m config.Model) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// ofAddress returns the password and the values of the query of a URL. Both
-// together are what a request carries in base64.
+// ofAddress returns the password and the values of the query of a URL. User and
+// password together are what a request carries in base64.
 func ofAddress(raw string) []string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
@@ -269,8 +269,10 @@ func ofAddress(raw string) []string {
 	if password, ok := u.User.Password(); ok {
 		out = append(out, password, u.User.Username()+":"+password, u.User.String())
 	}
-	for _, values := range u.Query() {
-		out = append(out, values...)
+	for name, values := range u.Query() {
+		if name != "api-version" { // Azure's, which a right answer may hold
+			out = append(out, values...)
+		}
 	}
 	return out
 }

@@ -135,7 +135,7 @@ func (s server) apiKey() (string, error) {
 	if key := string(s.config.Key); key != "" {
 		return key, nil
 	}
-	if name == "" || s.Cloud == preset.Azure && slices.Contains(tokenAuth(), s.config.Azure.Auth) {
+	if name == "" || s.Cloud == preset.Azure && slices.Contains(tokenAuth(), s.config.AzureAuth) {
 		return "", nil
 	}
 	key, ok := s.lookup(name)
@@ -190,9 +190,10 @@ func (s server) openai(base string) (model.Client, error) {
 		o.API = openai.APIChat
 	}
 	if s.Cloud == preset.Azure {
-		o.Azure = &openai.Azure{Auth: m.Azure.Auth, APIVersion: m.Azure.APIVersion}
+		o.Azure = &openai.Azure{Auth: m.AzureAuth}
 		if o.Azure.WithToken() && s.clouds.Azure != nil {
-			tokens, err := s.clouds.Azure(m.Azure.Auth, m.Azure.Scope, m.Azure.ClientID)
+			identity, _ := s.lookup("AZURE_CLIENT_ID")
+			tokens, err := s.clouds.Azure(m.AzureAuth, openai.AzureScope(base), identity)
 			if err != nil {
 				return nil, err
 			}
@@ -201,7 +202,7 @@ func (s server) openai(base string) (model.Client, error) {
 	}
 	c, err := openai.New(o)
 	if errors.Is(err, openai.ErrNoTokens) {
-		return nil, &LeftOutError{Key: "models." + s.role + ".azure.auth", Value: m.Azure.Auth, Provider: s.Preset}
+		return nil, &LeftOutError{Key: "models." + s.role + ".azure_auth", Value: m.AzureAuth, Provider: s.Preset}
 	}
 	return c, err
 }

@@ -101,7 +101,7 @@ func modelKey(key string) string {
 		"temperature": "temperature", "max_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "max_output_tokens": "max_tokens",
 		"maxOutputTokens": "max_tokens", "num_predict": "max_tokens", "num_ctx": "context", "apiBaseUrl": "base_url", "apiHost": "base_url",
 		"base_url": "base_url", "reasoning_effort": "reasoning_effort", "apiKeyEnvar": "api_key_env", "region": "region",
-		"projectId": "google.project", "apiVersion": "azure.api_version",
+		"apiVersion": "base_url",
 	}[key]
 }
 
@@ -121,6 +121,8 @@ func (w *work) modelSettings(at place, role string, m *model, config map[string]
 			w.note(here, NoCounterpart, "the key is not copied: put it into the usual variable of %s, or name yours as models.%s.api_key_env", m.provider, role)
 		case slices.Contains([]string{"tools", "functions", "tool_choice", "function_call", "response_format", "response_schema"}, key):
 			w.lose(here, "nothing here sends it to a model, so that answers may have another form")
+		case key == "projectId":
+			w.note(here, NoCounterpart, "put it into the variable GOOGLE_CLOUD_PROJECT")
 		case to == "" || m.agent != "":
 			w.note(here, NoCounterpart, "nothing here sends it to a model")
 		case !m.put(to, key, v):
@@ -174,9 +176,6 @@ func (m *model) put(to, from string, v any) bool {
 			return m.address(from, text)
 		}
 	}
-	if section, key, nested := strings.Cut(to, "."); nested {
-		to, v = section, yamlx.Ordered{{Key: key, Value: v}}
-	}
 	m.keys = append(m.keys, yamlx.Entry{Key: to, Value: v})
 	return true
 }
@@ -185,8 +184,16 @@ func (m *model) put(to, from string, v any) bool {
 // vendor.
 func (m *model) address(from, text string) bool {
 	switch {
+	case from == "apiVersion":
+		for i, e := range m.keys {
+			if base, ok := e.Value.(string); ok && e.Key == "base_url" {
+				m.keys[i].Value = base + "?api-version=" + url.QueryEscape(text)
+				return true
+			}
+		}
+		return false
 	case from == "apiHost" && m.provider == "azure":
-		text = "https://" + text + "/openai/v1"
+		text = "https://" + text
 	case from == "apiHost":
 		text = "https://" + text + "/v1"
 	}

@@ -34,7 +34,7 @@ func walks() []walked {
 		disableConversationVar disableDefaultAsserts runSerially repeat temperature max_tokens response_format tools tool_choice functions function_call`
 	const test = "description provider providers prompts providerOutput assertScoringFunction threshold metadata"
 	const config = `temperature max_tokens max_completion_tokens top_p seed stop presence_penalty frequency_penalty response_format tools tool_choice functions
-		function_call apiBaseUrl apiHost apiKey apiKeyEnvar headers organization cost passthrough reasoning reasoning_effort verbosity showThinking`
+		function_call apiBaseUrl apiHost apiKey apiKeyEnvar apiVersion projectId headers organization cost passthrough reasoning reasoning_effort verbosity showThinking`
 	return []walked{
 		{
 			format: "promptfoo", file: "promptfooconfig.json",

@@ -104,6 +104,30 @@ func TestSettingsOfProviders(t *testing.T) {
 	}
 }
 
+// The version of Azure's API is part of its address.
+func TestVersionOfAzure(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{
+		`{"apiHost": "r.openai.azure.com", "apiVersion": "2024-10-21"}`:               "    base_url: https://r.openai.azure.com?api-version=2024-10-21\n",
+		`{"apiBaseUrl": "https://r.openai.azure.com/openai/v1", "apiVersion": "a&b"}`: "    base_url: https://r.openai.azure.com/openai/v1?api-version=a%26b\n",
+		`{"apiVersion": "2024-10-21"}`:                                                "",
+	} {
+		f, report, err := importText(t, "promptfooconfig.json", askWith(`[{"id": "azure:chat:my-gpt", "config": `+config+`}]`), evals.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := "    provider: azure\n    model: my-gpt\n" + want
+		if diff := cmp.Diff("models:\n  target:\n"+entry+"  optimizer:\n"+entry, models(f)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", config, diff)
+		}
+		for _, row := range report.Rows {
+			if state := map[bool]evals.State{true: evals.Taken, false: evals.NoCounterpart}[want != ""]; strings.HasSuffix(row.Key, "apiVersion") && row.State != state {
+				t.Errorf("%s: %+v", config, row)
+			}
+		}
+	}
+}
+
 // One bad row is left out, counted and named; the others are a set.
 func TestOneBadRowLeavesTheSet(t *testing.T) {
 	t.Parallel()

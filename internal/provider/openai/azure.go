@@ -1,11 +1,11 @@
 package openai
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // The ways to prove who one is to Azure.
@@ -16,24 +16,22 @@ const (
 	AzureCompatible      = "compatible"       // a bearer token of the user, as at OpenAI
 )
 
-// DefaultAzureVersion is the version of the API in the older form of addresses.
-const DefaultAzureVersion = "2025-04-01-preview"
+// azureVersion is the version of the API in the older form of addresses.
+const azureVersion = "2025-04-01-preview"
 
 // Azure says how Azure OpenAI is spoken to. There are two forms of addresses, and
 // Options.BaseURL may be the bare address of the resource for both:
 //
 //   - https://RESOURCE.openai.azure.com/openai/v1, where a version is not needed;
 //   - https://RESOURCE.openai.azure.com/openai/deployments/MODEL/...?api-version=V,
-//     which is used when APIVersion is a date, or BaseURL ends in /openai or
-//     /openai/deployments/NAME.
+//     which is used when BaseURL has a date as its api-version and no path, or ends in
+//     /openai or /openai/deployments/NAME. Without a version there it is
+//     azureVersion.
 //
 // The model of a request is the name of the deployment.
 type Azure struct {
 	// Auth is one of the constants; "" means AzureKey.
 	Auth string
-	// APIVersion is such as 2025-04-01-preview, or preview with the newer form.
-	// "" means none there and DefaultAzureVersion in the older form.
-	APIVersion string
 	// Tokens is where tokens come from, with AzureCLI and AzureManagedIdentity; nil is
 	// ErrNoTokens once all else is right.
 	Tokens TokenSource
@@ -44,18 +42,12 @@ func (a *Azure) check(o Options) error {
 	if a == nil {
 		return nil
 	}
-	faults := []error{oneOf("azure auth", a.Auth, "", AzureKey, AzureCLI, AzureManagedIdentity, AzureCompatible)}
-	if a.APIVersion != "" && !regexp.MustCompile(`^[A-Za-z0-9.-]+$`).MatchString(a.APIVersion) {
-		faults = append(faults, fmt.Errorf("azure api version %q: want a date such as %s, or preview", a.APIVersion, DefaultAzureVersion))
-	}
+	fault := oneOf("azure auth", a.Auth, "", AzureKey, AzureCLI, AzureManagedIdentity, AzureCompatible)
 	base, err := parseBase(o.BaseURL)
 	if err != nil || !a.WithToken() {
-		return errors.Join(faults...) // a broken base is reported by New
+		return fault // a broken base is reported by New
 	}
-	if err := tokenHost(base); err != nil {
-		faults = append(faults, err)
-	}
-	return errors.Join(faults...)
+	return tokenHost(base)
 }
 
 // WithToken reports whether Auth is by a token of Entra ID.
@@ -63,30 +55,36 @@ func (a *Azure) WithToken() bool {
 	return a != nil && (a.Auth == AzureCLI || a.Auth == AzureManagedIdentity)
 }
 
-// azureHost reports whether a host is one of Azure's for models.
-func azureHost(host string) bool {
-	host = strings.ToLower(host)
-	for _, domain := range []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"} {
-		if strings.HasSuffix(host, domain) {
-			return true
+// azureHost matches hosts of Azure's clouds for models: the public one, that of the
+// government of the USA, and that in China.
+var azureHost = pattern.New(`(?i)\.(?:openai|cognitiveservices|services\.ai)\.azure\.(com|us|cn)$`)
+
+// AzureScope returns what a token of Entra ID is asked for: the models of the cloud that
+// the server at an address is in.
+func AzureScope(base string) string {
+	cloud := "com"
+	if u, err := url.Parse(base); err == nil {
+		if host := azureHost.FindStringSubmatch(u.Hostname()); host != nil {
+			cloud = strings.ToLower(host[1])
 		}
 	}
-	return false
+	return "https://cognitiveservices.azure." + cloud + "/.default"
 }
 
 // tokenHost refuses a place that a token of Entra ID must not be sent to: such a
 // token opens more than the models.
 func tokenHost(u *url.URL) error {
-	if u.Scheme == "https" && azureHost(u.Hostname()) {
+	if u.Scheme == "https" && azureHost.MatchString(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("azure: a token of Entra ID is sent to https:// hosts of openai.azure.com, cognitiveservices.azure.com and services.ai.azure.com only, not to %s://%s", u.Scheme, u.Host)
+	return fmt.Errorf("azure: a token of Entra ID is sent to https:// hosts of openai.azure.com, cognitiveservices.azure.com and services.ai.azure.com only (or .us, .cn), not to %s://%s", u.Scheme, u.Host)
 }
 
 // place completes the address of a resource and reports whether it is of the
 // older form, with deployments.
 func (a *Azure) place(u *url.URL) (deployment bool) {
-	path := strings.TrimSuffix(u.Path, "/")
+	path, query := strings.TrimSuffix(u.Path, "/"), u.Query()
+	version := query.Get("api-version")
 	if a.Auth == AzureCompatible {
 		return false
 	}
@@ -98,19 +96,15 @@ func (a *Azure) place(u *url.URL) (deployment bool) {
 		deployment = true
 	case path != "":
 		// The user's own path, such as /openai/v1.
-	case a.APIVersion != "" && a.APIVersion[0] >= '0' && a.APIVersion[0] <= '9':
+	case version != "" && version[0] >= '0' && version[0] <= '9':
 		path, deployment = "/openai", true
 	default:
 		path = "/openai/v1"
 	}
 	u.Path = path
-	version := a.APIVersion
 	if version == "" && deployment {
-		version = DefaultAzureVersion
-	}
-	if q := u.Query(); version != "" && (a.APIVersion != "" || !q.Has("api-version")) {
-		q.Set("api-version", version)
-		u.RawQuery = q.Encode()
+		query.Set("api-version", azureVersion)
+		u.RawQuery = query.Encode()
 	}
 	return deployment
 }

@@ -64,11 +64,12 @@ func TestAzureURL(t *testing.T) {
 	}{
 		{"bare", resource, Azure{}, "", resource + "/openai/v1/chat/completions"},
 		{"bare, responses", resource + "/", Azure{}, APIResponses, resource + "/openai/v1/responses"},
-		{"preview", resource, Azure{APIVersion: "preview"}, "", resource + "/openai/v1/chat/completions?api-version=preview"},
-		{"dated", resource, Azure{APIVersion: "2024-10-21"}, "", dated + "2024-10-21"},
-		{"dated, responses", resource, Azure{APIVersion: "2025-03-01-preview"}, APIResponses, resource + "/openai/responses?api-version=2025-03-01-preview"},
-		{"path of the older form", resource + "/openai/", Azure{}, "", dated + DefaultAzureVersion},
-		{"a deployment", resource + "/openai/deployments/other/", Azure{APIVersion: "2024-10-21"}, "", dated + "2024-10-21"},
+		{"preview", resource + "?api-version=preview", Azure{}, "", resource + "/openai/v1/chat/completions?api-version=preview"},
+		{"dated", resource + "/?api-version=2024-10-21", Azure{}, "", dated + "2024-10-21"},
+		{"dated, with another value", resource + "?api-version=2024-10-21&zone=a", Azure{}, "", dated + "2024-10-21&zone=a"},
+		{"dated, responses", resource + "?api-version=2025-03-01-preview", Azure{}, APIResponses, resource + "/openai/responses?api-version=2025-03-01-preview"},
+		{"path of the older form", resource + "/openai/", Azure{}, "", dated + azureVersion},
+		{"a deployment", resource + "/openai/deployments/other/?api-version=2024-10-21", Azure{}, "", dated + "2024-10-21"},
 		{
 			"a copied address", resource + "/openai/deployments/other/chat/completions?api-version=2024-06-01",
 			Azure{},
@@ -76,8 +77,8 @@ func TestAzureURL(t *testing.T) {
 			dated + "2024-06-01",
 		},
 		{"v1", resource + "/openai/v1", Azure{}, "", resource + "/openai/v1/chat/completions"},
-		{"v1 with a date", resource + "/openai/v1/", Azure{APIVersion: "2025-04-01-preview"}, "", resource + "/openai/v1/chat/completions?api-version=2025-04-01-preview"},
-		{"behind a gateway", "https://gw.example/team/openai", Azure{APIVersion: "2024-10-21"}, "", "https://gw.example/team/openai/deployments/my%2Fdep/chat/completions?api-version=2024-10-21"},
+		{"v1 with a date", resource + "/openai/v1/?api-version=2025-04-01-preview", Azure{}, "", resource + "/openai/v1/chat/completions?api-version=2025-04-01-preview"},
+		{"behind a gateway", "https://gw.example/team/openai?api-version=2024-10-21", Azure{}, "", "https://gw.example/team/openai/deployments/my%2Fdep/chat/completions?api-version=2024-10-21"},
 		{"compatible", "https://gw.example/v1", Azure{Auth: AzureCompatible}, "", "https://gw.example/v1/chat/completions"},
 	}
 	for _, tt := range tests {
@@ -108,7 +109,7 @@ func TestAzureURL(t *testing.T) {
 func TestAzureModelIsNoPath(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", ".", ".."} {
-		c := newClient(t, Options{BaseURL: resource, Azure: &Azure{APIVersion: "2024-10-21"}, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		c := newClient(t, Options{BaseURL: resource + "?api-version=2024-10-21", Azure: &Azure{}, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			t.Errorf("a request was sent to %s", r.URL)
 			return nil, io.EOF
 		})})
@@ -130,10 +131,14 @@ func TestAzureTokenHosts(t *testing.T) {
 		"https://res.cognitiveservices.azure.com":     true,
 		"https://res.services.ai.azure.com/openai/v1": true,
 		"https://res.openai.azure.com:8443":           true,
+		"https://res.openai.azure.us":                 true,
+		"https://res.cognitiveservices.azure.cn":      true,
 		"http://res.openai.azure.com":                 false,
 		"https://openai.azure.com.evil.example":       false,
 		"https://evil.example/res.openai.azure.com":   false,
 		"https://evilopenai.azure.com":                false,
+		"https://res.openai.azure.de":                 false,
+		"https://res.openaiXazure.com":                false,
 		"http://127.0.0.1:8080":                       false,
 		"https://api.openai.com/v1":                   false,
 		"":                                            false,
@@ -153,12 +158,20 @@ func TestAzureTokenHosts(t *testing.T) {
 
 func TestAzureFaults(t *testing.T) {
 	t.Parallel()
-	for want, o := range map[string]Options{
-		"azure auth":        {BaseURL: resource, Azure: &Azure{Auth: "cli"}},
-		"azure api version": {BaseURL: resource, Azure: &Azure{APIVersion: "2024&x=1"}},
+	if _, err := New(Options{BaseURL: resource, Azure: &Azure{Auth: "cli"}}); err == nil || !strings.Contains(err.Error(), "azure auth") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestAzureScope: a token is asked for in the cloud that the server is in.
+func TestAzureScope(t *testing.T) {
+	t.Parallel()
+	for base, cloud := range map[string]string{
+		resource: "com", "https://res.services.ai.azure.com/openai/v1": "com", "https://RES.OpenAI.Azure.US:8443/?api-version=2024-10-21": "us",
+		"https://res.cognitiveservices.azure.cn": "cn", "https://gw.example/openai.azure.us": "com", "": "com",
 	} {
-		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v", want, err)
+		if got, want := AzureScope(base), "https://cognitiveservices.azure."+cloud+"/.default"; got != want {
+			t.Errorf("%s: scope %s, want %s", base, got, want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func azureHarness() modeltest.Harness {
 	h := chatHarness()
 	h.New = func(t *testing.T, s modeltest.Settings) model.Client {
 		o := base(s)
-		o.BaseURL, o.Azure = s.URL, &Azure{APIVersion: "2024-10-21"}
+		o.BaseURL, o.Azure = s.URL+"?api-version=2024-10-21", &Azure{}
 		o.ReasoningField = "reasoning_content"
 		return newClient(t, o)
 	}

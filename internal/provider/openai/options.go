@@ -213,7 +213,7 @@ func parseBase(raw string) (*url.URL, error) {
 
 // vendor reports whether a host is OpenAI's own or Azure's.
 func vendor(host string) bool {
-	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") || azureHost(host)
+	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") || azureHost.MatchString(host)
 }
 
 func tokenField(host string) string {

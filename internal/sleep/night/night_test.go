@@ -94,7 +94,6 @@ func newHome(t *testing.T, p worlds.Params) *home {
 	}
 	h.cfg.Models.Target.MaxTokens = 100
 	h.cfg.Tasks.Extract = "tag:answer"
-	h.cfg.Cache.Dir = ""
 	return h
 }
 

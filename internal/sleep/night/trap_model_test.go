@@ -75,7 +75,6 @@ func TestTrap28AFailureIsNotKept(t *testing.T) {
 	t.Run("in the next night", func(t *testing.T) {
 		t.Parallel()
 		h := newHome(t, small())
-		h.cfg.Cache.Dir = t.TempDir()
 		ill := true
 		p := &pupil{parts: func(string, bool, int) int {
 			if ill {
