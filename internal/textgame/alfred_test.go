@@ -53,13 +53,13 @@ func follow(t *testing.T, g *Game, commands ...string) []scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []scene{{"", intro, strings.Join(p.Admissible(), "; "), p.Won()}}
+	all := []scene{{"", intro, strings.Join(p.Admissible(), "; "), p.IsWon()}}
 	for _, c := range commands {
 		answer, err := p.Act(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, scene{c, answer, strings.Join(p.Admissible(), "; "), p.Won()})
+		all = append(all, scene{c, answer, strings.Join(p.Admissible(), "; "), p.IsWon()})
 	}
 	return all
 }

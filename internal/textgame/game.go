@@ -150,7 +150,7 @@ func (p *Play) update() (err error) {
 	p.admissible = slices.Clone(p.commands)
 	slices.Sort(p.admissible)
 	p.admissible = slices.Compact(p.admissible)
-	p.won = g.logic.won(p.state.facts)
+	p.won = g.goalHolds(p.state.facts)
 	return nil
 }
 
@@ -183,8 +183,8 @@ func (p *Play) Act(command string) (answer string, err error) {
 // Admissible returns the commands that are possible now, sorted.
 func (p *Play) Admissible() []string { return p.admissible }
 
-// Won reports whether the goal holds.
-func (p *Play) Won() bool { return p.won }
+// IsWon reports whether the goal holds.
+func (p *Play) IsWon() bool { return p.won }
 
 // Score returns 1 when the game is won, else 0.
 func (p *Play) Score() float64 {

@@ -74,7 +74,7 @@ func TestLaws(t *testing.T) {
 			if got := act(t, a, command); got != want || got == Refusal || got == "" || strings.ContainsAny(got, "#{}") {
 				t.Fatalf("%q is answered %q and %q", command, got, want)
 			}
-			if !slices.Equal(a.Admissible(), b.Admissible()) || a.Won() != b.Won() {
+			if !slices.Equal(a.Admissible(), b.Admissible()) || a.IsWon() != b.IsWon() {
 				t.Fatalf("after %q, %q are possible, and %q", command, a.Admissible(), b.Admissible())
 			}
 		}

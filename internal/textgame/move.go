@@ -69,10 +69,23 @@ func (s *solver) canDo(a *action, e *effect, row []int32, c *conj) bool {
 	if e.add {
 		return !s.hasAtom(c.pos, e.pred, row)
 	}
-	added := slices.ContainsFunc(a.effects, func(o effect) bool {
-		return o.add && o.when == nil && o.pred == e.pred && slices.Equal(s.row(o.atom), row)
+	return !s.hasAtom(c.neg, e.pred, row) && s.reach[e.pred].has(row) && !s.adds(a, e.pred, row)
+}
+
+// adds reports whether a move adds a fact in each state: under no condition, or under one of facts that never change.
+func (s *solver) adds(a *action, pred int, row []int32) bool {
+	sub := *s
+	sub.relaxed = false
+	fluent := func(a atom) bool { return s.predicates[a.pred].fluent }
+	return slices.ContainsFunc(a.effects, func(e effect) bool {
+		if !e.add || e.pred != pred {
+			return false
+		}
+		return e.when == nil && slices.Equal(s.row(e.atom), row) || slices.ContainsFunc(e.when, func(c conj) bool {
+			fixed := len(c.no) == 0 && !slices.ContainsFunc(c.pos, fluent) && !slices.ContainsFunc(c.neg, fluent)
+			return fixed && !sub.each(&c, func() bool { return !slices.Equal(sub.row(e.atom), row) })
+		})
 	})
-	return !added && !s.hasAtom(c.neg, e.pred, row) && s.reach[e.pred].has(row)
 }
 
 func (s *solver) hasAtom(atoms []atom, pred int, row []int32) bool {
@@ -209,8 +222,8 @@ func (s *solver) collect(a *action, added [][][]int32) {
 	}
 }
 
-// won reports whether the goal holds.
-func (l *logic) won(f facts) bool {
+// goalHolds reports whether the goal holds.
+func (l *logic) goalHolds(f facts) bool {
 	visits := maxVisits
 	return l.newSolver(f, l.goalVars, false, &visits).holds(l.goal)
 }

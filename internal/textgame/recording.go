@@ -99,7 +99,7 @@ func (c *comparer) compare(m moment) (err error) {
 	c.Moments++
 	c.check(m, "obs", m.Seen, seen)
 	c.check(m, "admissible", strings.Join(m.Admissible, "\n"), strings.Join(c.play.Admissible(), "\n"))
-	c.check(m, "won", fmt.Sprint(m.Won), fmt.Sprint(c.play.Won()))
+	c.check(m, "won", fmt.Sprint(m.Won), fmt.Sprint(c.play.IsWon()))
 	if m.Score != nil {
 		c.check(m, "score", fmt.Sprint(*m.Score), fmt.Sprint(c.play.Score()))
 	}

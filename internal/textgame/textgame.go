@@ -4,7 +4,7 @@
 //	g, err := textgame.Parse(name, data) // a *Error says where a game is wrong
 //	p, intro, err := g.Start()
 //	answer, err := p.Act("go to desk 1") // textgame.Refusal: it is not possible
-//	p.Admissible(), p.Won()
+//	p.Admissible(), p.IsWon()
 //
 // A World opens the game that a task names in its field game. Compare plays the runs of a recording that
 // tools/record_alfworld.py made with the Python package.
@@ -144,5 +144,5 @@ func (e *episode) Act(_ context.Context, a world.Action) (world.Observation, err
 		return world.Observation{}, err
 	}
 	score := e.play.Score()
-	return world.Observation{Text: answer, Choices: e.choices(), Done: e.play.Won(), Score: &score}, nil
+	return world.Observation{Text: answer, Choices: e.choices(), Done: e.play.IsWon(), Score: &score}, nil
 }
