@@ -116,6 +116,7 @@ func taskEffects() map[string]effect {
 		"extras":          {base: []string{"tasks.system={{extras.tone}} {{skill}}", "extras={tone: calm}"}, to: "{tone: loud}", see: systemTexts},
 		"env.command":     {to: strings.TrimPrefix(shell[0], "env.command="), see: func(s sight) any { return s.from(model.Target) }},
 		"env.timeout":     {test: environmentTimesOut},
+		"env.protocol":    {test: protocolIsSpoken},
 		"env.gateway":     {base: []string{`env.command=[sh, -c, 'while read -r l; do case "$l" in *"\"model\":{"*) h=1;; *) h=0;; esac; echo "{\"hard\": $h}"; done']`}, to: "false", see: testOfSeed},
 		"env.pass_env": {base: shell, to: "[KEY_ONE]", see: func(s sight) any {
 			data, err := os.ReadFile(filepath.Join(s.sum.RunDir, "test_outcomes.json"))
@@ -317,6 +318,18 @@ func environmentTimesOut(t *testing.T) {
 	got := look(t, scene{set: append(slow, "env.timeout=50ms")})
 	if got.err == nil || !strings.Contains(got.err.Error(), "env.timeout 50ms") {
 		t.Errorf("got %v, want the deadline named", got.err)
+	}
+}
+
+func protocolIsSpoken(t *testing.T) {
+	needsShell(t)
+	line := []string{"env.command=[sh, -c, 'while read -r l; do echo \"{\\\"hard\\\": 1}\"; done']"}
+	if got := look(t, scene{set: line}); got.err != nil {
+		t.Errorf("got %v of a program that answers lines", got.err)
+	}
+	got := look(t, scene{set: append(line, "env.protocol=episode")})
+	if got.err == nil || !strings.Contains(got.err.Error(), "no message of JSON-RPC 2.0") {
+		t.Errorf("got %v, want the protocol named", got.err)
 	}
 }
 
