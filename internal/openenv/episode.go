@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/world"
 )
-
-// maxID is the length of an episode's id in characters.
-const maxID = 255
 
 // episode is one task on a server.
 type episode struct {
@@ -33,7 +31,7 @@ func (e *episode) Close() error {
 // Start implements world.Episode.
 func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 	t := e.setting.Task
-	reset := map[string]any{"seed": e.setting.Seed, "episode_id": wording.Cut(t.ID, maxID)}
+	reset := map[string]any{"seed": e.setting.Seed, "episode_id": t.ID}
 	given, _ := t.Data[FieldReset].(map[string]any) // which Check has seen
 	maps.Copy(reset, given)
 	data, err := e.session.ask(ctx, "reset", reset)
@@ -48,18 +46,14 @@ func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 	if err == nil && seen.Done {
 		err = e.server.fail(errors.New("the episode was over after its reset"), "")
 	}
-	scene := world.Scene{Text: seen.Text, Acts: true, Choices: seen.Choices, Scores: true}
-	if rule := e.server.action.rule; rule != "" {
-		scene.Text += "\n\n" + rule
-	}
-	return scene, err
+	return world.Scene{Text: strings.TrimSpace(seen.Text + "\n\n" + e.server.action.rule), Acts: true, Choices: seen.Choices, Scores: true}, err
 }
 
 // Act implements world.Episode.
 func (e *episode) Act(ctx context.Context, a world.Action) (world.Observation, error) {
-	action, err := e.server.action.encode(a.Text)
-	if err != nil {
-		return world.Observation{Text: err.Error(), Failed: true, Score: e.score}, nil
+	action, refusal := e.server.action.encode(a.Text)
+	if refusal != "" {
+		return world.Observation{Text: refusal, Failed: true, Score: e.score}, nil
 	}
 	data, err := e.session.ask(ctx, "step", action)
 	var p *problem
