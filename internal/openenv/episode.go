@@ -20,6 +20,7 @@ type episode struct {
 	session *session
 	setting world.Setting
 	score   *float64 // of the last reward; nil: unknown
+	stepped bool     // the server has taken an action
 }
 
 // Close implements world.Episode.
@@ -53,19 +54,29 @@ func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 func (e *episode) Act(ctx context.Context, a world.Action) (world.Observation, error) {
 	action, refusal := e.server.action.encode(a.Text)
 	if refusal != "" {
-		return world.Observation{Text: refusal, Failed: true, Score: e.score}, nil
+		return e.refuse(a, refusal), nil
 	}
 	data, err := e.session.ask(ctx, "step", action)
 	var p *problem
 	switch {
 	case errors.As(err, &p) && p.Code == codeRefused:
-		return world.Observation{Text: "The action was refused: " + p.reason(), Failed: true, Score: e.score}, nil
+		return e.refuse(a, "The action was refused: "+p.reason()), nil
 	case p != nil && p.Code == codeRaised:
 		return world.Observation{}, fmt.Errorf("%w; the environment failed at the action %s: what it cannot do it has to answer with an observation", err, wording.Middle(string(action), 200))
 	case err != nil:
 		return world.Observation{}, err
 	}
+	e.stepped = true
 	return e.observe(data)
+}
+
+// refuse returns what the target is answered to a command that is no action. A target that has given no other has failed.
+func (e *episode) refuse(a world.Action, why string) world.Observation {
+	seen := world.Observation{Text: why, Failed: true, Score: e.score}
+	if a.Last && !e.stepped {
+		seen.Failure = "action: no command was an action of the server; the last one: " + why
+	}
+	return seen
 }
 
 // observe reads an observation, and its reward.

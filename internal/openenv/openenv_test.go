@@ -264,6 +264,28 @@ func TestActionWithOptions(t *testing.T) {
 	}
 }
 
+// TestTargetsThatGiveNoActionFail checks that the last refusal is a failure of the target where no action was taken, and
+// that one after a step leaves the score as it is.
+func TestTargetsThatGiveNoActionFail(t *testing.T) {
+	t.Parallel()
+	for _, stepped := range []bool{false, true} {
+		e, err := open(t, &script{schema: textSchema, answers: []string{stateAnswer, observation(`{"text":"Go."}`, "null", "false"), observation(`{"text":"Hm."}`, "0.5", "false")}}, nil)
+		if err == nil {
+			_, err = e.Start(t.Context())
+		}
+		if err == nil && stepped {
+			_, err = e.Act(t.Context(), world.Action{Text: "go"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, err := e.Act(t.Context(), world.Action{Text: "x", Last: true})
+		if failed := strings.HasPrefix(seen.Failure, "action: no command was an action of the server; the last one: The action does not fit"); err != nil || failed == stepped || stepped != (seen.Score != nil) {
+			t.Errorf("stepped %v: %+v, %v", stepped, seen, err)
+		}
+	}
+}
+
 // TestSilence checks that a server that says nothing is given up with the context.
 func TestSilence(t *testing.T) {
 	t.Parallel()
