@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/testing/textgames"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -40,11 +41,14 @@ func worldEffects() map[string]effect {
 	asIs := func(*config.Env) {}
 	search := func(e *config.Env) { e.Mode, e.Search.URL = "search", "${URL}/one" }
 	sheets := func(e *config.Env) { e.World = "spreadsheet" }
+	game := func(e *config.Env) { e.World = "textgame" }
 	return map[string]effect{
 		"env.world":              differs(asIs, func(e *config.Env) { e.World = "" }, tools),
 		"env.mode":               differs(asIs, func(e *config.Env) { e.Mode = "search"; e.Search.URL = "${URL}/one" }, tools),
 		"env.turns":              differs(asIs, func(e *config.Env) { e.Turns = 5 }, calls),
 		"env.tokens":             differs(asIs, func(e *config.Env) { e.Tokens = 30 }, calls),
+		"env.action":             differs(game, func(e *config.Env) { game(e); e.Action = "tool" }, tools),
+		"env.history":            differs(game, func(e *config.Env) { game(e); e.History = "1" }, func(v visit) any { return v.messages }),
 		"env.docs":               differs(asIs, func(e *config.Env) { e.Docs += "2" }, observed),
 		"env.search.url":         differs(search, func(e *config.Env) { search(e); e.Search.URL = "${URL}/two" }, func(v visit) any { return v.searched }),
 		"env.search.api_key_env": differs(search, func(e *config.Env) { search(e); e.Search.APIKeyEnv = "KEY_ONE" }, func(v visit) any { return v.searched }),
@@ -63,6 +67,7 @@ type visit struct {
 	err      error
 	calls    int
 	tools    int
+	messages int      // of the last request
 	observed string   // results of calls
 	searched []string // path and authorization
 }
@@ -71,7 +76,7 @@ type visit struct {
 func enter(t *testing.T, change func(*config.Env)) (v visit) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"docs/a.txt": "port 41\n", "docs2/a.txt": "port 42\n"} {
+	for name, text := range map[string]string{"docs/a.txt": "port 41\n", "docs2/a.txt": "port 42\n", "docs/game": string(textgames.Make(1, textgames.Types[0], false).Data)} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +99,7 @@ func enter(t *testing.T, change func(*config.Env)) (v visit) {
 	cfg.Env.Search.URL = strings.ReplaceAll(cfg.Env.Search.URL, "${URL}", server.URL)
 	ask := modelBy(func(req model.Request) model.Response {
 		v.calls++
-		v.tools = len(req.Tools)
+		v.tools, v.messages = len(req.Tools), len(req.Messages)
 		for _, m := range req.Messages {
 			for _, p := range m.Parts {
 				if p.Result != nil {
@@ -102,14 +107,14 @@ func enter(t *testing.T, change func(*config.Env)) (v visit) {
 				}
 			}
 		}
-		out := model.Response{Text: `<search_queries>["port"]</search_queries>`, Finish: model.FinishStop, Usage: trajectory.Usage{Input: 20, Output: 5}}
+		out := model.Response{Text: `<search_queries>["port"]</search_queries><action>inventory</action>`, Finish: model.FinishStop, Usage: trajectory.Usage{Input: 20, Output: 5}}
 		if len(req.Tools) > 0 {
 			out.Text = ""
 			out.Parts = []model.Part{{Call: &model.ToolCall{ID: "1", Name: "grep", Arguments: json.RawMessage(`{"pattern": "port", "path": "a.txt"}`)}}}
 		}
 		return out
 	})
-	tasks := []task.Task{{ID: "a", Prompt: "Which number?", Gold: []string{"41"}, Split: task.Test}}
+	tasks := []task.Task{{ID: "a", Prompt: "Which number?", Gold: []string{"41"}, Data: map[string]any{"game": "game"}, Split: task.Test}}
 	variables := map[string]string{"KEY_ONE": "one", "PATH": dir} // in which there is no LibreOffice
 	l, err := config.Load(config.Options{Dir: dir, Lookup: func(name string) (string, bool) { value, ok := variables[name]; return value, ok }})
 	if err != nil {

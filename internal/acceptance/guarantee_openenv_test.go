@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -139,5 +140,32 @@ func serverEffects() map[string]effect {
 				t.Error(one, two)
 			}
 		}},
+	}
+}
+
+// Doctor connects to a server and carries out tasks there, and says what is wrong with one that is none.
+func TestDoctorTriesServers(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(openenvtest.Fake{Text: "Go or stay?", Reward: "0.25"})
+	t.Cleanup(server.Close)
+	for url, want := range map[string]string{
+		server.URL:              "world env.url: a server of OpenEnv, schema ",
+		server.URL + "/nothing": "world env.url: env.url " + server.URL + "/nothing: GET /schema answered 404 Not Found",
+	} {
+		cfg := config.Default()
+		cfg.Env.URL, cfg.Env.Turns, cfg.Tasks.Path, cfg.Skill = url, 2, filepath.Join(t.TempDir(), "tasks.jsonl"), filepath.Join("testdata", "openenv", "SKILL.md")
+		if err := os.WriteFile(cfg.Tasks.Path, []byte(`{"id": "a", "prompt": "Play.", "split": "train"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ask := modelBy(func(model.Request) model.Response {
+			return model.Response{Text: "<action>go</action>", Finish: model.FinishStop}
+		})
+		found := ""
+		for _, row := range skillopt.Examine(t.Context(), cfg, skillopt.WithClient(model.Target, "t", ask)).Rows {
+			found += row.Name + ": " + row.Detail + "\n"
+		}
+		if !strings.Contains(found, want) || strings.Contains(found, "a replay") || url == server.URL && !strings.Contains(found, "the world gave 0.25 of 1") {
+			t.Errorf("%s: %s", url, found)
+		}
 	}
 }

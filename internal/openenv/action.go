@@ -2,10 +2,12 @@ package openenv
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -21,14 +23,17 @@ const maxRefusal = 2000
 
 // action says how a command becomes an action.
 type action struct {
-	property string // that a command is the value of; "": a command is the action as a JSON object
+	property string // that a command is the value of; "": none
+	object   bool   // a command may be the action itself, as a JSON object
 	rule     string // what the target reads about it
 	schema   *jsonschema.Resolved
 }
 
-func parseAction(text json.RawMessage) (a action, err error) {
+// parseAction reads the schema of actions. Where it requires one text a command is that text; where it has other
+// properties, too, a command may be an object as well.
+func parseAction(data json.RawMessage) (a action, err error) {
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
+	if err := json.Unmarshal(data, &schema); err != nil {
 		return a, fmt.Errorf("not a JSON Schema: %w", err)
 	}
 	a.schema, err = schema.Resolve(&jsonschema.ResolveOptions{Loader: func(*url.URL) (*jsonschema.Schema, error) {
@@ -37,45 +42,58 @@ func parseAction(text json.RawMessage) (a action, err error) {
 	if err != nil {
 		return a, fmt.Errorf("not a JSON Schema that can be used: %w", err)
 	}
-	if len(schema.Required) == 1 && schema.Properties[schema.Required[0]] != nil && schema.Properties[schema.Required[0]].Type == "string" {
-		a.property = schema.Required[0]
-		if about := schema.Properties[a.property].Description; about != "" {
-			a.rule = "A command is: " + about
-		}
+	delete(schema.Properties, keyMetadata)
+	a.object, a.rule = true, "A command is a JSON object of this schema: "+show(&schema)
+	if len(schema.Required) != 1 || !isText(schema.Properties[schema.Required[0]]) {
 		return a, nil
 	}
-	delete(schema.Properties, keyMetadata)
-	shown, err := json.Marshal(&schema)
-	a.rule = "A command is a JSON object of this schema: " + wording.Middle(string(shown), maxShown)
-	return a, err
+	a.property, a.object = schema.Required[0], len(schema.Properties) > 1
+	if a.object {
+		a.rule = "A command is the text " + a.property + ", or a JSON object of this schema: " + show(&schema)
+		return a, nil
+	}
+	text := schema.Properties[a.property]
+	text.Title, a.rule = "", ""
+	if shown := show(text); shown != show(&jsonschema.Schema{Type: "string"}) {
+		a.rule = "A command is a text of this schema: " + shown
+	}
+	return a, nil
 }
 
-// encode returns a command as an action. The error is for the target.
-func (a action) encode(command string) (json.RawMessage, error) {
+// show returns a schema as the target reads it.
+func show(s *jsonschema.Schema) string {
+	text, err := json.Marshal(s)
+	if err != nil { // which cannot be: it was read from JSON
+		return err.Error()
+	}
+	return wording.Middle(string(text), maxShown)
+}
+
+func isText(s *jsonschema.Schema) bool { return s != nil && s.Type == "string" }
+
+// encode returns a command as an action, or why it is none, for the target.
+func (a action) encode(command string) (text json.RawMessage, refusal string) {
 	fields := map[string]any{a.property: command}
-	if a.property == "" {
+	if a.object && (a.property == "" || strings.HasPrefix(command, "{")) {
 		var err error
 		if fields, err = jsonx.UniqueObject(command); err != nil {
-			return nil, fmt.Errorf("A command is a JSON object: %w", err)
+			return nil, "A command is a JSON object: " + err.Error()
 		}
 	}
 	text, err := json.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("A command is a JSON object: %w", err)
-	}
-	var plain any
-	if err := json.Unmarshal(text, &plain); err != nil {
-		return nil, fmt.Errorf("A command is a JSON object: %w", err)
+	var plain any // without the numbers of jsonx, which the validator takes for texts
+	if err = cmp.Or(err, json.Unmarshal(text, &plain)); err != nil {
+		return nil, "A command is a JSON object: " + err.Error()
 	}
 	if err := a.schema.Validate(plain); err != nil {
-		return nil, fmt.Errorf("The action does not fit its schema: %s", wording.Middle(err.Error(), maxRefusal))
+		return nil, "The action does not fit its schema: " + wording.Middle(err.Error(), maxRefusal)
 	}
-	return text, nil
+	return text, ""
 }
 
 // observe returns an observation as the target sees it: a text alone as itself, anything else as JSON.
 func (a action) observe(fields map[string]any) (text string, choices []string) {
-	withoutMetadata(fields)
+	removeMetadata(fields)
 	if list, ok := listChoices(fields["choices"]); ok && a.property != "" {
 		choices = list
 		delete(fields, "choices")
@@ -86,11 +104,11 @@ func (a action) observe(fields map[string]any) (text string, choices []string) {
 	if len(fields) == 1 {
 		for _, v := range fields {
 			if text, ok := v.(string); ok {
-				return wording.Middle(text, maxShown), choices
+				return wording.Middle(wording.Plain(text), maxShown), choices
 			}
 		}
 	}
-	return wording.Middle(encodeJSON(fields), maxShown), choices
+	return wording.Middle(wording.Plain(encodeJSON(fields)), maxShown), choices
 }
 
 // encodeJSON returns a value that was read from JSON as compact JSON, with keys in order.
@@ -102,17 +120,17 @@ func encodeJSON(v any) string {
 	return string(bytes.TrimSpace(out.Bytes()))
 }
 
-// withoutMetadata takes metadata out of a value, at every depth.
-func withoutMetadata(v any) {
+// removeMetadata takes metadata out of a value, at every depth.
+func removeMetadata(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, keyMetadata)
 		for _, inner := range v {
-			withoutMetadata(inner)
+			removeMetadata(inner)
 		}
 	case []any:
 		for _, inner := range v {
-			withoutMetadata(inner)
+			removeMetadata(inner)
 		}
 	}
 }

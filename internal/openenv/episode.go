@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/world"
 )
-
-// maxID is the length of an episode's id in characters.
-const maxID = 255
 
 // episode is one task on a server.
 type episode struct {
@@ -22,6 +20,7 @@ type episode struct {
 	session *session
 	setting world.Setting
 	score   *float64 // of the last reward; nil: unknown
+	stepped bool     // the server has taken an action
 }
 
 // Close implements world.Episode.
@@ -33,7 +32,7 @@ func (e *episode) Close() error {
 // Start implements world.Episode.
 func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 	t := e.setting.Task
-	reset := map[string]any{"seed": e.setting.Seed, "episode_id": wording.Cut(t.ID, maxID)}
+	reset := map[string]any{"seed": e.setting.Seed, "episode_id": t.ID}
 	given, _ := t.Data[FieldReset].(map[string]any) // which Check has seen
 	maps.Copy(reset, given)
 	data, err := e.session.ask(ctx, "reset", reset)
@@ -48,30 +47,36 @@ func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 	if err == nil && seen.Done {
 		err = e.server.fail(errors.New("the episode was over after its reset"), "")
 	}
-	scene := world.Scene{Text: seen.Text, Acts: true, Choices: seen.Choices, Scores: true}
-	if rule := e.server.action.rule; rule != "" {
-		scene.Text += "\n\n" + rule
-	}
-	return scene, err
+	return world.Scene{Text: strings.TrimSpace(seen.Text + "\n\n" + e.server.action.rule), Acts: true, Choices: seen.Choices, Scores: true}, err
 }
 
 // Act implements world.Episode.
 func (e *episode) Act(ctx context.Context, a world.Action) (world.Observation, error) {
-	action, err := e.server.action.encode(a.Text)
-	if err != nil {
-		return world.Observation{Text: err.Error(), Failed: true, Score: e.score}, nil
+	action, refusal := e.server.action.encode(a.Text)
+	if refusal != "" {
+		return e.refuse(a, refusal), nil
 	}
 	data, err := e.session.ask(ctx, "step", action)
 	var p *problem
 	switch {
 	case errors.As(err, &p) && p.Code == codeRefused:
-		return world.Observation{Text: "The action was refused: " + p.reason(), Failed: true, Score: e.score}, nil
+		return e.refuse(a, "The action was refused: "+p.reason()), nil
 	case p != nil && p.Code == codeRaised:
 		return world.Observation{}, fmt.Errorf("%w; the environment failed at the action %s: what it cannot do it has to answer with an observation", err, wording.Middle(string(action), 200))
 	case err != nil:
 		return world.Observation{}, err
 	}
+	e.stepped = true
 	return e.observe(data)
+}
+
+// refuse returns what the target is answered to a command that is no action. A target that has given no other has failed.
+func (e *episode) refuse(a world.Action, why string) world.Observation {
+	seen := world.Observation{Text: why, Failed: true, Score: e.score}
+	if a.Last && !e.stepped {
+		seen.Failure = "action: no command was an action of the server; the last one: " + why
+	}
+	return seen
 }
 
 // observe reads an observation, and its reward.

@@ -45,12 +45,12 @@ type Options struct {
 
 // Server implements world.World. It is safe for concurrent use.
 type Server struct {
-	base     url.URL // http or https
-	reward   [2]float64
-	client   *http.Client
-	action   action
-	contents []byte
-	pause    time.Duration // before the second try, doubled after each
+	base   url.URL // http or https
+	reward [2]float64
+	client *http.Client
+	action action
+	schema []byte        // as it was sent
+	pause  time.Duration // before the second try, doubled after each
 }
 
 // ServerError is a fault of a server.
@@ -102,11 +102,11 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s := &Server{base: base, reward: o.Reward, pause: firstPause, client: &http.Client{Transport: o.Transport, Timeout: timeToConnect, CheckRedirect: stay}}
-	if s.contents, err = s.get(ctx, "schema"); err != nil {
+	if s.schema, err = s.get(ctx, "schema"); err != nil {
 		return nil, err
 	}
 	var schema struct{ Action json.RawMessage }
-	if err := json.Unmarshal(s.contents, &schema); err != nil || schema.Action == nil {
+	if err := json.Unmarshal(s.schema, &schema); err != nil || schema.Action == nil {
 		return nil, s.fail(errors.New("GET /schema does not say what an action is"), helpOther)
 	}
 	if s.action, err = parseAction(schema.Action); err != nil {
@@ -149,7 +149,7 @@ func cause(err error) error {
 }
 
 // Schema returns what the server says of its actions and observations, as it was sent.
-func (s *Server) Schema() []byte { return s.contents }
+func (s *Server) Schema() []byte { return s.schema }
 
 // Check returns an error for the first task whose field reset cannot be sent.
 func (s *Server) Check(tasks []task.Task) error {

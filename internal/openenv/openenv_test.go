@@ -118,7 +118,7 @@ func TestEpisode(t *testing.T) {
 		t.Fatal(err)
 	}
 	scene, err := e.Start(t.Context())
-	if diff := cmp.Diff(world.Scene{Text: "Go.", Acts: true, Scores: true, Choices: []string{"on", "off"}}, scene); diff != "" || err != nil {
+	if diff := cmp.Diff(world.Scene{Text: "Go.\n\nA command is a text of this schema: {\"type\":\"string\",\"minLength\":2}", Acts: true, Scores: true, Choices: []string{"on", "off"}}, scene); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	for _, c := range []struct {
@@ -240,6 +240,49 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// TestActionWithOptions checks the actions of servers that have tools: a text is required, and may not be all.
+func TestActionWithOptions(t *testing.T) {
+	t.Parallel()
+	a, err := parseAction(json.RawMessage(`{"type":"object","required":["tool_name"],"additionalProperties":false,"properties":{"type":{"const":"call_tool","type":"string"},"tool_name":{"type":"string","description":"the tool"},"arguments":{"type":"object"},"metadata":{"type":"object"}}}`))
+	if err != nil || !strings.HasPrefix(a.rule, "A command is the text tool_name, or a JSON object of this schema: {") {
+		t.Fatal(a.rule, err)
+	}
+	for command, want := range map[string]string{
+		"look": `{"tool_name":"look"}`,
+		`{"tool_name": "say", "arguments": {"n": 1}}`: `{"arguments":{"n":1},"tool_name":"say"}`,
+		`{"tool": "say"}`:  "",
+		`{"tool_name": 7}`: "",
+		`{broken`:          "",
+	} {
+		got, refusal := a.encode(command)
+		if string(got) != want || (refusal == "") != (want != "") {
+			t.Errorf("%s: %s, %s", command, got, refusal)
+		}
+	}
+}
+
+// TestTargetsThatGiveNoActionFail checks that the last refusal is a failure of the target where no action was taken, and
+// that one after a step leaves the score as it is.
+func TestTargetsThatGiveNoActionFail(t *testing.T) {
+	t.Parallel()
+	for _, stepped := range []bool{false, true} {
+		e, err := open(t, &script{schema: textSchema, answers: []string{stateAnswer, observation(`{"text":"Go."}`, "null", "false"), observation(`{"text":"Hm."}`, "0.5", "false")}}, nil)
+		if err == nil {
+			_, err = e.Start(t.Context())
+		}
+		if err == nil && stepped {
+			_, err = e.Act(t.Context(), world.Action{Text: "go"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, err := e.Act(t.Context(), world.Action{Text: "x", Last: true})
+		if failed := strings.HasPrefix(seen.Failure, "action: no command was an action of the server; the last one: The action does not fit"); err != nil || failed == stepped || stepped != (seen.Score != nil) {
+			t.Errorf("stepped %v: %+v, %v", stepped, seen, err)
+		}
 	}
 }
 
@@ -371,9 +414,9 @@ func TestActionAsJSON(t *testing.T) {
 		`up`:                                                "",
 		`{"move": "up", "by": ` + strings.Repeat("[", 5000): "",
 	} {
-		got, err := a.encode(command)
-		if string(got) != want || (err == nil) != (want != "") {
-			t.Errorf("%.40s: %s, %v", command, got, err)
+		got, refusal := a.encode(command)
+		if string(got) != want || (refusal == "") != (want != "") {
+			t.Errorf("%.40s: %s, %s", command, got, refusal)
 		}
 	}
 	text, choices := a.observe(map[string]any{"choices": []any{"a"}, "text": "x"})

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func (e *examiner) untried() string {
 	case e.session.Config.Agent.Name != "":
 		return "none is put to an agent here, which would work for minutes and at your cost: the proof above shows what it can"
 	}
-	needed := []string{"environment", "model " + model.Target}
+	needed := []string{"environment", "world " + cmp.Or(e.session.Config.Env.World, "env.url"), "model " + model.Target}
 	if e.session.Needs().Judge {
 		needed = append(needed, "model "+model.Judge)
 	}

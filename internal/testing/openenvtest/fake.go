@@ -23,6 +23,10 @@ func (f Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"action":{"type":"object","required":["word"],"properties":{"word":{"type":"string"}}}}`))
 		return
 	}
+	if r.URL.Path != "/ws" {
+		http.NotFound(w, r)
+		return
+	}
 	c, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return
