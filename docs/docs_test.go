@@ -339,10 +339,10 @@ func TestKeysExist(t *testing.T) {
 
 func TestPromptFilesAreListed(t *testing.T) {
 	t.Parallel()
-	text := read(t, "training.md")
+	text := read(t, "config.md")
 	for _, name := range prompt.Files() {
 		if !strings.Contains(text, "| `"+name+"` |") {
-			t.Errorf("training.md does not list %s", name)
+			t.Errorf("config.md does not list %s", name)
 		}
 	}
 }

@@ -61,7 +61,7 @@ type Effect struct {
 
 // doubt is how many standard errors a text may be behind and still count as no
 // worse, however small the loss: a rule that a few tasks need is below the margin
-// too. Measured in simulated worlds, see docs/training.md.
+// too. Measured in simulated worlds, see docs/config.md.
 const doubt = 2.5
 
 // effectOf sums up the differences of pairs, with the interval that bets give.

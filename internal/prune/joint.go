@@ -21,7 +21,7 @@ const (
 )
 
 // Numbers that decide what is tried, and not what is removed. Measured in simulated
-// worlds, see docs/training.md.
+// worlds, see docs/config.md.
 const (
 	harmless  = 2.0  // standard errors that the text without a rule may be behind for the rule to be tried
 	lostError = 0.01 // chance that any task counts as lost when none is
