@@ -67,7 +67,11 @@ func (e *episode) Act(ctx context.Context, a world.Action) (world.Observation, e
 		return world.Observation{}, err
 	}
 	e.stepped = true
-	return e.observe(data)
+	seen, err := e.observe(data)
+	if err == nil && (seen.Done || a.Last) { // what is scored was the answer to this action
+		err = e.session.compareSteps(ctx)
+	}
+	return seen, err
 }
 
 // refuse returns what the target is answered to a command that is no action. A target that has given no other has failed.

@@ -78,15 +78,16 @@ func (s *Server) connect(ctx context.Context) (*session, error) {
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c := &session{server: s, conn: conn, stop: stop, answers: make(chan []byte, 1), ended: make(chan struct{})}
 	go c.read(reading)
-	if err := c.greet(ctx); err != nil {
+	if err := c.compareSteps(ctx); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// greet asks for the state, of which only the place matters: what a server says before it is a fault, or that it is full.
-func (c *session) greet(ctx context.Context) error {
+// compareSteps asks for the state, of which only the place matters: a server that says anything before it has sent what it was
+// not asked for, or is full.
+func (c *session) compareSteps(ctx context.Context) error {
 	_, err := c.ask(ctx, "state", nil)
 	var p *problem
 	if errors.As(err, &p) && p.Code == codeRaised { // a state may need a reset
