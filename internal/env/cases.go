@@ -52,7 +52,7 @@ func handshakes() []trialCase {
 			return nil
 		}},
 		{name: "another protocol", wanted: "an error", ends: true, run: func(t *trial, ctx context.Context) error {
-			return t.refuses(ctx, skillenv.Initialize, skillenv.Begin{Protocol: "skill-env/999", Config: map[string]any{}})
+			return t.askRefused(ctx, skillenv.Initialize, skillenv.Begin{Protocol: "skill-env/999", Config: map[string]any{}})
 		}},
 		{name: "an unknown method", wanted: "an error with the code -32601", run: func(t *trial, ctx context.Context) error {
 			m, err := t.peer.call(ctx, "no_such_method", struct{}{})
@@ -94,7 +94,7 @@ func taskCases() []trialCase {
 				err = errors.New("no tasks")
 			}
 			if err == nil && t.task.ID == "check" {
-				t.task = wireTask(set.Tasks()[0])
+				t.task = newWireTask(set.Tasks()[0])
 			}
 			return err
 		}},
@@ -119,7 +119,7 @@ func rawLines(raw []json.RawMessage) [][]byte {
 
 func worldCases() []trialCase {
 	return []trialCase{
-		{name: "start", wanted: "a scene with choices or tools that have names, or an end with a score", run: says("look")},
+		{name: "start", wanted: "a scene with choices or tools that have names, or an end with a score", run: playCommand("look")},
 		{name: "a start without an end", wanted: "no end before the target did anything, unless the program plays", run: func(t *trial, ctx context.Context) error {
 			o, err := t.start(ctx, 1)
 			if err == nil && !t.info.Plays && (o.Done || o.Failure != "") {
@@ -160,7 +160,7 @@ func worldCases() []trialCase {
 			for k, v := range was.Data {
 				t.task.Data[k] = v
 			}
-			return says("look")(t, ctx)
+			return playCommand("look")(t, ctx)
 		}},
 		{name: "a parameter that is not known", wanted: "an answer: later hosts may send more", run: func(t *trial, ctx context.Context) error {
 			t.number++
@@ -183,7 +183,7 @@ func commandCases() []trialCase {
 		{"a command of 1 MB", strings.Repeat("go ", 350_000)},
 		{"a command that looks like a message", `{"jsonrpc":"2.0","id":1,"result":{}}`},
 	} {
-		all = append(all, trialCase{name: c[0], wanted: "an answer that says so, or a failure of the target", run: says(c[1])})
+		all = append(all, trialCase{name: c[0], wanted: "an answer that says so, or a failure of the target", run: playCommand(c[1])})
 	}
 	return append(all, trialCase{name: "a tool that is not there", wanted: "an answer", run: func(t *trial, ctx context.Context) error {
 		if _, err := t.start(ctx, 1); err != nil {
@@ -198,7 +198,7 @@ func commandCases() []trialCase {
 func episodeCases() []trialCase {
 	stranger := skillenv.Action{Episode: "nobody", Command: "look"}
 	return []trialCase{
-		{name: "act in an unknown episode", wanted: "an error", run: func(t *trial, ctx context.Context) error { return t.refuses(ctx, skillenv.Act, stranger) }},
+		{name: "act in an unknown episode", wanted: "an error", run: func(t *trial, ctx context.Context) error { return t.askRefused(ctx, skillenv.Act, stranger) }},
 		{name: "close an unknown episode", wanted: "an answer", run: func(t *trial, ctx context.Context) error {
 			_, err := t.peer.call(ctx, skillenv.Close, skillenv.Action{Episode: "nobody"})
 			return err
@@ -208,13 +208,13 @@ func episodeCases() []trialCase {
 			return errors.Join(err, t.close(ctx))
 		}},
 		{name: "close twice", wanted: "an answer to both", run: func(t *trial, ctx context.Context) error {
-			err := says("look")(t, ctx)
+			err := playCommand("look")(t, ctx)
 			_, again := t.peer.call(ctx, skillenv.Close, skillenv.Action{Episode: t.episode()})
 			return errors.Join(err, again)
 		}},
 		{name: "act after close", wanted: "an error", run: func(t *trial, ctx context.Context) error {
-			err := says("look")(t, ctx)
-			return errors.Join(err, t.refuses(ctx, skillenv.Act, skillenv.Action{Episode: t.episode(), Command: "look"}))
+			err := playCommand("look")(t, ctx)
+			return errors.Join(err, t.askRefused(ctx, skillenv.Act, skillenv.Action{Episode: t.episode(), Command: "look"}))
 		}},
 		{name: "act after the end", wanted: "an answer", run: func(t *trial, ctx context.Context) error {
 			o, err := t.start(ctx, 1)
@@ -226,24 +226,24 @@ func episodeCases() []trialCase {
 			return errors.Join(err, t.close(ctx))
 		}},
 		{name: "an id that was used before", wanted: "a new episode", run: func(t *trial, ctx context.Context) error {
-			err := says("look")(t, ctx)
+			err := playCommand("look")(t, ctx)
 			t.number--
-			return errors.Join(err, says("look")(t, ctx))
+			return errors.Join(err, playCommand("look")(t, ctx))
 		}},
 		{name: "many episodes", wanted: "30 that are opened and closed", run: func(t *trial, ctx context.Context) error {
 			for range 30 {
-				if err := says("look")(t, ctx); err != nil {
+				if err := playCommand("look")(t, ctx); err != nil {
 					return err
 				}
 			}
 			return nil
 		}},
-		{name: "episodes at a time", wanted: "as many as concurrent says, each with answers of its own", run: pipelined},
+		{name: "episodes at a time", wanted: "as many as concurrent says, each with answers of its own", run: playSeveral},
 	}
 }
 
-// pipelined sends the requests of several episodes without waiting for answers.
-func pipelined(t *trial, ctx context.Context) error {
+// playSeveral sends the requests of several episodes without waiting for answers.
+func playSeveral(t *trial, ctx context.Context) error {
 	n := min(8, max(1, t.info.Concurrent))
 	errs := make([]error, n)
 	var wait sync.WaitGroup
@@ -293,7 +293,7 @@ func modelCases() []trialCase {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			if err == nil && t.info.Plays && len(t.asked) == 0 {
-				err = errors.New("it has asked no one")
+				err = errors.New("it has asked no model")
 			}
 			return err
 		}},
@@ -305,14 +305,14 @@ func modelCases() []trialCase {
 func endCases() []trialCase {
 	return []trialCase{
 		{name: "shutdown", wanted: "an answer, and then the end with the exit code 0", ends: true, run: func(t *trial, ctx context.Context) error {
-			return t.ending(ctx, func() error { return t.result(ctx, skillenv.Shutdown, struct{}{}, nil) })
+			return t.awaitEnd(ctx, func() error { return t.result(ctx, skillenv.Shutdown, struct{}{}, nil) })
 		}},
 		{name: "shutdown amid an episode", wanted: "an answer, and then the end with the exit code 0", ends: true, run: func(t *trial, ctx context.Context) error {
 			_, err := t.start(ctx, 1)
-			return errors.Join(err, t.ending(ctx, func() error { return t.result(ctx, skillenv.Shutdown, struct{}{}, nil) }))
+			return errors.Join(err, t.awaitEnd(ctx, func() error { return t.result(ctx, skillenv.Shutdown, struct{}{}, nil) }))
 		}},
 		{name: "the end of the input", wanted: "the end with the exit code 0", ends: true, run: func(t *trial, ctx context.Context) error {
-			return t.ending(ctx, t.peer.process.stdin.Close)
+			return t.awaitEnd(ctx, t.peer.process.stdin.Close)
 		}},
 	}
 }

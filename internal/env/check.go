@@ -32,7 +32,7 @@ func CheckProgram(ctx context.Context, o Options, known *task.Task) ([]Finding, 
 	defer t.end()
 	t.task = skillenv.Task{ID: "check", Prompt: "This is a check."}
 	if known != nil {
-		t.task = wireTask(*known)
+		t.task = newWireTask(*known)
 	}
 	var found []Finding
 	for _, c := range trialCases() {
@@ -141,8 +141,8 @@ func (t *trial) result(ctx context.Context, method string, params, v any) error 
 	return err
 }
 
-// refuses asks for what must be refused.
-func (t *trial) refuses(ctx context.Context, method string, params any) error {
+// askRefused asks for what must be refused.
+func (t *trial) askRefused(ctx context.Context, method string, params any) error {
 	m, err := t.peer.call(ctx, method, params)
 	switch {
 	case err != nil:
@@ -176,7 +176,7 @@ func (t *trial) start(ctx context.Context, seed int64) (o skillenv.Observation, 
 	if err == nil && t.info.Plays && o.Score == nil && o.Failure == "" {
 		err = errors.New("start: an end without a score or a failure")
 	}
-	return o, cmp.Or(err, sane(o))
+	return o, cmp.Or(err, checkObservation(o))
 }
 
 // act gives a command. One that fails the target is an end as well.
@@ -186,12 +186,12 @@ func (t *trial) act(ctx context.Context, command string) (o skillenv.Observation
 	if errors.As(err, &failed) {
 		return skillenv.Observation{Failure: cmp.Or(failed.text, "failed")}, nil
 	}
-	return o, cmp.Or(err, sane(o))
+	return o, cmp.Or(err, checkObservation(o))
 }
 
-// sane reports what is wrong with an answer to start or act.
-func sane(o skillenv.Observation) error {
-	if o.Score != nil && !inRange(*o.Score) {
+// checkObservation reports what is wrong with an answer to start or act.
+func checkObservation(o skillenv.Observation) error {
+	if o.Score != nil && !isScore(*o.Score) {
 		return fmt.Errorf("a score of %v", *o.Score)
 	}
 	for _, c := range o.Choices {
@@ -221,8 +221,8 @@ func (t *trial) close(ctx context.Context) error {
 	return t.result(ctx, skillenv.Close, skillenv.Action{Episode: t.episode()}, nil)
 }
 
-// says plays one command in an episode of its own.
-func says(command string) func(*trial, context.Context) error {
+// playCommand plays one command in an episode of its own.
+func playCommand(command string) func(*trial, context.Context) error {
 	return func(t *trial, ctx context.Context) error {
 		if _, err := t.start(ctx, 1); err != nil {
 			return err
@@ -251,8 +251,8 @@ func (t *trial) play(ctx context.Context, seed int64) (seen []skillenv.Observati
 	return seen, errors.Join(err, t.close(ctx))
 }
 
-// ending has a process end by what f does, and waits for it.
-func (t *trial) ending(ctx context.Context, f func() error) error {
+// awaitEnd has a process end by what f does, and waits for it.
+func (t *trial) awaitEnd(ctx context.Context, f func() error) error {
 	if err := f(); err != nil {
 		return err
 	}

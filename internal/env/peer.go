@@ -25,7 +25,7 @@ type peer struct {
 	cause error // why it was ended; nil: it was not, or has ended by itself
 	last  int
 	asked map[int]chan skillenv.Message // requests that are waited for
-	late  map[int]bool                  // requests that no one waits for any more
+	late  map[int]bool                  // requests whose answers are not waited for any more
 	inner int                           // requests of the process that are under way
 }
 

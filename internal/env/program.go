@@ -20,8 +20,8 @@ import (
 const closing = 10 * time.Second
 
 // Program is a world: one process that plays episodes by the protocol skill-env/1, several at a time. One that ends, or
-// does not speak the protocol, is started once more; what was under way is not measured. One that ends
-// again before it has finished an episode is not started any more.
+// does not speak the protocol, is started again; what was under way is not measured. A second one that ends before it has
+// finished an episode is not replaced.
 type Program struct {
 	options Options
 	info    skillenv.Info
@@ -61,7 +61,7 @@ func (p *Program) start(ctx context.Context) (*peer, skillenv.Info, error) {
 	if config == nil {
 		config = map[string]any{}
 	}
-	err = p.bounded(ctx, func(ctx context.Context) error {
+	err = p.askInTime(ctx, func(ctx context.Context) error {
 		return r.ask(ctx, skillenv.Initialize, skillenv.Begin{Protocol: skillenv.Protocol, Config: config}, &info)
 	})
 	if err == nil && (info.Name == "" || info.Version == "" || info.Concurrent < 0) {
@@ -74,8 +74,8 @@ func (p *Program) start(ctx context.Context) (*peer, skillenv.Info, error) {
 	return r, info, nil
 }
 
-// bounded asks within the time of a task.
-func (p *Program) bounded(ctx context.Context, ask func(context.Context) error) error {
+// askInTime asks within the time of a task.
+func (p *Program) askInTime(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.options.Timeout, errDeadline)
 	defer cancel()
 	err := ask(ctx)
@@ -103,9 +103,9 @@ func (p *Program) Tasks(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	var list skillenv.TaskList
-	r, err := p.alive(ctx)
+	r, err := p.findPeer(ctx)
 	if err == nil {
-		err = p.bounded(ctx, func(ctx context.Context) error { return r.ask(ctx, skillenv.Tasks, struct{}{}, &list) })
+		err = p.askInTime(ctx, func(ctx context.Context) error { return r.ask(ctx, skillenv.Tasks, struct{}{}, &list) })
 	}
 	var lines []byte
 	for _, t := range list.Tasks {
@@ -114,8 +114,8 @@ func (p *Program) Tasks(ctx context.Context) ([]byte, error) {
 	return lines, err
 }
 
-// alive returns the process, a new one if the last has ended.
-func (p *Program) alive(ctx context.Context) (*peer, error) {
+// findPeer returns the process, a new one if the last has ended.
+func (p *Program) findPeer(ctx context.Context) (*peer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -164,7 +164,7 @@ func (p *Program) Open(ctx context.Context, s world.Setting) (world.Episode, err
 }
 
 func (p *Program) open(ctx context.Context, s world.Setting) (*episode, error) {
-	r, err := p.alive(ctx)
+	r, err := p.findPeer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ type episode struct {
 func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 	o, err := e.start(ctx, "")
 	var failed *agentError
-	if errors.As(err, &failed) || err == nil && (o.Failure != "" || o.Done || o.Score != nil && !inRange(*o.Score)) {
+	if errors.As(err, &failed) || err == nil && (o.Failure != "" || o.Done || o.Score != nil && !isScore(*o.Score)) {
 		err = rubbish("start: the episode has ended before the target did anything, which a program that plays alone may answer")
 	}
 	if err != nil {
@@ -228,11 +228,11 @@ func (e *episode) Start(ctx context.Context) (world.Scene, error) {
 
 func (e *episode) start(ctx context.Context, skillText string) (o skillenv.Observation, err error) {
 	t := e.setting.Task
-	err = e.peer.ask(ctx, skillenv.Start, skillenv.Opening{Episode: e.id, Seed: e.setting.Seed, Skill: skillText, Task: wireTask(t)}, &o)
+	err = e.peer.ask(ctx, skillenv.Start, skillenv.Opening{Episode: e.id, Seed: e.setting.Seed, Skill: skillText, Task: newWireTask(t)}, &o)
 	return o, err
 }
 
-func wireTask(t task.Task) skillenv.Task {
+func newWireTask(t task.Task) skillenv.Task {
 	return skillenv.Task{ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: t.GoldJSON(), Hidden: t.Hidden, Data: t.Data}
 }
 
@@ -247,7 +247,7 @@ func (e *episode) Act(ctx context.Context, a world.Action) (world.Observation, e
 	return e.observe(o, err)
 }
 
-func inRange(score float64) bool { return score >= 0 && score <= 1 }
+func isScore(score float64) bool { return score >= 0 && score <= 1 }
 
 // observe returns what an answer to start or act means.
 func (e *episode) observe(o skillenv.Observation, err error) (world.Observation, error) {
@@ -263,7 +263,7 @@ func (e *episode) observe(o skillenv.Observation, err error) (world.Observation,
 	if err != nil {
 		return world.Observation{}, err
 	}
-	if o.Score != nil && !inRange(*o.Score) {
+	if o.Score != nil && !isScore(*o.Score) {
 		return world.Observation{}, rubbish("its score is %v, allowed: 0 to 1, or null", *o.Score)
 	}
 	if o.Failure != "" && !strings.Contains(o.Failure, ": ") {

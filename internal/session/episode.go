@@ -144,7 +144,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 // inFolders has tasks carried out in folders of the run, some of them at a time.
 func (s *episodes) inFolders(runner rollout.CodingAgent, slots int) (*rollout.Agent, error) {
 	var scorers []string
-	if s.Needs().Judge || s.program != nil && s.judged() { // what another judge said of an episode is no score of this run
+	if s.Needs().Judge || s.program != nil && s.namesJudge() { // what another judge said of an episode is no score of this run
 		scorers = []string{"models.judge"}
 	}
 	outcomeContext, err := s.OutcomeContext(scorers...)

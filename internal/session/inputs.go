@@ -167,7 +167,7 @@ func (s *loader) loadChecks(context.Context) (err error) {
 		specs = s.Config.Tasks.Checks
 	}
 	if s.Suite, err = check.Compile(specs, check.Options{
-		Threshold: s.Config.Tasks.Threshold, Workspace: s.worksInFolders(), Judge: s.judged(), Extract: s.Extract,
+		Threshold: s.Config.Tasks.Threshold, Workspace: s.worksInFolders(), Judge: s.namesJudge(), Extract: s.Extract,
 	}); err != nil {
 		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "tasks.checks"), err))
 	}

@@ -159,15 +159,15 @@ func (s *Session) requireMeans() error {
 	if err := s.requireReach(n.Command); err != nil {
 		return err
 	}
-	n.Judge = n.Judge || s.inProgram() && s.judged()
+	n.Judge = n.Judge || s.inProgram() && s.namesJudge()
 	if n.Judge && s.Models.Of(model.Judge).Client == nil {
 		return s.Models.Load(model.Judge)
 	}
 	return nil
 }
 
-// judged reports whether the configuration names a judge.
-func (s *Inputs) judged() bool {
+// namesJudge reports whether the configuration names a judge.
+func (s *Inputs) namesJudge() bool {
 	return s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil
 }
 

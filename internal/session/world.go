@@ -55,7 +55,7 @@ func (s *Inputs) WorldScores() bool {
 
 // EpisodeCalls returns how often models are asked in one episode at most: the target, and the judge by a program that plays.
 func (s *Inputs) EpisodeCalls() int {
-	if s.inProgram() && s.judged() {
+	if s.inProgram() && s.namesJudge() {
 		return 2 * s.Config.Env.Turns
 	}
 	return s.Config.Env.Turns

@@ -141,7 +141,7 @@ func (s *server) start(ctx context.Context, params json.RawMessage) (any, error)
 	setting := world.Setting{Task: t, Seed: o.Seed, Client: client{s, o.Episode}}
 	if s.Play != nil {
 		seen, err := s.Play(ctx, setting, o.Skill)
-		return wireObservation(seen), err
+		return newObservation(seen), err
 	}
 	e, err := s.World.Open(ctx, setting)
 	if err != nil {
@@ -195,10 +195,10 @@ func (s *server) act(ctx context.Context, m skillenv.Message) (any, error) {
 		action.Call = &model.ToolCall{Name: a.Call.Name, Arguments: a.Call.Arguments}
 	}
 	seen, err := e.Act(ctx, action)
-	return wireObservation(seen), err
+	return newObservation(seen), err
 }
 
-func wireObservation(o world.Observation) skillenv.Observation {
+func newObservation(o world.Observation) skillenv.Observation {
 	return skillenv.Observation{Text: o.Text, Choices: o.Choices, Done: o.Done, Score: o.Score, Failure: o.Failure}
 }
 
