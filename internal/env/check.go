@@ -251,7 +251,7 @@ func (t *trial) play(ctx context.Context, seed int64) (seen []skillenv.Observati
 	return seen, errors.Join(err, t.close(ctx))
 }
 
-// awaitEnd has a process end by what f does, and waits for it.
+// awaitEnd does f and waits for the end of the process.
 func (t *trial) awaitEnd(ctx context.Context, f func() error) error {
 	if err := f(); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (r *peer) stop(cause error) {
 	<-r.gone
 }
 
-// write passes lines to the process. One that does not read them is ended by whoever waits for its answers.
+// write passes lines to the process. One that does not read them is ended when its answers are late.
 func (r *peer) write() {
 	for {
 		select {

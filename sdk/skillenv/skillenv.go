@@ -77,6 +77,7 @@ type server struct {
 	out      io.Writer
 	episodes map[string]world.Episode
 	asked    map[string]chan skillenv.Message // questions to models
+	last     int
 }
 
 // send writes a line. A host that is gone reads none, and its end is that of the input.
@@ -229,7 +230,8 @@ func (s *server) ask(ctx context.Context, q skillenv.Question, reply *skillenv.R
 	}
 	answer := make(chan skillenv.Message, 1)
 	s.mu.Lock()
-	id := strconv.Quote(fmt.Sprintf("p%d", len(s.asked)+1))
+	s.last++
+	id := strconv.Quote(fmt.Sprintf("p%d", s.last))
 	s.asked[id] = answer
 	s.mu.Unlock()
 	s.send(skillenv.Message{ID: []byte(id), Method: skillenv.Generate, Params: params})
@@ -250,6 +252,6 @@ func (s *server) hear(m skillenv.Message) {
 	defer s.mu.Unlock()
 	if answer := s.asked[string(m.ID)]; answer != nil {
 		answer <- m
-		s.asked[string(m.ID)] = nil // numbers are not given again
+		delete(s.asked, string(m.ID))
 	}
 }
