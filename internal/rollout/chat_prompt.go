@@ -84,7 +84,7 @@ func (q *ChatPrompt) messages(t task.Task, s skill.Skill) ([]model.Message, erro
 // none of that name, the skill and the extras. The lint of tasks has it so, too.
 func fieldsOf(t task.Task, s skill.Skill, extras map[string]any) map[string]any {
 	fields := t.Fields()
-	given := map[string]any{"skill": skillText(s)}
+	given := map[string]any{"skill": skillText(s), "prompt": ""} // a task may be all that its world says of it
 	if len(extras) > 0 {
 		given["extras"] = extras
 	}

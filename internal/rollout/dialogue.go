@@ -154,7 +154,7 @@ func (d *dialogue) settle() error {
 // addText returns a message with a text after its own.
 func addText(m model.Message, text string) model.Message {
 	if len(m.Parts) == 0 {
-		m.Content += "\n\n" + text
+		m.Content = joinTexts(m.Content, text)
 		return m
 	}
 	m.Parts = append(slices.Clip(m.Parts), model.Part{Text: "\n\n" + text})
