@@ -33,14 +33,14 @@ type episodes struct {
 }
 
 // episode chooses what carries out a task.
-func (s *episodes) episode() (rollout.Episode, error) {
+func (s *episodes) episode(ctx context.Context) (rollout.Episode, error) {
 	switch {
 	case s.Answers != nil:
 		return s.bind(&rollout.Env{Program: s.Answers, Assess: s.scorer.assessAnswer})
 	case s.Config.Agent.Name != "":
 		return s.newAgent()
 	case s.InWorld():
-		return s.inWorld()
+		return s.inWorld(ctx)
 	case s.Env != nil:
 		return s.bind(&rollout.Env{Env: s.Env, Timeout: s.Config.Env.Timeout.Std()})
 	case len(s.Config.Env.Command) > 0:

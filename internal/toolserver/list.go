@@ -21,7 +21,7 @@ import (
 // List is what a server offers.
 type List struct {
 	Server  string `json:"server"` // as it calls itself
-	Version string `json:"version,omitempty"`
+	Version string `json:"-"`
 	Tools   []Tool `json:"tools"` // sorted by their names
 }
 

@@ -86,7 +86,9 @@ func newTestServer(mode string) *mcp.Server {
 	text := func(t string) *mcp.CallToolResult {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: t}}}
 	}
-	add("echo", "Returns the text.", func(_ context.Context, _ *mcp.CallToolRequest, t string) (*mcp.CallToolResult, error) { return text(t), nil })
+	add("echo", "Returns the text.", func(_ context.Context, _ *mcp.CallToolRequest, t string) (*mcp.CallToolResult, error) {
+		return text(t), nil
+	})
 	add("where", "Returns the folder.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
 		dir, err := os.Getwd()
 		return text(dir + "/file"), err
@@ -157,4 +159,3 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
-
