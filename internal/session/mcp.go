@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
@@ -76,6 +78,20 @@ func (s *Session) openTools() error {
 	}
 	s.acts, s.closers = w, append(s.closers, w.Close)
 	return nil
+}
+
+// plays reports whether an agent plays the world of the session by the tool act.
+func (s *Session) plays() bool {
+	return s.Config.Agent.Name != "" && s.acts != nil && s.docs == nil && s.Replay == nil
+}
+
+// requireActing fails when the agent of the config cannot be given the tool act.
+func (s *Session) requireActing() error {
+	name, able := s.Config.Agent.Name, agent.WithTools()
+	if !s.plays() || slices.Contains(able, name) {
+		return nil
+	}
+	return fault.Input(fmt.Errorf("agent.name %s plays no worlds: it cannot be given the tool act over MCP; allowed with a world of commands: %s", name, strings.Join(able, ", ")))
 }
 
 // describeTools says what the servers offer.

@@ -1,0 +1,131 @@
+package acceptance_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/world"
+)
+
+// cellar is a game: its commands have to be given in order, and each is a part of the score.
+type cellar struct{}
+
+func cellarPlan() []string { return []string{"take lamp", "light lamp", "open trapdoor"} }
+
+func (cellar) Pure() bool { return true }
+
+func (cellar) Open(context.Context, world.Setting) (world.Episode, error) { return &inCellar{}, nil }
+
+type inCellar struct{ done int }
+
+func (*inCellar) Start(context.Context) (world.Scene, error) {
+	return world.Scene{Text: "It is dark here.", Acts: true, Scores: true, Choices: []string{cellarPlan()[0], "wait"}}, nil
+}
+
+func (c *inCellar) Act(_ context.Context, a world.Action) (world.Observation, error) {
+	if a.Text == cellarPlan()[c.done] {
+		c.done++
+	}
+	score := float64(c.done) / float64(len(cellarPlan()))
+	return world.Observation{Text: fmt.Sprintf("You %s. (%d done)", a.Text, c.done), Score: &score, Done: c.done == len(cellarPlan())}, nil
+}
+
+func (*inCellar) Close() error { return nil }
+
+// gamer is a model inside an agent: it calls the tool act with the commands of the game, whatever the agent calls that tool, until
+// the episode has ended.
+type gamer struct{ commands []string }
+
+func (g gamer) Generate(_ context.Context, r model.Request) (model.Response, error) {
+	name, given, last := "", 0, ""
+	for _, t := range r.Tools {
+		if t.Name == "act" || strings.HasSuffix(t.Name, "world__act") || strings.HasSuffix(t.Name, "world_act") || strings.HasSuffix(t.Name, "world-act") {
+			name = t.Name
+		}
+	}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Result != nil && strings.Contains(p.Result.Content, "done)") {
+				given++
+				last = p.Result.Content
+			}
+		}
+	}
+	var usage model.Response
+	usage.Usage.Input, usage.Usage.Output = 10, 5
+	if name == "" || given == len(g.commands) || strings.Contains(last, "has ended") {
+		usage.Text = "It is finished."
+		if name == "" {
+			for _, t := range r.Tools {
+				usage.Text += " " + t.Name
+			}
+		}
+		return usage, nil
+	}
+	arguments, err := json.Marshal(map[string]string{"command": g.commands[given]})
+	usage.Parts = []model.Part{{Call: &model.ToolCall{ID: fmt.Sprintf("call_%d", given+1), Name: name, Arguments: arguments}}}
+	return usage, err
+}
+
+// A real coding agent plays a world through the tool act, confined, and the score of the episode is the last that the world gave.
+func TestRealAgentsPlayWorlds(t *testing.T) {
+	t.Parallel()
+	dir := realAgents(t)
+	for _, name := range []string{"claude", "codex", "copilot", "gemini", "opencode", "qwen"} {
+		t.Run(name, func(t *testing.T) {
+			program, version := realProgram(t, dir, name)
+			t.Parallel()
+			notes(t, agenttest.Result{Agent: name, Version: version, Behaviour: "plays"})
+			for _, tt := range []struct {
+				commands []string
+				want     float64
+			}{
+				{cellarPlan(), 1},
+				{[]string{"wait", "take lamp"}, 1. / 3},
+			} {
+				e := playCellar(t, name, program, gamer{tt.commands})
+				got := e.Splits["test"]
+				if got.Hard != tt.want || got.N != 1 {
+					t.Errorf("%q: hard %v of %d, want %v", tt.commands, got.Hard, got.N, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func playCellar(t *testing.T, name, program string, player model.Client) *result.Evaluation {
+	t.Helper()
+	needsSandbox(t)
+	cfg := config.Default()
+	cfg.Tasks.Checks, cfg.Env.Turns = nil, 5
+	server := startAnswering(t, player)
+	loaded := throughGateway(t, &cfg, server, name, program, "world", "chat")
+	e, err := skillopt.Evaluate(t.Context(), cfg, "test", loaded, skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")),
+		skillopt.WithTasks([]task.Task{{ID: "t1", Prompt: "Get into the cellar.", Split: task.Test}}), skillopt.WithWorld("cellar", cellar{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// An agent that cannot be given tools plays no world, and that is said before anything is begun.
+func TestAgentsWithoutToolsPlayNoWorlds(t *testing.T) {
+	t.Parallel()
+	cfg := agentConfig(t)
+	cfg.Tasks.Path, cfg.Tasks.Checks = "", nil
+	_, err := skillopt.Evaluate(t.Context(), cfg, "test", append(inProcess(t), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")),
+		skillopt.WithTasks([]task.Task{{ID: "t1", Prompt: "Get into the cellar.", Split: task.Test}}), skillopt.WithWorld("cellar", cellar{}))...)
+	if err == nil || !strings.Contains(err.Error(), "agent.name builtin plays no worlds") || !strings.Contains(err.Error(), "claude, codex") {
+		t.Errorf("error %v", err)
+	}
+}
