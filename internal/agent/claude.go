@@ -28,7 +28,7 @@ func launchClaude(l *launch) error {
 		l.arg("--strict-mcp-config")
 	}
 	if l.job.Tools != nil {
-		path, err := l.settings("mcp.json", map[string]any{"mcpServers": l.servers("url", map[string]any{"type": "http"})})
+		path, err := l.settings("mcp.json", map[string]any{"mcpServers": l.servers("url", map[string]any{"type": "http", "alwaysLoad": true})})
 		if err != nil {
 			return err
 		}

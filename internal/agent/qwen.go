@@ -39,7 +39,7 @@ func launchQwen(l *launch) error {
 		l.arg("--allowed-mcp-server-names", allowed)
 	}
 	if l.job.Tools != nil {
-		settings["mcpServers"] = l.servers("httpUrl", map[string]any{"trust": true})
+		settings["mcpServers"] = l.servers("httpUrl", map[string]any{"trust": true, "alwaysLoadTools": true})
 	}
 	switch {
 	case !l.login():
