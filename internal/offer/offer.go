@@ -60,9 +60,9 @@ func Open() (*Door, error) {
 		return nil, fmt.Errorf("open a server of tools: %w", err)
 	}
 	d := &Door{listener: l, served: make(chan struct{}), offers: map[string]*Offer{}}
-	answer := mcp.NewStreamableHTTPHandler(d.serverOf, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	answer := mcp.NewStreamableHTTPHandler(d.findServer, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	d.server = &http.Server{
-		Handler: d.keyed(answer), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: d.requireKey(answer), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() {
@@ -79,8 +79,8 @@ func (d *Door) Close() error {
 	return err
 }
 
-// keyed refuses requests without a key that counts.
-func (d *Door) keyed(next http.Handler) http.Handler {
+// requireKey refuses requests without a key that counts.
+func (d *Door) requireKey(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.find(r) == nil {
 			http.Error(w, "the key is not that of an episode", http.StatusUnauthorized)
@@ -96,7 +96,7 @@ func (d *Door) find(r *http.Request) *Offer {
 	return d.offers[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 }
 
-func (d *Door) serverOf(r *http.Request) *mcp.Server {
+func (d *Door) findServer(r *http.Request) *mcp.Server {
 	if o := d.find(r); o != nil {
 		return o.server
 	}
@@ -134,8 +134,8 @@ func (o *Offer) carry(ctx context.Context, arguments json.RawMessage, call Call)
 	return call(ctx, arguments)
 }
 
-// Listed reports whether the agent has asked what it is offered.
-func (o *Offer) Listed() bool { return o.listed.Load() }
+// HasListed reports whether the agent has asked what it is offered.
+func (o *Offer) HasListed() bool { return o.listed.Load() }
 
 // Withdraw makes the key count for nothing, and waits for the call that is at work.
 func (o *Offer) Withdraw() {

@@ -62,7 +62,7 @@ func (a Acting) Work(ctx context.Context, job AgentJob) (r AgentReport, err erro
 		return r, err
 	}
 	r.Question = job.Prompt
-	return r, p.settle(&r, scene, o.Listed())
+	return r, p.settle(&r, scene, o.HasListed())
 }
 
 // act carries out a call of the agent.

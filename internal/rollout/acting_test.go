@@ -31,8 +31,7 @@ func (s stairs) Open(context.Context, world.Setting) (world.Episode, error) {
 
 type climb struct {
 	stairs
-	steps  int
-	closed bool
+	steps int
 }
 
 func (c *climb) Start(context.Context) (world.Scene, error) { return c.scene, nil }

@@ -132,7 +132,7 @@ func (s *Inputs) variable(key, name string) (string, error) {
 // program says how a server that is a program is started, and what it can reach.
 func (s *Inputs) program(one *toolserver.Server, m config.EnvMCP) error {
 	search, _ := s.Loaded.Lookup("PATH")
-	own := s.named(m.Command)
+	own := s.resolveCommand(m.Command)
 	program, err := lookProgram(own.argv[0], search)
 	if err != nil {
 		return fmt.Errorf("%s.command: %w; install it, or name it by its path", one.Key, err)
@@ -175,8 +175,8 @@ func (s *Inputs) program(one *toolserver.Server, m config.EnvMCP) error {
 // ownProgram is the command of a server, and the files next to the config that it names.
 type ownProgram struct{ argv, files []string }
 
-// named returns a command whose words that name files next to the config are their paths: the server does not start there.
-func (s *Inputs) named(command []string) (own ownProgram) {
+// resolveCommand returns a command whose words that name files next to the config are their paths: the server does not start there.
+func (s *Inputs) resolveCommand(command []string) (own ownProgram) {
 	for _, word := range command {
 		path := word
 		if !filepath.IsAbs(path) {

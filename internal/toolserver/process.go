@@ -184,11 +184,11 @@ func (p *process) failure() error {
 	case r.Signal != "":
 		how = "it was ended by " + r.Signal
 	}
-	return errors.New(how + said(p.result.Stderr))
+	return errors.New(how + quoteErrors(p.result.Stderr))
 }
 
-// said is the end of what a program wrote to its standard error.
-func said(text string) string {
+// quoteErrors returns the end of what a program wrote to its standard error.
+func quoteErrors(text string) string {
 	if text = strings.TrimSpace(wording.Plain(text)); text == "" {
 		return ""
 	}
@@ -201,7 +201,7 @@ func (p *process) complaint() error {
 		return nil
 	}
 	p.stop()
-	if text := said(p.result.Stderr); text != "" {
+	if text := quoteErrors(p.result.Stderr); text != "" {
 		return errors.New(strings.TrimPrefix(text, ", and "))
 	}
 	return nil

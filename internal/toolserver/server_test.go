@@ -126,7 +126,9 @@ func newTestServer(mode string) *mcp.Server {
 		return text("changed"), nil
 	})
 	add("ask", "Asks the client.", func(ctx context.Context, r *mcp.CallToolRequest, _ string) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 servers of today ask so
 		_, model := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{}})
+		//lint:ignore SA1019 the same
 		_, roots := r.Session.ListRoots(ctx, nil)
 		_, user := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "your password?"})
 		return text(fmt.Sprintf("%v\n%v\n%v", model, roots, user)), nil

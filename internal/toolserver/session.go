@@ -109,7 +109,7 @@ func (v Server) dial(ctx context.Context, dir string, limit time.Duration) (*ses
 }
 
 // refuseRequests answers each request of a server but a ping with an error: it gets no model, no folders and
-// nobody to ask.
+// no user to ask.
 func refuseRequests(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		switch method {
