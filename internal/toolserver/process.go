@@ -21,8 +21,8 @@ import (
 
 // Bounds of what a server sends.
 const (
-	maxMessage = 8 << 20   // bytes of one message
-	maxPrinted = 256 << 20 // of all that a program prints, and of one answer over HTTP
+	maxMessage = 8 << 20  // bytes of one message
+	maxPrinted = 64 << 20 // of all that a program prints, and of one answer over HTTP
 	grace      = 2 * time.Second
 )
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,26 +144,45 @@ func TestFailures(t *testing.T) {
 	missing.Argv = []string{"/nowhere/server"}
 	for name, tt := range map[string]struct {
 		server Server
-		want   string
+		want   string // is in the error
 	}{
 		"it is not there":         {missing, "/nowhere/server"},
 		"it dies at once":         {program(t, "dies at once"), "no license was found"},
 		"it says nothing":         {program(t, "says nothing"), "did not answer initialize within 1s"},
 		"it writes prose":         {program(t, "writes prose"), "invalid character"},
-		"it floods":               {program(t, "floods"), "did not answer initialize"},
-		"it floods its errors":    {program(t, "floods stderr"), "initialize"},
+		"it floods":               {program(t, "floods"), "it printed more than 64 MB"},
+		"it floods its errors":    {program(t, "floods stderr"), "it printed more than 64 MB"},
 		"it lies about ids":       {program(t, "lies about ids"), "did not answer initialize"},
 		"no server at an address": {Server{Key: "env.mcp[0]", URL: nobody.URL + "/?key=secret"}, "Not Found"},
 		"a silent address":        {Server{Key: "env.mcp[0]", URL: silent.URL}, "did not answer initialize within 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Lists(t.Context(), Options{Servers: []Server{tt.server}, Timeout: time.Second})
+			limit := time.Second
+			if strings.Contains(tt.want, "printed") {
+				limit = time.Minute // it ends before
+			}
+			_, err := Lists(t.Context(), Options{Servers: []Server{tt.server}, Timeout: limit})
 			var fault *Error
 			if !errors.As(err, &fault) || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "env.mcp[0] (") || !strings.Contains(err.Error(), "nothing was measured") || strings.Contains(err.Error(), "secret") {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// Credentials go where the user has sent them.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(other.Close)
+	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(web.Close)
+	_, err := Lists(t.Context(), Options{Servers: []Server{{Key: "env.mcp[0]", URL: web.URL, Authorization: "Bearer key"}}})
+	var fault *Error
+	if !errors.As(err, &fault) || asked.Load() > 0 {
+		t.Errorf("%d requests elsewhere, %v", asked.Load(), err)
 	}
 }
 
