@@ -54,8 +54,10 @@ func (g gamer) Generate(_ context.Context, r model.Request) (model.Response, err
 	}
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {
-			if p.Result != nil && strings.Contains(p.Result.Content, "done)") {
+			if p.Call != nil && p.Call.Name == name {
 				given++
+			}
+			if p.Result != nil {
 				last = p.Result.Content
 			}
 		}
@@ -86,8 +88,8 @@ func TestRealAgentsPlayWorlds(t *testing.T) {
 				{cellarPlan(), 1},
 				{[]string{"wait", "take lamp"}, 1. / 3},
 			} {
-				e := playCellar(t, name, program, gamer{tt.commands})
-				got := e.Splits["test"]
+				cellarTask := task.Task{ID: "t1", Prompt: "Get into the cellar.", Split: task.Test}
+				got := play(t, name, program, gamer{tt.commands}, cellarTask, func(*config.Config) {}, skillopt.WithWorld("cellar", cellar{}))
 				if got.Hard != tt.want || got.N != 1 {
 					t.Errorf("%q: hard %v of %d, want %v", tt.commands, got.Hard, got.N, tt.want)
 				}
@@ -96,19 +98,36 @@ func TestRealAgentsPlayWorlds(t *testing.T) {
 	}
 }
 
-func playCellar(t *testing.T, name, program string, player model.Client) *result.Evaluation {
+// play has an agent with a model play one task.
+func play(t *testing.T, name, program string, player model.Client, of task.Task, change func(*config.Config), more ...skillopt.Option) result.SplitScore {
 	t.Helper()
 	needsSandbox(t)
 	cfg := config.Default()
-	cfg.Tasks.Checks, cfg.Env.Turns = nil, 5
+	cfg.Env.Turns = 5
+	change(&cfg)
 	server := startAnswering(t, player)
 	loaded := throughGateway(t, &cfg, server, name, program, "world", "chat")
-	e, err := skillopt.Evaluate(t.Context(), cfg, "test", loaded, skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")),
-		skillopt.WithTasks([]task.Task{{ID: "t1", Prompt: "Get into the cellar.", Split: task.Test}}), skillopt.WithWorld("cellar", cellar{}))
+	e, err := skillopt.Evaluate(t.Context(), cfg, "test", append(more, loaded, skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")), skillopt.WithTasks([]task.Task{of}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return e.Splits["test"]
+}
+
+// Claude Code plays a text game: with the commands that win it, and with some of them.
+func TestClaudeCodePlaysATextGame(t *testing.T) {
+	t.Parallel()
+	program, _ := realProgram(t, realAgents(t), "claude")
+	game := task.Task{ID: "t1", Prompt: "Play the game.", Split: task.Test, Data: map[string]any{"game": "json_2.1.1/valid_seen/pick_and_place_simple-13/trial_0013/game.tw-pddl"}}
+	wins := []string{"go to shelf 1", "take cup 1 from shelf 1", "go to cupboard 1", "open cupboard 1", "move cup 1 to cupboard 1"}
+	for n, want := range map[int]float64{len(wins): 1, 3: 0} {
+		got := play(t, "claude", program, gamer{wins[:n]}, game, func(c *config.Config) {
+			c.Env.World, c.Env.Docs = "textgame", filepath.Join("..", "..", "benchmarks", "alfworld", "fixture")
+		})
+		if got.Hard != want || got.N != 1 {
+			t.Errorf("%d commands: hard %v of %d, want %v", n, got.Hard, got.N, want)
+		}
+	}
 }
 
 // An agent that cannot be given tools plays no world, and that is said before anything is begun.
