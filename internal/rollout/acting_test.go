@@ -131,7 +131,7 @@ func TestActing(t *testing.T) {
 			agent: client{commands: []string{"up", "down", "down", "down", "up"}}, world: stairs{scene: world.Scene{Acts: true, Scores: true}},
 			want: rollout.AgentReport{Answer: "up; down; down; down", Score: &third, Failure: "turns: no end after 4 commands"},
 		},
-		"no command": {agent: client{commands: []string{" "}}, world: stairs{scene: acts}, want: rollout.AgentReport{Answer: "done", Failure: "commands: the agent gave none"}},
+		"no command": {agent: client{commands: []string{" "}}, world: stairs{scene: acts}, want: rollout.AgentReport{Answer: "done", Failure: "action: the target gave no command"}},
 		"failed":     {agent: client{commands: []string{"up", "fall"}}, world: stairs{scene: acts}, want: rollout.AgentReport{Answer: "up; fall", Failure: "death: it fell"}},
 		"no score":   {agent: client{commands: []string{"up"}}, world: stairs{scene: acts, none: true}, err: "the episode ended without a score"},
 		"broken":     {agent: client{commands: []string{"jump", "up"}}, world: stairs{scene: acts}, err: "world: the stairs are broken"},
