@@ -91,6 +91,7 @@ type Env struct {
 	Search  EnvSearch `key:"search"`
 	URL     string    `key:"url" doc:"a server of OpenEnv that the target acts in, such as ws://127.0.0.1:8000: an episode of a task is one session, reset with the seed and the task's field reset"`
 	Reward  []float64 `key:"reward" doc:"the rewards of env.url that are a score of 0 and of 1, where the server has others than 0 and 1; what is outside of them counts as the nearer one"`
+	MCP     []EnvMCP  `key:"mcp" doc:"servers that speak MCP, whose tools the target has: a list of {command: [argv]} or {url: address}, each with shared, and with network, pass_env and read (of a command) or api_key_env (of a url); see docs/worlds.md"`
 
 	Protocol string `key:"protocol" doc:"how the program of command is spoken to: line (one line of JSON a task) or episode (skill-env/1: many turns, or tasks that the program plays with the models of the run; docs/worlds.md)" enum:"line,episode"`
 }
@@ -111,6 +112,17 @@ const ProtocolEpisode = "episode"
 type EnvSearch struct {
 	URL       string `key:"url" doc:"an endpoint of your own for mode search, which gets {query, max_num_results} by POST and answers with a list of results"`
 	APIKeyEnv string `key:"api_key_env" doc:"the environment variable with the value of the header Authorization for env.search.url; absent: none is sent" class:"operational"`
+}
+
+// EnvMCP is a server of tools.
+type EnvMCP struct {
+	Command   []string `key:"command" json:"command,omitempty" doc:"argv of a server that speaks MCP by its input and output; it starts in the folder of the task, and files next to the config are meant by their names"`
+	URL       string   `key:"url" json:"url,omitempty" doc:"address of a server that speaks streamable HTTP"`
+	APIKeyEnv string   `key:"api_key_env" json:"api_key_env,omitempty" doc:"the environment variable with the value of the header Authorization for url; absent: none is sent"`
+	Shared    bool     `key:"shared" json:"shared,omitempty" doc:"one process, or one session, serves all tasks of the run, where it keeps nothing of one for the next and takes long to start; a process then works in a folder of its own"`
+	Network   bool     `key:"network" json:"network,omitempty" doc:"the command may connect to anything"`
+	PassEnv   []string `key:"pass_env" json:"pass_env,omitempty" doc:"environment variables that the command needs, such as keys of its services"`
+	Read      []string `key:"read" json:"read,omitempty" doc:"folders that the command may read in addition to its own package; as agent.read"`
 }
 
 // Agent is a coding agent that carries out tasks in a folder of their own.

@@ -119,6 +119,12 @@ func redactInto(r *redact.Redactor, v reflect.Value, key string) {
 			}
 		case []string:
 			f.Set(reflect.ValueOf(redactArgs(r, value)))
+		case []EnvMCP:
+			value = slices.Clone(value)
+			for i := range value {
+				redactInto(r, reflect.ValueOf(&value[i]).Elem(), fmt.Sprintf("%s[%d]", at, i))
+			}
+			f.Set(reflect.ValueOf(value))
 		case nil:
 		default:
 			if f.Kind() == reflect.Struct {
@@ -227,6 +233,12 @@ func yamlValue(f reflect.Value) any {
 			return nil
 		}
 		return v.Std().String()
+	case []EnvMCP:
+		out := []any{}
+		for _, m := range v {
+			out = append(out, slice(reflect.ValueOf(m), reflect.ValueOf(EnvMCP{}), true))
+		}
+		return out
 	case map[string]Price:
 		out := yamlx.Ordered{}
 		names := f.MapKeys()

@@ -259,8 +259,10 @@ func (l *loader) finish(main string) (*Loaded, error) {
 	if main != "" {
 		out.Dir = filepath.Dir(main)
 	}
-	if dir, ok := l.dirs["env.command"]; ok {
-		out.Dir = dir
+	for _, key := range []string{"env.command", "env.mcp"} {
+		if dir, ok := l.dirs[key]; ok {
+			out.Dir = dir
+		}
 	}
 	return out, nil
 }

@@ -153,6 +153,7 @@ func (d *decoder) rules(c *Config) {
 	d.reserve(c.Limits.Reserve)
 	d.agent(c)
 	d.world(c.Env)
+	d.servers(c.Env)
 	d.runName(c.Run.Name)
 	d.telemetry(c.Telemetry)
 	d.ratio(c.Split.Ratio)
@@ -317,6 +318,8 @@ func (d *decoder) agent(c *Config) {
 		d.fail("agent.name", c.Agent.Name+" with env.command", "an agent or an environment, not both", "")
 	case c.Agent.Name != "" && c.Env.URL != "":
 		d.fail("agent.name", c.Agent.Name+" with env.url", "an agent or a server that a model acts in, not both", "")
+	case c.Agent.Name != "" && len(c.Env.MCP) > 0:
+		d.fail("env.mcp", "servers of tools with agent.name "+c.Agent.Name, "a target that is a model: an agent is given tools by its workspace (agent.workspace_tools)", "")
 	case c.Agent.Name == "custom" && len(c.Agent.Custom) == 0:
 		d.fail("agent.custom", "nothing", "how the agent is started and its output read, see docs/agents.md", "")
 	case c.Agent.Name == "builtin" && !c.Agent.Gateway:
@@ -359,6 +362,27 @@ func (d *decoder) world(e Env) {
 func isServer(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme)
+}
+
+// servers checks the servers of tools.
+func (d *decoder) servers(e Env) {
+	if len(e.MCP) > 0 && (e.World != "" || e.URL != "" || len(e.Command) > 0) {
+		d.fail("env.mcp", "servers of tools with env.world, env.url or env.command", "one of them", "")
+	}
+	for i, m := range e.MCP {
+		key := fmt.Sprintf("env.mcp[%d]", i)
+		u, err := url.Parse(m.URL)
+		switch {
+		case (len(m.Command) > 0) == (m.URL != ""):
+			d.fail(key, "a server with both or none of command and url", "one of the two", "")
+		case m.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
+			d.fail(key+".url", strconv.Quote(m.URL), "an address such as https://tools.example.org/mcp", "")
+		case m.URL != "" && (m.Network || len(m.PassEnv)+len(m.Read) > 0):
+			d.fail(key, "network, pass_env or read with url", "none of them: they open something to a command", "")
+		case m.URL == "" && m.APIKeyEnv != "":
+			d.fail(key+".api_key_env", strconv.Quote(m.APIKeyEnv)+" with command", "pass_env, by which a command gets variables", "")
+		}
+	}
 }
 
 // document checks how the trained document gets into a workspace.

@@ -24,6 +24,17 @@ type World interface {
 	Pure() bool
 }
 
+// A ChangedError says that a world is not the one that the run began with. It ends the run.
+type ChangedError struct{ Err error }
+
+func (e *ChangedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what has changed.
+func (e *ChangedError) Unwrap() error { return e.Err }
+
+// ErrorKind says that the user has to decide: restore the world, or begin another run.
+func (*ChangedError) ErrorKind() string { return "bad_input" }
+
 // Setting is what an episode begins with.
 type Setting struct {
 	Task task.Task

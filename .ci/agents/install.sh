@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the pinned agents of package.json into a folder, for the tests of real
-# agents: codex, claude and pi with a node for them, or with "all" copilot, gemini, opencode and qwen
+# agents: codex, claude and pi with a node for them and a server of tools, or with "all" copilot, gemini, opencode and qwen
 # besides. Where that is impossible it says why, leaves the reason in the file
 # "unavailable" of the folder and succeeds: the tests then skip and print it.
 #

@@ -28,7 +28,7 @@ import (
 // starts this very binary.
 func TestMain(m *testing.M) {
 	skillopt.RunHelper(os.Args)
-	testscript.Main(m, map[string]func(){"skillopt": main})
+	testscript.Main(m, map[string]func(){"skillopt": main, "toolserver": serveTools})
 }
 
 // TestScripts runs what users do, one story a file.

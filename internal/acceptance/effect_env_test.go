@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
@@ -49,6 +50,7 @@ func worldEffects() map[string]effect {
 		"env.tokens":             differs(asIs, func(e *config.Env) { e.Tokens = 30 }, calls),
 		"env.action":             differs(game, func(e *config.Env) { game(e); e.Action = "tool" }, tools),
 		"env.history":            differs(game, func(e *config.Env) { game(e); e.History = "1" }, func(v visit) any { return v.messages }),
+		"env.mcp":                differs(offering("one"), offering("two"), tools),
 		"env.docs":               differs(asIs, func(e *config.Env) { e.Docs += "2" }, observed),
 		"env.search.url":         differs(search, func(e *config.Env) { search(e); e.Search.URL = "${URL}/two" }, func(v visit) any { return v.searched }),
 		"env.search.api_key_env": differs(search, func(e *config.Env) { search(e); e.Search.APIKeyEnv = "KEY_ONE" }, func(v visit) any { return v.searched }),
@@ -60,6 +62,28 @@ func worldEffects() map[string]effect {
 			}
 		}},
 	}
+}
+
+// offering has the target use a server of tools.
+func offering(which string) func(*config.Env) {
+	return func(e *config.Env) {
+		e.World, e.Docs, e.MCP = "", "", []config.EnvMCP{{URL: "${URL}/tools/" + which}}
+	}
+}
+
+// toolsBy is a server of tools: grep, and another one where its address says two.
+func toolsBy(r *http.Request) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "tools", Version: "1"}, nil)
+	names := []string{"grep"}
+	if strings.HasSuffix(r.URL.Path, "two") {
+		names = append(names, "glob")
+	}
+	for _, name := range names {
+		mcp.AddTool(s, &mcp.Tool{Name: name}, func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{}, nil, nil
+		})
+	}
+	return s
 }
 
 // visit is what can be seen of a task in a world.
@@ -85,7 +109,12 @@ func enter(t *testing.T, change func(*config.Env)) (v visit) {
 		}
 	}
 	var mu sync.Mutex
+	offered := mcp.NewStreamableHTTPHandler(toolsBy, &mcp.StreamableHTTPOptions{Stateless: true})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/tools/") {
+			offered.ServeHTTP(w, r)
+			return
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		v.searched = append(v.searched, r.URL.Path+" "+r.Header.Get("Authorization"))
@@ -97,6 +126,9 @@ func enter(t *testing.T, change func(*config.Env)) (v visit) {
 	cfg.Env.World, cfg.Env.Docs, cfg.Env.Turns = "corpus", filepath.Join(dir, "docs"), 3
 	change(&cfg.Env)
 	cfg.Env.Search.URL = strings.ReplaceAll(cfg.Env.Search.URL, "${URL}", server.URL)
+	for i := range cfg.Env.MCP {
+		cfg.Env.MCP[i].URL = strings.ReplaceAll(cfg.Env.MCP[i].URL, "${URL}", server.URL)
+	}
 	ask := modelBy(func(req model.Request) model.Response {
 		v.calls++
 		v.tools, v.messages = len(req.Tools), len(req.Messages)

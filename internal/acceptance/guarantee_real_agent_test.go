@@ -51,6 +51,12 @@ func deterministicWorld(t *testing.T) *sim.World {
 
 func startCounting(t *testing.T, w *sim.World) *countingServer {
 	t.Helper()
+	return startAnswering(t, sim.New(w))
+}
+
+// startAnswering starts a server whose model is client.
+func startAnswering(t *testing.T, client model.Client) *countingServer {
+	t.Helper()
 	g, err := gateway.New(gateway.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +68,7 @@ func startCounting(t *testing.T, w *sim.World) *countingServer {
 	})
 	c := &countingServer{url: g.URL()}
 	h, err := g.Open(gateway.Session{
-		Client: sim.New(w), Concurrency: 64, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target},
+		Client: client, Concurrency: 64, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target},
 		Observe: func(e gateway.Exchange) {
 			c.mu.Lock()
 			defer c.mu.Unlock()

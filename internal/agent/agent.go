@@ -56,6 +56,7 @@ type Abilities struct {
 	Images bool   // images reach the model as such; otherwise as files next to the task
 	Usage  bool   // it reports how many tokens it used
 	Chat   bool   // it can be used as a plain model, with no tools
+	Tools  bool   // it can be given a server of tools (MCP)
 }
 
 // The protocols between agents and models.
@@ -75,6 +76,16 @@ type Info struct {
 	Abilities Abilities
 	Problem   string // why it cannot be used, "" if it can
 	Help      string // how to install it, or what it lacks: a command
+}
+
+// WithTools returns the names of the agents that can be given a server of tools.
+func WithTools() (names []string) {
+	for _, a := range adapters() {
+		if a.abilities.Tools {
+			names = append(names, a.name)
+		}
+	}
+	return names
 }
 
 // adapter is what differs between agents.

@@ -14,7 +14,7 @@ func claude() adapter {
 	return adapter{
 		name: "claude", program: "claude", version: []string{"--version"}, tested: "2.1.332",
 		help:      "npm install -g @anthropic-ai/claude-code",
-		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true},
+		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true, Tools: true},
 		state:     []string{".claude", ".claude.json"},
 		reads:     []string{"CLAUDE.md", ".claude/CLAUDE.md"},
 		launch:    launchClaude,
@@ -26,6 +26,13 @@ func launchClaude(l *launch) error {
 	l.arg("-p", "--output-format", "stream-json", "--verbose", "--no-session-persistence")
 	if !l.job.WorkspaceTools || l.job.Chat != nil {
 		l.arg("--strict-mcp-config")
+	}
+	if l.job.Tools != nil {
+		path, err := l.settings("mcp.json", map[string]any{"mcpServers": l.servers("url", map[string]any{"type": "http", "alwaysLoad": true})})
+		if err != nil {
+			return err
+		}
+		l.arg("--mcp-config", path)
 	}
 	if l.job.Model != "" {
 		l.arg("--model", l.job.Model)

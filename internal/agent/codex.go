@@ -16,7 +16,7 @@ func codex() adapter {
 	return adapter{
 		name: "codex", program: "codex", version: []string{"--version"}, tested: "0.171.0",
 		help:      "npm install -g @openai/codex",
-		abilities: Abilities{Wire: WireResponses, Skills: true, Images: true, Usage: true, Chat: true},
+		abilities: Abilities{Wire: WireResponses, Skills: true, Images: true, Usage: true, Chat: true, Tools: true},
 		state:     []string{".codex"},
 		reads:     []string{"AGENTS.md", "AGENTS.override.md"},
 		hidden:    map[string][]string{"AGENTS.md": {"AGENTS.override.md"}},
@@ -50,6 +50,11 @@ func launchCodex(l *launch) error {
 		for _, s := range settings {
 			l.arg("-c", s)
 		}
+	}
+	if l.job.Tools != nil {
+		l.codexConfig("mcp_servers."+toolsName+".url", strconv.Quote(l.job.Tools.URL))
+		l.codexConfig("mcp_servers."+toolsName+".bearer_token_env_var", strconv.Quote(toolsKeyVar))
+		l.set(toolsKeyVar, l.job.Tools.Key)
 	}
 	if l.job.Model != "" {
 		l.codexConfig("model", strconv.Quote(l.job.Model))

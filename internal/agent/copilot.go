@@ -12,7 +12,7 @@ func copilot() adapter {
 	return adapter{
 		name: "copilot", program: "copilot", version: []string{"--version"}, tested: "1.0.102",
 		help:      "npm install -g @github/copilot",
-		abilities: Abilities{Wire: WireChat, Skills: true, Chat: true},
+		abilities: Abilities{Wire: WireChat, Skills: true, Chat: true, Tools: true},
 		state:     []string{".copilot", ".cache/copilot"},
 		reads:     []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
 		launch:    launchCopilot,
@@ -26,6 +26,13 @@ func launchCopilot(l *launch) error {
 		"--disable-builtin-mcps")
 	if l.job.Mode != File {
 		l.arg("--no-custom-instructions") // what a workspace brings is its own affair
+	}
+	if l.job.Tools != nil {
+		path, err := l.settings("mcp.json", map[string]any{"mcpServers": l.servers("url", map[string]any{"type": "http", "tools": []string{"*"}})})
+		if err != nil {
+			return err
+		}
+		l.arg("--additional-mcp-config", "@"+path)
 	}
 	l.set("COPILOT_AUTO_UPDATE", "false")
 	l.set("COPILOT_HOME", filepath.Join(l.home, ".copilot"))

@@ -13,7 +13,7 @@ func gemini() adapter {
 	return adapter{
 		name: "gemini", program: "gemini", version: []string{"--version"}, tested: "0.61.0",
 		help:      "npm install -g @google/gemini-cli",
-		abilities: Abilities{Wire: WireGemini, Skills: true, Usage: true},
+		abilities: Abilities{Wire: WireGemini, Skills: true, Usage: true, Tools: true},
 		state:     []string{".gemini"},
 		reads:     []string{"GEMINI.md"},
 		starts:    []string{".gemini/settings.json"}, // no setting of ours is stronger
@@ -33,12 +33,16 @@ func launchGemini(l *launch) error {
 	}
 	l.set("GOOGLE_GEMINI_BASE_URL", l.job.Endpoint.base())
 	l.set("GEMINI_API_KEY", l.job.Endpoint.Key)
-	_, err := l.settings(".gemini/settings.json", map[string]any{
+	settings := map[string]any{
 		"security":  map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}},
 		"privacy":   map[string]any{"usageStatisticsEnabled": false},
 		"general":   map[string]any{"enableAutoUpdate": false},
 		"telemetry": map[string]any{"enabled": false},
-	})
+	}
+	if l.job.Tools != nil {
+		settings["mcpServers"] = l.servers("httpUrl", map[string]any{"trust": true})
+	}
+	_, err := l.settings(".gemini/settings.json", settings)
 	return err
 }
 

@@ -52,6 +52,8 @@ type Job struct {
 	Model    string
 	Context  int       // tokens that the model takes, for agents that can be told; 0 = as they think
 	Endpoint *Endpoint // where the model is; nil = the agent's own login
+	// Tools is a server of tools that the agent is to use, which Abilities.Tools says whether it can; nil: none.
+	Tools *Endpoint
 	// LoginHome is the home folder of the user whose login the agent uses, when
 	// Endpoint is nil. What the user set up there for the agent counts as well,
 	// as far as the agent cannot be asked to leave it out.
@@ -165,6 +167,8 @@ func (j Job) checkModel(a adapter) error {
 	switch {
 	case a.name == BuiltinName && j.Client == nil:
 		faults = append(faults, errors.New("builtin calls a model itself: client is missing"))
+	case j.Tools != nil && !a.abilities.Tools:
+		faults = append(faults, fmt.Errorf("%s cannot be given a server of tools (MCP)", a.name))
 	case j.Chat != nil && !a.abilities.Chat:
 		faults = append(faults, fmt.Errorf("%s cannot be used as a plain model: its tools cannot be taken away", a.name))
 	case j.Endpoint == nil:

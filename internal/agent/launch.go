@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,19 @@ func (l *launch) settings(name string, value any) (string, error) {
 		return "", fmt.Errorf("write settings: %w", err)
 	}
 	return l.file(name, string(data)+"\n")
+}
+
+// toolsName is what agents call the server of tools that they are given.
+const toolsName = "world"
+
+// toolsKeyVar is the variable with its key, for agents that read it from one.
+const toolsKeyVar = "AGENT_TOOLS_KEY"
+
+// servers returns the server of tools in the form of most agents: one entry, under the name that the address has there.
+func (l *launch) servers(address string, more map[string]any) map[string]any {
+	entry := map[string]any{address: l.job.Tools.URL, "headers": map[string]string{"Authorization": "Bearer " + l.job.Tools.Key}}
+	maps.Copy(entry, more)
+	return map[string]any{toolsName: entry}
 }
 
 // baseEnv is all that a program sees of its surroundings. There are no proxies

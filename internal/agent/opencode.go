@@ -15,7 +15,7 @@ func opencode() adapter {
 	return adapter{
 		name: "opencode", program: "opencode", version: []string{"--version"}, tested: "1.18.33",
 		help:      "npm install -g opencode-ai",
-		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
+		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true, Tools: true},
 		state:     []string{".local/share/opencode", ".config/opencode", ".cache/opencode", ".local/state/opencode"},
 		reads:     []string{"AGENTS.md", "CLAUDE.md"},
 		hidden:    map[string][]string{"CLAUDE.md": {"AGENTS.md"}},
@@ -47,6 +47,9 @@ func launchOpencode(l *launch) error {
 		l.set("OPENCODE_DISABLE_PROJECT_CONFIG", "1")
 		l.set("OPENCODE_PURE", "1")
 		settings["instructions"] = l.opencodeDocuments()
+	}
+	if l.job.Tools != nil {
+		settings["mcp"] = l.servers("url", map[string]any{"type": "remote", "enabled": true})
 	}
 	name := l.job.Model
 	if !l.login() {

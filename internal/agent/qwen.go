@@ -13,7 +13,7 @@ func qwen() adapter {
 	return adapter{
 		name: "qwen", program: "qwen", version: []string{"--version"}, tested: "0.24.4",
 		help:      "npm install -g @qwen-code/qwen-code",
-		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
+		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true, Tools: true},
 		state:     []string{".qwen"},
 		reads:     []string{"AGENTS.md", "QWEN.md"},
 		shows:     []string{".qwen/QWEN.md", ".qwen/AGENTS.md", ".qwen/skills", ".agents/skills"},
@@ -32,7 +32,14 @@ func launchQwen(l *launch) error {
 	}
 	if !l.job.WorkspaceTools {
 		settings["disableAllHooks"] = true
-		l.arg("--allowed-mcp-server-names", "")
+		allowed := ""
+		if l.job.Tools != nil {
+			allowed = toolsName
+		}
+		l.arg("--allowed-mcp-server-names", allowed)
+	}
+	if l.job.Tools != nil {
+		settings["mcpServers"] = l.servers("httpUrl", map[string]any{"trust": true, "alwaysLoadTools": true})
 	}
 	switch {
 	case !l.login():

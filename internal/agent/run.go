@@ -136,8 +136,11 @@ func (a *Agent) spec(ctx context.Context, j Job, prompt string) (sandbox.Spec, e
 // login of its own it needs the network, and what it keeps of that login.
 func (a *Agent) confine(j Job, read []string, login string) *sandbox.Confine {
 	c := &sandbox.Confine{Write: []string{j.Workspace, j.Home}, Read: read, Network: j.Network, Show: j.Show, Limits: j.Limits}
+	if j.Tools != nil {
+		c.Ports = append(c.Ports, j.Tools.port())
+	}
 	if j.Endpoint != nil {
-		c.Ports = []int{j.Endpoint.port()}
+		c.Ports = append(c.Ports, j.Endpoint.port())
 		return c
 	}
 	c.Network = true
@@ -281,8 +284,10 @@ func ending(res sandbox.Result) string {
 // secrets are the values of a job that no one may read in its report.
 func secrets(j Job) []string {
 	var found []string
-	if j.Endpoint != nil {
-		found = append(found, j.Endpoint.Key)
+	for _, e := range []*Endpoint{j.Endpoint, j.Tools} {
+		if e != nil {
+			found = append(found, e.Key)
+		}
 	}
 	for _, e := range j.Env {
 		name, value, _ := strings.Cut(e, "=")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/world"
 )
 
 // ErrLost matches every *LostError, and ErrUnmeasured every *UnmeasuredError.
@@ -268,6 +269,7 @@ func endsRun(err error) bool {
 		diverged *DivergedError
 		waiting  *WaitingError
 		replay   *ReplayError
+		changed  *world.ChangedError
 	)
-	return errors.As(err, &waiting) || errors.As(err, &replay) || errors.As(err, &stopped) || errors.As(err, &budget) || errors.As(err, &diverged) || errors.Is(err, ErrStopping)
+	return errors.As(err, &changed) || errors.As(err, &waiting) || errors.As(err, &replay) || errors.As(err, &stopped) || errors.As(err, &budget) || errors.As(err, &diverged) || errors.Is(err, ErrStopping)
 }

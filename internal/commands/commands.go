@@ -28,12 +28,14 @@ type Commands struct {
 	Isolated func() bool // whether programs can have namespaces of their own
 }
 
-// Readable returns the folders of agent.read as absolute paths. ~ is the user's home
-// folder, as in a shell.
-func (s *Commands) Readable() []string {
+// Readable returns the folders of agent.read as absolute paths.
+func (s *Commands) Readable() []string { return s.Absolute(s.Config.Agent.Read) }
+
+// Absolute returns folders of a config as absolute paths. ~ is the user's home folder, as in a shell.
+func (s *Commands) Absolute(dirs []string) []string {
 	home, _ := s.Loaded.Lookup("HOME")
 	var out []string
-	for _, dir := range s.Config.Agent.Read {
+	for _, dir := range dirs {
 		if rest, ok := strings.CutPrefix(dir, "~"); ok && filepath.IsAbs(home) && (rest == "" || rest[0] == '/') {
 			dir = filepath.Join(home, rest)
 		}

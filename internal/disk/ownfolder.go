@@ -12,12 +12,13 @@ const (
 	Agent = "skillopt-agent-"       // an agent that is asked for its version
 	Proof = "skillopt-agent-proof-" // an agent that shows what it can
 	Check = "skillopt-check-"       // a command that checks what an agent left
+	Tools = "skillopt-tools-"       // a server of tools
 )
 
 // IsOwnFolder reports whether name, the last element of a path, is that of such a folder. A name that
 // continues otherwise than with digits is somebody else's.
 func IsOwnFolder(name string) bool {
-	for _, mark := range []string{Seat, Proof, Agent, Check} {
+	for _, mark := range []string{Seat, Proof, Agent, Check, Tools} {
 		if rest, ok := strings.CutPrefix(name, mark); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
 			return true
 		}

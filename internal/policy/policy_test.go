@@ -38,7 +38,7 @@ var tiers = [][]string{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus", "internal/spreadsheet", "internal/textgame", "internal/openenv",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
-		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
+		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim", "internal/toolserver", "internal/offer",
 	},
 	{"config", "sdk/skillenv", "internal/draft", "internal/fetch", "internal/worlds"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},

@@ -41,9 +41,16 @@ type AgentJob struct {
 	Skill  skill.Skill
 	Marks  Marks        // of a trigger task: what reports that the body of the skill was loaded
 	Client model.Client // what it spends is metered and recorded through it
+	Tools  *ToolAccess  // a server of tools that it is to use; nil: none
 
 	// Given is told each key that the agent is given for this job alone.
 	Given func(key string)
+}
+
+// ToolAccess is where an agent finds a server that speaks MCP.
+type ToolAccess struct {
+	URL string // of its streamable HTTP
+	Key string // which it sends as a bearer token
 }
 
 // AgentReport is what an agent did.

@@ -137,18 +137,24 @@ func (d *dialogue) settle() error {
 	if !d.scene.Scores || d.failed {
 		return nil
 	}
-	switch {
-	case d.score == nil && d.scene.Acts && len(d.commands) == 0: // the target gave the world nothing that it could score
+	if d.score == nil && d.scene.Acts && len(d.commands) == 0 { // the target gave the world nothing that it could score
 		d.did.Failure = cmp.Or(d.did.Failure, "action: the target gave no command")
 		return nil
-	case d.score == nil:
-		return errors.New("the episode ended without a score")
 	}
-	if s := *d.score; !(s >= 0 && s <= 1) {
-		return fmt.Errorf("the world scored %v, allowed: 0 to 1", s)
+	score, err := checkScore(d.score)
+	d.did.Score = score
+	return err
+}
+
+// checkScore returns the last score of an episode, which must be there.
+func checkScore(last *float64) (*float64, error) {
+	if last == nil {
+		return nil, errors.New("the episode ended without a score")
 	}
-	d.did.Score = d.score
-	return nil
+	if s := *last; !(s >= 0 && s <= 1) {
+		return nil, fmt.Errorf("the world scored %v, allowed: 0 to 1", s)
+	}
+	return last, nil
 }
 
 // addText returns a message with a text after its own.

@@ -311,6 +311,9 @@ func (p *process) drain() {
 	}
 	p.closePipes()
 	<-copied
+	if in, ok := p.spec.Stdin.(io.Closer); ok {
+		_ = in.Close() // so that a Read that waits returns
+	}
 	p.input.Wait()
 }
 

@@ -305,3 +305,18 @@ func alive(pid int) bool {
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return !strings.HasPrefix(rest, "Z")
 }
+
+// An input that waits is closed when the program has ended.
+func TestAnInputThatWaitsIsClosed(t *testing.T) {
+	t.Parallel()
+	in, input := io.Pipe()
+	var out bytes.Buffer
+	go func() { _, _ = io.WriteString(input, "one\n") }() // ends with the program, which reads it
+	r, err := Run(t.Context(), Spec{Argv: []string{"/bin/sh", "-c", "read line; echo $line"}, Dir: t.TempDir(), Stdin: in, Stdout: &out})
+	if err != nil || r.Reason != Exited || out.String() != "one\n" {
+		t.Errorf("%+v, %q, %v", r, out.String(), err)
+	}
+	if _, err := input.Write([]byte("two")); err == nil {
+		t.Error("the input is still open")
+	}
+}

@@ -85,7 +85,8 @@ type Spec struct {
 
 	// Stdin is read until its end or that of the program, whichever is first; nil
 	// is an empty input. Its Read must not wait for anything but data that is
-	// there: Run returns only after the last Read has.
+	// there: Run returns only after the last Read has. One with a Close may wait: Run
+	// closes it when the program has ended.
 	Stdin io.Reader
 
 	// Stdout gets what the program prints, as it comes. Nil discards it. An error

@@ -39,7 +39,7 @@ func (s *Session) Connect(ctx context.Context) error {
 		}
 	}
 	made := &episodes{Session: s, scorer: &scorer{Session: s, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}}
-	episode, err := made.episode()
+	episode, err := made.episode(ctx)
 	if err != nil {
 		return err
 	}

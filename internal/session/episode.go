@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/offer"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
@@ -33,14 +34,14 @@ type episodes struct {
 }
 
 // episode chooses what carries out a task.
-func (s *episodes) episode() (rollout.Episode, error) {
+func (s *episodes) episode(ctx context.Context) (rollout.Episode, error) {
 	switch {
 	case s.Answers != nil:
 		return s.bind(&rollout.Env{Program: s.Answers, Assess: s.scorer.assessAnswer})
 	case s.Config.Agent.Name != "":
 		return s.newAgent()
 	case s.InWorld():
-		return s.inWorld()
+		return s.inWorld(ctx)
 	case s.Env != nil:
 		return s.bind(&rollout.Env{Env: s.Env, Timeout: s.Config.Env.Timeout.Std()})
 	case len(s.Config.Env.Command) > 0:
@@ -132,6 +133,14 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 	}
 	if n := runtime.GOMAXPROCS(0); c.Slots > n && s.Replay == nil {
 		s.Emit(event.Warning{Text: fmt.Sprintf("agent.slots is %d and this machine has %s: agents that wait for a processor are not done in time", c.Slots, wording.Plural(n, "processor", "processors"))})
+	}
+	if s.plays() {
+		door, err := offer.Open()
+		if err != nil {
+			return nil, err
+		}
+		s.closers = append(s.closers, door.Close)
+		runner = rollout.Acting{CodingAgent: runner, World: s.acts, Turns: s.Config.Env.Turns, Door: door}
 	}
 	a, err := s.inFolders(runner, cmp.Or(c.Slots, runtime.GOMAXPROCS(0)))
 	if err != nil {

@@ -46,6 +46,9 @@ func (s *Inputs) Identity() (map[string]string, error) {
 	if s.schema != "" { // no part of an outcome's context: a replay asks no server
 		id["schema of env.url"] = s.schema
 	}
+	if sum := s.Contents[toolsEntry]; sum != "" {
+		id[toolsEntry] = sum
+	}
 	if files := s.Commands().Scripts(); len(files) > 0 {
 		sum, err := digestFiles(s.Loaded.Dir, files)
 		if err != nil {

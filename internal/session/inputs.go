@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/textgame"
+	"github.com/seed-f4525e22/skillopt/internal/toolserver"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -63,6 +64,7 @@ type Inputs struct {
 	games        *textgame.World           // nil: the tasks are no games
 	office       *spreadsheet.Recalculator // computes formulas; nil: nothing does
 	schema       string                    // digest of what the server of env.url says of its actions; "": it was not asked
+	tools        []toolserver.List         // what the servers of env.mcp offer; nil: there are none
 	bare         event.Sink                // the sink of events as it was given; nil: there is none
 }
 

@@ -25,6 +25,9 @@ func (s *Session) Open(ctx context.Context) error {
 	if err := s.RequireWorld(ctx); err != nil {
 		return err
 	}
+	if err := s.requireActing(); err != nil {
+		return err
+	}
 	if err := s.Models.ready(ctx); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ const (
 
 // InWorld reports whether the configuration names a world, in which a target acts over several turns.
 func (s *Inputs) InWorld() bool {
-	return s.World != nil || s.Config.Env.World != "" || s.Config.Env.URL != "" || s.inProgram()
+	return s.World != nil || s.Config.Env.World != "" || s.Config.Env.URL != "" || s.inProgram() || len(s.Config.Env.MCP) > 0
 }
 
 // inProgram reports whether the program of env.command plays episodes.
@@ -63,12 +63,15 @@ func (s *Inputs) EpisodeCalls() int {
 
 // worksInFolders reports whether tasks are carried out in folders of their own, which checks look at.
 func (s *Inputs) worksInFolders() bool {
-	return s.Config.Agent.Name != "" || s.World != nil && !s.World.Pure() || s.Config.Env.World == spreadsheetWorld
+	return s.Config.Agent.Name != "" || s.World != nil && !s.World.Pure() || s.Config.Env.World == spreadsheetWorld || len(s.Config.Env.MCP) > 0
 }
 
 // inWorld has the target act in the world of the session.
-func (s *episodes) inWorld() (rollout.Episode, error) {
+func (s *episodes) inWorld(ctx context.Context) (rollout.Episode, error) {
 	e, w := s.Config.Env, s.acts
+	if err := s.recordTools(ctx); err != nil {
+		return nil, err
+	}
 	if w == nil { // a replay, which runs no programs
 		return s.inFolders(replayAgent{}, s.Config.Limits.Concurrency)
 	}
@@ -99,6 +102,9 @@ func (s *loader) readyWorld(ctx context.Context) error {
 			return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "env.docs"), err))
 		}
 		s.Contents["env.docs"] = sum
+	}
+	if err := s.listTools(ctx); err != nil {
+		return err
 	}
 	if e.World == GameWorld && !s.Counting { // a survey keeps less of tasks than which game they name
 		return s.sumGames(ctx, e)
@@ -171,6 +177,8 @@ func (s *Session) RequireWorld(ctx context.Context) error {
 		return s.openServer(ctx, e)
 	case s.inProgram() && s.Replay == nil:
 		return s.openProgram(ctx)
+	case len(e.MCP) > 0 && s.Replay == nil:
+		return s.openTools()
 	case e.World == corpusWorld && !(s.Replay != nil && e.Mode == corpus.ModeSearch): // of which a replay has the results
 		return s.openCorpus(e)
 	case e.World == spreadsheetWorld && s.Config.Agent.Name == "" && s.Replay == nil:
@@ -304,6 +312,9 @@ func (s *Session) DescribeWorld() string {
 			what = "it asks the target by itself"
 		}
 		parts = append(parts, fmt.Sprintf("%s: %s, at most %s at a time", p.Name(), what, wording.Plural(p.Concurrent(), "episode", "episodes")))
+	}
+	if len(s.tools) > 0 {
+		parts = append(parts, describeTools(s.tools))
 	}
 	if s.docs != nil {
 		parts = append(parts, "documents in "+s.Config.Env.Docs)

@@ -207,6 +207,9 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 		job.Given(session.Key())
 		own.gateway, own.strangers = r.gateway, r.gateway.Strangers()
 	}
+	if job.Tools != nil {
+		j.Tools = &agent.Endpoint{URL: job.Tools.URL, Key: job.Tools.Key}
+	}
 	rep, err := r.agent.Run(ctx, j)
 	if err != nil {
 		return rollout.AgentReport{}, err

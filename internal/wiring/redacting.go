@@ -159,11 +159,18 @@ func Secrets(c config.Config, lookup func(string) (string, bool)) []string {
 	for _, m := range []config.Model{c.Models.Target, c.Models.Optimizer, c.Models.Judge} {
 		all = append(all, credentials(m, lookup)...)
 	}
-	if name := c.Env.Search.APIKeyEnv; name != "" { // a header, whose last word is the key
-		v, _ := lookup(name)
-		all = append(all, v, v[strings.LastIndexByte(v, ' ')+1:])
+	all = append(all, authorization(c.Env.Search.APIKeyEnv, lookup)...)
+	passed := slices.Concat(c.Agent.PassEnv, c.Env.PassEnv)
+	for _, m := range c.Env.MCP {
+		all, passed = append(all, authorization(m.APIKeyEnv, lookup)...), append(passed, m.PassEnv...)
 	}
-	return append(all, handed(slices.Concat(c.Agent.PassEnv, c.Env.PassEnv), lookup)...)
+	return append(all, handed(passed, lookup)...)
+}
+
+// authorization returns the value of a header, and its last word, which is the key.
+func authorization(name string, lookup func(string) (string, bool)) []string {
+	v, _ := lookup(name)
+	return []string{v, v[strings.LastIndexByte(v, ' ')+1:]}
 }
 
 // handed returns which of the variables that a program is handed are secrets: the

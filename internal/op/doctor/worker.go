@@ -69,9 +69,13 @@ func (e *examiner) worker(ctx context.Context) {
 			e.prove(ctx, info)
 		}
 	}
-	if c := e.session.Config.Env; c.World != "" || c.URL != "" {
+	if c := e.session.Config.Env; e.session.InWorld() && e.session.World == nil {
 		err := e.session.RequireWorld(ctx)
-		e.add("world "+cmp.Or(c.World, "env.url"), e.session.DescribeWorld(), err, "")
+		name := cmp.Or(c.World, "env.url")
+		if len(c.MCP) > 0 {
+			name = "env.mcp"
+		}
+		e.add("world "+name, e.session.DescribeWorld(), err, "")
 	}
 	commands := e.session.Needs().Command
 	if e.session.Config.Agent.Name == "" && !commands {
