@@ -99,8 +99,8 @@ type Env struct {
 // HistoryChat is env.history where requests show all turns.
 const HistoryChat = "chat"
 
-// Shown returns how many turns a request shows; 0 is all of them.
-func (e Env) Shown() int {
+// HistoryTurns returns how many turns a request shows; 0 is all of them.
+func (e Env) HistoryTurns() int {
 	n, _ := strconv.Atoi(e.History) // which was validated
 	return n
 }

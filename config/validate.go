@@ -314,10 +314,8 @@ func (d *decoder) ratio(text string) {
 func (d *decoder) agent(c *Config) {
 	d.document(c.Agent)
 	switch {
-	case c.Agent.Name != "" && len(c.Env.Command) > 0:
-		d.fail("agent.name", c.Agent.Name+" with env.command", "an agent or an environment, not both", "")
-	case c.Agent.Name != "" && c.Env.URL != "":
-		d.fail("agent.name", c.Agent.Name+" with env.url", "an agent or a server that a model acts in, not both", "")
+	case c.Agent.Name != "" && len(c.Env.Command) > 0 && c.Env.Protocol != ProtocolEpisode:
+		d.fail("agent.name", c.Agent.Name+" with env.command", "an agent or an environment, not both; an agent plays a world of env.protocol episode", "")
 	case c.Agent.Name != "" && len(c.Env.MCP) > 0:
 		d.fail("env.mcp", "servers of tools with agent.name "+c.Agent.Name, "a target that is a model: an agent is given tools by its workspace (agent.workspace_tools)", "")
 	case c.Agent.Name == "custom" && len(c.Agent.Custom) == 0:
@@ -351,7 +349,7 @@ func (d *decoder) world(e Env) {
 		d.fail("env.mode", e.Mode+" with env.world "+e.World, strings.Join(modes, ", "), "")
 	case e.World != "spreadsheet" && e.Recalc != "none":
 		d.fail("env.recalc", e.Recalc+" without env.world spreadsheet", "none", "")
-	case e.History != HistoryChat && e.Shown() < 1:
+	case e.History != HistoryChat && e.HistoryTurns() < 1:
 		d.fail("env.history", strconv.Quote(e.History), "chat, or a whole number of turns from 1 on", "")
 	case e.Mode == "search" && e.Search.URL == "":
 		d.fail("env.search.url", "nothing with env.mode search", "the address of an endpoint of your own that searches", "")

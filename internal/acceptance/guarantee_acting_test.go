@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -126,6 +127,28 @@ func TestClaudeCodePlaysATextGame(t *testing.T) {
 		})
 		if got.Hard != want || got.N != 1 {
 			t.Errorf("%d commands: hard %v of %d, want %v", n, got.Hard, got.N, want)
+		}
+	}
+}
+
+// Claude Code plays in a program of a user.
+func TestClaudeCodePlaysInAProgram(t *testing.T) {
+	t.Parallel()
+	program, _ := realProgram(t, realAgents(t), "claude")
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	echo, err := filepath.Abs(filepath.Join("..", "..", "sdk", "examples", "echo.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]float64{"hello": 1, "good day": 0} {
+		got := play(t, "claude", program, gamer{[]string{command}}, task.Task{ID: "t1", Prompt: "hello", Split: task.Test}, func(c *config.Config) {
+			c.Env.Command, c.Env.Protocol = []string{python, echo}, config.ProtocolEpisode
+		})
+		if got.Hard != want || got.N != 1 {
+			t.Errorf("%q: hard %v of %d, want %v", command, got.Hard, got.N, want)
 		}
 	}
 }

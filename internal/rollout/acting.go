@@ -61,7 +61,7 @@ func (a Acting) Work(ctx context.Context, job AgentJob) (r AgentReport, err erro
 	if err != nil {
 		return r, err
 	}
-	r.Question = job.Prompt
+	r.Question, r.Hidden = job.Prompt, scene.Hidden
 	return r, p.settle(&r, scene, o.HasListed())
 }
 

@@ -314,5 +314,5 @@ type Player struct{ Talk }
 
 // Work implements CodingAgent.
 func (p Player) Work(ctx context.Context, job AgentJob) (AgentReport, error) {
-	return p.play(ctx, job.setting(), job.Skill, job.Client)
+	return p.play(ctx, job.newSetting(), job.Skill, job.Client)
 }

@@ -24,7 +24,7 @@ type Solo struct {
 func (p Solo) Work(ctx context.Context, job AgentJob) (AgentReport, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, errDeadline)
 	defer cancel()
-	end, said, err := p.Program.Play(ctx, job.setting(), job.Skill)
+	end, said, err := p.Program.Play(ctx, job.newSetting(), job.Skill)
 	did := AgentReport{Answer: end.Text, Failure: end.Failure, Score: end.Score}
 	for _, m := range said {
 		did.Turns = append(did.Turns, trajectory.Turn{Role: m.Role, Content: wording.Middle(m.Content, maxSaid)})
@@ -32,7 +32,7 @@ func (p Solo) Work(ctx context.Context, job AgentJob) (AgentReport, error) {
 	return did, newWorldError(ctx, job.Task, err)
 }
 
-// setting returns what an episode begins with that carries out the job.
-func (j AgentJob) setting() world.Setting {
+// newSetting returns what an episode begins with that carries out the job.
+func (j AgentJob) newSetting() world.Setting {
 	return world.Setting{Task: j.Task, Seed: j.Seed, Dir: j.Dir, Client: j.Client}
 }

@@ -134,7 +134,11 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 	if n := runtime.GOMAXPROCS(0); c.Slots > n && s.Replay == nil {
 		s.Emit(event.Warning{Text: fmt.Sprintf("agent.slots is %d and this machine has %s: agents that wait for a processor are not done in time", c.Slots, wording.Plural(n, "processor", "processors"))})
 	}
+	slots := cmp.Or(c.Slots, runtime.GOMAXPROCS(0))
 	if s.plays() {
+		if s.program != nil {
+			slots = min(slots, s.program.Concurrent())
+		}
 		door, err := offer.Open()
 		if err != nil {
 			return nil, err
@@ -142,7 +146,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 		s.closers = append(s.closers, door.Close)
 		runner = rollout.Acting{CodingAgent: runner, World: s.acts, Turns: s.Config.Env.Turns, Door: door}
 	}
-	a, err := s.inFolders(runner, cmp.Or(c.Slots, runtime.GOMAXPROCS(0)))
+	a, err := s.inFolders(runner, slots)
 	if err != nil {
 		return nil, err
 	}

@@ -201,7 +201,7 @@ func (s *Inputs) Commands() *commands.Commands {
 
 // OwnEnv reports whether something else than a chat turn or an agent carries out tasks.
 func (s *Inputs) OwnEnv() bool {
-	return s.Env != nil || s.Answers != nil || len(s.Config.Env.Command) > 0
+	return s.Env != nil || s.Answers != nil || len(s.Config.Env.Command) > 0 && s.Config.Agent.Name == ""
 }
 
 // Episodes reports whether a rollout is more than one call of a model.

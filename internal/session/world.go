@@ -82,7 +82,7 @@ func (s *episodes) inWorld(ctx context.Context) (rollout.Episode, error) {
 	if s.program != nil && s.program.Plays() {
 		return s.inFolders(rollout.Solo{Program: s.program, Timeout: e.Timeout.Std()}, slots)
 	}
-	talk := rollout.Talk{World: w, Prompt: s.ChatPrompt(s.Images), Turns: e.Turns, Tokens: e.Tokens, Timeout: e.Timeout.Std(), Form: rollout.Form(e.Action), History: e.Shown()}
+	talk := rollout.Talk{World: w, Prompt: s.ChatPrompt(s.Images), Turns: e.Turns, Tokens: e.Tokens, Timeout: e.Timeout.Std(), Form: rollout.Form(e.Action), History: e.HistoryTurns()}
 	if w.Pure() {
 		return &rollout.Dialogue{
 			Talk: talk, Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Slots: rollout.NewSlots(slots),
@@ -206,7 +206,10 @@ func (s *Session) openProgram(ctx context.Context) error {
 		return err
 	}
 	s.acts, s.program, s.closers = p, p, append(s.closers, p.Close)
-	if !p.Plays() && s.Models.Of(model.Target).Kind == wiring.None {
+	if p.Plays() && s.Config.Agent.Name != "" {
+		return fault.Input(fmt.Errorf("%s: %s with a program that plays by itself (plays: true), allowed: nothing, or a program that is a world", where(s.Loaded, "agent.name"), s.Config.Agent.Name))
+	}
+	if !p.Plays() && s.Config.Agent.Name == "" && s.Models.Of(model.Target).Kind == wiring.None {
 		return fault.Input(fmt.Errorf("%s: nothing, want the model that acts in the world of %s: a program that asks it by itself says plays: true", where(s.Loaded, "models.target"), p.Name()))
 	}
 	return nil
