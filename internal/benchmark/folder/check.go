@@ -83,6 +83,9 @@ func (t *Task) check(fail func(key, format string, args ...any)) {
 	if t.Rows == "" {
 		t.Rows = "rows/**"
 	}
+	if err := disk.ValidPattern(t.Each); t.Each != "" && err != nil {
+		fail("task.each", "found %q: %v; write it like games/**", t.Each, err)
+	}
 	if t.Convert != "" {
 		if t.ID+t.Prompt+t.Gold.Field != "" || len(t.Images) > 0 {
 			fail("task", "convert makes the tasks: id, prompt, gold and images have no say with it")
