@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
@@ -84,6 +85,7 @@ func (s *Summary) score(of *Score) string { return rounded(s.value(of)) }
 // rounded is a score with two decimals, and with more where those would make 0 or 1 of what
 // is neither.
 func rounded(v float64) string {
+	v = math.Round(v*1e9) / 1e9 // a mean of ones is not always 1
 	for digits := 2; digits < 6; digits++ {
 		if text := fmt.Sprintf("%.*f", digits, v); v == 0 || v == 1 || strings.Trim(text, "0.") != "" && !strings.HasPrefix(text, "1") {
 			return text

@@ -61,6 +61,10 @@ func TestSentence(t *testing.T) {
 			result.Summary{Test: result.Test{Seed: scored(.5, 4), ReadBefore: unread}},
 			"no better skill was found; the seed skill: 0.50 on 4 tasks never used before",
 		},
+		"all, by a mean": {
+			result.Summary{Best: result.Best{Step: 1}, Test: result.Test{Seed: scored(1e-17, 9), Best: scored(0.9999999999999999, 9), ReadBefore: unread}},
+			"0.00 -> 1.00 on 9 tasks never used before",
+		},
 		"nearly all": {
 			result.Summary{Best: result.Best{Step: 1}, Test: result.Test{Seed: scored(.0004, 2500), Best: scored(.9996, 2500), ReadBefore: unread}},
 			"0.0004 -> 0.9996 on 2500 tasks never used before",
