@@ -29,6 +29,7 @@ var broken = map[string][]string{
 	"prune":                 {"nothing"},
 	"init":                  {"full", "a b", "x --skill nothing --generate 3 --optimizer openai/m", "x --world rules=0"},
 	"doctor":                {"nothing", "bad"},
+	"env check":             {"nothing", "bad"},
 	"gateway":               {"nothing", "bad"},
 	"serve":                 {"nothing", "bad.jsonl", "--addr 1", "--addr 0.0.0.0:0", "--tls-cert bad.jsonl"},
 	"skill lint":            {"nothing"},
