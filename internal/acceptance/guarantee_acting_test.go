@@ -116,7 +116,7 @@ func play(t *testing.T, name, program string, player model.Client, of task.Task,
 }
 
 // Claude Code plays a text game: with the commands that win it, and with some of them.
-func TestClaudeCodePlaysATextGame(t *testing.T) {
+func TestRealClaudePlaysATextGame(t *testing.T) {
 	t.Parallel()
 	program, _ := realProgram(t, realAgents(t), "claude")
 	game := task.Task{ID: "t1", Prompt: "Play the game.", Split: task.Test, Data: map[string]any{"game": "json_2.1.1/valid_seen/pick_and_place_simple-13/trial_0013/game.tw-pddl"}}
@@ -132,7 +132,7 @@ func TestClaudeCodePlaysATextGame(t *testing.T) {
 }
 
 // Claude Code plays in a program of a user.
-func TestClaudeCodePlaysInAProgram(t *testing.T) {
+func TestRealClaudePlaysInAProgram(t *testing.T) {
 	t.Parallel()
 	program, _ := realProgram(t, realAgents(t), "claude")
 	python, err := exec.LookPath("python3")

@@ -43,7 +43,7 @@ func booksTasks() (all []task.Task) {
 
 // A skill is trained for a target that has the tools of a real server: that of files, a program of node, confined to the folder
 // of each task.
-func TestASkillIsTrainedWithARealServerOfTools(t *testing.T) {
+func TestRealServerOfToolsTrainsASkill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it starts a program of node for each of some 150 episodes")
