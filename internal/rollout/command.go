@@ -41,7 +41,18 @@ func (f Form) rule() string {
 	if f == FormTool {
 		return "Give one command a turn by the tool act. You may think first."
 	}
-	return "Give one command a turn, between <action> and </action>. You may think first."
+	return "Give one command a turn, written as <action>" + anyCommand + "</action>. You may think first."
+}
+
+// anyCommand represents a command where the form is explained. A reply that repeats it has given none.
+const anyCommand = "…"
+
+// show returns a command as the target has given it.
+func (f Form) show(command string) string {
+	if f == FormTool {
+		return "act: " + command
+	}
+	return "<action>" + command + "</action>"
 }
 
 // command returns the command of a reply, or what the target is answered where there is none.
@@ -49,8 +60,8 @@ func (f Form) command(resp model.Response) (command, missing string) {
 	if f != FormTool {
 		_, rest, opened := strings.Cut(resp.Text, "<action>")
 		command, _, closed := strings.Cut(rest, "</action>")
-		if command = strings.TrimSpace(command); !opened || !closed || command == "" {
-			return "", "The reply has no command between <action> and </action>."
+		if command = strings.TrimSpace(command); !opened || !closed || command == "" || command == anyCommand {
+			return "", "The reply has no command. Write one as <action>" + anyCommand + "</action>."
 		}
 		return command, ""
 	}
@@ -98,7 +109,7 @@ func (d *dialogue) command(ctx context.Context, act world.Action, resp model.Res
 		d.scene.Choices = seen.Choices
 	}
 	d.did.Turns = append(d.did.Turns, trajectory.Turn{
-		Kind: trajectory.ToolCall, Action: wording.Middle(ToolAct+" "+command, maxSaid), Observation: wording.Middle(seen.Text, maxObserved),
+		Kind: trajectory.ToolCall, Action: wording.Middle(strings.TrimSpace(ToolAct+" "+command), maxSaid), Observation: wording.Middle(seen.Text, maxObserved),
 	})
 	if missing == "" {
 		d.commands = append(d.commands, command)
@@ -116,7 +127,10 @@ func (d *dialogue) remember(command string, resp model.Response, seen world.Obse
 	text := joinTexts(seen.Text, listChoices(seen.Choices))
 	switch {
 	case d.History > 0:
-		d.played = append(d.played, fmt.Sprintf("> %s\n%s", command, seen.Text))
+		if command != "" {
+			command = d.Form.show(command) + "\n"
+		}
+		d.played = append(d.played, command+seen.Text)
 	case len(resp.Calls()) == 0:
 		d.messages = append(slices.Clip(d.messages), resp.Message(), model.Message{Role: model.User, Content: text})
 	default:
@@ -136,14 +150,12 @@ func (d *dialogue) request() []model.Message {
 	if d.History == 0 || !d.scene.Acts {
 		return d.messages
 	}
-	text := listChoices(d.scene.Choices)
+	text := joinTexts(listChoices(d.scene.Choices), d.Form.rule())
 	if n := len(d.played); n > 0 {
 		last := strings.Join(d.played[max(0, n-d.History):], "\n\n")
-		text = joinTexts(fmt.Sprintf("You have given %s. The last of them, and what was seen then:", wording.Plural(n, "command", "commands")), last, text)
+		text = joinTexts(fmt.Sprintf("You have played %s. The last of them, and what was seen then:", wording.Plural(n, "turn", "turns")), last, text)
 	}
 	out := slices.Clone(d.messages)
-	if text != "" {
-		out[len(out)-1] = addText(out[len(out)-1], text)
-	}
+	out[len(out)-1] = addText(out[len(out)-1], text)
 	return out
 }

@@ -112,17 +112,17 @@ func TestCommands(t *testing.T) {
 }
 
 func TestRequestShowsLastTurns(t *testing.T) {
-	k := &talker{replies: []model.Response{tagged("up"), tagged("leap"), tagged("up")}}
+	k := &talker{replies: []model.Response{tagged("up"), tagged("…"), tagged("up")}}
 	d := newDialogue(t, &stairs{score: third}, k)
 	d.History = 1
 	if _, err := d.Run(t.Context(), Place{}, task.Task{ID: "t", Prompt: "Climb."}, skill.New("s")); err != nil {
 		t.Fatal(err)
 	}
-	first := "Climb.\n\nYou are at the foot of the stairs.\n\nGive one command a turn, between <action> and </action>. You may think first."
+	const first, rule = "Climb.\n\nYou are at the foot of the stairs.", "\n\nGive one command a turn, written as <action>…</action>. You may think first."
 	want := []string{
-		first + "\n\nPossible commands:\n- up",
-		first + "\n\nYou have given 1 command. The last of them, and what was seen then:\n\n> up\nStep 1.\n\nPossible commands:\n- up\n- down",
-		first + "\n\nYou have given 2 commands. The last of them, and what was seen then:\n\n> leap\nNothing happens.\n\nPossible commands:\n- up\n- down",
+		first + "\n\nPossible commands:\n- up" + rule,
+		first + "\n\nYou have played 1 turn. The last of them, and what was seen then:\n\n<action>up</action>\nStep 1.\n\nPossible commands:\n- up\n- down" + rule,
+		first + "\n\nYou have played 2 turns. The last of them, and what was seen then:\n\nThe reply has no command. Write one as <action>…</action>.\n\nPossible commands:\n- up\n- down" + rule,
 	}
 	var got []string
 	for _, req := range k.asked {

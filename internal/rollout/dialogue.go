@@ -110,9 +110,9 @@ func (d *dialogue) playTurns(ctx context.Context) (err error) {
 	d.tools, d.did.Hidden = d.scene.Tools, d.scene.Hidden
 	text := d.scene.Text
 	if d.scene.Acts {
-		d.tools, text = d.Form.tools(), joinTexts(text, d.Form.rule())
+		d.tools = d.Form.tools()
 		if d.History == 0 { // else each request ends with those of its turn
-			text = joinTexts(text, listChoices(d.scene.Choices))
+			text = joinTexts(text, listChoices(d.scene.Choices), d.Form.rule())
 		}
 	}
 	asked := &d.messages[len(d.messages)-1]

@@ -19,13 +19,13 @@ const (
 )
 
 // givenCommands is how a request that shows the last turns alone counts them all.
-var givenCommands = pattern.New(`(?m)^You have given (\d+) commands?\.`)
+var givenCommands = pattern.New(`(?m)^You have played (\d+) turns?\.`)
 
 // workByCommands answers in a world of commands; ok is false elsewhere.
 func (c *Client) workByCommands(req model.Request) (parts []model.Part, text string, ok bool, err error) {
 	asked := firstUser(req.Messages)
 	byTool := slices.ContainsFunc(req.Tools, func(t model.Tool) bool { return t.Name == toolAct })
-	if req.Tags.Role != model.Target || !byTool && !strings.Contains(asked, "between "+openAct+" and "+closeAct) {
+	if req.Tags.Role != model.Target || !byTool && !strings.Contains(asked, openAct+"…"+closeAct) {
 		return nil, "", false, nil
 	}
 	task, err := c.task([]string{asked})
