@@ -196,11 +196,11 @@ func commandCases() []trialCase {
 }
 
 func episodeCases() []trialCase {
-	stranger := skillenv.Action{Episode: "nobody", Command: "look"}
+	stranger := skillenv.Action{Episode: "unknown", Command: "look"}
 	return []trialCase{
 		{name: "act in an unknown episode", wanted: "an error", run: func(t *trial, ctx context.Context) error { return t.askRefused(ctx, skillenv.Act, stranger) }},
 		{name: "close an unknown episode", wanted: "an answer", run: func(t *trial, ctx context.Context) error {
-			_, err := t.peer.call(ctx, skillenv.Close, skillenv.Action{Episode: "nobody"})
+			_, err := t.peer.call(ctx, skillenv.Close, skillenv.Action{Episode: "unknown"})
 			return err
 		}},
 		{name: "close before the first command", wanted: "an answer", run: func(t *trial, ctx context.Context) error {

@@ -175,7 +175,7 @@ func TestEpisodesOfAProgram(t *testing.T) {
 	}
 }
 
-// Answers are told apart by their ids: an episode that waits holds no other up.
+// Ids say which request an answer is for: an episode that waits delays no other.
 func TestEpisodesArePipelined(t *testing.T) {
 	t.Parallel()
 	p := openTest(t, `,"concurrent":2`)
@@ -198,7 +198,7 @@ func TestEpisodesArePipelined(t *testing.T) {
 	wait.Wait()
 }
 
-// What does not fit the protocol measures nothing, and the program is started once more.
+// What does not fit the protocol measures nothing, and the program is started again.
 func TestFaultsOfAProgram(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

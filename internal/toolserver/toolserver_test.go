@@ -133,8 +133,8 @@ func TestFolder(t *testing.T) {
 // A server that fails is named with its key and what helps, and nothing is measured.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	nobody := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(nobody.Close)
+	absent := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(absent.Close)
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // or it would not notice that the client has left
 		<-r.Context().Done()
@@ -153,7 +153,7 @@ func TestFailures(t *testing.T) {
 		"it floods":               {program(t, "floods"), "it printed more than 64 MB"},
 		"it floods its errors":    {program(t, "floods stderr"), "it printed more than 64 MB"},
 		"it lies about ids":       {program(t, "lies about ids"), "did not answer initialize"},
-		"no server at an address": {Server{Key: "env.mcp[0]", URL: nobody.URL + "/?key=secret"}, "Not Found"},
+		"no server at an address": {Server{Key: "env.mcp[0]", URL: absent.URL + "/?key=secret"}, "Not Found"},
 		"a silent address":        {Server{Key: "env.mcp[0]", URL: silent.URL}, "did not answer initialize within 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {

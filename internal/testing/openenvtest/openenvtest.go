@@ -18,7 +18,7 @@ const PythonVar = "SKILLOPT_OPENENV_PYTHON"
 //go:embed server.py
 var program []byte
 
-// Start starts a harbour, in which so many episodes may be at a time, and returns its address. Without a Python the test is skipped.
+// Start starts a harbour that takes at most the given number of episodes at a time, and returns its address. Without a Python the test is skipped.
 func Start(t testing.TB, sessions int) string {
 	t.Helper()
 	python := os.Getenv(PythonVar)
