@@ -9,7 +9,7 @@ import (
 const maxVisits = 20_000_000
 
 // errVisits reports a game that is too large to be played.
-var errVisits = errors.New("its conditions have too many candidates; allowed: 20 million for a move")
+var errVisits = errors.New("its conditions have too many candidates; allowed: 20 million for a move. Leave the game out of the tasks")
 
 // solver finds the values of variables with which conditions hold.
 type solver struct {
