@@ -29,6 +29,7 @@ type Options struct {
 	Dir      string // the working directory
 	// Lookup reads an environment variable. Nil: the process's environment.
 	Lookup func(name string) (string, bool)
+	Guard  *Guard // nil: the caller is trusted
 }
 
 // Loaded is a configuration with where it came from.
