@@ -109,7 +109,7 @@ func (s *loader) readyWorld(ctx context.Context) error {
 	if e.World == GameWorld && !s.Counting { // a survey keeps less of tasks than which game they name
 		return s.sumGames(ctx, e)
 	}
-	if e.World != spreadsheetWorld || e.Recalc == string(spreadsheet.RecalcNone) || s.Replay != nil {
+	if e.World != spreadsheetWorld || e.Recalc == string(spreadsheet.RecalcNone) || s.Replay != nil || s.Plan != nil {
 		return nil
 	}
 	office, err := spreadsheet.FindOffice(ctx, spreadsheet.Recalc(e.Recalc), s.Loaded.Lookup)
