@@ -65,6 +65,7 @@ type Session struct {
 	hard      context.CancelCauseFunc // ends the work at once
 	acts      world.World             // what the target acts in; nil: nothing, or it is not needed
 	program   *env.Program            // acts, where it is a program
+	together  int                     // episodes that acts allows at a time; 0: unknown
 	docs      *corpus.Corpus          // the documents of acts; nil: it has none
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
