@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
@@ -83,6 +84,7 @@ type app struct {
 	events  string // file of the events, "-" = standard output, "" = none
 
 	lookup func(name string) (string, bool) // reads variables for profiles; nil: those of the process
+	guard  *config.Guard                    // bounds the configurations that commands load, but for profiles; nil: the caller is trusted
 }
 
 func rootCommand(a *app) *cobra.Command {
@@ -120,7 +122,7 @@ gate on held-out tasks decides what stays.
 		return c.Help()
 	}
 	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), rescoreCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), envCommand(a), gatewayCommand(a),
-		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), benchCommand(a))
+		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), mcpCommand(a), benchCommand(a))
 	a.completions(root)
 	return root
 }

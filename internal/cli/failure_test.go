@@ -76,6 +76,7 @@ var broken = map[string][]string{
 	"bench prepare":         {"nobody --out x", "searchqa", "searchqa --out full --fixture", "searchqa --out x --fixture --from y", "searchqa --out x --from nothing"},
 	"bench run":             {"nobody --fixture", "searchqa --fixture --config nothing", "searchqa --fixture --out full"},
 	"bench verify":          {"tasks", "nothing --against bad.jsonl", "tasks --against bad.jsonl"},
+	"mcp":                   {"x", "--root nothing"},
 	"help":                  nil, // it prints help, whatever it is asked
 	"completion bash":       {"a"},
 	"completion zsh":        {"a"},

@@ -45,7 +45,7 @@ var tiers = [][]string{
 	{"internal/train", "internal/prune", "internal/record", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
 	{"cloud", "internal/wiring", "internal/report", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
-	{"internal/server"},
+	{"internal/server", "internal/mcp"},
 	{"internal/commands"},
 	{"internal/session"},
 	{"internal/training", "internal/seedcheck"},

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+)
+
+// mcpFolder is a folder with a skill, a config, tasks and no runs.
+func mcpFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTree(t, dir, map[string]string{"my-skill/SKILL.md": "---\nname: my-skill\ndescription: Says how to count. Use it for counting.\n---\n# Counting\n\nCount.\n"})
+	return dir
+}
+
+// connectMCP starts the server on pipes and connects a client of the library to it.
+func connectMCP(t *testing.T, dir string, opts *sdk.ClientOptions, flags ...string) *sdk.ClientSession {
+	t.Helper()
+	leaks := goleak.IgnoreCurrent()
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	ended := make(chan int, 1)
+	errs := &strings.Builder{}
+	go func() {
+		ended <- Main(context.Background(), append([]string{"mcp"}, flags...), Streams{In: fromClient, Out: toClient, Err: errs, Dir: dir}, "test")
+		_ = toClient.Close()
+	}()
+	client := sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, opts)
+	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err, errs)
+	}
+	t.Cleanup(func() {
+		_ = session.Close()
+		if code := <-ended; code != exitOK || errs.Len() > 0 {
+			t.Errorf("the server ended with %d: %s", code, errs)
+		}
+		goleak.VerifyNone(t, leaks)
+	})
+	return session
+}
+
+// callMCP calls a tool and returns its texts.
+func callMCP(t *testing.T, s *sdk.ClientSession, name string, args map[string]any) (text string, failed bool) {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+	for _, c := range r.Content {
+		text += c.(*sdk.TextContent).Text + "\n"
+	}
+	return text, r.IsError
+}
+
+func TestMCPTools(t *testing.T) {
+	dir := mcpFolder(t)
+	s := connectMCP(t, dir, nil)
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Description == "" || len(tool.Description) > 2000 || strings.Contains(tool.Description, "xit code") {
+			t.Errorf("%s: %d bytes: %s", tool.Name, len(tool.Description), tool.Description)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		args   map[string]any
+		want   string
+		failed bool
+	}{
+		{"skill_lint", map[string]any{"skill": "my-skill"}, `"errors":0`, false},
+		{"skill_lint", map[string]any{"skill": dir + "/my-skill/SKILL.md"}, `"errors":0`, false},
+		{"skill_lint", nil, "skill is missing", true},
+		{"skill_lint", map[string]any{"skill": 3}, "allowed: a text", true},
+		{"skill_lint", map[string]any{"skill": "my-skill", "strict": "yes"}, "allowed: true or false", true},
+		{"skill_lint", map[string]any{"skill": "my-skill", "color": "never"}, "there is no argument", true},
+		{"skill_lint", map[string]any{"skill": "../.."}, "outside of the folders", true},
+		{"skill_lint", map[string]any{"skill": "/etc"}, "outside of the folders", true},
+		{"skill_lint", map[string]any{"skill": "--help"}, "no such file", true},
+		{"runs_list", nil, `"runs":[]`, false},
+	} {
+		text, failed := callMCP(t, s, tt.name, tt.args)
+		if !strings.Contains(text, tt.want) || failed != tt.failed {
+			t.Errorf("%s %v: failed %v: %s", tt.name, tt.args, failed, text)
+		}
+	}
+}
+
+var _ = json.Valid
+var _ = os.Stat
+
+func writeTree(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, text)
+	}
+}
