@@ -3,6 +3,7 @@
 package hosttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -57,20 +58,33 @@ func (h Host) Ask(t *testing.T, prompt string) string {
 	return string(out)
 }
 
-// Prepare writes what a user of the host has at home before anything is installed: of pi, where its model is.
+// Prepare writes what a user of the host has at home before anything is installed: that nothing is sent elsewhere, and of pi where its
+// model is.
 func (h Host) Prepare(t *testing.T) {
 	t.Helper()
-	if h.Name != "pi" {
-		return
+	private := map[string]any{"usageStatisticsEnabled": false}
+	switch h.Name {
+	case "pi":
+		h.write(t, ".pi/agent/models.json", map[string]any{"providers": map[string]any{"t": map[string]any{
+			"baseUrl": h.URL + "/v1", "api": "openai-completions", "apiKey": h.Key, "models": []any{map[string]any{"id": Model, "name": Model}},
+		}}})
+	case "gemini":
+		h.write(t, ".gemini/settings.json", map[string]any{
+			"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}}, "privacy": private, "general": map[string]any{"enableAutoUpdate": false},
+		})
+	case "qwen":
+		h.write(t, ".qwen/settings.json", map[string]any{"privacy": private, "telemetry": map[string]any{"enabled": false}, "general": map[string]any{"disableAutoUpdate": true}})
 	}
-	dir := filepath.Join(h.Home, ".pi", "agent")
-	models := map[string]any{"providers": map[string]any{"t": map[string]any{
-		"baseUrl": h.URL + "/v1", "api": "openai-completions", "apiKey": h.Key, "models": []any{map[string]any{"id": Model, "name": Model}},
-	}}}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+}
+
+// write writes a file of settings at home.
+func (h Host) write(t *testing.T, name string, v any) {
+	t.Helper()
+	path := filepath.Join(h.Home, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "models.json"), []byte(encode(t, models)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(encode(t, v)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -113,22 +127,11 @@ func (h Host) starts(t *testing.T) map[string]start {
 		},
 		"gemini": {
 			args: []string{"--approval-mode", "yolo", "--output-format", "stream-json", "-m", Model},
-			env: []string{
-				"GEMINI_CLI_TRUST_WORKSPACE=true", "GOOGLE_GEMINI_BASE_URL=" + h.URL, "GEMINI_API_KEY=" + h.Key,
-				"GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + h.settings(t, "gemini.json", map[string]any{
-					"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}}, "privacy": map[string]any{"usageStatisticsEnabled": false},
-					"general": map[string]any{"enableAutoUpdate": false},
-				}),
-			},
+			env:  []string{"GEMINI_CLI_TRUST_WORKSPACE=true", "GOOGLE_GEMINI_BASE_URL=" + h.URL, "GEMINI_API_KEY=" + h.Key},
 		},
 		"qwen": {
 			args: []string{"-y", "--output-format", "stream-json", "--auth-type", "openai"},
-			env: []string{
-				"OPENAI_BASE_URL=" + openAI, "OPENAI_API_KEY=" + h.Key, "OPENAI_MODEL=" + Model,
-				"QWEN_CODE_SYSTEM_SETTINGS_PATH=" + h.settings(t, "qwen.json", map[string]any{
-					"privacy": map[string]any{"usageStatisticsEnabled": false}, "telemetry": map[string]any{"enabled": false}, "general": map[string]any{"disableAutoUpdate": true},
-				}),
-			},
+			env:  []string{"OPENAI_BASE_URL=" + openAI, "OPENAI_API_KEY=" + h.Key, "OPENAI_MODEL=" + Model},
 		},
 		"opencode": {
 			args: []string{"run", "--format", "json", "--title", "task", "-m", "t/" + Model},
@@ -191,36 +194,69 @@ func (s *Script) Generate(_ context.Context, r model.Request) (said model.Respon
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	said.Usage.Input, said.Usage.Output = 10, 5
-	if len(r.Tools) == 0 { // a side question of the host, such as for a title
-		said.Text = "A title"
-		return said, nil
+	names := s.hear(r)
+	answered := s.listAnswers(r.Messages)
+	if len(answered) > len(s.answered) { // a side question of the host has none
+		s.answered = answered
 	}
-	s.offered = nil
-	for _, t := range r.Tools {
-		s.offered = append(s.offered, t.Name)
-	}
-	s.answered = s.listAnswers(r.Messages)
-	n := len(s.answered)
-	if n >= len(s.Calls) {
+	if len(names) == 0 || len(answered) >= len(s.Calls) {
 		said.Text = s.Then
 		return said, nil
 	}
-	name := s.find(s.Calls[n].Tool)
-	if name == "" {
-		said.Text = "There is no tool " + s.Calls[n].Tool
-		return said, nil
-	}
-	arguments, err := json.Marshal(s.Calls[n].Arguments)
-	if s.Calls[n].Arguments == nil {
-		arguments = []byte("{}")
-	}
-	said.Parts = []model.Part{{Call: &model.ToolCall{ID: fmt.Sprintf("call_%d", n+1), Name: name, Arguments: arguments}}}
+	c, err := s.choose(s.Calls[len(answered)], names, searches(r.Messages) <= len(answered))
+	c.ID += strconv.Itoa(len(answered) + 1)
+	said.Parts = []model.Part{{Call: &c}}
 	return said, err
 }
 
-// find returns the name by which the host offers a tool.
-func (s *Script) find(tool string) string {
-	for _, name := range s.offered {
+// hear notes the tools of a request, and returns their names.
+func (s *Script) hear(r model.Request) (names []string) {
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+		if !slices.Contains(s.offered, t.Name) {
+			s.offered = append(s.offered, t.Name)
+		}
+	}
+	return names
+}
+
+// choose returns the next call: of the tool, or of the tool by which the host shows, or calls, tools that it does not show at once.
+func (s *Script) choose(next Call, names []string, search bool) (model.ToolCall, error) {
+	if next.Arguments == nil {
+		next.Arguments = map[string]any{}
+	}
+	name := find(names, next.Tool)
+	shows := cmp.Or(find(names, "ToolSearch"), find(names, "tool_search"))
+	var arguments any = next.Arguments
+	id := "call_"
+	switch bridge := find(names, "tool_call"); {
+	case name != "":
+	case shows != "" && search:
+		id, name, arguments = "search_", shows, map[string]any{"query": "skillopt " + next.Tool}
+	case bridge != "":
+		name, arguments = bridge, map[string]any{"name": "mcp__skillopt__" + next.Tool, "arguments": next.Arguments}
+	default:
+		return model.ToolCall{}, fmt.Errorf("the host offers no tool %s, only %s", next.Tool, strings.Join(names, ", "))
+	}
+	data, err := json.Marshal(arguments)
+	return model.ToolCall{ID: id, Name: name, Arguments: data}, err
+}
+
+// searches counts the searches for tools so far.
+func searches(messages []model.Message) (n int) {
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Call != nil && strings.HasPrefix(p.Call.ID, "search_") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// find returns the name by which a host offers a tool.
+func find(names []string, tool string) string {
+	for _, name := range names {
 		if before, ok := strings.CutSuffix(name, tool); ok && (before == "" || strings.HasSuffix(before, "_") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, ".")) {
 			return name
 		}
@@ -232,22 +268,12 @@ func (s *Script) find(tool string) string {
 func (s *Script) listAnswers(messages []model.Message) (all []Answer) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
-			if p.Result != nil && len(all) < len(s.Calls) {
+			if p.Result != nil && strings.HasPrefix(p.Result.CallID, "call_") && len(all) < len(s.Calls) {
 				all = append(all, Answer{Tool: s.Calls[len(all)].Tool, Text: p.Result.Content, Failed: p.Result.IsError})
 			}
 		}
 	}
 	return all
-}
-
-// settings writes settings that are the machine's, not the user's.
-func (h Host) settings(t *testing.T, name string, v any) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(encode(t, v)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func encode(t *testing.T, v any) string {
