@@ -35,7 +35,7 @@ func (l *loader) hold(layer map[string]any, o layerOrigin, sum string) (trusted 
 	if err == nil {
 		return true
 	}
-	h := holder{guard: l.opts.Guard, origin: o, working: l.opts.Dir}
+	h := holder{guard: l.opts.Guard, origin: o, working: l.opts.Dir, file: sum != "", set: setKeys(layer)}
 	h.tree(layer, reflect.TypeFor[Config](), "")
 	slices.SortStableFunc(h.problems, func(a, b Problem) int {
 		_, lineA := place(a.Origin)
@@ -65,6 +65,8 @@ type holder struct {
 	guard    *Guard
 	origin   layerOrigin
 	working  string
+	file     bool     // beneath it is nothing but defaults
+	set      []string // keys that are set to another value
 	problems []Problem
 }
 
@@ -100,12 +102,14 @@ func (h *holder) tree(m map[string]any, block reflect.Type, prefix string) {
 }
 
 func (h *holder) leaf(key string, tag reflect.StructTag, v any) {
-	if tag.Get("untrusted") != markYes {
-		h.refuse(key, "a key that is not for untrusted callers", markWant)
-		return
-	}
 	if _, found := variableIn(v, key); found {
 		h.refuse(key, "${NAME}, a variable of the environment", "text without variables")
+	}
+	if tag.Get("untrusted") != markYes {
+		if !h.file || slices.Contains(h.set, key) || key == "extends" { // runs write all keys of their configuration
+			h.refuse(key, "a key that is not for untrusted callers", markWant)
+		}
+		return
 	}
 	text, _ := v.(string)
 	switch {
