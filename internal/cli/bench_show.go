@@ -67,7 +67,7 @@ func anyBelow(origins map[string]string, key, where string) bool {
 // benchConfig is the config of a benchmark with nothing of the user's over it.
 func benchConfig(ctx context.Context, a *app, name string) (*config.Loaded, error) {
 	settings := []config.Setting{{Key: "bench.name", Value: name, Origin: "argument"}}
-	return config.LoadContext(ctx, config.Options{Settings: settings, Dir: a.Dir, Lookup: a.lookup})
+	return config.LoadContext(ctx, config.Options{Settings: settings, Dir: a.Dir, Lookup: a.lookup, Guard: a.guard})
 }
 
 // isJudged reports whether answers of a benchmark are judged by a model, by its default scoring.

@@ -54,7 +54,7 @@ func benchVerify(ctx context.Context, a *app, dir, against string) error {
 	} else if was == nil {
 		return usagef("%s: no benchmark is prepared there; `skillopt bench prepare NAME --out %s` makes it", dir, shellWord(dir))
 	}
-	l, err := config.LoadContext(ctx, config.Options{Path: a.absolute(dir), Dir: a.Dir, Lookup: a.lookup})
+	l, err := config.LoadContext(ctx, config.Options{Path: a.absolute(dir), Dir: a.Dir, Lookup: a.lookup, Guard: a.guard})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
@@ -83,6 +84,7 @@ type app struct {
 	events  string // file of the events, "-" = standard output, "" = none
 
 	lookup func(name string) (string, bool) // reads variables for profiles; nil: those of the process
+	guard  *config.Guard                    // bounds the configurations that commands load, but for profiles; nil: the caller is trusted
 }
 
 func rootCommand(a *app) *cobra.Command {

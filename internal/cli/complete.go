@@ -144,7 +144,7 @@ func (a *app) tasksOf(args []string, what func(task.Task) string) []string {
 	if ran := filepath.Join(a.absolute(path), run.ConfigFile); exists(ran) && exists(filepath.Join(a.absolute(path), run.ManifestFile)) {
 		path = ran
 	}
-	l, err := config.Load(config.Options{Path: path, Dir: a.Dir})
+	l, err := config.Load(config.Options{Path: path, Dir: a.Dir, Guard: a.guard})
 	if err != nil {
 		return nil
 	}

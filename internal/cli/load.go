@@ -57,7 +57,7 @@ func (a *app) loadConfig(path string, sets []string, flags []config.Setting) (*c
 		settings = append(settings, s)
 	}
 	return interruptible(context.Background(), a.Signals, func(ctx context.Context) (*config.Loaded, error) {
-		return config.LoadContext(ctx, config.Options{Path: path, Settings: settings, Dir: a.Dir, Lookup: a.lookup})
+		return config.LoadContext(ctx, config.Options{Path: path, Settings: settings, Dir: a.Dir, Lookup: a.lookup, Guard: a.guard})
 	})
 }
 

@@ -131,7 +131,9 @@ func (a *app) sleepSetupOf(path, named string, sets ...string) (sleepSetup, erro
 	}
 	s := sleepSetup{profile: named, folders: folders, found: path != "", dir: folders.SleepDir(), clouds: a.Clouds}
 	s.places = transcript.Places{Home: folders.Home, OS: folders.OS, Env: folders.Lookup, Given: map[string]string{}}
-	if s.loaded, err = a.loadConfig(path, sets, nil); err != nil {
+	own := *a
+	own.guard = nil // the profile is the user's own, and no caller's
+	if s.loaded, err = own.loadConfig(path, sets, nil); err != nil {
 		return s, err
 	}
 	sleep := s.loaded.Config.Sleep
