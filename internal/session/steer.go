@@ -47,6 +47,7 @@ func InForce(s *Session) config.Limits {
 func takeUp(s *Session) error {
 	st := &steering{desk: steer.NewDesk(s.Run.Dir, s.Now), limits: s.Config.Limits, acted: map[string]bool{}}
 	s.steering = st
+	defer func() { st.limits = s.Loaded.Guard.Cap(st.limits) }()
 	look, err := st.desk.Look()
 	if err == nil {
 		st.opened(look)
@@ -273,6 +274,7 @@ func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (st
 	for name, v := range changed {
 		setLimit(&to, name, v)
 	}
+	to = s.Loaded.Guard.Cap(to)
 	if err := caller.Holds(s.Caller, Ceilings(to)); err != nil {
 		return nil, err
 	}
