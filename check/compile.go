@@ -17,13 +17,61 @@ const maxGroupDepth = 16
 const maxWeight = 1e9
 
 // types lists the check types, for messages.
-func types() []string {
+func types() []string { return append(readers(), runners()...) }
+
+// readers are the types that look at an answer, at what an agent left in its workspace, or ask the
+// judge.
+func readers() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count",
 		"anls", "mcq", "math-equal",
-		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
+		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "llm-rubric", "llm-equivalent",
 	}
+}
+
+// runners are the types that run a program.
+func runners() []string { return []string{"command"} }
+
+// Runs lists the checks among those of a set or a task that run a program, each by its place, such
+// as checks[1].any[0].
+func Runs(specs any) []string {
+	list, ok := specs.([]any)
+	if !ok {
+		list = []any{specs}
+	}
+	return running("checks", list, 0)
+}
+
+func running(path string, specs []any, depth int) []string {
+	var out []string
+	for i, raw := range specs {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if word, ok := raw.(string); ok {
+			raw = map[string]any{"type": word}
+		}
+		m, _ := raw.(map[string]any)
+		if kind, _ := normalKind(m["type"]); slices.Contains(runners(), kind) {
+			out = append(out, at)
+		}
+		for _, group := range []string{"any", "all"} {
+			if members, ok := m[group].([]any); ok && depth < maxGroupDepth { // deeper ones are refused
+				out = append(out, running(join(at, group), members, depth+1)...)
+			}
+		}
+	}
+	return out
+}
+
+// normalKind reads the type of a check as it may be written.
+func normalKind(v any) (kind string, negate bool) {
+	word, _ := v.(string)
+	kind = strings.ReplaceAll(strings.ToLower(word), "_", "-")
+	kind, negate = strings.CutPrefix(kind, "not-")
+	if kind == "git-diff" {
+		kind = "diff" // what it is called elsewhere; Git has no say in it
+	}
+	return kind, negate
 }
 
 // compiler turns specs into nodes.
@@ -121,12 +169,7 @@ func (c *compiler) kindOf(s *spec) (kind string, negate bool) {
 	v, hasType := s.get("type")
 	switch {
 	case hasType && !hasAny && !hasAll:
-		word, _ := v.(string)
-		kind = strings.ReplaceAll(strings.ToLower(word), "_", "-")
-		kind, negate = strings.CutPrefix(kind, "not-")
-		if kind == "git-diff" {
-			kind = "diff" // what it is called elsewhere; Git has no say in it
-		}
+		kind, negate = normalKind(v)
 		if !slices.Contains(types(), kind) {
 			s.fail("type", "unknown check %s%s; known are %s, each also with not-", strings.TrimPrefix(describe(v), "the text "), suggestion(kind, types()), strings.Join(types(), ", "))
 			kind = ""

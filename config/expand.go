@@ -90,8 +90,11 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 			l.tooLong(d, at.key)
 			return ""
 		}
-		if !ok {
-			d.fail(at.key, m+", a variable that is not set", "a variable of the environment or of the .env file next to the config", "export "+name+"=...")
+		if hint := "export " + name + "=..."; !ok {
+			if l.opts.Guard != nil {
+				hint += "; a .env counts if `--trust` of the server has its SHA-256"
+			}
+			d.fail(at.key, m+", a variable that is not set", "a variable of the environment or of the .env file next to the config", hint)
 		}
 		if !at.public {
 			l.secrets = append(l.secrets, secretsIn(v)...)

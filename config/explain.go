@@ -25,6 +25,8 @@ type Explanation struct {
 	Type    string `json:"type"`              // of the value, in words
 	Allowed string `json:"allowed,omitempty"` // of that type; absent: all of it
 	Default string `json:"default"`           // JSON
+
+	Untrusted string `json:"untrusted,omitempty"` // "yes": a tool call or a browser may set it
 }
 
 // Changed reports whether the value differs from the default.
@@ -42,7 +44,7 @@ func (l *Loaded) Explain() []Explanation {
 		if _, set := l.Origins[k.Path]; !set && !hasBelow(l.Origins, k.Path) {
 			origin = "default"
 		}
-		out = append(out, Explanation{Key: k.Path, Value: k.Value, Class: k.Class, Origin: origin, Doc: k.Doc, Type: k.Type, Allowed: k.Allowed, Default: defaults[k.Path]})
+		out = append(out, Explanation{Key: k.Path, Value: k.Value, Class: k.Class, Origin: origin, Doc: k.Doc, Type: k.Type, Allowed: k.Allowed, Default: defaults[k.Path], Untrusted: k.Untrusted})
 	}
 	return out
 }
@@ -54,6 +56,14 @@ func hasBelow(origins map[string]string, key string) bool {
 		}
 	}
 	return false
+}
+
+// Marks are the class and, of a key that a tool call or a browser may set, "untrusted".
+func (e Explanation) Marks() string {
+	if e.Untrusted == "" {
+		return string(e.Class)
+	}
+	return string(e.Class) + " untrusted"
 }
 
 // Find returns the explanations of a key: its own, those of the keys in a block, or that of
@@ -84,7 +94,7 @@ func Find(list []Explanation, key string) (found []Explanation, near string) {
 // WriteExplanations prints one line a key, aligned, with its documentation.
 func WriteExplanations(w io.Writer, list []Explanation) error {
 	for _, e := range list {
-		if _, err := fmt.Fprintf(w, "%-32s %-24s %-12s %s\n%-32s   %s\n", e.Key, e.Value, e.Class, e.Origin, "", e.Doc); err != nil {
+		if _, err := fmt.Fprintf(w, "%-32s %-24s %-22s %s\n%-32s   %s\n", e.Key, e.Value, e.Marks(), e.Origin, "", e.Doc); err != nil {
 			return fmt.Errorf("print explanation: %w", err)
 		}
 	}

@@ -22,14 +22,16 @@ const (
 
 // Key is one leaf of the configuration.
 type Key struct {
-	Path    string
-	Value   string // JSON
-	Class   Class
-	Doc     string
-	File    bool     // the value is a path; its content counts, not its name
-	Type    string   // what its value is, in words
-	Allowed string   // what of that type is allowed, "" if all of it
-	Values  []string // the values that there are, if they are a few names
+	Path  string
+	Value string // JSON
+	Class Class
+	Doc   string
+	File  bool // the value is a path; its content counts, not its name
+
+	Untrusted string   // "yes": a tool call or a browser may set it; docs/trust.md
+	Type      string   // what its value is, in words
+	Allowed   string   // what of that type is allowed, "" if all of it
+	Values    []string // the values that there are, if they are a few names
 }
 
 // Keys lists all leaves in the order of the struct.
@@ -51,7 +53,7 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 			leaves(v.Field(i), key, cl, out)
 			continue
 		}
-		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), Values: namesOf(tag), File: tag.Get("path") != ""})
+		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), Values: namesOf(tag), File: tag.Get("path") != "", Untrusted: tag.Get("untrusted")})
 	}
 }
 

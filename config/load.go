@@ -40,6 +40,7 @@ type Loaded struct {
 	Dir     string            // its directory, else the working directory
 	Origins map[string]string // key -> "config.yaml:12", "--set", ...; absent: default
 	RunDir  string            // run.dir as the files have it, whatever settings say; "" where none was loaded
+	Guard   *Guard            // of the options
 
 	lookup  func(string) (string, bool)
 	secrets []string // what came from ${NAME} and may be one
@@ -56,7 +57,7 @@ func Load(opts Options) (*Loaded, error) { return LoadContext(context.Background
 // result and resolves relative paths. What is wrong with the content comes as
 // *Error, with every problem that was found.
 func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
-	l := &loader{opts: opts, tree: map[string]any{}, origins: map[string]string{}, dirs: map[string]string{}}
+	l := &loader{opts: opts, tree: map[string]any{}, origins: map[string]string{}, dirs: map[string]string{}, trusted: map[string]bool{}}
 	if l.opts.Lookup == nil {
 		l.opts.Lookup = os.LookupEnv
 	}
@@ -73,7 +74,14 @@ func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
 		}
 		l.set(s)
 	}
+	if err := l.refusal(); err != nil { // before a benchmark is opened
+		return nil, err
+	}
 	if err := l.benchLayer(ctx); err != nil {
+		return nil, err
+	}
+	l.mixed()
+	if err := l.refusal(); err != nil {
 		return nil, err
 	}
 	return l.finish(main)
@@ -89,6 +97,8 @@ type loader struct {
 	secrets []string // values of variables
 	read    []string // files
 	runDir  string   // that the files name
+	refused []Problem
+	trusted map[string]bool // files that may say anything, as origins name them; no setting is one
 
 	expanded int  // bytes that variables have represented
 	overlong bool // that was too much, and has been said
@@ -109,13 +119,17 @@ func (l *loader) files(ctx context.Context) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.opts.Dir, path)
 	}
+	if err := l.inside(path); err != nil { // before anything looks at it
+		return "", err
+	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, "config.yaml")
 	}
-	if err := l.readDotenv(ctx, filepath.Join(filepath.Dir(path), ".env")); err != nil {
-		return "", err
+	err := l.file(ctx, path, nil)
+	if err == nil && l.trusted[l.show(path)] {
+		err = l.readDotenv(ctx, filepath.Join(filepath.Dir(path), ".env"))
 	}
-	return path, l.file(ctx, path, nil)
+	return path, err
 }
 
 // file merges what path extends, then path itself.
@@ -125,6 +139,9 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	}
 	if len(seen) == MaxExtends { // links to folders can make a circle of ever new names
 		return problemAt(l.show(path), "", fmt.Sprintf("more than %d files that extend each other", MaxExtends), "fewer, and no circle")
+	}
+	if err := l.inside(path); err != nil {
+		return err
 	}
 	data, err := disk.Read(ctx, path, MaxFile)
 	if ctx.Err() != nil {
@@ -142,14 +159,16 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	if layer["extends"] != nil && !ok {
 		return problemAt(fmt.Sprintf("%s:%d", l.show(path), lines["extends"]), "extends", describe(layer["extends"]), "text, the path of one config file")
 	}
-	if base != "" {
+	fileOfPrices(layer, lines)
+	o := layerOrigin{file: l.show(path), dir: filepath.Dir(path), lines: lines}
+	l.trusted[o.file] = l.hold(layer, o, sumOf(data))
+	if base != "" && l.trusted[o.file] {
 		if err := l.file(ctx, resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
 			return err
 		}
 	}
 	delete(layer, "extends")
-	fileOfPrices(layer, lines)
-	l.merge(l.tree, layer, layerOrigin{file: l.show(path), dir: filepath.Dir(path), lines: lines}, "")
+	l.merge(l.tree, layer, o, "")
 	return nil
 }
 
@@ -236,7 +255,9 @@ func (l *loader) set(s Setting) {
 	}
 	at[parts[len(parts)-1]] = s.Value
 	fileOfPrices(root, nil)
-	l.merge(l.tree, root, layerOrigin{file: s.Origin, dir: l.opts.Dir}, "")
+	o := layerOrigin{file: s.Origin, dir: l.opts.Dir}
+	l.hold(root, o, "")
+	l.merge(l.tree, root, o, "")
 }
 
 // finish expands variables, decodes, validates and resolves paths.
@@ -250,13 +271,16 @@ func (l *loader) finish(main string) (*Loaded, error) {
 	runDir := fmt.Sprint(l.expandText(d, cmp.Or(l.runDir, cfg.Run.Dir), spot{key: "run.dir", holds: reflect.TypeFor[string](), public: true}))
 	d.value(reflect.ValueOf(&cfg).Elem(), "", l.tree)
 	d.ranges(reflect.ValueOf(&cfg).Elem(), "")
-	l.paths(reflect.ValueOf(&cfg).Elem(), "") // before the rules, which read the file of prices
-	d.rules(&cfg)
+	l.paths(d, reflect.ValueOf(&cfg).Elem(), "") // before the rules, which read the file of prices
+	l.bound(d, &cfg, &runDir)
+	if l.opts.Guard == nil || d.err() == nil {
+		d.rules(&cfg)
+	}
 	d.redact(redact.New(l.secrets...))
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	out := &Loaded{Config: cfg, File: main, Files: l.read, Dir: l.opts.Dir, Origins: l.origins, RunDir: runDir, lookup: l.lookup, secrets: l.secrets}
+	out := &Loaded{Config: cfg, File: main, Files: l.read, Dir: l.opts.Dir, Origins: l.origins, RunDir: runDir, Guard: l.opts.Guard, lookup: l.lookup, secrets: l.secrets}
 	if main != "" {
 		out.Dir = filepath.Dir(main)
 	}
@@ -307,25 +331,26 @@ func (l *loader) show(path string) string {
 	return path
 }
 
-// paths makes the values of path keys absolute.
-func (l *loader) paths(v reflect.Value, prefix string) {
+// paths makes the values of path keys absolute. Those that lead out of the roots of a guard are
+// problems of d.
+func (l *loader) paths(d *decoder, v reflect.Value, prefix string) {
 	for i, tag := range keyFields(v.Type()) {
 		key, f := join(prefix, tag.Get("key")), v.Field(i)
 		switch {
 		case f.Kind() == reflect.Struct:
-			l.paths(f, key)
+			l.paths(d, f, key)
 		case tag.Get("path") != "" && f.Kind() == reflect.Map:
-			l.mapOfPaths(f, key)
+			l.mapOfPaths(d, f, key)
 		case tag.Get("path") != "" && f.String() != "":
-			f.SetString(resolve(originOf(l.dirs, key), f.String()))
+			f.SetString(l.path(d, key, f.String()))
 		}
 	}
 }
 
 // mapOfPaths resolves the paths in a mapping, each from where it was written.
-func (l *loader) mapOfPaths(f reflect.Value, key string) {
+func (l *loader) mapOfPaths(d *decoder, f reflect.Value, key string) {
 	for _, k := range f.MapKeys() {
-		path := resolve(originOf(l.dirs, join(key, k.String())), f.MapIndex(k).String())
+		path := l.path(d, join(key, k.String()), f.MapIndex(k).String())
 		f.SetMapIndex(k, reflect.ValueOf(path))
 	}
 }

@@ -26,6 +26,9 @@ func object(t reflect.Type) *jsonschema.Schema {
 	for i, tag := range keyFields(t) {
 		p := schemaOf(t.Field(i).Type, tag)
 		p.Description = tag.Get("doc")
+		if mark := tag.Get("untrusted"); mark != "" {
+			p.Extra = map[string]any{"untrusted": mark}
+		}
 		if sub := tag.Get("short"); sub != "" {
 			p = &jsonschema.Schema{Description: p.Description, AnyOf: []*jsonschema.Schema{{Type: "string"}, p}}
 		}

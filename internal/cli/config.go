@@ -32,7 +32,8 @@ func configExplainCommand(a *app) *cobra.Command {
 		Use:   "explain [KEY] [CONFIG_OR_DIR]",
 		Short: "Show each key's value, class and origin, or all about one key",
 		Long: `Show each key's value, its class and where the value came from. An operational key
-may change when a run is resumed; an identity key is part of what the run is.
+may change when a run is resumed; an identity key is part of what the run is. Keys with
+the mark untrusted may be set by tool calls and browsers.
 
 With KEY, a key or a block of keys, all there is to know of it: what it does, what is
 allowed, the default, and the value in force with the file and line, or the flag, that
@@ -106,7 +107,7 @@ func (a *app) writeExplanations(list []config.Explanation) error {
 	}
 	for _, e := range list {
 		out.page(fmt.Sprintf("%s = %s\n", e.Key, e.Value))
-		out.hang("    ", fmt.Sprintf("%s, %s", e.Origin, e.Class))
+		out.hang("    ", fmt.Sprintf("%s, %s", e.Origin, e.Marks()))
 		out.hang("    ", e.Doc)
 	}
 	return nil
@@ -149,6 +150,9 @@ func writeKeys(out printer, list []config.Explanation) error {
 		}
 		out.hang("  allowed  ", kind)
 		out.hang("  class    ", classes[e.Class])
+		if e.Untrusted != "" {
+			out.hang("  mark     ", "untrusted: a tool call or a browser may set it (docs/trust.md)")
+		}
 	}
 	return nil
 }
