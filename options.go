@@ -239,6 +239,11 @@ func WithReplay(c *Cassette) Option {
 // finished and recorded, no new ones are sent. Cancel the context to stop hard.
 func WithStop(stop <-chan struct{}) Option { return func(o *session.Options) { o.Stop = stop } }
 
+// WithUsed calls used when an operation ends, whether it succeeded or not, with what it has used by
+// itself: nothing of earlier sessions of the run, and what failed attempts may have been charged
+// for as input. A null cost is not known.
+func WithUsed(used func(event.Progress)) Option { return func(o *session.Options) { o.Used = used } }
+
 // WithConfirm is asked once before anything is spent; an error ends the run.
 func WithConfirm(confirm func(result.Plan) error) Option {
 	return func(o *session.Options) { o.Confirm = confirm }

@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -15,6 +16,7 @@ type TaskQuestion struct {
 	Arm    string // current, candidate, seed, best, final, or the arm of a comparison; "": any
 	Sample int    // of several passes this one, from 0; negative: any
 	Prompt bool   // with what the model was sent
+	Blind  bool   // nothing of test tasks
 }
 
 // TaskAnswer is all that a run recorded of a task.
@@ -45,6 +47,9 @@ func Task(ctx context.Context, r *record.Run, dir, path, id string, q TaskQuesti
 	}
 	if len(all) == 0 {
 		return none, missing("run %s has never asked a task %q; `skillopt runs tasks %s` names tasks of it", path, id, path)
+	}
+	if q.Blind && slices.ContainsFunc(all, record.Evaluation.OfTest) {
+		return none, wrong("task", "task %q is one of the test split: of those only scores are shown here", id)
 	}
 	chosen, err := q.chosen(r, all)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
@@ -85,6 +86,8 @@ type app struct {
 
 	lookup func(name string) (string, bool) // reads variables for profiles; nil: those of the process
 	guard  *config.Guard                    // bounds the configurations that commands load, but for profiles; nil: the caller is trusted
+	used   func(event.Progress)             // takes what an operation has used; nil: no one counts
+	hear   event.Sink                       // takes events instead of the view of progress; nil: the view does
 }
 
 func rootCommand(a *app) *cobra.Command {

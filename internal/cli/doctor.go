@@ -91,7 +91,7 @@ func (o *doctorOptions) examine(ctx context.Context, a *app, path string) error 
 		return err
 	}
 	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.Examination, error) {
-		return skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithClouds(a.Clouds), skillopt.WithProofs(skillopt.Proofs{Dir: proofsDir(), Fresh: o.fresh})), nil
+		return skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithClouds(a.Clouds), skillopt.WithUsed(a.used), skillopt.WithProofs(skillopt.Proofs{Dir: proofsDir(), Fresh: o.fresh})), nil
 	})
 	if err != nil {
 		return err

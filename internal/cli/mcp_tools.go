@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,16 +17,23 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
-// A tool is a command whose flags are allow-listed.
+// A tool is a command, as a model may call it.
 type tool struct {
 	name    string
-	command string   // the command that it is, such as runs list
-	args    []mcpArg // what stands for its positional arguments
-	flags   []string // those that a model may give
+	command string   // such as runs list
+	args    []mcpArg // its positional arguments
+	flags   []string // that a model may give
 	paths   []string // of these, those that name files
-	fixed   []string // words that are always there
-	list    string   // the member of its document that is shown in parts
 	note    string   // what the help of the command does not say
+
+	fixed func(args mcp.Args) []string // further words; nil: none
+	keep  []string                     // the members of its document that are shown, such as summary.test; none: all
+	drop  []string                     // those that are not
+	list  string                       // the member that is shown in parts
+	waits bool                         // it takes wait
+
+	// run carries out a call with the words that it amounts to; nil: as any command.
+	run func(ctx context.Context, s *mcpServer, call *mcp.Call, g *config.Guard, words []string) ([]byte, error)
 }
 
 // mcpArg is a positional argument.
@@ -33,20 +41,67 @@ type mcpArg struct {
 	name, description string
 	path              bool
 	needed            bool
-	missing           string // instead of one that is not given
+	number            bool
+	missing           string // instead of one that is not given; newest: the newest run
 }
 
-var (
-	skillArg = mcpArg{name: "skill", description: "the folder of a skill, or its SKILL.md", path: true, needed: true}
-	runsArg  = mcpArg{name: "folder", description: "a folder with runs; default: runs", path: true, missing: "runs"}
-)
+// newest is instead of a run that is not named.
+const newest = "\x00"
 
 // toolTable lists the tools that cost nothing.
 func toolTable() []tool {
+	skillArg := mcpArg{name: "skill", description: "the folder of a skill, or its SKILL.md", path: true, needed: true}
+	configArg := mcpArg{name: "config", description: "a config, or a folder with config.yaml", path: true, needed: true}
+	runArg := mcpArg{name: "run", description: "the folder of a run, such as runs/my-skill-1; default: the newest in the folder runs", path: true, missing: newest}
+	oneRun := mcpArg{name: "run", description: "the folder of a run, such as runs/my-skill-1", path: true, needed: true}
 	return []tool{
 		{name: "skill_lint", command: "skill lint", args: []mcpArg{skillArg}, flags: []string{"strict"}, list: "findings"},
-		{name: "runs_list", command: "runs list", args: []mcpArg{runsArg}, flags: []string{"status", "tag"}, list: "runs"},
+		{name: "tasks_lint", command: "tasks lint", args: []mcpArg{{name: "config", description: "a config, a folder with config.yaml, or a file of tasks", path: true, needed: true}}, list: "findings"},
+		{
+			name: "train_plan", command: "train", args: []mcpArg{configArg}, flags: []string{"set", "limit"},
+			fixed: func(mcp.Args) []string { return []string{"--plan"} },
+			note:  "This tool trains nothing: it says what a training would take in calls, tokens, money and time (train --plan), and sends nothing.",
+		},
+		{
+			name: "runs_list", command: "runs list", flags: []string{"status", "tag"}, list: "runs",
+			args: []mcpArg{{name: "folder", description: "a folder with runs; default: runs", path: true, missing: "runs"}},
+		},
+		{
+			name: "runs_show", command: "runs show", list: "history.steps", drop: []string{"manifest.identity", "manifest.operational"},
+			args: []mcpArg{runArg, {name: "step", description: "the number of a step: all that it proposed and decided", number: true}},
+		},
+		{
+			name: "runs_failures", command: "runs tasks", flags: []string{"step", "type", "prompt"}, list: "failing",
+			args: []mcpArg{runArg, {name: "task", description: "the id of a task: all that was asked and answered of this one"}},
+			fixed: func(args mcp.Args) []string {
+				if _, one := argument(args["task"]); one {
+					return nil
+				}
+				return []string{"--failing"}
+			},
+			note: "This tool lists the tasks that fail on the selection split, or shows one. Of test tasks it shows nothing.",
+		},
+		{
+			name: "runs_diff", command: "runs diff", flags: []string{"from", "to"}, list: "diff",
+			args: []mcpArg{oneRun, {name: "other", description: "another run", path: true}},
+		},
+		{name: "runs_blame", command: "runs blame", args: []mcpArg{runArg}, flags: []string{"at", "line", "file"}, list: "lines"},
+		{
+			name: "runs_certificate", command: "runs show", args: []mcpArg{runArg},
+			keep: []string{"run_dir", "manifest.status", "score", "change", "summary.certificate", "summary.test", "summary.simulated", "summary.exploratory", "comparison.look", "comparison.verdict"},
+			note: "This tool shows of that how sure the result is: the certificate, which compares the best skill with the seed skill on test tasks that training has not read. null: there is none.",
+		},
+		{name: "sleep_status", command: "sleep status", run: runSleepTool, keep: []string{"kept", "keep", "last_read", "next_night", "week", "warnings"}},
+		{
+			name: "sleep_show", command: "sleep show", flags: []string{"why"}, args: []mcpArg{nightArgument()}, run: runSleepTool, drop: []string{"texts", "diffs.diff"},
+			note: "sleep_diff shows the texts.",
+		},
+		{name: "sleep_diff", command: "sleep show", args: []mcpArg{nightArgument()}, run: runSleepTool, keep: []string{"id", "project", "diffs"}, list: "diffs"},
 	}
+}
+
+func nightArgument() mcpArg {
+	return mcpArg{name: "night", description: "the name of a night; default: the last one"}
 }
 
 // tools makes tools of commands.
@@ -54,6 +109,12 @@ func (s *mcpServer) tools() []mcp.Tool {
 	var out []mcp.Tool
 	for _, t := range toolTable() {
 		out = append(out, t.build(s))
+	}
+	out = append(out, s.adoptTool())
+	for _, t := range s.paidTools() {
+		b := t.build(s)
+		b.Writes = true
+		out = append(out, b)
 	}
 	return out
 }
@@ -66,17 +127,25 @@ func (t tool) build(s *mcpServer) mcp.Tool {
 	}
 	out := mcp.Tool{Name: t.name, Title: c.Short, Description: describeTool(c, t.note)}
 	for _, a := range t.args {
-		out.Params = append(out.Params, mcp.Param{Name: a.name, Description: a.description, Type: mcp.Text, Required: a.needed})
+		p := mcp.Param{Name: a.name, Description: a.description, Type: mcp.Text, Required: a.needed}
+		if a.number {
+			p.Type = mcp.Integer
+		}
+		out.Params = append(out.Params, p)
 	}
 	for _, name := range t.flags {
 		out.Params = append(out.Params, flagParam(c.Flags().Lookup(name)))
 	}
 	if t.list != "" {
+		what := t.list[strings.LastIndexByte(t.list, '.')+1:]
 		out.Params = append(out.Params,
-			mcp.Param{Name: "after", Description: "leave out so many of " + t.list, Type: mcp.Integer},
-			mcp.Param{Name: "limit", Description: "show at most so many of " + t.list + "; default: what fits", Type: mcp.Integer})
+			mcp.Param{Name: "after", Description: "leave out so many of " + what + ", from the first", Type: mcp.Integer},
+			mcp.Param{Name: "limit", Description: "show at most so many of " + what + "; default: as many as fit", Type: mcp.Integer})
 	}
-	out.Run = func(ctx context.Context, call *mcp.Call) (string, error) { return t.run(ctx, s, call) }
+	if t.waits {
+		out.Params = append(out.Params, mcp.Param{Name: "wait", Description: "seconds that the call waits for the end before it says how far the training is, 0 to 600; default: 45", Type: mcp.Integer})
+	}
+	out.Run = func(ctx context.Context, call *mcp.Call) (string, error) { return t.call(ctx, s, call) }
 	return out
 }
 
@@ -97,23 +166,18 @@ func flagParam(f *pflag.Flag) mcp.Param {
 // maxDescription is the length of what is said of a tool, in bytes.
 const maxDescription = 1500
 
-// terminalOnly is what help says of terminals and other flags.
-var terminalOnly = pattern.New(`(?s)Exit code.*$`)
+// exitCodes are the paragraphs of help about exit codes.
+var exitCodes = pattern.New(`(?s)Exit codes?\b.*$`)
 
-// describeTool returns what the help of a command says to a model.
+// describeTool returns what the help of a command says to a model: the paragraphs that fit.
 func describeTool(c *cobra.Command, note string) string {
-	long := strings.TrimSpace(terminalOnly.ReplaceAllString(c.Long, ""))
-	var kept []string
-	size := 0
-	for _, p := range strings.Split(long, "\n\n") {
-		if size += len(p); size > maxDescription {
+	text := c.Short + "."
+	for p := range strings.SplitSeq(strings.TrimSpace(exitCodes.ReplaceAllString(c.Long, "")), "\n\n") {
+		if p = strings.Join(strings.Fields(p), " "); len(text)+len(p)+len(note) > maxDescription {
 			break
+		} else if p != "" {
+			text += "\n\n" + p
 		}
-		kept = append(kept, p)
-	}
-	text := strings.Join(kept, "\n\n")
-	if text == "" {
-		text = c.Short + "."
 	}
 	if note != "" {
 		text += "\n\n" + note
@@ -121,8 +185,8 @@ func describeTool(c *cobra.Command, note string) string {
 	return text
 }
 
-// run carries out a call.
-func (t tool) run(ctx context.Context, s *mcpServer, call *mcp.Call) (string, error) {
+// call carries out a call.
+func (t tool) call(ctx context.Context, s *mcpServer, call *mcp.Call) (string, error) {
 	g, err := s.guard(ctx, call.Peer)
 	if err != nil {
 		return "", err
@@ -131,23 +195,78 @@ func (t tool) run(ctx context.Context, s *mcpServer, call *mcp.Call) (string, er
 	if err != nil {
 		return "", err
 	}
-	doc, err := s.carryOut(ctx, g, make(chan os.Signal), words...)
+	run := t.run
+	if run == nil {
+		run = runFree
+	}
+	doc, err := run(ctx, s, call, g, words)
 	if len(doc) == 0 {
 		return "", err
 	}
-	return t.page(call.Args).Shorten(doc), err
+	after, _ := call.Args["after"].(int)
+	limit, _ := call.Args["limit"].(int)
+	if slices.Contains(t.flags, "limit") { // it is one of the command's
+		limit = 0
+	}
+	return mcp.Page{List: t.list, After: max(0, after), Limit: max(0, limit)}.Shorten(t.choose(doc)), err
 }
 
-func (t tool) page(args mcp.Args) mcp.Page {
-	after, _ := args["after"].(int)
-	limit, _ := args["limit"].(int)
-	return mcp.Page{List: t.list, After: max(0, after), Limit: max(0, limit)}
+// runFree carries out a command that costs nothing.
+func runFree(ctx context.Context, s *mcpServer, _ *mcp.Call, g *config.Guard, words []string) ([]byte, error) {
+	return s.carryOut(ctx, sub{guard: g}, words...)
+}
+
+// choose returns a document with the members that the tool shows.
+func (t tool) choose(doc []byte) []byte {
+	var all map[string]any
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	if len(t.keep)+len(t.drop) == 0 || d.Decode(&all) != nil {
+		return doc
+	}
+	out := all
+	if len(t.keep) > 0 {
+		out = map[string]any{}
+	}
+	for _, path := range t.keep {
+		at, name, _ := strings.Cut(path, ".")
+		if name == "" {
+			out[at] = all[at]
+		} else if inner, ok := all[at].(map[string]any); ok {
+			out[name] = inner[name]
+		}
+	}
+	for _, path := range t.drop {
+		at, name, _ := strings.Cut(path, ".")
+		if name == "" {
+			delete(out, at)
+		}
+		list, many := out[at].([]any)
+		if !many {
+			list = []any{out[at]}
+		}
+		for _, item := range list {
+			if m, ok := item.(map[string]any); ok {
+				delete(m, name)
+			}
+		}
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		return doc
+	}
+	return data
 }
 
 // words makes a command line.
 func (t tool) words(g *config.Guard, args mcp.Args) ([]string, error) {
+	if _, err := insideRoots(g, "runs"); err != nil { // which is looked into where no run is named
+		return nil, err
+	}
 	words := append(strings.Fields(t.command), "--json")
-	words = append(words, t.fixed...)
+	if t.fixed != nil {
+		words = append(words, t.fixed(args)...)
+	}
 	for _, name := range t.flags {
 		values, err := t.values(g, name, args[strings.ReplaceAll(name, "-", "_")])
 		if err != nil {
@@ -160,9 +279,16 @@ func (t tool) words(g *config.Guard, args mcp.Args) ([]string, error) {
 	words = append(words, "--")
 	for _, a := range t.args {
 		v, there := argument(args[a.name])
+		if !there && a.missing == "" {
+			continue
+		}
 		if !there {
-			if v = a.missing; v == "" {
-				break
+			v = a.missing
+		}
+		if v == newest {
+			var err error
+			if v, err = newestRun(g); err != nil {
+				return nil, err
 			}
 		}
 		if a.path {
@@ -177,21 +303,28 @@ func (t tool) words(g *config.Guard, args mcp.Args) ([]string, error) {
 	return words, nil
 }
 
+// newestRun is the newest run in the folder runs.
+func newestRun(g *config.Guard) (string, error) {
+	return runOrNewest(&app{Streams: Streams{Dir: g.Roots[0]}}, nil)
+}
+
 // values are those of a flag as words.
 func (t tool) values(g *config.Guard, name string, given any) ([]string, error) {
 	list, many := given.([]string)
 	if one, ok := argument(given); ok && !many {
 		list = []string{one}
 	}
-	if !slices.Contains(t.paths, name) {
-		return list, nil
-	}
 	for i, v := range list {
-		full, err := insideRoots(g, v)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		switch {
+		case name == "set" && (strings.HasPrefix(v, "tasks") || strings.HasPrefix(v, "split")):
+			return nil, usagef("set %s: which tasks there are, and which are kept for the test, is said by the config alone", v)
+		case slices.Contains(t.paths, name):
+			full, err := insideRoots(g, v)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			list[i] = full
 		}
-		list[i] = full
 	}
 	return list, nil
 }

@@ -330,7 +330,11 @@ func (p *progress) remaining() (time.Duration, bool) {
 func (a *app) eventSinks() (event.Sink, func() error, error) {
 	view := newProgress(a.Streams)
 	view.path = a.relative
-	return a.eventsTo(view.handle, view.end)
+	show := view.handle
+	if a.hear != nil {
+		show = a.hear
+	}
+	return a.eventsTo(show, view.end)
 }
 
 // eventsTo returns a sink that shows events and writes them where --events says, and a function

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -122,12 +123,15 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 	if err != nil {
 		return err
 	}
-	all, err := new(record.Index).Rows(ctx, a.absolute(dir))
+	all, err := (&record.Index{NoFile: a.guard != nil}).Rows(ctx, a.absolute(dir))
 	if err != nil {
 		return err
 	}
 	rows := make([]listRow, 0, len(all))
 	for _, r := range all {
+		if a.guard != nil {
+			r.Reason = ask.Unquoted(r.Reason)
+		}
 		if o.lets(statuses, r) {
 			rows = append(rows, rowOf(r))
 		}

@@ -44,7 +44,9 @@ func printRun(a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	v = shareable(v)
+	if v = shareable(v); a.guard != nil {
+		v = ask.HideTest(v)
+	}
 	if a.json {
 		return printAnswer(a.Out, v)
 	}

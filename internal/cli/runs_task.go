@@ -17,7 +17,7 @@ import (
 
 // one shows the evaluations of a task.
 func (o *runsTasksOptions) one(ctx context.Context, a *app, path, id string, r *record.Run) error {
-	answer, err := ask.Task(ctx, r, a.absolute(path), path, id, ask.TaskQuestion{Step: o.step, Sample: -1, Prompt: o.prompt})
+	answer, err := ask.Task(ctx, r, a.absolute(path), path, id, ask.TaskQuestion{Step: o.step, Sample: -1, Prompt: o.prompt, Blind: a.guard != nil})
 	if err != nil {
 		return asFlag(err)
 	}

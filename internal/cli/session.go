@@ -73,7 +73,7 @@ func (a *app) session(ctx context.Context, l *config.Loaded, o sessionOptions) (
 	}
 	ctx, stop, release := a.interrupts(ctx)
 	opts = append(answers, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version), skillopt.WithClouds(a.Clouds),
-		skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
+		skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir), skillopt.WithUsed(a.used))
 	if o.acceptSeed {
 		opts = append(opts, skillopt.WithAcceptedSeed())
 	}

@@ -54,6 +54,9 @@ Alone, skillopt sleep shows the last night on one screen.`,
 		if at.project != "" && slices.Contains([]string{"blame", "demo", "doctor", "forget"}, cmd.Name()) {
 			return usagef("%s takes no --project; `%s --help` shows examples", cmd.CommandPath(), cmd.CommandPath())
 		}
+		if a.guard != nil && cmd.Name() != "adopt" {
+			return nil // who may only look changes nothing
+		}
 		return recoverAdoptions(cmd.Context(), a, *at)
 	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {

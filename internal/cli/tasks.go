@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -65,6 +66,11 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if a.guard != nil {
+		for i, w := range report.Warnings {
+			report.Warnings[i] = ask.Unquoted(w)
+		}
 	}
 	if a.json {
 		for i := range report.Tables {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -227,7 +228,9 @@ func printSummary(ctx context.Context, a *app, s *result.Summary) error {
 	if s == nil {
 		return nil
 	}
-	s = shareable(s)
+	if s = shareable(s); a.guard != nil {
+		s = ask.HideTestOf(s)
+	}
 	if a.json {
 		return printJSON(a.Out, s)
 	}

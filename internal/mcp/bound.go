@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -26,7 +27,7 @@ func cutText(text string, most int) string {
 
 // Page is the part of a document that an answer has.
 type Page struct {
-	List         string // the member that is shown in parts: a list, or a text by its lines; "": none
+	List         string // the member that is shown in parts, such as history.steps: a list, or a text by its lines; "": none
 	After, Limit int    // items that are left out before, and how many are shown; 0: as many as fit
 }
 
@@ -75,14 +76,14 @@ func (p Page) cut(doc []byte, items, text int) string {
 	}
 	top, ok := v.(map[string]any)
 	if !ok {
-		top = map[string]any{"list": v}
+		top = map[string]any{cmp.Or(p.List, "list"): v}
 	}
 	var notes []string
 	if note := p.cutList(top, items); note != "" {
 		notes = append(notes, note)
 	}
-	c := cutter{text: text, items: items, keep: p.List}
-	c.object(top)
+	c := cutter{text: text, items: items}
+	c.value(top)
 	if c.texts > 0 {
 		notes = append(notes, fmt.Sprintf("the middle of %s longer than %d bytes", wording.Plural(c.texts, "text", "texts"), text))
 	}
@@ -101,19 +102,26 @@ func (p Page) cut(doc []byte, items, text int) string {
 
 // cutList cuts the list that is shown in parts, and says what is left out.
 func (p Page) cutList(top map[string]any, items int) string {
+	path := strings.Split(p.List, ".")
+	name := path[len(path)-1]
+	for _, member := range path[:len(path)-1] {
+		if top, _ = top[member].(map[string]any); top == nil {
+			return ""
+		}
+	}
 	var n, from, to int
 	window := func(length int) {
 		n, from = length, min(p.After, length)
 		to = min(from+items, n)
 	}
-	switch list := top[p.List].(type) {
+	switch list := top[name].(type) {
 	case []any:
 		window(len(list))
-		top[p.List] = list[from:to]
+		top[name] = list[from:to]
 	case string:
 		lines := strings.SplitAfter(list, "\n")
 		window(len(lines))
-		top[p.List] = strings.Join(lines[from:to], "")
+		top[name] = strings.Join(lines[from:to], "")
 	}
 	switch {
 	case to < n:
@@ -127,20 +135,7 @@ func (p Page) cutList(top map[string]any, items int) string {
 // cutter shortens texts and lists inside a document.
 type cutter struct {
 	text, items  int
-	keep         string // the member of the top that is cut already
-	texts, lists int    // that were cut
-}
-
-func (c *cutter) object(top map[string]any) {
-	for k, v := range top {
-		if list, ok := v.([]any); ok && k == c.keep {
-			for i := range list {
-				list[i] = c.value(list[i])
-			}
-			continue
-		}
-		top[k] = c.value(v)
-	}
+	texts, lists int // that were cut
 }
 
 func (c *cutter) value(v any) any {

@@ -117,7 +117,7 @@ func (d Documents) add(server *sdk.Server) {
 				return next(ctx, method, r)
 			}
 			list, err := d.List(ctx, &Peer{session})
-			out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+			out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: sdk.Cacheable{CacheScope: "private"}}
 			for _, f := range list {
 				out.Resources = append(out.Resources, &sdk.Resource{URI: f.URI, Name: f.Name, Description: f.Description, MIMEType: f.Type})
 			}

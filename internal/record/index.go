@@ -36,6 +36,8 @@ const maxIndex = 16 << 20
 // Index lists runs, and knows those again that have not changed. The zero value is ready to
 // use. Its methods may be called concurrently.
 type Index struct {
+	NoFile bool // nothing is kept in the folders
+
 	mu       sync.Mutex
 	folders  map[string]*folderIndex
 	watchers map[string]*counting // of runs at work or without a result, so that a look counts what is new alone
@@ -152,6 +154,9 @@ func (x *Index) keep(folder string, known, now map[string]kept) {
 	defer x.mu.Unlock()
 	f := &folderIndex{Format: indexFormat, Runs: now}
 	x.folders[folder] = f
+	if x.NoFile {
+		return
+	}
 	path := filepath.Join(folder, IndexFile)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return // it is no file of ours

@@ -17,6 +17,25 @@ func (s *Session) Usage() event.Progress {
 	return event.Progress{Calls: sum.Calls, Input: used.Input, Output: used.Output, Cost: cost(sum, s.Simulated())}
 }
 
+// reportUse reports what was used since the session was connected, once.
+func (s *Session) reportUse() {
+	if s.Used == nil || s.Caller == nil || s.counted {
+		return
+	}
+	s.counted = true
+	_ = s.Caller.Settle() // as in Account
+	sum, used := s.Caller.Stats().Sum, s.Usage()
+	before := s.usedBefore.Tokens()
+	failed := func(t caller.StageStats) int64 { return t.Failed.Usage.Input + t.Failed.Usage.Output }
+	used.Calls -= s.usedBefore.Calls
+	used.Input += failed(sum) - failed(s.usedBefore) - before.Input
+	used.Output -= before.Output
+	if usd, all := s.usedBefore.USD(); used.Cost != nil && all {
+		*used.Cost -= usd
+	}
+	s.Used(used)
+}
+
 // Account returns what the run used, over all its sessions, and the same by stage and
 // role. WallS is that of this session, from Connect on.
 func (s *Session) Account() (result.Usage, []result.Stage) {

@@ -73,6 +73,7 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	if s.Caller, err = caller.New(o); err != nil {
 		return Unheld(err)
 	}
+	s.usedBefore = s.Caller.Stats().Sum
 	follow()
 	return nil
 }

@@ -51,6 +51,7 @@ type Options struct {
 	// The program around.
 	Events event.Sink
 	Planning
+	Used    func(event.Progress) // takes what the operation has used, when it ends; nil: no one counts
 	Stop    <-chan struct{}
 	Loaded  *config.Loaded
 	Version string

@@ -69,8 +69,12 @@ type Session struct {
 	docs       *corpus.Corpus          // the documents of acts; nil: it has none
 	closers    []func() error
 	borrowed   bool // run and models belong to another session
-	announced  bool // the record says who is asked: it may answer other runs
-	unindexed  bool // the index of answers cannot be used
+	counted    bool // what was used is reported
+
+	usedBefore caller.StageStats // what the record held at the beginning
+
+	announced bool // the record says who is asked: it may answer other runs
+	unindexed bool // the index of answers cannot be used
 }
 
 // noticed is what a session has found out on its way.
@@ -238,6 +242,7 @@ func (s *Session) AsRecorded(r *run.Run) *Session {
 // and does nothing then.
 func (s *Session) Close() error {
 	s.unwire()
+	s.reportUse()
 	if s.borrowed {
 		return nil
 	}

@@ -100,6 +100,7 @@ func Examine(ctx context.Context, cfg config.Config, o session.Options) result.E
 type examiner struct {
 	session *session.Session
 	rows    []result.Finding
+	calls   int64 // of probes
 }
 
 // edition says what this build leaves out.
@@ -230,6 +231,7 @@ func (e *examiner) reachable(ctx context.Context, role string) (detail string, a
 
 // probe asks a server of the model of a role for one short answer.
 func (e *examiner) probe(ctx context.Context, role string, one wiring.Server) (string, error) {
+	one.Client = metered{one.Client, e}
 	answered, err := e.ask(ctx, role, one.Client)
 	if err != nil {
 		return "", &probeError{endpoint: one.Name, err: err}

@@ -187,6 +187,7 @@ func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajecto
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	w := s.AsRecorded(r)
+	w.Config.Limits.Calls = e.left()
 	defer func() { err = errors.Join(err, w.Close()) }()
 	if err := w.Connect(ctx); err != nil {
 		return nil, asked, err
