@@ -105,6 +105,7 @@ type adapter struct {
 	starts    []string            // files of a workspace by which it starts programs, which no setting prevents
 	exitZero  bool                // its events do not say that it ended well, its exit code does
 	shell     shell               // how it runs commands
+	plugins   Plugins
 	launch    func(l *launch) error
 	reader    func() reader
 }

@@ -1,0 +1,37 @@
+package agent
+
+// Plugins says where an agent keeps what its user adds to it. Folders are slash-separated.
+type Plugins struct {
+	User     Place  // below the user's home folder
+	Variable string // of the environment: if it is set, User.Folder is Below in the folder that it names
+	Below    string
+	Project  Place // below a project; the zero value: the agent reads no plugin there
+}
+
+// Place is one folder with plugins. An agent that takes a plugin as a folder has Own, another one
+// reads skills, and MCP servers from a file of settings.
+type Place struct {
+	Folder   string // of the agent's settings
+	Own      string // of our plugin, below Folder
+	Settings string // file below Folder, JSON with mcpServers or TOML with mcp_servers
+}
+
+// PluginPlaces returns where the agent of that name keeps plugins. ok is false for one that has none.
+func PluginPlaces(name string) (p Plugins, ok bool) {
+	for _, a := range adapters() {
+		if a.name == name {
+			return a.plugins, a.plugins.User.Folder != ""
+		}
+	}
+	return p, false
+}
+
+// Tested returns the version that the adapter of that name was measured with, "" if with none.
+func Tested(name string) string {
+	for _, a := range adapters() {
+		if a.name == name {
+			return a.tested
+		}
+	}
+	return ""
+}
