@@ -28,6 +28,7 @@ const Model = "scripted"
 type Host struct {
 	Name    string // of the agent: claude, codex, copilot, gemini, opencode, pi, qwen
 	Program string
+	Path    string // a folder of further programs
 	Home    string // a folder of its own
 	Project string // where the user is
 	URL     string // of the gateway, without /v1
@@ -91,7 +92,7 @@ func (h Host) write(t *testing.T, name string, v any) {
 
 // Environ returns what the programs of the user see.
 func (h Host) Environ() []string {
-	path := filepath.Dir(h.Program) + string(os.PathListSeparator) + os.Getenv("PATH")
+	path := strings.Join([]string{h.Path, filepath.Dir(h.Program), os.Getenv("PATH")}, string(os.PathListSeparator))
 	return []string{
 		"PATH=" + path, "HOME=" + h.Home, "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "TZ=UTC", "TMPDIR=" + os.TempDir(),
 	}
