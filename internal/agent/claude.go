@@ -17,8 +17,9 @@ func claude() adapter {
 		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true, Tools: true},
 		state:     []string{".claude", ".claude.json"},
 		reads:     []string{"CLAUDE.md", ".claude/CLAUDE.md"},
-		launch:    launchClaude,
-		reader:    func() reader { return &claudeReader{seen: map[string]trajectory.Usage{}} },
+		clients:   []string{"claude-code"}, vendor: []string{"api.anthropic.com"},
+		launch: launchClaude,
+		reader: func() reader { return &claudeReader{seen: map[string]trajectory.Usage{}} },
 	}
 }
 

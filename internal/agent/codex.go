@@ -21,8 +21,9 @@ func codex() adapter {
 		reads:     []string{"AGENTS.md", "AGENTS.override.md"},
 		hidden:    map[string][]string{"AGENTS.md": {"AGENTS.override.md"}},
 		shows:     []string{".codex/AGENTS.md", ".codex/AGENTS.override.md", ".codex/skills", ".agents/skills"},
-		launch:    launchCodex,
-		reader:    func() reader { return &codexReader{} },
+		clients:   []string{"codex-mcp-client"}, vendor: []string{"api.openai.com", "chatgpt.com"},
+		launch: launchCodex,
+		reader: func() reader { return &codexReader{} },
 	}
 }
 

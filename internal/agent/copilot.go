@@ -15,8 +15,9 @@ func copilot() adapter {
 		abilities: Abilities{Wire: WireChat, Skills: true, Chat: true, Tools: true},
 		state:     []string{".copilot", ".cache/copilot"},
 		reads:     []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
-		launch:    launchCopilot,
-		reader:    func() reader { return &copilotReader{} },
+		clients:   []string{"github-copilot", "copilot"}, vendor: []string{"api.githubcopilot.com", "models.github.ai"},
+		launch: launchCopilot,
+		reader: func() reader { return &copilotReader{} },
 	}
 }
 

@@ -17,8 +17,9 @@ func gemini() adapter {
 		state:     []string{".gemini"},
 		reads:     []string{"GEMINI.md"},
 		starts:    []string{".gemini/settings.json"}, // no setting of ours is stronger
-		launch:    launchGemini,
-		reader:    func() reader { return &geminiReader{} },
+		clients:   []string{"gemini-cli-mcp-client"}, vendor: []string{"generativelanguage.googleapis.com"},
+		launch: launchGemini,
+		reader: func() reader { return &geminiReader{} },
 	}
 }
 

@@ -18,8 +18,9 @@ func qwen() adapter {
 		reads:     []string{"AGENTS.md", "QWEN.md"},
 		shows:     []string{".qwen/QWEN.md", ".qwen/AGENTS.md", ".qwen/skills", ".agents/skills"},
 		shell:     shell{tool: "run_shell_command", unstarted: []string{"forkpty(3) failed"}},
-		launch:    launchQwen,
-		reader:    func() reader { return &qwenReader{} },
+		clients:   []string{"qwen-cli-mcp-client"}, vendor: []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"},
+		launch: launchQwen,
+		reader: func() reader { return &qwenReader{} },
 	}
 }
 
