@@ -103,6 +103,8 @@ type adapter struct {
 	hidden    map[string][]string // by document: those next to which it does not read it
 	shows     []string            // documents and folders of skills, below the user's home, that it shows its model with a login
 	starts    []string            // files of a workspace by which it starts programs, which no setting prevents
+	clients   []string            // what it calls itself to servers of tools, or begins with
+	vendor    []string            // hosts of its vendor's models
 	exitZero  bool                // its events do not say that it ended well, its exit code does
 	shell     shell               // how it runs commands
 	plugins   Plugins
@@ -122,6 +124,18 @@ type need struct {
 	program string
 	why     string
 	help    string // how to install it
+}
+
+// Vendor returns the agent that calls itself so to servers of tools, and the hosts that its vendor's models have; "" for
+// one that is not known. Where its user has set another address for models, or another provider, it is not the vendor
+// that reads what a tool says: nothing tells.
+func Vendor(client string) (name string, hosts []string) {
+	for _, a := range adapters() {
+		if slices.ContainsFunc(a.clients, func(c string) bool { return strings.HasPrefix(client, c) }) {
+			return a.name, slices.Clone(a.vendor)
+		}
+	}
+	return "", nil
 }
 
 // Names returns the names of all agents, sorted.

@@ -17,6 +17,7 @@ func claude() adapter {
 		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true, Tools: true},
 		state:     []string{".claude", ".claude.json"},
 		reads:     []string{"CLAUDE.md", ".claude/CLAUDE.md"},
+		clients:   []string{"claude-code"}, vendor: []string{"api.anthropic.com"},
 		plugins: Plugins{
 			User: Place{Folder: ".claude", Own: "skills/skillopt"}, Variable: "CLAUDE_CONFIG_DIR",
 			Project: Place{Folder: ".claude", Own: "skills/skillopt"},

@@ -24,6 +24,7 @@ func opencode() adapter {
 			program: "rg", help: "install ripgrep: apt-get install ripgrep, dnf install ripgrep, brew install ripgrep, or a release of github.com/BurntSushi/ripgrep",
 			why: "opencode needs ripgrep to load skills and to look for files, and cannot fetch it where it works",
 		}},
+		clients: []string{"opencode"}, vendor: []string{"opencode.ai"},
 		plugins: Plugins{
 			User: Place{Folder: ".config/opencode", Own: "skillopt"}, Variable: "XDG_CONFIG_HOME", Below: "opencode",
 			Project: Place{Folder: ".opencode", Own: "skillopt"},

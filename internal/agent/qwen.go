@@ -18,6 +18,7 @@ func qwen() adapter {
 		reads:     []string{"AGENTS.md", "QWEN.md"},
 		shows:     []string{".qwen/QWEN.md", ".qwen/AGENTS.md", ".qwen/skills", ".agents/skills"},
 		shell:     shell{tool: "run_shell_command", unstarted: []string{"forkpty(3) failed"}},
+		clients:   []string{"qwen-cli-mcp-client"}, vendor: []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"},
 		plugins: Plugins{
 			User: Place{Folder: ".qwen", Own: "extensions/skillopt"}, Variable: "QWEN_HOME",
 			Project: Place{Folder: ".qwen", Settings: "settings.json"},

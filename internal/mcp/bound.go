@@ -124,6 +124,8 @@ func (p Page) cutList(top map[string]any, items int) string {
 		top[name] = strings.Join(lines[from:to], "")
 	}
 	switch {
+	case from == n && n > 0:
+		return fmt.Sprintf("%s: there are %d", p.List, n)
 	case to < n:
 		return fmt.Sprintf("%s: %d to %d of %d are shown, after=%d shows the next", p.List, from+1, to, n, to)
 	case from > 0:
