@@ -113,3 +113,7 @@ func writeTree(t *testing.T, dir string, files map[string]string) {
 		writeFile(t, path, text)
 	}
 }
+
+func params(name string, args map[string]any) *sdk.CallToolParams {
+	return &sdk.CallToolParams{Name: name, Arguments: args}
+}
