@@ -10,34 +10,43 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/steer"
 )
 
-// Trainings end at the ceilings of the host, each and all together, whatever a call says.
+// Trainings end at the ceilings of the host, each and all together, whatever calls and the folders of runs say.
 func TestMCPCeilings(t *testing.T) {
 	for _, tt := range []struct {
-		allow string
-		most  int
-		first string // what the first training says
+		allow         string
+		least, most   int // requests
+		tokens        int64
+		first, second string // what the first training says, and those later
 	}{
-		{"calls=30", 30, "limits.calls"},
-		{"tokens=500,calls=1000", 200, "limits.tokens"},
-		{"usd=5", 0, "limits.usd"}, // no price is known
+		{"calls=20", 0, 0, 0, "limits.calls: found 20, which allows no step", "limits.calls"},
+		{"calls=90", 54, 90, 1e9, `"status":"completed"`, "limits.calls: found 9, which"},
+		{"tokens=20000,calls=1000", 40, 1000, 20500, "", "have used up tokens=20000"}, // this server says that a call took more than it can have
+		{"usd=5", 0, 0, 0, "no price for models.target", "no price for models.target"},
 	} {
 		t.Run(tt.allow, func(t *testing.T) {
 			dir, flags, model := newPlantedProject(t)
 			s := connectMCP(t, dir, "claude-code", nil, append(flags, "--allow-train", tt.allow)...)
-			for n := range 4 {
-				args := map[string]any{"config": "project", "again": n > 1, "set": []string{fmt.Sprintf("train.seed=%d", n/2), "limits.calls=100000", "limits.tokens=null"}}
-				text, failed := callMCP(t, s, "train", args)
-				if want := tt.first; !failed || n == 0 && !strings.Contains(text, want) {
-					t.Errorf("training %d: %s", n, text)
+			last := ""
+			for n := range 5 {
+				set := []string{"limits.calls=100000", "limits.tokens=1000000", "models.target.max_tokens=20", "models.optimizer.max_tokens=100"}
+				last, _ = callMCP(t, s, "train", map[string]any{"config": "project", "again": true, "set": append(set, fmt.Sprintf("train.seed=%d", n))})
+				if n == 0 && !strings.Contains(last, tt.first) {
+					t.Errorf("the first training: %s", last)
 				}
-				runs, _ := filepath.Glob(filepath.Join(dir, "runs", "project-*"))
+				runs, err := filepath.Glob(filepath.Join(dir, "runs", "project-*"))
+				must(t, err)
 				for _, run := range runs {
 					many := 1e6
-					_, _ = steer.Put(run, steer.Limit, steer.Limits{steer.Calls: &many}, "a model", time.Now())
+					_, _ = steer.Put(run, steer.Limit, steer.Limits{steer.Calls: &many, steer.Tokens: &many}, "a model", time.Now()) // a run that has ended takes none
+					callMCP(t, s, "resume", map[string]any{"config": "project", "run": run})
 				}
 			}
-			if requests, _, _, _ := model.Count(); requests > tt.most {
-				t.Errorf("%d requests, allowed are %d", requests, tt.most)
+			if !strings.Contains(last, tt.second) {
+				t.Errorf("the last training: %s", last)
+			}
+			requests, _, used, _ := model.Count()
+			if sum := used.Input + used.Output; requests < tt.least || requests > tt.most || sum > tt.tokens {
+				t.Errorf("%d requests, allowed are %d to %d; %d tokens, allowed are %d", requests, tt.least, tt.most, sum, tt.tokens)
 			}
 		})
 	}
