@@ -19,9 +19,12 @@ const planted = "PLANTED"
 
 // newPlantedProject is a folder with a config, whose model is a server, and tasks; those of the test split hold a mark
 // in each of their fields. bad has tasks each of which is wrong.
-func newPlantedProject(t *testing.T) (dir string, trust []string, model *fakemodel.Server) {
+func newPlantedProject(t *testing.T, before ...func()) (dir string, trust []string, model *fakemodel.Server) {
 	t.Helper()
 	model = fakemodel.New(func(r *fakemodel.Request) {
+		for _, f := range before {
+			f()
+		}
 		switch {
 		case strings.Contains(r.Body, "You improve a skill"):
 			r.Answer(fakemodel.Reply{Text: `{"batch_size": 1, "failure_summary": [], "patch": {"reasoning": "r", "edits": [{"op": "append", "target": "", "content": "- Say the word."}]}}`})

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Trainings end at the ceilings of the host, each and all together, whatever calls and the folders of runs say.
@@ -98,5 +101,83 @@ func TestMCPUntrusted(t *testing.T) {
 	}
 	if requests, _, _, _ := model.Count(); requests > 0 {
 		t.Errorf("%d requests", requests)
+	}
+}
+
+// A training continues in the server while calls end; one costly tool works at a time; stop, a cancelled call and the end
+// of the connection stop it softly, and what was paid for is recorded.
+func TestMCPTrainingContinues(t *testing.T) {
+	held, proceed := make(chan bool, 1000), make(chan bool)
+	dir, flags, model := newPlantedProject(t, func() { held <- true; <-proceed })
+	flags = append(flags, "--allow-train", "calls=1000", "--allow-calls", "10")
+	s := connectMCP(t, dir, "claude-code", nil, flags...)
+	args := map[string]any{"config": "project", "wait": 0}
+	atWork := func(text string) {
+		t.Helper()
+		if !strings.Contains(text, `"state":"at work"`) {
+			t.Fatal(text)
+		}
+	}
+	text, _ := callMCP(t, s, "train", args)
+	atWork(text)
+	text, _ = callMCP(t, s, "train", args)
+	atWork(text)
+	for _, tool := range []string{"try", "doctor"} {
+		if text, failed := callMCP(t, s, tool, map[string]any{"config": "project"}); !failed || !strings.Contains(text, "train is at work") {
+			t.Errorf("%s: %s", tool, text)
+		}
+	}
+	if text, failed := callMCP(t, s, "train", map[string]any{"config": "project", "again": true}); !failed || !strings.Contains(text, "another training is at work") {
+		t.Error(text)
+	}
+	if text, failed := callMCP(t, s, "train", map[string]any{"config": "project", "wait": 601}); !failed || !strings.Contains(text, "0 to 600") {
+		t.Error(text)
+	}
+	<-held
+	if text, failed := callMCP(t, s, "stop", nil); failed {
+		t.Error(text)
+	}
+	close(proceed)
+	text, failed := callMCP(t, s, "train", map[string]any{"config": "project", "wait": 60})
+	if !failed || !strings.Contains(text, "stopped") || !strings.Contains(text, "--run") {
+		t.Errorf("after stop: %s", text)
+	}
+	before, _, _, _ := model.Count()
+	if text, failed = callMCP(t, s, "resume", map[string]any{"config": "project", "run": "runs/project-1", "wait": 60}); failed || !strings.Contains(text, `"status":"completed"`) {
+		t.Errorf("resumed: %s", text)
+	}
+	if after, _, _, _ := model.Count(); after == before {
+		t.Error("nothing was asked")
+	}
+}
+
+// The end of the connection stops a training softly: what is in flight is recorded, and the server waits for it. A call
+// that is cancelled does the same.
+func TestMCPTrainingEndsWithItsClient(t *testing.T) {
+	for _, how := range []string{"connection", "call"} {
+		t.Run(how, func(t *testing.T) {
+			held, proceed := make(chan bool, 1000), make(chan bool)
+			dir, flags, _ := newPlantedProject(t, func() { held <- true; <-proceed })
+			t.Run("session", func(t *testing.T) {
+				s, hangUp := connectMCPTo(t, dir, "claude-code", nil, append(flags, "--allow-train", "calls=1000")...)
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() {
+					<-held
+					if how == "call" {
+						cancel()
+					} else {
+						hangUp()
+					}
+					close(proceed)
+				}()
+				if r, err := s.CallTool(ctx, params("train", map[string]any{"config": "project"})); err == nil {
+					t.Errorf("answered: %v", r)
+				}
+			})
+			v, err := ask.Run(filepath.Join(dir, "runs", "project-1"), "project-1")
+			if err != nil || v.Manifest.Status != result.Stopped {
+				t.Errorf("the run is %s: %v", v.Manifest.Status, err)
+			}
+		})
 	}
 }
