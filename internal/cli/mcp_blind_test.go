@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,9 +19,12 @@ const planted = "PLANTED"
 
 // newPlantedProject is a folder with a config, whose model is a server, and tasks; those of the test split hold a mark
 // in each of their fields. bad has tasks each of which is wrong.
-func newPlantedProject(t *testing.T) (dir string, trust []string) {
+func newPlantedProject(t *testing.T, before ...func()) (dir string, trust []string, model *fakemodel.Server) {
 	t.Helper()
-	model := fakemodel.New(func(r *fakemodel.Request) {
+	model = fakemodel.New(func(r *fakemodel.Request) {
+		for _, f := range before {
+			f()
+		}
 		switch {
 		case strings.Contains(r.Body, "You improve a skill"):
 			r.Answer(fakemodel.Reply{Text: `{"batch_size": 1, "failure_summary": [], "patch": {"reasoning": "r", "edits": [{"op": "append", "target": "", "content": "- Say the word."}]}}`})
@@ -82,13 +83,13 @@ models:
 	for _, text := range files {
 		trust = append(trust, "--trust", fmt.Sprintf("%x", sha256.Sum256([]byte(text))))
 	}
-	return dir, trust
+	return dir, trust, model
 }
 
 // Of test tasks nothing but scores is shown: what they hold and were answered is in no answer of a tool, and in no
 // document.
 func TestMCPShowsNothingOfTestTasks(t *testing.T) {
-	dir, flags := newPlantedProject(t)
+	dir, flags, _ := newPlantedProject(t)
 	s := connectMCP(t, dir, "claude-code", nil, append(flags, "--allow-calls", "100", "--allow-train", "calls=2000")...)
 	shown := map[string]string{}
 	call := func(name string, args map[string]any) string {
@@ -162,6 +163,3 @@ func around(text string) string {
 	i := strings.Index(text, planted)
 	return text[max(0, i-200):min(len(text), i+100)]
 }
-
-var _ = context.Background
-var _ = json.Valid

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/mcp"
-	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -144,5 +143,3 @@ func readOfRun(dir, name, what string) (mcp.Document, error) {
 	}
 	return mcp.Document{}, nil
 }
-
-var _ = record.Best

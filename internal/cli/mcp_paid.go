@@ -15,7 +15,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/mcp"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
-	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // purse is what a server may spend, and has spent. What was spent is what sessions report, whatever tools are given.
@@ -348,5 +347,3 @@ func (p *purse) end(errs io.Writer) {
 		}
 	}
 }
-
-var _ result.Status

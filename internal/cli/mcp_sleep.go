@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -162,5 +161,3 @@ func (w adoption) form() string {
 
 // maxForm is how much of what is written a form shows, in bytes.
 const maxForm = 3000
-
-var _ = json.Valid

@@ -23,10 +23,11 @@ func (p *Peer) Client() string {
 // Roots returns the folders that the client works in, none if it does not say so.
 func (p *Peer) Roots(ctx context.Context) ([]string, error) {
 	r := p.session.InitializeParams()
+	//lint:ignore SA1019 clients of today say it so
 	if r == nil || r.Capabilities == nil || r.Capabilities.RootsV2 == nil {
 		return nil, nil
 	}
-	//lint:ignore SA1019 clients of today say it so
+	//lint:ignore SA1019 the same
 	list, err := p.session.ListRoots(ctx, nil)
 	if err != nil {
 		return nil, err

@@ -166,9 +166,9 @@ func (p Param) parse(raw json.RawMessage) (any, error) {
 			return v, nil
 		}
 	case p.Type == Texts:
-		var v []string
-		if err = d.Decode(&v); err == nil && !bytes.Contains(raw, []byte("null")) {
-			return v, checkTexts(v)
+		var v []*string
+		if err = d.Decode(&v); err == nil && !slices.Contains(v, nil) {
+			return checkTexts(v)
 		}
 	}
 	return nil, fmt.Errorf("found %.60s, allowed: %s", raw, map[string]string{Text: "a text", Integer: "a whole number", Boolean: "true or false", Texts: "a list of texts"}[p.Type])
@@ -184,12 +184,15 @@ func checkText(v string) error {
 	return nil
 }
 
-func checkTexts(v []string) error {
-	if len(v) > maxTexts {
-		return fmt.Errorf("it has %d items, allowed are %d", len(v), maxTexts)
+func checkTexts(given []*string) (out []string, err error) {
+	if len(given) > maxTexts {
+		return nil, fmt.Errorf("it has %d items, allowed are %d", len(given), maxTexts)
 	}
-	if i := slices.IndexFunc(v, func(s string) bool { return checkText(s) != nil }); i >= 0 {
-		return checkText(v[i])
+	for _, v := range given {
+		if err := checkText(*v); err != nil {
+			return nil, err
+		}
+		out = append(out, *v)
 	}
-	return nil
+	return out, nil
 }
