@@ -18,7 +18,7 @@ import (
 )
 
 func pluginCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "plugin", Short: "Put skillopt into a coding agent: a skill, commands and the tools of `skillopt mcp`"})
+	c := group(&cobra.Command{Use: "plugin", Short: "Put skillopt into a coding agent: a skill, commands, and the tools of skillopt mcp"})
 	c.AddCommand(pluginInstallCommand(a), pluginRemoveCommand(a), pluginListCommand(a))
 	return c
 }
@@ -31,85 +31,98 @@ func pluginInstallCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "install HOST [-- FLAGS OF skillopt mcp]",
 		Short: "Install the plugin in a coding agent, or show what would be written",
-		Long: `Install the plugin in a coding agent: for the user, or with --project in this folder alone. Only plain
-files are written, no program is started. What is written is shown first; on a terminal it asks, without
-one --yes is needed.
+		Long: `Install the plugin in a coding agent: for the user, or with --project in this folder. Only plain files
+are written, and no program is started. They are shown first; on a terminal it asks, without one --yes
+is needed.
 
-A file that is there and is not of the plugin is not overwritten, and of the agent's settings all other
-bytes stay. The same again writes nothing. A newer version replaces what is still as it was written.
+What is there and is not of the plugin is not overwritten, and all else in the agent's settings stays as
+it is. The same again writes nothing. A newer version replaces what was not changed since.
 
-The agent starts skillopt mcp from the PATH. What is behind -- goes to it: without that it calls no
-model, starts no program and writes nothing. What an earlier installation was given stays.
-
-In the folder of the user, agents that can touch a file when a session ends. skillopt sleep status
-says so. No hook does anything else.`,
+The agent starts skillopt mcp, which calls no model, starts no program and writes nothing unless the flags
+behind -- allow it. Those of an earlier installation stay. Where the agent can, a hook touches a file when
+a session ends, and skillopt sleep status says so; it does nothing else.`,
 		Example: `  skillopt plugin install claude --dry-run
-  skillopt plugin install codex
   skillopt plugin install gemini --project --yes
-  skillopt plugin install claude -- --allow-calls 30`,
+  skillopt plugin install codex -- --allow-calls 30`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			host, rest, err := o.split(cmd, args)
-			if err != nil {
-				return err
+			var flags []string // nil: no --
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				args, flags = args[:n], append([]string{}, args[n:]...)
 			}
-			return o.install(cmd.Context(), a, host, rest)
+			return o.run(cmd, a, args, flags, plugin.Host.Install)
 		},
 	}
-	o.flags(c)
+	c.Flags().BoolVar(&o.project, "project", false, "in this folder, not for the user")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be written, and write nothing")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "write without asking")
 	return c
 }
 
 func pluginRemoveCommand(a *app) *cobra.Command {
-	var o pluginOptions
+	o := pluginOptions{yes: true}
 	c := &cobra.Command{
 		Use:   "remove HOST",
 		Short: "Take the plugin out of a coding agent, with all that was written for it",
 		Long: `Take the plugin out of a coding agent: the files that plugin install wrote, its entry in the agent's
-settings, and the folders that were made for it and are empty. What was changed since is named, and stays.`,
+settings, and the folders that were made for it and are empty. What was changed since stays, and is named.`,
 		Example: `  skillopt plugin remove codex
   skillopt plugin remove gemini --project`,
-		Args: exactly(1, "a coding agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			host, err := pluginHost(args[0])
-			if err != nil {
-				return err
-			}
-			return o.remove(cmd.Context(), a, host)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, a, args, nil, plugin.Host.Remove) },
 	}
-	o.flags(c)
+	c.Flags().BoolVar(&o.project, "project", false, "in this folder, not for the user")
 	return c
 }
 
-func pluginListCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List the coding agents that the plugin can be installed in, and where it is",
-		Long: `List the coding agents that the plugin can be installed in, with the version that it was tried with, and
-where it is installed: for the user, and in this folder.`,
-		Example: `  skillopt plugin list`,
-		Args:    exactly(0, "no arguments"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return listPlugins(cmd.Context(), a) },
-	}
+// pluginDone is the result of plugin install and plugin remove.
+type pluginDone struct {
+	Host string `json:"host"`
+	*plugin.Plan
+	Done  bool     `json:"done"`
+	Notes []string `json:"notes"`
 }
 
-func (o *pluginOptions) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&o.project, "project", false, "in this folder, not for the user")
-}
-
-// split returns the host, and the arguments behind --; nil: there was no --.
-func (o *pluginOptions) split(c *cobra.Command, args []string) (plugin.Host, []string, error) {
-	var rest []string
-	if n := c.ArgsLenAtDash(); n >= 0 {
-		args, rest = args[:n], append([]string{}, args[n:]...)
+// run shows a plan and carries it out.
+func (o *pluginOptions) run(cmd *cobra.Command, a *app, args, flags []string, plan func(plugin.Host, context.Context, plugin.Options) (*plugin.Plan, error)) error {
+	if err := exactly(1, "a coding agent")(cmd, args); err != nil {
+		return err
 	}
-	if err := exactly(1, "a coding agent")(c, args); err != nil {
-		return plugin.Host{}, nil, err
+	h, err := pluginHost(args[0])
+	if err != nil {
+		return err
 	}
-	host, err := pluginHost(args[0])
-	return host, rest, err
+	opts, err := a.pluginOptions(o.project)
+	if err != nil {
+		return err
+	}
+	opts.Args = flags
+	p, err := plan(h, cmd.Context(), opts)
+	var inTheWay *plugin.Error
+	if errors.As(err, &inTheWay) {
+		return usagef("%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	d := pluginDone{Host: h.Name, Plan: p, Notes: []string{}}
+	if cmd.Name() == "install" {
+		d.Notes = pluginNotes(h)
+	}
+	if !a.json {
+		d.show(a)
+	}
+	if !o.dryRun && !p.Empty() {
+		if err := o.ask(a); err != nil {
+			return err
+		}
+		if err := p.Apply(); err != nil {
+			return err
+		}
+		d.Done = true
+	}
+	if a.json {
+		return printJSON(a.Out, d)
+	}
+	return nil
 }
 
 func pluginHost(name string) (plugin.Host, error) {
@@ -124,69 +137,37 @@ func pluginHost(name string) (plugin.Host, error) {
 	if near, ok := wording.Suggest(name, names); ok {
 		hint = fmt.Sprintf(": did you mean %s?", near)
 	}
-	return plugin.Host{}, usagef("%q is no coding agent that the plugin is made for, allowed are %s%s", name, strings.Join(names, ", "), hint)
+	return plugin.Host{}, usagef("there is no plugin for %q, allowed are %s%s", name, strings.Join(names, ", "), hint)
 }
 
-func (a *app) pluginOptions(project bool, args []string) (plugin.Options, error) {
+func (a *app) pluginOptions(project bool) (plugin.Options, error) {
 	folders, err := config.UserFolders()
-	o := plugin.Options{Home: folders.Home, Lookup: folders.Lookup, Version: a.version, Args: args}
+	o := plugin.Options{Home: folders.Home, Lookup: folders.Lookup, Version: a.version}
 	if project {
 		o.Project = a.Dir
 	}
 	return o, err
 }
 
-// pluginDone is the result of plugin install and plugin remove.
-type pluginDone struct {
-	Host string `json:"host"`
-	*plugin.Plan
-	Done  bool     `json:"done"`
-	Notes []string `json:"notes"`
-}
-
-func (o *pluginOptions) install(ctx context.Context, a *app, h plugin.Host, args []string) error {
-	opts, err := a.pluginOptions(o.project, args)
-	if err != nil {
-		return err
-	}
-	p, err := h.Install(ctx, opts)
-	if err != nil {
-		return pluginError(err)
-	}
-	d := pluginDone{Host: h.Name, Plan: p, Notes: []string{}}
+// pluginNotes are what to know of a host's plugin.
+func pluginNotes(h plugin.Host) []string {
+	notes := []string{}
 	if h.Tested == "" {
-		d.Notes = append(d.Notes, fmt.Sprintf("not run here: the files follow what %s publishes of its formats", h.Name))
+		notes = append(notes, fmt.Sprintf("not run here: the files follow what %s publishes of its formats", h.Name))
 	}
 	if _, err := exec.LookPath("skillopt"); err != nil {
-		d.Notes = append(d.Notes, "there is no program skillopt in the PATH, and "+h.Name+" looks for it there")
+		notes = append(notes, h.Name+" looks for the program skillopt in the PATH, which has none")
 	}
-	if !a.json {
-		if err := d.show(a); err != nil {
-			return err
-		}
-	}
-	if !o.dryRun && !p.Empty() {
-		if err := o.ask(a); err != nil {
-			return err
-		}
-		if err := p.Apply(); err != nil {
-			return err
-		}
-		d.Done = true
-	}
-	if a.json {
-		return printJSON(a.Out, d)
-	}
-	return d.end(a)
+	return notes
 }
 
 // ask has the user agree on a terminal.
 func (o *pluginOptions) ask(a *app) error {
-	if o.yes {
+	switch {
+	case o.yes:
 		return nil
-	}
-	if !a.Terminal {
-		return usagef("nothing is written without a terminal to ask on; --yes writes what is shown, --dry-run shows it")
+	case !a.Terminal:
+		return usagef("there is no terminal to ask on: --yes writes what is shown, --dry-run shows it")
 	}
 	fmt.Fprint(a.printer(a.Err), "write this? [y/N] ")
 	line, _ := bufio.NewReader(a.In).ReadString('\n')
@@ -196,81 +177,51 @@ func (o *pluginOptions) ask(a *app) error {
 	return nil
 }
 
-func (o *pluginOptions) remove(ctx context.Context, a *app, h plugin.Host) error {
-	opts, err := a.pluginOptions(o.project, nil)
-	if err != nil {
-		return err
-	}
-	p, err := h.Remove(ctx, opts)
-	if err != nil {
-		return pluginError(err)
-	}
-	if err := p.Apply(); err != nil {
-		return err
-	}
-	d := pluginDone{Host: h.Name, Plan: p, Done: true, Notes: []string{}}
-	if a.json {
-		return printJSON(a.Out, d)
-	}
-	return errors.Join(d.show(a), d.end(a))
-}
-
-// show prints what is written, with the text of what goes into files of others.
-func (d pluginDone) show(a *app) error {
+// show prints the plan, with the text of what goes into settings of the host.
+func (d pluginDone) show(a *app) {
 	out := a.results()
 	for _, c := range d.Changes {
+		more := ""
 		switch {
 		case c.Why != "":
-			fmt.Fprintf(out, "%s %s: %s\n", c.Action, a.relative(c.Path), c.Why)
+			more = ": " + c.Why
 		case c.Action == plugin.Add:
-			fmt.Fprintf(out, "%s %s:\n%s\n", c.Action, a.relative(c.Path), shown(c.Text))
-		case c.Text != "" && c.Action != plugin.TakeOut:
-			fmt.Fprintf(out, "%s %s (%d bytes)\n", c.Action, a.relative(c.Path), len(c.Text))
-		default:
-			fmt.Fprintf(out, "%s %s\n", c.Action, a.relative(c.Path))
+			more = ":\n    " + strings.ReplaceAll(strings.Trim(c.Text, "\n"), "\n", "\n    ")
+		case c.Text != "":
+			more = fmt.Sprintf(" (%d bytes)", len(c.Text))
 		}
+		out.line(fmt.Sprintf("%s %s%s", c.Action, a.relative(c.Path), more))
+	}
+	if d.Empty() {
+		out.line("nothing to write: the plugin is as it was installed")
 	}
 	for _, n := range d.Notes {
 		out.line(n)
 	}
-	return nil
 }
 
-// shown indents a text.
-func shown(text string) string {
-	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ")
-}
-
-func (d pluginDone) end(a *app) error {
-	out := a.results()
-	switch {
-	case d.Empty():
-		out.line("nothing to write: the plugin is installed as it is")
-	case !d.Done:
-		out.line("nothing was written; --json has all texts")
+func pluginListCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the coding agents that have a plugin, and where it is installed",
+		Long: `List the coding agents that have a plugin, the version that it was tried with, and the version that is
+installed for the user and in this folder.`,
+		Example: `  skillopt plugin list`,
+		Args:    exactly(0, "no arguments"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return listPlugins(cmd.Context(), a) },
 	}
-	return nil
-}
-
-// pluginError is an error of the caller where a file is in the way.
-func pluginError(err error) error {
-	var own *plugin.Error
-	if errors.As(err, &own) {
-		return usagef("%v", err)
-	}
-	return err
 }
 
 // pluginRow is a host in plugin list.
 type pluginRow struct {
 	Host    string `json:"host"`
-	Tested  string `json:"tested"`  // version, "" = not run here
-	User    string `json:"user"`    // version that is installed, "" = none
+	Tried   string `json:"tried"`   // version of the host, "" = not run here
+	User    string `json:"user"`    // version of the plugin, "" = none
 	Project string `json:"project"` // the same, in this folder
 }
 
 func listPlugins(ctx context.Context, a *app) error {
-	user, err := a.pluginOptions(false, nil)
+	user, err := a.pluginOptions(false)
 	if err != nil {
 		return err
 	}
@@ -278,7 +229,7 @@ func listPlugins(ctx context.Context, a *app) error {
 	project.Project = a.Dir
 	var rows []pluginRow
 	for _, h := range plugin.Hosts() {
-		rows = append(rows, pluginRow{Host: h.Name, Tested: h.Tested, User: h.Installed(ctx, user), Project: h.Installed(ctx, project)})
+		rows = append(rows, pluginRow{Host: h.Name, Tried: h.Tested, User: h.Installed(ctx, user), Project: h.Installed(ctx, project)})
 	}
 	if a.json {
 		return printJSON(a.Out, rows)
@@ -286,7 +237,7 @@ func listPlugins(ctx context.Context, a *app) error {
 	w := tabwriter.NewWriter(a.results(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "host\ttried with\tuser\tthis folder")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Host, cmp.Or(r.Tested, "not run here"), cmp.Or(r.User, "-"), cmp.Or(r.Project, "-"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Host, cmp.Or(r.Tried, "not run here"), cmp.Or(r.User, "-"), cmp.Or(r.Project, "-"))
 	}
 	return w.Flush()
 }

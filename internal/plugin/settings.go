@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 )
 
 // This file puts one entry into the settings of a host, as text between the bytes that are there, and
@@ -30,7 +29,9 @@ func entry(name string, data []byte) (map[string]any, error) {
 		if err := toml.Unmarshal(data, &all); err != nil {
 			return nil, err
 		}
-	} else if err := unmarshal(data, &all); err != nil {
+	} else if plain, err := standard(data); err != nil {
+		return nil, err
+	} else if err := json.Unmarshal(plain, &all); err != nil {
 		return nil, err
 	}
 	servers, ok := all[key].(map[string]any)
@@ -45,14 +46,6 @@ func entry(name string, data []byte) (map[string]any, error) {
 }
 
 func isTOML(name string) bool { return path.Ext(name) == ".toml" }
-
-func unmarshal(data []byte, into any) error {
-	plain, err := standard(data)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(plain, into)
-}
 
 // standard returns JSON with spaces for what is not of the standard: no byte moves.
 func standard(data []byte) ([]byte, error) { return hujson.Standardize(slices.Clone(data)) }
@@ -115,31 +108,23 @@ func (s server) member(data []byte) (at int, text string, err error) {
 // cut returns settings without the text that was put in, or else without the entry that starts s. ok is
 // false if neither is there.
 func (s server) cut(name string, data []byte, text string) (out []byte, ok bool) {
-	for _, t := range []string{text + ",", text} {
+	for _, t := range []string{text + ",", text} { // a comma that came later
 		before, after, found := strings.Cut(string(data), t)
 		if e, err := entry(name, []byte(before+after)); found && err == nil && e == nil {
 			return []byte(before + after), true
 		}
 	}
-	if e, err := entry(name, data); err != nil || !s.starts(e) || !gjson.ValidBytes(data) {
+	e, err := entry(name, data)
+	if err != nil || !s.starts(e) || isTOML(name) {
 		return data, false
 	}
-	out, err := sjson.DeleteBytes(data, "mcpServers."+pluginName)
-	return out, err == nil
+	// The host has written the file again, in a form of its own.
+	v, _ := hujson.Parse(data)
+	err = v.Patch([]byte(`[{"op": "remove", "path": "/mcpServers/` + pluginName + `"}]`))
+	return v.Pack(), err == nil
 }
 
 // isEmpty reports whether settings say nothing.
-func isEmpty(name string, data []byte) bool {
-	if isTOML(name) {
-		return len(bytes.TrimSpace(data)) == 0
-	}
-	var all map[string]json.RawMessage
-	if len(bytes.TrimSpace(data)) == 0 {
-		return true
-	}
-	if json.Unmarshal(data, &all) != nil {
-		return false
-	}
-	servers, ok := all["mcpServers"]
-	return len(all) == 0 || len(all) == 1 && ok && strings.Trim(string(servers), "{} \n\t") == ""
+func isEmpty(data []byte) bool {
+	return slices.Contains([]string{"", "{}", `{"mcpServers":{}}`}, strings.Join(strings.Fields(string(data)), ""))
 }

@@ -108,7 +108,7 @@ func (b *bundle) commands(form, arguments string) {
 // script returns a module that the host loads.
 func (b *bundle) script(name string) []byte {
 	value := strings.TrimSpace(string(indented(b.server)))
-	return []byte(strings.NewReplacer("SERVER", value, "NEWS", fmt.Sprint(b.user)).Replace(string(text(name))))
+	return []byte(strings.NewReplacer("SERVER", value, "HOOK", fmt.Sprint(b.user)).Replace(string(text(name))))
 }
 
 // manifest describes the plugin, with its MCP server where the host looks for it there.
@@ -124,11 +124,11 @@ func (b *bundle) servers() map[string]any {
 	return map[string]any{"mcpServers": map[string]any{pluginName: b.server}}
 }
 
-// newsName is the file, in the plugin's own folder, that is touched when a session ends.
-const newsName = "news"
+// endedName is the file, in the plugin's own folder, that is touched when a session ends.
+const endedName = "ended"
 
 // touch is the command of a hook: no more than that, and never a failure.
-const touch = `touch "%s/` + newsName + `" 2>/dev/null || true`
+const touch = `touch "%s/` + endedName + `" 2>/dev/null || true`
 
 // hookFolders are the variables by which hooks of a host find the plugin's own folder.
 func hookFolders() map[string]string {

@@ -1,9 +1,9 @@
-// Adds the MCP server skillopt to the settings in memory, and notes that a session has news.
+// Adds the MCP server skillopt to the settings in memory, and touches a file when a session ends.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const server = SERVER;
-const news = NEWS;
+const hook = HOOK;
 
 export const Skillopt = async () => ({
   config: async (settings) => {
@@ -11,9 +11,9 @@ export const Skillopt = async () => ({
     settings.mcp = { skillopt: own, ...settings.mcp };
   },
   event: async ({ event }) => {
-    if (!news || event.type !== "session.idle") return;
+    if (!hook || event.type !== "session.idle") return;
     try {
-      writeFileSync(join(import.meta.dirname, "..", "skillopt", "news"), "");
+      writeFileSync(join(import.meta.dirname, "..", "skillopt", "ended"), "");
     } catch {}
   },
 });
