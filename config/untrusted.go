@@ -183,7 +183,7 @@ func (g *Guard) check(p Problem, path string) (_ Problem, ok bool) {
 	if err := g.Inside(path); err == nil {
 		return p, true
 	}
-	p.Found, p.Want = fmt.Sprintf("%q, which leads out of the folders that this caller may use", path), "a path in "+strings.Join(g.Roots, ", ")
+	p.Found, p.Want = fmt.Sprintf("%q, which leads out of the folders that this caller may use, or to a file of keys", path), "a path in "+strings.Join(g.Roots, ", ")
 	return p, false
 }
 

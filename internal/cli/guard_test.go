@@ -107,6 +107,10 @@ func TestUntrustedCommands(t *testing.T) {
 		{"a run outside", nil, []string{"train", ".", "--run", "../x"}, []string{"leads out of the folders"}},
 		{"a forged run", map[string]string{"runs/x/config.yaml": four, "runs/x/manifest.json": "{}"}, []string{"train", "--continue", "runs/x", "--epochs", "+1"}, []string{"env.command"}},
 		{"a config outside", nil, []string{"try", "../x.yaml"}, nil},
+		{"tasks outside", nil, []string{"tasks", "lint", "../none.yaml"}, []string{"leads out of the folders"}},
+		{"a skill outside", nil, []string{"skill", "lint", "/etc"}, []string{"leads out of the folders"}},
+		{"a directory outside", nil, []string{"train", "/etc"}, []string{"leads out of the folders"}},
+		{"keys as a skill", map[string]string{".env": "OPENAI_API_KEY=sk-very-secret-key\n"}, []string{"skill", "lint", ".env"}, []string{"a file of keys"}},
 		{"doctor", map[string]string{"config.yaml": four}, []string{"doctor", "."}, []string{"env.command"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
