@@ -26,44 +26,53 @@ type Guard struct {
 // Trust returns nil for the SHA-256 of a file that may say anything. The error says how such a file
 // is trusted.
 func (g *Guard) Trust(sum string) error {
-	if g == nil || slices.ContainsFunc(g.Trusted, func(t string) bool { return strings.EqualFold(t, sum) }) {
+	if g == nil || sum != "" && slices.ContainsFunc(g.Trusted, func(t string) bool { return strings.EqualFold(t, sum) }) {
 		return nil
 	}
 	return fmt.Errorf("after you have read the file, add `--trust %s` to the settings of the server in your host (docs/trust.md)", sum)
 }
 
-// foreign are parts of paths that mean another folder to a shell or on another system.
-var foreign = pattern.New(`^~|^[A-Za-z]:|\\`)
+var (
+	// foreign are parts of paths that mean another folder to a shell or on another system.
+	foreign = pattern.New(`^~|^[A-Za-z]:|\\`)
+	// credentials are names under which programs keep keys next to the work of their user.
+	credentials = pattern.New(`(?i)^\.(env|env\..*|git|git-credentials|netrc|npmrc|pypirc|ssh|aws|gnupg)$`)
+)
 
-// Inside fails for a path that leads out of the roots, wherever links lead. There need not be
-// anything at the path yet. Between its answer and the use of the path a program of the user may
-// change a link: such a program could read the file itself.
+// Inside fails for a path that leads out of the roots, wherever links lead, or to where programs
+// keep keys. There need not be anything at the path yet. Between its answer and the use of the path
+// a program of the user may change a link: such a program could read the file itself.
 func (g *Guard) Inside(path string) error {
 	if g == nil {
 		return nil
 	}
-	real, err := realPath(path)
-	for _, root := range g.Roots {
-		rel, e := filepath.Rel(root, real)
-		if err != nil || e != nil || !filepath.IsLocal(rel) {
-			continue
-		}
-		parts := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
-		if filepath.Separator == '\\' || !slices.ContainsFunc(parts, foreign.MatchString) {
-			return nil
-		}
+	rel, ok := g.below(path)
+	parts := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
+	if !ok || slices.ContainsFunc(strings.Split(rel, "/"), credentials.MatchString) || filepath.Separator == '/' && slices.ContainsFunc(parts, foreign.MatchString) {
+		return &OutsideError{Path: path, Roots: g.Roots}
 	}
-	return &OutsideError{Path: path, Roots: g.Roots}
+	return nil
 }
 
-// OutsideError is a path that leads out of the roots of a guard.
+// below returns where a path leads within one of the roots, with slashes.
+func (g *Guard) below(path string) (rel string, ok bool) {
+	real, err := realPath(path)
+	for _, root := range g.Roots {
+		if rel, e := filepath.Rel(root, real); err == nil && e == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}
+
+// OutsideError is a path that leads out of the roots of a guard, or to where programs keep keys.
 type OutsideError struct {
 	Path  string
 	Roots []string
 }
 
 func (e *OutsideError) Error() string {
-	return fmt.Sprintf("found %q, which leads out of the folders that this caller may use, allowed: a path in %s", e.Path, strings.Join(e.Roots, ", "))
+	return fmt.Sprintf("found %q, which leads out of the folders that this caller may use, or to a file of keys, allowed: a path in %s", e.Path, strings.Join(e.Roots, ", "))
 }
 
 // realPath returns a path without links. What is not there yet is where its parent is. It fails for

@@ -128,6 +128,8 @@ func TestUntrustedConfigs(t *testing.T) {
 			[]string{"--set env.command", "--set models.target.base_url", "--set price_file", "--set prices", "--set tasks.path", "--set reflect.guide", "--set run.dir", "--set models.target.headers"},
 		},
 		{"settings that are marked", "", nil, []string{"train.epochs=3", "models.target.provider=sim", "models.target.world=w.yaml", "tasks.limit=4"}, nil},
+		{"a file of keys", "skill: .env\ntasks: {path: .git/config}\nprompts: in/x\n", map[string]string{"in": "-> .ssh", ".ssh/x/y": ""}, nil, []string{"config.yaml:1 skill", "config.yaml:2 tasks.path", "config.yaml:3 prompts"}},
+		{"a folder of agents", "skill: .claude/skills/s/SKILL.md\n", nil, nil, nil},
 		{"nothing in a block", "env:\nagent: {}\n", nil, nil, nil},
 	}
 	for _, tt := range tests {

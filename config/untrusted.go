@@ -149,17 +149,21 @@ func providers() []string {
 // mixed refuses a provider of an untrusted caller next to what a trusted file says of the model: its
 // key or headers would go to another server than the file means.
 func (l *loader) mixed() {
-	models, _ := l.tree["models"].(map[string]any)
-	for _, role := range sortedKeys(models) {
-		key := join(join("models", role), "provider")
-		file, _ := place(l.origins[key])
-		m, _ := models[role].(map[string]any)
-		if m["provider"] == nil || l.opts.Guard == nil || l.trusted[file] {
+	if l.opts.Guard == nil {
+		return
+	}
+	said := func(key string) bool { file, _ := place(originOf(l.origins, key)); return l.trusted[file] }
+	set := setKeys(l.tree)
+	for _, role := range keysOf(reflect.TypeFor[Models]()) {
+		block := join("models", role)
+		provider := join(block, "provider")
+		if !slices.Contains(set, provider) || said(provider) {
 			continue
 		}
 		for _, tag := range keyFields(reflect.TypeFor[Model]()) {
-			if name := tag.Get("key"); m[name] != nil && tag.Get("untrusted") != markYes {
-				l.refused = append(l.refused, Problem{Key: key, Origin: l.origins[key], Found: "a provider next to " + join(join("models", role), name) + " of another author", Want: "the provider that the trusted file names", Hint: askHost})
+			if key := join(block, tag.Get("key")); tag.Get("untrusted") != markYes && slices.Contains(set, key) && said(key) {
+				l.refused = append(l.refused, Problem{Key: provider, Origin: l.origins[provider], Found: "a provider next to " + key + " of a trusted file", Want: "the provider that the file names", Hint: askHost})
+				break
 			}
 		}
 	}
@@ -179,7 +183,7 @@ func (g *Guard) check(p Problem, path string) (_ Problem, ok bool) {
 	if err := g.Inside(path); err == nil {
 		return p, true
 	}
-	p.Found, p.Want = fmt.Sprintf("%q, which leads out of the folders that this caller may use", path), "a path in "+strings.Join(g.Roots, ", ")
+	p.Found, p.Want = fmt.Sprintf("%q, which leads out of the folders that this caller may use, or to a file of keys", path), "a path in "+strings.Join(g.Roots, ", ")
 	return p, false
 }
 
