@@ -9,6 +9,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/taskfile"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -90,6 +92,9 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	if err := n.fit(ctx, tasks); err != nil {
 		return err
 	}
+	if tasks, err = n.hand(tasks, known); err != nil {
+		return err
+	}
 	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 	if err != nil {
 		return err
@@ -100,6 +105,23 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	}
 	n.report.Mined.Noted += len(sessions)
 	return n.keep(ctx, false)
+}
+
+// hand passes on what is to be reviewed in a file, and returns the tasks that are left to the bank: those that it knows, and those that a file
+// cannot hold.
+func (n *night) hand(tasks, known []wish.Task) ([]wish.Task, error) {
+	if n.Found == nil {
+		return tasks, nil
+	}
+	var out, rest []wish.Task
+	for _, t := range tasks {
+		if taskfile.Fits(&t) && !slices.ContainsFunc(known, func(k wish.Task) bool { return k.Task.ID == t.Task.ID }) {
+			out = append(out, t)
+			continue
+		}
+		rest = append(rest, t)
+	}
+	return rest, n.Found(out)
 }
 
 // sumOf is what two parts of a night have taken.

@@ -53,6 +53,12 @@ type Options struct {
 	// Confirm is asked once it is known what the night would do, before anything is spent on training; an
 	// error ends the night. Nil: no one is asked.
 	Confirm func(*Report) error
+	// Tasks, if set, are tasks that a person has reviewed: the night works with these alone, and mines nothing.
+	Tasks []wish.Task
+	// Found, if set, takes tasks that were mined and that a file can hold, instead of the bank.
+	Found func(tasks []wish.Task) error
+	// Command is the command line that continues the night; "": that of every night.
+	Command string
 	// Adopted are the adoptions of a document that are, the newest last, for what it holds now. Nil: nothing was adopted.
 	Adopted func(target, live string) ([]Standing, error)
 	// With are options of every run, such as clients of models.
@@ -101,6 +107,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err == nil {
 		err = n.begin(ctx)
 	}
+	if err == nil && n.report.Again {
+		return n.report, nil
+	}
 	if err == nil {
 		err = n.work(ctx)
 	}
@@ -126,6 +135,7 @@ func newNight(o Options) *night {
 	if n.Events == nil {
 		n.Events = func(event.Event) {}
 	}
+	n.Command = cmp.Or(n.Command, "skillopt sleep run")
 	return n
 }
 
@@ -140,9 +150,19 @@ func (n *night) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	mark, err := n.mark()
+	if err != nil {
+		return err
+	}
+	if n.report, err = n.over(ctx, nights, mark); n.report != nil || err != nil {
+		return err
+	}
+	if nights, err = n.leave(ctx, nights, mark); err != nil {
+		return err
+	}
 	var since time.Time // zero: the first night takes all that is kept
 	for _, old := range nights {
-		if !old.Ended.IsZero() && worked(old.Data) {
+		if n.Tasks == nil && !old.Ended.IsZero() && worked(old.Data) && markOf(old.Data) == "" {
 			since = old.Started
 			break
 		}
@@ -166,7 +186,7 @@ func (n *night) begin(ctx context.Context) error {
 		return err
 	}
 	n.report = n.blank(now, since)
-	n.report.ID = nameOf(now, all)
+	n.report.ID, n.report.Tasks = nameOf(now, all), mark
 	return n.prepare(ctx)
 }
 
@@ -228,7 +248,7 @@ func (n *night) prepare(ctx context.Context) (err error) {
 	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return within(n.Project, p) }}, func(s bank.Session) error {
 		n.seen[s.Source+"/"+s.ID] = s
 		// A session may have been read long after it ended: what counts is whether it was mined.
-		if mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
+		if n.Tasks != nil || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
 			return nil
 		}
 		n.sessions = append(n.sessions, s)
@@ -255,6 +275,9 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
 	if n.said != "" {
 		n.note(n.said)
+	}
+	if err := n.takeReviewed(ctx); err != nil {
+		return err
 	}
 	if n.DryRun {
 		return n.dry(ctx)
@@ -283,7 +306,7 @@ func (n *night) work(ctx context.Context) error {
 	n.holdForBundle(jobs)
 	for i := range jobs {
 		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide according to what it has
-			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, "skillopt sleep run"
+			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, n.Command
 		} else {
 			workshop{n}.replay(ctx, jobs, i)
 		}
@@ -326,7 +349,7 @@ func (n *night) ended(err error) error {
 	if out == "" || otherSettings(err) != nil {
 		return err
 	}
-	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Help: n.purse.helpFor(out), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
+	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Help: n.helpFor(out), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
 	return nil
 }
 
