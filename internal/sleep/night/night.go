@@ -96,6 +96,7 @@ type night struct {
 	problem  error                   // of the program or the machine: it ends the night
 	before   []Target                // of the night that continues, as they were when it was interrupted
 	said     string                  // a note of how it began; "": none
+	files    []time.Time             // when nights on files began, since the last one on sessions
 	served   []string                // models that answered in the nights before; none: not known
 }
 
@@ -162,9 +163,12 @@ func (n *night) begin(ctx context.Context) error {
 	}
 	var since time.Time // zero: the first night takes all that is kept
 	for _, old := range nights {
-		if n.Tasks == nil && !old.Ended.IsZero() && worked(old.Data) && markOf(old.Data) == "" {
+		switch {
+		case !since.IsZero() || n.Tasks != nil || old.Ended.IsZero() || !worked(old.Data):
+		case markOf(old.Data) != "":
+			n.files = append(n.files, old.Started)
+		default:
 			since = old.Started
-			break
 		}
 	}
 	n.purse = newPurse(n.Config)
@@ -212,6 +216,9 @@ func worked(data json.RawMessage) bool {
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
 		return true // it is given where that night is shown
+	}
+	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Outcome == Stopped }) {
+		return false // it was left, see leave
 	}
 	return len(r.Targets)+len(r.Skipped) == 0 && r.Mined.Sessions > 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }

@@ -37,6 +37,7 @@ type choice struct {
 	halfLife time.Duration
 	tasks    int                     // of tonight at most
 	recall   int                     // older ones at most
+	files    []time.Time             // when nights on files began: what was shown last by these is older
 	only     func(bank.Cluster) bool // chosen from, and all of them tonight's; nil: all are chosen from
 }
 
@@ -62,7 +63,7 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 			out.fresh = append(out.fresh, k)
 		case k.Side != wish.Open:
 			out.waiting++
-		case k.Last.Before(c.since) && k.Night != c.night:
+		case k.Last.Before(c.since) && k.Night != c.night, slices.ContainsFunc(c.files, k.Last.Equal):
 			out.open++
 			older = append(older, k)
 		default:

@@ -72,7 +72,7 @@ func (n *night) leave(ctx context.Context, nights []bank.Night, mark string) ([]
 	if old.report, err = ReadNight(ctx, n.Dir, nights[0]); err != nil {
 		return nil, err
 	}
-	old.note("it ended where it was: a night on other tasks was asked for")
+	old.report.Targets = append(old.report.Targets, Target{Outcome: Stopped, Reason: "it ended where it was: a night on other tasks was asked for", Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
 	return nights, old.keep(ctx, true)
 }
 
