@@ -99,16 +99,16 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, at sleepFlags) (err 
 			failed = withSameCommand(err)
 			break
 		}
-		m := minedProject{Project: project, Night: r.ID, Sessions: r.Mined.Sessions, Spent: r.Spent}
+		m := minedProject{Project: project, Night: r.ID, Sessions: r.Mined.Sessions, Spent: r.Spent, Written: file.N}
 		if m.Sessions > 0 {
 			m.Funnel, m.Taken = r.Mined.Funnel, r.Mined.Taken
 		}
 		list = append(list, m)
 	}
-	return errors.Join(w.endEvents(), o.print(a, setup, list, file.N), failed)
+	return errors.Join(w.endEvents(), o.print(a, setup, list), failed)
 }
 
-func (o *sleepMineOptions) print(a *app, s sleepSetup, list []minedProject, written int) error {
+func (o *sleepMineOptions) print(a *app, s sleepSetup, list []minedProject) error {
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(list))
 	}
@@ -120,16 +120,18 @@ func (o *sleepMineOptions) print(a *app, s sleepSetup, list []minedProject, writ
 		if m.Funnel != nil {
 			mined = true
 			printFunnel(out, m.Funnel)
-			out.line("  into the bank: " + takenText(m.Taken))
+			if o.out == "" || m.Taken != (result.NightTaken{}) {
+				out.line("  into the bank: " + takenText(m.Taken))
+			}
+		}
+		if m.Written > 0 {
+			out.line(fmt.Sprintf("  %s in %s: read and edit it", wording.Plural(m.Written, "task is", "tasks are"), oneLine(o.out)))
+			out.line("next: " + s.command(nightCommand(s.project, o.out)))
+			return nil
 		}
 	}
 	if !mined {
 		out.line("nothing was mined; `skillopt sleep harvest` reads what is new")
-		return nil
-	}
-	if written > 0 {
-		out.line(fmt.Sprintf("%s in %s; read and edit it", wording.Plural(written, "task is", "tasks are"), oneLine(o.out)))
-		out.line("next: " + s.command(nightCommand(s.project, o.out)))
 		return nil
 	}
 	out.line("next: " + s.command("skillopt sleep review"))

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/taskfile"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -107,21 +106,21 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	return n.keep(ctx, false)
 }
 
-// hand passes on what is to be reviewed in a file, and returns the tasks that are left to the bank: those that it knows, and those that a file
-// cannot hold.
+// hand passes on what is to be reviewed in a file, and returns the tasks that are left to the bank.
 func (n *night) hand(tasks, known []wish.Task) ([]wish.Task, error) {
 	if n.Found == nil {
 		return tasks, nil
 	}
-	var out, rest []wish.Task
+	var found, old []wish.Task
 	for _, t := range tasks {
-		if taskfile.Fits(&t) && !slices.ContainsFunc(known, func(k wish.Task) bool { return k.Task.ID == t.Task.ID }) {
-			out = append(out, t)
+		if slices.ContainsFunc(known, func(k wish.Task) bool { return k.Task.ID == t.Task.ID }) {
+			old = append(old, t)
 			continue
 		}
-		rest = append(rest, t)
+		found = append(found, t)
 	}
-	return rest, n.Found(out)
+	rest, err := n.Found(found)
+	return append(old, rest...), err
 }
 
 // sumOf is what two parts of a night have taken.

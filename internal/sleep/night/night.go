@@ -55,8 +55,8 @@ type Options struct {
 	Confirm func(*Report) error
 	// Tasks, if set, are tasks that a person has reviewed: the night works with these alone, and mines nothing.
 	Tasks []wish.Task
-	// Found, if set, takes tasks that were mined and that a file can hold, instead of the bank.
-	Found func(tasks []wish.Task) error
+	// Found, if set, takes tasks that were mined instead of the bank, and returns those that it does not take.
+	Found func(tasks []wish.Task) (rest []wish.Task, err error)
 	// Command is the command line that continues the night; "": that of every night.
 	Command string
 	// Adopted are the adoptions of a document that are, the newest last, for what it holds now. Nil: nothing was adopted.

@@ -233,17 +233,17 @@ func TestAKilledNightOnAFileGoesOn(t *testing.T) {
 	}
 }
 
-// What is found is given to a file, and the bank keeps what no file can hold.
+// What is found is passed to a file, and the bank keeps what that does not take.
 func TestMinedTasksGoIntoAFile(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, small())
 	h.day(5, "", true)
-	w := h.miner.tasks["s002"]
-	w.Trust = wish.ByCommand
-	h.miner.tasks["s002"] = w
 	var found []wish.Task
 	r, err := night.Mine(t.Context(), h.options(func(o *night.Options) {
-		o.Found = func(tasks []wish.Task) error { found = append(found, tasks...); return nil }
+		o.Found = func(tasks []wish.Task) ([]wish.Task, error) {
+			found = tasks[1:]
+			return tasks[:1], nil
+		}
 	}))
 	if err != nil || len(found) != 4 || r.Mined.Taken.New != 1 {
 		t.Fatalf("%v, %d found, %+v", err, len(found), r.Mined.Taken)
@@ -253,7 +253,7 @@ func TestMinedTasksGoIntoAFile(t *testing.T) {
 	}
 	full := errors.New("the disk is full")
 	h.day(2, "", true)
-	if _, err := night.Mine(t.Context(), h.options(func(o *night.Options) { o.Found = func([]wish.Task) error { return full } })); !errors.Is(err, full) {
+	if _, err := night.Mine(t.Context(), h.options(func(o *night.Options) { o.Found = func(tasks []wish.Task) ([]wish.Task, error) { return nil, full } })); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 	if again, err := night.Mine(t.Context(), h.options()); err != nil || again.Mined.Taken.New != 3 {

@@ -28,6 +28,7 @@ var closed = []string{task.FieldImages, "workspace", "files", "urls"}
 const (
 	MaxBytes = 4 << 20
 	MaxTasks = 300
+	maxBad   = 10 // lines of an error
 )
 
 // about is in the first line of a file that is written: which fields count.
@@ -58,22 +59,36 @@ type shown struct {
 	Outcome string     `json:"outcome,omitempty"`
 }
 
-// Fits reports whether a file can hold a task: its checks need an answer alone.
-func Fits(t *wish.Task) bool {
-	return t.Unfit == "" && len(t.Seen) > 0 && (t.Trust == wish.ByCorrection || t.Trust == wish.ByRubric)
-}
-
 // Writer writes a file that is not there yet. Without a task there is none.
 type Writer struct {
 	Path string
 	N    int // tasks so far
+
+	asked map[string]bool // prompts so far
 }
 
-// Add appends tasks. They are on the disk when it returns.
-func (w *Writer) Add(tasks []wish.Task) (err error) {
-	if len(tasks) == 0 {
-		return nil
+// Add appends tasks, which are on the disk when it returns. It returns those that a file cannot hold: their checks need more than an answer, or
+// they ask what another one asks.
+func (w *Writer) Add(tasks []wish.Task) (rest []wish.Task, err error) {
+	if w.asked == nil {
+		w.asked = map[string]bool{}
 	}
+	var fit []wish.Task
+	for _, t := range tasks {
+		if t.Unfit == "" && (t.Trust == wish.ByCorrection || t.Trust == wish.ByRubric) && !w.asked[t.Task.Prompt] {
+			w.asked[t.Task.Prompt] = true
+			fit = append(fit, t)
+			continue
+		}
+		rest = append(rest, t)
+	}
+	if len(fit) == 0 {
+		return rest, nil
+	}
+	return rest, w.append(fit)
+}
+
+func (w *Writer) append(tasks []wish.Task) (err error) {
 	flags := os.O_WRONLY | os.O_APPEND
 	if w.N == 0 {
 		flags |= os.O_CREATE | os.O_EXCL
@@ -141,19 +156,25 @@ func (r *Reader) Read(path string) ([]wish.Task, []string, error) {
 	var out []wish.Task
 	var bad []error
 	for _, t := range set.Triggers().Tasks() {
-		bad = append(bad, fmt.Errorf("%s: task %s: trigger: a night trains on answers", t.Origin, t.ID))
+		bad = append(bad, fmt.Errorf("%s: task %q: trigger: a night trains on answers", t.Origin, t.ID))
 	}
 	for _, t := range set.Tasks() {
 		w, err := r.task(t)
 		if err != nil {
-			bad = append(bad, fmt.Errorf("%s: task %s: %w", t.Origin, t.ID, err))
+			bad = append(bad, fmt.Errorf("%s: task %q: %w", t.Origin, t.ID, err))
 		}
 		out = append(out, w)
+	}
+	if n := len(bad) - maxBad; n > 0 {
+		bad = append(bad[:maxBad], fmt.Errorf("and %d more", n))
 	}
 	return out, set.Warnings(), errors.Join(bad...)
 }
 
 func read(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
+		return nil, fmt.Errorf("%s: it is not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read tasks: %w", err)
