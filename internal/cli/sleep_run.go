@@ -55,7 +55,7 @@ With --profile FILE of sleep schedule it is the night that a timer starts: with 
 folders and PATH.
 
 --tasks FILE carries out a night on the tasks of a file alone, of one project: that of --project, or the one
-that the working directory lies in. No session is read or mined. The file is JSONL as in docs/tasks.md; skill names the
+that the working directory lies in. No session is read or mined. The file is as in docs/tasks.md; skill names the
 skill that a task trains, without one it is sleep.default_skill or the memory file. By this command you say that you have
 reviewed the file: read it first. Nothing that it says runs, opens or fetches anything. What such a night certifies waits
 for skillopt sleep adopt, whatever sleep.auto_adopt says.
@@ -109,7 +109,7 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, at sleepFlags) (err e
 		if setup.project, err = setup.oneProject(a); err != nil {
 			return err
 		}
-		if o.reviewed, err = setup.reviewedTasks(a, o.tasks); err != nil {
+		if o.reviewed, err = setup.reviewedTasks(ctx, a, o.tasks); err != nil {
 			return err
 		}
 	}

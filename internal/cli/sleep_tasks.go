@@ -28,7 +28,7 @@ func (s sleepSetup) oneProject(a *app) (string, error) {
 }
 
 // reviewedTasks reads a file of tasks for a night of the project.
-func (s sleepSetup) reviewedTasks(a *app, file string) ([]wish.Task, error) {
+func (s sleepSetup) reviewedTasks(ctx context.Context, a *app, file string) ([]wish.Task, error) {
 	c := s.loaded.Config
 	var specs any
 	if list := c.Tasks.Checks; len(list) > 0 {
@@ -39,13 +39,13 @@ func (s sleepSetup) reviewedTasks(a *app, file string) ([]wish.Task, error) {
 		return nil, usagef("%s: tasks.checks: %v", s.profile, err)
 	}
 	r := taskfile.Reader{
-		Project: s.project, Suite: suite, Clean: s.loaded.Redactor(wiring.Secrets(c, s.loaded.Lookup)...).Text,
+		Project: s.project, Suite: suite, Columns: c.Tasks.Columns, Clean: s.loaded.Redactor(wiring.Secrets(c, s.loaded.Lookup)...).Text,
 		Skill: func(name string) error {
 			_, err := target.FindSkill(s.targets(s.project), name)
 			return err
 		},
 	}
-	tasks, warnings, err := r.Read(a.absolute(file))
+	tasks, warnings, err := r.Read(ctx, a.absolute(file))
 	if err != nil {
 		return nil, usagef("--tasks %v", err)
 	}

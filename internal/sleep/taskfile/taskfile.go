@@ -7,6 +7,7 @@ package taskfile
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,12 +133,13 @@ func rowOf(t *wish.Task) row {
 type Reader struct {
 	Project string
 	Suite   *check.Suite
+	Columns map[string]string // tasks.columns
 	Clean   func(text string) string // takes secrets out
 	Skill   func(name string) error  // why a skill cannot be trained; nil: it can
 }
 
 // Read returns the tasks of a file, without secrets, with ids of their own, and warnings. The error names every line that is refused, and why.
-func (r *Reader) Read(path string) ([]wish.Task, []string, error) {
+func (r *Reader) Read(ctx context.Context, path string) ([]wish.Task, []string, error) {
 	data, err := read(path)
 	if err != nil {
 		return nil, nil, err
@@ -146,7 +148,7 @@ func (r *Reader) Read(path string) ([]wish.Task, []string, error) {
 	if json.Unmarshal(data, &other) == nil && other.Format != "" {
 		return nil, nil, fmt.Errorf("%s: it has the format %.60q of another program; write one task a line, with prompt and gold (docs/tasks.md)", path, other.Format)
 	}
-	set, err := task.Parse(path, data, task.Rules{Checker: r.Suite})
+	set, err := task.LoadContext(ctx, path, task.Rules{Checker: r.Suite, Columns: r.Columns})
 	if err != nil {
 		return nil, nil, err
 	}
