@@ -91,7 +91,7 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	if err := n.fit(ctx, tasks); err != nil {
 		return err
 	}
-	if tasks, err = n.hand(tasks, known); err != nil {
+	if tasks, err = n.passOn(tasks, known); err != nil {
 		return err
 	}
 	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
@@ -106,8 +106,8 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	return n.keep(ctx, false)
 }
 
-// hand passes on what is to be reviewed in a file, and returns the tasks that are left to the bank.
-func (n *night) hand(tasks, known []wish.Task) ([]wish.Task, error) {
+// passOn passes what is to be reviewed in a file, and returns the tasks that are left to the bank.
+func (n *night) passOn(tasks, known []wish.Task) ([]wish.Task, error) {
 	if n.Found == nil {
 		return tasks, nil
 	}

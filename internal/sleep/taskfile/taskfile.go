@@ -133,7 +133,7 @@ func rowOf(t *wish.Task) row {
 type Reader struct {
 	Project string
 	Suite   *check.Suite
-	Columns map[string]string // tasks.columns
+	Columns map[string]string        // tasks.columns
 	Clean   func(text string) string // takes secrets out
 	Skill   func(name string) error  // why a skill cannot be trained; nil: it can
 }
