@@ -9,7 +9,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -91,8 +90,10 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	if err := n.fit(ctx, tasks); err != nil {
 		return err
 	}
-	if tasks, err = n.passOn(tasks, known); err != nil {
-		return err
+	if n.Found != nil {
+		if tasks, err = n.Found(tasks); err != nil {
+			return err
+		}
 	}
 	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 	if err != nil {
@@ -104,23 +105,6 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	}
 	n.report.Mined.Noted += len(sessions)
 	return n.keep(ctx, false)
-}
-
-// passOn passes what is to be reviewed in a file, and returns the tasks that are left to the bank.
-func (n *night) passOn(tasks, known []wish.Task) ([]wish.Task, error) {
-	if n.Found == nil {
-		return tasks, nil
-	}
-	var found, old []wish.Task
-	for _, t := range tasks {
-		if slices.ContainsFunc(known, func(k wish.Task) bool { return k.Task.ID == t.Task.ID }) {
-			old = append(old, t)
-			continue
-		}
-		found = append(found, t)
-	}
-	rest, err := n.Found(found)
-	return append(old, rest...), err
 }
 
 // sumOf is what two parts of a night have taken.

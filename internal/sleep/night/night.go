@@ -96,7 +96,7 @@ type night struct {
 	problem  error                   // of the program or the machine: it ends the night
 	before   []Target                // of the night that continues, as they were when it was interrupted
 	said     string                  // a note of how it began; "": none
-	files    []time.Time             // when nights on files began, since the last one on sessions
+	files    []time.Time             // when nights on files began
 	served   []string                // models that answered in the nights before; none: not known
 }
 
@@ -155,29 +155,24 @@ func (n *night) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.report, err = n.over(ctx, nights, mark); n.report != nil || err != nil {
-		return err
-	}
-	if nights, err = n.leave(ctx, nights, mark); err != nil {
-		return err
-	}
+	same := n.same(nights, mark)
 	var since time.Time // zero: the first night takes all that is kept
 	for _, old := range nights {
-		switch {
-		case !since.IsZero() || n.Tasks != nil || old.Ended.IsZero() || !worked(old.Data):
-		case markOf(old.Data) != "":
-			n.files = append(n.files, old.Started)
-		default:
+		if !old.Ended.IsZero() && worked(old.Data) {
 			since = old.Started
+			break
 		}
 	}
 	n.purse = newPurse(n.Config)
 	began := n.Now()
 	n.purse.passed = func() time.Duration { return n.Now().Sub(began) }
-	n.served = lastServed(nights, openNight(nights))
-	if len(nights) > 0 && nights[0].Ended.IsZero() {
-		if n.report, err = ReadNight(ctx, n.Dir, nights[0]); err != nil {
+	n.served = lastServed(nights, same.ID)
+	if same.ID != "" {
+		if n.report, err = ReadNight(ctx, n.Dir, same); err != nil {
 			return err
+		}
+		if n.report.Again = !same.Ended.IsZero(); n.report.Again {
+			return nil
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
@@ -202,23 +197,12 @@ func (n *night) blank(now, since time.Time) *Report {
 	}
 }
 
-// openNight is the id of the newest night, if it is not over.
-func openNight(nights []bank.Night) string {
-	if len(nights) > 0 && nights[0].Ended.IsZero() {
-		return nights[0].ID
-	}
-	return ""
-}
-
 // worked reports whether a night read sessions and had a result for a document, or no document to work on. Where it did not, since
 // there was no session, a model was ill or a document could not be found, all is still new to the next one.
 func worked(data json.RawMessage) bool {
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
 		return true // it is given where that night is shown
-	}
-	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Outcome == Stopped }) {
-		return false // it was left, see leave
 	}
 	return len(r.Targets)+len(r.Skipped) == 0 && r.Mined.Sessions > 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }

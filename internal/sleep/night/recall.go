@@ -63,7 +63,7 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 			out.fresh = append(out.fresh, k)
 		case k.Side != wish.Open:
 			out.waiting++
-		case k.Last.Before(c.since) && k.Night != c.night, slices.ContainsFunc(c.files, k.Last.Equal):
+		case c.only == nil && (k.Last.Before(c.since) && k.Night != c.night || slices.ContainsFunc(c.files, k.Last.Equal)):
 			out.open++
 			older = append(older, k)
 		default:

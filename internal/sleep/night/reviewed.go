@@ -6,77 +6,47 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// mark names the tasks that a person has reviewed, in whatever order; "": the night is on those of sessions.
+// mark names the reviewed tasks of the night, in whatever order they are; "": it is on those of sessions.
 func (n *night) mark() (string, error) {
 	if n.Tasks == nil {
 		return "", nil
 	}
-	lines := make([]string, len(n.Tasks))
-	for i, t := range n.Tasks {
-		data, err := json.Marshal(t)
-		if err != nil {
-			return "", fmt.Errorf("name the tasks: %w", err)
-		}
-		lines[i] = string(data)
+	data, err := json.Marshal(slices.SortedFunc(slices.Values(n.Tasks), func(a, b wish.Task) int { return cmp.Compare(a.Task.ID, b.Task.ID) }))
+	if err != nil {
+		return "", fmt.Errorf("name the tasks: %w", err)
 	}
-	slices.Sort(lines)
-	return target.Digest(strings.Join(lines, "\n")), nil
+	return target.Digest(string(data)), nil
 }
 
-// markOf is the mark of a night that is written down.
-func markOf(data json.RawMessage) string {
-	var r struct{ Tasks string }
-	_ = json.Unmarshal(data, &r) // what is damaged is reported where the night is shown
-	return r.Tasks
-}
-
-// over returns the night that has worked on the same reviewed tasks and is over; nil: there is none, or more than a proposal
-// that counts is asked for.
-func (n *night) over(ctx context.Context, nights []bank.Night, mark string) (*Report, error) {
-	if mark == "" || n.Explore {
-		return nil, nil
-	}
+// same finds the newest night on the same tasks that is open, or, of reviewed ones, that has worked on them and is over. The zero value:
+// there is none. It notes when nights on files began.
+func (n *night) same(nights []bank.Night, mark string) (found bank.Night) {
 	for _, old := range nights {
-		if old.Ended.IsZero() || markOf(old.Data) != mark || !worked(old.Data) {
-			continue
+		var r struct {
+			Tasks   string
+			Explore bool
 		}
-		r, err := ReadNight(ctx, n.Dir, old)
-		if err == nil {
-			r.Again = true
+		_ = json.Unmarshal(old.Data, &r) // what is damaged is reported where the night is shown
+		if r.Tasks != "" {
+			n.files = append(n.files, old.Started)
 		}
-		return r, err
+		if found.ID == "" && r.Tasks == mark && (old.Ended.IsZero() || mark != "" && !n.Explore && !r.Explore && worked(old.Data)) {
+			found = old
+		}
 	}
-	return nil, nil
+	return found
 }
 
-// leave ends the night that is open if it is on other tasks: a file's, or those of sessions. What it has mined stays.
-func (n *night) leave(ctx context.Context, nights []bank.Night, mark string) ([]bank.Night, error) {
-	if openNight(nights) == "" || markOf(nights[0].Data) == mark {
-		return nights, nil
-	}
-	nights = slices.Clone(nights)
-	nights[0].Ended = n.Now().UTC()
-	if n.DryRun {
-		return nights, nil
-	}
-	old := newNight(n.Options)
-	var err error
-	if old.report, err = ReadNight(ctx, n.Dir, nights[0]); err != nil {
-		return nil, err
-	}
-	old.report.Targets = append(old.report.Targets, Target{Outcome: Stopped, Reason: "it ended where it was: a night on other tasks was asked for", Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
-	return nights, old.keep(ctx, true)
-}
-
-// takeReviewed takes the tasks that a person has reviewed into the bank: all as of this night, so that their order in a file does not matter.
+// takeReviewed takes reviewed tasks into the bank: all as of the beginning of the night, so that their order does not matter and no night on
+// sessions takes them for new.
 func (n *night) takeReviewed(ctx context.Context) error {
 	if n.Tasks == nil || n.report.Mined.Taken != (result.NightTaken{}) {
 		return nil
@@ -91,17 +61,16 @@ func (n *night) takeReviewed(ctx context.Context) error {
 		n.place(t)
 	}
 	err := n.fit(ctx, tasks)
-	if err != nil {
-		return err
+	if err == nil {
+		n.report.Mined.Taken, err = n.Bank.TakeReviewed(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 	}
-	n.report.Mined.Taken, err = n.Bank.TakeReviewed(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 	if err != nil || n.DryRun {
 		return err
 	}
 	return n.keep(ctx, false)
 }
 
-// only returns what tells the clusters that have a reviewed task; nil: the night is on all.
+// only returns what tells the clusters that have a reviewed task of the night; nil: it is on all.
 func (n *night) only() func(bank.Cluster) bool {
 	if n.Tasks == nil {
 		return nil

@@ -114,7 +114,8 @@ func countTest(sides map[string]string) (n int) {
 	return n
 }
 
-// A night on a file uses no task of sessions, and takes none away from the next night on sessions.
+// A night on a file uses no task of sessions, and takes none away from the night on sessions that is open. To the next one its tasks are not
+// new.
 func TestAFileAndSessionsAreApart(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, small())
@@ -130,10 +131,15 @@ func TestAFileAndSessionsAreApart(t *testing.T) {
 	if got := r.Targets[0].Groups; r.ID == mined[0].ID || got.Open != 12 || got.Recall != 0 || got.Unreviewed != 0 {
 		t.Errorf("the night on a file: %+v", got)
 	}
-	h.day(3, "", true)
 	next := h.night()
-	if got := next.Targets[0].Groups; next.Tasks != "" || got.Tonight != 19 || got.Recall != 12 || next.Mined.Sessions != 3 {
-		t.Errorf("the next one: %+v, %d sessions", got, next.Mined.Sessions)
+	if got := next.Targets[0].Groups; next.ID != mined[0].ID || got.Tonight != 16 {
+		t.Errorf("%s, and %s was open: %+v", next.ID, mined[0].ID, got)
+	}
+	h.night(onFile(h.written(15)))
+	h.day(3, "", true)
+	last := h.night()
+	if got := last.Targets[0].Groups; last.Tasks != "" || got.Tonight != 3 || last.Mined.Sessions != 3 {
+		t.Errorf("the last one: %+v, %d sessions", got, last.Mined.Sessions)
 	}
 }
 

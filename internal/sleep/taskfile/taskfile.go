@@ -1,5 +1,5 @@
-// Package taskfile writes tasks that were found in sessions into a file for a person to read and edit, and reads such a file, or one that
-// somebody wrote by hand, as tasks that a person has reviewed.
+// Package taskfile writes tasks of sessions into a file for a person to read and edit, and reads such a file, or one that somebody
+// wrote by hand, as tasks that a person has reviewed.
 //
 // It knows the format of task files and what a session has shown. It knows nothing of the bank, of nights, or of how tasks are
 // found. A file is data: nothing that it says runs, opens or fetches anything.
@@ -11,8 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 
 	"github.com/seed-f4525e22/skillopt/check"
@@ -22,17 +20,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// closed are fields that name what other commands open or fetch.
-var closed = []string{task.FieldImages, "workspace", "files", "urls"}
-
 // Bounds of a file.
 const (
 	MaxBytes = 4 << 20
 	MaxTasks = 300
-	maxBad   = 10 // lines of an error
 )
 
-// about is in the first line of a file that is written: which fields count.
+// about is in the first line of a file that is written.
 const about = "what counts is id, skill (without one the memory file is trained), prompt, gold, checks, hidden and reviewed; session stays as it is; delete the lines that you do not want; where reviewed is false, look at what held says, then set true"
 
 // row is a line of a file that is written.
@@ -50,7 +44,7 @@ type row struct {
 	Session  shown           `json:"session"`
 }
 
-// shown is where a task comes from: nothing of it is for a person to change.
+// shown is where a task comes from, and by what it is the same as another one.
 type shown struct {
 	wish.Ref
 
@@ -74,54 +68,42 @@ func (w *Writer) Add(tasks []wish.Task) (rest []wish.Task, err error) {
 	if w.asked == nil {
 		w.asked = map[string]bool{}
 	}
-	var fit []wish.Task
-	for _, t := range tasks {
-		if t.Unfit == "" && (t.Trust == wish.ByCorrection || t.Trust == wish.ByRubric) && !w.asked[t.Task.Prompt] {
-			w.asked[t.Task.Prompt] = true
-			fit = append(fit, t)
-			continue
-		}
-		rest = append(rest, t)
-	}
-	if len(fit) == 0 {
-		return rest, nil
-	}
-	return rest, w.append(fit)
-}
-
-func (w *Writer) append(tasks []wish.Task) (err error) {
+	var lines bytes.Buffer
+	enc := json.NewEncoder(&lines)
+	enc.SetEscapeHTML(false)
 	flags := os.O_WRONLY | os.O_APPEND
 	if w.N == 0 {
 		flags |= os.O_CREATE | os.O_EXCL
 	}
+	for i := range tasks {
+		t := &tasks[i]
+		if t.Unfit != "" || t.Trust != wish.ByCorrection && t.Trust != wish.ByRubric || w.asked[t.Task.Prompt] {
+			rest = append(rest, *t)
+			continue
+		}
+		w.asked[t.Task.Prompt] = true
+		if err := enc.Encode(w.row(t)); err != nil {
+			return nil, fmt.Errorf("write task %s: %w", t.Task.ID, err)
+		}
+	}
+	if lines.Len() == 0 {
+		return rest, nil
+	}
 	f, err := os.OpenFile(w.Path, flags, 0o600)
 	if err != nil {
-		return fmt.Errorf("write tasks: %w", err)
+		return nil, fmt.Errorf("write tasks: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	var lines bytes.Buffer
-	enc := json.NewEncoder(&lines)
-	enc.SetEscapeHTML(false)
-	for i := range tasks {
-		r := rowOf(&tasks[i])
-		if w.N == 0 {
-			r.About = about
-		}
-		if err := enc.Encode(r); err != nil {
-			return fmt.Errorf("write task %s: %w", r.ID, err)
-		}
-		w.N++
-	}
-	if _, err := f.Write(lines.Bytes()); err != nil {
-		return fmt.Errorf("write tasks: %w", err)
-	}
-	return f.Sync()
+	_, err = f.Write(lines.Bytes())
+	return rest, errors.Join(err, f.Sync(), f.Close())
 }
 
-func rowOf(t *wish.Task) row {
+func (w *Writer) row(t *wish.Task) row {
 	r := row{
 		ID: t.Task.ID, Held: t.Held, Skill: t.Skill, Prompt: t.Task.Prompt, Gold: t.Task.Gold, Checks: t.Task.Checks, Hidden: t.Task.Hidden, Doubts: t.Task.Data["doubts"],
 		Session: shown{Ref: t.Seen[0], From: t.Place.From, Trust: t.Trust, Input: t.Input, Outcome: t.Outcome},
+	}
+	if w.N++; w.N == 1 {
+		r.About = about
 	}
 	if t.Held != "" {
 		r.Reviewed = new(bool)
@@ -138,138 +120,102 @@ type Reader struct {
 	Skill   func(name string) error  // why a skill cannot be trained; nil: it can
 }
 
-// Read returns the tasks of a file, without secrets, with ids of their own, and warnings. The error names every line that is refused, and why.
-func (r *Reader) Read(ctx context.Context, path string) ([]wish.Task, []string, error) {
-	data, err := read(path)
-	if err != nil {
-		return nil, nil, err
+// Read returns the tasks of a file, without secrets, with ids of their own, and warnings. The error names the lines that are refused, and why.
+func (r *Reader) Read(ctx context.Context, path string) (out []wish.Task, warnings []string, err error) {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return nil, nil, fmt.Errorf("read tasks: %w", err)
+	case !info.Mode().IsRegular(): // opening a pipe would wait
+		return nil, nil, fmt.Errorf("%s: it is not a regular file", path)
+	case info.Size() > MaxBytes:
+		return nil, nil, fmt.Errorf("%s: it has more than %d MB", path, MaxBytes>>20)
 	}
 	var other struct{ Format string }
-	if json.Unmarshal(data, &other) == nil && other.Format != "" {
+	if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &other) == nil && other.Format != "" {
 		return nil, nil, fmt.Errorf("%s: it has the format %.60q of another program; write one task a line, with prompt and gold (docs/tasks.md)", path, other.Format)
 	}
-	set, err := task.LoadContext(ctx, path, task.Rules{Checker: r.Suite, Columns: r.Columns})
-	if err != nil {
+	set, err := task.LoadContext(ctx, path, task.Rules{Checker: r, Columns: r.Columns, NoTriggers: "a night trains on answers"})
+	switch {
+	case err != nil:
 		return nil, nil, err
-	}
-	if n := set.Len(); n > MaxTasks {
-		return nil, nil, fmt.Errorf("%s: it has %d tasks, at most %d are allowed", path, n, MaxTasks)
-	}
-	var out []wish.Task
-	var bad []error
-	for _, t := range set.Triggers().Tasks() {
-		bad = append(bad, fmt.Errorf("%s: task %q: trigger: a night trains on answers", t.Origin, t.ID))
+	case set.Len() > MaxTasks:
+		return nil, nil, fmt.Errorf("%s: it has %d tasks, at most %d are allowed", path, set.Len(), MaxTasks)
 	}
 	for _, t := range set.Tasks() {
 		w, err := r.task(t)
 		if err != nil {
-			bad = append(bad, fmt.Errorf("%s: task %q: %w", t.Origin, t.ID, err))
+			return nil, nil, fmt.Errorf("%s: task %q: %w", t.Origin, t.ID, err)
 		}
 		out = append(out, w)
 	}
-	if n := len(bad) - maxBad; n > 0 {
-		bad = append(bad[:maxBad], fmt.Errorf("and %d more", n))
-	}
-	return out, set.Warnings(), errors.Join(bad...)
+	return out, set.Warnings(), nil
 }
 
-func read(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
-		return nil, fmt.Errorf("%s: it is not a regular file", path)
+// Check implements task.Checker: what no file of reviewed tasks may say is wrong too.
+func (r *Reader) Check(t task.Task) error {
+	_, _, from := comesFrom(t)
+	errs := []error{r.Suite.Check(t), from}
+	if len(t.Checks) > 0 && r.Suite.Needs(t).Command {
+		errs = append(errs, errors.New("checks: a file may not have commands run"))
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read tasks: %w", err)
+	if t.Unreviewed {
+		errs = append(errs, errors.New("reviewed: it is false; look at the task, then set true or delete the line"))
 	}
-	defer f.Close() //nolint:errcheck // read only
-	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read tasks: %w", err)
-	case len(data) > MaxBytes:
-		return nil, fmt.Errorf("%s: it has more than %d MB", path, MaxBytes>>20)
+	if t.Split != "" {
+		errs = append(errs, errors.New("split: nights divide tasks themselves; take the field out"))
 	}
-	return data, nil
-}
-
-// task returns a task of a file as one that a person has reviewed, or why it cannot be used.
-func (r *Reader) task(t task.Task) (w wish.Task, err error) {
-	if err := r.refuse(&t); err != nil {
-		return w, err
-	}
-	w = wish.Task{Trust: wish.ByPerson, Project: r.Project}
-	if v, ok := t.Data["skill"]; ok {
-		if w.Skill, ok = v.(string); !ok {
-			return w, errors.New("skill: it must be the name of a skill")
-		}
-		if err := r.Skill(w.Skill); err != nil {
-			return w, fmt.Errorf("skill: %w", err)
-		}
-	}
-	if v, ok := t.Data["session"]; ok {
-		if err := comesFrom(&w, v); err != nil {
-			return w, fmt.Errorf("session: %w", err)
-		}
-	}
-	t.Data = maps.Clone(t.Data)
-	for _, name := range []string{"about", "held", "skill", "doubts", "session"} {
-		delete(t.Data, name)
-	}
-	// A digest comes first: every fifth task by id is put aside, and that must not follow from how somebody counts.
-	t.ID = target.Digest(r.Project + "\n" + w.Skill + "\n" + t.ID)[:8] + "-" + t.ID
-	w.Task, err = r.scrub(t)
-	return w, err
-}
-
-// refuse says which field of a task no file may have.
-func (r *Reader) refuse(t *task.Task) error {
-	switch needs := r.Suite.Needs(*t); {
-	case t.Unreviewed:
-		return errors.New("reviewed: it is false; look at the task, then set true or delete the line")
-	case t.Split != "":
-		return errors.New("split: nights divide tasks themselves; take the field out")
-	case len(t.Checks) > 0 && needs.Command:
-		return errors.New("checks: a file may not have commands run")
-	}
-	for _, name := range closed {
+	for _, name := range []string{task.FieldImages, "workspace", "files", "urls"} {
 		if t.Data[name] != nil {
-			return fmt.Errorf("%s: a file may not have anything opened or fetched; take the field out", name)
+			errs = append(errs, fmt.Errorf("%s: a file may not have anything opened or fetched; take the field out", name))
 		}
 	}
-	return nil
+	if v, named := t.Data["skill"]; named {
+		name, _ := v.(string)
+		if err := r.Skill(name); err != nil {
+			errs = append(errs, fmt.Errorf("skill: %w", err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
-// comesFrom adds to a task what its line says of the session that showed it.
-func comesFrom(w *wish.Task, v any) error {
-	var from shown
+// comesFrom returns what a task says of the session that showed it; false: no session has.
+func comesFrom(t task.Task) (from shown, ok bool, err error) {
+	v, ok := t.Data["session"]
+	if !ok {
+		return from, false, nil
+	}
 	data, err := json.Marshal(v)
 	if err == nil {
 		err = json.Unmarshal(data, &from)
 	}
-	switch {
-	case err != nil:
-		return err
-	case from.Trust != wish.ByCorrection && from.Trust != wish.ByRubric, from.Source == "", from.Session == "", from.Turn == "":
-		return errors.New("it is not as `skillopt sleep mine --out` has written it; put it back, or take it out")
+	if err != nil || from.Trust != wish.ByCorrection && from.Trust != wish.ByRubric || from.Source == "" || from.Session == "" || from.Turn == "" {
+		err = errors.New("session: it is not as `skillopt sleep mine --out` has written it; put it back, or take it out")
 	}
-	w.Trust, w.Seen, w.Input, w.Outcome = from.Trust, []wish.Ref{from.Ref}, from.Input, from.Outcome
-	w.Place.From = from.From
-	return nil
+	return from, true, err
 }
 
-// scrub returns a task without secrets.
-func (r *Reader) scrub(t task.Task) (task.Task, error) {
+// task returns a task of a file as one of a night.
+func (r *Reader) task(t task.Task) (wish.Task, error) {
+	w := wish.Task{Trust: wish.ByPerson, Project: r.Project}
+	w.Skill, _ = t.Data["skill"].(string)
+	if from, ok, _ := comesFrom(t); ok {
+		w.Trust, w.Seen, w.Input, w.Outcome, w.Place.From = from.Trust, []wish.Ref{from.Ref}, from.Input, from.Outcome, from.From
+	}
 	t = redact.Strings(r.Clean, t, "RawGold", "Kin")
-	t.RawGold = nil
-	if len(t.Checks) == 0 {
-		return t, nil
+	for _, name := range []string{"about", "held", "skill", "doubts", "session"} {
+		delete(t.Data, name)
+	}
+	// A digest comes first: every fifth task by id is put aside, and that must not follow from how somebody counts.
+	t.ID, t.RawGold = target.Digest(r.Project + "\n" + w.Skill + "\n" + t.ID)[:8]+"-"+t.ID, nil
+	if w.Task = t; len(t.Checks) == 0 {
+		return w, nil
 	}
 	var checks any
 	dec := json.NewDecoder(bytes.NewReader(t.Checks))
 	dec.UseNumber()
 	err := dec.Decode(&checks)
 	if err == nil {
-		t.Checks, err = json.Marshal(redact.Strings(r.Clean, checks))
+		w.Task.Checks, err = json.Marshal(redact.Strings(r.Clean, checks))
 	}
-	return t, err
+	return w, err
 }
