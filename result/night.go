@@ -33,7 +33,11 @@ type Night struct {
 	Exploratory bool `json:"exploratory"`
 	Explore     bool `json:"explore"` // --explore: whatever there is was trained on
 	DryRun      bool `json:"dry_run"`
-	Agreed      bool `json:"agreed"` // the user was given what the night would do, or no one was asked
+	// Tasks is the digest of the tasks of a file that the night works with alone; "": it works with those of sessions.
+	// Again: a night on these tasks was asked for again, and nothing was done.
+	Tasks  string `json:"tasks,omitempty"`
+	Again  bool   `json:"again,omitempty"`
+	Agreed bool   `json:"agreed"` // the user was given what the night would do, or no one was asked
 
 	Since   time.Time      `json:"since,omitzero"` // what was shown or mined since is tonight's; absent: no night before has read a session, and all that is kept is
 	Mined   NightMined     `json:"mined"`

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/taskfile"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -16,6 +19,7 @@ import (
 // sleepMineOptions are the flags of sleep mine.
 type sleepMineOptions struct {
 	sets []string
+	out  string
 }
 
 func sleepMineCommand(a *app, at *sleepFlags) *cobra.Command {
@@ -27,12 +31,18 @@ func sleepMineCommand(a *app, at *sleepFlags) *cobra.Command {
 them into the bank. It is the first part of a night: the next skillopt sleep run continues
 with it. It shows the result of each session and of each task that was proposed.
 
+--out FILE writes the tasks into a new file instead, for you to read and edit, of one project as
+skillopt sleep run --tasks has it, which trains on the file. Their sessions count as mined: keep the file. Tasks whose checks
+run a command or look at files go into the bank all the same.
+
 ` + exitHelp,
 		Example: `  skillopt sleep mine
+  skillopt sleep mine --out found.jsonl
   skillopt sleep mine --project ~/src/shop --json`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
+	c.Flags().StringVar(&o.out, "out", "", "write what is found into this new file, and not into the bank")
 	addSet(c, &o.sets)
 	return c
 }
@@ -44,6 +54,7 @@ type minedProject struct {
 	Sessions int                `json:"sessions"`
 	Funnel   *result.MineFunnel `json:"funnel"` // null: there was nothing to mine
 	Taken    result.NightTaken  `json:"taken"`
+	Written  int                `json:"written,omitempty"` // tasks in the file of --out
 	Spent    night.Spent        `json:"spent"`
 }
 
@@ -51,6 +62,15 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, at sleepFlags) (err 
 	setup, err := a.sleepSetup(at, o.sets...)
 	if err != nil {
 		return err
+	}
+	file := &taskfile.Writer{Path: a.absolute(o.out)}
+	if o.out != "" {
+		if setup.project, err = setup.oneProject(a); err != nil {
+			return err
+		}
+		if _, err := os.Lstat(file.Path); !errors.Is(err, fs.ErrNotExist) {
+			return usagef("--out %s: it is there already and is not replaced; name a new file", o.out)
+		}
 	}
 	w, err := nightWorkOf(ctx, a, setup)
 	if err != nil {
@@ -61,27 +81,34 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, at sleepFlags) (err 
 	if err != nil {
 		return err
 	}
+	if o.out != "" {
+		projects = []string{setup.project}
+	}
 	ctx, stop, release := a.interrupts(ctx)
 	defer release()
 	w.stop = stop
 	list := []minedProject{}
 	var failed error
 	for _, project := range projects {
-		r, err := night.Mine(ctx, w.options(project))
+		opts := w.options(project)
+		if o.out != "" {
+			opts.Found = file.Add
+		}
+		r, err := night.Mine(ctx, opts)
 		if err != nil {
 			failed = withSameCommand(err)
 			break
 		}
-		m := minedProject{Project: project, Night: r.ID, Sessions: r.Mined.Sessions, Spent: r.Spent}
+		m := minedProject{Project: project, Night: r.ID, Sessions: r.Mined.Sessions, Spent: r.Spent, Written: file.N}
 		if m.Sessions > 0 {
 			m.Funnel, m.Taken = r.Mined.Funnel, r.Mined.Taken
 		}
 		list = append(list, m)
 	}
-	return errors.Join(w.endEvents(), printMined(a, setup, list), failed)
+	return errors.Join(w.endEvents(), o.print(a, setup, list), failed)
 }
 
-func printMined(a *app, s sleepSetup, list []minedProject) error {
+func (o *sleepMineOptions) print(a *app, s sleepSetup, list []minedProject) error {
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(list))
 	}
@@ -93,7 +120,14 @@ func printMined(a *app, s sleepSetup, list []minedProject) error {
 		if m.Funnel != nil {
 			mined = true
 			printFunnel(out, m.Funnel)
-			out.line("  into the bank: " + takenText(m.Taken))
+			if o.out == "" || m.Taken != (result.NightTaken{}) {
+				out.line("  into the bank: " + takenText(m.Taken))
+			}
+		}
+		if m.Written > 0 {
+			out.line(fmt.Sprintf("  %s in %s: read and edit it", wording.Plural(m.Written, "task is", "tasks are"), oneLine(o.out)))
+			out.line("next: " + s.command(nightCommand(s.project, o.out)))
+			return nil
 		}
 	}
 	if !mined {

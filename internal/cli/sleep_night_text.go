@@ -44,7 +44,10 @@ func printSkipped(out printer, r *night.Report) {
 // minedText says how sessions became tasks.
 func minedText(r *night.Report) string {
 	text := wording.Plural(r.Mined.Sessions, "new session", "new sessions")
-	if r.DryRun {
+	switch {
+	case r.Tasks != "":
+		text = "tasks of a file that count as reviewed"
+	case r.DryRun:
 		return text + " to be mined"
 	}
 	t := r.Mined.Taken

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -29,6 +32,9 @@ type sleepRunOptions struct {
 	yes       bool
 	noHarvest bool
 	scheduled bool
+	tasks     string // file
+
+	reviewed []wish.Task // of it
 }
 
 func sleepRunCommand(a *app, at *sleepFlags) *cobra.Command {
@@ -48,6 +54,12 @@ on: it is meant for timers. What hosts text may be sent to was agreed to at init
 With --profile FILE of sleep schedule it is the night that a timer starts: with its flags,
 folders and PATH.
 
+--tasks FILE carries out a night on the tasks of a file alone, of one project: that of --project, or the one
+that the working directory lies in. No session is read or mined. The file is as in docs/tasks.md; skill names the
+skill that a task trains, without one it is sleep.default_skill or the memory file. By this command you say that you have
+reviewed the file: read it first. Nothing that it says runs, opens or fetches anything. What such a night certifies waits
+for skillopt sleep adopt, whatever sleep.auto_adopt says.
+
 The same command continues with a night that was stopped: what was paid for is answered from
 its record. Ctrl-C stops softly, a second one at once. A night without gain ends with 0.
 
@@ -56,9 +68,13 @@ its record. Ctrl-C stops softly, a second one at once. A night without gain ends
   skillopt sleep run --dry-run                        what it would do, unspent
   skillopt sleep run --project ~/src/shop --yes
   skillopt sleep run --explore                        train on whatever there is: suggestions
+  skillopt sleep run --tasks reviewed.jsonl           on tasks that you have written or reviewed
   skillopt sleep run --set limits.tokens=200000 --json`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.scheduled && o.tasks != "" {
+				return usagef("--tasks is for a night that a person starts; leave out --scheduled")
+			}
 			if o.scheduled {
 				return runScheduled(cmd.Context(), a, *at, &o)
 			}
@@ -70,6 +86,7 @@ its record. Ctrl-C stops softly, a second one at once. A night without gain ends
 	c.Flags().BoolVar(&o.explore, "explore", false, "train on however few tasks there are; the result is a suggestion")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
 	c.Flags().BoolVar(&o.noHarvest, "no-harvest", false, "work with what is kept, and read no sessions")
+	c.Flags().StringVar(&o.tasks, "tasks", "", "a file of tasks that you have reviewed: a night on these alone")
 	addSet(c, &o.sets)
 	return c
 }
@@ -88,6 +105,14 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, at sleepFlags) (err e
 		return err
 	}
 	o.with(setup.timer)
+	if o.tasks != "" {
+		if setup.project, err = setup.oneProject(a); err != nil {
+			return err
+		}
+		if o.reviewed, err = setup.reviewedTasks(ctx, a, o.tasks); err != nil {
+			return err
+		}
+	}
 	if o.dryRun {
 		return o.dry(ctx, a, setup)
 	}
@@ -122,12 +147,12 @@ func (o *sleepRunOptions) nights(ctx context.Context, a *app, setup sleepSetup, 
 		return nil, err
 	}
 	out = &nightsDone{Nights: []*night.Report{}}
-	if !o.noHarvest {
+	if !o.noHarvest && o.reviewed == nil {
 		if out.Harvest, err = w.harvest(ctx); err != nil {
 			return nil, err
 		}
 	}
-	projects, err := setup.nightProjects(ctx, w.bank)
+	projects, err := o.projects(ctx, setup, w.bank)
 	if err != nil {
 		return nil, err
 	}
@@ -157,15 +182,19 @@ func (o *sleepRunOptions) nights(ctx context.Context, a *app, setup sleepSetup, 
 
 // night carries the night of a project out, and what follows it.
 func (o *sleepRunOptions) night(ctx context.Context, w *nightWork, out *nightsDone, project string, auto bool) error {
-	opts := w.options(project)
-	opts.Explore, opts.Confirm = o.explore, w.confirm(o.yes)
+	opts := o.options(w, project)
+	opts.Confirm = w.confirm(o.yes)
 	r, err := night.Run(ctx, opts)
 	if r != nil {
 		out.Nights = append(out.Nights, r)
 	}
 	bad := errors.Join(err, nightError(r))
+	if bad == nil && r.Again {
+		w.app.printer(w.app.Err).line("complete: night " + r.ID + " was on these tasks, and nothing was asked; --explore trains on them again")
+		return nil
+	}
 	adopted := []adopt.Record{}
-	if auto && bad == nil {
+	if auto && bad == nil && o.reviewed == nil {
 		adopted = w.adoptCertified(ctx, r)
 		out.Adopted = append(out.Adopted, adopted...)
 	}
@@ -209,20 +238,29 @@ func (o *sleepRunOptions) print(a *app, s sleepSetup, done nightsDone) error {
 
 // dry says what nights would do, and keeps nothing.
 func (o *sleepRunOptions) dry(ctx context.Context, a *app, setup sleepSetup) (err error) {
-	b, err := setup.look(ctx)
+	look := setup.look
+	if o.reviewed != nil {
+		temp, err := os.MkdirTemp("", "skillopt-night-")
+		if err != nil {
+			return fmt.Errorf("make a folder for a dry run: %w", err)
+		}
+		defer os.RemoveAll(temp) //nolint:errcheck // what is left over is the system's to delete
+		look = func(ctx context.Context) (*bank.Bank, error) { return bank.Open(ctx, temp) }
+	}
+	b, err := look(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	projects, err := setup.nightProjects(ctx, b)
+	projects, err := o.projects(ctx, setup, b)
 	if err != nil {
 		return err
 	}
 	w := nightWork{app: a, setup: setup, bank: b}
 	done := nightsDone{Nights: []*night.Report{}}
 	for _, project := range projects {
-		opts := w.options(project)
-		opts.Explore, opts.DryRun = o.explore, true
+		opts := o.options(&w, project)
+		opts.DryRun = true
 		r, err := night.Run(ctx, opts)
 		if err != nil {
 			return err
@@ -237,7 +275,9 @@ func (o *sleepRunOptions) dry(ctx context.Context, a *app, setup sleepSetup) (er
 		nightForecast(a.results(), r.Forecast, onlySimulated(w.setup.loaded.Config))
 		ceilingLine(a.results(), setup.loaded.Config, r.Forecast)
 	}
-	a.printer(a.Err).line("dry run: nothing was read, sent or kept; tasks of sessions that are not mined yet are not counted")
+	if o.reviewed == nil {
+		a.printer(a.Err).line("dry run: nothing was read, sent or kept; tasks of sessions that are not mined yet are not counted")
+	}
 	return nil
 }
 
@@ -450,7 +490,7 @@ func nightError(r *night.Report) error {
 		help := ""
 		switch kind {
 		case skillopt.Stopped, skillopt.Waiting:
-			help = "; `skillopt sleep run` continues with it"
+			help = "; `" + cmp.Or(t.Help, "skillopt sleep run") + "` continues with it"
 		case skillopt.Unmeasurable:
 			help = "; `skillopt sleep show --why` says more"
 		}

@@ -193,6 +193,9 @@ func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions
 func taskStage(r *night.Report) explainStage {
 	s := explainStage{Stage: "task", Says: "nothing was mined", Examples: []string{}}
 	f := r.Mined.Funnel
+	if r.Tasks != "" {
+		s.Says = wording.Plural(r.Mined.Taken.New+r.Mined.Taken.Again, "task", "tasks") + " of a file"
+	}
 	if f == nil {
 		return s
 	}

@@ -40,7 +40,7 @@ var tiers = [][]string{
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim", "internal/toolserver", "internal/offer",
 	},
-	{"config", "sdk/skillenv", "internal/draft", "internal/fetch", "internal/plugin", "internal/worlds"},
+	{"config", "sdk/skillenv", "internal/draft", "internal/fetch", "internal/plugin", "internal/worlds", "internal/sleep/taskfile"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
 	{"internal/train", "internal/prune", "internal/record", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
 	{"cloud", "internal/wiring", "internal/report", "internal/ask"},

@@ -85,13 +85,22 @@ type Match func(known []wish.Task, t *wish.Task) int
 // Take takes mined tasks in, in the order of their time and id. A task that is known by its id
 // is not taken again, but noted as shown again if it is of another turn. A cluster gets its side
 // when its first usable task comes, and keeps it.
-func (b *Bank) Take(ctx context.Context, night string, tasks []wish.Task, same Match, now time.Time, halfLife time.Duration) (out result.NightTaken, err error) {
+func (b *Bank) Take(ctx context.Context, night string, tasks []wish.Task, same Match, now time.Time, halfLife time.Duration) (result.NightTaken, error) {
+	return b.take(ctx, taking{night: night, same: same}, tasks, now, halfLife)
+}
+
+// TakeReviewed takes tasks that a person has reviewed. A task that is known by its id has the given texts from then on.
+func (b *Bank) TakeReviewed(ctx context.Context, night string, tasks []wish.Task, same Match, now time.Time, halfLife time.Duration) (result.NightTaken, error) {
+	return b.take(ctx, taking{night: night, same: same, review: Accepted}, tasks, now, halfLife)
+}
+
+func (b *Bank) take(ctx context.Context, t taking, tasks []wish.Task, now time.Time, halfLife time.Duration) (out result.NightTaken, err error) {
 	tasks = slices.Clone(tasks)
 	slices.SortStableFunc(tasks, func(a, b wish.Task) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Task.ID, b.Task.ID))
 	})
 	err = b.write(ctx, "take tasks", func(tx *sql.Tx) error {
-		t := taking{tx: tx, path: filepath.Join(b.dir, File), night: night, same: same, groups: map[[2]string][]Cluster{}}
+		t.tx, t.path, t.groups = tx, filepath.Join(b.dir, File), map[[2]string][]Cluster{}
 		for i := range tasks {
 			if err := t.take(ctx, &tasks[i]); err != nil {
 				return fmt.Errorf("task %s: %w", tasks[i].Task.ID, err)
@@ -114,6 +123,7 @@ type taking struct {
 	path   string // of the file
 	night  string
 	same   Match
+	review Review                  // of the tasks
 	groups map[[2]string][]Cluster // by project and skill, in order
 	out    result.NightTaken
 }
@@ -138,13 +148,18 @@ func (t *taking) place(ctx context.Context, group []Cluster, w *wish.Task) ([]Cl
 	for i := range group {
 		for k := range group[i].Tasks {
 			old := &group[i].Tasks[k]
-			if old.Task.Task.ID == w.Task.ID {
+			switch {
+			case old.Task.Task.ID == w.Task.ID && t.review == Accepted:
+				*old = Task{Task: *w, Reviewed: t.review}
+				t.out.Again++
+				return group, errors.Join(t.put(ctx, group[i].Number, old), t.shown(ctx, &group[i], w.At))
+			case old.Task.Task.ID == w.Task.ID:
 				return group, t.again(ctx, &group[i], k, w)
 			}
 			known, owner = append(known, old.Task), append(owner, i)
 		}
 	}
-	if w.Held != "" {
+	if w.Held != "" && t.review != Accepted {
 		t.out.Held++
 	}
 	if w.Unfit != "" {
@@ -167,7 +182,7 @@ func (t *taking) place(ctx context.Context, group []Cluster, w *wish.Task) ([]Cl
 		t.out.New++
 	}
 	c := &group[at]
-	c.Tasks = append(c.Tasks, Task{Task: *w})
+	c.Tasks = append(c.Tasks, Task{Task: *w, Reviewed: t.review})
 	if err := t.put(ctx, c.Number, &c.Tasks[len(c.Tasks)-1]); err != nil {
 		return group, err
 	}
@@ -330,16 +345,19 @@ func clustersOf(ctx context.Context, db sqlstore.Querier, path, project, skill s
 	return out, err
 }
 
-// measuredFirst puts the task first by which a cluster is measured: one that may be used, of the strongest trust, that
-// was shown first.
+// measuredFirst puts the task first by which a cluster is measured: one that may be used, that a person has accepted, of
+// the strongest trust, that was shown first.
 func measuredFirst(a, b Task) int {
-	usable := func(t Task) int {
-		if t.Usable() {
-			return 0
+	rank := func(t Task) int {
+		switch {
+		case !t.Usable():
+			return 2
+		case t.Reviewed != Accepted:
+			return 1
 		}
-		return 1
+		return 0
 	}
-	return cmp.Or(cmp.Compare(usable(a), usable(b)), cmp.Compare(a.Trust.Rank(), b.Trust.Rank()), a.At.Compare(b.At), cmp.Compare(a.Task.Task.ID, b.Task.Task.ID))
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Trust.Rank(), b.Trust.Rank()), a.At.Compare(b.At), cmp.Compare(a.Task.Task.ID, b.Task.Task.ID))
 }
 
 // Group is a skill of a project that there are tasks of.

@@ -80,7 +80,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 		return err
 	case out == WaitingForReply || out == Stopped:
 		for _, j := range c.jobs {
-			j.out.Outcome, j.out.Reason, j.out.Help = out, err.Error(), c.purse.helpFor(out)
+			j.out.Outcome, j.out.Reason, j.out.Help = out, err.Error(), c.helpFor(out)
 			n.setTarget(j.out)
 		}
 		return nil

@@ -163,6 +163,9 @@ func (f *fitting) inChat(t *wish.Task) string {
 
 // byAgent returns the commit in whose files a task is carried out, "" for an empty folder, or why it cannot be.
 func (f *fitting) byAgent(ctx context.Context, t *wish.Task) (commit, unfit string, err error) {
+	if t.Trust == wish.ByPerson && !f.suite.Needs(t.Task).Workspace {
+		return "", "", nil
+	}
 	if len(t.Seen) == 0 {
 		return "", "it is not known which session showed it", nil
 	}

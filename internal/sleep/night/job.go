@@ -110,6 +110,9 @@ func (n settler) grouped(ctx context.Context) (map[string][]bank.Cluster, error)
 		if err != nil {
 			return nil, err
 		}
+		if only := n.only(); only != nil && !slices.ContainsFunc(clusters, only) {
+			continue
+		}
 		of[name] = append(of[name], clusters...)
 	}
 	for _, clusters := range of {
@@ -175,7 +178,7 @@ func (n settler) memoryFile() (string, error) {
 // job settles what is done with a document, before anything is spent.
 func (n settler) job(ctx context.Context, doc target.Target, clusters []bank.Cluster) (job, error) {
 	s := n.Config.Sleep
-	c := choice{night: n.report.ID, since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall}
+	c := choice{night: n.report.ID, since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall, only: n.only(), files: n.files}
 	j := job{doc: doc, picked: c.choose(clusters), folder: n.folderOf(doc)}
 	j.terms = n.terms(doc, j.folder)
 	past, err := n.Bank.Candidates(ctx, n.Project, doc.ID())

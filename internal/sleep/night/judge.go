@@ -110,7 +110,7 @@ func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	}
 	j.out.Judge = plan
 	if n.Config.Models.Judge.Provider == "" {
-		return n.withoutJudge(j, "models.judge names no model, and words alone decide these tasks: name one in the profile", "skillopt sleep run")
+		return n.withoutJudge(j, "models.judge names no model, and words alone decide these tasks: name one in the profile", n.Command)
 	}
 	if len(pairs) == 0 {
 		n.report.Notes = append(n.report.Notes, fmt.Sprintf("%s: the judge was not tried: the sessions hold no two answers to judge", j.doc.ID()))

@@ -8,9 +8,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/similar"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/mine"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -74,11 +76,18 @@ func (a Asked) Mine(ctx context.Context, cfg config.Config, sessions []bank.Sess
 	return tasks, mined, nil
 }
 
-// Same implements Miner.
+// Same implements Miner. What a person has written is the same as another task only in almost the same words: no session
+// says what it was about.
 func (Asked) Same(known []wish.Task, t *wish.Task) int {
-	list := make([]mine.Known, len(known))
+	var list []mine.Known
+	words := similar.Words(t.Task.Prompt)
 	for i := range known {
-		list[i] = mine.Known{Task: known[i], Cluster: strconv.Itoa(i)}
+		switch k := &known[i]; {
+		case k.Trust != wish.ByPerson && t.Trust != wish.ByPerson:
+			list = append(list, mine.Known{Task: *k, Cluster: strconv.Itoa(i)})
+		case similar.Near(similar.Words(k.Task.Prompt), words) && strings.EqualFold(strings.Join(k.Task.Gold, "\n"), strings.Join(t.Task.Gold, "\n")):
+			return i
+		}
 	}
 	for _, name := range mine.Clusters([]wish.Task{*t}, list...) {
 		if i, err := strconv.Atoi(name); err == nil && i < len(known) {

@@ -90,6 +90,11 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	if err := n.fit(ctx, tasks); err != nil {
 		return err
 	}
+	if n.Found != nil {
+		if tasks, err = n.Found(tasks); err != nil {
+			return err
+		}
+	}
 	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 	if err != nil {
 		return err

@@ -53,6 +53,12 @@ type Options struct {
 	// Confirm is asked once it is known what the night would do, before anything is spent on training; an
 	// error ends the night. Nil: no one is asked.
 	Confirm func(*Report) error
+	// Tasks, if set, are tasks that a person has reviewed: the night works with these alone, and mines nothing.
+	Tasks []wish.Task
+	// Found, if set, takes tasks that were mined instead of the bank, and returns those that it does not take.
+	Found func(tasks []wish.Task) (rest []wish.Task, err error)
+	// Command is the command line that continues the night; "": that of every night.
+	Command string
 	// Adopted are the adoptions of a document that are, the newest last, for what it holds now. Nil: nothing was adopted.
 	Adopted func(target, live string) ([]Standing, error)
 	// With are options of every run, such as clients of models.
@@ -90,6 +96,7 @@ type night struct {
 	problem  error                   // of the program or the machine: it ends the night
 	before   []Target                // of the night that continues, as they were when it was interrupted
 	said     string                  // a note of how it began; "": none
+	files    []time.Time             // when nights on files began
 	served   []string                // models that answered in the nights before; none: not known
 }
 
@@ -100,6 +107,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	err := confined(n.Config, n.Places.Home)
 	if err == nil {
 		err = n.begin(ctx)
+	}
+	if err == nil && n.report.Again {
+		return n.report, nil
 	}
 	if err == nil {
 		err = n.work(ctx)
@@ -126,6 +136,7 @@ func newNight(o Options) *night {
 	if n.Events == nil {
 		n.Events = func(event.Event) {}
 	}
+	n.Command = cmp.Or(n.Command, "skillopt sleep run")
 	return n
 }
 
@@ -140,6 +151,11 @@ func (n *night) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	mark, err := n.mark()
+	if err != nil {
+		return err
+	}
+	same := n.same(nights, mark)
 	var since time.Time // zero: the first night takes all that is kept
 	for _, old := range nights {
 		if !old.Ended.IsZero() && worked(old.Data) {
@@ -150,10 +166,13 @@ func (n *night) begin(ctx context.Context) error {
 	n.purse = newPurse(n.Config)
 	began := n.Now()
 	n.purse.passed = func() time.Duration { return n.Now().Sub(began) }
-	n.served = lastServed(nights, openNight(nights))
-	if len(nights) > 0 && nights[0].Ended.IsZero() {
-		if n.report, err = ReadNight(ctx, n.Dir, nights[0]); err != nil {
+	n.served = lastServed(nights, same.ID)
+	if same.ID != "" {
+		if n.report, err = ReadNight(ctx, n.Dir, same); err != nil {
 			return err
+		}
+		if n.report.Again = !same.Ended.IsZero(); n.report.Again {
+			return nil
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
@@ -166,7 +185,7 @@ func (n *night) begin(ctx context.Context) error {
 		return err
 	}
 	n.report = n.blank(now, since)
-	n.report.ID = nameOf(now, all)
+	n.report.ID, n.report.Tasks = nameOf(now, all), mark
 	return n.prepare(ctx)
 }
 
@@ -176,14 +195,6 @@ func (n *night) blank(now, since time.Time) *Report {
 		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
 		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Adopted: []Adopted{}, Mined: Mined{Runs: []string{}},
 	}
-}
-
-// openNight is the id of the newest night, if it is not over.
-func openNight(nights []bank.Night) string {
-	if len(nights) > 0 && nights[0].Ended.IsZero() {
-		return nights[0].ID
-	}
-	return ""
 }
 
 // worked reports whether a night read sessions and had a result for a document, or no document to work on. Where it did not, since
@@ -228,7 +239,7 @@ func (n *night) prepare(ctx context.Context) (err error) {
 	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return within(n.Project, p) }}, func(s bank.Session) error {
 		n.seen[s.Source+"/"+s.ID] = s
 		// A session may have been read long after it ended: what counts is whether it was mined.
-		if mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
+		if n.Tasks != nil || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
 			return nil
 		}
 		n.sessions = append(n.sessions, s)
@@ -255,6 +266,9 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
 	if n.said != "" {
 		n.note(n.said)
+	}
+	if err := n.takeReviewed(ctx); err != nil {
+		return err
 	}
 	if n.DryRun {
 		return n.dry(ctx)
@@ -283,7 +297,7 @@ func (n *night) work(ctx context.Context) error {
 	n.holdForBundle(jobs)
 	for i := range jobs {
 		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide according to what it has
-			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, "skillopt sleep run"
+			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, n.Command
 		} else {
 			workshop{n}.replay(ctx, jobs, i)
 		}
@@ -326,7 +340,7 @@ func (n *night) ended(err error) error {
 	if out == "" || otherSettings(err) != nil {
 		return err
 	}
-	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Help: n.purse.helpFor(out), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
+	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Help: n.helpFor(out), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
 	return nil
 }
 

@@ -40,7 +40,8 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 	if n.report == nil {
 		return nil, err
 	}
-	return n.report, errors.Join(err, n.keep(context.WithoutCancel(ctx), false))
+	over := err == nil && n.Found != nil && n.report.Mined.Taken == (result.NightTaken{}) // there is nothing to continue with
+	return n.report, errors.Join(err, n.keep(context.WithoutCancel(ctx), over))
 }
 
 // Ceilings are those of a night: what the limits say, and where they say nothing of money, tokens and calls, that many

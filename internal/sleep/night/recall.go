@@ -35,8 +35,10 @@ type choice struct {
 	since    time.Time // of tonight's clusters
 	now      time.Time
 	halfLife time.Duration
-	tasks    int // of tonight at most
-	recall   int // older ones at most
+	tasks    int                     // of tonight at most
+	recall   int                     // older ones at most
+	files    []time.Time             // when nights on files began: what was shown last by these is older
+	only     func(bank.Cluster) bool // chosen from, and all of them tonight's; nil: all are chosen from
 }
 
 // choose takes tonight's clusters, those that count most first, and older open ones: by how like they are to one of
@@ -52,6 +54,7 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 			places[k.Opened != ""]++
 		}
 		switch {
+		case c.only != nil && !c.only(k):
 		case !k.Tasks[0].Usable():
 			out.waiting++
 		case k.Asleep(c.now, c.halfLife):
@@ -60,7 +63,7 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 			out.fresh = append(out.fresh, k)
 		case k.Side != wish.Open:
 			out.waiting++
-		case k.Last.Before(c.since) && k.Night != c.night:
+		case c.only == nil && (k.Last.Before(c.since) && k.Night != c.night || slices.ContainsFunc(c.files, k.Last.Equal)):
 			out.open++
 			older = append(older, k)
 		default:
@@ -69,7 +72,9 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 		}
 	}
 	slices.SortStableFunc(out.tonight, c.heavier)
-	out.tonight = out.tonight[:min(len(out.tonight), c.tasks)]
+	if c.only == nil {
+		out.tonight = out.tonight[:min(len(out.tonight), c.tasks)]
+	}
 	out.recall = c.recalled(out.tonight, older)
 	return out
 }

@@ -54,16 +54,16 @@ func (n trainer) train(ctx context.Context, j *job) {
 	}
 	text := err.Error()
 	j.out.Outcome, j.out.Reason, j.out.Consolidation.CallError = out, text, &text
-	j.out.Help = n.purse.helpFor(out)
+	j.out.Help = n.helpFor(out)
 }
 
 // helpFor returns the command that helps where a night ended early; "": none does.
-func (p *purse) helpFor(o Outcome) string {
+func (n *night) helpFor(o Outcome) string {
 	switch o {
 	case Budget:
-		return "skillopt sleep run" + p.doubleFlags()
+		return n.Command + n.purse.doubleFlags()
 	case WaitingForReply, Stopped:
-		return "skillopt sleep run"
+		return n.Command
 	case ModelUnhealthy:
 		return "skillopt doctor"
 	}

@@ -20,6 +20,7 @@ const (
 	ByFiles      Trust = "files"      // files that the user accepted
 	ByCorrection Trust = "correction" // what was corrected, and what was taken after that
 	ByRubric     Trust = "rubric"     // words alone, for a judge
+	ByPerson     Trust = "person"     // a person wrote or reviewed it in a file: no session has shown it
 )
 
 // Rank is the place of a kind of trust, from 0 for the strongest.
