@@ -2,6 +2,8 @@ package acceptance_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,10 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/testing/hosttest"
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // user is somebody who works with a coding agent in a project, and has skillopt on the PATH.
@@ -33,10 +38,10 @@ func buildProgram(t *testing.T) string {
 }
 
 // newUser returns a user of a host whose model follows a script, with the quick start in their project.
-func newUser(t *testing.T, agents, bin, name string, script *hosttest.Script) user {
+func newUser(t *testing.T, agents, bin, name string, script *hosttest.Script) *user {
 	t.Helper()
 	program, _ := realProgram(t, agents, name)
-	u := user{Host: hosttest.Host{Name: name, Program: program, Path: bin, Home: t.TempDir(), Project: t.TempDir()}, script: script}
+	u := &user{Host: hosttest.Host{Name: name, Program: program, Path: bin, Home: t.TempDir(), Project: t.TempDir()}, script: script}
 	server := startAnswering(t, script)
 	u.URL, u.Key = server.url, server.key
 	if err := os.CopyFS(filepath.Join(u.Project, "quickstart"), os.DirFS(filepath.Join("..", "..", "examples", "quickstart"))); err != nil {
@@ -46,20 +51,26 @@ func newUser(t *testing.T, agents, bin, name string, script *hosttest.Script) us
 	return u
 }
 
-// run runs skillopt in the project, and returns what it printed.
-func (u user) run(t *testing.T, args ...string) string {
+// command is skillopt in the project.
+func (u *user) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(u.Path, "skillopt"), args...)
 	cmd.Dir, cmd.Env = u.Project, u.Environ()
-	out, err := cmd.CombinedOutput()
+	return cmd
+}
+
+// run runs skillopt in the project, and returns what it printed.
+func (u *user) run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := u.command(t, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("skillopt %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }
 
-// files returns a digest of each file below a folder, by its path.
-func files(t *testing.T, dir string) map[string]string {
+// listFiles returns a digest of each file below a folder, by its path.
+func listFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -77,45 +88,160 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
+// everyTool calls each tool of the server on the quick start and on the nights of an example. A night has staged what has the hash.
+func everyTool(night, hash string) []hosttest.Call {
+	of := func(key, value string) map[string]any { return map[string]any{key: value} }
+	run := of("run", "runs/quickstart-1")
+	return []hosttest.Call{
+		{Tool: "skill_lint", Arguments: of("skill", "quickstart")},
+		{Tool: "tasks_lint", Arguments: of("config", "quickstart")},
+		{Tool: "train_plan", Arguments: of("config", "quickstart")},
+		{Tool: "doctor", Arguments: of("config", "quickstart")},
+		{Tool: "try", Arguments: of("config", "quickstart")},
+		{Tool: "train", Arguments: map[string]any{"config": "quickstart", "wait": 50}},
+		{Tool: "resume", Arguments: map[string]any{"config": "quickstart", "run": "runs/quickstart-1"}},
+		{Tool: "stop", Arguments: run},
+		{Tool: "runs_list"},
+		{Tool: "runs_show", Arguments: run},
+		{Tool: "runs_failures", Arguments: run},
+		{Tool: "runs_diff", Arguments: run},
+		{Tool: "runs_blame", Arguments: run},
+		{Tool: "runs_certificate", Arguments: run},
+		{Tool: "sleep_status"},
+		{Tool: "sleep_show"},
+		{Tool: "sleep_diff"},
+		{Tool: "sleep_adopt", Arguments: map[string]any{"night": night, "hash": hash}, Refused: "skillopt sleep adopt " + night},
+	}
+}
+
+// agree notes that the user agrees to have text of the nights of the example sent to the vendors of all hosts.
+func agree(t *testing.T, state string) {
+	t.Helper()
+	b, err := bank.Open(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"api.anthropic.com", "api.openai.com", "api.githubcopilot.com", "generativelanguage.googleapis.com", "dashscope.aliyuncs.com", "opencode.ai"} {
+		err = errors.Join(err, b.Grant(t.Context(), model.Target, host, time.Now()))
+	}
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withNights gives the user the nights of the example, in whose project they are from now on, and returns the last of them and the hash
+// of what it has staged.
+func (u *user) withNights(t *testing.T) (profile, night, hash string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "demo")
+	u.run(t, "sleep", "demo", dir)
+	agree(t, filepath.Join(dir, "state"))
+	if err := os.Rename(filepath.Join(u.Project, "quickstart"), filepath.Join(dir, "project", "quickstart")); err != nil {
+		t.Fatal(err)
+	}
+	u.Project, profile = filepath.Join(dir, "project"), filepath.Join(dir, "sleep.yaml")
+	var shown struct {
+		Night string
+		Diffs []struct{ Hash string }
+	}
+	cmd := u.command(t, "sleep", "show", "--profile", profile, "--json")
+	out, err := cmd.Output()
+	if err = errors.Join(err, json.Unmarshal(out, &shown)); err != nil || len(shown.Diffs) == 0 {
+		t.Fatalf("%v: %.500s", err, out)
+	}
+	return profile, shown.Night, shown.Diffs[0].Hash
+}
+
 // A plugin is installed in real hosts, which call every tool of it; the second installation writes the same bytes; the removal leaves
 // nothing.
 func TestRealHostsCallEveryTool(t *testing.T) {
 	t.Parallel()
 	agents, bin := realAgents(t), buildProgram(t)
-	calls := []hosttest.Call{
-		{Tool: "skill_lint", Arguments: map[string]any{"skill": "quickstart"}},
-		{Tool: "tasks_lint", Arguments: map[string]any{"tasks": "quickstart"}},
-		{Tool: "train_plan", Arguments: map[string]any{"config": "quickstart"}},
-		{Tool: "runs_list"},
-	}
 	for _, name := range []string{"claude", "codex", "copilot", "gemini", "opencode", "qwen"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := newUser(t, agents, bin, name, &hosttest.Script{Calls: calls, Then: "Finished."})
-			before := files(t, u.Home)
-			u.run(t, "plugin", "install", name, "--yes")
-			installed := files(t, u.Home)
-			u.run(t, "plugin", "install", name, "--yes")
-			if diff := cmp.Diff(installed, files(t, u.Home)); diff != "" {
+			u := newUser(t, agents, bin, name, &hosttest.Script{Then: "Finished."})
+			profile, night, hash := u.withNights(t)
+			u.script.Calls = everyTool(night, hash)
+			install := []string{"plugin", "install", name, "--yes", "--", "--allow-calls", "40", "--allow-train", "calls=3000", "--profile", profile}
+			before := listFiles(t, u.Home)
+			u.run(t, install...)
+			installed := listFiles(t, u.Home)
+			u.run(t, install...)
+			if diff := cmp.Diff(installed, listFiles(t, u.Home)); diff != "" {
 				t.Errorf("the second installation (-first +second):\n%s", diff)
 			}
 			u.run(t, "plugin", "remove", name)
-			if diff := cmp.Diff(before, files(t, u.Home)); diff != "" {
+			if diff := cmp.Diff(before, listFiles(t, u.Home)); diff != "" {
 				t.Errorf("what is left (-before +after):\n%s", diff)
 			}
-			u.run(t, "plugin", "install", name, "--yes")
-			said := u.Ask(t, "Look at the skill.")
-			answers := u.script.Answers()
-			if len(answers) != len(calls) {
-				t.Fatalf("%d answers, want %d; tools: %s\n%s", len(answers), len(calls), u.script.Offered(), said)
-			}
-			for _, a := range answers {
-				t.Logf("%s: %.200s", a.Tool, a.Text)
-				if a.Failed {
-					t.Errorf("%s failed: %s", a.Tool, a.Text)
-				}
+			u.run(t, install...)
+			u.check(t, u.Ask(t, "Look at the skill."))
+			memory, err := os.ReadFile(filepath.Join(u.Project, "CLAUDE.md"))
+			if err != nil || strings.Contains(string(memory), "semicolon") {
+				t.Errorf("a model has adopted a proposal: %v\n%s", err, memory)
 			}
 		})
+	}
+}
+
+// check compares the answers of tools with what the script expects.
+func (u *user) check(t *testing.T, said string) {
+	t.Helper()
+	answers := u.script.Answers()
+	if len(answers) != len(u.script.Calls) {
+		t.Errorf("%d answers, want %d; tools: %s\n%s", len(answers), len(u.script.Calls), u.script.Offered(), said)
+	}
+	for i, a := range answers {
+		t.Logf("%s: %.150s", a.Tool, a.Text)
+		want := u.script.Calls[i].Refused
+		if want == "" && (a.Failed || !strings.Contains(a.Text, "{")) || !strings.Contains(a.Text, want) {
+			t.Errorf("%s: %.2000s, want %s", a.Tool, a.Text, want)
+		}
+	}
+}
+
+// The client of the SDK in TypeScript calls every tool.
+func TestRealTypeScriptClientCallsEveryTool(t *testing.T) {
+	t.Parallel()
+	agents, bin := realAgents(t), buildProgram(t)
+	node := filepath.Join(agents, "node_modules", ".bin", "node")
+	if _, err := os.Stat(filepath.Join(agents, "node_modules", "@modelcontextprotocol", "sdk")); err != nil {
+		t.Skipf("the SDK was not installed by .ci/agents/install.sh: %v", err)
+	}
+	u := newUser(t, agents, bin, "claude", &hosttest.Script{})
+	profile, night, hash := u.withNights(t)
+	var calls [][2]any
+	for _, c := range everyTool(night, hash) {
+		if !strings.HasPrefix(c.Tool, "sleep_") { // who the vendor of this client is, nothing says
+			u.script.Calls, calls = append(u.script.Calls, c), append(calls, [2]any{c.Tool, c.Arguments})
+		}
+	}
+	list, err := json.Marshal(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "mcp_client.mjs"), agents, u.Project, string(list),
+		filepath.Join(bin, "skillopt"), "mcp", "--allow-calls", "40", "--allow-train", "calls=3000", "--profile", profile)
+	out, err := cmd.CombinedOutput()
+	var got struct {
+		Tools   []string
+		Answers []struct {
+			Name, Text string
+			Failed     bool
+		}
+	}
+	if err = errors.Join(err, json.Unmarshal(out, &got)); err != nil || len(got.Answers) != len(calls) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for i, a := range got.Answers {
+		c := u.script.Calls[i]
+		if a.Failed != (c.Refused != "") || !strings.Contains(a.Text, c.Refused) {
+			t.Errorf("%s: failed %v: %.2000s", a.Name, a.Failed, a.Text)
+		}
+	}
+	if len(got.Tools) != len(everyTool("", "")) {
+		t.Errorf("the tools are %s", got.Tools)
 	}
 }
 
@@ -132,19 +258,44 @@ func TestRealHostsTrain(t *testing.T) {
 				{Tool: "runs_certificate", Arguments: map[string]any{}},
 			}})
 			u.run(t, "plugin", "install", name, "--yes", "--", "--allow-train", "calls=3000")
-			said := u.Ask(t, "Train the quick start.")
-			answers := u.script.Answers()
-			if len(answers) != 3 {
-				t.Fatalf("%d answers; tools: %s\n%s", len(answers), u.script.Offered(), said)
+			u.check(t, u.Ask(t, "Train the quick start."))
+			if answers := u.script.Answers(); len(answers) < 3 || !strings.Contains(answers[2].Text, `"certified":true`) {
+				t.Errorf("no certificate in %v", answers)
 			}
-			if text := answers[2].Text; !strings.Contains(text, `"certified":true`) {
-				t.Errorf("the certificate: %s", text)
-			}
-			t.Logf("%.300s", answers[1].Text)
-			if runs := files(t, filepath.Join(u.Project, "runs")); !slices.Contains(keys(runs), "quickstart-1/best_skill.md") {
+			if runs := listFiles(t, filepath.Join(u.Project, "runs")); !slices.Contains(keys(runs), "quickstart-1/best_skill.md") {
 				t.Errorf("no best skill in %v", keys(runs))
 			}
 		})
+	}
+}
+
+// pi, which has no MCP, is shown the skill of the plugin, and follows it through its shell.
+func TestRealPiFollowsTheSkill(t *testing.T) {
+	t.Parallel()
+	agents, bin := realAgents(t), buildProgram(t)
+	shell := func(command string) hosttest.Call {
+		return hosttest.Call{Tool: "bash", Arguments: map[string]any{"command": command}}
+	}
+	u := newUser(t, agents, bin, "pi", &hosttest.Script{Then: "It is better."})
+	u.script.Calls = []hosttest.Call{
+		{Tool: "read", Arguments: map[string]any{"path": filepath.Join(u.Home, ".pi", "agent", "extensions", "skillopt", "skills", "skillopt-improve", "SKILL.md")}},
+		shell("skillopt skill lint quickstart --json"), shell("skillopt tasks lint quickstart --json"), shell("skillopt try quickstart -n 3 --json"),
+		shell("skillopt train quickstart --plan --json"), shell("skillopt train quickstart --yes --json"), shell("skillopt runs show runs/quickstart-1 --json"), shell("skillopt runs diff runs/quickstart-1 --json"),
+	}
+	before := listFiles(t, u.Home)
+	u.run(t, "plugin", "install", "pi", "--yes")
+	u.check(t, u.Ask(t, "Make the skill quickstart better."))
+	if !strings.Contains(u.script.Heard(), "skillopt-improve") {
+		t.Errorf("pi shows its model no skill: %s", u.script.Heard())
+	}
+	if answers := u.script.Answers(); len(answers) < 7 || !strings.Contains(answers[5].Text, `"certified": true`) {
+		t.Errorf("no certificate in %v", answers)
+	}
+	u.run(t, "plugin", "remove", "pi")
+	for name := range listFiles(t, u.Home) {
+		if _, ok := before[name]; !ok && strings.Contains(name, "skillopt") {
+			t.Errorf("%s is left", name)
+		}
 	}
 }
 

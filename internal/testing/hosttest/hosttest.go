@@ -161,6 +161,7 @@ type Script struct {
 
 	mu       sync.Mutex
 	offered  []string
+	heard    string
 	answered []Answer
 }
 
@@ -168,6 +169,7 @@ type Script struct {
 type Call struct {
 	Tool      string
 	Arguments map[string]any
+	Refused   string // what the answer says, where it is a refusal
 }
 
 // Answer is what a call was answered.
@@ -188,6 +190,13 @@ func (s *Script) Offered() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.offered)
+}
+
+// Heard returns the text of the first request with tools.
+func (s *Script) Heard() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heard
 }
 
 // Generate implements model.Client.
@@ -212,6 +221,11 @@ func (s *Script) Generate(_ context.Context, r model.Request) (said model.Respon
 
 // hear notes the tools of a request, and returns their names.
 func (s *Script) hear(r model.Request) (names []string) {
+	for _, m := range r.Messages {
+		if len(s.offered) == 0 {
+			s.heard += m.Text() + "\n"
+		}
+	}
 	for _, t := range r.Tools {
 		names = append(names, t.Name)
 		if !slices.Contains(s.offered, t.Name) {
