@@ -22,8 +22,8 @@ func TestRuns(t *testing.T) {
 	for specs, want := range map[string][]string{
 		`null`: nil, `"equals"`: nil, `[]`: nil, `{"type":"llm-rubric","criteria":"run the command"}`: nil,
 		`{"type":"json-schema","schema":{"type":"command"}}`: nil,
-		`"command"`:                {"checks[0]"},
-		`{"type":"NOT-Command"}`:   {"checks[0]"},
+		`"command"`:                {"checks"},
+		`{"type":"NOT-Command"}`:   {"checks"},
 		`["equals","not_command"]`: {"checks[1]"},
 		`[{"any":["equals",{"all":["command"]}]},{"type":"command"}]`:      {"checks[0].any[1].all[0]", "checks[1]"},
 		`[{"type":"equals","all":["command"],"any":[{"type":"command"}]}]`: {"checks[0].any[0]", "checks[0].all[0]"},
