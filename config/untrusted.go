@@ -2,7 +2,6 @@ package config
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -17,10 +16,7 @@ import (
 // hostOrigin is the origin of what a guard says.
 const hostOrigin = "host"
 
-func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // marked notes what a layer says that its author may not say, and reports whether the author may
 // say anything. sum is that of the file; a setting has none.
@@ -87,10 +83,12 @@ func (r *reviewer) leaf(key string, tag reflect.StructTag, v any) {
 		r.refuse(key, fmt.Sprintf("%q, which is a program, a folder or a server at any address", text), strings.Join(vendors(), ", "))
 	case key == "tasks.checks" && len(runs) > 0:
 		r.refuse(key, "a check that runs a program ("+strings.Join(runs, ", ")+")", "checks that look at the answer, or ask the judge")
-	case key == "run.dir":
-		r.problems = append(r.problems, r.opts.Guard.leads(resolve(r.opts.Dir, text), key, r.origin.at(key))...)
-	case tag.Get("path") != "":
-		r.problems = append(r.problems, r.opts.Guard.leads(resolve(r.origin.dir, text), key, r.origin.at(key))...)
+	case tag.Get("path") != "" || key == "run.dir":
+		from := r.origin.dir
+		if key == "run.dir" {
+			from = r.opts.Dir
+		}
+		r.problems = append(r.problems, r.opts.Guard.leads(resolve(from, text), key, r.origin.at(key))...)
 	}
 }
 
