@@ -22,8 +22,8 @@ func TestRuns(t *testing.T) {
 	for specs, want := range map[string][]string{
 		`null`: nil, `"equals"`: nil, `[]`: nil, `{"type":"llm-rubric","criteria":"run the command"}`: nil,
 		`{"type":"json-schema","schema":{"type":"command"}}`: nil,
-		`"command"`:                {"checks[0]"},
-		`{"type":"NOT-Command"}`:   {"checks[0]"},
+		`"command"`:                {"checks"},
+		`{"type":"NOT-Command"}`:   {"checks"},
 		`["equals","not_command"]`: {"checks[1]"},
 		`[{"any":["equals",{"all":["command"]}]},{"type":"command"}]`:      {"checks[0].any[1].all[0]", "checks[1]"},
 		`[{"type":"equals","all":["command"],"any":[{"type":"command"}]}]`: {"checks[0].any[0]", "checks[0].all[0]"},
@@ -38,12 +38,17 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Each type is in one of two lists, and the one that needs a command is in the list of those that run.
+// Each type is in one of two lists, this one or that of those that run a program.
 func TestTypesThatRun(t *testing.T) {
 	t.Parallel()
+	readers := []string{
+		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any", "starts-with", "istarts-with",
+		"regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count", "anls", "mcq", "math-equal",
+		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "llm-rubric", "llm-equivalent",
+	}
 	for _, kind := range types() {
-		if runs, reads := slices.Contains(runners(), kind), slices.Contains(readers(), kind); runs == reads || runs != (len(Runs(kind)) > 0) {
-			t.Errorf("%s: runs %v, reads %v", kind, runs, reads)
+		if runs, reads := slices.Contains(runners(), kind), slices.Contains(readers, kind); runs == reads || runs != (len(Runs(kind)) > 0) {
+			t.Errorf("%s: decide whether it runs a program: runs %v, reads %v", kind, runs, reads)
 		}
 	}
 	suite, err := Compile([]any{map[string]any{"type": "command", "run": "true"}}, Options{Workspace: true})

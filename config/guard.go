@@ -39,40 +39,24 @@ var (
 	credentials = pattern.New(`(?i)^\.(env|env\..*|git|git-credentials|netrc|npmrc|pypirc|ssh|aws|gnupg)$`)
 )
 
-// Inside fails for a path that leads out of the roots, wherever links lead, or to where programs
-// keep keys. There need not be anything at the path yet. Between its answer and the use of the path
-// a program of the user may change a link: such a program could read the file itself.
+// Inside fails, with an *Error, for a path that leads out of the roots, wherever links lead, or to
+// where programs keep keys. There need not be anything at the path yet. Between its answer and the
+// use of the path a program of the user may change a link: it could read the file itself.
 func (g *Guard) Inside(path string) error {
 	if g == nil {
 		return nil
 	}
-	rel, ok := g.below(path)
-	parts := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
-	if !ok || slices.ContainsFunc(strings.Split(rel, "/"), credentials.MatchString) || filepath.Separator == '/' && slices.ContainsFunc(parts, foreign.MatchString) {
-		return &OutsideError{Path: path, Roots: g.Roots}
-	}
-	return nil
-}
-
-// below returns where a path leads within one of the roots, with slashes.
-func (g *Guard) below(path string) (rel string, ok bool) {
 	real, err := realPath(path)
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	odd := filepath.Separator == '/' && slices.ContainsFunc(parts, foreign.MatchString)
 	for _, root := range g.Roots {
-		if rel, e := filepath.Rel(root, real); err == nil && e == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel), true
+		rel, e := filepath.Rel(root, real)
+		if err == nil && e == nil && !odd && filepath.IsLocal(rel) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), credentials.MatchString) {
+			return nil
 		}
 	}
-	return "", false
-}
-
-// OutsideError is a path that leads out of the roots of a guard, or to where programs keep keys.
-type OutsideError struct {
-	Path  string
-	Roots []string
-}
-
-func (e *OutsideError) Error() string {
-	return fmt.Sprintf("found %q, which leads out of the folders that this caller may use, or to a file of keys, allowed: a path in %s", e.Path, strings.Join(e.Roots, ", "))
+	found := fmt.Sprintf("%q, which leads out of the folders that this caller may use, or to a file of keys", path)
+	return &Error{Problems: []Problem{{Found: found, Want: "a path in " + strings.Join(g.Roots, ", ")}}}
 }
 
 // realPath returns a path without links. What is not there yet is where its parent is. It fails for
@@ -98,25 +82,18 @@ func (g *Guard) Links(dir string, into func(name string) bool) error {
 	if g == nil {
 		return nil
 	}
-	if err := g.Inside(dir); err != nil {
-		return err
+	real, err := filepath.EvalSymlinks(dir)
+	if inside := g.Inside(dir); inside != nil || errors.Is(err, fs.ErrNotExist) {
+		return inside
 	}
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look for links: %w", err)
-	}
-	defer func() { _ = root.Close() }() // it was only read
-	return disk.Walk(root, func(_ *os.Root, path string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return fmt.Errorf("look for links in %s: %w", dir, err)
-		case e.IsDir() && !into(path):
-			return fs.SkipDir
+			return fmt.Errorf("look for links: %w", err)
 		case e.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0: // junctions of Windows are irregular
-			return g.Inside(filepath.Join(dir, filepath.FromSlash(path)))
+			return g.Inside(path)
+		case e.IsDir() && path != real && !into(filepath.ToSlash(path[len(real)+1:])):
+			return fs.SkipDir
 		}
 		return nil
 	})
@@ -124,26 +101,23 @@ func (g *Guard) Links(dir string, into func(name string) bool) error {
 
 // Dir is disk.Dir without what links lead to outside of the roots.
 func (g *Guard) Dir(ctx context.Context, dir string, limit int64) fs.FS {
+	files := disk.Dir(ctx, dir, limit)
 	if g == nil {
-		return disk.Dir(ctx, dir, limit)
+		return files
 	}
-	return guarded{disk.Dir(ctx, dir, limit), g, dir}
+	return opener(func(name string) (fs.File, error) {
+		if err := g.Inside(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return nil, err
+		}
+		return files.Open(name)
+	})
 }
 
-// guarded has no method of fs.FS but Open, through which all files and folders are read then.
-type guarded struct {
-	files fs.FS
-	guard *Guard
-	dir   string
-}
+// opener is a file system in which all is read by opening it.
+type opener func(name string) (fs.File, error)
 
 // Open implements fs.FS.
-func (f guarded) Open(name string) (fs.File, error) {
-	if err := f.guard.Inside(filepath.Join(f.dir, filepath.FromSlash(name))); err != nil {
-		return nil, err
-	}
-	return f.files.Open(name)
-}
+func (o opener) Open(name string) (fs.File, error) { return o(name) }
 
 // Cap returns ceilings none of which is above that of the guard.
 func (g *Guard) Cap(l Limits) Limits {

@@ -121,7 +121,7 @@ func TestUntrustedConfigs(t *testing.T) {
 			nil,
 			[]string{"config.yaml:1 skill", "config.yaml:2 prompts", "config.yaml:4 run.dir"},
 		},
-		{"a config that is a link", "-> " + outside + "/config.yaml", nil, nil, []string{"config.yaml "}},
+		{"a config that is a link", "-> " + outside + "/config.yaml", nil, nil, []string{" "}},
 		{
 			"settings", "train: {epochs: 2}\n", nil,
 			[]string{"env.command=[sh]", "models={target: {base_url: 'http://x'}}", "prices.file=/etc/passwd", "tasks=/etc/passwd", "reflect.guide=${HOME}", "run.dir=../x", "models.target.headers.A.b=c"},
@@ -291,7 +291,7 @@ func TestMarks(t *testing.T) {
 	}
 	marked := 0
 	for _, k := range Default().Keys() {
-		if k.Untrusted != "" && k.Untrusted != markYes {
+		if k.Untrusted != "" && k.Untrusted != "yes" {
 			t.Errorf("%s: the mark is %q", k.Path, k.Untrusted)
 		}
 		parts := strings.Split(k.Path, ".")
@@ -310,7 +310,7 @@ func TestMarks(t *testing.T) {
 		}
 		dir := filled(t, nil)
 		_, err := Load(Options{Dir: dir, Settings: []Setting{{Key: k.Path, Value: "x", Origin: "--set"}}, Guard: &Guard{Roots: []string{dir}}, Lookup: variables(nil)})
-		if err == nil || !strings.Contains(err.Error(), "--set: "+k.Path+": found") || !strings.Contains(err.Error(), markWant) && k.Path != "extends" {
+		if err == nil || !strings.Contains(err.Error(), "--set: "+k.Path+": found") || !strings.Contains(err.Error(), "keys with the mark untrusted") && k.Path != "extends" {
 			t.Errorf("%s can be set: %v", k.Path, err)
 		}
 	}
@@ -325,13 +325,10 @@ func TestProvidersOfUntrustedConfigs(t *testing.T) {
 	f, _ := reflect.TypeFor[Model]().FieldByName("Provider")
 	refused := []string{"azure", "claude-cli", "codex-cli", "compatible", "copilot-cli", "handoff"}
 	for _, name := range namesOf(f.Tag) {
-		if name != "" && servesItself(name) == slices.Contains(refused, name) {
+		p, _ := preset.Lookup(name)
+		itself := name == "sim" || p.BaseURL != "" || len(p.Regions) > 0
+		if name != "" && (itself != slices.Contains(vendors(), name) || itself == slices.Contains(refused, name)) {
 			t.Errorf("%s: is it for untrusted configs?", name)
-		}
-	}
-	for _, name := range preset.Names() {
-		if p, _ := preset.Lookup(name); servesItself(name) && p.BaseURL == "" && len(p.Regions) == 0 {
-			t.Errorf("%s has no address of its own", name)
 		}
 	}
 }
@@ -389,7 +386,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestGuardedFolders(t *testing.T) {
+func TestFoldersOfAGuard(t *testing.T) {
 	t.Parallel()
 	outside := filled(t, map[string]string{"f": "secret"})
 	dir := filled(t, map[string]string{"s/SKILL.md": "x", "s/r/a.md": "-> ../../shared.md", "shared.md": "y", "s/r/b.md": "-> " + outside + "/f", "s/q": "-> " + outside})

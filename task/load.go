@@ -148,8 +148,10 @@ func splitSources(dir string, entries []os.DirEntry, guard Guard) ([]source, err
 			continue
 		}
 		if isDir(path) {
-			if guard != nil && guard.Inside(path) != nil {
-				return nil, guard.Inside(path)
+			if guard != nil {
+				if err := guard.Inside(path); err != nil {
+					return nil, err
+				}
 			}
 			inner, err := os.ReadDir(path)
 			if err != nil {

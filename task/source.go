@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -24,7 +23,7 @@ const MaxFile = 256 << 20
 type source struct {
 	path  string
 	split Split
-	sum   hash.Hash // of the bytes that are read; nil: no one asks
+	sum   hash.Hash // of the bytes that are read; nil: no guard asks
 }
 
 // read hands the tasks of one file to l. Items are made into tasks one by one: of a
@@ -33,16 +32,25 @@ type source struct {
 // read as what it should be has that one problem and no tasks.
 func (s source) read(ctx context.Context, l *linter, ps *problems) error {
 	before, faults, n := l.mark(), len(ps.list), 0
-	held, err := s.hold(l.rules.Guard)
-	if err != nil {
-		return err
-	}
-	err = s.each(ctx, l, func(it Item) {
-		n++
-		if t, ok := s.task(it, ps); ok {
-			held.look(t)
-			l.add(t)
+	guard, refused := l.rules.Guard, problems{}
+	if guard != nil {
+		s.sum = sha256.New()
+		if err := guard.Inside(s.path); err != nil {
+			return err
 		}
+	}
+	err := s.each(ctx, l, func(it Item) {
+		n++
+		t, ok := s.task(it, ps)
+		if !ok {
+			return
+		}
+		if guard != nil {
+			for _, e := range guard.Refuse(t) {
+				refused.about(t, "%v", e)
+			}
+		}
+		l.add(t)
 	})
 	var system *systemError
 	switch {
@@ -56,47 +64,13 @@ func (s source) read(ctx context.Context, l *linter, ps *problems) error {
 	case n == 0 && s.split != "":
 		ps.add(s.path, "", "the %s split is empty: the file holds no tasks", s.split)
 	}
-	if err == nil {
-		held.refuse(s, ps)
+	if err == nil && len(refused.list) > 0 {
+		if e := guard.Trust(fmt.Sprintf("%x", s.sum.Sum(nil))); e != nil {
+			ps.list = append(ps.list, refused.list...)
+			ps.add(s.path, "", "the file is not trusted: %v", e)
+		}
 	}
 	return nil
-}
-
-// held is a file that an untrusted caller has named.
-type held struct {
-	guard   Guard // nil: the caller is trusted
-	refused problems
-}
-
-// hold has the bytes of the file summed up for a guard. It fails for a file that leads out of its
-// folders.
-func (s *source) hold(guard Guard) (*held, error) {
-	h := &held{guard: guard}
-	if guard == nil {
-		return h, nil
-	}
-	s.sum = sha256.New()
-	return h, guard.Inside(s.path)
-}
-
-func (h *held) look(t Task) {
-	if h.guard == nil {
-		return
-	}
-	for _, err := range h.guard.Refuse(t) {
-		h.refused.about(t, "%v", err)
-	}
-}
-
-// refuse adds what was refused, if no one trusts the bytes that were read.
-func (h *held) refuse(s source, ps *problems) {
-	if len(h.refused.list) == 0 {
-		return
-	}
-	if err := h.guard.Trust(hex.EncodeToString(s.sum.Sum(nil))); err != nil {
-		ps.list = append(ps.list, h.refused.list...)
-		ps.add(s.path, "", "the file is not trusted: %v", err)
-	}
 }
 
 // task reads an item as a task. One with faults is left out: further faults of it
@@ -190,7 +164,12 @@ func (s source) open(ctx context.Context, use func(*bufio.Reader) error) (err er
 			err = &systemError{e}
 		}
 	}()
-	r := bufio.NewReaderSize(s.summed(f), 64<<10)
+	from := io.Reader(f)
+	if s.sum != nil {
+		s.sum.Reset()
+		from = io.TeeReader(f, s.sum)
+	}
+	r := bufio.NewReaderSize(from, 64<<10)
 	if mark, _ := r.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = r.Discard(len(mark)) // it has been seen
 	}
@@ -202,15 +181,6 @@ func (s source) open(ctx context.Context, use func(*bufio.Reader) error) (err er
 		return err
 	}
 	return s.unread(err)
-}
-
-// summed returns a file from its beginning, whose bytes are summed up as they are read.
-func (s source) summed(f io.Reader) io.Reader {
-	if s.sum == nil {
-		return f
-	}
-	s.sum.Reset()
-	return io.TeeReader(f, s.sum)
 }
 
 // unread tells a file that is none, or too large, from a fault of the system.

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/examples"
 )
 
-// guarded runs a command line for an untrusted caller in a folder, with a key of a provider in its variables.
-func guarded(t *testing.T, dir string, trusted []string, args ...string) (out string, err error) {
+// asUntrusted runs a command line for an untrusted caller in a folder, with a key of a provider in its variables.
+func asUntrusted(t *testing.T, dir string, trusted []string, args ...string) (out string, err error) {
 	t.Helper()
 	var text bytes.Buffer
 	a := &app{Streams: Streams{In: strings.NewReader(""), Out: &text, Err: &text, Dir: dir}, version: "test", color: colorNever}
@@ -71,7 +71,7 @@ func TestUntrustedQuickstart(t *testing.T) {
 		{"train", "--continue", "runs/r-1", "--epochs", "+1"},
 		{"config", "explain", "skill", "."},
 	} {
-		if out, err := guarded(t, dir, nil, args...); err != nil {
+		if out, err := asUntrusted(t, dir, nil, args...); err != nil {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
@@ -124,7 +124,7 @@ func TestUntrustedCommands(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out, err := guarded(t, dir, nil, tt.args...)
+			out, err := asUntrusted(t, dir, nil, tt.args...)
 			if err == nil || exitCode(err) != exitInput {
 				t.Fatalf("not refused as input: %v\n%s", err, out)
 			}
@@ -144,7 +144,7 @@ func TestUntrustedCommands(t *testing.T) {
 }
 
 // The profile of the sleep commands is the user's own.
-func TestProfilesAreNotGuarded(t *testing.T) {
+func TestProfilesHaveNoGuard(t *testing.T) {
 	t.Parallel()
 	dir := quickstart(t, nil)
 	profile := filepath.Join(t.TempDir(), "sleep.yaml")

@@ -65,7 +65,7 @@ func (a *app) loadConfig(path string, sets []string, flags []config.Setting) (*c
 func (a *app) loadConfigOrTasks(path string, sets []string) (*config.Loaded, error) {
 	full := a.absolute(path)
 	if err := a.guard.Inside(full); err != nil {
-		return nil, usagef("%v", err)
+		return nil, err
 	}
 	st, err := os.Stat(full)
 	if err != nil {

@@ -179,7 +179,7 @@ func (o *trainOptions) complete(a *app, c command) {
 func (o *trainOptions) load(a *app, path string) (*config.Loaded, error) {
 	full := a.absolute(path)
 	if err := a.guard.Inside(full); err != nil {
-		return nil, usagef("%v", err)
+		return nil, err
 	}
 	st, err := os.Stat(full)
 	if err != nil {

@@ -22,8 +22,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/corpus"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/openenv"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/textgame"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -57,8 +61,8 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// guardedLoad loads what the config.yaml of a folder names, for an untrusted caller.
-func guardedLoad(t *testing.T, dir string, trusted ...string) (*Inputs, error) {
+// loadUntrusted loads what the config.yaml of a folder names, for an untrusted caller.
+func loadUntrusted(t *testing.T, dir string, trusted ...string) (*Inputs, error) {
 	t.Helper()
 	none := func(string) (string, bool) { return "", false }
 	l, err := config.Load(config.Options{Path: dir, Dir: dir, Lookup: none, Guard: &config.Guard{Roots: []string{dir}, Trusted: trusted}})
@@ -115,9 +119,9 @@ func TestUntrustedTasks(t *testing.T) {
 		{"a picture by a share of Windows", tree{"tasks.jsonl": row("images", `\\host\share\p.png`)}, []string{"tasks.jsonl:2", "images"}},
 		{"a picture above", tree{"tasks.jsonl": row("images", "../p.png")}, []string{"tasks.jsonl:2", "images"}},
 		{"a picture by its path", tree{"tasks.jsonl": row("images", outside+"/p.png")}, []string{"tasks.jsonl:2", "images"}},
-		{"a picture over a link", tree{"tasks.jsonl": row("images", "in.png"), "in.png": "-> " + outside + "/p.png"}, []string{"tasks.jsonl:2", "images leads out"}},
-		{"a picture over a folder that is a link", tree{"tasks.jsonl": row("images", "in/p.png"), "in": "-> " + outside}, []string{"tasks.jsonl:2", "images leads out"}},
-		{"a picture at home", tree{"tasks.jsonl": row("images", "~/p.png")}, []string{"tasks.jsonl:2", "images leads out"}},
+		{"a picture over a link", tree{"tasks.jsonl": row("images", "in.png"), "in.png": "-> " + outside + "/p.png"}, []string{"tasks.jsonl:2", "images has an address, or leads out"}},
+		{"a picture over a folder that is a link", tree{"tasks.jsonl": row("images", "in/p.png"), "in": "-> " + outside}, []string{"tasks.jsonl:2", "images has an address, or leads out"}},
+		{"a picture at home", tree{"tasks.jsonl": row("images", "~/p.png")}, []string{"tasks.jsonl:2", "images has an address, or leads out"}},
 		{"a picture next to the tasks", tree{"tasks.jsonl": row("images", []string{"pictures/p.png"}), "pictures/p.png": pixel}, nil},
 		{"tasks that are a link", tree{"tasks.jsonl": "-> " + outside + "/t.jsonl"}, []string{"tasks.path", "leads out"}},
 		{"a split that is a link", tree{"config.yaml": "skill: SKILL.md\ntasks: set\n", "set/train.jsonl": "-> " + outside + "/t.jsonl", "set/val.jsonl": lines(t), "set/test.jsonl": lines(t)}, []string{"train.jsonl", "leads out"}},
@@ -128,8 +132,8 @@ func TestUntrustedTasks(t *testing.T) {
 		{"YAML", tree{"config.yaml": "skill: SKILL.md\ntasks: t.yaml\n", "t.yaml": "- &a {prompt: q, gold: a}\n- {<<: *a, prompt: r, images: [http://x/p.png]}\n"}, []string{"t.yaml:2", "images has an address"}},
 		{"JSON", tree{"config.yaml": "skill: SKILL.md\ntasks: t.json\n", "t.json": `{"tasks": [` + "\n" + `{"prompt":"q","gold":"a","checks":{"type":"not_command","run":["sh"]}}]}`}, []string{"t.json:2", "checks runs a program"}},
 		{"pages of a trusted config", tree{"config.yaml": pages, "tasks.jsonl": row("urls", "see http://evil.example/x")}, []string{"tasks.jsonl:2", "urls names a page to fetch"}},
-		{"a workspace over a link", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "ws"), "ws": "-> " + outside + "/secret"}, []string{"tasks.jsonl:2", "workspace leads out"}},
-		{"a workspace above", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "../x")}, []string{"tasks.jsonl:2", "workspace leads out"}},
+		{"a workspace over a link", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "ws"), "ws": "-> " + outside + "/secret"}, []string{"tasks.jsonl:2", "workspace has an address, or leads out"}},
+		{"a workspace above", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "../x")}, []string{"tasks.jsonl:2", "workspace has an address, or leads out"}},
 		{"a workspace next to the tasks", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "ws"), "ws/f": "x"}, nil},
 		{"a skill that is a link", tree{"tasks.jsonl": lines(t), "config.yaml": "skill: s\ntasks: tasks.jsonl\n", "s/SKILL.md": "-> " + outside + "/secret/k"}, []string{"leads out"}},
 		{"files of a skill that are links", tree{"tasks.jsonl": lines(t), "config.yaml": "skill: s\ntasks: tasks.jsonl\n", "s/SKILL.md": "x", "s/references": "-> " + outside + "/secret"}, []string{"a link"}},
@@ -178,18 +182,18 @@ func TestTrustedTasks(t *testing.T) {
 	text := lines(t, map[string]any{"workspace": "../ws"})
 	conf := "skill: SKILL.md\ntasks: tasks.jsonl\nagent: {name: custom, custom: {argv: [sh]}}\n"
 	dir := project(t, map[string]string{"config.yaml": conf, "SKILL.md": "# S\n", "tasks.jsonl": "\ufeff" + text})
-	_, err := guardedLoad(t, dir, hashOf(conf))
+	_, err := loadUntrusted(t, dir, hashOf(conf))
 	var own *task.Error
 	if !errors.As(err, &own) || !strings.Contains(err.Error(), hashOf("\ufeff"+text)) {
 		t.Fatalf("want the hash of the file: %v", err)
 	}
-	if _, err := guardedLoad(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err != nil {
+	if _, err := loadUntrusted(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err != nil {
 		t.Errorf("a trusted file is refused: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "tasks.jsonl"), []byte("\ufeff"+text+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := guardedLoad(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err == nil {
+	if _, err := loadUntrusted(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err == nil {
 		t.Error("another file is trusted by the hash of the first")
 	}
 }
@@ -202,7 +206,7 @@ func TestUntrustedFolderOfManyFiles(t *testing.T) {
 		files["s/node_modules/"+strconv.Itoa(i)] = "x"
 	}
 	files["s/node_modules/out"] = "-> /etc/passwd"
-	if _, err := guardedLoad(t, project(t, files)); err != nil {
+	if _, err := loadUntrusted(t, project(t, files)); err != nil {
 		t.Error(err)
 	}
 }
@@ -211,7 +215,14 @@ func TestUntrustedFolderOfManyFiles(t *testing.T) {
 // another one is classed before anyone can name it.
 func TestFieldsOfTasksAreClassed(t *testing.T) {
 	t.Parallel()
-	classed := slices.Sorted(maps.Keys(fieldsOfTasks()))
+	const text, inDocs, refuse = "text", "a file in the folder of a trusted world", "see taskGuard.Refuse"
+	does := map[string]string{
+		"id": text, "type": text, "prompt": text, "gold": text, "hidden": text, "split": text, "trigger": text,
+		"checks": refuse, "data": text, task.FieldImages: refuse, rollout.FieldWorkspace: refuse, rollout.FieldFiles: text,
+		corpus.FieldFiles: inDocs, corpus.FieldDocs: text, textgame.FieldGame: inDocs, openenv.FieldReset: text,
+		"doubts": text, "question": text,
+	}
+	classed := slices.Sorted(maps.Keys(does))
 	var found []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[task.Task]()) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
@@ -254,10 +265,9 @@ func TestFieldsOfTasksAreClassed(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(found)
-	texts := []string{"doubts", "question"} // that are shown, to a reviewer and to a judge
-	found = slices.DeleteFunc(slices.Compact(found), func(n string) bool { return n == "" || slices.Contains(texts, n) })
+	found = slices.DeleteFunc(slices.Compact(found), func(n string) bool { return n == "" })
 	if diff := cmp.Diff(classed, found); diff != "" {
-		t.Errorf("fields of tasks that have no place in fieldsOfTasks, or are in none (-list +code):\n%s", diff)
+		t.Errorf("decide what a field of a task has the program do (-list +code):\n%s", diff)
 	}
 }
 
@@ -289,8 +299,12 @@ func TestUntrustedRunDirectories(t *testing.T) {
 		{"a file below", tree{"runs/x/skills/a/b.md": "-> " + outside + "/memory.json"}, func(dir string) Options { return Options{RunDir: filepath.Join(dir, "runs", "x")} }, false},
 		{"what an agent left", tree{"runs/x/workspaces/a/python": "-> /usr/bin/python3"}, func(dir string) Options { return Options{RunDir: filepath.Join(dir, "runs", "x")} }, true},
 		{"another run in the folder", tree{"runs/y/run.db": "-> " + outside + "/memory.json"}, func(string) Options { return Options{} }, false},
-		{"a fork", nil, func(dir string) Options { return Options{RunDir: filepath.Join(dir, "runs", "x"), Beginning: Beginning{Fork: outside}} }, false},
-		{"what is continued", nil, func(string) Options { return Options{Beginning: Beginning{Continue: Continuation{Dir: outside, Epochs: 1}}} }, false},
+		{"a fork", nil, func(dir string) Options {
+			return Options{RunDir: filepath.Join(dir, "runs", "x"), Beginning: Beginning{Fork: outside}}
+		}, false},
+		{"what is continued", nil, func(string) Options {
+			return Options{Beginning: Beginning{Continue: Continuation{Dir: outside, Epochs: 1}}}
+		}, false},
 		{"a folder of runs that is a link", tree{"runs": "-> " + outside}, nil, false},
 	}
 	for _, tt := range tests {
