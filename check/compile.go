@@ -35,32 +35,24 @@ func runners() []string { return []string{"command"} }
 
 // Runs lists the checks among those of a set or a task that run a program, each by its place, such
 // as checks[1].any[0].
-func Runs(specs any) []string {
-	list, ok := specs.([]any)
-	if !ok {
-		list = []any{specs}
-	}
-	return running("checks", list, 0)
-}
+func Runs(specs any) []string { return runningIn("checks", specs) }
 
-func running(path string, specs []any, depth int) []string {
-	var out []string
-	for i, raw := range specs {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		if word, ok := raw.(string); ok {
-			raw = map[string]any{"type": word}
+func runningIn(path string, v any) (places []string) {
+	switch v := v.(type) {
+	case []any:
+		for i, member := range v {
+			places = append(places, runningIn(fmt.Sprintf("%s[%d]", path, i), member)...)
 		}
-		m, _ := raw.(map[string]any)
-		if kind, _ := normalKind(m["type"]); slices.Contains(runners(), kind) {
-			out = append(out, at)
+	case string:
+		return runningIn(path, map[string]any{"type": v})
+	case map[string]any:
+		if kind, _ := normalKind(v["type"]); slices.Contains(runners(), kind) {
+			places = append(places, path)
 		}
-		for _, group := range []string{"any", "all"} {
-			if members, ok := m[group].([]any); ok && depth < maxGroupDepth { // deeper ones are refused
-				out = append(out, running(join(at, group), members, depth+1)...)
-			}
-		}
+		places = append(places, runningIn(join(path, "any"), v["any"])...)
+		places = append(places, runningIn(join(path, "all"), v["all"])...)
 	}
-	return out
+	return places
 }
 
 // normalKind reads the type of a check as it may be written.

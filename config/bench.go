@@ -79,9 +79,10 @@ func (l *loader) benchFile(f *folder.Folder, name string) error {
 		return problemAt(fmt.Sprintf("%s:%d", shown, lines[key]), key, "${NAME}, a variable of the user's environment", "text without variables in the config of a benchmark")
 	}
 	o := layerOrigin{file: shown, dir: f.Path, lines: lines}
-	if l.trusted[shown] = f.Path == "" || l.hold(layer, o, sumOf(text)); l.trusted[shown] {
-		l.merge(l.tree, layer, o, "")
+	if f.Path != "" { // a folder of the user's own
+		l.marked(layer, o, sumOf(text))
 	}
+	l.merge(l.tree, layer, o, "")
 	return nil
 }
 

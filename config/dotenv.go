@@ -18,9 +18,6 @@ import (
 // of a bad line quotes the rest of the file, and with it the keys. A guard lets through what its
 // host trusts.
 func (l *loader) readDotenv(ctx context.Context, path string) error {
-	if l.opts.Guard.Inside(path) != nil {
-		return nil
-	}
 	data, err := disk.Read(ctx, path, MaxFile)
 	if ctx.Err() != nil {
 		return fmt.Errorf("read .env: %w", context.Cause(ctx))

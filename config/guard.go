@@ -26,44 +26,37 @@ type Guard struct {
 // Trust returns nil for the SHA-256 of a file that may say anything. The error says how such a file
 // is trusted.
 func (g *Guard) Trust(sum string) error {
-	if g == nil || slices.ContainsFunc(g.Trusted, func(t string) bool { return strings.EqualFold(t, sum) }) {
+	if g == nil || sum != "" && slices.ContainsFunc(g.Trusted, func(t string) bool { return strings.EqualFold(t, sum) }) {
 		return nil
 	}
 	return fmt.Errorf("after you have read the file, add `--trust %s` to the settings of the server in your host (docs/trust.md)", sum)
 }
 
-// foreign are parts of paths that mean another folder to a shell or on another system.
-var foreign = pattern.New(`^~|^[A-Za-z]:|\\`)
+var (
+	// foreign are parts of paths that mean another folder to a shell or on another system.
+	foreign = pattern.New(`^~|^[A-Za-z]:|\\`)
+	// credentials are names under which programs keep keys next to the work of their user.
+	credentials = pattern.New(`(?i)^\.(env|env\..*|git|git-credentials|netrc|npmrc|pypirc|ssh|aws|gnupg)$`)
+)
 
-// Inside fails for a path that leads out of the roots, wherever links lead. There need not be
-// anything at the path yet. Between its answer and the use of the path a program of the user may
-// change a link: such a program could read the file itself.
+// Inside fails, with an *Error, for a path that leads out of the roots, wherever links lead, or to
+// where programs keep keys. There need not be anything at the path yet. Between its answer and the
+// use of the path a program of the user may change a link: it could read the file itself.
 func (g *Guard) Inside(path string) error {
 	if g == nil {
 		return nil
 	}
 	real, err := realPath(path)
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	odd := filepath.Separator == '/' && slices.ContainsFunc(parts, foreign.MatchString)
 	for _, root := range g.Roots {
 		rel, e := filepath.Rel(root, real)
-		if err != nil || e != nil || !filepath.IsLocal(rel) {
-			continue
-		}
-		parts := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
-		if filepath.Separator == '\\' || !slices.ContainsFunc(parts, foreign.MatchString) {
+		if err == nil && e == nil && !odd && filepath.IsLocal(rel) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), credentials.MatchString) {
 			return nil
 		}
 	}
-	return &OutsideError{Path: path, Roots: g.Roots}
-}
-
-// OutsideError is a path that leads out of the roots of a guard.
-type OutsideError struct {
-	Path  string
-	Roots []string
-}
-
-func (e *OutsideError) Error() string {
-	return fmt.Sprintf("found %q, which leads out of the folders that this caller may use, allowed: a path in %s", e.Path, strings.Join(e.Roots, ", "))
+	found := fmt.Sprintf("%q, which leads out of the folders that this caller may use, or to a file of keys", path)
+	return &Error{Problems: []Problem{{Found: found, Want: "a path in " + strings.Join(g.Roots, ", ")}}}
 }
 
 // realPath returns a path without links. What is not there yet is where its parent is. It fails for
@@ -89,25 +82,18 @@ func (g *Guard) Links(dir string, into func(name string) bool) error {
 	if g == nil {
 		return nil
 	}
-	if err := g.Inside(dir); err != nil {
-		return err
+	real, err := filepath.EvalSymlinks(dir)
+	if inside := g.Inside(dir); inside != nil || errors.Is(err, fs.ErrNotExist) {
+		return inside
 	}
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look for links: %w", err)
-	}
-	defer func() { _ = root.Close() }() // it was only read
-	return disk.Walk(root, func(_ *os.Root, path string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return fmt.Errorf("look for links in %s: %w", dir, err)
-		case e.IsDir() && !into(path):
-			return fs.SkipDir
+			return fmt.Errorf("look for links: %w", err)
 		case e.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0: // junctions of Windows are irregular
-			return g.Inside(filepath.Join(dir, filepath.FromSlash(path)))
+			return g.Inside(path)
+		case e.IsDir() && path != real && !into(filepath.ToSlash(path[len(real)+1:])):
+			return fs.SkipDir
 		}
 		return nil
 	})
@@ -115,26 +101,23 @@ func (g *Guard) Links(dir string, into func(name string) bool) error {
 
 // Dir is disk.Dir without what links lead to outside of the roots.
 func (g *Guard) Dir(ctx context.Context, dir string, limit int64) fs.FS {
+	files := disk.Dir(ctx, dir, limit)
 	if g == nil {
-		return disk.Dir(ctx, dir, limit)
+		return files
 	}
-	return guarded{disk.Dir(ctx, dir, limit), g, dir}
+	return opener(func(name string) (fs.File, error) {
+		if err := g.Inside(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return nil, err
+		}
+		return files.Open(name)
+	})
 }
 
-// guarded has no method of fs.FS but Open, through which all files and folders are read then.
-type guarded struct {
-	files fs.FS
-	guard *Guard
-	dir   string
-}
+// opener is a file system in which all is read by opening it.
+type opener func(name string) (fs.File, error)
 
 // Open implements fs.FS.
-func (f guarded) Open(name string) (fs.File, error) {
-	if err := f.guard.Inside(filepath.Join(f.dir, filepath.FromSlash(name))); err != nil {
-		return nil, err
-	}
-	return f.files.Open(name)
-}
+func (o opener) Open(name string) (fs.File, error) { return o(name) }
 
 // Cap returns ceilings none of which is above that of the guard.
 func (g *Guard) Cap(l Limits) Limits {

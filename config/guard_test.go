@@ -85,32 +85,51 @@ func TestUntrustedConfigs(t *testing.T) {
 		{"what is marked", "skill: SKILL.md\ntasks: tasks.jsonl\nmodels:\n  target: {provider: openai, model: m, temperature: 0}\ntrain: {epochs: 2}\nlimits: {usd: null}\n", nil, nil, nil},
 		{"a program", "tasks:\n  path: t.jsonl\nenv:\n  command: [sh, -c, 'env > /tmp/x']\n  pass_env: [OPENAI_API_KEY]\n", nil, nil, []string{"config.yaml:4 env.command", "config.yaml:5 env.pass_env"}},
 		{"a server", "models:\n  target:\n    provider: openai\n    model: m\n    base_url: http://evil.example/v1\n", nil, nil, []string{"config.yaml:5 models.target.base_url"}},
-		{"headers, keys and regions", "models:\n  judge:\n    headers: {X: y}\n    api_key_env: AWS_SECRET\n    region: x\n    endpoints: [http://evil.example]\n    azure_auth: azure_cli\n    command: sh\n    folder: q\n", nil, nil,
-			[]string{"config.yaml:3 models.judge.headers", "config.yaml:4 models.judge.api_key_env", "config.yaml:5 models.judge.region", "config.yaml:6 models.judge.endpoints", "config.yaml:7 models.judge.azure_auth", "config.yaml:8 models.judge.command", "config.yaml:9 models.judge.folder"}},
-		{"seats, folders and servers anywhere", "models:\n  target: {provider: claude-cli}\n  optimizer: {provider: handoff}\n  judge: {provider: compatible, model: m}\n", nil, nil,
-			[]string{"config.yaml:2 models.target.provider", "config.yaml:3 models.optimizer.provider", "config.yaml:4 models.judge.provider"}},
-		{"a variable", "run: {name: '${HOME}'}\nreflect:\n  guide: 'a ${OPENAI_API_KEY}'\ntasks: {columns: {id: '${X}'}, extract: [{tag: '${Y}'}]}\n", nil, nil,
-			[]string{"config.yaml:1 run.name", "config.yaml:3 reflect.guide", "config.yaml:4 tasks.columns", "config.yaml:4 tasks.extract"}},
+		{
+			"headers, keys and regions", "models:\n  judge:\n    headers: {X: y}\n    api_key_env: AWS_SECRET\n    region: x\n    endpoints: [http://evil.example]\n    azure_auth: azure_cli\n    command: sh\n    folder: q\n", nil, nil,
+			[]string{"config.yaml:3 models.judge.headers", "config.yaml:4 models.judge.api_key_env", "config.yaml:5 models.judge.region", "config.yaml:6 models.judge.endpoints", "config.yaml:7 models.judge.azure_auth", "config.yaml:8 models.judge.command", "config.yaml:9 models.judge.folder"},
+		},
+		{
+			"seats, folders and servers anywhere", "models:\n  target: {provider: claude-cli}\n  optimizer: {provider: handoff}\n  judge: {provider: compatible, model: m}\n", nil, nil,
+			[]string{"config.yaml:2 models.target.provider", "config.yaml:3 models.optimizer.provider", "config.yaml:4 models.judge.provider"},
+		},
+		{
+			"a variable", "run: {name: '${HOME}'}\nreflect:\n  guide: 'a ${OPENAI_API_KEY}'\ntasks: {columns: {id: '${X}'}, extract: [{tag: '${Y}'}]}\n", nil, nil,
+			[]string{"config.yaml:1 run.name", "config.yaml:3 reflect.guide", "config.yaml:4 tasks.columns", "config.yaml:4 tasks.extract"},
+		},
 		{"what is no variable", "tasks: {path: t.jsonl, prompt: 'costs ${{price}}, $HOME'}\n", nil, nil, nil},
 		{"a base", "extends: ../base.yaml\n", nil, nil, []string{"config.yaml:1 extends"}},
 		{"a benchmark", "bench: {name: ./evil}\n", map[string]string{"evil/benchmark.yaml": "x"}, nil, []string{"config.yaml:1 bench.name"}},
-		{"agents, tools, money, telemetry, sleep", "agent: {name: codex}\nenv: {mcp: [{command: [sh]}], url: ws://evil.example}\nprices: {m: {input: 0, output: 0}}\nprice_file: p.csv\ntelemetry: {endpoint: http://evil.example}\nsleep: {notify: [sh]}\nextras: {a: b}\nedits: {verify: {command: [sh]}}\ntasks: {pages: {fetch: 1}}\n", nil, nil,
-			[]string{"config.yaml:1 agent.name", "config.yaml:2 env.url", "config.yaml:2 env.mcp", "config.yaml:3 prices", "config.yaml:4 price_file", "config.yaml:5 telemetry.endpoint", "config.yaml:6 sleep.notify", "config.yaml:7 extras", "config.yaml:8 edits.verify.command", "config.yaml:9 tasks.pages.fetch"}},
-		{"prices.file", "prices: {file: /etc/passwd}\n", nil, nil, []string{"config.yaml:1 prices", "config.yaml:1 price_file"}},
+		{
+			"agents, tools, money, telemetry, sleep", "agent: {name: codex}\nenv: {mcp: [{command: [sh]}], url: ws://evil.example}\nprices: {m: {input: 0, output: 0}}\nprice_file: p.csv\ntelemetry: {endpoint: http://evil.example}\nsleep: {notify: [sh]}\nextras: {a: b}\nedits: {verify: {command: [sh]}}\ntasks: {pages: {fetch: 1}}\n", nil, nil,
+			[]string{"config.yaml:1 agent.name", "config.yaml:2 env.url", "config.yaml:2 env.mcp", "config.yaml:3 prices", "config.yaml:4 price_file", "config.yaml:5 telemetry.endpoint", "config.yaml:6 sleep.notify", "config.yaml:7 extras", "config.yaml:8 edits.verify.command", "config.yaml:9 tasks.pages.fetch"},
+		},
+		{"prices.file", "prices: {file: /etc/passwd}\n", nil, nil, []string{"config.yaml:1 price_file"}},
 		{"anchors and merge keys", "models:\n  target: &t\n    provider: openai\n    model: m\n  judge:\n    <<: *t\n    base_url: http://evil.example\n  optimizer: {<<: {headers: {A: b}}}\n", nil, nil, []string{"config.yaml:7 models.judge.base_url", "config.yaml:8 models.optimizer.headers"}},
 		{"a tag", "env: !!map {command: !!seq [sh]}\n", nil, nil, []string{"config.yaml:1 env.command"}},
 		{"checks that run programs", "tasks:\n  path: t.jsonl\n  checks:\n    - {any: [{type: equals, value: a}, {all: [{type: Not-Command, run: [sh]}]}]}\n", nil, nil, []string{"config.yaml:3 tasks.checks"}},
 		{"checks that look", "tasks: {path: t.jsonl, checks: [equals, {type: llm-rubric, criteria: 'run the command at http://x'}]}\n", nil, nil, nil},
-		{"paths", "skill: " + filepath.ToSlash(outside) + "/SKILL.md\ntasks: {path: ../t.jsonl}\nprompts: ~/prompts\nmodels: {target: {provider: sim, world: 'C:\\world.yaml'}, judge: {provider: sim, world: '\\\\host\\share'}}\nrun: {dir: /tmp}\n", nil, nil,
-			[]string{"config.yaml:1 skill", "config.yaml:2 tasks.path", "config.yaml:3 prompts", "config.yaml:4 models.target.world", "config.yaml:4 models.judge.world", "config.yaml:5 run.dir"}},
+		{
+			"paths", "skill: " + filepath.ToSlash(outside) + "/SKILL.md\ntasks: {path: ../t.jsonl}\nprompts: ~/prompts\nmodels: {target: {provider: sim, world: 'C:\\world.yaml'}, judge: {provider: sim, world: '\\\\host\\share'}}\nrun: {dir: /tmp}\n", nil, nil,
+			[]string{"config.yaml:1 skill", "config.yaml:2 tasks.path", "config.yaml:3 prompts", "config.yaml:4 models.target.world", "config.yaml:4 models.judge.world", "config.yaml:5 run.dir"},
+		},
 		{"paths that are not there yet", "skill: new/folder/SKILL.md\nrun: {dir: out/runs, name: x}\n", nil, nil, nil},
 		{"a path behind a name that is not there", "skill: " + filepath.ToSlash(outside) + "/none/../SKILL.md\nprompts: none/../../x\n", nil, nil, []string{"config.yaml:1 skill", "config.yaml:2 prompts"}},
-		{"links", "skill: out/SKILL.md\nprompts: nothing/x\ntasks: {path: within}\nrun: {dir: out/new}\n", map[string]string{"out": "-> " + outside, "nothing": "-> " + outside + "/none", "t.jsonl": "", "within": "-> t.jsonl"}, nil,
-			[]string{"config.yaml:1 skill", "config.yaml:2 prompts", "config.yaml:4 run.dir"}},
-		{"a config that is a link", "-> " + outside + "/config.yaml", nil, nil, []string{"config.yaml "}},
-		{"settings", "train: {epochs: 2}\n", nil, []string{"env.command=[sh]", "models={target: {base_url: 'http://x'}}", "prices.file=/etc/passwd", "tasks=/etc/passwd", "reflect.guide=${HOME}", "run.dir=../x", "models.target.headers.A.b=c"},
-			[]string{"--set env.command", "--set models.target.base_url", "--set price_file", "--set prices", "--set tasks.path", "--set reflect.guide", "--set run.dir", "--set models.target.headers"}},
+		{
+			"links", "skill: out/SKILL.md\nprompts: nothing/x\ntasks: {path: within}\nrun: {dir: out/new}\n",
+			map[string]string{"out": "-> " + outside, "nothing": "-> " + outside + "/none", "t.jsonl": "", "within": "-> t.jsonl"},
+			nil,
+			[]string{"config.yaml:1 skill", "config.yaml:2 prompts", "config.yaml:4 run.dir"},
+		},
+		{"a config that is a link", "-> " + outside + "/config.yaml", nil, nil, []string{" "}},
+		{
+			"settings", "train: {epochs: 2}\n", nil,
+			[]string{"env.command=[sh]", "models={target: {base_url: 'http://x'}}", "prices.file=/etc/passwd", "tasks=/etc/passwd", "reflect.guide=${HOME}", "run.dir=../x", "models.target.headers.A.b=c"},
+			[]string{"--set env.command", "--set models.target.base_url", "--set price_file", "--set prices", "--set tasks.path", "--set reflect.guide", "--set run.dir", "--set models.target.headers"},
+		},
 		{"settings that are marked", "", nil, []string{"train.epochs=3", "models.target.provider=sim", "models.target.world=w.yaml", "tasks.limit=4"}, nil},
+		{"a file of keys", "skill: .env\ntasks: {path: .git/config}\nprompts: in/x\n", map[string]string{"in": "-> .ssh", ".ssh/x/y": ""}, nil, []string{"config.yaml:1 skill", "config.yaml:2 tasks.path", "config.yaml:3 prompts"}},
+		{"a folder of agents", "skill: .claude/skills/s/SKILL.md\n", nil, nil, nil},
 		{"nothing in a block", "env:\nagent: {}\n", nil, nil, nil},
 	}
 	for _, tt := range tests {
@@ -224,6 +243,44 @@ func TestCeilingsOfTheHost(t *testing.T) {
 	}
 }
 
+// The config.yaml of a run has all keys. Those without the mark are at their defaults unless the
+// configuration of the run was trusted.
+func TestConfigsOfRuns(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*Config)
+		want   []string
+	}{
+		{"of an untrusted one", func(c *Config) { c.Train.Epochs = 2 }, nil},
+		{"of a trusted one, or forged", func(c *Config) { c.Env.Command = []string{"sh"}; c.Models.Target.BaseURL = "http://evil.example" }, []string{"config.yaml env.command", "config.yaml models.target.base_url"}},
+	} {
+		c := Default()
+		c.Models.Target.Provider, c.Models.Target.World = "sim", "w.yaml"
+		tt.change(&c)
+		text, err := c.YAML(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filled(t, map[string]string{"config.yaml": string(text)})
+		guard := &Guard{Roots: []string{dir}}
+		_, err = Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Guard: guard})
+		var got []string
+		for _, p := range places(t, err) {
+			file, key, _ := strings.Cut(p, " ")
+			file, _, _ = strings.Cut(file, ":")
+			got = append(got, file+" "+key)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s\n%v", tt.name, diff, err)
+		}
+		off := Setting{Key: "env.command", Value: []any{}, Origin: "--set"}
+		if _, err := Load(Options{Dir: dir, Settings: []Setting{off}, Lookup: variables(nil), Guard: guard}); err == nil {
+			t.Errorf("%s: a setting may undo what a trusted file says", tt.name)
+		}
+	}
+}
+
 // What an untrusted caller may set is chosen key by key: a key without the mark is refused.
 func TestMarks(t *testing.T) {
 	t.Parallel()
@@ -234,7 +291,7 @@ func TestMarks(t *testing.T) {
 	}
 	marked := 0
 	for _, k := range Default().Keys() {
-		if k.Untrusted != "" && k.Untrusted != markYes {
+		if k.Untrusted != "" && k.Untrusted != "yes" {
 			t.Errorf("%s: the mark is %q", k.Path, k.Untrusted)
 		}
 		parts := strings.Split(k.Path, ".")
@@ -253,7 +310,7 @@ func TestMarks(t *testing.T) {
 		}
 		dir := filled(t, nil)
 		_, err := Load(Options{Dir: dir, Settings: []Setting{{Key: k.Path, Value: "x", Origin: "--set"}}, Guard: &Guard{Roots: []string{dir}}, Lookup: variables(nil)})
-		if err == nil || !strings.Contains(err.Error(), "--set: "+k.Path+": found") || !strings.Contains(err.Error(), markWant) && k.Path != "extends" {
+		if err == nil || !strings.Contains(err.Error(), "--set: "+k.Path+": found") || !strings.Contains(err.Error(), "keys with the mark untrusted") && k.Path != "extends" {
 			t.Errorf("%s can be set: %v", k.Path, err)
 		}
 	}
@@ -268,13 +325,10 @@ func TestProvidersOfUntrustedConfigs(t *testing.T) {
 	f, _ := reflect.TypeFor[Model]().FieldByName("Provider")
 	refused := []string{"azure", "claude-cli", "codex-cli", "compatible", "copilot-cli", "handoff"}
 	for _, name := range namesOf(f.Tag) {
-		if name != "" && servesItself(name) == slices.Contains(refused, name) {
+		p, _ := preset.Lookup(name)
+		itself := name == "sim" || p.BaseURL != "" || len(p.Regions) > 0
+		if name != "" && (itself != slices.Contains(vendors(), name) || itself == slices.Contains(refused, name)) {
 			t.Errorf("%s: is it for untrusted configs?", name)
-		}
-	}
-	for _, name := range preset.Names() {
-		if p, _ := preset.Lookup(name); servesItself(name) && p.BaseURL == "" && len(p.Regions) == 0 {
-			t.Errorf("%s has no address of its own", name)
 		}
 	}
 }
@@ -332,7 +386,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestGuardedFolders(t *testing.T) {
+func TestFoldersOfAGuard(t *testing.T) {
 	t.Parallel()
 	outside := filled(t, map[string]string{"f": "secret"})
 	dir := filled(t, map[string]string{"s/SKILL.md": "x", "s/r/a.md": "-> ../../shared.md", "shared.md": "y", "s/r/b.md": "-> " + outside + "/f", "s/q": "-> " + outside})

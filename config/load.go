@@ -57,7 +57,7 @@ func Load(opts Options) (*Loaded, error) { return LoadContext(context.Background
 // result and resolves relative paths. What is wrong with the content comes as
 // *Error, with every problem that was found.
 func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
-	l := &loader{opts: opts, tree: map[string]any{}, origins: map[string]string{}, dirs: map[string]string{}, trusted: map[string]bool{}}
+	l := &loader{opts: opts, tree: map[string]any{}, origins: map[string]string{}, dirs: map[string]string{}}
 	if l.opts.Lookup == nil {
 		l.opts.Lookup = os.LookupEnv
 	}
@@ -74,15 +74,14 @@ func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
 		}
 		l.set(s)
 	}
-	if err := l.refusal(); err != nil { // before a benchmark is opened
-		return nil, err
+	if len(l.refused) > 0 { // before a benchmark is opened
+		return nil, (&decoder{problems: l.refused}).err()
 	}
 	if err := l.benchLayer(ctx); err != nil {
 		return nil, err
 	}
-	l.mixed()
-	if err := l.refusal(); err != nil {
-		return nil, err
+	if len(l.refused) > 0 {
+		return nil, (&decoder{problems: l.refused}).err()
 	}
 	return l.finish(main)
 }
@@ -98,7 +97,7 @@ type loader struct {
 	read    []string // files
 	runDir  string   // that the files name
 	refused []Problem
-	trusted map[string]bool // files that may say anything, as origins name them; no setting is one
+	trusted int // files that may say anything
 
 	expanded int  // bytes that variables have represented
 	overlong bool // that was too much, and has been said
@@ -119,14 +118,14 @@ func (l *loader) files(ctx context.Context) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.opts.Dir, path)
 	}
-	if err := l.inside(path); err != nil { // before anything looks at it
+	if err := l.opts.Guard.Inside(path); err != nil { // before anything looks at it
 		return "", err
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, "config.yaml")
 	}
 	err := l.file(ctx, path, nil)
-	if err == nil && l.trusted[l.show(path)] {
+	if err == nil && l.trusted > 0 {
 		err = l.readDotenv(ctx, filepath.Join(filepath.Dir(path), ".env"))
 	}
 	return path, err
@@ -140,7 +139,7 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	if len(seen) == MaxExtends { // links to folders can make a circle of ever new names
 		return problemAt(l.show(path), "", fmt.Sprintf("more than %d files that extend each other", MaxExtends), "fewer, and no circle")
 	}
-	if err := l.inside(path); err != nil {
+	if err := l.opts.Guard.Inside(path); err != nil {
 		return err
 	}
 	data, err := disk.Read(ctx, path, MaxFile)
@@ -161,8 +160,7 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	}
 	fileOfPrices(layer, lines)
 	o := layerOrigin{file: l.show(path), dir: filepath.Dir(path), lines: lines}
-	l.trusted[o.file] = l.hold(layer, o, sumOf(data))
-	if base != "" && l.trusted[o.file] {
+	if l.marked(layer, o, sumOf(data)) && base != "" {
 		if err := l.file(ctx, resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
 			return err
 		}
@@ -177,14 +175,21 @@ type layerOrigin struct {
 	lines     map[string]int
 }
 
+// at returns the file, and the line of a key, or of the nearest one above it.
+func (o layerOrigin) at(key string) string {
+	for ; key != ""; key = key[:max(0, strings.LastIndexByte(key, '.'))] {
+		if n := o.lines[key]; n > 0 {
+			return fmt.Sprintf("%s:%d", o.file, n)
+		}
+	}
+	return o.file
+}
+
 // merge lays src over dst: mappings are merged, everything else replaces.
 func (l *loader) merge(dst, src map[string]any, o layerOrigin, prefix string) {
 	for _, k := range sortedKeys(src) {
 		key := join(prefix, k)
-		l.origins[key] = o.file
-		if n := o.lines[key]; n > 0 {
-			l.origins[key] = fmt.Sprintf("%s:%d", o.file, n)
-		}
+		l.origins[key] = o.at(key)
 		l.dirs[key] = o.dir
 		sub, ok := src[k].(map[string]any)
 		if !ok {
@@ -256,7 +261,7 @@ func (l *loader) set(s Setting) {
 	at[parts[len(parts)-1]] = s.Value
 	fileOfPrices(root, nil)
 	o := layerOrigin{file: s.Origin, dir: l.opts.Dir}
-	l.hold(root, o, "")
+	l.marked(root, o, "")
 	l.merge(l.tree, root, o, "")
 }
 
@@ -342,7 +347,7 @@ func (l *loader) paths(d *decoder, v reflect.Value, prefix string) {
 		case tag.Get("path") != "" && f.Kind() == reflect.Map:
 			l.mapOfPaths(d, f, key)
 		case tag.Get("path") != "" && f.String() != "":
-			f.SetString(l.path(d, key, f.String()))
+			f.SetString(l.path(d, key, originOf(l.dirs, key), f.String()))
 		}
 	}
 }
@@ -350,7 +355,8 @@ func (l *loader) paths(d *decoder, v reflect.Value, prefix string) {
 // mapOfPaths resolves the paths in a mapping, each from where it was written.
 func (l *loader) mapOfPaths(d *decoder, f reflect.Value, key string) {
 	for _, k := range f.MapKeys() {
-		path := l.path(d, join(key, k.String()), f.MapIndex(k).String())
+		at := join(key, k.String())
+		path := l.path(d, at, originOf(l.dirs, at), f.MapIndex(k).String())
 		f.SetMapIndex(k, reflect.ValueOf(path))
 	}
 }

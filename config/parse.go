@@ -36,8 +36,12 @@ func parse(name string, data []byte) (tree map[string]any, lines map[string]int,
 // SetKeys lists the keys that a file which a run has kept sets to another value than the default. What of it cannot be
 // read is left out.
 func SetKeys(text []byte) []string {
-	c, d, out := Default(), &decoder{}, []string{}
 	tree, _, _ := parse("", text) // of a newer version, or damaged: the text itself is shown
+	return setKeys(tree)
+}
+
+func setKeys(tree map[string]any) []string {
+	c, d, out := Default(), &decoder{}, []string{}
 	d.structure(reflect.ValueOf(&c).Elem(), "", tree)
 	defaults := Default().Keys()
 	for i, k := range c.Keys() {

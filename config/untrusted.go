@@ -1,190 +1,121 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
-	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 )
 
-// This file holds what an untrusted caller names to the mark of keys (the tag untrusted).
+// This file compares what an untrusted caller names with the mark of keys (the tag untrusted).
 
 // hostOrigin is the origin of what a guard says.
 const hostOrigin = "host"
-
-const (
-	askHost  = "the settings of the server in your host decide this (docs/trust.md)"
-	markWant = "keys with the mark untrusted (`skillopt config explain KEY` shows it)"
-)
 
 func sumOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// hold notes what a layer says that its author may not say, and reports whether the author may say
-// anything. sum is that of the file; a setting has none.
-func (l *loader) hold(layer map[string]any, o layerOrigin, sum string) (trusted bool) {
+// marked notes what a layer says that its author may not say, and reports whether the author may
+// say anything. sum is that of the file; a setting has none.
+func (l *loader) marked(layer map[string]any, o layerOrigin, sum string) (trusted bool) {
 	err := l.opts.Guard.Trust(sum)
 	if err == nil {
+		l.trusted++
 		return true
 	}
-	h := holder{guard: l.opts.Guard, origin: o, working: l.opts.Dir}
-	h.tree(layer, reflect.TypeFor[Config](), "")
-	slices.SortStableFunc(h.problems, func(a, b Problem) int {
-		_, lineA := place(a.Origin)
-		_, lineB := place(b.Origin)
-		return cmp.Compare(lineA, lineB)
-	})
-	if len(h.problems) > 0 { // once for all
-		h.problems[0].Hint = askHost
-		if sum != "" {
-			h.problems[0].Hint = err.Error()
-		}
+	r := reviewer{loader: l, origin: o, set: setKeys(layer), file: sum != ""}
+	r.block(layer, reflect.TypeFor[Config](), "")
+	if len(r.problems) > 0 && r.file { // once for all
+		r.problems[0].Hint = err.Error()
 	}
-	l.refused = append(l.refused, h.problems...)
+	l.refused = append(l.refused, r.problems...)
 	return false
 }
 
-// refusal is the error of all that was refused so far.
-func (l *loader) refusal() error {
-	if len(l.refused) == 0 {
-		return nil
-	}
-	return &Error{Problems: l.refused}
-}
-
-// holder goes through a layer of an author who is not trusted.
-type holder struct {
-	guard    *Guard
+// reviewer looks at a layer of an author who is not trusted.
+type reviewer struct {
+	*loader
 	origin   layerOrigin
-	working  string
+	set      []string // keys with another value than the default
+	file     bool     // beneath it is nothing but defaults
 	problems []Problem
 }
 
-func (h *holder) refuse(key, found, want string) {
-	origin := h.origin.file
-	for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
-		if n := h.origin.lines[at]; n > 0 {
-			origin = fmt.Sprintf("%s:%d", origin, n)
-			break
-		}
-	}
-	h.problems = append(h.problems, Problem{Key: key, Origin: origin, Found: found, Want: want})
+func (r *reviewer) refuse(key, found, want string) {
+	r.problems = append(r.problems, Problem{Key: key, Origin: r.origin.at(key), Found: found, Want: want})
 }
 
-// tree looks at the keys of a block. What is no key, or has the wrong type, the decoder refuses.
-func (h *holder) tree(m map[string]any, block reflect.Type, prefix string) {
-	for i, tag := range keyFields(block) {
+// block looks at the keys of a block. What is no key, or has the wrong type, the decoder refuses.
+func (r *reviewer) block(m map[string]any, t reflect.Type, prefix string) {
+	for i, tag := range keyFields(t) {
 		v, set := m[tag.Get("key")]
-		if !set {
-			continue
-		}
-		key, sub := join(prefix, tag.Get("key")), block.Field(i).Type
+		key, sub := join(prefix, tag.Get("key")), t.Field(i).Type
 		inner, isBlock := v.(map[string]any)
 		switch {
+		case !set || v == nil && sub.Kind() == reflect.Struct:
 		case sub.Kind() == reflect.Struct && isBlock:
-			h.tree(inner, sub, key)
-		case sub.Kind() == reflect.Struct && tag.Get("short") != "" && v != nil:
-			h.tree(map[string]any{tag.Get("short"): v}, sub, key)
-		case sub.Kind() != reflect.Struct || v != nil:
-			h.leaf(key, tag, v)
+			r.block(inner, sub, key)
+		case tag.Get("short") != "":
+			r.block(map[string]any{tag.Get("short"): v}, sub, key)
+		default:
+			r.leaf(key, tag, v)
 		}
 	}
 }
 
-func (h *holder) leaf(key string, tag reflect.StructTag, v any) {
-	if tag.Get("untrusted") != markYes {
-		h.refuse(key, "a key that is not for untrusted callers", markWant)
-		return
-	}
+func (r *reviewer) leaf(key string, tag reflect.StructTag, v any) {
 	if _, found := variableIn(v, key); found {
-		h.refuse(key, "${NAME}, a variable of the environment", "text without variables")
+		r.refuse(key, "${NAME}, a variable of the environment", "text without variables")
 	}
 	text, _ := v.(string)
-	switch {
-	case text == "":
+	isProvider := text != "" && strings.HasSuffix(key, ".provider")
+	switch runs := check.Runs(v); {
+	case tag.Get("untrusted") != "yes":
+		if !r.file || slices.Contains(r.set, key) || key == "extends" { // runs write all keys of their configuration
+			r.refuse(key, "a key that is not for untrusted callers", "keys with the mark untrusted (`skillopt config explain KEY` shows it)")
+		}
+	case isProvider && r.trusted > 0: // it would get the keys and headers that are meant for another one
+		r.refuse(key, fmt.Sprintf("%q next to a trusted file", text), "the provider that the file names")
+	case isProvider && !slices.Contains(vendors(), text):
+		r.refuse(key, fmt.Sprintf("%q, which is a program, a folder or a server at any address", text), strings.Join(vendors(), ", "))
+	case key == "tasks.checks" && len(runs) > 0:
+		r.refuse(key, "a check that runs a program ("+strings.Join(runs, ", ")+")", "checks that look at the answer, or ask the judge")
 	case key == "run.dir":
-		h.path(key, resolve(h.working, text))
+		r.problems = append(r.problems, r.opts.Guard.leads(resolve(r.opts.Dir, text), key, r.origin.at(key))...)
 	case tag.Get("path") != "":
-		h.path(key, resolve(h.origin.dir, text))
-	case strings.HasSuffix(key, ".provider") && !servesItself(text):
-		h.refuse(key, fmt.Sprintf("%q, which is a program, a folder or a server at any address", text), strings.Join(providers(), ", "))
-	}
-	if runs := check.Runs(v); key == "tasks.checks" && len(runs) > 0 {
-		h.refuse(key, "a check that runs a program ("+strings.Join(runs, ", ")+")", "checks that look at the answer, or ask the judge")
+		r.problems = append(r.problems, r.opts.Guard.leads(resolve(r.origin.dir, text), key, r.origin.at(key))...)
 	}
 }
 
-func (h *holder) path(key, path string) {
-	if p, ok := h.guard.check(Problem{}, path); !ok {
-		h.refuse(key, p.Found, p.Want)
+// vendors are the providers with an address of their own, which no configuration names.
+func vendors() []string {
+	return []string{
+		"anthropic", "bedrock", "deepseek", "fireworks", "gemini", "groq", "litellm", "minimax", "mistral", "moonshot",
+		"ollama", "openai", "openrouter", "qwen", "sglang", "sim", "together", "vertex", "vllm", "xai", "zai",
 	}
 }
 
-// markYes is the value of the tag untrusted of keys that an untrusted caller may set.
-const markYes = "yes"
-
-// servesItself reports whether a provider has an address of its own, which no configuration names.
-func servesItself(provider string) bool {
-	p, ok := preset.Lookup(provider)
-	return provider == "sim" || ok && (p.BaseURL != "" || len(p.Regions) > 0)
-}
-
-// providers are those that an untrusted caller may name.
-func providers() []string {
-	return slices.DeleteFunc(append(preset.Names(), "sim"), func(name string) bool { return !servesItself(name) })
-}
-
-// mixed refuses a provider of an untrusted caller next to what a trusted file says of the model: its
-// key or headers would go to another server than the file means.
-func (l *loader) mixed() {
-	models, _ := l.tree["models"].(map[string]any)
-	for _, role := range sortedKeys(models) {
-		key := join(join("models", role), "provider")
-		file, _ := place(l.origins[key])
-		m, _ := models[role].(map[string]any)
-		if m["provider"] == nil || l.opts.Guard == nil || l.trusted[file] {
-			continue
-		}
-		for _, tag := range keyFields(reflect.TypeFor[Model]()) {
-			if name := tag.Get("key"); m[name] != nil && tag.Get("untrusted") != markYes {
-				l.refused = append(l.refused, Problem{Key: key, Origin: l.origins[key], Found: "a provider next to " + join(join("models", role), name) + " of another author", Want: "the provider that the trusted file names", Hint: askHost})
-			}
-		}
-	}
-}
-
-// inside fails for a file of a configuration that is in none of the roots.
-func (l *loader) inside(path string) error {
-	p, ok := l.opts.Guard.check(Problem{Origin: l.show(path)}, path)
-	if ok {
+// leads returns the problem of a key whose path leads out of the roots.
+func (g *Guard) leads(path, key, origin string) []Problem {
+	var out *Error
+	if path == "" || !errors.As(g.Inside(path), &out) {
 		return nil
 	}
-	return &Error{Problems: []Problem{p}}
+	out.Problems[0].Key, out.Problems[0].Origin = key, origin
+	return out.Problems
 }
 
-// check returns the problem of a path that leads out of the roots; ok: it does not.
-func (g *Guard) check(p Problem, path string) (_ Problem, ok bool) {
-	if err := g.Inside(path); err == nil {
-		return p, true
-	}
-	p.Found, p.Want = fmt.Sprintf("%q, which leads out of the folders that this caller may use", path), "a path in "+strings.Join(g.Roots, ", ")
-	return p, false
-}
-
-// path resolves the path of a key. One that leads out of the roots is a problem of d.
-func (l *loader) path(d *decoder, key, path string) string {
-	path = resolve(originOf(l.dirs, key), path)
-	if p, ok := l.opts.Guard.check(Problem{Key: key, Origin: originOf(l.origins, key)}, path); !ok {
-		d.problems = append(d.problems, p)
-	}
+// path resolves the path of a key from a folder. One that leads out of the roots is a problem of d.
+func (l *loader) path(d *decoder, key, dir, path string) string {
+	path = resolve(dir, path)
+	d.problems = append(d.problems, l.opts.Guard.leads(path, key, originOf(l.origins, key))...)
 	return path
 }
 
@@ -195,8 +126,7 @@ func (l *loader) bound(d *decoder, c *Config, runDir *string) {
 		return
 	}
 	for _, dir := range []*string{&c.Run.Dir, runDir} {
-		l.dirs["run.dir"] = l.opts.Dir
-		*dir = l.path(d, "run.dir", *dir)
+		*dir = l.path(d, "run.dir", l.opts.Dir, *dir)
 	}
 	was := reflect.ValueOf(c.Limits)
 	c.Limits = g.Cap(c.Limits)

@@ -250,13 +250,13 @@ func TestSecurityNamesRealTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, "security.md"), -1)
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, "trust.md"), -1)
 	if len(named) < 20 {
-		t.Errorf("security.md names %d tests", len(named))
+		t.Errorf("trust.md names %d tests", len(named))
 	}
 	for _, m := range named {
 		if !defined[m[1]] {
-			t.Errorf("security.md names the test %s, which there is not", m[1])
+			t.Errorf("trust.md names the test %s, which there is not", m[1])
 		}
 	}
 }

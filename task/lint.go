@@ -56,6 +56,21 @@ type Rules struct {
 	// Published says that the splits are those of a published benchmark, and kept as they are:
 	// tasks that ask the same in two of them are counted and warned of, and no error.
 	Published bool
+	// Guard holds files to what an untrusted caller may name. Nil: the caller is trusted.
+	Guard Guard
+}
+
+// Guard says what files of tasks may hold that an untrusted caller has named. Its methods may be
+// called concurrently.
+type Guard interface {
+	// Inside fails for a path that leads out of the folders of the caller.
+	Inside(path string) error
+	// Trust returns nil for the SHA-256, in hex, of a file that may say anything. The error says how
+	// such a file is trusted.
+	Trust(sum string) error
+	// Refuse returns why a file that may not say anything may not hold t: what in it would run, open
+	// or fetch something.
+	Refuse(t Task) []error
 }
 
 // NewSet returns a set of tasks from a source of your own after the same

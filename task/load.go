@@ -65,7 +65,7 @@ func Survey(ctx context.Context, path string, rules Rules, fields ...string) (Se
 // load reads the tasks at path. keep makes of a task that has been checked what the
 // set holds of it; nil: all.
 func load(ctx context.Context, path string, rules Rules, keep func(Task) Task) (Set, error) {
-	sources, err := find(path)
+	sources, err := find(path, rules.Guard)
 	if err != nil {
 		return Set{}, err
 	}
@@ -96,8 +96,8 @@ func Parse(name string, lines []byte, rules Rules) (Set, error) {
 	return l.set(ps, templateErr)
 }
 
-// find lists the files to read.
-func find(path string) ([]source, error) {
+// find lists the files to read. Of what leads out of the folders of guard nothing is looked at.
+func find(path string, guard Guard) ([]source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("load tasks: %w", err)
@@ -109,7 +109,7 @@ func find(path string) ([]source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load tasks: %w", err)
 	}
-	sources, err := splitSources(path, entries)
+	sources, err := splitSources(path, entries, guard)
 	if err != nil || len(sources) > 0 {
 		return sources, err
 	}
@@ -121,7 +121,7 @@ func find(path string) ([]source, error) {
 }
 
 // splitSources finds the files of a split directory; none if it is not one.
-func splitSources(dir string, entries []os.DirEntry) ([]source, error) {
+func splitSources(dir string, entries []os.DirEntry, guard Guard) ([]source, error) {
 	bySplit := map[Split]string{}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -148,6 +148,11 @@ func splitSources(dir string, entries []os.DirEntry) ([]source, error) {
 			continue
 		}
 		if isDir(path) {
+			if guard != nil {
+				if err := guard.Inside(path); err != nil {
+					return nil, err
+				}
+			}
 			inner, err := os.ReadDir(path)
 			if err != nil {
 				return nil, fmt.Errorf("load tasks: %w", err)

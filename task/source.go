@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"path/filepath"
 	"strings"
@@ -21,6 +24,7 @@ const MaxFile = 256 << 20
 type source struct {
 	path  string
 	split Split
+	sum   hash.Hash // of the bytes that are read; nil: no guard asks
 }
 
 // read hands the tasks of one file to l. Items are made into tasks one by one: of a
@@ -29,11 +33,25 @@ type source struct {
 // read as what it should be has that one problem and no tasks.
 func (s source) read(ctx context.Context, l *linter, ps *problems) error {
 	before, faults, n := l.mark(), len(ps.list), 0
+	guard, refused := l.rules.Guard, problems{}
+	if guard != nil {
+		s.sum = sha256.New()
+		if err := guard.Inside(s.path); err != nil {
+			return err
+		}
+	}
 	err := s.each(ctx, l, func(it Item) {
 		n++
-		if t, ok := s.task(it, ps); ok {
-			l.add(t)
+		t, ok := s.task(it, ps)
+		if !ok {
+			return
 		}
+		if guard != nil {
+			for _, e := range guard.Refuse(t) {
+				refused.about(t, "%v", e)
+			}
+		}
+		l.add(t)
 	})
 	var system *systemError
 	switch {
@@ -46,6 +64,12 @@ func (s source) read(ctx context.Context, l *linter, ps *problems) error {
 		ps.list = append(ps.list[:faults], s.problem(err))
 	case n == 0 && s.split != "":
 		ps.add(s.path, "", "the %s split is empty: the file holds no tasks", s.split)
+	}
+	if err == nil && len(refused.list) > 0 {
+		if e := guard.Trust(hex.EncodeToString(s.sum.Sum(nil))); e != nil {
+			ps.list = append(ps.list, refused.list...)
+			ps.add(s.path, "", "the file is not trusted: %v", e)
+		}
 	}
 	return nil
 }
@@ -110,6 +134,9 @@ func (s source) whole(ctx context.Context, use func(data []byte) error) error {
 	if err != nil {
 		return s.unread(err)
 	}
+	if s.sum != nil {
+		s.sum.Write(data)
+	}
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	if line := invalidUTF8(data); line > 0 {
 		return notText(line)
@@ -138,12 +165,20 @@ func (s source) open(ctx context.Context, use func(*bufio.Reader) error) (err er
 			err = &systemError{e}
 		}
 	}()
-	r := bufio.NewReaderSize(f, 64<<10)
+	from := io.Reader(f)
+	if s.sum != nil {
+		s.sum.Reset()
+		from = io.TeeReader(f, s.sum)
+	}
+	r := bufio.NewReaderSize(from, 64<<10)
 	if mark, _ := r.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = r.Discard(len(mark)) // it has been seen
 	}
 	var se *syntaxError
-	if err = use(r); err == nil || errors.As(err, &se) {
+	if err = use(r); err == nil {
+		_, err = io.Copy(io.Discard, r) // the sum is of all
+	}
+	if err == nil || errors.As(err, &se) {
 		return err
 	}
 	return s.unread(err)

@@ -18,11 +18,11 @@ import (
 // A skill is trained on 30 tasks of a real server of OpenEnv, and tested on others.
 func TestSkillsAreTrainedOnOpenEnv(t *testing.T) {
 	t.Parallel()
-	address := openenvtest.Start(t, 8)
+	address := openenvtest.Start(t, 1) // as servers of OpenEnv start by default
 	dir := filepath.Join("testdata", "openenv")
 	cfg := config.Default()
 	cfg.Skill = filepath.Join(dir, "SKILL.md")
-	cfg.Env.URL, cfg.Env.Reward, cfg.Env.Turns, cfg.Limits.Concurrency = address, []float64{-1, 1}, 4, 8
+	cfg.Env.URL, cfg.Env.Reward, cfg.Env.Turns = address, []float64{-1, 1}, 4
 	cfg.Train.Epochs, cfg.Train.BatchSize = 1, 10
 	for _, m := range []*config.Model{&cfg.Models.Target, &cfg.Models.Optimizer} {
 		m.Provider, m.World = "sim", filepath.Join(dir, "world.yaml")

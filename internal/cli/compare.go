@@ -146,7 +146,7 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 func readSkills(a *app, l *config.Loaded, paths ...string) ([]skill.Skill, error) {
 	var out []skill.Skill
 	for _, path := range paths {
-		s, err := session.ReadSkill(context.Background(), run.SkillPath(filepath.Clean(a.absolute(path))), l.Config, l.File)
+		s, err := session.ReadSkill(context.Background(), run.SkillPath(filepath.Clean(a.absolute(path))), l)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, usagef("%s: found no skill there; give a Markdown file or a directory with SKILL.md", path)
 		}

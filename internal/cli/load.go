@@ -64,6 +64,9 @@ func (a *app) loadConfig(path string, sets []string, flags []config.Setting) (*c
 // loadConfigOrTasks reads a config, or makes one of a task file alone.
 func (a *app) loadConfigOrTasks(path string, sets []string) (*config.Loaded, error) {
 	full := a.absolute(path)
+	if err := a.guard.Inside(full); err != nil {
+		return nil, err
+	}
 	st, err := os.Stat(full)
 	if err != nil {
 		return nil, usagef("%s: %v; give a config, a directory with config.yaml, or a task file", path, reasonOf(err))

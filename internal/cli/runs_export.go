@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -31,7 +32,8 @@ func runsExportCommand(a *app) *cobra.Command {
 		Short: "Write the best skill of a run to a file or folder, its report, or what it recorded",
 		Long: `Write the best skill of a run to a file, or with all its files to a folder. A file or
 another program gets the skill byte for byte. On a terminal characters that would steer
-it are shown as escapes, such as \u001b.
+it are shown as escapes, such as \u001b. What is replaced is kept in the run, in the folder
+replaced.
 
 --format report writes the page that a run has at its end as report.html, also of a run that
 has not ended; to a name that ends in .md the text for a pull request.
@@ -95,11 +97,11 @@ func (o *runsExportOptions) run(ctx context.Context, a *app, path string) error 
 	case formatInspect:
 		return o.exportLog(ctx, a, path)
 	}
-	return o.exportSkill(a, path)
+	return o.exportSkill(ctx, a, path)
 }
 
 // exportSkill writes the best skill of a run.
-func (o *runsExportOptions) exportSkill(a *app, dir string) error {
+func (o *runsExportOptions) exportSkill(ctx context.Context, a *app, dir string) error {
 	s, err := skillVersion(a, dir, "best")
 	if err != nil {
 		return err
@@ -108,23 +110,55 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 	if err != nil {
 		return usagef("%v; resume the run to write it again", err)
 	}
-	if o.to != "-" && a.namesFolder(o.to, whole) {
-		if s = whole; len(s.Others()) == 0 {
-			return o.exportDocument(a, s, filepath.Join(a.absolute(o.to), skill.Main))
-		}
-		if err := run.ExportFolder(a.absolute(o.to), s); err != nil {
-			return err
-		}
-		if a.json {
-			return printJSON(a.Out, exportedSkill{Dir: a.absolute(o.to), Files: s.Files()})
-		}
-		_, err = fmt.Fprintf(a.Err, "wrote %s: %s\n", a.relative(a.absolute(o.to)), wording.Plural(len(s.Files()), "file", "files"))
+	if o.to == "-" {
+		return o.printDocument(a, s, whole)
+	}
+	out := newExportedSkill(a.absolute(o.to), a.namesFolder(o.to, whole), s, whole)
+	if out.Replaced, err = run.KeepReplaced(ctx, a.absolute(dir), cmp.Or(out.Dir, filepath.Dir(out.File)), out.contents); err != nil {
 		return err
 	}
-	if !a.json {
-		a.sayOthers(whole)
+	if out.Dir != "" {
+		err = run.ExportFolder(out.Dir, whole)
+	} else {
+		err = run.WriteExport(out.File, []byte(s.Text()))
 	}
-	return o.exportDocument(a, s, a.absolute(o.to))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, out)
+	}
+	return out.print(a, whole)
+}
+
+// newExportedSkill returns what is about to be written where.
+func newExportedSkill(path string, inFolder bool, s, whole skill.Skill) exportedSkill {
+	if inFolder && len(whole.Others()) > 0 {
+		out := exportedSkill{Dir: path, Files: whole.Files(), contents: map[string]string{}}
+		for _, name := range out.Files {
+			out.contents[name], _ = whole.File(name)
+		}
+		return out
+	}
+	if inFolder {
+		s, path = whole, filepath.Join(path, skill.Main)
+	}
+	return exportedSkill{File: path, Files: []string{skill.Main}, contents: map[string]string{filepath.Base(path): s.Text()}}
+}
+
+// print says what was written, and where that is which it has replaced.
+func (e exportedSkill) print(a *app, whole skill.Skill) error {
+	out := a.printer(a.Err)
+	if e.Dir != "" {
+		out.line(fmt.Sprintf("wrote %s: %s", out.path(e.Dir), wording.Plural(len(e.Files), "file", "files")))
+	} else {
+		a.sayOthers(whole)
+		out.line("wrote " + out.path(e.File))
+	}
+	if e.Replaced != "" {
+		out.line("what it replaced is kept in " + out.path(e.Replaced))
+	}
+	return nil
 }
 
 // namesFolder reports whether --to is a folder: one that is there, a name with a slash at
@@ -143,35 +177,29 @@ func (a *app) sayOthers(s skill.Skill) {
 	}
 }
 
-// exportDocument writes the SKILL.md of a skill to a file, or to standard output.
-func (o *runsExportOptions) exportDocument(a *app, s skill.Skill, path string) error {
-	if o.to == "-" && a.json {
+// printDocument prints the SKILL.md of a skill.
+func (o *runsExportOptions) printDocument(a *app, s, whole skill.Skill) error {
+	if a.json {
 		return printJSON(a.Out, exportedSkill{Files: []string{skill.Main}, Text: s.Text()})
 	}
-	if o.to == "-" {
-		out := unescaped(a.Out)
-		if a.Shown {
-			out = a.Out // a terminal gets escapes; a file or another program gets it byte for byte
-		}
-		_, err := fmt.Fprint(out, s.Text())
-		return err
+	a.sayOthers(whole)
+	out := unescaped(a.Out)
+	if a.Shown {
+		out = a.Out // a terminal gets escapes; a file or another program gets it byte for byte
 	}
-	if err := run.WriteExport(path, []byte(s.Text())); err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, exportedSkill{File: path, Files: []string{skill.Main}})
-	}
-	_, err := fmt.Fprintf(a.Err, "wrote %s\n", a.relative(path))
+	_, err := fmt.Fprint(out, s.Text())
 	return err
 }
 
 // exportedSkill is the result of exporting a skill.
 type exportedSkill struct {
-	File  string   `json:"file,omitempty"` // that SKILL.md was written to
-	Dir   string   `json:"dir,omitempty"`  // folder that all files were written to
-	Files []string `json:"files"`          // of the skill, that were written
-	Text  string   `json:"text,omitempty"` // of SKILL.md, where it was written nowhere
+	File     string   `json:"file,omitempty"`     // that SKILL.md was written to
+	Dir      string   `json:"dir,omitempty"`      // folder that all files were written to
+	Files    []string `json:"files"`              // of the skill, that were written
+	Replaced string   `json:"replaced,omitempty"` // folder with what was there before
+	Text     string   `json:"text,omitempty"`     // of SKILL.md, where it was written nowhere
+
+	contents map[string]string
 }
 
 // exported is the result of exporting a cassette.

@@ -57,7 +57,7 @@ type skillReport struct {
 // run checks a skill.
 func (o *skillLintOptions) run(ctx context.Context, a *app, name string) error {
 	path := filepath.Clean(a.absolute(name))
-	s, err := session.ReadSkill(ctx, path, config.Default(), "")
+	s, err := session.ReadSkill(ctx, path, &config.Loaded{Config: config.Default(), Guard: a.guard})
 	if err != nil {
 		return usagef("%s: %v", name, err)
 	}

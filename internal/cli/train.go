@@ -178,6 +178,9 @@ func (o *trainOptions) complete(a *app, c command) {
 // load reads the config, or makes one of the flags.
 func (o *trainOptions) load(a *app, path string) (*config.Loaded, error) {
 	full := a.absolute(path)
+	if err := a.guard.Inside(full); err != nil {
+		return nil, err
+	}
 	st, err := os.Stat(full)
 	if err != nil {
 		return nil, usagef("%s: %v; give a config, a directory with config.yaml or SKILL.md, or a SKILL.md (`skillopt init` writes an example)", path, reasonOf(err))

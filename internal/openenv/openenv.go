@@ -151,6 +151,22 @@ func cause(err error) error {
 // Schema returns what the server says of its actions and observations, as it was sent.
 func (s *Server) Schema() []byte { return s.schema }
 
+// Sessions returns how many sessions a server allows at a time that has no place for two more; 0: it has.
+func (s *Server) Sessions(ctx context.Context) (int, error) {
+	for range 2 {
+		session, err := s.connect(ctx)
+		var p *problem
+		if errors.As(err, &p) && p.Code == codeFull {
+			return max(1, p.MaxSessions), nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		defer session.close()
+	}
+	return 0, nil
+}
+
 // Check returns an error for the first task whose field reset cannot be sent.
 func (s *Server) Check(tasks []task.Task) error {
 	for _, t := range tasks {

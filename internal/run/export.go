@@ -1,13 +1,17 @@
 package run
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -91,6 +95,47 @@ func writeInto(dir string, s skill.Skill) error {
 		}
 	}
 	return nil
+}
+
+// replacedDir is the folder of a run with what its exports have replaced, by number.
+const replacedDir = "replaced"
+
+// KeepReplaced copies those files of a folder into the run that an export is about to replace with other content, and
+// returns where they are; "": there are none.
+func KeepReplaced(ctx context.Context, runDir, dir string, files map[string]string) (kept string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		was, err := disk.Read(ctx, path, maxReplaced)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || err == nil && string(was) == files[name]:
+			continue
+		case err == nil && kept == "":
+			kept, err = newReplaced(runDir)
+		}
+		if err == nil {
+			err = disk.WriteFile(filepath.Join(kept, filepath.FromSlash(name)), was, 0o644)
+		}
+		if err != nil {
+			return "", fmt.Errorf("keep %s, which would be replaced: %w", path, err)
+		}
+	}
+	return kept, nil
+}
+
+// maxReplaced bounds a file that is kept.
+const maxReplaced = 64 << 20
+
+// newReplaced makes the next folder of what exports have replaced.
+func newReplaced(runDir string) (string, error) {
+	for n := 1; ; n++ {
+		dir := filepath.Join(runDir, replacedDir, strconv.Itoa(n))
+		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.Mkdir(dir, 0o755); !errors.Is(err, fs.ErrExist) {
+			return dir, err
+		}
+	}
 }
 
 // replace writes a file whole or not at all, next to its place first.

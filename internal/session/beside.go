@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -77,9 +76,9 @@ func (s *loader) readBeside(ctx context.Context, name, from string) (b agent.Bes
 	case b.Path == "" && !info.IsDir():
 		return b, fault.Input(fmt.Errorf("%s: %s is no directory: want that of a skill; the name of a document is its path in the workspace, such as CLAUDE.md", key, from))
 	case b.Path == "":
-		b.Skill, err = skill.Read(disk.Dir(ctx, filepath.Dir(from), math.MaxInt64), filepath.Base(from))
+		b.Skill, err = skill.Read(s.Loaded.Guard.Dir(ctx, filepath.Dir(from), math.MaxInt64), filepath.Base(from))
 	default:
-		b.Skill, err = skill.ReadDocument(disk.Dir(ctx, filepath.Dir(from), math.MaxInt64), filepath.Base(from))
+		b.Skill, err = skill.ReadDocument(s.Loaded.Guard.Dir(ctx, filepath.Dir(from), math.MaxInt64), filepath.Base(from))
 	}
 	if err != nil {
 		return b, s.fileError("agent.beside", from, "a skill directory, or a Markdown file", err)

@@ -47,6 +47,9 @@ const maxHistory = 1 << 30
 // the one that does. Without o.Continue it does so for a run that was begun in this way and is
 // resumed by its directory. It returns the stretches of the loop that are carried out.
 func Continue(ctx context.Context, cfg *config.Config, o *Options) ([]train.Stretch, error) {
+	if err := requireInside(o.Loaded, cfg.Run.Dir, o.RunDir, o.Continue.Dir); err != nil {
+		return nil, err
+	}
 	if o.Continue.Dir == "" {
 		resumed(cfg, o)
 		return nil, nil

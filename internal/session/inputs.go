@@ -106,6 +106,9 @@ func Detached(cfg config.Config, o Options) (*Inputs, error) {
 		}
 		s.Loaded = config.Detached(cfg, dir)
 	}
+	if err := requireInside(o.Loaded, cfg.Run.Dir, o.RunDir, o.Fork, o.Continue.Dir); err != nil {
+		return nil, err
+	}
 	return s, cfg.Validate()
 }
 

@@ -26,9 +26,10 @@ const (
 	toolsRecord = "world/tools"   // key of the decision that holds it
 )
 
-// listTools asks the servers of env.mcp once what they offer. A replay takes that from its cassette.
+// listTools asks the servers of env.mcp once what they offer. A replay takes that from its cassette, and a plan starts no
+// program.
 func (s *loader) listTools(ctx context.Context) error {
-	if len(s.Config.Env.MCP) == 0 || s.Replay != nil {
+	if len(s.Config.Env.MCP) == 0 || s.Replay != nil || s.Plan != nil {
 		return nil
 	}
 	servers, err := s.servers()

@@ -36,6 +36,9 @@ func (s *Session) Open(ctx context.Context) error {
 		return err
 	}
 	dir, err := s.choose(id)
+	if err == nil {
+		err = requireInside(s.Loaded, s.Config.Run.Dir, dir)
+	}
 	if err != nil {
 		return err
 	}

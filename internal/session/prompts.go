@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/template"
@@ -39,7 +38,7 @@ func (s *loader) promptsOver(ctx context.Context, builtIn *prompt.Set) (*prompt.
 	if s.Config.Prompts == "" {
 		return builtIn, nil
 	}
-	set, err := prompt.Load(builtIn, disk.Dir(ctx, s.Config.Prompts, maxPrompt))
+	set, err := prompt.Load(builtIn, s.Loaded.Guard.Dir(ctx, s.Config.Prompts, maxPrompt))
 	if err != nil {
 		return nil, s.fileError("prompts", s.Config.Prompts, "a directory with prompts ("+strings.Join(prompt.Files(), ", ")+")", err)
 	}

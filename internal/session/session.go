@@ -50,25 +50,26 @@ type Session struct {
 	Recorded int  // calls that the record held at the beginning
 	Measured bool // what is measured has been measured before: doubts about gold are warnings
 
-	known     map[caller.Asked][]byte     // what another run has recorded
-	left      func() []trajectory.LeftOut // of the requests of episodes; nil: nothing is
-	telemetry telemetryOf
-	log       *eventlog.Writer // of events; nil: there is none
-	logging   *logging         // into it; nil as it is
-	waits     *waits           // what is being waited for; nil: no one asks
-	landed    func()           // tells the last of it; nil: nothing is told
-	hide      *redact.Exact
-	began     time.Time
-	noticed   noticed
-	stopWatch func()
-	steering  *steering               // what is asked of the run from outside; nil: no one listens
-	hard      context.CancelCauseFunc // ends the work at once
-	acts      world.World             // what the target acts in; nil: nothing, or it is not needed
-	program   *env.Program            // acts, where it is a program
-	docs      *corpus.Corpus          // the documents of acts; nil: it has none
-	closers   []func() error
-	borrowed  bool // run and models belong to another session
-	counted   bool // what was used is reported
+	known      map[caller.Asked][]byte     // what another run has recorded
+	left       func() []trajectory.LeftOut // of the requests of episodes; nil: nothing is
+	telemetry  telemetryOf
+	log        *eventlog.Writer // of events; nil: there is none
+	logging    *logging         // into it; nil as it is
+	waits      *waits           // what is being waited for; nil: no one asks
+	landed     func()           // tells the last of it; nil: nothing is told
+	hide       *redact.Exact
+	began      time.Time
+	noticed    noticed
+	stopWatch  func()
+	steering   *steering               // what is asked of the run from outside; nil: no one listens
+	hard       context.CancelCauseFunc // ends the work at once
+	acts       world.World             // what the target acts in; nil: nothing, or it is not needed
+	program    *env.Program            // acts, where it is a program
+	concurrent int                     // episodes that acts allows at a time; 0: unknown
+	docs       *corpus.Corpus          // the documents of acts; nil: it has none
+	closers    []func() error
+	borrowed   bool // run and models belong to another session
+	counted    bool // what was used is reported
 
 	usedBefore caller.StageStats // what the record held at the beginning
 

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
@@ -148,7 +147,9 @@ func firstNames(names []string) string {
 }
 
 func (s *loader) readSkill(ctx context.Context, path string) (err error) {
-	s.Skill, err = ReadSkill(ctx, path, s.Config, s.Loaded.File)
+	in := *s.Loaded
+	in.Config = s.Config
+	s.Skill, err = ReadSkill(ctx, path, &in)
 	if fault.Of(err) == fault.BadInput {
 		return err
 	}
@@ -158,20 +159,20 @@ func (s *loader) readSkill(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// ReadSkill reads the skill at path, or what skill_files says of it. A directory that is
+// ReadSkill reads the skill at path, or what skill_files of a configuration says of it. A directory that is
 // the project too, with a config, tasks, prompts or runs, is read as its SKILL.md: with
-// scripts, references and assets alone. configFile is that of cfg, "" if there is none.
-func ReadSkill(ctx context.Context, path string, cfg config.Config, configFile string) (skill.Skill, error) {
-	read := skill.ReadDocument
+// scripts, references and assets alone. Nothing is read that leads out of the folders of the guard.
+func ReadSkill(ctx context.Context, path string, l *config.Loaded) (skill.Skill, error) {
+	read, cfg := skill.ReadDocument, l.Config
 	if cfg.SkillFiles != config.FilesDocument {
-		own := map[string]string{"tasks.path": cfg.Tasks.Path, "run.dir": cfg.Run.Dir, "prompts": cfg.Prompts, "the configuration": configFile}
+		own := map[string]string{"tasks.path": cfg.Tasks.Path, "run.dir": cfg.Run.Dir, "prompts": cfg.Prompts, "the configuration": l.File}
 		path, read = documentOf(path, own), skill.Read
 		if err := keptApart(path, own); err != nil {
 			return skill.Skill{}, err
 		}
 	}
 	dir, name := filepath.Split(path)
-	return read(disk.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
+	return read(l.Guard.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
 }
 
 // documentOf is the SKILL.md of a directory that is a project too, else path.

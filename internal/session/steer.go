@@ -55,6 +55,7 @@ func capped(s *Session, l config.Limits) config.Limits {
 func takeUp(s *Session) error {
 	st := &steering{desk: steer.NewDesk(s.Run.Dir, s.Now), limits: s.Config.Limits, acted: map[string]bool{}}
 	s.steering = st
+	defer func() { st.limits = s.Loaded.Guard.Cap(st.limits) }()
 	look, err := st.desk.Look()
 	if err == nil {
 		st.opened(look)

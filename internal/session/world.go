@@ -76,8 +76,8 @@ func (s *episodes) inWorld(ctx context.Context) (rollout.Episode, error) {
 		return s.inFolders(replayAgent{}, s.Config.Limits.Concurrency)
 	}
 	slots := s.Config.Limits.Concurrency
-	if s.program != nil {
-		slots = min(slots, s.program.Concurrent())
+	if s.concurrent > 0 {
+		slots = min(slots, s.concurrent)
 	}
 	if s.program != nil && s.program.Plays() {
 		return s.inFolders(rollout.Solo{Program: s.program, Timeout: e.Timeout.Std()}, slots)
@@ -109,7 +109,7 @@ func (s *loader) readyWorld(ctx context.Context) error {
 	if e.World == GameWorld && !s.Counting { // a survey keeps less of tasks than which game they name
 		return s.sumGames(ctx, e)
 	}
-	if e.World != spreadsheetWorld || e.Recalc == string(spreadsheet.RecalcNone) || s.Replay != nil {
+	if e.World != spreadsheetWorld || e.Recalc == string(spreadsheet.RecalcNone) || s.Replay != nil || s.Plan != nil {
 		return nil
 	}
 	office, err := spreadsheet.FindOffice(ctx, spreadsheet.Recalc(e.Recalc), s.Loaded.Lookup)
@@ -205,7 +205,7 @@ func (s *Session) openProgram(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.acts, s.program, s.closers = p, p, append(s.closers, p.Close)
+	s.acts, s.program, s.concurrent, s.closers = p, p, p.Concurrent(), append(s.closers, p.Close)
 	if p.Plays() && s.Config.Agent.Name != "" {
 		return fault.Input(fmt.Errorf("%s: %s with a program that plays by itself (plays: true), allowed: nothing, or a program that is a world", where(s.Loaded, "agent.name"), s.Config.Agent.Name))
 	}
@@ -295,6 +295,9 @@ func (s *Session) openServer(ctx context.Context, e config.Env) error {
 		return fault.Input(err)
 	}
 	s.acts, s.schema = server, Digest(server.Schema())
+	if s.concurrent, err = server.Sessions(ctx); err != nil {
+		return fault.Input(err)
+	}
 	return fault.Input(server.Check(s.Set.Tasks()))
 }
 

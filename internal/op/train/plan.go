@@ -17,7 +17,7 @@ import (
 
 // Plan forecasts a training run. Nothing is sent, and no run is begun.
 func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.Plan, err error) {
-	o.Start.Again = true // what another run would take
+	o.Start.Again, o.Plan = true, &p // what another run would take
 	earlier, err := session.Continue(ctx, &cfg, &o)
 	if err != nil {
 		return p, err
