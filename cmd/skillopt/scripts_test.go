@@ -69,7 +69,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHas, "locked": locked, "working": working, "refuses": refuses, "nobody": nobody, "jsonl": jsonLines, "mount": mount,
-			"serves": serves, "agrees": agrees, "action": runAction, "github": github,
+			"serves": serves, "calls": calls, "agrees": agrees, "action": runAction, "github": github,
 			"gains": gains, "figure": sameFigure, "slow": slow, "killed": killed,
 		},
 		Condition: func(name string) (bool, error) {

@@ -15,7 +15,7 @@ func copilot() adapter {
 		abilities: Abilities{Wire: WireChat, Skills: true, Chat: true, Tools: true},
 		state:     []string{".copilot", ".cache/copilot"},
 		reads:     []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
-		clients:   []string{"github-copilot", "copilot"}, vendor: []string{"api.githubcopilot.com", "models.github.ai"},
+		clients:   []string{"copilot-cli"}, vendor: []string{"api.githubcopilot.com", "models.github.ai"},
 		plugins: Plugins{
 			User: Place{Folder: ".copilot", Settings: "mcp-config.json"}, Variable: "COPILOT_HOME",
 			Project: Place{Folder: ".github", Settings: "mcp.json"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -21,15 +22,13 @@ import (
 type purse struct {
 	calls    int64        // that doctor and try may make
 	ceilings steer.Limits // of trainings; nil: there are none to be
-	began    func() time.Time
 
 	mu      sync.Mutex
-	asked   int64 // calls of doctor and try
-	trained event.Progress
-	unknown bool // the cost of some of it is not known
-	took    time.Duration
-	busy    string    // the paid tool at work; "": none
-	work    *training // that is at work, or whose end no one has been told
+	asked   int64              // calls of doctor and try
+	trained map[string]float64 // by the name of a ceiling
+	unknown bool               // the cost of some of it is not known
+	busy    string             // the paid tool at work; "": none
+	work    *training          // that is at work, or whose end no one has been told
 }
 
 // training is a training at work in the server.
@@ -59,7 +58,7 @@ type farAway struct {
 
 // purse reads what flags allow.
 func (o *mcpOptions) purse() (*purse, error) {
-	p := &purse{calls: int64(o.calls), began: time.Now}
+	p := &purse{calls: int64(o.calls), trained: map[string]float64{}}
 	switch {
 	case o.calls < 0:
 		return nil, usagef("--allow-calls %d: allowed: 0 or more", o.calls)
@@ -70,11 +69,7 @@ func (o *mcpOptions) purse() (*purse, error) {
 	if p.ceilings, err = steer.ParseLimits(strings.Split(o.train, ",")); err != nil {
 		return nil, usagef("--allow-train %s: %v", o.train, err)
 	}
-	for name, v := range p.ceilings {
-		if v == nil {
-			return nil, usagef("--allow-train %s: %s needs a number", o.train, name)
-		}
-	}
+	maps.DeleteFunc(p.ceilings, func(_ string, v *float64) bool { return v == nil }) // usd=none is no ceiling
 	if p.ceilings[steer.Calls] == nil && p.ceilings[steer.Tokens] == nil && p.ceilings[steer.USD] == nil {
 		return nil, usagef("--allow-train %s: name one of calls, tokens and usd at least, such as calls=2000,usd=5", o.train)
 	}
@@ -157,16 +152,12 @@ func softStop(ctx context.Context) (<-chan os.Signal, func()) {
 func (p *purse) left() (l config.Limits, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	spent := map[string]float64{steer.Calls: float64(p.trained.Calls), steer.Tokens: float64(p.trained.Input + p.trained.Output), steer.Time: p.took.Seconds()}
-	if p.trained.Cost != nil {
-		spent[steer.USD] = *p.trained.Cost
-	}
 	for name, ceiling := range p.ceilings {
-		rest := *ceiling - spent[name]
+		rest := *ceiling - p.trained[name]
 		if rest <= 0 || name == steer.USD && p.unknown {
 			return l, usagef("the trainings of this server have used up %s=%g, which `--allow-train` in its settings allows", name, *ceiling)
 		}
-		whole := int64(rest)
+		whole, span := int64(rest), config.Duration(steer.Duration(rest))
 		switch name {
 		case steer.Calls:
 			l.Calls = &whole
@@ -175,8 +166,7 @@ func (p *purse) left() (l config.Limits, err error) {
 		case steer.USD:
 			l.USD = &rest
 		case steer.Time:
-			d := config.Duration(steer.Duration(rest))
-			l.Time = &d
+			l.Time = &span
 		}
 	}
 	return l, nil
@@ -186,17 +176,12 @@ func (p *purse) left() (l config.Limits, err error) {
 func (p *purse) charge(u event.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.trained.Calls += u.Calls
-	p.trained.Input += u.Input
-	p.trained.Output += u.Output
-	switch {
-	case u.Cost == nil:
-		p.unknown = p.unknown || u.Calls > 0
-	case p.trained.Cost == nil:
-		p.trained.Cost = u.Cost
-	default:
-		sum := *p.trained.Cost + *u.Cost
-		p.trained.Cost = &sum
+	p.trained[steer.Calls] += float64(u.Calls)
+	p.trained[steer.Tokens] += float64(u.Input + u.Output)
+	if u.Cost != nil {
+		p.trained[steer.USD] += *u.Cost
+	} else if u.Calls > 0 {
+		p.unknown = true
 	}
 }
 
@@ -243,14 +228,14 @@ func (s *mcpServer) begin(ctx context.Context, g *config.Guard, words []string) 
 	p.mu.Lock()
 	p.work = t
 	p.mu.Unlock()
-	began := p.began()
+	began := time.Now()
 	go func() {
 		defer close(t.done)
-		defer p.release()
 		t.doc, t.err = s.carryOut(context.WithoutCancel(ctx), sub{guard: &held, signals: t.signals, used: p.charge, hear: t.hear}, words...)
 		p.mu.Lock()
-		p.took += p.began().Sub(began)
-		p.mu.Unlock()
+		defer p.mu.Unlock()
+		p.trained[steer.Time] += time.Since(began).Seconds()
+		p.busy = ""
 	}()
 	return t, nil
 }

@@ -47,7 +47,7 @@ func (s *mcpServer) mayShow(ctx context.Context, client string, g *config.Guard)
 	}
 	allowed := harvest.NewProjects(setup.allowed()...)
 	if at.project = g.Roots[0]; !allowed.Allow(at.project) {
-		return at, usagef("the profile of the sleep commands does not allow the project %s; its user adds it: `skillopt sleep init --project %s`", at.project, shellWord(at.project))
+		return at, usagef("the profile of the sleep commands does not allow the project %s; `skillopt sleep init` in a terminal asks the user for it", at.project)
 	}
 	at.project = rootOf(at.project, allowed)
 	return at, setup.agreedTo(ctx, client)

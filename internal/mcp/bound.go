@@ -36,18 +36,23 @@ type Page struct {
 func (p Page) Shorten(doc []byte) string {
 	var short bytes.Buffer
 	if json.Compact(&short, doc) != nil {
-		return string(doc)
+		return cutText(string(doc), maxAnswer)
 	}
 	if short.Len() <= maxAnswer && p.After == 0 && p.Limit == 0 {
 		return short.String()
 	}
+	const many, few = 1 << 12, 4
+	first := many
+	if p.Limit > 0 {
+		first = min(p.Limit, many)
+	}
 	// Lists first: an item that is whole says more than all of them without their middle.
 	for _, text := range []int{maxAnswer, 4000, 1000, 300, 80} {
-		for limit := p.most(); ; limit /= 2 {
-			if out := p.cut(short.Bytes(), limit, text); len(out) <= maxAnswer {
+		for items := first; ; items /= 2 {
+			if out := p.cut(short.Bytes(), items, text); len(out) <= maxAnswer {
 				return out
 			}
-			if limit <= leastItems {
+			if items <= few {
 				break
 			}
 		}
@@ -55,43 +60,24 @@ func (p Page) Shorten(doc []byte) string {
 	return cutText(short.String(), maxAnswer)
 }
 
-// leastItems is the length below which a list is not made shorter before its texts are.
-const leastItems = 4
-
-func (p Page) most() int {
-	const many = 1 << 12
-	if p.Limit > 0 {
-		return min(p.Limit, many)
-	}
-	return many
-}
-
 // cut returns the document with so many items of its list, lists of others as long, and texts so long.
 func (p Page) cut(doc []byte, items, text int) string {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return string(doc)
-	}
+	_ = d.Decode(&v) // it is JSON
 	top, ok := v.(map[string]any)
 	if !ok {
 		top = map[string]any{cmp.Or(p.List, "list"): v}
 	}
-	var notes []string
-	if note := p.cutList(top, items); note != "" {
-		notes = append(notes, note)
-	}
 	c := cutter{text: text, items: items}
+	p.cutList(&c, top)
 	c.value(top)
-	if c.texts > 0 {
-		notes = append(notes, fmt.Sprintf("the middle of %s longer than %d bytes", wording.Plural(c.texts, "text", "texts"), text))
+	if c.cut > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("of %s the middle of a text of more than %d bytes or the end of a list of more than %d; other arguments ask for less at once", wording.Plural(c.cut, "member", "members"), text, items))
 	}
-	if c.lists > 0 {
-		notes = append(notes, fmt.Sprintf("the end of %s longer than %d; other arguments ask for less at once", wording.Plural(c.lists, "list", "lists"), items))
-	}
-	if len(notes) > 0 {
-		top["left_out"] = strings.Join(notes, "; ")
+	if len(c.notes) > 0 {
+		top["left_out"] = strings.Join(c.notes, "; ")
 	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -100,56 +86,48 @@ func (p Page) cut(doc []byte, items, text int) string {
 	return strings.TrimSpace(out.String())
 }
 
-// cutList cuts the list that is shown in parts, and says what is left out.
-func (p Page) cutList(top map[string]any, items int) string {
+// cutList cuts the list that is shown in parts.
+func (p Page) cutList(c *cutter, top map[string]any) {
+	at := top
 	path := strings.Split(p.List, ".")
-	name := path[len(path)-1]
 	for _, member := range path[:len(path)-1] {
-		if top, _ = top[member].(map[string]any); top == nil {
-			return ""
-		}
+		at, _ = at[member].(map[string]any)
 	}
 	var n, from, to int
-	window := func(length int) {
-		n, from = length, min(p.After, length)
-		to = min(from+items, n)
-	}
-	switch list := top[name].(type) {
+	window := func(length int) { n, from, to = length, min(p.After, length), min(p.After+c.items, length) }
+	switch list := at[path[len(path)-1]].(type) {
 	case []any:
 		window(len(list))
-		top[name] = list[from:to]
+		at[path[len(path)-1]] = list[from:to]
 	case string:
 		lines := strings.SplitAfter(list, "\n")
 		window(len(lines))
-		top[name] = strings.Join(lines[from:to], "")
+		at[path[len(path)-1]] = strings.Join(lines[from:to], "")
 	}
-	switch {
-	case from == n && n > 0:
-		return fmt.Sprintf("%s: there are %d", p.List, n)
-	case to < n:
-		return fmt.Sprintf("%s: %d to %d of %d are shown, after=%d shows the next", p.List, from+1, to, n, to)
-	case from > 0:
-		return fmt.Sprintf("%s: %d to %d of %d are shown", p.List, from+1, to, n)
+	if to < n {
+		c.notes = append(c.notes, fmt.Sprintf("%s: %d to %d of %d are shown, after=%d shows the next", p.List, from+1, to, n, to))
+	} else if from > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("%s: the first %d of %d", p.List, from, n))
 	}
-	return ""
 }
 
 // cutter shortens texts and lists inside a document.
 type cutter struct {
-	text, items  int
-	texts, lists int // that were cut
+	text, items int
+	cut         int
+	notes       []string // on what is left out
 }
 
 func (c *cutter) value(v any) any {
 	switch v := v.(type) {
 	case string:
 		if len(v) > c.text {
-			c.texts++
+			c.cut++
 			return wording.Middle(v, c.text)
 		}
 	case []any:
 		if len(v) > c.items {
-			c.lists++
+			c.cut++
 			v = v[:c.items]
 		}
 		for i := range v {

@@ -67,7 +67,7 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		})
 	}
 	s.Documents.add(server)
-	session, err := server.Connect(ctx, newWire(in, out), nil)
+	session, err := server.Connect(ctx, newTransport(in, out), nil)
 	if err != nil {
 		return fmt.Errorf("serve tools: %w", err)
 	}

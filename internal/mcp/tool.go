@@ -1,11 +1,10 @@
 package mcp
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -106,93 +105,65 @@ func newAnswer(text string, err error) *sdk.CallToolResult {
 
 // parse checks arguments.
 func (t Tool) parse(raw json.RawMessage) (Args, error) {
-	given, args := map[string]json.RawMessage{}, Args{}
+	given, args, names := map[string]json.RawMessage{}, Args{}, []string{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &given); err != nil { // null is as good as none
 			return nil, fmt.Errorf("the arguments are not an object")
 		}
 	}
 	for _, p := range t.Params {
+		names = append(names, p.Name)
 		text, there := given[p.Name]
-		if !there && p.Required {
+		switch delete(given, p.Name); {
+		case !there && p.Required:
 			return nil, fmt.Errorf("%s is missing: %s", p.Name, p.Description)
-		}
-		if !there {
+		case !there:
 			continue
 		}
-		v, err := p.parse(text)
-		if err != nil {
+		var err error
+		if args[p.Name], err = p.parse(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		args[p.Name] = v
-		delete(given, p.Name)
 	}
 	for name := range given {
-		return nil, fmt.Errorf("there is no argument %.60q; allowed are: %s", name, strings.Join(t.names(), ", "))
+		return nil, fmt.Errorf("there is no argument %.60q; allowed are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	return args, nil
 }
 
-func (t Tool) names() []string {
-	out := []string{}
-	for _, p := range t.Params {
-		out = append(out, p.Name)
-	}
-	if len(out) == 0 {
-		return []string{"none"}
-	}
-	return out
-}
-
 // parse reads a value.
-func (p Param) parse(raw json.RawMessage) (any, error) {
-	var err error
-	d := json.NewDecoder(bytes.NewReader(raw))
-	switch raw = bytes.TrimSpace(raw); {
-	case string(raw) == "null":
-	case p.Type == Text:
-		var v string
-		if err = d.Decode(&v); err == nil {
-			return v, checkText(v)
-		}
-	case p.Type == Integer:
-		var v int
-		if err = d.Decode(&v); err == nil {
-			return v, nil
-		}
-	case p.Type == Boolean:
-		var v bool
-		if err = d.Decode(&v); err == nil {
-			return v, nil
-		}
-	case p.Type == Texts:
-		var v []*string
-		if err = d.Decode(&v); err == nil && !slices.Contains(v, nil) {
-			return checkTexts(v)
+func (p Param) parse(raw json.RawMessage) (v any, err error) {
+	allowed := ""
+	switch p.Type {
+	case Integer:
+		v, allowed = decode[int](raw), "a whole number"
+	case Boolean:
+		v, allowed = decode[bool](raw), "true or false"
+	case Texts:
+		v, allowed = decode[[]string](raw), fmt.Sprintf("a list of at most %d texts", maxTexts)
+	default:
+		v, allowed = decode[string](raw), "a text"
+	}
+	list, many := v.([]string)
+	if text, one := v.(string); one {
+		list = []string{text}
+	}
+	for _, text := range list {
+		if len(text) > maxText || strings.ContainsRune(text, 0) {
+			v, allowed = nil, fmt.Sprintf("a text of at most %d bytes without NUL", maxText)
 		}
 	}
-	return nil, fmt.Errorf("found %.60s, allowed: %s", raw, map[string]string{Text: "a text", Integer: "a whole number", Boolean: "true or false", Texts: "a list of texts"}[p.Type])
+	if v == nil || many && len(list) > maxTexts {
+		return nil, fmt.Errorf("found %.60s, allowed: %s", raw, allowed)
+	}
+	return v, nil
 }
 
-func checkText(v string) error {
-	switch {
-	case len(v) > maxText:
-		return fmt.Errorf("it has %d bytes, allowed are %d", len(v), maxText)
-	case strings.ContainsRune(v, 0):
-		return fmt.Errorf("it holds a NUL character")
+// decode reads a value of a type, nil if it is of another.
+func decode[T any](raw json.RawMessage) any {
+	var v *T
+	if json.Unmarshal(raw, &v) != nil || v == nil {
+		return nil
 	}
-	return nil
-}
-
-func checkTexts(given []*string) (out []string, err error) {
-	if len(given) > maxTexts {
-		return nil, fmt.Errorf("it has %d items, allowed are %d", len(given), maxTexts)
-	}
-	for _, v := range given {
-		if err := checkText(*v); err != nil {
-			return nil, err
-		}
-		out = append(out, *v)
-	}
-	return out, nil
+	return *v
 }

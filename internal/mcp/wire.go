@@ -3,7 +3,6 @@ package mcp
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,117 +16,71 @@ import (
 // maxLine is how long a message of a client may be, in bytes.
 const maxLine = 1 << 20
 
-// wire is a connection whose messages are lines. A line that is no message is answered with an error, and the next
-// one is read: the transport of the library ends the connection instead.
-type wire struct {
-	in     io.Reader
-	lines  chan line
-	once   sync.Once
-	closed chan struct{}
-
-	mu  sync.Mutex // held by a write
-	out io.Writer
+// lines passes the lines of a client that are messages. One that is none is answered with an error, and the next one is
+// read: the transport of the library ends the connection on it.
+type lines struct {
+	in   *bufio.Reader
+	out  *answers
+	rest []byte // of the line that is being passed
 }
 
-// line is a line that was read, without its end.
-type line struct {
-	text []byte
-	long bool // it was longer than maxLine, and its text is missing
-}
-
-func newWire(in io.Reader, out io.Writer) *wire {
-	return &wire{in: in, out: out, lines: make(chan line), closed: make(chan struct{})}
-}
-
-// Connect begins to read.
-func (w *wire) Connect(context.Context) (sdk.Connection, error) {
-	go w.scan()
-	return w, nil
-}
-
-// scan reads lines until they end. It has no other owner than the stream: what waits for a terminal or a pipe ends
-// with it.
-func (w *wire) scan() {
-	defer close(w.lines)
-	r := bufio.NewReaderSize(w.in, 1<<16)
-	for {
-		l, err := readLine(r)
-		if err != nil && len(l.text) == 0 && !l.long {
-			return
-		}
-		select {
-		case w.lines <- l:
-		case <-w.closed:
-			return
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.next()
+		switch problem := check(line); {
+		case problem != nil:
+			if _, err := l.out.Write(append(marshal(map[string]any{"jsonrpc": "2.0", "id": idOf(line), "error": problem}), '\n')); err != nil {
+				return 0, err
+			}
+		case len(line) > 0:
+			l.rest = append(line, '\n')
+		case err != nil:
+			return 0, err
 		}
 	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
 }
 
-func readLine(r *bufio.Reader) (l line, err error) {
-	for {
-		part, more, err := r.ReadLine()
-		if len(l.text)+len(part) > maxLine {
-			l.long, l.text = true, nil
-		}
-		if !l.long {
-			l.text = append(l.text, part...)
-		}
-		if err != nil || !more {
-			return l, err
+// Close does nothing: the streams are those of the process.
+func (*lines) Close() error { return nil }
+
+// next reads a line, of one that is too long its beginning.
+func (l *lines) next() (line []byte, err error) {
+	for more := true; more && err == nil; {
+		var part []byte
+		part, more, err = l.in.ReadLine()
+		if len(line) <= maxLine {
+			line = append(line, part...)
 		}
 	}
+	return bytes.TrimSpace(line), err
 }
 
-// Read returns the next message.
-func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for {
-		select {
-		case l, ok := <-w.lines:
-			if !ok {
-				return nil, io.EOF
-			}
-			m, bad := l.parse()
-			if bad == nil && m != nil {
-				return m, nil
-			}
-			if bad == nil { // an empty line
-				continue
-			}
-			if err := w.write(marshal(map[string]any{"jsonrpc": "2.0", "id": l.id(), "error": bad})); err != nil {
-				return nil, err
-			}
-		case <-w.closed:
-			return nil, io.EOF
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// parse returns the message, nil for an empty line, and what is wrong with one that is none.
-func (l line) parse() (jsonrpc.Message, *jsonrpc.Error) {
-	text := bytes.TrimSpace(l.text)
+// check returns what is wrong with a line, nil if it is a message or empty.
+func check(line []byte) *jsonrpc.Error {
 	switch {
-	case l.long:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the message is longer than %d bytes", maxLine)}
-	case len(text) == 0:
-		return nil, nil
-	case !json.Valid(text):
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is no JSON, or nested too deeply"}
-	case text[0] == '[':
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "batches are not taken: send one message a line"}
+	case len(line) > maxLine:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the message is longer than %d bytes", maxLine)}
+	case len(line) == 0:
+		return nil
+	case !json.Valid(line):
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is no JSON, or nested too deeply"}
+	case line[0] == '[':
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "batches are not taken: send one message a line"}
 	}
-	m, err := jsonrpc.DecodeMessage(text)
-	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+	if _, err := jsonrpc.DecodeMessage(line); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 	}
-	return m, nil
+	return nil
 }
 
-// id is that of a request that is no valid message otherwise.
-func (l line) id() any {
+// idOf is the id of a request that is no valid message otherwise, nil for one that cannot be read.
+func idOf(line []byte) any {
 	var m struct{ ID any }
-	_ = json.Unmarshal(l.text, &m) // it stays nil
+	_ = json.Unmarshal(line, &m) // it stays nil
 	switch m.ID.(type) {
 	case string, float64:
 		return m.ID
@@ -135,30 +88,27 @@ func (l line) id() any {
 	return nil
 }
 
-// Write sends a message.
-func (w *wire) Write(_ context.Context, m jsonrpc.Message) error {
-	data, err := jsonrpc.EncodeMessage(m)
-	if err != nil {
-		return err
-	}
-	return w.write(data)
+// answers is what is written to a client, a line at a time.
+type answers struct {
+	mu  sync.Mutex
+	out io.Writer
 }
 
-func (w *wire) write(data []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, err := w.out.Write(append(data, '\n'))
-	return err
+// Write implements io.Writer.
+func (a *answers) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.out.Write(p)
 }
 
-// Close ends reading. The streams are those of the process.
-func (w *wire) Close() error {
-	w.once.Do(func() { close(w.closed) })
-	return nil
-}
+// Close does nothing, as that of lines.
+func (*answers) Close() error { return nil }
 
-// SessionID returns "": there is one session.
-func (*wire) SessionID() string { return "" }
+// newTransport returns the transport over a pair of streams.
+func newTransport(in io.Reader, out io.Writer) sdk.Transport {
+	a := &answers{out: out}
+	return &sdk.IOTransport{Reader: &lines{in: bufio.NewReaderSize(in, 1<<16), out: a}, Writer: a}
+}
 
 // ignoreEnd drops the error of a connection that its client has ended.
 func ignoreEnd(err error) error {

@@ -41,14 +41,6 @@ func InForce(s *Session) config.Limits {
 	return s.steering.limits
 }
 
-// capped returns ceilings that are no higher than those of an untrusted caller: who can write a request may be one.
-func capped(s *Session, l config.Limits) config.Limits {
-	if s.Loaded == nil {
-		return l
-	}
-	return s.Loaded.Guard.Cap(l)
-}
-
 // takeUp begins to listen for the open run. Ceilings that were set in earlier sessions continue
 // to hold, unless the configuration says otherwise by now. What was asked before this
 // session is told from what will be: it is what is there now, whatever clocks say.
@@ -74,7 +66,6 @@ func takeUp(s *Session) error {
 		}
 		if holds {
 			setLimit(&st.limits, name, v)
-			st.limits = capped(s, st.limits)
 		} else {
 			delete(held, limitKey(name))
 		}
@@ -283,7 +274,7 @@ func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (st
 	for name, v := range changed {
 		setLimit(&to, name, v)
 	}
-	to = capped(s, to)
+	to = s.Loaded.Guard.Cap(to) // who can write a request may be an untrusted caller
 	if err := caller.Holds(s.Caller, Ceilings(to)); err != nil {
 		return nil, err
 	}

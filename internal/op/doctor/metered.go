@@ -36,7 +36,7 @@ func (m metered) Generate(ctx context.Context, r model.Request) (model.Response,
 // left is how many calls an untrusted caller may still make, nil for any.
 func (e *examiner) left() *int64 {
 	l := e.session.Loaded
-	if l == nil || l.Guard == nil || e.session.Config.Limits.Calls == nil {
+	if l.Guard == nil || e.session.Config.Limits.Calls == nil {
 		return nil
 	}
 	n := *e.session.Config.Limits.Calls - e.calls
