@@ -25,8 +25,8 @@ func opencode() adapter {
 			why: "opencode needs ripgrep to load skills and to look for files, and cannot fetch it where it works",
 		}},
 		plugins: Plugins{
-			User: Place{Folder: ".config/opencode", Own: "skillopt"}, Variable: "XDG_CONFIG_HOME", Below: "opencode",
-			Project: Place{Folder: ".opencode", Own: "skillopt"},
+			User: Place{Folder: ".config/opencode", Settings: "opencode.json"}, Variable: "XDG_CONFIG_HOME", Below: "opencode",
+			Project: Place{Folder: ".opencode", Settings: "opencode.json"},
 		},
 		launch: launchOpencode,
 		reader: func() reader { return &opencodeReader{} },
