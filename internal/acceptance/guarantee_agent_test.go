@@ -25,6 +25,12 @@ func TestMain(m *testing.M) {
 	if code, is := sandboxtest.Main(os.Getenv(sandboxtest.Var), os.Args, os.Stdout); is {
 		os.Exit(code)
 	}
+	if log := os.Getenv(pluginServerVar); log != "" {
+		if err := servePlugin(log, os.Args[1:]); err != nil {
+			panic(err)
+		}
+		return
+	}
 	os.Exit(quickly(m))
 }
 

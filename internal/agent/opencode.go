@@ -26,8 +26,8 @@ func opencode() adapter {
 		}},
 		clients: []string{"opencode"}, vendor: []string{"opencode.ai"},
 		plugins: Plugins{
-			User: Place{Folder: ".config/opencode", Own: "skillopt"}, Variable: "XDG_CONFIG_HOME", Below: "opencode",
-			Project: Place{Folder: ".opencode", Own: "skillopt"},
+			User: Place{Folder: ".config/opencode", Settings: "opencode.json"}, Variable: "XDG_CONFIG_HOME", Below: "opencode",
+			Project: Place{Folder: ".opencode", Settings: "opencode.json"},
 		},
 		launch: launchOpencode,
 		reader: func() reader { return &opencodeReader{} },

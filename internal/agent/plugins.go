@@ -13,7 +13,7 @@ type Plugins struct {
 type Place struct {
 	Folder   string // of the agent's settings
 	Own      string // of our plugin, below Folder
-	Settings string // file below Folder, JSON with mcpServers or TOML with mcp_servers
+	Settings string // file below Folder
 }
 
 // PluginPlaces returns where the agent of that name keeps plugins. ok is false for one that has none.

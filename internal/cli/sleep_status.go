@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/plugin"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
@@ -43,6 +44,7 @@ type sleepStatus struct {
 	Disk     int64              `json:"disk_bytes"` // sleep.disk
 	Keep     string             `json:"keep"`
 	LastRead *time.Time         `json:"last_read"` // null: never
+	Ended    *time.Time         `json:"ended"`     // a session, as a plugin has noted it; null: none is known
 	Sends    []sentTo           `json:"sends"`
 	Missing  []bank.Destination `json:"consent_missing"`
 	Agreed   []bank.Consent     `json:"consent"`
@@ -85,6 +87,9 @@ func runSleepStatus(ctx context.Context, a *app, at sleepFlags) error {
 	}
 	if err := s.read(ctx, setup, a.version, now); err != nil {
 		return err
+	}
+	if ended := plugin.Ended(plugin.Options{Home: setup.folders.Home, Lookup: setup.folders.Lookup}); !ended.IsZero() {
+		s.Ended = &ended
 	}
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(&s))
@@ -150,6 +155,9 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 		out.line("last harvest: " + s.LastRead.Local().Format("2006-01-02 15:04"))
 	} else {
 		out.line("nothing was read yet")
+	}
+	if s.Ended != nil && (s.LastRead == nil || s.Ended.After(*s.LastRead)) {
+		out.line(fmt.Sprintf("a session has ended since: %s; `skillopt sleep harvest` reads it", s.Ended.Local().Format("2006-01-02 15:04")))
 	}
 	if s.Week == nil && s.Next != nil {
 		out.line("next night: " + s.Next.Local().Format("2006-01-02 15:04"))

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
@@ -79,6 +80,22 @@ func (s *state) read(name string) (data []byte, there bool, err error) {
 		return nil, false, s.refuse(name, odd.Reason())
 	}
 	return data, err == nil, err
+}
+
+// Ended returns when a session last ended in a host that has the plugin for the user; zero: none is known.
+func Ended(o Options) (last time.Time) {
+	o.Project = ""
+	for _, h := range Hosts() {
+		root, at, err := h.place(o)
+		if err != nil {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(own(at)), endedName))
+		if err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
 }
 
 // settings returns the name and the bytes of the host's settings, and our entry in them.

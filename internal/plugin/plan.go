@@ -188,7 +188,7 @@ func (s *state) addEntry(server server, now *note) error {
 	if e != nil {
 		rest, ours := newServer(s.had.Args).cut(name, data, s.had.Entry)
 		switch {
-		case server.starts(e): // of the last installation, or of the user
+		case server.starts(name, e): // of the last installation, or of the user
 			return nil
 		case s.had.Entry == "":
 			return s.refuse(name, "it has a server skillopt already, which is not of this plugin")
@@ -220,7 +220,7 @@ func (s *state) takeOutEntry() error {
 	switch out, ok := newServer(s.had.Args).cut(name, data, s.had.Entry); {
 	case !ok:
 		s.keep(name, "its entry skillopt was changed since it was installed")
-	case s.had.Created && isEmpty(out):
+	case s.had.Created && isEmpty(name, out):
 		s.plan.Changes = append(s.plan.Changes, s.change(Delete, name, nil, ""))
 	default:
 		s.plan.Changes = append(s.plan.Changes, s.change(TakeOut, name, out, ""))

@@ -180,7 +180,7 @@ func TestVariables(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude": "CLAUDE_CONFIG_DIR=skills/skillopt/.mcp.json", "codex": "CODEX_HOME=config.toml", "copilot": "COPILOT_HOME=mcp-config.json",
 		"gemini": "GEMINI_CLI_HOME=.gemini/extensions/skillopt/gemini-extension.json", "qwen": "QWEN_HOME=extensions/skillopt/qwen-extension.json",
-		"opencode": "XDG_CONFIG_HOME=opencode/plugin/skillopt.js", "pi": "PI_CODING_AGENT_DIR=extensions/skillopt/index.js",
+		"opencode": "XDG_CONFIG_HOME=opencode/opencode.json", "pi": "PI_CODING_AGENT_DIR=extensions/skillopt/index.js",
 		"devin": "XDG_CONFIG_HOME=devin/config.json", "openclaw": "OPENCLAW_STATE_DIR=extensions/skillopt/.mcp.json",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -273,6 +273,7 @@ func TestSettings(t *testing.T) {
 		{"a brace in a comment", "devin", ".config/devin/config.json", "/* { */ {\"mcpServers\": {\"a{\": {}}}"},
 		{"tables", "codex", ".codex/config.toml", "# mine\nmodel = \"m\"   # keep\n\n[mcp_servers.a]\ncommand = \"b\""},
 		{"the name in a string", "codex", ".codex/config.toml", "note = '''\n[mcp_servers.skillopt]\n'''\n"},
+		{"another form", "opencode", ".config/opencode/opencode.json", "{\n  \"$schema\": \"https://opencode.ai/config.json\", // x\n}\n"},
 		{"empty TOML", "codex", ".codex/config.toml", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -16,24 +16,45 @@ import (
 // This file puts one entry into the settings of a host, as text between the bytes that are there, and
 // cuts it out again.
 
+// serversKey returns the key of settings under which MCP servers are.
+func serversKey(name string) string {
+	switch {
+	case isTOML(name):
+		return "mcp_servers"
+	case path.Base(name) == "opencode.json":
+		return "mcp"
+	}
+	return "mcpServers"
+}
+
+func isTOML(name string) bool { return path.Ext(name) == ".toml" }
+
+// value returns the entry for s, in the form of these settings.
+func (s server) value(name string) map[string]any {
+	if serversKey(name) == "mcp" {
+		return map[string]any{"type": "local", "command": append([]string{s.Command}, s.Args...)}
+	}
+	return map[string]any{"command": s.Command, "args": s.Args}
+}
+
+// starts reports whether an entry starts s, whatever else the host has added to it.
+func (s server) starts(name string, e map[string]any) bool {
+	for key, v := range s.value(name) {
+		if fmt.Sprint(e[key]) != fmt.Sprint(v) {
+			return false
+		}
+	}
+	return true
+}
+
 // entry returns the MCP server skillopt that settings have, nil if none. name says whether they are
 // TOML or JSON, in which comments and trailing commas are allowed.
 func entry(name string, data []byte) (map[string]any, error) {
-	all := map[string]any{}
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil
-	}
-	key := "mcpServers"
-	if isTOML(name) {
-		key = "mcp_servers"
-		if err := toml.Unmarshal(data, &all); err != nil {
-			return nil, err
-		}
-	} else if plain, err := standard(data); err != nil {
-		return nil, err
-	} else if err := json.Unmarshal(plain, &all); err != nil {
+	all, err := parse(name, data)
+	if err != nil {
 		return nil, err
 	}
+	key := serversKey(name)
 	servers, ok := all[key].(map[string]any)
 	if !ok && all[key] != nil {
 		return nil, fmt.Errorf("%s is no table of servers", key)
@@ -45,15 +66,22 @@ func entry(name string, data []byte) (map[string]any, error) {
 	return own, nil
 }
 
-func isTOML(name string) bool { return path.Ext(name) == ".toml" }
+func parse(name string, data []byte) (all map[string]any, err error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil
+	}
+	if isTOML(name) {
+		return all, toml.Unmarshal(data, &all)
+	}
+	plain, err := standard(data)
+	if err != nil {
+		return nil, err
+	}
+	return all, json.Unmarshal(plain, &all)
+}
 
 // standard returns JSON with spaces for what is not of the standard: no byte moves.
 func standard(data []byte) ([]byte, error) { return hujson.Standardize(slices.Clone(data)) }
-
-// starts reports whether an entry starts s, whatever else the host has added to it.
-func (s server) starts(e map[string]any) bool {
-	return e["command"] == s.Command && fmt.Sprint(e["args"]) == fmt.Sprint(s.Args)
-}
 
 // insert returns settings with an entry for s, and the text that was put in.
 func (s server) insert(name string, data []byte) (out []byte, text string, err error) {
@@ -69,32 +97,31 @@ func (s server) insert(name string, data []byte) (out []byte, text string, err e
 			text = "\n" + text
 		}
 	case len(bytes.TrimSpace(data)) == 0:
-		text = string(indented(map[string]any{"mcpServers": map[string]any{pluginName: s}}))
+		text = string(indented(map[string]any{serversKey(name): map[string]any{pluginName: s.value(name)}}))
 	default:
-		if at, text, err = s.member(data); err != nil {
+		if at, text, err = s.member(name, data); err != nil {
 			return nil, "", err
 		}
 	}
 	out = slices.Concat(data[:at], []byte(text), data[at:])
 	e, err := entry(name, out)
-	if err == nil && !s.starts(e) {
+	if err == nil && !s.starts(name, e) {
 		err = fmt.Errorf("no entry can be added to it")
 	}
 	return out, text, err
 }
 
 // member returns where in a JSON object the entry goes, and its text.
-func (s server) member(data []byte) (at int, text string, err error) {
+func (s server) member(name string, data []byte) (at int, text string, err error) {
 	plain, err := standard(data)
 	if err != nil {
 		return 0, "", err
 	}
 	object, depth := gjson.ParseBytes(plain), 1
-	var value any = map[string]any{pluginName: s}
-	key := "mcpServers"
+	key, value := serversKey(name), map[string]any{pluginName: s.value(name)}
 	at = bytes.IndexByte(plain, '{')
 	if servers := object.Get(key); servers.IsObject() {
-		object, depth, value, key, at = servers, 2, s, pluginName, servers.Index
+		object, depth, value, key, at = servers, 2, s.value(name), pluginName, servers.Index
 	}
 	margin := strings.Repeat("  ", depth)
 	raw, err := json.MarshalIndent(value, margin, "  ")
@@ -115,16 +142,23 @@ func (s server) cut(name string, data []byte, text string) (out []byte, ok bool)
 		}
 	}
 	e, err := entry(name, data)
-	if err != nil || !s.starts(e) || isTOML(name) {
+	if err != nil || !s.starts(name, e) || isTOML(name) {
 		return data, false
 	}
 	// The host has written the file again, in a form of its own.
 	v, _ := hujson.Parse(data)
-	err = v.Patch([]byte(`[{"op": "remove", "path": "/mcpServers/` + pluginName + `"}]`))
+	err = v.Patch([]byte(`[{"op": "remove", "path": "/` + serversKey(name) + "/" + pluginName + `"}]`))
 	return v.Pack(), err == nil
 }
 
-// isEmpty reports whether settings say nothing.
-func isEmpty(data []byte) bool {
-	return slices.Contains([]string{"", "{}", `{"mcpServers":{}}`}, strings.Join(strings.Fields(string(data)), ""))
+// isEmpty reports whether settings say nothing, but for what hosts add by themselves.
+func isEmpty(name string, data []byte) bool {
+	all, err := parse(name, data)
+	for _, key := range []string{"$version", "$schema"} {
+		delete(all, key)
+	}
+	if servers, ok := all[serversKey(name)].(map[string]any); ok && len(servers) == 0 {
+		delete(all, serversKey(name))
+	}
+	return err == nil && len(all) == 0
 }

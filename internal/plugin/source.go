@@ -33,7 +33,6 @@ func newServer(args []string) server {
 
 // bundle collects the files of one host, by their slash-separated path below the root.
 type bundle struct {
-	host    string
 	at      agent.Place
 	user    bool // for the user, in all projects
 	server  server
@@ -43,14 +42,15 @@ type bundle struct {
 
 // build returns the files of a host.
 func (h Host) build(at agent.Place, o Options) map[string][]byte {
-	b := &bundle{host: h.Name, at: at, user: o.Project == "", server: newServer(o.Args), version: manifestVersion(o.Version), files: map[string][]byte{}}
+	b := &bundle{at: at, user: o.Project == "", server: newServer(o.Args), version: manifestVersion(o.Version), files: map[string][]byte{}}
 	b.own("README.md", readme(h))
 	b.skill()
 	switch {
+	case h.Name == "copilot" && b.user:
+		b.below("hooks/skillopt.json", indented(copilotHook()))
+	case h.Name == "opencode":
+		b.commands("../../command/skillopt/%s.md", "$ARGUMENTS")
 	case at.Own == "":
-		if h.Name == "copilot" && b.user {
-			b.below("hooks/skillopt.json", indented(copilotHook()))
-		}
 	case h.Name == "claude" || h.Name == "openclaw":
 		b.own(".claude-plugin/plugin.json", b.manifest(false))
 		b.own(".mcp.json", indented(b.servers()))
@@ -66,11 +66,8 @@ func (h Host) build(at agent.Place, o Options) map[string][]byte {
 		b.own("qwen-extension.json", b.manifest(true))
 		b.commands("commands/skillopt/%s.md", "{{args}}")
 	case h.Name == "pi":
-		b.own("index.js", b.script("pi.js"))
+		b.own("index.js", b.script())
 		b.commands("commands/skillopt-%s.md", "$ARGUMENTS")
-	case h.Name == "opencode":
-		b.below("plugin/skillopt.js", b.script("opencode.js"))
-		b.commands("../command/skillopt/%s.md", "$ARGUMENTS")
 	}
 	if variable, ok := hookFolders()[h.Name]; ok && b.user {
 		b.own("hooks/hooks.json", indented(sessionEnd(fmt.Sprintf(touch, variable))))
@@ -85,7 +82,7 @@ func (b *bundle) below(name string, text []byte) { b.files[path.Join(b.at.Folder
 // skill adds the skill: to the plugin, if the host looks for skills there.
 func (b *bundle) skill() {
 	name := "skills/" + skillName + "/SKILL.md"
-	if b.at.Own == "" || b.host == "opencode" {
+	if b.at.Own == "" {
 		b.below(name, text("SKILL.md"))
 		return
 	}
@@ -105,10 +102,10 @@ func (b *bundle) commands(form, arguments string) {
 	}
 }
 
-// script returns a module that the host loads.
-func (b *bundle) script(name string) []byte {
+// script returns the module that pi loads.
+func (b *bundle) script() []byte {
 	value := strings.TrimSpace(string(indented(b.server)))
-	return []byte(strings.NewReplacer("SERVER", value, "HOOK", fmt.Sprint(b.user)).Replace(string(text(name))))
+	return []byte(strings.NewReplacer("SERVER", value, "HOOK", fmt.Sprint(b.user)).Replace(string(text("pi.js"))))
 }
 
 // manifest describes the plugin, with its MCP server where the host looks for it there.
@@ -132,7 +129,7 @@ const touch = `touch "%s/` + endedName + `" 2>/dev/null || true`
 
 // hookFolders are the variables by which hooks of a host find the plugin's own folder.
 func hookFolders() map[string]string {
-	return map[string]string{"claude": "${CLAUDE_PLUGIN_ROOT}", "gemini": "${extensionPath}", "qwen": "${extensionPath}"}
+	return map[string]string{"claude": "${CLAUDE_PLUGIN_ROOT}", "gemini": "${extensionPath}", "qwen": "${CLAUDE_PLUGIN_ROOT}"}
 }
 
 func sessionEnd(command string) any {
