@@ -285,3 +285,24 @@ func TestReviewedTasksAreForgotten(t *testing.T) {
 		t.Error("a night that was forgotten is remembered")
 	}
 }
+
+// An agent carries tasks that a person has written out in an empty folder; those that look at files cannot be carried out.
+func TestAnAgentAndReviewedTasks(t *testing.T) {
+	t.Parallel()
+	h := newAgentHome(t, small())
+	tasks := h.written(3)
+	tasks[2].Task.Checks = checksOf(t, "x")
+	if _, err := h.try(h.replays, onFile(tasks), func(o *night.Options) { o.Config.Limits.Calls = new(int64) }); err != nil {
+		t.Fatal(err)
+	}
+	clusters, err := h.bank.Clusters(t.Context(), h.project, "")
+	if err != nil || len(clusters) != 3 {
+		t.Fatalf("%v, %d clusters", err, len(clusters))
+	}
+	for _, c := range clusters {
+		w := c.Tasks[0].Task
+		if unfit := w.Task.ID == tasks[2].Task.ID; !night.ByAgent(&w) || night.InFiles(&w) || (w.Unfit != "") != unfit {
+			t.Errorf("%s: %s", w.Task.ID, night.WhereOf(&w))
+		}
+	}
+}
