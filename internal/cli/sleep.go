@@ -87,6 +87,7 @@ type sleepFlags struct {
 type sleepSetup struct {
 	profile string // its file
 	project string // the folder of --project, absolute; "": all that are allowed
+	alone   bool   // nights are of project, and of no other
 	found   bool   // the file is there
 	loaded  *config.Loaded
 	dir     string // of the bank

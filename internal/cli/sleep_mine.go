@@ -31,9 +31,10 @@ func sleepMineCommand(a *app, at *sleepFlags) *cobra.Command {
 them into the bank. It is the first part of a night: the next skillopt sleep run continues
 with it. It shows the result of each session and of each task that was proposed.
 
---out FILE writes the tasks into a new file instead, for you to read and edit, of one project as
-skillopt sleep run --tasks has it, which trains on the file. Their sessions count as mined: keep the file. Tasks whose checks
-run a command or look at files go into the bank all the same.
+--out FILE writes the tasks into a new file instead, for you to read and edit; skillopt sleep run
+--tasks FILE trains on it. It is for one project: that of --project, or the one that the working
+directory lies in. The sessions count as mined, so keep the file. Tasks that a file cannot hold,
+since their checks run a command or look at files, go into the bank all the same.
 
 ` + exitHelp,
 		Example: `  skillopt sleep mine
@@ -65,7 +66,7 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, at sleepFlags) (err 
 	}
 	file := &taskfile.Writer{Path: a.absolute(o.out)}
 	if o.out != "" {
-		if setup.project, err = setup.oneProject(a); err != nil {
+		if err := setup.single(a); err != nil {
 			return err
 		}
 		if _, err := os.Lstat(file.Path); !errors.Is(err, fs.ErrNotExist) {
@@ -80,9 +81,6 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, at sleepFlags) (err 
 	projects, err := setup.nightProjects(ctx, w.bank)
 	if err != nil {
 		return err
-	}
-	if o.out != "" {
-		projects = []string{setup.project}
 	}
 	ctx, stop, release := a.interrupts(ctx)
 	defer release()

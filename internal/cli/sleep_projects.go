@@ -28,8 +28,8 @@ func (s sleepSetup) nightProjects(ctx context.Context, b *bank.Bank) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkProject(allowed); err != nil {
-		return nil, err
+	if err := s.checkProject(allowed); err != nil || s.alone {
+		return []string{s.project}, err
 	}
 	chosen := s.projectFilter()
 	var out []string

@@ -54,11 +54,12 @@ on: it is meant for timers. What hosts text may be sent to was agreed to at init
 With --profile FILE of sleep schedule it is the night that a timer starts: with its flags,
 folders and PATH.
 
---tasks FILE carries out a night on the tasks of a file alone, of one project: that of --project, or the one
-that the working directory lies in. No session is read or mined. The file is as in docs/tasks.md; skill names the
-skill that a task trains, without one it is sleep.default_skill or the memory file. By this command you say that you have
-reviewed the file: read it first. Nothing that it says runs, opens or fetches anything. What such a night certifies waits
-for skillopt sleep adopt, whatever sleep.auto_adopt says.
+--tasks FILE carries out a night on the tasks of a file alone, and reads and mines no session. The
+file is one of docs/tasks.md; skill names the skill that a task trains, without one that is
+sleep.default_skill or the memory file. It is for one project: that of --project, or the one that
+the working directory lies in. By this command you say that you have reviewed the file: read it
+first. Nothing that it says runs, opens or fetches anything. What such a night certifies waits for
+skillopt sleep adopt, whatever sleep.auto_adopt says.
 
 The same command continues with a night that was stopped: what was paid for is answered from
 its record. Ctrl-C stops softly, a second one at once. A night without gain ends with 0.
@@ -106,7 +107,7 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, at sleepFlags) (err e
 	}
 	o.with(setup.timer)
 	if o.tasks != "" {
-		if setup.project, err = setup.oneProject(a); err != nil {
+		if err := setup.single(a); err != nil {
 			return err
 		}
 		if o.reviewed, err = setup.reviewedTasks(ctx, a, o.tasks); err != nil {
@@ -152,7 +153,7 @@ func (o *sleepRunOptions) nights(ctx context.Context, a *app, setup sleepSetup, 
 			return nil, err
 		}
 	}
-	projects, err := o.projects(ctx, setup, w.bank)
+	projects, err := setup.nightProjects(ctx, w.bank)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +253,7 @@ func (o *sleepRunOptions) dry(ctx context.Context, a *app, setup sleepSetup) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	projects, err := o.projects(ctx, setup, b)
+	projects, err := setup.nightProjects(ctx, b)
 	if err != nil {
 		return err
 	}

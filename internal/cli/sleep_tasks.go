@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/taskfile"
@@ -15,16 +14,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
 
-// oneProject returns the project of --project, or the one that the working directory lies in.
-func (s sleepSetup) oneProject(a *app) (string, error) {
+// single has nights be of one project: that of --project, or the one that the working directory lies in.
+func (s *sleepSetup) single(a *app) error {
 	allowed, err := s.projects()
+	s.alone = true
 	if err != nil || s.project != "" {
-		return s.project, errors.Join(err, s.checkProject(allowed))
+		return errors.Join(err, s.checkProject(allowed))
 	}
-	if dir := rootOf(a.folder("."), allowed); allowed.Allow(dir) {
-		return dir, nil
+	if s.project = rootOf(a.folder("."), allowed); allowed.Allow(s.project) {
+		return nil
 	}
-	return "", usagef("the working directory is in no folder of sleep.projects in %s, which has %s; name the project by --project", s.profile, oneLine(strings.Join(s.allowed(), ", ")))
+	return usagef("the working directory is in no folder of sleep.projects in %s, which has %s; name the project by --project", s.profile, oneLine(strings.Join(s.allowed(), ", ")))
 }
 
 // reviewedTasks reads a file of tasks for a night of the project.
@@ -58,14 +58,6 @@ func (s sleepSetup) reviewedTasks(ctx context.Context, a *app, file string) ([]w
 // nightCommand is the command line of a night on a file.
 func nightCommand(project, file string) string {
 	return fmt.Sprintf("skillopt sleep run --project %s --tasks %s", shellWord(project), shellWord(file))
-}
-
-// projects are those of the nights.
-func (o *sleepRunOptions) projects(ctx context.Context, s sleepSetup, b *bank.Bank) ([]string, error) {
-	if o.reviewed != nil {
-		return []string{s.project}, nil
-	}
-	return s.nightProjects(ctx, b)
 }
 
 // options are those of the night of a project.

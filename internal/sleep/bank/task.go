@@ -159,7 +159,7 @@ func (t *taking) place(ctx context.Context, group []Cluster, w *wish.Task) ([]Cl
 			known, owner = append(known, old.Task), append(owner, i)
 		}
 	}
-	if w.Held != "" && t.review != Accepted {
+	if w.Held != "" {
 		t.out.Held++
 	}
 	if w.Unfit != "" {

@@ -268,3 +268,40 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("%s %+v", d, got)
 	}
 }
+
+// Reviewed tasks have the texts of their file, are measured before others of their cluster, keep the side of that, and go when their session is forgotten.
+func TestReviewedTasksCountAsTheyAre(t *testing.T) {
+	b := open(t, t.TempDir())
+	take(t, b, "n1", wished("a", 0, 10))
+	reviewed := wished("a", 4, 3) // the fifth is put aside as test
+	for i := range reviewed {
+		reviewed[i].Task.ID, reviewed[i].Trust, reviewed[i].Seen = fmt.Sprint("file-", i), wish.ByPerson, nil
+	}
+	reviewed[2].Seen = []wish.Ref{{Source: "claude", Session: "s6", Turn: "u6"}}
+	for _, gold := range []string{"no", "maybe"} {
+		for i := range reviewed {
+			reviewed[i].Task.Gold = []string{gold}
+		}
+		got, err := b.TakeReviewed(t.Context(), "n2", reviewed, byOutcome, evening.Add(2*time.Hour), month)
+		if want := (result.NightTaken{Again: 3}); err != nil || got != want {
+			t.Fatalf("%v, %+v", err, got)
+		}
+		clusters, err := b.Clusters(t.Context(), "/srv/shop", "a")
+		if err != nil || len(clusters) != 10 {
+			t.Fatalf("%v, %d clusters", err, len(clusters))
+		}
+		for i, c := range clusters[4:7] {
+			first := c.Tasks[0]
+			if first.Task.Task.ID != reviewed[i].Task.ID || first.Reviewed != bank.Accepted || first.Task.Task.Unreviewed || first.Task.Task.Gold[0] != gold || (c.Side == wish.Test) != (i == 0) {
+				t.Errorf("%+v in a cluster of %s", first, c.Side)
+			}
+		}
+	}
+	if err := b.ForgetSession(t.Context(), "claude", "s6", evening.Add(3*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	left := sides(t, b, "a")
+	if _, there := left["file-2"]; there || len(left) != 11 {
+		t.Errorf("%v", left)
+	}
+}

@@ -70,7 +70,7 @@ func (n *night) takeReviewed(ctx context.Context) error {
 	return n.keep(ctx, false)
 }
 
-// only returns what tells the clusters that have a reviewed task of the night; nil: it is on all.
+// only returns a function that finds the clusters that have a reviewed task of the night; nil: it is on all.
 func (n *night) only() func(bank.Cluster) bool {
 	if n.Tasks == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package taskfile writes tasks of sessions into a file for a person to read and edit, and reads such a file, or one that somebody
+// Package taskfile writes tasks of sessions into a file for a person to read and edit, and reads such a file, or one that a person
 // wrote by hand, as tasks that a person has reviewed.
 //
 // It knows the format of task files and what a session has shown. It knows nothing of the bank, of nights, or of how tasks are
@@ -44,7 +44,7 @@ type row struct {
 	Session  shown           `json:"session"`
 }
 
-// shown is where a task comes from, and by what it is the same as another one.
+// shown is where a task comes from, and what makes it the same as another one.
 type shown struct {
 	wish.Ref
 
