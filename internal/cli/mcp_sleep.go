@@ -147,16 +147,16 @@ func (s *mcpServer) staged(ctx context.Context, at sleepFlags, nightName, hash s
 	return setup, found, err
 }
 
-// form is what the form says: what is written where.
+// form is what the form says. What to type comes first: hosts show the beginning of a long text alone.
 func (w adoption) form() string {
-	text := fmt.Sprintf("Night %s of %s would write:\n", w.night.ID, w.night.Project)
+	text := fmt.Sprintf("Night %s of %s:\n", w.night.ID, w.night.Project)
 	for i, p := range w.planned {
 		it := w.request.Items[i]
 		diff := record.DiffText(p.Live, p.Text, it.Target, "live", "proposed").Diff
 		text += fmt.Sprintf("\n%s (%s)\n%s\n", p.Place.File(), cmp.Or(it.Claim, "no claim"), wording.Middle(diff, maxForm/len(w.planned)))
 	}
 	text = ask.Shareable(struct{ Form string }{printable(text)}).Form
-	return text + fmt.Sprintf("\nIts hash is %s. To write it, type the first %d characters of the hash. Nothing else writes it.", w.hash, hashShown)
+	return fmt.Sprintf("To write what follows, type the first %d characters of its hash %s. Nothing else writes it.\n", hashShown, w.hash) + text
 }
 
 // maxForm is how much of what is written a form shows, in bytes.

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// Bounds of texts, in bytes. Hosts cut answers at 25,000 tokens or earlier.
+// Bounds of texts, in bytes. The strictest of the hosts that were tried, Copilot, writes a longer answer into a file instead.
 const (
-	maxAnswer   = 30_000
+	maxAnswer   = 16_000
 	maxDocument = 100_000
 )
 
