@@ -76,8 +76,10 @@ func attempts(thief string) []attempt {
 			{"try", map[string]any{"config": "quickstart", "number": 50}, ""},
 		}},
 		{name: "without leave", flags: []string{}, calls: []attack{
-			{"train", map[string]any{"config": "quickstart"}, "unknown tool"}, {"try", map[string]any{"config": "quickstart"}, "unknown tool"},
-			{"resume", map[string]any{"config": "quickstart"}, "unknown tool"}, {"doctor", map[string]any{"config": "quickstart"}, "unknown tool"},
+			{"train", map[string]any{"config": "quickstart"}, "unknown tool"},
+			{"try", map[string]any{"config": "quickstart"}, "unknown tool"},
+			{"resume", map[string]any{"config": "quickstart"}, "unknown tool"},
+			{"doctor", map[string]any{"config": "quickstart"}, "unknown tool"},
 		}},
 	}
 }
