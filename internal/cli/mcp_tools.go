@@ -139,8 +139,8 @@ func (t tool) build(s *mcpServer) mcp.Tool {
 	if t.list != "" {
 		what := t.list[strings.LastIndexByte(t.list, '.')+1:]
 		out.Params = append(out.Params,
-			mcp.Param{Name: "after", Description: "leave out so many of " + what + ", from the first", Type: mcp.Integer},
-			mcp.Param{Name: "limit", Description: "show at most so many of " + what + "; default: as many as fit", Type: mcp.Integer})
+			mcp.Param{Name: "after", Description: "leave out this number of " + what + ", from the first", Type: mcp.Integer},
+			mcp.Param{Name: "limit", Description: "show at most this number of " + what + "; default: as many as fit", Type: mcp.Integer})
 	}
 	if t.waits {
 		out.Params = append(out.Params, mcp.Param{Name: "wait", Description: "seconds that the call waits for the end before it says how far the training is, 0 to 600; default: 45", Type: mcp.Integer})

@@ -73,7 +73,7 @@ func (p *Peer) Ask(ctx context.Context, message, title, description string) (str
 	return typed, nil
 }
 
-// Progress says how far a call is. A client that does not want to hear of it is not told.
+// Progress says how far a call is. A client that has not asked for it hears nothing.
 func (c *Call) Progress(ctx context.Context, done, total float64, message string) {
 	if c.token == nil {
 		return
