@@ -103,13 +103,14 @@ func (s *mcpServer) guard(ctx context.Context, p *mcp.Peer) (*config.Guard, erro
 			list = []string{s.app.Dir}
 		}
 		for _, dir := range list {
-			if real, err := filepath.EvalSymlinks(dir); err == nil && isFolder(real) {
+			// Some clients start servers in the folder of everything, which no user has chosen.
+			if real, err := filepath.EvalSymlinks(dir); err == nil && isFolder(real) && filepath.Dir(real) != real {
 				s.roots = append(s.roots, real)
 			}
 		}
-	}
-	if len(s.roots) == 0 {
-		return nil, fmt.Errorf("none of the client's folders is there; --root names one in the settings of the server")
+		if len(s.roots) == 0 {
+			return nil, fmt.Errorf("the client works in no folder that tools may read (%s); `--root` in the settings of the server names one", strings.Join(list, ", "))
+		}
 	}
 	return &config.Guard{Roots: s.roots, Trusted: s.options.trust}, nil
 }

@@ -91,7 +91,7 @@ func toolTable() []tool {
 			keep: []string{"run_dir", "manifest.status", "score", "change", "summary.certificate", "summary.test", "summary.simulated", "summary.exploratory", "comparison.look", "comparison.verdict"},
 			note: "This tool shows of that how sure the result is: the certificate, which compares the best skill with the seed skill on test tasks that training has not read. null: there is none.",
 		},
-		{name: "sleep_status", command: "sleep status", run: runSleepTool, keep: []string{"kept", "keep", "last_read", "next_night", "week", "warnings"}},
+		{name: "sleep_status", command: "sleep status", run: runSleepTool, keep: []string{"profile_found", "last_read", "week"}, drop: []string{"week.problems", "week.scheduled"}},
 		{
 			name: "sleep_show", command: "sleep show", flags: []string{"why"}, args: []mcpArg{nightArgument()}, run: runSleepTool, drop: []string{"texts", "diffs.diff"},
 			note: "sleep_diff shows the texts.",

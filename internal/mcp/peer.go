@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -27,6 +28,9 @@ func (p *Peer) Roots(ctx context.Context) ([]string, error) {
 	if r == nil || r.Capabilities == nil || r.Capabilities.RootsV2 == nil {
 		return nil, nil
 	}
+	const patience = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	//lint:ignore SA1019 the same
 	list, err := p.session.ListRoots(ctx, nil)
 	if err != nil {
