@@ -135,6 +135,7 @@ func TestUntrustedTasks(t *testing.T) {
 		{"a workspace over a link", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "ws"), "ws": "-> " + outside + "/secret"}, []string{"tasks.jsonl:2", "workspace has an address, or leads out"}},
 		{"a workspace above", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "../x")}, []string{"tasks.jsonl:2", "workspace has an address, or leads out"}},
 		{"a workspace next to the tasks", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "ws"), "ws/f": "x"}, nil},
+		{"what a program makes of its tasks is its own affair", tree{"config.yaml": "skill: SKILL.md\ntasks: tasks.jsonl\nenv: {command: [sh]}\n", "tasks.jsonl": row("images", "http://x/p.png")}, nil},
 		{"a skill that is a link", tree{"tasks.jsonl": lines(t), "config.yaml": "skill: s\ntasks: tasks.jsonl\n", "s/SKILL.md": "-> " + outside + "/secret/k"}, []string{"leads out"}},
 		{"files of a skill that are links", tree{"tasks.jsonl": lines(t), "config.yaml": "skill: s\ntasks: tasks.jsonl\n", "s/SKILL.md": "x", "s/references": "-> " + outside + "/secret"}, []string{"a link"}},
 		{"prompts that are links", tree{"tasks.jsonl": lines(t), "config.yaml": plainConfig + "prompts: p\n", "p/analyst_error.md": "-> " + outside + "/secret/k"}, []string{"leads out"}},
@@ -195,6 +196,12 @@ func TestTrustedTasks(t *testing.T) {
 	}
 	if _, err := loadUntrusted(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err == nil {
 		t.Error("another file is trusted by the hash of the first")
+	}
+	conf = strings.Replace(conf, ".jsonl", ".yaml", 1)
+	text = "- {prompt: q, gold: a, workspace: ../ws}\n"
+	dir = project(t, map[string]string{"p/config.yaml": conf, "p/SKILL.md": "# S\n", "p/tasks.yaml": text})
+	if _, err := loadUntrusted(t, filepath.Join(dir, "p"), hashOf(conf), hashOf(text)); err != nil && strings.Contains(err.Error(), "not trusted") {
+		t.Errorf("a trusted file that is read whole is refused: %v", err)
 	}
 }
 
@@ -317,8 +324,10 @@ func TestUntrustedRunDirectories(t *testing.T) {
 			if err == nil {
 				o := tt.o(dir)
 				o.Loaded = l
-				if _, err = Load(t.Context(), l.Config, o); err == nil && o.Continue.Dir != "" {
+				if o.Continue.Dir != "" {
 					_, err = Continue(t.Context(), &l.Config, &o)
+				} else {
+					_, err = Load(t.Context(), l.Config, o)
 				}
 			}
 			if (err == nil) != tt.ok || err != nil && !strings.Contains(err.Error(), "leads out of the folders") {
