@@ -22,11 +22,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/corpus"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/openenv"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/steer"
 	"github.com/seed-f4525e22/skillopt/internal/textgame"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -365,5 +367,12 @@ func TestHeldCeilingsOfAForgedRun(t *testing.T) {
 	}
 	if got := InForce(s).Calls; got == nil || *got != calls {
 		t.Errorf("%v calls are allowed, want %d", got, calls)
+	}
+	if s.Caller, err = caller.New(caller.Options{Journal: r.Journal, Limits: Ceilings(InForce(s))}); err != nil {
+		t.Fatal(err)
+	}
+	next, most := InForce(s), 1e6
+	if _, err := s.steering.change(s, steer.Request{What: steer.Limit, Limits: steer.Limits{steer.Calls: &most}}, &next); err != nil || *next.Calls != calls {
+		t.Errorf("a request raises the ceiling of the host: %v, %v", next.Calls, err)
 	}
 }
