@@ -17,20 +17,17 @@ const maxGroupDepth = 16
 const maxWeight = 1e9
 
 // types lists the check types, for messages.
-func types() []string { return append(readers(), runners()...) }
-
-// readers are the types that look at an answer, at what an agent left in its workspace, or ask the
-// judge.
-func readers() []string {
+func types() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count",
 		"anls", "mcq", "math-equal",
-		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "llm-rubric", "llm-equivalent",
+		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
 }
 
-// runners are the types that run a program.
+// runners are the types that run a program. The others look at an answer, at a workspace, or ask the
+// judge.
 func runners() []string { return []string{"command"} }
 
 // Runs lists the checks among those of a set or a task that run a program, each by its place, such

@@ -38,12 +38,17 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Each type is in one of two lists, and the one that needs a command is in the list of those that run.
+// Each type is in one of two lists, this one or that of those that run a program.
 func TestTypesThatRun(t *testing.T) {
 	t.Parallel()
+	readers := []string{
+		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any", "starts-with", "istarts-with",
+		"regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count", "anls", "mcq", "math-equal",
+		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "llm-rubric", "llm-equivalent",
+	}
 	for _, kind := range types() {
-		if runs, reads := slices.Contains(runners(), kind), slices.Contains(readers(), kind); runs == reads || runs != (len(Runs(kind)) > 0) {
-			t.Errorf("%s: runs %v, reads %v", kind, runs, reads)
+		if runs, reads := slices.Contains(runners(), kind), slices.Contains(readers, kind); runs == reads || runs != (len(Runs(kind)) > 0) {
+			t.Errorf("%s: decide whether it runs a program: runs %v, reads %v", kind, runs, reads)
 		}
 	}
 	suite, err := Compile([]any{map[string]any{"type": "command", "run": "true"}}, Options{Workspace: true})

@@ -92,7 +92,7 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 		}
 		if hint := "export " + name + "=..."; !ok {
 			if l.opts.Guard != nil {
-				hint += "; a .env counts if `--trust` of the server has its SHA-256"
+				hint += ", or trust the .env by its SHA-256 (docs/trust.md)"
 			}
 			d.fail(at.key, m+", a variable that is not set", "a variable of the environment or of the .env file next to the config", hint)
 		}

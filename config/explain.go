@@ -58,12 +58,12 @@ func hasBelow(origins map[string]string, key string) bool {
 	return false
 }
 
-// Marks are the class and, of a key that a tool call or a browser may set, "untrusted".
-func (e Explanation) Marks() string {
+// About is the documentation, with the mark of a key that a tool call or a browser may set.
+func (e Explanation) About() string {
 	if e.Untrusted == "" {
-		return string(e.Class)
+		return e.Doc
 	}
-	return string(e.Class) + " untrusted"
+	return e.Doc + " [untrusted]"
 }
 
 // Find returns the explanations of a key: its own, those of the keys in a block, or that of
@@ -94,7 +94,7 @@ func Find(list []Explanation, key string) (found []Explanation, near string) {
 // WriteExplanations prints one line a key, aligned, with its documentation.
 func WriteExplanations(w io.Writer, list []Explanation) error {
 	for _, e := range list {
-		if _, err := fmt.Fprintf(w, "%-32s %-24s %-22s %s\n%-32s   %s\n", e.Key, e.Value, e.Marks(), e.Origin, "", e.Doc); err != nil {
+		if _, err := fmt.Fprintf(w, "%-32s %-24s %-12s %s\n%-32s   %s\n", e.Key, e.Value, e.Class, e.Origin, "", e.About()); err != nil {
 			return fmt.Errorf("print explanation: %w", err)
 		}
 	}

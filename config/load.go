@@ -80,9 +80,6 @@ func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
 	if err := l.benchLayer(ctx); err != nil {
 		return nil, err
 	}
-	if len(l.refused) > 0 {
-		return nil, (&decoder{problems: l.refused}).err()
-	}
 	return l.finish(main)
 }
 
@@ -271,7 +268,7 @@ func (l *loader) finish(main string) (*Loaded, error) {
 	if l.tree["protocol"] == protocolSkillOpt {
 		cfg = published()
 	}
-	d := &decoder{origins: l.origins}
+	d := &decoder{origins: l.origins, problems: l.refused}
 	l.expand(d, l.tree, spot{holds: reflect.TypeFor[Config]()})
 	runDir := fmt.Sprint(l.expandText(d, cmp.Or(l.runDir, cfg.Run.Dir), spot{key: "run.dir", holds: reflect.TypeFor[string](), public: true}))
 	d.value(reflect.ValueOf(&cfg).Elem(), "", l.tree)

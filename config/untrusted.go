@@ -2,7 +2,6 @@ package config
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -17,10 +16,7 @@ import (
 // hostOrigin is the origin of what a guard says.
 const hostOrigin = "host"
 
-func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // marked notes what a layer says that its author may not say, and reports whether the author may
 // say anything. sum is that of the file; a setting has none.
@@ -78,7 +74,7 @@ func (r *reviewer) leaf(key string, tag reflect.StructTag, v any) {
 	isProvider := text != "" && strings.HasSuffix(key, ".provider")
 	switch runs := check.Runs(v); {
 	case tag.Get("untrusted") != "yes":
-		if !r.file || slices.Contains(r.set, key) || key == "extends" { // runs write all keys of their configuration
+		if !r.file || slices.Contains(r.set, key) { // runs write all keys of their configuration
 			r.refuse(key, "a key that is not for untrusted callers", "keys with the mark untrusted (`skillopt config explain KEY` shows it)")
 		}
 	case isProvider && r.trusted > 0: // it would get the keys and headers that are meant for another one
@@ -87,10 +83,12 @@ func (r *reviewer) leaf(key string, tag reflect.StructTag, v any) {
 		r.refuse(key, fmt.Sprintf("%q, which is a program, a folder or a server at any address", text), strings.Join(vendors(), ", "))
 	case key == "tasks.checks" && len(runs) > 0:
 		r.refuse(key, "a check that runs a program ("+strings.Join(runs, ", ")+")", "checks that look at the answer, or ask the judge")
-	case key == "run.dir":
-		r.problems = append(r.problems, r.opts.Guard.leads(resolve(r.opts.Dir, text), key, r.origin.at(key))...)
-	case tag.Get("path") != "":
-		r.problems = append(r.problems, r.opts.Guard.leads(resolve(r.origin.dir, text), key, r.origin.at(key))...)
+	case tag.Get("path") != "" || key == "run.dir":
+		from := r.origin.dir
+		if key == "run.dir" {
+			from = r.opts.Dir
+		}
+		r.problems = append(r.problems, r.opts.Guard.leads(resolve(from, text), key, r.origin.at(key))...)
 	}
 }
 

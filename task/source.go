@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -66,7 +65,7 @@ func (s source) read(ctx context.Context, l *linter, ps *problems) error {
 		ps.add(s.path, "", "the %s split is empty: the file holds no tasks", s.split)
 	}
 	if err == nil && len(refused.list) > 0 {
-		if e := guard.Trust(hex.EncodeToString(s.sum.Sum(nil))); e != nil {
+		if e := guard.Trust(fmt.Sprintf("%x", s.sum.Sum(nil))); e != nil {
 			ps.list = append(ps.list, refused.list...)
 			ps.add(s.path, "", "the file is not trusted: %v", e)
 		}

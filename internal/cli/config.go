@@ -107,8 +107,8 @@ func (a *app) writeExplanations(list []config.Explanation) error {
 	}
 	for _, e := range list {
 		out.page(fmt.Sprintf("%s = %s\n", e.Key, e.Value))
-		out.hang("    ", fmt.Sprintf("%s, %s", e.Origin, e.Marks()))
-		out.hang("    ", e.Doc)
+		out.hang("    ", fmt.Sprintf("%s, %s", e.Origin, e.Class))
+		out.hang("    ", e.About())
 	}
 	return nil
 }

@@ -28,9 +28,12 @@ import (
 const taskFiles = "a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/"
 
 func (s *loader) loadTasks(ctx context.Context) (err error) {
-	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv() || s.WorldScores(), NoTriggers: s.noTriggers(), Columns: s.Config.Tasks.Columns, Reads: s.fieldsRead(), Published: s.Config.Bench.Name != "", Guard: s.guardTasks()}
+	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv() || s.WorldScores(), NoTriggers: s.noTriggers(), Columns: s.Config.Tasks.Columns, Reads: s.fieldsRead(), Published: s.Config.Bench.Name != ""}
 	if s.Scorer != nil {
 		rules.Checker = nil
+	}
+	if g := s.Loaded.Guard; g != nil {
+		rules.Guard = taskGuard{g, s.Inputs}
 	}
 	switch {
 	case s.Tasks != nil:
