@@ -164,16 +164,16 @@ func flagParam(f *pflag.Flag) mcp.Param {
 }
 
 // maxDescription is the length of what is said of a tool, in bytes.
-const maxDescription = 1500
+const maxDescription = 900
 
 // exitCodes are the paragraphs of help about exit codes.
 var exitCodes = pattern.New(`(?s)Exit codes?\b.*$`)
 
-// describeTool returns what the help of a command says to a model: the paragraphs that fit.
+// describeTool returns what the help of a command says to a model: the paragraphs that fit, with flags as arguments.
 func describeTool(c *cobra.Command, note string) string {
 	text := c.Short + "."
 	for p := range strings.SplitSeq(strings.TrimSpace(exitCodes.ReplaceAllString(c.Long, "")), "\n\n") {
-		if p = strings.Join(strings.Fields(p), " "); len(text)+len(p)+len(note) > maxDescription {
+		if p = strings.ReplaceAll(strings.Join(strings.Fields(p), " "), " --", " "); len(text)+len(p)+len(note) > maxDescription {
 			break
 		} else if p != "" {
 			text += "\n\n" + p
