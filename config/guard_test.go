@@ -198,8 +198,23 @@ func TestTrustedConfigs(t *testing.T) {
 	if _, err = load(vendor, sha(main), sha(base), sha(vars)); !slices.Equal(places(t, err), []string{"--set models.target.provider"}) {
 		t.Errorf("a provider of a caller gets what the file says of another one: %v", err)
 	}
-	if _, err = load([]Setting{{Key: "env.command", Value: []any{"sh"}, Origin: "--set"}}, sha(main), sha(base), sha(vars)); !slices.Equal(places(t, err), []string{"--set env.command"}) {
+	if _, err = load([]Setting{{Key: "env.command", Value: []any{"sh"}, Origin: "--set"}}, "", sha(main), sha(base), sha(vars)); !slices.Equal(places(t, err), []string{"--set env.command"}) {
 		t.Errorf("settings are held to the mark: %v", err)
+	}
+}
+
+// A .env that the host trusts is for a config that it trusts.
+func TestTrustedVariables(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, map[string]string{"config.yaml": "train: {epochs: 2}\n", ".env": "NAME=x\n"})
+	for _, trusted := range [][]string{{sha("NAME=x\n")}, {sha("train: {epochs: 2}\n")}, {sha("NAME=x\n"), sha("train: {epochs: 2}\n")}} {
+		l, err := Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Guard: &Guard{Roots: []string{dir}, Trusted: trusted}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, read := l.Lookup("NAME"); read != (len(trusted) == 2) {
+			t.Errorf("with %d hashes: read %v", len(trusted), read)
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (r *reviewer) leaf(key string, tag reflect.StructTag, v any) {
 	isProvider := text != "" && strings.HasSuffix(key, ".provider")
 	switch runs := check.Runs(v); {
 	case tag.Get("untrusted") != "yes":
-		if !r.file || slices.Contains(r.set, key) || key == "extends" { // runs write all keys of their configuration
+		if !r.file || slices.Contains(r.set, key) { // runs write all keys of their configuration
 			r.refuse(key, "a key that is not for untrusted callers", "keys with the mark untrusted (`skillopt config explain KEY` shows it)")
 		}
 	case isProvider && r.trusted > 0: // it would get the keys and headers that are meant for another one

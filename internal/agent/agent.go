@@ -127,8 +127,8 @@ type need struct {
 }
 
 // Vendor returns the agent that calls itself so to servers of tools, and the hosts that its vendor's models have; "" for
-// one that is not known. Where its user has set another address for models, or another provider, it is not the vendor
-// that reads what a tool says: nothing tells.
+// one that is not known. An agent whose user has set another address for models, or another provider, sends there what a
+// tool answers, and says nothing of it.
 func Vendor(client string) (name string, hosts []string) {
 	for _, a := range adapters() {
 		if slices.ContainsFunc(a.clients, func(c string) bool { return strings.HasPrefix(client, c) }) {

@@ -77,6 +77,36 @@ func TestUntrustedQuickstart(t *testing.T) {
 	}
 }
 
+// A run that is resumed without being named is looked at as one that is.
+func TestUntrustedResume(t *testing.T) {
+	t.Parallel()
+	dir := quickstart(t, nil)
+	train := []string{"train", ".", "--set", "train.epochs=1", "--set", "run.name=r"}
+	if out, err := asUntrusted(t, dir, nil, train...); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	manifest := filepath.Join(dir, "runs", "r-1", "manifest.json")
+	text, err := os.ReadFile(manifest)
+	if err == nil {
+		err = os.WriteFile(manifest, bytes.Replace(text, []byte(`"completed"`), []byte(`"stopped"`), 1), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := asUntrusted(t, dir, nil, train...); err != nil || !strings.Contains(out, "r-1") {
+		t.Fatalf("it is not resumed: %v\n%s", err, out)
+	}
+	if err := os.WriteFile(manifest, bytes.Replace(text, []byte(`"completed"`), []byte(`"stopped"`), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "runs", "r-1", "skills", "out")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if out, err := asUntrusted(t, dir, nil, train...); err == nil || !strings.Contains(err.Error(), "leads out of the folders") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // What the issue showed: a config of four lines ran a program and handed a key to a server.
 func TestUntrustedCommands(t *testing.T) {
 	t.Parallel()

@@ -49,7 +49,7 @@ hash in --trust. No tool can change what the flags allow.`,
 	}
 	c.Flags().StringArrayVar(&o.roots, "root", nil, "a folder that tools may read (repeatable); default: those that the agent works in")
 	c.Flags().StringArrayVar(&o.trust, "trust", nil, "the SHA-256 of a config, or a file of tasks, that may say anything (repeatable)")
-	c.Flags().IntVar(&o.calls, "allow-calls", 0, "add doctor and try, which call models: at most so many times, all together")
+	c.Flags().IntVar(&o.calls, "allow-calls", 0, "add doctor and try, which call models: at most N times, all together")
 	c.Flags().StringVar(&o.train, "allow-train", "", "add train, resume and stop, within these ceilings, for each run and all together: calls=2000,tokens=1M,usd=5,time=1h")
 	c.Flags().StringVar(&o.profile, "profile", "", "the profile of the sleep tools; default: ~/.config/skillopt/sleep.yaml")
 	return c
@@ -103,13 +103,14 @@ func (s *mcpServer) guard(ctx context.Context, p *mcp.Peer) (*config.Guard, erro
 			list = []string{s.app.Dir}
 		}
 		for _, dir := range list {
-			if real, err := filepath.EvalSymlinks(dir); err == nil && isFolder(real) {
+			// Some clients start servers in the folder of everything, which no user has chosen.
+			if real, err := filepath.EvalSymlinks(dir); err == nil && isFolder(real) && filepath.Dir(real) != real {
 				s.roots = append(s.roots, real)
 			}
 		}
-	}
-	if len(s.roots) == 0 {
-		return nil, fmt.Errorf("none of the client's folders is there; --root names one in the settings of the server")
+		if len(s.roots) == 0 {
+			return nil, fmt.Errorf("the client works in no folder that tools may read (%s); `--root` in the settings of the server names one", strings.Join(list, ", "))
+		}
 	}
 	return &config.Guard{Roots: s.roots, Trusted: s.options.trust}, nil
 }

@@ -28,7 +28,7 @@ type purse struct {
 	trained map[string]float64 // by the name of a ceiling
 	unknown bool               // the cost of some of it is not known
 	busy    string             // the paid tool at work; "": none
-	work    *training          // that is at work, or whose end no one has been told
+	work    *training          // that is at work, or whose end was in no answer yet
 }
 
 // training is a training at work in the server.
@@ -300,7 +300,7 @@ func (s *mcpServer) await(ctx context.Context, call *mcp.Call, t *training, wait
 func (t *training) interrupt() {
 	select {
 	case t.signals <- os.Interrupt:
-	default: // it was told twice
+	default: // it has two interrupts already
 	}
 }
 

@@ -43,6 +43,9 @@ func connectMCPTo(t testing.TB, dir, name string, opts *sdk.ClientOptions, flags
 		_ = toClient.Close()
 	}()
 	client := sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, opts)
+	if folder, ok := strings.CutPrefix(name, "rooted "); ok {
+		client.AddRoots(&sdk.Root{URI: "file://" + folder}) //lint:ignore SA1019 clients of today have them
+	}
 	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err, errs)
@@ -123,4 +126,21 @@ func writeTree(t *testing.T, dir string, files map[string]string) {
 
 func params(name string, args map[string]any) *sdk.CallToolParams {
 	return &sdk.CallToolParams{Name: name, Arguments: args}
+}
+
+// Without --root the folders are those that the client says it works in, and the first of them is the one that relative
+// paths begin in.
+func TestMCPRootsOfTheClient(t *testing.T) {
+	dir, elsewhere := mcpFolder(t), t.TempDir()
+	s := connectMCP(t, elsewhere, "rooted "+dir, nil)
+	if text, failed := callMCP(t, s, "skill_lint", map[string]any{"skill": "my-skill"}); failed {
+		t.Error(text)
+	}
+	if text, failed := callMCP(t, s, "skill_lint", map[string]any{"skill": elsewhere}); !failed {
+		t.Error(text)
+	}
+	s = connectMCP(t, dir, "rooted "+elsewhere, nil, "--root", dir)
+	if text, failed := callMCP(t, s, "skill_lint", map[string]any{"skill": "my-skill"}); failed {
+		t.Errorf("with --root: %s", text)
+	}
 }

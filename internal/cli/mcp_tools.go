@@ -91,7 +91,7 @@ func toolTable() []tool {
 			keep: []string{"run_dir", "manifest.status", "score", "change", "summary.certificate", "summary.test", "summary.simulated", "summary.exploratory", "comparison.look", "comparison.verdict"},
 			note: "This tool shows of that how sure the result is: the certificate, which compares the best skill with the seed skill on test tasks that training has not read. null: there is none.",
 		},
-		{name: "sleep_status", command: "sleep status", run: runSleepTool, keep: []string{"kept", "keep", "last_read", "next_night", "week", "warnings"}},
+		{name: "sleep_status", command: "sleep status", run: runSleepTool, keep: []string{"profile_found", "last_read", "week"}, drop: []string{"week.problems", "week.scheduled"}},
 		{
 			name: "sleep_show", command: "sleep show", flags: []string{"why"}, args: []mcpArg{nightArgument()}, run: runSleepTool, drop: []string{"texts", "diffs.diff"},
 			note: "sleep_diff shows the texts.",
@@ -139,8 +139,8 @@ func (t tool) build(s *mcpServer) mcp.Tool {
 	if t.list != "" {
 		what := t.list[strings.LastIndexByte(t.list, '.')+1:]
 		out.Params = append(out.Params,
-			mcp.Param{Name: "after", Description: "leave out so many of " + what + ", from the first", Type: mcp.Integer},
-			mcp.Param{Name: "limit", Description: "show at most so many of " + what + "; default: as many as fit", Type: mcp.Integer})
+			mcp.Param{Name: "after", Description: "leave out this number of " + what + ", from the first", Type: mcp.Integer},
+			mcp.Param{Name: "limit", Description: "show at most this number of " + what + "; default: as many as fit", Type: mcp.Integer})
 	}
 	if t.waits {
 		out.Params = append(out.Params, mcp.Param{Name: "wait", Description: "seconds that the call waits for the end before it says how far the training is, 0 to 600; default: 45", Type: mcp.Integer})
@@ -164,16 +164,16 @@ func flagParam(f *pflag.Flag) mcp.Param {
 }
 
 // maxDescription is the length of what is said of a tool, in bytes.
-const maxDescription = 1500
+const maxDescription = 900
 
 // exitCodes are the paragraphs of help about exit codes.
 var exitCodes = pattern.New(`(?s)Exit codes?\b.*$`)
 
-// describeTool returns what the help of a command says to a model: the paragraphs that fit.
+// describeTool returns what the help of a command says to a model: the paragraphs that fit, with flags as arguments.
 func describeTool(c *cobra.Command, note string) string {
 	text := c.Short + "."
 	for p := range strings.SplitSeq(strings.TrimSpace(exitCodes.ReplaceAllString(c.Long, "")), "\n\n") {
-		if p = strings.Join(strings.Fields(p), " "); len(text)+len(p)+len(note) > maxDescription {
+		if p = strings.ReplaceAll(strings.Join(strings.Fields(p), " "), " --", " "); len(text)+len(p)+len(note) > maxDescription {
 			break
 		} else if p != "" {
 			text += "\n\n" + p

@@ -91,6 +91,7 @@ type sleepSetup struct {
 	found   bool   // the file is there
 	loaded  *config.Loaded
 	dir     string // of the bank
+	blind   bool   // no program is asked, such as the scheduler
 	timer   *timed // what a timer starts nights with; nil: the profile is the user's own
 	places  transcript.Places
 	folders config.Folders
@@ -136,6 +137,7 @@ func (a *app) sleepSetupOf(path, named string, sets ...string) (sleepSetup, erro
 	s := sleepSetup{profile: named, folders: folders, found: path != "", dir: folders.SleepDir(), clouds: a.Clouds}
 	s.places = transcript.Places{Home: folders.Home, OS: folders.OS, Env: folders.Lookup, Given: map[string]string{}}
 	own := *a
+	s.blind = a.guard != nil
 	own.guard = nil // the profile is the user's own, and no caller's
 	if s.loaded, err = own.loadConfig(path, sets, nil); err != nil {
 		return s, err

@@ -29,6 +29,9 @@ const mostAdoptions = 10
 // nextRun is when the next night of the profile comes by itself; nil: none is scheduled, or it is not known. A timer whose
 // entry the scheduler does not have any more starts none.
 func (s sleepSetup) nextRun(ctx context.Context, now time.Time) (*time.Time, error) {
+	if s.blind {
+		return nil, nil
+	}
 	list, err := s.timers(ctx)
 	if err != nil {
 		return nil, err

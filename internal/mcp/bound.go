@@ -60,7 +60,7 @@ func (p Page) Shorten(doc []byte) string {
 	return cutText(short.String(), maxAnswer)
 }
 
-// cut returns the document with so many items of its list, lists of others as long, and texts so long.
+// cut returns the document with that number of items of its list, other lists as long, and texts of that length.
 func (p Page) cut(doc []byte, items, text int) string {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(doc))

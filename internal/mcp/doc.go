@@ -23,7 +23,7 @@ var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 // atOnce is how many calls are carried out at the same time; others wait.
 const atOnce = 4
 
-// grace is how long the end of a server waits for calls that were told to end.
+// grace is how long the end of a server waits for calls that were cancelled.
 const grace = 20 * time.Second
 
 // Server is what a client is offered.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -27,6 +28,9 @@ func (p *Peer) Roots(ctx context.Context) ([]string, error) {
 	if r == nil || r.Capabilities == nil || r.Capabilities.RootsV2 == nil {
 		return nil, nil
 	}
+	const patience = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	//lint:ignore SA1019 the same
 	list, err := p.session.ListRoots(ctx, nil)
 	if err != nil {
@@ -73,7 +77,7 @@ func (p *Peer) Ask(ctx context.Context, message, title, description string) (str
 	return typed, nil
 }
 
-// Progress says how far a call is. A client that does not want to hear of it is not told.
+// Progress says how far a call is. A client that has not asked for it hears nothing.
 func (c *Call) Progress(ctx context.Context, done, total float64, message string) {
 	if c.token == nil {
 		return

@@ -30,7 +30,7 @@ func (l *lines) Read(p []byte) (int, error) {
 		line, err := l.next()
 		switch problem := check(line); {
 		case problem != nil:
-			if _, err := l.out.Write(append(marshal(map[string]any{"jsonrpc": "2.0", "id": idOf(line), "error": problem}), '\n')); err != nil {
+			if _, err := l.out.Write(append(marshal(map[string]any{"jsonrpc": "2.0", "id": requestID(line), "error": problem}), '\n')); err != nil {
 				return 0, err
 			}
 		case len(line) > 0:
@@ -77,8 +77,8 @@ func check(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// idOf is the id of a request that is no valid message otherwise, nil for one that cannot be read.
-func idOf(line []byte) any {
+// requestID is the id of a request that is no valid message otherwise, nil for one that cannot be read.
+func requestID(line []byte) any {
 	var m struct{ ID any }
 	_ = json.Unmarshal(line, &m) // it stays nil
 	switch m.ID.(type) {

@@ -22,11 +22,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/corpus"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/openenv"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/steer"
 	"github.com/seed-f4525e22/skillopt/internal/textgame"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -135,6 +137,7 @@ func TestUntrustedTasks(t *testing.T) {
 		{"a workspace over a link", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "ws"), "ws": "-> " + outside + "/secret"}, []string{"tasks.jsonl:2", "workspace has an address, or leads out"}},
 		{"a workspace above", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "../x")}, []string{"tasks.jsonl:2", "workspace has an address, or leads out"}},
 		{"a workspace next to the tasks", tree{"config.yaml": agents, "tasks.jsonl": row("workspace", "ws"), "ws/f": "x"}, nil},
+		{"what a program makes of its tasks is its own affair", tree{"config.yaml": "skill: SKILL.md\ntasks: tasks.jsonl\nenv: {command: [sh]}\n", "tasks.jsonl": row("images", "http://x/p.png")}, nil},
 		{"a skill that is a link", tree{"tasks.jsonl": lines(t), "config.yaml": "skill: s\ntasks: tasks.jsonl\n", "s/SKILL.md": "-> " + outside + "/secret/k"}, []string{"leads out"}},
 		{"files of a skill that are links", tree{"tasks.jsonl": lines(t), "config.yaml": "skill: s\ntasks: tasks.jsonl\n", "s/SKILL.md": "x", "s/references": "-> " + outside + "/secret"}, []string{"a link"}},
 		{"prompts that are links", tree{"tasks.jsonl": lines(t), "config.yaml": plainConfig + "prompts: p\n", "p/analyst_error.md": "-> " + outside + "/secret/k"}, []string{"leads out"}},
@@ -195,6 +198,12 @@ func TestTrustedTasks(t *testing.T) {
 	}
 	if _, err := loadUntrusted(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err == nil {
 		t.Error("another file is trusted by the hash of the first")
+	}
+	conf = strings.Replace(conf, ".jsonl", ".yaml", 1)
+	text = "- {prompt: q, gold: a, workspace: ../ws}\n"
+	dir = project(t, map[string]string{"p/config.yaml": conf, "p/SKILL.md": "# S\n", "p/tasks.yaml": text})
+	if _, err := loadUntrusted(t, filepath.Join(dir, "p"), hashOf(conf), hashOf(text)); err != nil && strings.Contains(err.Error(), "not trusted") {
+		t.Errorf("a trusted file that is read whole is refused: %v", err)
 	}
 }
 
@@ -317,8 +326,10 @@ func TestUntrustedRunDirectories(t *testing.T) {
 			if err == nil {
 				o := tt.o(dir)
 				o.Loaded = l
-				if _, err = Load(t.Context(), l.Config, o); err == nil && o.Continue.Dir != "" {
+				if o.Continue.Dir != "" {
 					_, err = Continue(t.Context(), &l.Config, &o)
+				} else {
+					_, err = Load(t.Context(), l.Config, o)
 				}
 			}
 			if (err == nil) != tt.ok || err != nil && !strings.Contains(err.Error(), "leads out of the folders") {
@@ -356,5 +367,12 @@ func TestHeldCeilingsOfAForgedRun(t *testing.T) {
 	}
 	if got := InForce(s).Calls; got == nil || *got != calls {
 		t.Errorf("%v calls are allowed, want %d", got, calls)
+	}
+	if s.Caller, err = caller.New(caller.Options{Journal: r.Journal, Limits: Ceilings(InForce(s))}); err != nil {
+		t.Fatal(err)
+	}
+	next, most := InForce(s), 1e6
+	if _, err := s.steering.change(s, steer.Request{What: steer.Limit, Limits: steer.Limits{steer.Calls: &most}}, &next); err != nil || *next.Calls != calls {
+		t.Errorf("a request raises the ceiling of the host: %v, %v", next.Calls, err)
 	}
 }
