@@ -17,12 +17,9 @@ func claude() adapter {
 		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true, Tools: true},
 		state:     []string{".claude", ".claude.json"},
 		reads:     []string{"CLAUDE.md", ".claude/CLAUDE.md"},
-		plugins: Plugins{
-			User: Place{Folder: ".claude", Own: "skills/skillopt"}, Variable: "CLAUDE_CONFIG_DIR",
-			Project: Place{Folder: ".claude", Own: "skills/skillopt"},
-		},
-		launch: launchClaude,
-		reader: func() reader { return &claudeReader{seen: map[string]trajectory.Usage{}} },
+		plugins:   Plugins{User: Place{Folder: ".claude", Own: "skills/skillopt"}, Variable: "CLAUDE_CONFIG_DIR", Project: Place{Folder: ".claude", Own: "skills/skillopt"}},
+		launch:    launchClaude,
+		reader:    func() reader { return &claudeReader{seen: map[string]trajectory.Usage{}} },
 	}
 }
 

@@ -21,12 +21,9 @@ func codex() adapter {
 		reads:     []string{"AGENTS.md", "AGENTS.override.md"},
 		hidden:    map[string][]string{"AGENTS.md": {"AGENTS.override.md"}},
 		shows:     []string{".codex/AGENTS.md", ".codex/AGENTS.override.md", ".codex/skills", ".agents/skills"},
-		plugins: Plugins{
-			User: Place{Folder: ".codex", Settings: "config.toml"}, Variable: "CODEX_HOME",
-			Project: Place{Folder: ".codex", Settings: "config.toml"},
-		},
-		launch: launchCodex,
-		reader: func() reader { return &codexReader{} },
+		plugins:   Plugins{User: Place{Folder: ".codex", Settings: "config.toml"}, Variable: "CODEX_HOME", Project: Place{Folder: ".codex", Settings: "config.toml"}},
+		launch:    launchCodex,
+		reader:    func() reader { return &codexReader{} },
 	}
 }
 

@@ -15,12 +15,9 @@ func copilot() adapter {
 		abilities: Abilities{Wire: WireChat, Skills: true, Chat: true, Tools: true},
 		state:     []string{".copilot", ".cache/copilot"},
 		reads:     []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
-		plugins: Plugins{
-			User: Place{Folder: ".copilot", Settings: "mcp-config.json"}, Variable: "COPILOT_HOME",
-			Project: Place{Folder: ".github", Settings: "mcp.json"},
-		},
-		launch: launchCopilot,
-		reader: func() reader { return &copilotReader{} },
+		plugins:   Plugins{User: Place{Folder: ".copilot", Settings: "mcp-config.json"}, Variable: "COPILOT_HOME", Project: Place{Folder: ".github", Settings: "mcp.json"}},
+		launch:    launchCopilot,
+		reader:    func() reader { return &copilotReader{} },
 	}
 }
 

@@ -17,12 +17,9 @@ func gemini() adapter {
 		state:     []string{".gemini"},
 		reads:     []string{"GEMINI.md"},
 		starts:    []string{".gemini/settings.json"}, // no setting of ours is stronger
-		plugins: Plugins{
-			User: Place{Folder: ".gemini", Own: "extensions/skillopt"}, Variable: "GEMINI_CLI_HOME", Below: ".gemini",
-			Project: Place{Folder: ".gemini", Settings: "settings.json"},
-		},
-		launch: launchGemini,
-		reader: func() reader { return &geminiReader{} },
+		plugins:   Plugins{User: Place{Folder: ".gemini", Own: "extensions/skillopt"}, Variable: "GEMINI_CLI_HOME", Below: ".gemini", Project: Place{Folder: ".gemini", Settings: "settings.json"}},
+		launch:    launchGemini,
+		reader:    func() reader { return &geminiReader{} },
 	}
 }
 

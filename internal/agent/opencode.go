@@ -24,12 +24,9 @@ func opencode() adapter {
 			program: "rg", help: "install ripgrep: apt-get install ripgrep, dnf install ripgrep, brew install ripgrep, or a release of github.com/BurntSushi/ripgrep",
 			why: "opencode needs ripgrep to load skills and to look for files, and cannot fetch it where it works",
 		}},
-		plugins: Plugins{
-			User: Place{Folder: ".config/opencode", Settings: "opencode.json"}, Variable: "XDG_CONFIG_HOME", Below: "opencode",
-			Project: Place{Folder: ".opencode", Settings: "opencode.json"},
-		},
-		launch: launchOpencode,
-		reader: func() reader { return &opencodeReader{} },
+		plugins: Plugins{User: Place{Folder: ".config/opencode", Settings: "opencode.json"}, Variable: "XDG_CONFIG_HOME", Below: "opencode", Project: Place{Folder: ".opencode", Settings: "opencode.json"}},
+		launch:  launchOpencode,
+		reader:  func() reader { return &opencodeReader{} },
 	}
 }
 

@@ -123,7 +123,7 @@ func TestInstalledTwiceAndRemoved(t *testing.T) {
 				if diff := cmp.Diff(first, tree(t, home)); diff != "" {
 					t.Errorf("the second installation changed:\n%s", diff)
 				}
-				if got := h.Installed(t.Context(), o); got != "v1.2.3" {
+				if got := h.Version(t.Context(), o); got != "v1.2.3" {
 					t.Errorf("installed: %q", got)
 				}
 				remove(t, h.Name, o)
@@ -360,7 +360,7 @@ func TestNewerVersion(t *testing.T) {
 			newer := options(home)
 			newer.Version, newer.Args = "v2.0.0", []string{"--root", "/srv"}
 			install(t, h.Name, newer)
-			if got := h.Installed(t.Context(), newer); got != "v2.0.0" {
+			if got := h.Version(t.Context(), newer); got != "v2.0.0" {
 				t.Errorf("installed: %q", got)
 			}
 			remove(t, h.Name, newer)
