@@ -206,7 +206,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// What stands in the way is refused with its name, and nothing is written.
+// What is in the way is refused with its name, and nothing is written.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	const skillFile = ".codex/skills/skillopt-improve/SKILL.md"

@@ -89,7 +89,7 @@ func (b *bundle) skill() {
 	b.own(name, text("SKILL.md"))
 }
 
-// commands adds a file for each command. form is its path, arguments what the host replaces by what
+// commands adds a file for each command. form is its path, arguments the host's word for the text that
 // the user writes after the command.
 func (b *bundle) commands(form, arguments string) {
 	for _, name := range []string{"train", "sleep"} {
