@@ -158,7 +158,7 @@ func tryPlugin(t *testing.T, name, program string, project bool) {
 			t.Errorf("its model is not shown %q; it printed:\n%s", want, out)
 		}
 	}
-	if ended := plugin.Ended(o); ended.IsZero() != (project || !h.ended) {
+	if ended := plugin.LastEnd(o); ended.IsZero() != (project || !h.ended) {
 		t.Errorf("a session ended: %v", ended)
 	}
 	removed, err := host.Remove(t.Context(), o)

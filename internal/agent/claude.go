@@ -18,12 +18,9 @@ func claude() adapter {
 		state:     []string{".claude", ".claude.json"},
 		reads:     []string{"CLAUDE.md", ".claude/CLAUDE.md"},
 		clients:   []string{"claude-code"}, vendor: []string{"api.anthropic.com"},
-		plugins: Plugins{
-			User: Place{Folder: ".claude", Own: "skills/skillopt"}, Variable: "CLAUDE_CONFIG_DIR",
-			Project: Place{Folder: ".claude", Own: "skills/skillopt"},
-		},
-		launch: launchClaude,
-		reader: func() reader { return &claudeReader{seen: map[string]trajectory.Usage{}} },
+		plugins: Plugins{User: Place{Folder: ".claude", Own: "skills/skillopt"}, Variable: "CLAUDE_CONFIG_DIR", Project: Place{Folder: ".claude", Own: "skills/skillopt"}},
+		launch:  launchClaude,
+		reader:  func() reader { return &claudeReader{seen: map[string]trajectory.Usage{}} },
 	}
 }
 

@@ -22,12 +22,9 @@ func codex() adapter {
 		hidden:    map[string][]string{"AGENTS.md": {"AGENTS.override.md"}},
 		shows:     []string{".codex/AGENTS.md", ".codex/AGENTS.override.md", ".codex/skills", ".agents/skills"},
 		clients:   []string{"codex-mcp-client"}, vendor: []string{"api.openai.com", "chatgpt.com"},
-		plugins: Plugins{
-			User: Place{Folder: ".codex", Settings: "config.toml"}, Variable: "CODEX_HOME",
-			Project: Place{Folder: ".codex", Settings: "config.toml"},
-		},
-		launch: launchCodex,
-		reader: func() reader { return &codexReader{} },
+		plugins: Plugins{User: Place{Folder: ".codex", Settings: "config.toml"}, Variable: "CODEX_HOME", Project: Place{Folder: ".codex", Settings: "config.toml"}},
+		launch:  launchCodex,
+		reader:  func() reader { return &codexReader{} },
 	}
 }
 

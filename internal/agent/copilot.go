@@ -16,12 +16,9 @@ func copilot() adapter {
 		state:     []string{".copilot", ".cache/copilot"},
 		reads:     []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
 		clients:   []string{"copilot-cli"}, vendor: []string{"api.githubcopilot.com", "models.github.ai"},
-		plugins: Plugins{
-			User: Place{Folder: ".copilot", Settings: "mcp-config.json"}, Variable: "COPILOT_HOME",
-			Project: Place{Folder: ".github", Settings: "mcp.json"},
-		},
-		launch: launchCopilot,
-		reader: func() reader { return &copilotReader{} },
+		plugins: Plugins{User: Place{Folder: ".copilot", Settings: "mcp-config.json"}, Variable: "COPILOT_HOME", Project: Place{Folder: ".github", Settings: "mcp.json"}},
+		launch:  launchCopilot,
+		reader:  func() reader { return &copilotReader{} },
 	}
 }
 

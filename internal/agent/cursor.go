@@ -15,12 +15,9 @@ func cursor() adapter {
 		help:      "see https://cursor.com/cli",
 		abilities: Abilities{},
 		state:     []string{".cursor", ".config/cursor"},
-		plugins: Plugins{
-			User:    Place{Folder: ".cursor", Own: "plugins/local/skillopt"},
-			Project: Place{Folder: ".cursor", Settings: "mcp.json"},
-		},
-		launch: launchCursor,
-		reader: func() reader { return &cursorReader{} },
+		plugins:   Plugins{User: Place{Folder: ".cursor", Own: "plugins/local/skillopt"}, Project: Place{Folder: ".cursor", Settings: "mcp.json"}},
+		launch:    launchCursor,
+		reader:    func() reader { return &cursorReader{} },
 	}
 }
 

@@ -18,12 +18,9 @@ func gemini() adapter {
 		reads:     []string{"GEMINI.md"},
 		starts:    []string{".gemini/settings.json"}, // no setting of ours is stronger
 		clients:   []string{"gemini-cli-mcp-client"}, vendor: []string{"generativelanguage.googleapis.com"},
-		plugins: Plugins{
-			User: Place{Folder: ".gemini", Own: "extensions/skillopt"}, Variable: "GEMINI_CLI_HOME", Below: ".gemini",
-			Project: Place{Folder: ".gemini", Settings: "settings.json"},
-		},
-		launch: launchGemini,
-		reader: func() reader { return &geminiReader{} },
+		plugins: Plugins{User: Place{Folder: ".gemini", Own: "extensions/skillopt"}, Variable: "GEMINI_CLI_HOME", Below: ".gemini", Project: Place{Folder: ".gemini", Settings: "settings.json"}},
+		launch:  launchGemini,
+		reader:  func() reader { return &geminiReader{} },
 	}
 }
 

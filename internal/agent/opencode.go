@@ -25,12 +25,9 @@ func opencode() adapter {
 			why: "opencode needs ripgrep to load skills and to look for files, and cannot fetch it where it works",
 		}},
 		clients: []string{"opencode"}, vendor: []string{"opencode.ai"},
-		plugins: Plugins{
-			User: Place{Folder: ".config/opencode", Settings: "opencode.json"}, Variable: "XDG_CONFIG_HOME", Below: "opencode",
-			Project: Place{Folder: ".opencode", Settings: "opencode.json"},
-		},
-		launch: launchOpencode,
-		reader: func() reader { return &opencodeReader{} },
+		plugins: Plugins{User: Place{Folder: ".config/opencode", Settings: "opencode.json"}, Variable: "XDG_CONFIG_HOME", Below: "opencode", Project: Place{Folder: ".opencode", Settings: "opencode.json"}},
+		launch:  launchOpencode,
+		reader:  func() reader { return &opencodeReader{} },
 	}
 }
 

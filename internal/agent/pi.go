@@ -19,12 +19,9 @@ func pi() adapter {
 		state:     []string{".pi"},
 		reads:     []string{"AGENTS.md", "CLAUDE.md"},
 		hidden:    map[string][]string{"CLAUDE.md": {"AGENTS.md"}},
-		plugins: Plugins{
-			User: Place{Folder: ".pi/agent", Own: "extensions/skillopt"}, Variable: "PI_CODING_AGENT_DIR",
-			Project: Place{Folder: ".pi", Own: "extensions/skillopt"},
-		},
-		launch: launchPi,
-		reader: func() reader { return &piReader{} },
+		plugins:   Plugins{User: Place{Folder: ".pi/agent", Own: "extensions/skillopt"}, Variable: "PI_CODING_AGENT_DIR", Project: Place{Folder: ".pi", Own: "extensions/skillopt"}},
+		launch:    launchPi,
+		reader:    func() reader { return &piReader{} },
 	}
 }
 

@@ -16,22 +16,13 @@ type Place struct {
 	Settings string // file below Folder
 }
 
-// PluginPlaces returns where the agent of that name keeps plugins. ok is false for one that has none.
-func PluginPlaces(name string) (p Plugins, ok bool) {
+// PluginPlaces returns where the agent of that name keeps plugins, and the version that was measured, "" if
+// none was. ok is false for one that has no place.
+func PluginPlaces(name string) (p Plugins, tested string, ok bool) {
 	for _, a := range adapters() {
 		if a.name == name {
-			return a.plugins, a.plugins.User.Folder != ""
+			return a.plugins, a.tested, a.plugins.User.Folder != ""
 		}
 	}
-	return p, false
-}
-
-// Tested returns the version that the adapter of that name was measured with, "" if with none.
-func Tested(name string) string {
-	for _, a := range adapters() {
-		if a.name == name {
-			return a.tested
-		}
-	}
-	return ""
+	return p, "", false
 }

@@ -19,12 +19,9 @@ func qwen() adapter {
 		shows:     []string{".qwen/QWEN.md", ".qwen/AGENTS.md", ".qwen/skills", ".agents/skills"},
 		shell:     shell{tool: "run_shell_command", unstarted: []string{"forkpty(3) failed"}},
 		clients:   []string{"qwen-cli-mcp-client"}, vendor: []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"},
-		plugins: Plugins{
-			User: Place{Folder: ".qwen", Own: "extensions/skillopt"}, Variable: "QWEN_HOME",
-			Project: Place{Folder: ".qwen", Settings: "settings.json"},
-		},
-		launch: launchQwen,
-		reader: func() reader { return &qwenReader{} },
+		plugins: Plugins{User: Place{Folder: ".qwen", Own: "extensions/skillopt"}, Variable: "QWEN_HOME", Project: Place{Folder: ".qwen", Settings: "settings.json"}},
+		launch:  launchQwen,
+		reader:  func() reader { return &qwenReader{} },
 	}
 }
 

@@ -39,7 +39,7 @@ What is there and is not of the plugin is not overwritten, and all else in the a
 it is. The same again writes nothing. A newer version replaces what was not changed since.
 
 The agent starts skillopt mcp, which calls no model, starts no program and writes nothing unless the flags
-behind -- allow it. Those of an earlier installation stay. Where the agent can, a hook touches a file when
+after -- allow it. Those of an earlier installation stay. Where the agent can, a hook touches a file when
 a session ends, and skillopt sleep status says so; it does nothing else.`,
 		Example: `  skillopt plugin install claude --dry-run
   skillopt plugin install gemini --project --yes
@@ -229,7 +229,7 @@ func listPlugins(ctx context.Context, a *app) error {
 	project.Project = a.Dir
 	var rows []pluginRow
 	for _, h := range plugin.Hosts() {
-		rows = append(rows, pluginRow{Host: h.Name, Tried: h.Tested, User: h.Installed(ctx, user), Project: h.Installed(ctx, project)})
+		rows = append(rows, pluginRow{Host: h.Name, Tried: h.Tested, User: h.Version(ctx, user), Project: h.Version(ctx, project)})
 	}
 	if a.json {
 		return printJSON(a.Out, rows)

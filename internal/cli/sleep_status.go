@@ -88,7 +88,7 @@ func runSleepStatus(ctx context.Context, a *app, at sleepFlags) error {
 	if err := s.read(ctx, setup, a.version, now); err != nil {
 		return err
 	}
-	if ended := plugin.Ended(plugin.Options{Home: setup.folders.Home, Lookup: setup.folders.Lookup}); !ended.IsZero() {
+	if ended := plugin.LastEnd(plugin.Options{Home: setup.folders.Home, Lookup: setup.folders.Lookup}); !ended.IsZero() {
 		s.Ended = &ended
 	}
 	if a.json {

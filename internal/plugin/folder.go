@@ -82,8 +82,8 @@ func (s *state) read(name string) (data []byte, there bool, err error) {
 	return data, err == nil, err
 }
 
-// Ended returns when a session last ended in a host that has the plugin for the user; zero: none is known.
-func Ended(o Options) (last time.Time) {
+// LastEnd returns when a session last ended in a host that has the plugin for the user; zero: none is known.
+func LastEnd(o Options) (last time.Time) {
 	o.Project = ""
 	for _, h := range Hosts() {
 		root, at, err := h.place(o)

@@ -27,8 +27,8 @@ func Hosts() []Host {
 		{Name: "openclaw", places: agent.Plugins{User: agent.Place{Folder: ".openclaw", Own: "extensions/skillopt"}, Variable: "OPENCLAW_STATE_DIR"}},
 	}
 	for _, name := range agent.Names() {
-		if places, ok := agent.PluginPlaces(name); ok {
-			hosts = append(hosts, Host{Name: name, Tested: agent.Tested(name), places: places})
+		if places, tested, ok := agent.PluginPlaces(name); ok {
+			hosts = append(hosts, Host{Name: name, Tested: tested, places: places})
 		}
 	}
 	slices.SortFunc(hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })

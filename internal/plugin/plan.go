@@ -89,9 +89,9 @@ func (h Host) Install(ctx context.Context, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.plan.needed = s.missing()
+	s.plan.needed = s.newFolders()
 	now.Folders = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.had.Folders, s.plan.needed))))
-	if data := indented(now); !bytes.Equal(data, s.noted) {
+	if data := toJSON(now); !bytes.Equal(data, s.noted) {
 		// First, so that an installation that is cut off can be removed.
 		s.plan.Changes = slices.Insert(s.plan.Changes, 0, s.change(Write, path.Join(own(s.at), noteName), data, string(data)))
 	}
@@ -122,8 +122,8 @@ func (h Host) Remove(ctx context.Context, o Options) (*Plan, error) {
 	return s.plan, nil
 }
 
-// Installed returns the version of the plugin that is installed, "" if none is.
-func (h Host) Installed(ctx context.Context, o Options) string {
+// Version returns the version of the plugin that is installed, "" if none is.
+func (h Host) Version(ctx context.Context, o Options) string {
 	s, err := h.look(ctx, o)
 	if err != nil {
 		return ""
@@ -228,8 +228,8 @@ func (s *state) takeOutEntry() error {
 	return nil
 }
 
-// missing returns the folders that the plan needs and that are not there, outer ones first.
-func (s *state) missing() []string {
+// newFolders returns the folders that the plan needs and that are not there, outer ones first.
+func (s *state) newFolders() []string {
 	need := map[string]bool{}
 	for _, c := range s.plan.Changes {
 		for dir := path.Dir(c.name); c.data != nil && dir != "."; dir = path.Dir(dir) {

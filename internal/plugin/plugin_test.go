@@ -123,7 +123,7 @@ func TestInstalledTwiceAndRemoved(t *testing.T) {
 				if diff := cmp.Diff(first, tree(t, home)); diff != "" {
 					t.Errorf("the second installation changed:\n%s", diff)
 				}
-				if got := h.Installed(t.Context(), o); got != "v1.2.3" {
+				if got := h.Version(t.Context(), o); got != "v1.2.3" {
 					t.Errorf("installed: %q", got)
 				}
 				remove(t, h.Name, o)
@@ -206,7 +206,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// What stands in the way is refused with its name, and nothing is written.
+// What is in the way is refused with its name, and nothing is written.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	const skillFile = ".codex/skills/skillopt-improve/SKILL.md"
@@ -360,7 +360,7 @@ func TestNewerVersion(t *testing.T) {
 			newer := options(home)
 			newer.Version, newer.Args = "v2.0.0", []string{"--root", "/srv"}
 			install(t, h.Name, newer)
-			if got := h.Installed(t.Context(), newer); got != "v2.0.0" {
+			if got := h.Version(t.Context(), newer); got != "v2.0.0" {
 				t.Errorf("installed: %q", got)
 			}
 			remove(t, h.Name, newer)

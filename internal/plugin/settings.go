@@ -97,7 +97,7 @@ func (s server) insert(name string, data []byte) (out []byte, text string, err e
 			text = "\n" + text
 		}
 	case len(bytes.TrimSpace(data)) == 0:
-		text = string(indented(map[string]any{serversKey(name): map[string]any{pluginName: s.value(name)}}))
+		text = string(toJSON(map[string]any{serversKey(name): map[string]any{pluginName: s.value(name)}}))
 	default:
 		if at, text, err = s.member(name, data); err != nil {
 			return nil, "", err

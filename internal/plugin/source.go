@@ -47,17 +47,17 @@ func (h Host) build(at agent.Place, o Options) map[string][]byte {
 	b.skill()
 	switch {
 	case h.Name == "copilot" && b.user:
-		b.below("hooks/skillopt.json", indented(copilotHook()))
+		b.below("hooks/skillopt.json", toJSON(copilotHook()))
 	case h.Name == "opencode":
 		b.commands("../../command/skillopt/%s.md", "$ARGUMENTS")
 	case at.Own == "":
 	case h.Name == "claude" || h.Name == "openclaw":
 		b.own(".claude-plugin/plugin.json", b.manifest(false))
-		b.own(".mcp.json", indented(b.servers()))
+		b.own(".mcp.json", toJSON(b.servers()))
 		b.commands("commands/%s.md", "$ARGUMENTS")
 	case h.Name == "cursor":
 		b.own(".cursor-plugin/plugin.json", b.manifest(false))
-		b.own("mcp.json", indented(b.servers()))
+		b.own("mcp.json", toJSON(b.servers()))
 		b.commands("commands/skillopt-%s.md", "$ARGUMENTS")
 	case h.Name == "gemini":
 		b.own("gemini-extension.json", b.manifest(true))
@@ -70,7 +70,7 @@ func (h Host) build(at agent.Place, o Options) map[string][]byte {
 		b.commands("commands/skillopt-%s.md", "$ARGUMENTS")
 	}
 	if variable, ok := hookFolders()[h.Name]; ok && b.user {
-		b.own("hooks/hooks.json", indented(sessionEnd(fmt.Sprintf(touch, variable))))
+		b.own("hooks/hooks.json", toJSON(sessionEnd(fmt.Sprintf(touch, variable))))
 	}
 	return b.files
 }
@@ -89,8 +89,8 @@ func (b *bundle) skill() {
 	b.own(name, text("SKILL.md"))
 }
 
-// commands adds a file for each command. form is its path, arguments what the host replaces by what
-// the user writes behind the command.
+// commands adds a file for each command. form is its path, arguments the host's word for the text that
+// the user writes after the command.
 func (b *bundle) commands(form, arguments string) {
 	for _, name := range []string{"train", "sleep"} {
 		body := strings.ReplaceAll(string(text(name+".md")), "$ARGUMENTS", arguments)
@@ -104,7 +104,7 @@ func (b *bundle) commands(form, arguments string) {
 
 // script returns the module that pi loads.
 func (b *bundle) script() []byte {
-	value := strings.TrimSpace(string(indented(b.server)))
+	value := strings.TrimSpace(string(toJSON(b.server)))
 	return []byte(strings.NewReplacer("SERVER", value, "HOOK", fmt.Sprint(b.user)).Replace(string(text("pi.js"))))
 }
 
@@ -114,7 +114,7 @@ func (b *bundle) manifest(servers bool) []byte {
 	if servers {
 		m["mcpServers"] = b.servers()["mcpServers"]
 	}
-	return indented(m)
+	return toJSON(m)
 }
 
 func (b *bundle) servers() map[string]any {
@@ -160,8 +160,8 @@ func text(name string) []byte {
 	return data
 }
 
-// indented returns a value of maps, texts and numbers as JSON, which cannot fail.
-func indented(v any) []byte {
+// toJSON returns a value of maps, texts and numbers as JSON, which cannot fail.
+func toJSON(v any) []byte {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
