@@ -230,6 +230,7 @@ func TestFieldsOfTasksAreClassed(t *testing.T) {
 		"checks": refuse, "data": text, task.FieldImages: refuse, rollout.FieldWorkspace: refuse, rollout.FieldFiles: text,
 		corpus.FieldFiles: inDocs, corpus.FieldDocs: text, textgame.FieldGame: inDocs, openenv.FieldReset: text,
 		"doubts": text, "question": text,
+		"session": text, "skill": text, // of nights on files, which read them as names
 	}
 	classed := slices.Sorted(maps.Keys(does))
 	var found []string
