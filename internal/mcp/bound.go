@@ -38,6 +38,11 @@ func (p Page) Shorten(doc []byte) string {
 	if json.Compact(&short, doc) != nil {
 		return cutText(string(doc), maxAnswer)
 	}
+	if bytes.HasPrefix(short.Bytes(), []byte("[")) { // Gemini CLI takes no list as an answer
+		list := short.String()
+		short.Reset()
+		fmt.Fprintf(&short, "{%q:%s}", cmp.Or(p.List, "list"), list)
+	}
 	if short.Len() <= maxAnswer && p.After == 0 && p.Limit == 0 {
 		return short.String()
 	}
@@ -68,7 +73,7 @@ func (p Page) cut(doc []byte, items, text int) string {
 	_ = d.Decode(&v) // it is JSON
 	top, ok := v.(map[string]any)
 	if !ok {
-		top = map[string]any{cmp.Or(p.List, "list"): v}
+		return string(doc)
 	}
 	c := cutter{text: text, items: items}
 	p.cutList(&c, top)

@@ -241,6 +241,7 @@ func TestShorten(t *testing.T) {
 		{"asked for few", list(10, 1), Page{List: "list", Limit: 2, After: 3}, []string{`"list":["x","x"]`, "4 to 5 of 10", "after=5"}},
 		{"the end", list(10, 1), Page{List: "list", After: 9}, []string{`"list":["y"]`, "the first 9 of 10"}},
 		{"beyond the end", list(10, 1), Page{List: "list", After: 99}, []string{`"list":[]`}},
+		{"a short list at the top", `[]`, Page{List: "runs"}, []string{`{"runs":[]}`}},
 		{"a list at the top", `[1,2,3]`, Page{List: "runs", Limit: 2}, []string{`"runs":[1,2]`, "after=2"}},
 		{"inside", `{"a":{"b":[1,2,3]}}`, Page{List: "a.b", Limit: 1}, []string{`"b":[1]`, "a.b: 1 to 1 of 3"}},
 		{"lines", `{"diff":"a\nb\nc\n"}`, Page{List: "diff", Limit: 2}, []string{`"diff":"a\nb\n"`, "after=2"}},
