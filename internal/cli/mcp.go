@@ -69,6 +69,9 @@ func (o *mcpOptions) run(ctx context.Context, a *app) error {
 	if s.purse, err = o.purse(); err != nil {
 		return err
 	}
+	if a.Terminal {
+		fmt.Fprintln(a.Err, "skillopt mcp speaks to a coding agent, which starts it: `skillopt plugin install claude`. Ctrl-C ends it.")
+	}
 	ctx, release := a.stopped(ctx)
 	defer release()
 	err = mcp.Server{
