@@ -20,6 +20,7 @@ func notRun() map[string]string {
 		"skillopt train SKILL.md":       "needs a key",
 		"skillopt init work --skill":    "needs a key",
 		"skillopt serve":                "ends with the user",
+		"skillopt plugin install":       "asks on a terminal",
 		"skillopt train examples/agent": "needs a sandbox",
 		"skillopt init my-env --env":    "needs Python",
 		"skillopt compare old.md":       "the names are examples",
