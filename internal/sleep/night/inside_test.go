@@ -215,14 +215,14 @@ func traced(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	gateways, count, programs := map[string]bool{}, map[string]int{}, 0
-	listening := map[string]bool{} // thread and descriptor
+	listening := map[string]bool{} // descriptors: a goroutine may ask for the port on another thread than it has listened on
 	for _, line := range whole(string(data)) {
 		if m := listens.FindStringSubmatch(line); m != nil {
-			listening[m[1]+" "+m[2]] = true
+			listening[m[2]] = true
 		}
-		if m := listened.FindStringSubmatch(line); m != nil && listening[m[1]+" "+m[2]] {
+		if m := listened.FindStringSubmatch(line); m != nil && listening[m[2]] {
 			gateways[m[3]] = true
-			delete(listening, m[1]+" "+m[2])
+			delete(listening, m[2])
 		}
 		if strings.Contains(line, "execve(") && strings.Contains(line, " = 0") {
 			programs++
