@@ -1,10 +1,7 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -17,37 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
+	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
 )
-
-// filled writes files below a new folder, whose path has no links. A text that begins with "-> " is a link.
-func filled(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if target, link := strings.CutPrefix(text, "-> "); link {
-			if err := os.Symlink(target, path); err != nil {
-				t.Skip("no links here:", err)
-			}
-			continue
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-func sha(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
 
 // places lists the problems of an error as origin and key.
 func places(t *testing.T, err error) []string {
@@ -75,7 +43,7 @@ func variables(values map[string]string) func(string) (string, bool) {
 
 func TestUntrustedConfigs(t *testing.T) {
 	t.Parallel()
-	outside := filled(t, map[string]string{"SKILL.md": "x", "config.yaml": "train: {epochs: 1}\n", "base.yaml": "train: {epochs: 1}\n"})
+	outside := treetest.Write(t, map[string]string{"SKILL.md": "x", "config.yaml": "train: {epochs: 1}\n", "base.yaml": "train: {epochs: 1}\n"})
 	tests := []struct {
 		name, config string
 		files        map[string]string
@@ -139,7 +107,7 @@ func TestUntrustedConfigs(t *testing.T) {
 			for name, text := range tt.files {
 				files[name] = text
 			}
-			dir := filled(t, files)
+			dir := treetest.Write(t, files)
 			opts := Options{Path: dir, Dir: dir, Guard: &Guard{Roots: []string{dir}}, Lookup: variables(nil)}
 			for _, s := range tt.settings {
 				set, err := ParseSetting(s)
@@ -176,29 +144,29 @@ func TestTrustedConfigs(t *testing.T) {
 		base = "env: {timeout: 3m}\n"
 		vars = "NAME=x\n"
 	)
-	dir := filled(t, map[string]string{"config.yaml": main, "base.yaml": base, ".env": vars})
+	dir := treetest.Write(t, map[string]string{"config.yaml": main, "base.yaml": base, ".env": vars})
 	load := func(settings []Setting, trusted ...string) (*Loaded, error) {
 		return Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Settings: settings, Guard: &Guard{Roots: []string{dir}, Trusted: trusted}})
 	}
 	_, err := load(nil)
-	if err == nil || !strings.Contains(err.Error(), "--trust "+sha(main)) || strings.Count(err.Error(), "--trust") != 1 {
+	if err == nil || !strings.Contains(err.Error(), "--trust "+treetest.SHA256(main)) || strings.Count(err.Error(), "--trust") != 1 {
 		t.Errorf("the refusal does not name the hash once: %v", err)
 	}
-	if _, err = load(nil, sha(main)); !slices.Equal(places(t, err), []string{"base.yaml:1 env.timeout"}) || !strings.Contains(err.Error(), sha(base)) {
+	if _, err = load(nil, treetest.SHA256(main)); !slices.Equal(places(t, err), []string{"base.yaml:1 env.timeout"}) || !strings.Contains(err.Error(), treetest.SHA256(base)) {
 		t.Errorf("the base needs a hash of its own: %v", err)
 	}
-	if _, err = load(nil, sha(main), sha(base)); !slices.Equal(places(t, err), []string{"config.yaml:2 models.target.base_url"}) {
+	if _, err = load(nil, treetest.SHA256(main), treetest.SHA256(base)); !slices.Equal(places(t, err), []string{"config.yaml:2 models.target.base_url"}) {
 		t.Errorf("the .env needs a hash of its own: %v", err)
 	}
-	l, err := load(nil, strings.ToUpper(sha(main)), sha(base), sha(vars))
+	l, err := load(nil, strings.ToUpper(treetest.SHA256(main)), treetest.SHA256(base), treetest.SHA256(vars))
 	if err != nil || l.Config.Models.Target.BaseURL != "http://127.0.0.1:1/x" || l.Config.Env.Timeout.Std() != 3*time.Minute {
 		t.Errorf("with all hashes: %v", err)
 	}
 	vendor := []Setting{{Key: "models.target.provider", Value: "openai", Origin: "--set"}}
-	if _, err = load(vendor, sha(main), sha(base), sha(vars)); !slices.Equal(places(t, err), []string{"--set models.target.provider"}) {
+	if _, err = load(vendor, treetest.SHA256(main), treetest.SHA256(base), treetest.SHA256(vars)); !slices.Equal(places(t, err), []string{"--set models.target.provider"}) {
 		t.Errorf("a provider of a caller gets what the file says of another one: %v", err)
 	}
-	if _, err = load([]Setting{{Key: "env.command", Value: []any{"sh"}, Origin: "--set"}}, "", sha(main), sha(base), sha(vars)); !slices.Equal(places(t, err), []string{"--set env.command"}) {
+	if _, err = load([]Setting{{Key: "env.command", Value: []any{"sh"}, Origin: "--set"}}, "", treetest.SHA256(main), treetest.SHA256(base), treetest.SHA256(vars)); !slices.Equal(places(t, err), []string{"--set env.command"}) {
 		t.Errorf("settings are held to the mark: %v", err)
 	}
 }
@@ -206,8 +174,8 @@ func TestTrustedConfigs(t *testing.T) {
 // A .env that the host trusts is for a config that it trusts.
 func TestTrustedVariables(t *testing.T) {
 	t.Parallel()
-	dir := filled(t, map[string]string{"config.yaml": "train: {epochs: 2}\n", ".env": "NAME=x\n"})
-	for _, trusted := range [][]string{{sha("NAME=x\n")}, {sha("train: {epochs: 2}\n")}, {sha("NAME=x\n"), sha("train: {epochs: 2}\n")}} {
+	dir := treetest.Write(t, map[string]string{"config.yaml": "train: {epochs: 2}\n", ".env": "NAME=x\n"})
+	for _, trusted := range [][]string{{treetest.SHA256("NAME=x\n")}, {treetest.SHA256("train: {epochs: 2}\n")}, {treetest.SHA256("NAME=x\n"), treetest.SHA256("train: {epochs: 2}\n")}} {
 		l, err := Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Guard: &Guard{Roots: []string{dir}, Trusted: trusted}})
 		if err != nil {
 			t.Fatal(err)
@@ -223,7 +191,7 @@ func TestBenchOfATrustedConfig(t *testing.T) {
 	t.Parallel()
 	const main = "bench: {name: ./own}\ntasks: {path: t.jsonl}\n"
 	const beneath = "env: {turns: 3}\ntasks: {checks: [{type: command, run: [sh]}]}\n"
-	dir := filled(t, map[string]string{
+	dir := treetest.Write(t, map[string]string{
 		"config.yaml":         main,
 		"own/benchmark.yaml":  "name: own\ntitle: Own\nlicence: MIT\nhomepage: https://example.org\ntask: {prompt: '{{q}}', gold: {field: a}}\nsplits: {ratio: '2:2:1'}\nconfig: config.yaml\nscoring: {default: robust, robust: s.yaml}\n",
 		"own/config.yaml":     beneath,
@@ -231,7 +199,7 @@ func TestBenchOfATrustedConfig(t *testing.T) {
 		"own/guide.md":        "Words.\n",
 		"own/fixture/rows.md": "x",
 	})
-	_, err := Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Guard: &Guard{Roots: []string{dir}, Trusted: []string{sha(main)}}})
+	_, err := Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Guard: &Guard{Roots: []string{dir}, Trusted: []string{treetest.SHA256(main)}}})
 	want := []string{"./own, config.yaml:1 env.turns", "./own, config.yaml:2 tasks.checks"}
 	if diff := cmp.Diff(want, places(t, err)); diff != "" {
 		t.Errorf("-want +got\n%s\n%v", diff, err)
@@ -240,7 +208,7 @@ func TestBenchOfATrustedConfig(t *testing.T) {
 
 func TestCeilingsOfTheHost(t *testing.T) {
 	t.Parallel()
-	dir := filled(t, map[string]string{"config.yaml": "limits: {calls: 9000, usd: 1, tokens: null, concurrency: 2, time: 2h}\nmodels: {target: {provider: sim, world: w.yaml}}\n"})
+	dir := treetest.Write(t, map[string]string{"config.yaml": "limits: {calls: 9000, usd: 1, tokens: null, concurrency: 2, time: 2h}\nmodels: {target: {provider: sim, world: w.yaml}}\n"})
 	calls, usd, tokens, hour := int64(100), 5.0, int64(7), Duration(time.Hour)
 	guard := &Guard{Roots: []string{dir}, Limits: Limits{Calls: &calls, USD: &usd, Tokens: &tokens, Time: &hour, Concurrency: 8}}
 	l, err := Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Guard: guard})
@@ -277,7 +245,7 @@ func TestConfigsOfRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir := filled(t, map[string]string{"config.yaml": string(text)})
+		dir := treetest.Write(t, map[string]string{"config.yaml": string(text)})
 		guard := &Guard{Roots: []string{dir}}
 		_, err = Load(Options{Path: dir, Dir: dir, Lookup: variables(nil), Guard: guard})
 		var got []string
@@ -323,7 +291,7 @@ func TestMarks(t *testing.T) {
 		if !bad {
 			t.Errorf("%s has no mark and is in no class of keys that never have it: decide", k.Path)
 		}
-		dir := filled(t, nil)
+		dir := treetest.Write(t, nil)
 		_, err := Load(Options{Dir: dir, Settings: []Setting{{Key: k.Path, Value: "x", Origin: "--set"}}, Guard: &Guard{Roots: []string{dir}}, Lookup: variables(nil)})
 		if err == nil || !strings.Contains(err.Error(), "--set: "+k.Path+": found") || !strings.Contains(err.Error(), "keys with the mark untrusted") && k.Path != "extends" {
 			t.Errorf("%s can be set: %v", k.Path, err)
@@ -350,8 +318,8 @@ func TestProvidersOfUntrustedConfigs(t *testing.T) {
 
 func TestInside(t *testing.T) {
 	t.Parallel()
-	outside := filled(t, map[string]string{"f": "x"})
-	dir := filled(t, map[string]string{"a/f": "x", "out": "-> " + outside, "in": "-> a", "up": "-> ../x", "loop": "-> loop", "nothing": "-> none"})
+	outside := treetest.Write(t, map[string]string{"f": "x"})
+	dir := treetest.Write(t, map[string]string{"a/f": "x", "out": "-> " + outside, "in": "-> a", "up": "-> ../x", "loop": "-> loop", "nothing": "-> none"})
 	g := &Guard{Roots: []string{dir}}
 	for path, want := range map[string]bool{
 		dir: true, dir + "/a": true, dir + "/a/f": true, dir + "/new/deep": true, dir + "/in/f": true, dir + "/in/new": true,
@@ -377,7 +345,7 @@ func TestInside(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	outside := filled(t, map[string]string{"f": "x"})
+	outside := treetest.Write(t, map[string]string{"f": "x"})
 	all := func(string) bool { return true }
 	top := func(string) bool { return false }
 	for _, tt := range []struct {
@@ -394,7 +362,7 @@ func TestLinks(t *testing.T) {
 		{"the folder itself", map[string]string{"r": "-> " + outside}, all, false},
 		{"no folder", nil, all, true},
 	} {
-		dir := filled(t, tt.with)
+		dir := treetest.Write(t, tt.with)
 		if err := (&Guard{Roots: []string{dir}}).Links(filepath.Join(dir, "r"), tt.into); (err == nil) != tt.ok {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -403,8 +371,8 @@ func TestLinks(t *testing.T) {
 
 func TestFoldersOfAGuard(t *testing.T) {
 	t.Parallel()
-	outside := filled(t, map[string]string{"f": "secret"})
-	dir := filled(t, map[string]string{"s/SKILL.md": "x", "s/r/a.md": "-> ../../shared.md", "shared.md": "y", "s/r/b.md": "-> " + outside + "/f", "s/q": "-> " + outside})
+	outside := treetest.Write(t, map[string]string{"f": "secret"})
+	dir := treetest.Write(t, map[string]string{"s/SKILL.md": "x", "s/r/a.md": "-> ../../shared.md", "shared.md": "y", "s/r/b.md": "-> " + outside + "/f", "s/q": "-> " + outside})
 	files := (&Guard{Roots: []string{dir}}).Dir(t.Context(), filepath.Join(dir, "s"), 1<<20)
 	if err := fstest.TestFS((&Guard{Roots: []string{dir}}).Dir(t.Context(), filepath.Join(dir, "s", "none"), 1)); err == nil {
 		t.Error("a folder that is not there")

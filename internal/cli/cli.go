@@ -31,12 +31,7 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 	s.Out, s.Err = out, errs
 	defer func() { _ = errs.end() }() // there is nowhere left to report it
 	app := &app{Streams: s, version: version}
-	root := rootCommand(app)
-	root.SetArgs(args)
-	root.SetIn(s.In)
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, rootCommand(app), s, args)
 	perr := out.end()
 	if err == nil && perr != nil {
 		err = fmt.Errorf("print result: %w", perr)
@@ -88,6 +83,15 @@ type app struct {
 	guard  *config.Guard                    // bounds the configurations that commands load, but for profiles; nil: the caller is trusted
 	used   func(event.Progress)             // takes what an operation has used; nil: no one counts
 	hear   event.Sink                       // takes events instead of the view of progress; nil: the view does
+}
+
+// execute runs one command line of a tree.
+func execute(ctx context.Context, root *cobra.Command, s Streams, args []string) error {
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	return root.ExecuteContext(ctx)
 }
 
 func rootCommand(a *app) *cobra.Command {

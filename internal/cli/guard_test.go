@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -100,7 +99,7 @@ func TestUntrustedResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "runs", "r-1", "skills", "out")); err != nil {
-		t.Skip("no links here:", err)
+		t.Skip("this system lets its user make no links:", err)
 	}
 	if out, err := asUntrusted(t, dir, nil, train...); err == nil || !strings.Contains(err.Error(), "leads out of the folders") {
 		t.Errorf("%v\n%s", err, out)
@@ -110,9 +109,6 @@ func TestUntrustedResume(t *testing.T) {
 // What the issue showed: a config of four lines ran a program and handed a key to a server.
 func TestUntrustedCommands(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("the attacks are written for a shell")
-	}
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(server.Close)

@@ -42,7 +42,7 @@ All that a tool names lies in a folder of --root, or else in those that the agen
 config may say there only what costs nothing and reaches nothing; one that says more needs its
 hash in --trust. No tool can change what the flags allow.`,
 		Example: `  skillopt mcp
-  skillopt mcp --root ~/work/skills
+  skillopt mcp --root ~/skills
   claude mcp add skillopt -- skillopt mcp`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
@@ -160,12 +160,7 @@ func (s *mcpServer) carryOut(ctx context.Context, how sub, words ...string) ([]b
 		Streams: Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard, Dir: how.guard.Roots[0], Signals: how.signals, Clouds: s.app.Clouds, Width: lineWidth},
 		version: s.app.version, lookup: s.app.lookup, guard: how.guard, used: how.used, hear: how.hear,
 	}
-	root := rootCommand(a)
-	root.SetArgs(words)
-	root.SetIn(a.In)
-	root.SetOut(a.Out)
-	root.SetErr(a.Err)
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, rootCommand(a), a.Streams, words)
 	return bytes.TrimSpace(out.Bytes()), shownFailure(err)
 }
 

@@ -154,20 +154,13 @@ func (p *purse) left() (l config.Limits, err error) {
 	defer p.mu.Unlock()
 	for name, ceiling := range p.ceilings {
 		rest := *ceiling - p.trained[name]
-		if rest <= 0 || name == steer.USD && p.unknown {
+		switch {
+		case name == steer.USD && p.unknown:
+			return l, usagef("what an earlier training has cost is not known, so that usd=%g cannot be held: `--allow-train` in the settings of the server takes calls and tokens instead", *ceiling)
+		case rest <= 0:
 			return l, usagef("the trainings of this server have used up %s=%g, which `--allow-train` in its settings allows", name, *ceiling)
 		}
-		whole, span := int64(rest), config.Duration(steer.Duration(rest))
-		switch name {
-		case steer.Calls:
-			l.Calls = &whole
-		case steer.Tokens:
-			l.Tokens = &whole
-		case steer.USD:
-			l.USD = &rest
-		case steer.Time:
-			l.Time = &span
-		}
+		steer.Set(&l, name, &rest)
 	}
 	return l, nil
 }

@@ -46,7 +46,7 @@ func TestMCPSleepNeedsConsent(t *testing.T) {
 	for _, tt := range []struct{ client, host, want string }{
 		{"claude-code", "", "has not agreed that it goes to api.anthropic.com"},
 		{"claude-code", "api.openai.com", "has not agreed that it goes to api.anthropic.com"},
-		{"nobody", "api.openai.com", `who the vendor of "nobody" is`},
+		{"emacs", "api.openai.com", `who the vendor of "emacs" is`},
 		{"codex-mcp-client", "api.openai.com", "Rule one"},
 	} {
 		if tt.host != "" {

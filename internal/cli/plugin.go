@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -111,7 +110,7 @@ func (o *pluginOptions) run(cmd *cobra.Command, a *app, args, flags []string, pl
 		d.show(a)
 	}
 	if !o.dryRun && !p.Empty() {
-		if err := o.ask(a); err != nil {
+		if err := a.sure(o.yes, "writes what is shown", "write this? [y/N] ", "nothing is written"); err != nil {
 			return err
 		}
 		if err := p.Apply(); err != nil {
@@ -159,22 +158,6 @@ func pluginNotes(h plugin.Host) []string {
 		notes = append(notes, h.Name+" looks for the program skillopt in the PATH, which has none")
 	}
 	return notes
-}
-
-// ask has the user agree on a terminal.
-func (o *pluginOptions) ask(a *app) error {
-	switch {
-	case o.yes:
-		return nil
-	case !a.Terminal:
-		return usagef("there is no terminal to ask on: --yes writes what is shown, --dry-run shows it")
-	}
-	fmt.Fprint(a.printer(a.Err), "write this? [y/N] ")
-	line, _ := bufio.NewReader(a.In).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		return usagef("nothing is written")
-	}
-	return nil
 }
 
 // show prints the plan, with the text of what goes into settings of the host.

@@ -423,7 +423,7 @@ func (o *sleepAdoptOptions) discardStaged(ctx context.Context, a *app, at sleepF
 		if _, err := night.Open(setup.dir, r.Project, r.ID); errors.Is(err, fs.ErrNotExist) {
 			return nothingStaged(setup, r)
 		}
-		if err := a.sure(o.yes, fmt.Sprintf("delete what night %s of %s has staged? [y/N] ", r.ID, oneLine(r.Project)), "nothing was deleted"); err != nil {
+		if err := a.sure(o.yes, "deletes for good", fmt.Sprintf("delete what night %s of %s has staged? [y/N] ", r.ID, oneLine(r.Project)), "nothing was deleted"); err != nil {
 			return err
 		}
 		if err := night.Discard(setup.dir, r.Project, r.ID); err != nil {

@@ -75,7 +75,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, at sleepFlags, nam
 	if err != nil {
 		return err
 	}
-	if err := a.sure(o.yes, fmt.Sprintf("forget %s (%s)? [y/N] ", oneLine(s.name), wording.Plural(s.sessions, "session", "sessions")), "nothing was forgotten"); err != nil {
+	if err := a.sure(o.yes, "deletes for good", fmt.Sprintf("forget %s (%s)? [y/N] ", oneLine(s.name), wording.Plural(s.sessions, "session", "sessions")), "nothing was forgotten"); err != nil {
 		return err
 	}
 	b, err := bank.Open(ctx, setup.dir)
@@ -101,13 +101,13 @@ func (s sleepSetup) rooms(b *bank.Bank) []bank.Room {
 	return []bank.Room{timersRoom{s}, adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, bank.Own{B: b}}
 }
 
-// sure asks before something is deleted for good; without a terminal no one can be asked.
-func (a *app) sure(yes bool, question, declined string) error {
+// sure asks before something that cannot be taken back, or is not ours, is done; without a terminal no one can be asked.
+func (a *app) sure(yes bool, what, question, declined string) error {
 	switch {
 	case yes:
 		return nil
 	case !a.Terminal:
-		return usagef("this deletes for good, and there is no terminal to ask on: give --yes")
+		return usagef("this %s, and there is no terminal to ask on: give --yes", what)
 	}
 	return a.agree(question, declined)
 }
@@ -211,7 +211,7 @@ func (o *sleepForgetOptions) everything(ctx context.Context, a *app, at sleepFla
 	if err != nil {
 		return err
 	}
-	if err := a.sure(o.yes, "delete all that is kept in "+oneLine(setup.dir)+"? [y/N] ", "nothing was deleted"); err != nil {
+	if err := a.sure(o.yes, "deletes for good", "delete all that is kept in "+oneLine(setup.dir)+"? [y/N] ", "nothing was deleted"); err != nil {
 		return err
 	}
 	rooms := setup.rooms(nil)

@@ -1,11 +1,13 @@
 package disk
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 )
 
@@ -23,6 +25,22 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("write %s: flush directory: %w", path, err)
+	}
+	return nil
+}
+
+// WriteIn is WriteFile below root, through no link that leads out of it, and without a flush of the directory.
+func WriteIn(root *os.Root, name string, data []byte, perm fs.FileMode) error {
+	temp := path.Join(path.Dir(name), "."+path.Base(name)+".tmp-"+rand.Text()[:8])
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err = fill(f, whole(data), perm, (*os.File).Sync); err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, errors.Join(err, root.Remove(temp)))
 	}
 	return nil
 }

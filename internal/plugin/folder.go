@@ -128,7 +128,11 @@ func (p *Plan) Apply() (err error) {
 		case Delete:
 			err = root.Remove(c.name)
 		default:
-			err = replace(root, c.name, c.data)
+			mode := fs.FileMode(0o644)
+			if info, err := root.Lstat(c.name); err == nil {
+				mode = info.Mode().Perm()
+			}
+			err = disk.WriteIn(root, c.name, c.data, mode)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", c.Action, c.Path, err)
@@ -138,28 +142,6 @@ func (p *Plan) Apply() (err error) {
 		if info, err := root.Lstat(filepath.FromSlash(dir)); err == nil && info.IsDir() {
 			_ = root.Remove(filepath.FromSlash(dir)) // it stays where others are in it
 		}
-	}
-	return nil
-}
-
-// replace writes a file next to its place and moves it there, with the permissions of what was there.
-func replace(root *os.Root, name string, data []byte) error {
-	mode := fs.FileMode(0o644)
-	if info, err := root.Lstat(name); err == nil {
-		mode = info.Mode().Perm()
-	}
-	next := name + ".skillopt-new"
-	_ = root.Remove(next) // of an installation that was cut off
-	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = root.Rename(next, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(next))
 	}
 	return nil
 }

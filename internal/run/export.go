@@ -2,10 +2,8 @@ package run
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -90,7 +88,7 @@ func writeInto(dir string, s skill.Skill) error {
 			return err
 		}
 		content, _ := s.File(name)
-		if err := replace(root, local, content, mode); err != nil {
+		if err := disk.WriteIn(root, name, []byte(content), mode); err != nil {
 			return err
 		}
 	}
@@ -136,23 +134,4 @@ func newReplaced(runDir string) (string, error) {
 			return dir, err
 		}
 	}
-}
-
-// replace writes a file whole or not at all, next to its place first.
-func replace(root *os.Root, name, content string, mode os.FileMode) (err error) {
-	temp := name + "." + rand.Text()[:8]
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, root.Remove(temp))
-		}
-	}()
-	_, err = io.WriteString(f, content)
-	if err := errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
-		return err
-	}
-	return root.Rename(temp, name)
 }

@@ -56,7 +56,7 @@ type Session struct {
 	log        *eventlog.Writer // of events; nil: there is none
 	logging    *logging         // into it; nil as it is
 	waits      *waits           // what is being waited for; nil: no one asks
-	landed     func()           // tells the last of it; nil: nothing is told
+	landed     func()           // reports the last of it; nil: nothing is reported
 	hide       *redact.Exact
 	began      time.Time
 	noticed    noticed

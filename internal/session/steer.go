@@ -65,7 +65,7 @@ func takeUp(s *Session) error {
 			note, holds = fmt.Sprintf("the ceiling %s that was set from outside cannot be read: %v", limitKey(name), err), false
 		}
 		if holds {
-			setLimit(&st.limits, name, v)
+			steer.Set(&st.limits, name, v)
 		} else {
 			delete(held, limitKey(name))
 		}
@@ -135,29 +135,6 @@ func stillHolds(s *Session, name string, h run.Held) (note string, holds bool) {
 		return fmt.Sprintf("%s is %s: the configuration has changed since %s was set from outside on %s, and holds", key, steer.Words(now), steer.Words(h.Value), when), false
 	}
 	return fmt.Sprintf("%s is %s, set from outside on %s; the configuration says %s, and --set %s=%s brings that back", key, steer.Words(h.Value), when, steer.Words(now), key, now), true
-}
-
-// setLimit sets a ceiling; nil is none.
-func setLimit(l *config.Limits, name string, v *float64) {
-	var count *int64
-	if v != nil {
-		n := int64(*v)
-		count = &n
-	}
-	switch name {
-	case steer.USD:
-		l.USD = v
-	case steer.Tokens:
-		l.Tokens = count
-	case steer.Calls:
-		l.Calls = count
-	case steer.Time:
-		l.Time = nil
-		if v != nil {
-			d := config.Duration(steer.Duration(*v))
-			l.Time = &d
-		}
-	}
 }
 
 // limitsOf are the ceilings that can be changed from outside, by name.
@@ -272,7 +249,7 @@ func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (st
 	}
 	to := *next
 	for name, v := range changed {
-		setLimit(&to, name, v)
+		steer.Set(&to, name, v)
 	}
 	to = s.Loaded.Guard.Cap(to) // who can write a request may be an untrusted caller
 	if err := caller.Holds(s.Caller, Ceilings(to)); err != nil {

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -29,39 +27,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
+	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
 	"github.com/seed-f4525e22/skillopt/internal/textgame"
 	"github.com/seed-f4525e22/skillopt/task"
 )
-
-// project writes a folder whose path has no links. A text that begins with "-> " is a link.
-func project(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if target, link := strings.CutPrefix(text, "-> "); link {
-			if err := os.Symlink(target, path); err != nil {
-				t.Skip("no links here:", err)
-			}
-			continue
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
 
 // loadUntrusted loads what the config.yaml of a folder names, for an untrusted caller.
 func loadUntrusted(t *testing.T, dir string, trusted ...string) (*Inputs, error) {
@@ -99,7 +68,7 @@ func lines(t *testing.T, extra ...map[string]any) string {
 
 func TestUntrustedTasks(t *testing.T) {
 	t.Parallel()
-	outside := project(t, map[string]string{"t.jsonl": lines(t), "p.png": pixel, "secret/k": "secret", "secret/items.json": "[]", "secret/tasks.json": "[]"})
+	outside := treetest.Write(t, map[string]string{"t.jsonl": lines(t), "p.png": pixel, "secret/k": "secret", "secret/items.json": "[]", "secret/tasks.json": "[]"})
 	type tree = map[string]string
 	row := func(key string, v any) string { return lines(t, nil, map[string]any{key: v}) }
 	command := []any{map[string]any{"type": "command", "run": []string{"sh", "-c", "touch /tmp/ran"}}}
@@ -112,7 +81,7 @@ func TestUntrustedTasks(t *testing.T) {
 	}{
 		{"plain", tree{"tasks.jsonl": lines(t)}, nil},
 		{"an address in texts", tree{"tasks.jsonl": lines(t, map[string]any{"prompt": "open file:///etc/passwd and http://evil.example", "gold": "http://x/y.png", "hidden": "file://a", "url": "http://x", "urls": []string{"http://x"}, "workspace": "https://a.slack.example", "files": "http://x"})}, nil},
-		{"a command check", tree{"tasks.jsonl": row("checks", command)}, []string{`tasks.jsonl:2: task "1": the field checks runs a program (checks[0])`, "--trust " + hashOf(row("checks", command))}},
+		{"a command check", tree{"tasks.jsonl": row("checks", command)}, []string{`tasks.jsonl:2: task "1": the field checks runs a program (checks[0])`, "--trust " + treetest.SHA256(row("checks", command))}},
 		{"a command check as text", tree{"tasks.jsonl": row("checks", "command")}, []string{"tasks.jsonl:2"}},
 		{"a command check in groups", tree{"tasks.jsonl": row("checks", []any{map[string]any{"all": []any{map[string]any{"any": command}}}})}, []string{"checks[0].all[0].any[0]"}},
 		{"a picture by address", tree{"tasks.jsonl": row("images", []string{"http://evil.example/p.png"})}, []string{"tasks.jsonl:2", "the field images has an address"}},
@@ -148,10 +117,10 @@ func TestUntrustedTasks(t *testing.T) {
 			t.Parallel()
 			files := tree{"config.yaml": plainConfig, "SKILL.md": "# S\n"}
 			maps.Copy(files, tt.files)
-			dir := project(t, files)
+			dir := treetest.Write(t, files)
 			loaded := func(trusted ...string) error {
 				none := func(string) (string, bool) { return "", false }
-				l, err := config.Load(config.Options{Path: dir, Dir: dir, Lookup: none, Guard: &config.Guard{Roots: []string{dir}, Trusted: append(trusted, hashOf(files["config.yaml"]))}})
+				l, err := config.Load(config.Options{Path: dir, Dir: dir, Lookup: none, Guard: &config.Guard{Roots: []string{dir}, Trusted: append(trusted, treetest.SHA256(files["config.yaml"]))}})
 				if err != nil {
 					return err
 				}
@@ -184,25 +153,25 @@ func TestTrustedTasks(t *testing.T) {
 	t.Parallel()
 	text := lines(t, map[string]any{"workspace": "../ws"})
 	conf := "skill: SKILL.md\ntasks: tasks.jsonl\nagent: {name: custom, custom: {argv: [sh]}}\n"
-	dir := project(t, map[string]string{"config.yaml": conf, "SKILL.md": "# S\n", "tasks.jsonl": "\ufeff" + text})
-	_, err := loadUntrusted(t, dir, hashOf(conf))
+	dir := treetest.Write(t, map[string]string{"config.yaml": conf, "SKILL.md": "# S\n", "tasks.jsonl": "\ufeff" + text})
+	_, err := loadUntrusted(t, dir, treetest.SHA256(conf))
 	var own *task.Error
-	if !errors.As(err, &own) || !strings.Contains(err.Error(), hashOf("\ufeff"+text)) {
+	if !errors.As(err, &own) || !strings.Contains(err.Error(), treetest.SHA256("\ufeff"+text)) {
 		t.Fatalf("want the hash of the file: %v", err)
 	}
-	if _, err := loadUntrusted(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err != nil {
+	if _, err := loadUntrusted(t, dir, treetest.SHA256(conf), treetest.SHA256("\ufeff"+text)); err != nil {
 		t.Errorf("a trusted file is refused: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "tasks.jsonl"), []byte("\ufeff"+text+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadUntrusted(t, dir, hashOf(conf), hashOf("\ufeff"+text)); err == nil {
+	if _, err := loadUntrusted(t, dir, treetest.SHA256(conf), treetest.SHA256("\ufeff"+text)); err == nil {
 		t.Error("another file is trusted by the hash of the first")
 	}
 	conf = strings.Replace(conf, ".jsonl", ".yaml", 1)
 	text = "- {prompt: q, gold: a, workspace: ../ws}\n"
-	dir = project(t, map[string]string{"p/config.yaml": conf, "p/SKILL.md": "# S\n", "p/tasks.yaml": text})
-	if _, err := loadUntrusted(t, filepath.Join(dir, "p"), hashOf(conf), hashOf(text)); err != nil && strings.Contains(err.Error(), "not trusted") {
+	dir = treetest.Write(t, map[string]string{"p/config.yaml": conf, "p/SKILL.md": "# S\n", "p/tasks.yaml": text})
+	if _, err := loadUntrusted(t, filepath.Join(dir, "p"), treetest.SHA256(conf), treetest.SHA256(text)); err != nil && strings.Contains(err.Error(), "not trusted") {
 		t.Errorf("a trusted file that is read whole is refused: %v", err)
 	}
 }
@@ -215,7 +184,7 @@ func TestUntrustedFolderOfManyFiles(t *testing.T) {
 		files["s/node_modules/"+strconv.Itoa(i)] = "x"
 	}
 	files["s/node_modules/out"] = "-> /etc/passwd"
-	if _, err := loadUntrusted(t, project(t, files)); err != nil {
+	if _, err := loadUntrusted(t, treetest.Write(t, files)); err != nil {
 		t.Error(err)
 	}
 }
@@ -293,7 +262,7 @@ func unquoted(e ast.Expr) string {
 // Directories of runs that lead out of the folders of the caller are not read.
 func TestUntrustedRunDirectories(t *testing.T) {
 	t.Parallel()
-	outside := project(t, map[string]string{"manifest.json": "{}", "memory.json": "{}"})
+	outside := treetest.Write(t, map[string]string{"manifest.json": "{}", "memory.json": "{}"})
 	type tree = map[string]string
 	tests := []struct {
 		name  string
@@ -322,7 +291,7 @@ func TestUntrustedRunDirectories(t *testing.T) {
 			t.Parallel()
 			files := tree{"config.yaml": plainConfig, "SKILL.md": "# S\n", "tasks.jsonl": lines(t)}
 			maps.Copy(files, tt.files)
-			dir := project(t, files)
+			dir := treetest.Write(t, files)
 			l, err := config.Load(config.Options{Path: dir, Dir: dir, Guard: &config.Guard{Roots: []string{dir}}})
 			if err == nil {
 				o := tt.o(dir)
@@ -343,7 +312,7 @@ func TestUntrustedRunDirectories(t *testing.T) {
 // A forged manifest says that other ceilings hold; none is above that of the host.
 func TestHeldCeilingsOfAForgedRun(t *testing.T) {
 	t.Parallel()
-	dir := project(t, map[string]string{"config.yaml": plainConfig, "SKILL.md": "# S\n", "tasks.jsonl": lines(t)})
+	dir := treetest.Write(t, map[string]string{"config.yaml": plainConfig, "SKILL.md": "# S\n", "tasks.jsonl": lines(t)})
 	calls := int64(10)
 	l, err := config.Load(config.Options{Path: dir, Dir: dir, Guard: &config.Guard{Roots: []string{dir}, Limits: config.Limits{Calls: &calls}}})
 	if err != nil {

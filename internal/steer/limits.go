@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
@@ -217,4 +218,27 @@ func Read(name string, text json.RawMessage) (*float64, error) {
 		return nil, wrong(name, string(text))
 	}
 	return &v, nil
+}
+
+// Set sets a ceiling; nil is none.
+func Set(l *config.Limits, name string, v *float64) {
+	var count *int64
+	if v != nil {
+		n := int64(*v)
+		count = &n
+	}
+	switch name {
+	case USD:
+		l.USD = v
+	case Tokens:
+		l.Tokens = count
+	case Calls:
+		l.Calls = count
+	case Time:
+		l.Time = nil
+		if v != nil {
+			d := config.Duration(Duration(*v))
+			l.Time = &d
+		}
+	}
 }

@@ -13,6 +13,8 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
+
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
 // Folder is the folder of a run directory in which requests are put.
@@ -137,19 +139,7 @@ func put(dir string, r Request) (err error) {
 	if err != nil {
 		return fmt.Errorf("encode a request: %w", err)
 	}
-	temp := path.Join(Folder, "."+r.ID+".tmp")
-	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(temp, path.Join(Folder, r.file()))
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(temp))
-	}
-	return nil
+	return disk.WriteIn(root, path.Join(Folder, r.file()), append(data, '\n'), 0o644)
 }
 
 // errNoFolder says that control is something else.

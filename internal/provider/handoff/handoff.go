@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -70,7 +71,6 @@ type Client struct {
 	open    map[string]Entry
 	used    map[string]string // digests of answers that were taken, by question
 	changed int               // counts changes of open
-	temp    int               // numbers temporary files
 
 	publishing sync.Mutex
 	published  int // changes that the index has
@@ -226,23 +226,5 @@ func (c *Client) publish() error {
 
 // write replaces a file as a whole.
 func (c *Client) write(name string, data []byte) error {
-	c.mu.Lock()
-	c.temp++
-	temp := fmt.Sprintf("%s/.%s.%d-%d", path.Dir(name), path.Base(name), os.Getpid(), c.temp)
-	c.mu.Unlock()
-	err := c.root.WriteFile(temp, data, 0o644)
-	if err == nil {
-		err = c.root.Rename(temp, name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", name, err), ignoreMissing(c.root.Remove(temp)))
-	}
-	return nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
+	return disk.WriteIn(c.root, name, data, 0o644)
 }

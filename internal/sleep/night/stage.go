@@ -286,22 +286,7 @@ func writeFile(dir, name string, data []byte) error {
 		return fmt.Errorf("open %s: %w", dir, err)
 	}
 	defer func() { _ = root.Close() }() // what was written is synced
-	temp := name + ".new"
-	if err := absentIsFine(root.Remove(temp)); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = root.Rename(temp, name)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return disk.WriteIn(root, name, data, 0o600)
 }
 
 // readFile reads a file of a night or of a run of it. No one is waited for: it lies on the disk.
