@@ -110,9 +110,13 @@ func newTransport(in io.Reader, out io.Writer) sdk.Transport {
 	return &sdk.IOTransport{Reader: &lines{in: bufio.NewReaderSize(in, 1<<16), out: a}, Writer: a}
 }
 
+// codeClosing is the code by which the library says that its client has gone while a call was at work.
+const codeClosing = -32004
+
 // ignoreEnd drops the error of a connection that its client has ended.
 func ignoreEnd(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, sdk.ErrConnectionClosed) {
+	var known *jsonrpc.Error
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, sdk.ErrConnectionClosed) || errors.As(err, &known) && known.Code == codeClosing {
 		return nil
 	}
 	return err
