@@ -56,7 +56,7 @@ func (g *Guard) Inside(path string) error {
 		}
 	}
 	found := fmt.Sprintf("%q, which leads out of the folders that this caller may use, or to a file of keys", path)
-	return &Error{Problems: []Problem{{Found: found, Want: "a path in " + strings.Join(g.Roots, ", ")}}}
+	return &Error{Problems: []Problem{{Found: found, Want: "a path in " + strings.Join(g.Roots, ", "), Hint: "take the link or the path out, or add the folder to those in the settings of the server (docs/trust.md)"}}}
 }
 
 // realPath returns a path without links. What is not there yet is where its parent is. It fails for

@@ -126,7 +126,7 @@ func insideRoots(g *config.Guard, name string) (string, error) {
 	}
 	path = filepath.Clean(path)
 	if err := g.Inside(path); err != nil {
-		return "", usagef("%v; `--root` in the settings of the server allows more", err)
+		return "", err
 	}
 	return path, nil
 }

@@ -31,7 +31,7 @@ func (s *mcpServer) documents() mcp.Documents {
 	return mcp.Documents{
 		List: s.listSkills, Read: s.readDocument,
 		Templates: []mcp.Template{
-			{URI: skillAddress + "{+path}", Name: "skill", Description: "a skill: the path of its SKILL.md below a folder of this server", Type: markdown},
+			{URI: skillAddress + "{+path}", Name: "skill", Description: "a skill: the path of its SKILL.md below a folder of this server; the list has the first 100 that are found", Type: markdown},
 			{URI: runAddress + "{name}/report", Name: "report", Description: "the report of a run in the folder runs, such as skillopt://run/my-skill-1/report", Type: markdown},
 			{URI: runAddress + "{name}/diff", Name: "diff", Description: "how a run changed its skill, from the seed to the best", Type: "text/x-diff"},
 		},
