@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/mcp"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -131,37 +127,10 @@ func insideRoots(g *config.Guard, name string) (string, error) {
 	return path, nil
 }
 
-// maxOutput is how much a command may print for a tool, in bytes.
-const maxOutput = 64 << 20
-
-// output is what a command prints.
-type output struct{ bytes.Buffer }
-
-func (o *output) Write(p []byte) (int, error) {
-	if o.Len()+len(p) > maxOutput {
-		return 0, fmt.Errorf("the answer has more than %d bytes", maxOutput)
-	}
-	return o.Buffer.Write(p)
-}
-
-// sub is how a command runs for a tool.
-type sub struct {
-	guard   *config.Guard
-	signals <-chan os.Signal
-	used    func(event.Progress)
-	hear    event.Sink
-}
-
-// carryOut runs a command line in this process, and returns its document. No one is asked anything, and what it
-// says apart from that is dropped: the error has what matters.
+// carryOut runs a command line for a tool. Its error is one that a model may read.
 func (s *mcpServer) carryOut(ctx context.Context, how sub, words ...string) ([]byte, error) {
-	var out output
-	a := &app{
-		Streams: Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard, Dir: how.guard.Roots[0], Signals: how.signals, Clouds: s.app.Clouds, Width: lineWidth},
-		version: s.app.version, lookup: s.app.lookup, guard: how.guard, used: how.used, hear: how.hear,
-	}
-	err := execute(ctx, rootCommand(a), a.Streams, words)
-	return bytes.TrimSpace(out.Bytes()), shownFailure(err)
+	doc, err := s.app.carryOut(ctx, how, words...)
+	return doc, shownFailure(err)
 }
 
 // shownFailure is an error as a model is shown it: as the command prints it, without what is quoted of tasks.

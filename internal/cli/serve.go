@@ -3,11 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -26,6 +28,8 @@ import (
 type serveOptions struct {
 	addr               string
 	hosts              []string
+	trust, models      []string // configs that may say anything, PROVIDER/MODEL that pages may name
+	adopt              bool
 	cert, key          string // of TLS
 	readOnly, insecure bool
 }
@@ -52,9 +56,13 @@ this machine can reach it. From another one, forward the port:
 then open the link on your side. Another address than one of this machine's loopback
 interface needs --tls-cert and --tls-key, or --insecure.
 
-It asks no model and starts nothing. Runs continue when it ends (Ctrl-C).`,
+Runs are begun from configs in the working directory and the folders in it, or in DIR if there are
+some, each as a process of its own: it continues when the server ends (Ctrl-C). What a page writes
+into a config may cost money and reach nothing but the models that configs named when the server
+began, or --model. A config that says more is started as it is if --trust names it.`,
 		Example: `  skillopt serve
   skillopt serve runs experiments/runs
+  skillopt serve . --model openai/gpt-5-mini            begin runs from a page
   skillopt serve ~/Downloads/their-run --read-only      a run that somebody sent
   skillopt serve ~/.local/state/skillopt/sleep          nights, and their runs
   skillopt serve --addr 127.0.0.1:0                     any port that is free
@@ -66,17 +74,20 @@ It asks no model and starts nothing. Runs continue when it ends (Ctrl-C).`,
 	c.Flags().BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS: everyone on the way can read and change what is sent")
 	c.Flags().StringVar(&o.cert, "tls-cert", "", "a file with the certificate (PEM)")
 	c.Flags().StringVar(&o.key, "tls-key", "", "a file with its key (PEM)")
+	c.Flags().StringArrayVar(&o.trust, "trust", nil, "a config that pages may start though it says more than they may, as it is now (repeatable)")
+	c.Flags().StringArrayVar(&o.models, "model", nil, "PROVIDER/MODEL that pages may name, in addition to those of configs that are there (repeatable)")
+	c.Flags().BoolVar(&o.adopt, "allow-adopt", false, "pages may write best skills and proposals into the documents that agents read")
 	c.Flags().StringArrayVar(&o.hosts, "host", nil, "a further name by which browsers reach it (repeatable)")
 	return c
 }
 
 // run serves until it is interrupted.
 func (o *serveOptions) run(ctx context.Context, a *app, args []string) error {
-	folders, err := servedFolders(a, args)
+	folders, configs, err := servedFolders(a, args)
 	if err != nil {
 		return err
 	}
-	at, err := o.listen(ctx, a, folders)
+	at, err := o.listen(ctx, a, folders, configs)
 	if err != nil {
 		return err
 	}
@@ -103,24 +114,42 @@ func (o *serveOptions) run(ctx context.Context, a *app, args []string) error {
 // servedMemory is how much memory the program uses before it collects garbage more often than else.
 const servedMemory = 112 << 20
 
-// servedFolders are the folders that arguments name.
-func servedFolders(a *app, args []string) ([]string, error) {
+// servedFolders returns the folders with runs or nights that arguments name, and the folder whose configs can be
+// started: the working directory, or the first argument that holds configs. "": there is none.
+func servedFolders(a *app, args []string) (folders []string, configs string, err error) {
 	if len(args) == 0 {
-		return []string{a.absolute("runs")}, nil
+		return []string{a.absolute("runs")}, a.absolute("."), nil
 	}
-	var out []string
 	for _, arg := range args {
 		dir := a.absolute(arg)
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil:
-			return nil, usagef("%s: %v; name a folder with runs or nights, or a run directory", arg, reasonOf(err))
+			return nil, "", usagef("%s: %v; name a folder with runs or nights, or a run directory", arg, reasonOf(err))
 		case !info.IsDir():
-			return nil, usagef("%s is no folder; name a folder with runs or nights, or a run directory", arg)
+			return nil, "", usagef("%s is no folder; name a folder with runs or nights, or a run directory", arg)
 		}
-		out = append(out, dir)
+		if configs == "" && holdsConfigs(dir) {
+			configs, dir = dir, filepath.Join(dir, "runs")
+		}
+		folders = append(folders, dir)
 	}
-	return out, nil
+	return folders, configs, nil
+}
+
+// holdsConfigs reports whether runs are begun in a folder: it is empty, or there is a config in it or one of its folders.
+func holdsConfigs(dir string) bool {
+	if f := record.FolderOf(dir); f.Run != "" || f.Night != "" || f.Sleep {
+		return false
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		return err == nil && filepath.Base(dir) != "runs" // in which runs are awaited
+	}
+	own, _ := filepath.Glob(filepath.Join(dir, "config.yaml"))
+	below, _ := filepath.Glob(filepath.Join(dir, "*", "config.yaml"))
+	runs, _ := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
+	return len(own)+len(below) > 0 && len(runs) == 0
 }
 
 // serving is a server that listens.
@@ -137,7 +166,7 @@ type serving struct {
 func (s *serving) link() string { return s.origin + "/#token=" + s.token }
 
 // listen prepares a server and opens its port.
-func (o *serveOptions) listen(ctx context.Context, a *app, folders []string) (_ *serving, err error) {
+func (o *serveOptions) listen(ctx context.Context, a *app, folders []string, configs string) (_ *serving, err error) {
 	certificate, err := o.certificate(a)
 	if err != nil {
 		return nil, err
@@ -175,11 +204,52 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string) (_ 
 		out.origin = "https://" + net.JoinHostPort(host, port)
 		out.listener = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12})
 	}
+	program, err := o.program(a, configs)
+	if err != nil {
+		return nil, err
+	}
 	out.server, err = server.New(server.Options{
 		Folders: folders, ReadOnly: o.readOnly, Build: build(a), Addr: net.JoinHostPort(host, port), Hosts: hosts, Secure: certificate != nil,
-		Token: out.token, Key: sessionKey(a), Now: time.Now,
+		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
 	})
 	return out, err
+}
+
+// servedProgram carries out commands for pages.
+type servedProgram struct {
+	app   *app
+	guard config.Guard
+}
+
+// program returns what carries out commands for pages. Configs are trusted as they are now.
+func (o *serveOptions) program(a *app, configs string) (*servedProgram, error) {
+	p := &servedProgram{app: a}
+	for _, name := range o.trust {
+		path := a.absolute(name)
+		if isFolder(path) {
+			path = filepath.Join(path, "config.yaml")
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usagef("--trust %s: %v; name a config, or its folder", name, reasonOf(err))
+		}
+		p.guard.Trusted = append(p.guard.Trusted, fmt.Sprintf("%x", sha256.Sum256(text)))
+	}
+	if configs != "" {
+		real, err := filepath.EvalSymlinks(configs)
+		if err != nil {
+			return nil, fmt.Errorf("find the folder with configs: %w", err)
+		}
+		p.guard.Roots = []string{real}
+	}
+	return p, nil
+}
+
+// Do implements server.Program.
+func (p *servedProgram) Do(ctx context.Context, words ...string) ([]byte, error) {
+	signals, end := softStop(ctx)
+	defer end()
+	return p.app.carryOut(context.WithoutCancel(ctx), sub{guard: &p.guard, signals: signals}, append(words, "--json")...)
 }
 
 // certificate is that of TLS, nil for none.

@@ -21,9 +21,9 @@ func (o *trainOptions) uiFolder(a *app, l *config.Loaded) string {
 // serveBeside serves a folder of runs until the function that it returns is called. It is
 // no reason to fail: where it cannot be served, that is said, and training continues.
 func (a *app) serveBeside(ctx context.Context, folder string) (end func()) {
-	at, err := (&serveOptions{addr: serveAddr}).listen(ctx, a, []string{folder})
+	at, err := (&serveOptions{addr: serveAddr}).listen(ctx, a, []string{folder}, "")
 	if err != nil { // the port is that of another server, perhaps
-		at, err = (&serveOptions{addr: "127.0.0.1:0"}).listen(ctx, a, []string{folder})
+		at, err = (&serveOptions{addr: "127.0.0.1:0"}).listen(ctx, a, []string{folder}, "")
 	}
 	if err != nil {
 		fmt.Fprintln(a.Err, "warning: --ui: "+printable(err.Error())+"; the run continues without a page")

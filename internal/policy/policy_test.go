@@ -42,7 +42,7 @@ var tiers = [][]string{
 	},
 	{"config", "sdk/skillenv", "internal/draft", "internal/fetch", "internal/plugin", "internal/worlds", "internal/sleep/taskfile"},
 	{"internal/benchmark", "internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
-	{"internal/train", "internal/prune", "internal/record", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer"},
+	{"internal/train", "internal/prune", "internal/record", "internal/importer", "internal/importer/evals", "internal/answers", "internal/steer", "internal/queue"},
 	{"cloud", "internal/wiring", "internal/report", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
 	{"internal/server", "internal/mcp"},

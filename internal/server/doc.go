@@ -4,7 +4,8 @@
 //
 // Everything that it says of a run or a night comes from internal/record and internal/ask. It looks them
 // up in the listing of the folders it was given, and reads nothing outside of them. It reads no
-// credentials, starts no process and knows nothing of models or of how training works.
+// credentials and knows nothing of models or of how training works: what is started from a page is a
+// command of the program, which Options.Program carries out within the bounds of the user who serves.
 package server
 
 import (
@@ -36,6 +37,20 @@ type Options struct {
 	Token    string   // of this start
 	Key      []byte   // that signs sessions
 	Now      func() time.Time
+
+	Configs string   // the folder whose configs can be started: its own, and those of the folders in it; "": none can
+	Program Program  // carries out commands for pages; nil: nothing can be started
+	Trusted []string // SHA-256, in hex, of configs that may say anything
+	Models  []string // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
+	Adopt   bool     // pages may write into the documents that agents read
+}
+
+// Program carries out commands of this program as its user would type them in the folder with configs. What they
+// may read, write, ask and open is bounded by config.Guard.
+type Program interface {
+	// Do carries out a command line, such as tasks lint NAME, and returns its document, that of --json. When the
+	// context ends, the command is stopped softly.
+	Do(ctx context.Context, words ...string) ([]byte, error)
 }
 
 // Server answers requests. It may be used concurrently.
@@ -44,6 +59,7 @@ type Server struct {
 	readOnly bool
 	build    result.Build
 	now      func() time.Time
+	options  Options
 
 	door    *door.Door
 	hub     *stream.Hub
@@ -74,7 +90,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("address %q: %w", o.Addr, err)
 	}
 	s := &Server{
-		folders: foldersOf(o.Folders), readOnly: o.ReadOnly, build: o.Build, now: o.Now, door: d,
+		folders: foldersOf(o.Folders), readOnly: o.ReadOnly, build: o.Build, now: o.Now, options: o, door: d,
 		work: make(chan struct{}, min(mostWork, 2*runtime.GOMAXPROCS(0))), heavy: make(chan struct{}, 1), streams: make(chan struct{}, mostStreams),
 	}
 	if s.page, err = embedded(); err != nil {
