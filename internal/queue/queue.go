@@ -1,7 +1,7 @@
 // Package queue keeps commands that wait for each other as files of a folder. Who adds one may end before it is
 // begun, and who begins one may end before it has: nothing is lost, and nothing is begun twice.
 //
-// It knows no command, and starts no process: Begin takes what does.
+// It knows nothing of commands and runs, and starts no process itself.
 package queue
 
 import "time"
