@@ -1,58 +1,15 @@
 package config
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-)
 
-// repoConfigs are the configs of the repository, by their places: files, and those in scripts of tests.
-func repoConfigs(t *testing.T) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	add := func(name string, text []byte) {
-		if w, err := ReadWritten(text); err == nil && len(w.Values) > 0 && isConfig(w) && !strings.Contains(string(text), ".nan") {
-			out[name] = string(text)
-		}
-	}
-	root := filepath.Join("..")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
-			return fs.SkipDir
-		}
-		ext := filepath.Ext(path)
-		if ext != ".yaml" && ext != ".txtar" {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if ext == ".yaml" {
-			add(path, text)
-			return nil
-		}
-		for _, f := range txtar.Parse(text).Files {
-			if strings.HasSuffix(f.Name, ".yaml") {
-				add(path+"/"+f.Name, f.Data)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
+)
 
 // isConfig reports whether a file has keys of a config and no others.
 func isConfig(w Written) bool {
@@ -71,15 +28,13 @@ func isConfig(w Written) bool {
 // Each config of the repository can be read, each of its keys can be set, and what is not set stays as it is written.
 func TestEditKeepsConfigs(t *testing.T) {
 	t.Parallel()
-	all := repoConfigs(t)
-	if len(all) < 50 {
-		t.Errorf("%d configs", len(all))
-	}
-	for name, text := range all {
+	read := 0
+	for name, text := range treetest.Configs(t, "..") {
 		w, err := ReadWritten([]byte(text))
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || len(w.Values) == 0 || !isConfig(w) || strings.Contains(text, ".nan") { // no number, which is refused
+			continue
 		}
+		read++
 		for key, value := range w.Values {
 			out, err := Edit([]byte(text), map[string]any{key: value})
 			if err != nil {
@@ -87,7 +42,7 @@ func TestEditKeepsConfigs(t *testing.T) {
 				continue
 			}
 			again, err := ReadWritten(out)
-			if diff := cmp.Diff(w.Values, again.Values); diff != "" || err != nil {
+			if diff := cmp.Diff(asJSON(t, w.Values), asJSON(t, again.Values)); diff != "" || err != nil {
 				t.Errorf("%s: %s: %v\n%s", name, key, err, diff)
 			}
 			if a, b := strings.Count(text, "#"), strings.Count(string(out), "#"); a != b && reflect.TypeOf(value).Kind() != reflect.Slice && reflect.TypeOf(value).Kind() != reflect.Map {
@@ -104,6 +59,41 @@ func TestEditKeepsConfigs(t *testing.T) {
 		}
 		if out, err = Edit(out, map[string]any{"train.curriculum.strategy": nil}); err != nil || strings.TrimRight(string(out), "\n") != strings.TrimRight(text, "\n") {
 			t.Errorf("%s: %v (-want +got)\n%s", name, err, cmp.Diff(text, string(out)))
+		}
+	}
+	if read < 50 {
+		t.Errorf("%d configs", read)
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The short form of a key is kept, or becomes the long one where that is needed.
+func TestEditShortForms(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text, key string
+		value     any
+		want      string
+	}{
+		{"tasks: a.csv # mine\n", "tasks.path", "b.csv", "tasks: b.csv # mine\n"},
+		{"tasks: a.csv\nskill: s\n", "tasks.limit", 3.0, "tasks:\n  path: a.csv\n  limit: 3\nskill: s\n"},
+		{"tasks: a.csv\n", "tasks.limit", nil, "tasks: a.csv\n"},
+		{"tasks: a.csv\nskill: s\n", "tasks.path", nil, "skill: s\n"},
+		{"tasks: {path: a.csv}\n", "tasks.path", "b", "tasks: {path: b}\n"},
+		{"", "tasks.columns", map[string]any{"prompt": "Question"}, "tasks:\n  columns:\n    prompt: Question\n"},
+		{"models:\n  target: {provider: sim}\n", "models.target.temperature", 0.0, "models:\n  target: {provider: sim, temperature: 0}\n"},
+	} {
+		got, err := Edit([]byte(tt.text), map[string]any{tt.key: tt.value})
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" || err != nil {
+			t.Errorf("%s of %q: %v\n%s", tt.key, tt.text, err, diff)
 		}
 	}
 }

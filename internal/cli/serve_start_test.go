@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/server"
+	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -333,4 +335,31 @@ func TestPageKeepsForeignKeys(t *testing.T) {
 		}
 		must(t, os.WriteFile(path, text, 0o644))
 	}
+}
+
+// Each config of the repository opens in the page, and is written back byte for byte.
+func TestPageKeepsConfigs(t *testing.T) {
+	dir := t.TempDir()
+	p := servePage(t, dir, serveOptions{})
+	kept := 0
+	for name, text := range treetest.Configs(t, "../..") {
+		if !utf8.ValidString(text) {
+			continue
+		}
+		writeTree(t, dir, map[string]string{"c/config.yaml": text})
+		var doc, checked result.ConfigFile
+		p.send(http.MethodGet, "/configs/c", "", nil).into(t, &doc)
+		p.ask(http.MethodPost, "/configs/c/check", server.Check{Text: doc.Text}).into(t, &checked)
+		a := p.ask(http.MethodPut, "/configs/c", server.Save{Text: checked.Text, SHA256: doc.SHA256})
+		now, err := os.ReadFile(filepath.Join(dir, "c", "config.yaml"))
+		must(t, err)
+		if a.status != http.StatusOK || string(now) != text || cmp.Diff(doc.Values, checked.Values) != "" {
+			t.Errorf("%s: %d %s\n%s", name, a.status, a.text, cmp.Diff(text, string(now)))
+		}
+		kept++
+	}
+	if kept < 50 {
+		t.Errorf("%d configs", kept)
+	}
+	t.Log(kept, "configs")
 }
