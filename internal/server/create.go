@@ -158,8 +158,15 @@ func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
 		return err
 	}
 	ext := strings.ToLower(path.Ext(name))
-	if !slices.Contains([]string{".csv", ".jsonl"}, ext) {
-		return wrong("the tasks are in %s: allowed are .csv and .jsonl", quoted(name))
+	switch ext {
+	case ".csv", ".jsonl":
+	case ".xlsx":
+		if tasks, err = tableOf(tasks); err != nil {
+			return err
+		}
+		ext = ".csv"
+	default:
+		return wrong("the tasks are in %s: allowed are .csv, .jsonl and .xlsx", quoted(name))
 	}
 	want.tasks = "tasks" + ext
 	want.files[want.tasks] = tasks

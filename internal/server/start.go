@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,13 +89,19 @@ func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
 			row.Foreign = append(row.Foreign, k.Key)
 		}
 		out.List = append(out.List, row)
-		for _, m := range modelsOf(doc) {
-			if m.simulated() && !slices.ContainsFunc(out.Models, func(o ServedModel) bool { return o.Name == m.name() }) {
-				out.Models = append(slices.Clip(out.Models), ServedModel{m.name(), "simulated"})
-			}
-		}
+		out.simulated(at, doc)
 	}
 	return out, nil
+}
+
+// simulated adds the simulated models of a config, by the paths of their worlds in the folder with configs.
+func (s *Start) simulated(at configAt, doc result.ConfigFile) {
+	for _, m := range modelsOf(doc) {
+		name := "sim/" + path.Join(at.dir, m.world)
+		if m.simulated() && filepath.IsLocal(m.world) && !slices.ContainsFunc(s.Models, func(o ServedModel) bool { return o.Name == name }) {
+			s.Models = append(slices.Clip(s.Models), ServedModel{name, "simulated"})
+		}
+	}
 }
 
 func examples() []Example {
@@ -110,12 +118,7 @@ type namedModel struct {
 
 func (m namedModel) simulated() bool { return m.provider == "sim" }
 
-func (m namedModel) name() string {
-	if m.simulated() {
-		return m.provider + "/" + m.world
-	}
-	return m.provider + "/" + m.model
-}
+func (m namedModel) name() string { return m.provider + "/" + m.model }
 
 // modelsOf are the models that a config names.
 func modelsOf(doc result.ConfigFile) (out []namedModel) {
