@@ -49,10 +49,10 @@ func (w Written) add(m map[string]any, t reflect.Type, prefix string) {
 	}
 }
 
-// Foreign lists the keys that only a trusted file may set, in the order of the text.
-func (w Written) Foreign() []string {
+// Foreign lists those of all keys that the text sets and only a trusted file may set, in the order of the text.
+func (w Written) Foreign(all []Key) []string {
 	var out []string
-	for _, k := range Default().Keys() {
+	for _, k := range all {
 		if _, set := w.Values[k.Path]; set && k.Untrusted != "yes" {
 			out = append(out, k.Path)
 		}

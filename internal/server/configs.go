@@ -57,6 +57,7 @@ type configAt struct {
 	id      string
 	dir     string // in the folder with configs; ".": the folder itself
 	changed time.Time
+	size    int64
 }
 
 // path is that of the file, in the folder with configs.
@@ -72,7 +73,7 @@ func configList(root *os.Root) ([]configAt, error) {
 	add := func(id, dir string) {
 		info, err := root.Lstat(path.Join(dir, configName))
 		if err == nil && info.Mode().IsRegular() {
-			out = append(out, configAt{id, dir, info.ModTime().UTC()})
+			out = append(out, configAt{id, dir, info.ModTime().UTC(), info.Size()})
 		}
 	}
 	add(ownConfig, ".")

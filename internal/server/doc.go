@@ -78,6 +78,7 @@ type Server struct {
 	lookers lookers
 	models  []ServedModel // that pages may name, apart from simulated ones
 	schema  schema
+	seen    sync.Map   // of configs, by id: keptRow
 	writes  sync.Mutex // of configs, one at a time
 	asking  sync.Mutex // by commands that ask models
 	kept    kept
