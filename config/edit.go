@@ -23,6 +23,7 @@ type Written struct {
 // ReadWritten reads the text of a config. A key that does not exist is a value too.
 func ReadWritten(text []byte) (Written, error) {
 	tree, lines, err := parse("config.yaml", text)
+	fileOfPrices(tree, lines)
 	w := Written{Values: map[string]any{}, Lines: lines, short: map[string]bool{}}
 	w.add(tree, reflect.TypeFor[Config](), "")
 	return w, err

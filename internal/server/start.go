@@ -191,17 +191,17 @@ func (s *Server) otherModels(doc result.ConfigFile) (out []result.ConfigProblem)
 	for _, m := range s.models {
 		names = append(names, m.Name)
 	}
+	allowed := strings.Join(append(slices.Clone(names), "simulated models"), ", ")
 	for _, m := range modelsOf(doc) {
 		if m.simulated() || m.provider == "" || slices.Contains(names, m.name()) {
 			continue
 		}
 		key := "models." + m.role + ".model"
-		line := doc.Lines[key]
-		if line == 0 {
-			line = doc.Lines["models."+m.role+".provider"]
+		if m.model == "" {
+			key = "models." + m.role + ".provider"
 		}
 		out = append(out, result.ConfigProblem{
-			Key: key, Line: line, Refused: true, Message: fmt.Sprintf("found %q, allowed: %s, and simulated models", m.name(), strings.Join(names, ", ")),
+			Key: key, Line: doc.Lines[key], Refused: true, Message: fmt.Sprintf("found %q, allowed: %s", m.name(), allowed),
 			Help: "`skillopt serve --model " + m.name() + "` allows it",
 		})
 	}
