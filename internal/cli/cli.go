@@ -129,7 +129,7 @@ gate on held-out tasks decides what stays.
 		return c.Help()
 	}
 	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), rescoreCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), envCommand(a), gatewayCommand(a),
-		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), mcpCommand(a), pluginCommand(a), benchCommand(a))
+		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), mcpCommand(a), pluginCommand(a), benchCommand(a), queuedCommand(a))
 	a.completions(root)
 	return root
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/queue"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
@@ -22,9 +23,6 @@ import (
 
 // startEvery is how often the starter looks whether an entry can be begun.
 const startEvery = time.Second
-
-// maxConfig is how long a config may be, in bytes.
-const maxConfig = 1 << 20
 
 func (s *Server) runsDir() string  { return filepath.Join(s.options.Configs, "runs") }
 func (s *Server) queueDir() string { return filepath.Join(s.runsDir(), ".queue") }
@@ -48,22 +46,37 @@ func (s *Server) enqueue(words []string, run, title string) (queue.Entry, error)
 		return queue.Entry{}, err
 	}
 	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.configFile(words)}
-	text, err := disk.Read(context.Background(), e.Config, maxConfig)
+	text, err := disk.Read(context.Background(), e.Config, config.MaxFile)
 	if err != nil {
 		return e, fmt.Errorf("read the config: %w", err)
 	}
-	e.SHA256 = fmt.Sprintf("%x", sha256.Sum256(text))
-	e, err = s.queue.Add(e)
-	var taken *queue.TakenError
-	if errors.As(err, &taken) {
-		return e, conflict(err.Error(), "")
+	e.SHA256 = sumOf(text)
+	if e, err = s.queue.Add(e); err != nil {
+		return e, refusedEntry(err)
 	}
 	select {
 	case s.queued <- struct{}{}:
 	default: // it is awake
 	}
-	return e, err
+	return e, nil
 }
+
+// refusedEntry is an error of the queue as an answer.
+func refusedEntry(err error) error {
+	var (
+		taken *queue.TakenError
+		state *queue.StateError
+	)
+	switch {
+	case errors.As(err, &state) && state.State == "":
+		return missing(err.Error())
+	case errors.As(err, &taken), errors.As(err, &state):
+		return conflict(err.Error(), "")
+	}
+	return err
+}
+
+func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
 // configFile returns the file of the config that a command line names.
 func (s *Server) configFile(words []string) string {
