@@ -79,6 +79,8 @@ type app struct {
 	color   string // auto, always or never
 	events  string // file of the events, "-" = standard output, "" = none
 
+	interrupted bool // the user has stopped the work of this command
+
 	lookup func(name string) (string, bool) // reads variables for profiles; nil: those of the process
 	guard  *config.Guard                    // bounds the configurations that commands load, but for profiles; nil: the caller is trusted
 	used   func(event.Progress)             // takes what an operation has used; nil: no one counts
