@@ -9,7 +9,7 @@ import (
 // findConfig returns the folder of the config that an address names: that of all configs (.), or one right below it.
 // It is looked up in the listing: no part of the address becomes a part of a path.
 func (s *Server) findConfig(name string) (dir string, err error) {
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return "", err
 	}
 	dir = s.options.Configs

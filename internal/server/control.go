@@ -27,8 +27,8 @@ const startEvery = time.Second
 func (s *Server) runsDir() string  { return filepath.Join(s.options.Configs, "runs") }
 func (s *Server) queueDir() string { return filepath.Join(s.runsDir(), ".queue") }
 
-// startable reports why nothing can be started here; nil: it can.
-func (s *Server) startable() error {
+// canStart reports why nothing can be started here; nil: it can.
+func (s *Server) canStart() error {
 	if s.queue != nil && s.options.Program != nil {
 		return nil
 	}
@@ -42,10 +42,10 @@ func (s *Server) startable() error {
 // people. The config is the one that --config names, else the first argument; the entry is begun with its text as it
 // is now, or not at all.
 func (s *Server) enqueue(words []string, run, title string) (queue.Entry, error) {
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return queue.Entry{}, err
 	}
-	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.configFile(words)}
+	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.configNamed(words)}
 	text, err := disk.Read(context.Background(), e.Config, config.MaxFile)
 	if err != nil {
 		return e, fmt.Errorf("read the config: %w", err)
@@ -78,8 +78,8 @@ func refusedEntry(err error) error {
 
 func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
-// configFile returns the file of the config that a command line names.
-func (s *Server) configFile(words []string) string {
+// configNamed returns the file of the config that a command line names.
+func (s *Server) configNamed(words []string) string {
 	path := words[1]
 	if i := slices.Index(words, "--config"); i >= 0 {
 		path = words[i+1]
@@ -96,7 +96,7 @@ func (s *Server) configFile(words []string) string {
 // freeRun returns a folder for a new run below Configs/runs, such as .../my-skill-3, that is neither there nor in the
 // queue.
 func (s *Server) freeRun(name string) (string, error) {
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return "", err
 	}
 	list, err := s.queue.List()

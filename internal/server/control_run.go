@@ -73,7 +73,7 @@ func (s *Server) queuedAs(e queue.Entry) Queued {
 
 // removeQueued takes an entry out of the queue that is not at work.
 func (s *Server) removeQueued(w http.ResponseWriter, r *http.Request) (any, error) {
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return nil, err
 	}
 	if err := s.queue.Remove(r.PathValue("entry")); err != nil {
@@ -142,7 +142,7 @@ func (s *Server) own(r *http.Request) (found, run.Manifest, error) {
 	if err != nil {
 		return at, run.Manifest{}, err
 	}
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return at, run.Manifest{}, err
 	}
 	if err := steerable(r.Context(), at); err != nil {
@@ -248,7 +248,7 @@ func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return nil, err
 	}
 	l, err := s.loadConfig(r.Context(), filepath.Join(at.dir, run.ConfigFile))
