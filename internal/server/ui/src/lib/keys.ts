@@ -38,7 +38,7 @@ function writing(target: EventTarget | null): boolean {
 
 /** help are the shortcuts, for the sheet. */
 export const help: [string, [string, string][]][] = [
-  ['Everywhere', [['?', 'this sheet'], ['g r', 'all runs'], ['/', 'search']]],
+  ['Everywhere', [['?', 'this sheet'], ['g r', 'all runs'], ['g n', 'new run'], ['/', 'search']]],
   ['In a run', [
     ['g o', 'overview'], ['g s', 'skill'], ['g e', 'steps and edits'], ['g t', 'tasks'], ['g c', 'certificate'], ['g m', 'cost'], ['g a', 'model calls'], ['g f', 'configuration'], ['g l', 'log'],
   ]],

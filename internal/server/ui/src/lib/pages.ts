@@ -33,6 +33,8 @@ export const pages = {
   runs: page(() => import('../views/Runs.svelte')),
   compare: page(() => import('../views/Compare.svelte')),
   night: page(() => import('../views/Night.svelte')),
+  new: page(() => import('../views/NewRun.svelte')),
+  form: page(() => import('../views/Form.svelte')),
   missing: page(() => import('../views/Missing.svelte')),
   run: page(() => import('../views/Run.svelte')),
 }
