@@ -28,7 +28,7 @@ type Tune struct {
 type LineEdit struct {
 	Line int     `json:"line"` // from 1, of the file as it was
 	Was  string  `json:"was"`
-	Text *string `json:"text"` // without a line break at its end; several lines are allowed, null takes the line out
+	Text *string `json:"text"` // one line or several; null takes the line out
 }
 
 // Versus names a version of the same run, or of another one, that is compared as B.
@@ -84,32 +84,33 @@ func (b Tune) apply(s skill.Skill) (skill.Skill, error) {
 	if !there {
 		return s, missing("this version of the skill has no file " + quoted(name))
 	}
-	lines := strings.SplitAfter(text, "\n")
-	changed := false
+	lines := strings.Split(text, "\n")
+	now := map[int]*string{}
 	for _, e := range b.Lines {
-		if e.Line < 1 || e.Line > len(lines) {
-			return s, wrong("line %d: the file has %d", e.Line, len(lines))
-		}
-		was, end := strings.CutSuffix(lines[e.Line-1], "\n")
 		switch {
-		case was != e.Was:
+		case e.Line < 1 || e.Line > len(lines):
+			return s, wrong("line %d: the file has %d", e.Line, len(lines))
+		case lines[e.Line-1] != e.Was:
 			return s, conflict(fmt.Sprintf("line %d is not what it was when it was edited", e.Line), "load the page again")
-		case e.Text == nil:
-			lines[e.Line-1] = ""
-		case end:
-			lines[e.Line-1] = *e.Text + "\n"
-		default:
-			lines[e.Line-1] = *e.Text
 		}
-		changed = changed || e.Text == nil || *e.Text != e.Was
+		now[e.Line-1] = e.Text
 	}
+	var kept []string
+	for i, line := range lines {
+		if text, edited := now[i]; !edited {
+			kept = append(kept, line)
+		} else if text != nil {
+			kept = append(kept, *text)
+		}
+	}
+	edited := strings.Join(kept, "\n")
 	switch {
-	case !changed:
+	case edited == text:
 		return s, wrong("no line was changed")
 	case name == skill.Main:
-		return s.WithText(strings.Join(lines, "")), nil
+		return s.WithText(edited), nil
 	}
-	return s.WithFile(name, strings.Join(lines, "")), nil
+	return s.WithFile(name, edited), nil
 }
 
 // carried returns a version of a skill with all its files: those that edits may not change are those of the best one.
