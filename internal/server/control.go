@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/queue"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
@@ -23,14 +24,11 @@ import (
 // startEvery is how often the starter looks whether an entry can be begun.
 const startEvery = time.Second
 
-// maxConfig is how long a config may be, in bytes.
-const maxConfig = 1 << 20
-
 func (s *Server) runsDir() string  { return filepath.Join(s.options.Configs, "runs") }
 func (s *Server) queueDir() string { return filepath.Join(s.runsDir(), ".queue") }
 
-// startable reports why nothing can be started here; nil: it can.
-func (s *Server) startable() error {
+// canStart reports why nothing can be started here; nil: it can.
+func (s *Server) canStart() error {
 	if s.queue != nil && s.options.Program != nil {
 		return nil
 	}
@@ -44,29 +42,44 @@ func (s *Server) startable() error {
 // people. The config is the one that --config names, else the first argument; the entry is begun with its text as it
 // is now, or not at all.
 func (s *Server) enqueue(words []string, run, title string) (queue.Entry, error) {
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return queue.Entry{}, err
 	}
-	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.configFile(words)}
-	text, err := disk.Read(context.Background(), e.Config, maxConfig)
+	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.configNamed(words)}
+	text, err := disk.Read(context.Background(), e.Config, config.MaxFile)
 	if err != nil {
 		return e, fmt.Errorf("read the config: %w", err)
 	}
-	e.SHA256 = fmt.Sprintf("%x", sha256.Sum256(text))
-	e, err = s.queue.Add(e)
-	var taken *queue.TakenError
-	if errors.As(err, &taken) {
-		return e, conflict(err.Error(), "")
+	e.SHA256 = sumOf(text)
+	if e, err = s.queue.Add(e); err != nil {
+		return e, refusedEntry(err)
 	}
 	select {
 	case s.queued <- struct{}{}:
 	default: // it is awake
 	}
-	return e, err
+	return e, nil
 }
 
-// configFile returns the file of the config that a command line names.
-func (s *Server) configFile(words []string) string {
+// refusedEntry is an error of the queue as an answer.
+func refusedEntry(err error) error {
+	var (
+		taken *queue.TakenError
+		state *queue.StateError
+	)
+	switch {
+	case errors.As(err, &state) && state.State == "":
+		return missing(err.Error())
+	case errors.As(err, &taken), errors.As(err, &state):
+		return conflict(err.Error(), "")
+	}
+	return err
+}
+
+func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
+
+// configNamed returns the file of the config that a command line names.
+func (s *Server) configNamed(words []string) string {
 	path := words[1]
 	if i := slices.Index(words, "--config"); i >= 0 {
 		path = words[i+1]
@@ -83,7 +96,7 @@ func (s *Server) configFile(words []string) string {
 // freeRun returns a folder for a new run below Configs/runs, such as .../my-skill-3, that is neither there nor in the
 // queue.
 func (s *Server) freeRun(name string) (string, error) {
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return "", err
 	}
 	list, err := s.queue.List()

@@ -42,25 +42,25 @@ type Rescored struct {
 
 // runConfig is the config of the folder with configs that a run is of.
 type runConfig struct {
-	id  string        // name of its folder, or "."
-	run string        // directory of the run, relative to the folder with configs
-	set config.Config // as it is now
+	name string // of its folder, or "."
+	dir  string // of the same, as a command names it
+	run  string // directory of the run, as a command names it
+	set  config.Config
 }
 
-// noConfig says why nothing can be decided on a run here.
-func noConfig(format string, args ...any) error {
+// undecided says why nothing can be decided on a run here.
+func undecided(format string, args ...any) error {
 	return conflict(fmt.Sprintf(format, args...), "the command line does the same for any run: skillopt eval, compare, rescore and runs export")
 }
 
 // configOf finds the config that a run is of: its skill and its tasks are those of the run. Which config that was is
 // not recorded, and its text may be another one since.
 func (s *Server) configOf(ctx context.Context, at found) (runConfig, error) {
-	if err := s.startable(); err != nil {
+	if err := s.canStart(); err != nil {
 		return runConfig{}, err
 	}
-	rel, err := filepath.Rel(s.options.Configs, at.dir)
-	if err != nil || !filepath.IsLocal(rel) {
-		return runConfig{}, noConfig("the run is not in the folder with configs, %s", s.options.Configs)
+	if rel, err := filepath.Rel(s.options.Configs, at.dir); err != nil || !filepath.IsLocal(rel) {
+		return runConfig{}, undecided("the run is not in the folder with configs, %s", s.options.Configs)
 	}
 	text, _, err := record.KeptConfig(at.dir)
 	if err != nil {
@@ -84,28 +84,12 @@ func (s *Server) configOf(ctx context.Context, at found) (runConfig, error) {
 		}
 	}
 	for _, name := range names {
-		c, err := s.loadConfig(ctx, name)
-		if err == nil && sameFile(c.Skill, kept.Skill) && sameFile(c.Tasks.Path, kept.Tasks.Path) {
-			return runConfig{id: name, run: filepath.ToSlash(rel), set: c}, nil
+		l, err := s.loadConfig(ctx, filepath.Join(s.options.Configs, name, "config.yaml"))
+		if err == nil && sameFile(l.Config.Skill, kept.Skill) && sameFile(l.Config.Tasks.Path, kept.Tasks.Path) {
+			return runConfig{name: name, dir: s.shownPath(filepath.Join(s.options.Configs, name)), run: s.shownPath(at.dir), set: l.Config}, nil
 		}
 	}
-	return runConfig{}, noConfig("no config in %s has the skill and the tasks of this run (%s, %s), or it says more than a page may start", s.options.Configs, or(kept.Skill, "no skill"), or(kept.Tasks.Path, "no tasks"))
-}
-
-// loadConfig reads the config in a folder, within what pages may start.
-func (s *Server) loadConfig(ctx context.Context, name string) (config.Config, error) {
-	root, err := filepath.EvalSymlinks(s.options.Configs)
-	if err != nil {
-		return config.Config{}, err
-	}
-	l, err := config.LoadContext(ctx, config.Options{
-		Path: filepath.Join(root, name, "config.yaml"), Dir: root, Lookup: func(string) (string, bool) { return "", false },
-		Guard: &config.Guard{Roots: []string{root}, Trusted: s.options.Trusted},
-	})
-	if err != nil {
-		return config.Config{}, err
-	}
-	return l.Config, nil
+	return runConfig{}, undecided("no config in %s has the skill and the tasks of this run (%s, %s), or it says more than a page may start", s.options.Configs, or(kept.Skill, "no skill"), or(kept.Tasks.Path, "no tasks"))
 }
 
 // sameFile reports whether two paths are of the same file or folder, or equal where there is none.
@@ -128,7 +112,7 @@ func (s *Server) decision(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return Decision{Why: refusal(err).Message}, nil
 	}
-	out := Decision{Config: c.id, Adopt: s.options.Adopt && !s.readOnly}
+	out := Decision{Config: c.name, Adopt: s.options.Adopt && !s.readOnly}
 	if to, err := s.placeOf(at, c); err == nil {
 		out.Skill, out.Words = to, exportWords(c, to)
 	}
@@ -142,7 +126,7 @@ func (s *Server) placeOf(at found, c runConfig) (string, error) {
 		return "", err
 	}
 	if c.set.Skill == "" || best.Equal(skill.Skill{}) {
-		return "", noConfig("the config names no skill, or the run has no best one")
+		return "", undecided("the config names no skill, or the run has no best one")
 	}
 	root, err := filepath.EvalSymlinks(s.options.Configs)
 	if err != nil {
@@ -196,7 +180,7 @@ func (s *Server) rescore(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := []string{"rescore", c.run, "--config", c.id}
+	words := []string{"rescore", c.run, "--config", c.dir}
 	for _, id := range b.Tasks {
 		words = append(words, "--task="+id)
 	}

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -80,6 +81,8 @@ type Server struct {
 	streams chan struct{} // that are open
 	queue   *queue.Queue  // of the folder with configs; nil: there is none
 	queued  chan struct{} // wakes the starter
+
+	starting sync.Mutex // of who chooses the folder of a new run, until it is in the queue
 }
 
 const (

@@ -85,7 +85,7 @@ func (s *Server) findRow(r *http.Request) (rowOfTask, error) {
 	}
 	rel, err := filepath.Rel(root, row.path)
 	if err != nil || !filepath.IsLocal(rel) {
-		return row, noConfig("the file of the task, %s, is not in the folder with configs", row.path)
+		return row, undecided("the file of the task, %s, is not in the folder with configs", row.path)
 	}
 	row.File = filepath.ToSlash(rel)
 	if slices.Contains(splits, string(task.Test)) {

@@ -70,7 +70,7 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := []string{"eval", "", "--config", c.id, "--split", b.Split, "--tuned-from", c.run + "@" + b.Version, "--yes"}
+	words := []string{"eval", "", "--config", c.dir, "--split", b.Split, "--tuned-from", c.run + "@" + b.Version, "--yes"}
 	for _, id := range b.Tasks {
 		words = append(words, "--task="+id)
 	}
@@ -169,39 +169,37 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, wrong("the two versions are the same text")
 	}
 	title := fmt.Sprintf("%s of %s against %s of %s", b.Version, filepath.Base(at.dir), b.To, filepath.Base(to.dir))
-	return s.begin(c, "compare", []string{"compare", "", "", "--config", c.id, "--split", "selection", "--yes"}, title, skills)
+	return s.begin(c, "compare", []string{"compare", "", "", "--config", c.dir, "--split", "selection", "--yes"}, title, skills)
 }
 
 // begin puts a command about skills into the queue. They are written into the folder of its run, whose paths take the
 // places of the empty words, in their order.
 func (s *Server) begin(c runConfig, command string, words []string, title string, skills map[string]skill.Skill) (any, error) {
-	name := c.id
+	name := c.name
 	if name == "." {
 		name = filepath.Base(s.options.Configs)
 	}
+	s.starting.Lock()
+	defer s.starting.Unlock()
 	dir, err := s.freeRun(name + "-" + command)
 	if err != nil {
 		return nil, err
 	}
-	rel, err := filepath.Rel(s.options.Configs, dir)
-	if err != nil {
+	if err := os.MkdirAll(s.runsDir(), 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, err
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil { // of two requests at once one gets it
+	if err := os.Mkdir(dir, 0o755); err != nil { // another server may have made it
 		return nil, err
 	}
 	for _, folder := range slices.Sorted(maps.Keys(skills)) {
 		if err := run.ExportFolder(filepath.Join(dir, folder), skills[folder]); err != nil {
 			return nil, err
 		}
-		words[slices.Index(words, "")] = filepath.ToSlash(filepath.Join(rel, folder))
+		words[slices.Index(words, "")] = s.shownPath(filepath.Join(dir, folder))
 	}
-	e, err := s.enqueue(append(words, "--run", filepath.ToSlash(rel)), dir, title)
+	out, err := s.add(append(words, "--run", s.shownPath(dir)), dir, title)
 	if err != nil {
 		_ = os.RemoveAll(dir) // nothing but what was written just now
 	}
-	return e, err
+	return out, err
 }

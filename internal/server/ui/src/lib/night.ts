@@ -1,6 +1,6 @@
 // A night in words and rows: what it could do, what it came to, and what was answered in both arms.
 
-import type { Interval, MineCount, NightAnswer, NightCan, NightGroups, NightCount, NightFunnel, NightPlaced, NightShown, NightTarget } from '../api/types'
+import type { Interval, MineCount, NightAnswer, NightCan, NightGroups, NightFunnel, NightPlaced, NightShown, NightTarget } from '../api/types'
 import { count, fixed, plural } from './format'
 import { cut, oneLine } from './visible'
 import type { Word } from './words'
@@ -31,11 +31,6 @@ export function outcome(code: string): Word {
 /** wordOf is the word for a code; one that is not known, such as of a newer program, is shown as it is. */
 function wordOf(known: Record<string, Word>, code: string): Word {
   return Object.hasOwn(known, code) ? known[code]! : { text: cut(oneLine(code).replaceAll('_', ' '), 40).head, tone: 'quiet', title: '' }
-}
-
-/** outcomesText counts the documents of a night by outcome. */
-export function outcomesText(counts: NightCount[]): string {
-  return counts.map((c) => `${c.n} ${outcome(c.outcome).text}`).join(', ')
 }
 
 /** precise is a level or an evidence with three digits, as the terminal has it. */
