@@ -93,7 +93,7 @@ func TestDecide(t *testing.T) {
 	for _, name := range []string{"desk-1", "desk-2"} {
 		if n := rejected(read("runs/" + name + "/history.json")); n != "" {
 			p.goTo(fmt.Sprintf("#/run/runs:%s/steps/%s", name, n))
-			p.shows("What it failed by", "Cause")
+			p.shows("failed by", "Cause")
 			p.looksWell("causes")
 			break
 		}
