@@ -45,6 +45,7 @@ func (q *Queue) Begin(ctx context.Context, id string) (_ *Work, err error) {
 			if err := q.end(e, nil, Killed); err != nil {
 				return nil, err
 			}
+			fallthrough
 		case e.State == Ended:
 			if ended++; ended > mostEnded {
 				if err := q.forget(e.ID); err != nil {

@@ -57,6 +57,21 @@ func (s *Server) showQueue(http.ResponseWriter, *http.Request) (any, error) {
 	return out, err
 }
 
+// unsettled counts the entries that a person would look at: all but those that have ended well. What is wrong with the
+// folder is answered to those who look at the queue.
+func (s *Server) unsettled() (n int) {
+	if s.queue == nil {
+		return 0
+	}
+	list, _ := s.queue.List()
+	for _, e := range list {
+		if e.State != queue.Ended || e.Error != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // queuedAs is an entry as an answer.
 func (s *Server) queuedAs(e queue.Entry) Queued {
 	out := Queued{Entry: e}

@@ -12,9 +12,16 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
+// Listing are all runs, and how much of the queue is to be looked at.
+type Listing struct {
+	result.Listing
+
+	Queued int `json:"queued"` // entries that wait, are at work, or have failed
+}
+
 // runs lists all runs.
 func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
-	out := result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}
+	out := Listing{Listing: result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}, Queued: s.unsettled()}
 	only := r.URL.Query().Get("folder")
 	for _, f := range s.folders {
 		if only != "" && only != f.name {
