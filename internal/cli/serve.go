@@ -210,7 +210,7 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string, con
 	}
 	out.server, err = server.New(server.Options{
 		Folders: folders, ReadOnly: o.readOnly, Build: build(a), Addr: net.JoinHostPort(host, port), Hosts: hosts, Secure: certificate != nil,
-		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
+		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
 	})
 	return out, err
 }
@@ -249,7 +249,11 @@ func (o *serveOptions) program(a *app, configs string) (*servedProgram, error) {
 func (p *servedProgram) Do(ctx context.Context, words ...string) ([]byte, error) {
 	signals, end := softStop(ctx)
 	defer end()
-	return p.app.carryOut(context.WithoutCancel(ctx), sub{guard: &p.guard, signals: signals}, append(words, "--json")...)
+	out, err := p.app.carryOut(context.WithoutCancel(ctx), sub{guard: &p.guard, signals: signals}, append([]string{"--json"}, words...)...)
+	if exitCode(err) == exitInput {
+		err = usagef("%v", err) // a page is refused
+	}
+	return out, err
 }
 
 // certificate is that of TLS, nil for none.

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -40,6 +41,7 @@ type Options struct {
 
 	Configs string   // the folder whose configs can be started: its own, and those of the folders in it; "": none can
 	Program Program  // carries out commands for pages; nil: nothing can be started
+	Editor  Editor   // reads configs for pages
 	Trusted []string // SHA-256, in hex, of configs that may say anything
 	Models  []string // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
 	Adopt   bool     // pages may write into the documents that agents read
@@ -51,6 +53,13 @@ type Program interface {
 	// Do carries out a command line, such as tasks lint NAME, and returns its document, that of --json. When the
 	// context ends, the command is stopped softly.
 	Do(ctx context.Context, words ...string) ([]byte, error)
+}
+
+// Editor reads and changes the text of configs, for a caller who is bounded as those of Program are.
+type Editor interface {
+	// Edit returns what the config of a folder would say with a text in which keys have other values; nil takes a key
+	// out. dir is in the folder with configs. Nothing is written.
+	Edit(ctx context.Context, dir, text string, set map[string]any) (result.ConfigFile, error)
 }
 
 // Server answers requests. It may be used concurrently.
@@ -66,6 +75,9 @@ type Server struct {
 	index   record.Index
 	nights  record.NightIndex
 	lookers lookers
+	models  []ServedModel // that pages may name, apart from simulated ones
+	schema  schema
+	writes  sync.Mutex // of configs, one at a time
 	kept    kept
 	page    *page
 	handler http.Handler
@@ -97,7 +109,9 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventsOf(dir), s.lookers.of(dir, o.Now) }, document)
-	s.handler = d.Guard(s.mux())
+	s.models = s.named(context.Background())
+	mux := s.mux()
+	s.handler = d.Guard(mux, mux.most)
 	return s, nil
 }
 
