@@ -108,7 +108,8 @@ func TestFormNextToRuns(t *testing.T) {
 	p.press("Continue")
 	p.shows("Settings")
 	p.goTo("#/")
-	manyRuns(t, filepath.Join(dir, "work"), 200)
+	run(t, filepath.Join(dir, "work"), "train", "quickstart", "--yes", "--run", "runs/quick-0000")
+	copyRuns(t, filepath.Join(dir, "work", "runs"), 200)
 	p.shows("200 runs")
 	p.goTo("#/config/quickstart")
 	p.shows("Settings")
@@ -144,10 +145,42 @@ func TestBeginWithFiles(t *testing.T) {
 	p.do(chromedp.SetUploadFiles(`input[accept=".md"]`, []string{filepath.Join(examples, "SKILL.md")}))
 	p.shows("SKILL.md,")
 	p.fill("Model that carries out the tasks", "openai/gpt-5-mini")
-	p.looks("new", "config/questions", func() {
-		p.press("my own files")
-	})
-	p.goTo("#/new")
+	for _, look := range looks() {
+		p.look(look)
+		p.accessible("new run")
+		p.fits("new run", look.width)
+		p.shot("new-" + look.name)
+	}
+	p.press("Continue")
+	p.shows("Settings")
+	p.until("the columns in field and text", `["#yaml", ".field textarea"].every(s => document.querySelector(s).value.includes("prompt: What is asked"))`)
+	for _, look := range looks() {
+		p.look(look)
+		p.accessible("form")
+		p.fits("form", look.width)
+		p.shot("form-" + look.name)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "work", "questions", "config.yaml"))
+	if err != nil || !strings.Contains(string(text), "gpt-5-mini") {
+		t.Errorf("the config: %v\n%s", err, text)
+	}
+	p.clean()
+}
+
+// appearance is how the page is looked at.
+type appearance struct {
+	name, theme   string
+	width, height int64
+}
+
+func looks() []appearance {
+	return []appearance{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 360, 740}}
+}
+
+func (p *tab) look(at appearance) {
+	p.t.Helper()
+	p.size(at.width, at.height)
+	p.theme(at.theme)
 }
 
 // beginIn opens the page of a server over an empty folder.
