@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/server"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // serveOptions are the flags of serve.
@@ -251,10 +252,24 @@ func (p *servedProgram) Do(ctx context.Context, words ...string) ([]byte, error)
 	defer end()
 	out, err := p.app.carryOut(context.WithoutCancel(ctx), sub{guard: &p.guard, signals: signals}, append([]string{"--json"}, words...)...)
 	if exitCode(err) == exitInput {
-		err = usagef("%v", err) // a page is refused
+		page := &pageError{usageError{err.Error()}, problemsOf(err)}
+		for i := range page.problems {
+			page.problems[i].File = relativeTo(p.guard.Roots[0], page.problems[i].File)
+		}
+		err = page
 	}
 	return out, err
 }
+
+// pageError is what a command refuses, taken apart.
+type pageError struct {
+	usageError
+
+	problems []result.Problem
+}
+
+// Problems returns each thing that is wrong.
+func (e *pageError) Problems() []result.Problem { return e.problems }
 
 // certificate is that of TLS, nil for none.
 func (o *serveOptions) certificate(a *app) (*tls.Certificate, error) {

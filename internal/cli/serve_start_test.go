@@ -152,3 +152,52 @@ func TestPageWritesAConfig(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.text)
 	}
 }
+
+// A spreadsheet of questions becomes a config whose tasks are linted, planned, looked over by the doctor and tried.
+func TestPageTriesOwnTasks(t *testing.T) {
+	p := servePage(t, t.TempDir(), serveOptions{})
+	p.create(map[string]string{"name": "first", "example": "quickstart"}).into(t, &result.ConfigFile{})
+	var own result.ConfigFile
+	rows := "Question,Answer\n"
+	for i := range 12 {
+		rows += "What is 2 + " + strings.Repeat("1", i+1) + "?,3\n"
+	}
+	p.create(map[string]string{"name": "own", "target": "sim/first/world.yaml", "optimizer": "sim/first/world.yaml", "columns": `{"prompt": "Question", "gold": "Answer"}`, "tasks:q.csv": rows, "skill:SKILL.md": "---\nname: own\ndescription: Sums.\n---\nAdd.\n"}).into(t, &own)
+	if len(own.Problems) > 0 || own.Values["skill"] != "SKILL.md" || own.Values["tasks.path"] != "tasks.csv" || !strings.HasPrefix(own.Text, "# `skillopt") {
+		t.Errorf("%+v", own)
+	}
+	var lint server.Lint
+	p.ask(http.MethodPost, "/configs/own/lint", struct{}{}).into(t, &lint)
+	if lint.Tasks == nil || lint.Tasks.Tasks != 12 || lint.Skill == nil || lint.Skill.Errors > 0 || len(lint.Problems) > 0 {
+		t.Errorf("%+v", lint)
+	}
+	var plan result.Plan
+	p.ask(http.MethodPost, "/configs/first/plan", struct{}{}).into(t, &plan)
+	if plan.Total == 0 || plan.Forecast == nil || !plan.Simulated {
+		t.Errorf("%+v", plan)
+	}
+	var doctor result.Examination
+	p.ask(http.MethodPost, "/configs/first/doctor", struct{}{}).into(t, &doctor)
+	if len(doctor.Rows) == 0 {
+		t.Error("no rows")
+	}
+	var tried server.Tried
+	p.ask(http.MethodPost, "/configs/first/try", server.TryRequest{Number: 2}).into(t, &tried)
+	if len(tried.Evaluations) != 2 || tried.Evaluation == nil {
+		t.Errorf("%+v", tried)
+	}
+	must(t, os.WriteFile(filepath.Join(p.dir, "own", "tasks.csv"), []byte("Question,Answer\nWhy?,\nWhat?,3\n"), 0o644))
+	p.ask(http.MethodPost, "/configs/own/lint", struct{}{}).into(t, &lint)
+	if len(lint.Problems) == 0 || lint.Problems[0].File != "own/tasks.csv" || lint.Problems[0].Line != 2 {
+		t.Errorf("%+v", lint.Problems)
+	}
+	if a := p.ask(http.MethodPost, "/configs/own/try", server.TryRequest{Number: 3}); a.status != http.StatusBadRequest || !strings.Contains(a.text, "own/tasks.csv:2") {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	if a := p.create(map[string]string{"name": "big", "target": "sim/first/world.yaml", "tasks:q.csv": strings.Repeat("x", 21<<20)}); a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	if _, err := os.Lstat(filepath.Join(p.dir, "big")); err == nil {
+		t.Error("a folder is left")
+	}
+}

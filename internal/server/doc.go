@@ -78,6 +78,7 @@ type Server struct {
 	models  []ServedModel // that pages may name, apart from simulated ones
 	schema  schema
 	writes  sync.Mutex // of configs, one at a time
+	asking  sync.Mutex // by commands that ask models
 	kept    kept
 	page    *page
 	handler http.Handler

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -57,6 +59,9 @@ func firstKeys() []string {
 func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
 	out := Start{Adopt: s.options.Adopt, Models: s.models, First: firstKeys(), Examples: examples()}
 	root, err := s.configs()
+	if err == nil && s.readOnly {
+		err = errors.Join(&door.Refusal{Message: "this server only shows runs", Help: "start skillopt serve without --read-only to start something"}, root.Close())
+	}
 	if err != nil {
 		no := refusal(err)
 		out.Why = no.Message + "; " + no.Help

@@ -21,5 +21,9 @@ func (s *Server) startRoutes() []route {
 		create,
 		check,
 		save,
+		s.command("lint", "What is found in the tasks and the skill of a config. No model is called", struct{}{}, Lint{}, s.lint),
+		s.command("plan", "What a training with a config will take, in calls, tokens, time and money. Nothing is sent", struct{}{}, result.Plan{}, s.plan),
+		s.command("doctor", "Whether a config can run, with a few real calls", struct{}{}, result.Examination{}, s.doctor),
+		s.command("try", "A few train tasks carried out with the skill of a config, with all that was said", TryRequest{}, Tried{}, s.try),
 	}
 }
