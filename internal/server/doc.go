@@ -109,11 +109,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.hub.Close()
 	web := &http.Server{
-		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ConnContext: door.Remember,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what clients do wrong is asked to them
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(netutil.LimitListener(l, mostConnections)) }()
+	go func() { ended <- web.Serve(door.Guests(netutil.LimitListener(l, mostConnections))) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
