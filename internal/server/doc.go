@@ -43,6 +43,9 @@ type Options struct {
 	Trusted []string // SHA-256, in hex, of configs that may say anything
 	Models  []string // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
 	Adopt   bool     // pages may write into the documents that agents read
+
+	Sleep    Program // carries out sleep commands of the profile whose nights are shown; nil: there is none
+	SleepDir string  // of the profile
 }
 
 // Program carries out commands of this program as its user would type them in the folder with configs. What they
