@@ -159,15 +159,15 @@ func (e *minedEdits) takeKeys(text []byte) (string, error) {
 		return "", fmt.Errorf("id: found %q, which is no task that waits; `skillopt sleep review --json` lists those", now.ID)
 	}
 	m := e.list[i]
-	to := editedTask{ID: m.ID, Prompt: given(now.Prompt, m.Prompt), Hidden: given(now.Said, m.Said), Gold: given(now.Gold, m.Gold), Checks: m.Checks}
+	to := editedTask{ID: m.ID, Prompt: valueOr(now.Prompt, m.Prompt), Hidden: valueOr(now.Said, m.Said), Gold: valueOr(now.Gold, m.Gold), Checks: m.Checks}
 	if len(now.Checks) > 0 {
 		to.Checks = now.Checks
 	}
 	return m.ID, e.change(m, to)
 }
 
-// given is a value that may be missing, or another one instead.
-func given[T any](v *T, otherwise T) T {
+// valueOr returns a value that may be missing, or another one instead.
+func valueOr[T any](v *T, otherwise T) T {
 	if v == nil {
 		return otherwise
 	}

@@ -16,7 +16,7 @@ type Review struct {
 	Tasks []result.MinedTask `json:"tasks"`
 }
 
-// ReviewRequest says what becomes of tasks. An edited one is accepted.
+// ReviewRequest says which tasks are accepted, rejected or edited. An edited one is accepted.
 type ReviewRequest struct {
 	Accept []string           `json:"accept,omitempty"`
 	Reject []string           `json:"reject,omitempty"`
@@ -36,7 +36,7 @@ type Adoptable struct {
 	Command string `json:"command"` // that adopts it in a terminal
 }
 
-// AdoptRequest names a text of a night by what it was shown with.
+// AdoptRequest names a text of a night by the hash that it was shown with.
 type AdoptRequest struct {
 	Target string `json:"target"`
 	Hash   string `json:"hash"`
@@ -65,8 +65,8 @@ func (s *Server) sleep(r *http.Request, doc any, words ...string) error {
 	return nil
 }
 
-// waiting shows the tasks that wait for a review.
-func (s *Server) waiting(_ http.ResponseWriter, r *http.Request) (any, error) {
+// listWaiting shows the tasks that wait for a review.
+func (s *Server) listWaiting(_ http.ResponseWriter, r *http.Request) (any, error) {
 	var out Review
 	err := s.sleep(r, &out.Tasks, "review")
 	return out, err
