@@ -33,6 +33,7 @@ export const pages = {
   runs: page(() => import('../views/Runs.svelte')),
   compare: page(() => import('../views/Compare.svelte')),
   night: page(() => import('../views/Night.svelte')),
+  review: page(() => import('../views/Review.svelte')),
   missing: page(() => import('../views/Missing.svelte')),
   run: page(() => import('../views/Run.svelte')),
 }
