@@ -53,7 +53,8 @@ type RunRow struct {
 
 	Notes Notes `json:"notes"`
 
-	Night *NightRow `json:"night,omitempty"` // of a night, which is no run: it has no steps, scores and calls of its own
+	Night   *NightRow `json:"night,omitempty"`    // of a night, which is no run: it has no steps, scores and calls of its own
+	OfNight string    `json:"of_night,omitempty"` // the ID of the night that has begun the run, if that is listed
 }
 
 // NightRow is what a list shows of a night alone.

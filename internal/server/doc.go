@@ -47,6 +47,9 @@ type Options struct {
 	Trusted []string // SHA-256, in hex, of configs that may say anything
 	Models  []string // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
 	Adopt   bool     // pages may write into the documents that agents read
+
+	Sleep    Program // carries out sleep commands of the profile whose nights are shown; nil: there is none
+	SleepDir string  // of the profile
 }
 
 // Program carries out commands of this program as its user would type them in the folder with configs. What they
@@ -138,11 +141,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.hub.Close()
 	defer s.starter(ctx)()
 	web := &http.Server{
-		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ConnContext: door.Remember,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what clients do wrong is asked to them
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(netutil.LimitListener(l, mostConnections)) }()
+	go func() { ended <- web.Serve(door.Guests(netutil.LimitListener(l, mostConnections))) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
