@@ -99,7 +99,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"/runs/{run}/candidates": {""}, "/runs/{run}/grid": {""}, "/runs/{run}/tasks/{id}": {"", "?step=best&prompt=1"}, "/runs/{run}/failures": {"", "?test=1"},
 		"/runs/{run}/calls":  {"", "?limit=2", "?stage=rollout&after=40", "?after=0&limit=500", "?after=10", "?failed=1", "?key=" + url.QueryEscape(calls.Calls[0].Key)},
 		"/runs/{run}/config": {""},
-		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/compare": {"?run=" + id + "&run=" + id},
+		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/queue": {""}, "/compare": {"?run=" + id + "&run=" + id},
 	}
 	own := map[string]bool{
 		"/openapi.json": true, "/runs/{run}/events": true, "/runs/{run}/skill/file": true, // no documents of JSON

@@ -13,10 +13,13 @@ export default defineConfig(({ mode }) => ({
     outDir: process.env.UI_OUT ?? 'dist',
     emptyOutDir: true,
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // The names of what each view imports would be a part of the first view: views are fetched before they are asked for.
+    modulePreload: { polyfill: false, resolveDependencies: (_f, deps, { hostType }) => (hostType === 'html' ? deps : deps.filter((d) => d.endsWith('.css'))) },
     reportCompressedSize: true,
     rolldownOptions: {
       output: {
+        // What every view needs is one file: it is smaller than several.
+        codeSplitting: { groups: [{ name: 'page', test: /node_modules|src.(lib.(visible|follow)|api.(client|routes)|stores.session)/, minShareCount: 8 }] },
         entryFileNames: 'assets/[name]-[hash].js',
         chunkFileNames: 'assets/[name]-[hash].js',
         assetFileNames: 'assets/[name]-[hash][extname]',

@@ -43,6 +43,11 @@ export function put<T>(address: string, body: unknown): Promise<T> {
   return send<T>('PUT', address, body)
 }
 
+/** postForm sends files. */
+export function postForm<T>(address: string, form: FormData): Promise<T> {
+  return send<T>('POST', address, form)
+}
+
 async function send<T>(method: string, address: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const late = AbortSignal.timeout(patience)
   let response: Response
@@ -52,7 +57,7 @@ async function send<T>(method: string, address: string, body?: unknown, signal?:
       credentials: 'same-origin',
       cache: 'no-store',
       signal: signal ? AbortSignal.any([signal, late]) : late,
-      ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : body instanceof FormData ? { body } : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
     })
   } catch (err) {
     if (signal?.aborted) throw err

@@ -35,15 +35,3 @@ function writing(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName) || target.closest('dialog') !== null
 }
-
-/** help are the shortcuts, for the sheet. */
-export const help: [string, [string, string][]][] = [
-  ['Everywhere', [['?', 'this sheet'], ['g r', 'all runs'], ['/', 'search']]],
-  ['In a run', [
-    ['g o', 'overview'], ['g s', 'skill'], ['g e', 'steps and edits'], ['g t', 'tasks'], ['g c', 'certificate'], ['g m', 'cost'], ['g a', 'model calls'], ['g f', 'configuration'], ['g l', 'log'],
-  ]],
-  ['In a night', [['d', 'what would change'], ['a', 'the answers of both'], ['u', 'all runs']]],
-  ['In steps', [['j / k', 'next and previous step']]],
-  ['In the heat map', [['arrow keys', 'move from cell to cell'], ['Home / End', 'first and last column'], ['Page up / down', 'by a screen'], ['Enter', 'open the task']]],
-  ['In a task', [['n / p', 'next and previous task that fails'], ['u', 'back to all tasks']]],
-]

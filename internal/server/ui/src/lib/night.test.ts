@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { NightAnswer, NightFunnel, NightShown } from '../api/types'
-import { answered, bundled, chosen, groupsText, expected, placeText, since, command, neededText, funnelStages, nothing, outcome, outcomesText, powerText, usageRows, verdict } from './night'
+import { answered, bundled, chosen, groupsText, expected, placeText, since, command, neededText, funnelStages, nothing, outcome, powerText, usageRows, verdict } from './night'
 import { describe as said } from './events'
 import { nightHref, parse } from './router'
+import { outcomesText } from './statuses'
 
 const answer = (more: Partial<NightAnswer>): NightAnswer => ({ target: 'memory:A.md', run: 'runs/x-confirm', arm: 'live', id: 't1', kind: 'correction', status: 'ok', hard: 0, soft: 0, length: 3, head: 'abc', why: '', ...more })
 

@@ -2,6 +2,8 @@
 // has nothing else to do: they are there then when the server is gone.
 
 import type { Component } from 'svelte'
+import { later } from './later'
+import Runs from '../views/Runs.svelte'
 import type { View } from './router'
 import { turn } from './turn'
 
@@ -30,9 +32,12 @@ async function first(load: () => Promise<unknown>): Promise<Page> {
 }
 
 export const pages = {
-  runs: page(() => import('../views/Runs.svelte')),
+  runs: page(() => Promise.resolve({ default: Runs })),
   compare: page(() => import('../views/Compare.svelte')),
   night: page(() => import('../views/Night.svelte')),
+  new: page(() => import('../views/NewRun.svelte')),
+  form: page(() => import('../views/Form.svelte')),
+  review: page(() => import('../views/Review.svelte')),
   missing: page(() => import('../views/Missing.svelte')),
   run: page(() => import('../views/Run.svelte')),
 }
@@ -53,7 +58,7 @@ export const taskPage = page(() => import('../views/Task.svelte'))
 
 /** loadAll fetches all views, one after the other, a while after the first one is shown. */
 export function loadAll(): void {
-  const all = [...Object.values(pages), ...Object.values(runPages), taskPage]
+  const all: (() => Promise<unknown>)[] = [...Object.values(pages), ...Object.values(later), ...Object.values(runPages), taskPage]
   const idle = (f: () => void) => ('requestIdleCallback' in globalThis ? requestIdleCallback(f, { timeout: 5000 }) : setTimeout(f, 500))
   const next = () => {
     const load = all.shift()

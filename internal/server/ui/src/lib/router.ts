@@ -8,7 +8,7 @@ export interface Route {
 }
 
 export type View =
-  | 'runs' | 'compare' | 'night' | 'missing'
+  | 'runs' | 'compare' | 'night' | 'new' | 'form' | 'review' | 'missing'
   | 'overview' | 'skill' | 'steps' | 'tasks' | 'certificate' | 'cost' | 'calls' | 'config' | 'log'
 
 const ofRun = new Set<string>(['skill', 'steps', 'tasks', 'certificate', 'cost', 'calls', 'config', 'log'])
@@ -24,8 +24,11 @@ export function parse(hash: string): Route {
   const [first, second, third, ...rest] = parts
   const route = (view: View, run = '', more: string[] = []): Route => ({ view, run, rest: more, query })
   if (first === undefined) return route('runs')
+  if (first === 'review' && parts.length === 1) return route('review')
   if (first === 'compare' && parts.length >= 3) return route('compare', '', parts.slice(1))
   if (first === 'night' && second !== undefined && parts.length === 2) return route('night', '', [second])
+  if (first === 'new' && parts.length === 1) return route('new')
+  if (first === 'config' && second !== undefined && parts.length === 2) return route('form', '', [second])
   if (first === 'run' && second !== undefined) {
     if (third === undefined || third === 'overview') return route('overview', second)
     if (ofRun.has(third)) return route(third as View, second, rest)
@@ -49,6 +52,11 @@ export function runHref(run: string, view: View | '' = '', rest: string[] = [], 
 /** nightHref is href of a night. */
 export function nightHref(night: string): string {
   return href(['night', night])
+}
+
+/** configHref is href of the form of a config. */
+export function configHref(config: string): string {
+  return href(['config', config])
 }
 
 function decode(text: string): string {
