@@ -62,7 +62,7 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := carried(at, b.Version)
+	whole, err := wholeVersion(at, b.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (b Tune) apply(s skill.Skill) (skill.Skill, error) {
 	return s.WithFile(name, edited), nil
 }
 
-// carried returns a version of a skill with all its files: those that edits may not change are those of the best one.
-func carried(at found, version string) (skill.Skill, error) {
+// wholeVersion returns a version of a skill with all its files: those that edits may not change are those of the best one.
+func wholeVersion(at found, version string) (skill.Skill, error) {
 	s, err := ask.Skill(at.dir, at.id, version)
 	if err != nil {
 		return s, err
@@ -161,7 +161,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 		at      found
 		version string
 	}{"given/a": {at, b.Version}, "given/b": {to, b.To}} {
-		if skills[name], err = carried(side.at, side.version); err != nil {
+		if skills[name], err = wholeVersion(side.at, side.version); err != nil {
 			return nil, err
 		}
 	}
