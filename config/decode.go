@@ -24,6 +24,8 @@ type Problem struct {
 	Found  string
 	Want   string // what is allowed
 	Hint   string // the nearest right key, a command
+
+	Refused bool // it is what an untrusted author may not say
 }
 
 func (p Problem) Error() string {

@@ -25,6 +25,7 @@ type Setting struct {
 // Options say what to load.
 type Options struct {
 	Path     string // a YAML file, a directory with config.yaml, or "" for none
+	Text     []byte // instead of what the main file holds; nil: that
 	Settings []Setting
 	Dir      string // the working directory
 	// Lookup reads an environment variable. Nil: the process's environment.
@@ -139,7 +140,10 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	if err := l.opts.Guard.Inside(path); err != nil {
 		return err
 	}
-	data, err := disk.Read(ctx, path, MaxFile)
+	data, err := l.opts.Text, error(nil)
+	if data == nil || len(seen) > 0 {
+		data, err = disk.Read(ctx, path, MaxFile)
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("read config: %w", context.Cause(ctx))
 	}

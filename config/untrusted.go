@@ -45,7 +45,7 @@ type reviewer struct {
 }
 
 func (r *reviewer) refuse(key, found, want string) {
-	r.problems = append(r.problems, Problem{Key: key, Origin: r.origin.at(key), Found: found, Want: want})
+	r.problems = append(r.problems, Problem{Key: key, Origin: r.origin.at(key), Found: found, Want: want, Refused: true})
 }
 
 // block looks at the keys of a block. What is no key, or has the wrong type, the decoder refuses.
@@ -106,7 +106,7 @@ func (g *Guard) leads(path, key, origin string) []Problem {
 	if path == "" || !errors.As(g.Inside(path), &out) {
 		return nil
 	}
-	out.Problems[0].Key, out.Problems[0].Origin = key, origin
+	out.Problems[0].Key, out.Problems[0].Origin, out.Problems[0].Refused = key, origin, true
 	return out.Problems
 }
 

@@ -21,7 +21,7 @@ type initOptions struct {
 	env, bench                              bool // which example
 	world                                   string
 	seed                                    int64
-	yes                                     bool
+	yes, noTry                              bool
 }
 
 const initHelp = `Write a folder to train in. On a terminal init asks for the skill, the tasks, the model
@@ -94,6 +94,7 @@ func initCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&o.config, "config", "", "a config or a directory with config.yaml, whose models are used and extended")
 	c.Flags().Int64Var(&o.seed, "seed", 42, "seed of the draft")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
+	c.Flags().BoolVar(&o.noTry, "no-try", false, "try no tasks: no model is called")
 	return c
 }
 

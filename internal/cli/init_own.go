@@ -57,6 +57,9 @@ const triedTasks = 3
 
 // writeAndTry writes a folder, tries some of its tasks, and prints the command that is next.
 func (o *initOptions) writeAndTry(ctx context.Context, a *app, folder newFolder, files map[string][]byte) error {
+	if o.noTry {
+		return folder.writeToTrain(a, files, map[string]any{})
+	}
 	names, err := folder.write(files)
 	if err != nil {
 		return err

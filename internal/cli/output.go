@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
@@ -109,6 +110,9 @@ func isEnvironment(err error) bool {
 type usageError struct{ msg string }
 
 func (e *usageError) Error() string { return e.msg }
+
+// ErrorKind says whose business the error is.
+func (*usageError) ErrorKind() string { return string(fault.BadInput) }
 
 // asFlag is an error about a field of a question as one about the flag of its name.
 func asFlag(err error) error {

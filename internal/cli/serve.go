@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/server"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // serveOptions are the flags of serve.
@@ -210,7 +211,7 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string, con
 	}
 	out.server, err = server.New(server.Options{
 		Folders: folders, ReadOnly: o.readOnly, Build: build(a), Addr: net.JoinHostPort(host, port), Hosts: hosts, Secure: certificate != nil,
-		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Launch: program.launch, Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
+		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Launch: program.launch, Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
 	})
 	return out, err
 }
@@ -249,8 +250,26 @@ func (o *serveOptions) program(a *app, configs string) (*servedProgram, error) {
 func (p *servedProgram) Do(ctx context.Context, words ...string) ([]byte, error) {
 	signals, end := softStop(ctx)
 	defer end()
-	return p.app.carryOut(context.WithoutCancel(ctx), sub{guard: &p.guard, signals: signals}, append(words, "--json")...)
+	out, err := p.app.carryOut(context.WithoutCancel(ctx), sub{guard: &p.guard, signals: signals}, append([]string{"--json"}, words...)...)
+	if exitCode(err) == exitInput {
+		page := &pageError{usageError{err.Error()}, problemsOf(err)}
+		for i := range page.problems {
+			page.problems[i].File = relativeTo(p.guard.Roots[0], page.problems[i].File)
+		}
+		err = page
+	}
+	return out, err
 }
+
+// pageError is what a command refuses, taken apart.
+type pageError struct {
+	usageError
+
+	problems []result.Problem
+}
+
+// Problems returns each thing that is wrong.
+func (e *pageError) Problems() []result.Problem { return e.problems }
 
 // certificate is that of TLS, nil for none.
 func (o *serveOptions) certificate(a *app) (*tls.Certificate, error) {

@@ -188,7 +188,7 @@ func refusal(err error) *door.Refusal {
 	case errors.As(err, &locked), errors.As(err, &noDir):
 		return at(http.StatusConflict, door.Conflict)
 	case errors.As(err, &tooLong):
-		return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: "the body of the request is larger than 64 KB"}
+		return door.TooBig(tooLong.Limit)
 	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &night), errors.As(err, &noRun), errors.As(err, &unread), errors.As(err, &syntax), errors.As(err, &shape),
 		errors.Is(err, disk.ErrTooLarge), errors.Is(err, disk.ErrNotFile):
 		return at(http.StatusInternalServerError, door.Damaged)

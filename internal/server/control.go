@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/queue"
-	"github.com/seed-f4525e22/skillopt/internal/server/door"
 )
 
 // This file is the queue of the folder with configs: what is put into it, and who begins it.
@@ -29,13 +27,10 @@ func (s *Server) queueDir() string { return filepath.Join(s.runsDir(), ".queue")
 
 // canStart reports why nothing can be started here; nil: it can.
 func (s *Server) canStart() error {
-	if s.queue != nil && s.options.Program != nil {
-		return nil
+	if s.queue == nil || s.options.Program == nil {
+		return noStart()
 	}
-	return &door.Refusal{
-		Status: http.StatusForbidden, Kind: door.Forbidden, Message: "nothing can be started here: this server was given no folder with configs",
-		Help: "start skillopt serve without a folder, in the one that holds your configs, or name that folder",
-	}
+	return nil
 }
 
 // enqueue puts a command into the queue: words as of a command line, run the folder of its run (absolute), title for

@@ -99,26 +99,27 @@ func (s *Server) removeQueued(w http.ResponseWriter, r *http.Request) (any, erro
 
 // startRun trains with a config as a new run.
 func (s *Server) startRun(_ http.ResponseWriter, r *http.Request) (any, error) {
-	name := r.PathValue("config")
-	dir, err := s.findConfig(name)
+	doc, err := s.startable(r)
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.loadConfig(r.Context(), filepath.Join(dir, "config.yaml"))
-	if err != nil {
-		return nil, err
+	dir := filepath.Join(s.options.Configs, filepath.Dir(doc.Path))
+	base, _ := doc.Values["run.name"].(string)
+	if !config.IsRunName(base) {
+		base = filepath.Base(dir)
 	}
-	base := filepath.Base(dir)
-	if config.IsRunName(l.Config.Run.Name) {
-		base = l.Config.Run.Name
-	}
+	return s.beginRun(base, "Train "+filepath.Base(dir), "train", s.shownPath(dir))
+}
+
+// beginRun puts a command into the queue that begins a new run of a name.
+func (s *Server) beginRun(name, title string, words ...string) (any, error) {
 	s.starting.Lock()
 	defer s.starting.Unlock()
-	to, err := s.freeRun(base)
+	to, err := s.freeRun(name)
 	if err != nil {
 		return nil, err
 	}
-	return s.add([]string{"train", s.shownPath(dir), "--run", s.shownPath(to), "--yes"}, to, "Train "+filepath.Base(dir))
+	return s.add(append(words, "--run", s.shownPath(to), "--yes"), to, title)
 }
 
 // add puts a command into the queue.
@@ -130,13 +131,21 @@ func (s *Server) add(words []string, run, title string) (any, error) {
 	return s.queuedAs(e), nil
 }
 
-// loadConfig reads a config within the bounds of pages, so that what is wrong with it is said before it waits.
-func (s *Server) loadConfig(ctx context.Context, file string) (*config.Loaded, error) {
-	root, err := filepath.EvalSymlinks(s.options.Configs)
+// checkConfig holds a config, that of a run too, to what pages may say, before it waits.
+func (s *Server) checkConfig(ctx context.Context, file string) error {
+	text, err := disk.Read(ctx, file, config.MaxFile)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return config.LoadContext(ctx, config.Options{Path: file, Dir: root, Guard: &config.Guard{Roots: []string{root}, Trusted: s.options.Trusted}})
+	dir, err := filepath.Rel(s.options.Configs, filepath.Dir(file))
+	if err != nil || !filepath.IsLocal(dir) {
+		return conflict("the run is not in the folder with configs, "+s.options.Configs, "start skillopt serve in the folder that it was begun in")
+	}
+	doc, err := s.edited(ctx, configAt{id: dir, dir: dir}, string(text), nil)
+	if err != nil {
+		return err
+	}
+	return unfit(doc)
 }
 
 // shownPath is a path as a person types it in the folder with configs. One that begins like a flag is none.
@@ -184,15 +193,15 @@ func (s *Server) resume(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, conflict("the run has come to its end", "continue it for more epochs, as a new run")
 	}
 	words := s.begunBy(at.dir)
-	if words == nil && m.Kind != result.Train {
+	switch {
+	case words != nil:
+	case m.Kind != result.Train:
 		return nil, conflict("only the command that began this run resumes it", "give that command again in the terminal")
+	default:
+		words = []string{"train", s.shownPath(filepath.Join(at.dir, run.ConfigFile)), "--run", s.shownPath(at.dir), "--yes"}
 	}
-	if words == nil {
-		file := filepath.Join(at.dir, run.ConfigFile)
-		if _, err := s.loadConfig(r.Context(), file); err != nil {
-			return nil, err
-		}
-		words = []string{"train", s.shownPath(file), "--run", s.shownPath(at.dir), "--yes"}
+	if err := s.checkConfig(r.Context(), s.configNamed(words)); err != nil {
+		return nil, err
 	}
 	return s.add(words, at.dir, "Resume "+filepath.Base(at.dir))
 }
@@ -229,17 +238,10 @@ func (s *Server) continueRun(_ http.ResponseWriter, r *http.Request) (any, error
 		return nil, conflict("only a training that has come to its end continues as a new one", "resume it first")
 	}
 	file := filepath.Join(at.dir, run.ConfigFile)
-	if _, err := s.loadConfig(r.Context(), file); err != nil {
+	if err := s.checkConfig(r.Context(), file); err != nil {
 		return nil, err
 	}
-	s.starting.Lock()
-	defer s.starting.Unlock()
-	to, err := s.freeRun(runBase(at.dir))
-	if err != nil {
-		return nil, err
-	}
-	words := []string{"train", s.shownPath(file), "--continue", s.shownPath(at.dir), "--epochs", b.Epochs, "--run", s.shownPath(to), "--yes"}
-	return s.add(words, to, "Continue "+filepath.Base(at.dir))
+	return s.beginRun(runBase(at.dir), "Continue "+filepath.Base(at.dir), "train", s.shownPath(file), "--continue", s.shownPath(at.dir), "--epochs", b.Epochs)
 }
 
 // runBase is the name of a run without its number.
@@ -266,7 +268,11 @@ func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := s.canStart(); err != nil {
 		return nil, err
 	}
-	l, err := s.loadConfig(r.Context(), filepath.Join(at.dir, run.ConfigFile))
+	file := filepath.Join(at.dir, run.ConfigFile)
+	if err := s.checkConfig(r.Context(), file); err != nil {
+		return nil, err
+	}
+	l, err := config.LoadContext(r.Context(), config.Options{Path: file, Dir: s.options.Configs})
 	if err != nil {
 		return nil, err
 	}

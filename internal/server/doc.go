@@ -42,6 +42,7 @@ type Options struct {
 
 	Configs string   // the folder whose configs can be started: its own, and those of the folders in it; "": none can
 	Program Program  // carries out commands for pages; nil: nothing can be started
+	Editor  Editor   // reads configs for pages
 	Launch  Launch   // starts the commands of the queue; nil: they wait for another server
 	Trusted []string // SHA-256, in hex, of configs that may say anything
 	Models  []string // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
@@ -54,6 +55,13 @@ type Program interface {
 	// Do carries out a command line, such as tasks lint NAME, and returns its document, that of --json. When the
 	// context ends, the command is stopped softly.
 	Do(ctx context.Context, words ...string) ([]byte, error)
+}
+
+// Editor reads and changes the text of configs, for a caller who is bounded as those of Program are.
+type Editor interface {
+	// Edit returns what the config of a folder would say with a text in which keys have other values; nil takes a key
+	// out. dir is in the folder with configs. Nothing is written.
+	Edit(ctx context.Context, dir, text string, set map[string]any) (result.ConfigFile, error)
 }
 
 // Launch has a process of its own carry out an entry of the queue in a folder, and waits for its end, or that of the
@@ -73,6 +81,10 @@ type Server struct {
 	index   record.Index
 	nights  record.NightIndex
 	lookers lookers
+	models  []ServedModel // that pages may name, apart from simulated ones
+	schema  schema
+	writes  sync.Mutex // of configs, one at a time
+	asking  sync.Mutex // by commands that ask models
 	kept    kept
 	page    *page
 	handler http.Handler
@@ -111,7 +123,9 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventsOf(dir), s.lookers.of(dir, o.Now) }, document)
-	s.handler = d.Guard(s.mux())
+	s.models = s.named(context.Background())
+	mux := s.mux()
+	s.handler = d.Guard(mux, mux.most)
 	return s, nil
 }
 

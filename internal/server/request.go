@@ -51,7 +51,7 @@ func body(r *http.Request, v any) error {
 	text, err := io.ReadAll(r.Body) // which the door bounds
 	var tooLong *http.MaxBytesError
 	if errors.As(err, &tooLong) {
-		return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: "the body of the request is larger than 64 KB"}
+		return door.TooBig(tooLong.Limit)
 	}
 	if err != nil {
 		return wrong("the body of the request did not arrive whole")

@@ -24,21 +24,36 @@ const prefix = "/api/v1"
 // route is something that can be asked for.
 type route struct {
 	openapi.Route
-	open    bool // without a token: it is how one is traded
-	changes bool // it is refused by a server that only shows
-	stream  bool // it continues, and takes no place among the answers that are worked at
-	costly  bool // it reads all of a run, and its answer is kept
+	open    bool  // without a token: it is how one is traded
+	changes bool  // it is refused by a server that only shows
+	stream  bool  // it continues, and takes no place among the answers that are worked at
+	costly  bool  // it reads all of a run, and its answer is kept
+	most    int64 // bytes of the body; 0: door.MaxBody
 	answer  answer
 }
 
 // mux are all routes, and the page.
-func (s *Server) mux() http.Handler {
-	m := http.NewServeMux()
+type mux struct {
+	*http.ServeMux
+
+	bounds map[string]int64 // of bodies, by the pattern of a route
+}
+
+// most returns how large the body of a request may be; 0: as large as that of any.
+func (m mux) most(r *http.Request) int64 {
+	_, pattern := m.Handler(r)
+	return m.bounds[pattern]
+}
+
+// mux makes the routes.
+func (s *Server) mux() mux {
+	m := mux{http.NewServeMux(), map[string]int64{}}
 	for _, rt := range s.routes() {
 		rt.answer = checked(rt.Query, rt.answer)
 		m.Handle(rt.Method+" "+prefix+rt.Path, s.api(rt))
+		m.bounds[rt.Method+" "+prefix+rt.Path] = rt.most
 	}
-	m.Handle(prefix+"/", s.api(route{Route: openapi.Route{Method: http.MethodGet}, answer: func(_ http.ResponseWriter, r *http.Request) (any, error) { return nil, unknown(m, r) }}))
+	m.Handle(prefix+"/", s.api(route{Route: openapi.Route{Method: http.MethodGet}, answer: func(_ http.ResponseWriter, r *http.Request) (any, error) { return nil, unknown(m.ServeMux, r) }}))
 	m.Handle("/", s.door.Public(s.page))
 	return m
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// MaxBody is the largest body of a request, in bytes.
+// MaxBody is the largest body of a request, in bytes, unless more is allowed to it.
 const MaxBody = 64 << 10
 
 // Options say whom a Door lets in.
@@ -77,20 +77,21 @@ func (d *Door) names(host string) bool {
 }
 
 // Guard lets through what is addressed to the server and not too much, with the headers that
-// every answer has.
-func (d *Door) Guard(next http.Handler) http.Handler {
+// every answer has. most returns how large the body of a request may be.
+func (d *Door) Guard(next http.Handler, most func(*http.Request) int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.headers(w.Header())
+		bound := max(MaxBody, most(r))
 		switch {
 		case !d.names(r.Host):
 			(&Refusal{Status: http.StatusForbidden, Kind: Forbidden, Message: "this server does not answer to the name " + strconv.Quote(cut(r.Host)), Help: "open the link that skillopt serve printed; through ssh forward the same port: ssh -L " + d.port + ":127.0.0.1:" + d.port + " HOST"}).Write(w)
 			return
-		case r.ContentLength > MaxBody:
+		case r.ContentLength > bound:
 			w.Header().Set("Connection", "close")
-			tooLarge().Write(w)
+			TooBig(bound).Write(w)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, bound)
 		next.ServeHTTP(w, r)
 	})
 }

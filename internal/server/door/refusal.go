@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
@@ -59,6 +60,7 @@ func tooOften() *Refusal {
 	return &Refusal{Status: http.StatusTooManyRequests, Kind: Busy, Message: "too many requests at once", Help: "wait a second, then ask again"}
 }
 
-func tooLarge() *Refusal {
-	return &Refusal{Status: http.StatusRequestEntityTooLarge, Kind: TooLarge, Message: "the body of the request is larger than 64 KB"}
+// TooBig refuses a body that is larger than a bound, in bytes.
+func TooBig(bound int64) *Refusal {
+	return &Refusal{Status: http.StatusRequestEntityTooLarge, Kind: TooLarge, Message: "the body of the request is larger than " + disk.Size(bound)}
 }

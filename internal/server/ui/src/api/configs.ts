@@ -1,37 +1,17 @@
 // The addresses of configs: what begins a run. The form alone needs them, so they are no part of the first view.
 
 import { get, path, post, postForm, put } from './client'
+import type { components } from './schema'
 import type { Interval } from './types'
 
-export interface ConfigRow { id: string; path: string; changed_at: string; trusted: boolean; foreign?: string[]; problem?: string }
-export interface ModelName { name: string; from: string }
-export interface Project { path: string; sessions?: number }
-export interface Start {
-  configs_dir: string
-  why?: string
-  adopt: boolean
-  models?: ModelName[]
-  examples?: { name: string; text: string }[]
-  first?: string[]
-  configs?: ConfigRow[]
-  projects?: Project[]
-}
+type Schemas = components['schemas']
 
-export interface Problem { file?: string; key?: string; line?: number; task?: string; message: string; help?: string }
+// Lists of these may be null where they are empty.
+export type Start = Schemas['Start'] & { projects?: { path: string }[] }
+export type ModelName = Schemas['ServedModel']
+export type ConfigShown = Schemas['ConfigFile']
 export type Value = unknown
-export interface ConfigShown {
-  id: string
-  path: string
-  text: string
-  sha256: string
-  trusted: boolean
-  values?: Record<string, Value>
-  defaults?: Record<string, Value>
-  lines?: Record<string, number>
-  foreign?: { key: string; line?: number }[]
-  problems?: Problem[]
-  command: string
-}
+export interface Problem { file?: string; key?: string; line?: number; task?: string; message: string; help?: string }
 
 /** A JSON Schema, as far as that of the configuration uses it. */
 export interface Schema {
@@ -50,8 +30,9 @@ export interface Schema {
 export interface SkillFinding { file: string; line?: number; severity: string; message: string }
 export interface TaskTable { file: string; columns: { name: string; fields?: string[]; used: boolean }[] }
 export interface Linted {
-  tasks: { tasks: number; train: number; selection: number; test: number; by_type?: Record<string, number>; tables?: TaskTable[]; findings: Problem[] }
-  skill?: { files: number; findings: SkillFinding[] } | null
+  tasks: { tasks: number; train: number; selection: number; test: number; tables?: TaskTable[]; findings: Problem[] | null } | null
+  skill: { findings: SkillFinding[] | null } | null
+  problems: Problem[] | null // why they cannot be read
 }
 export interface Planned {
   total: number

@@ -50,5 +50,6 @@ it('chooses a model whole', () => {
   expect(modelName({ 'models.target.provider': 'openrouter', 'models.target.model': 'a/b' }, 'target')).toBe('openrouter/a/b')
   expect(withModel('target', 'openrouter/a/b')).toEqual({ 'models.target.provider': 'openrouter', 'models.target.model': 'a/b', 'models.target.world': null })
   expect(withModel('target', '')).toMatchObject({ 'models.target.provider': null, 'models.target.model': null })
-  expect(withModel('optimizer', 'sim')).toEqual({ 'models.optimizer.provider': 'sim', 'models.optimizer.model': null })
+  expect(withModel('optimizer', 'sim/q/world.yaml')).toEqual({ 'models.optimizer.provider': 'sim', 'models.optimizer.model': null, 'models.optimizer.world': 'q/world.yaml' })
+  expect(modelName({ 'models.optimizer.provider': 'sim', 'models.optimizer.world': 'world.yaml' }, 'optimizer')).toBe('sim/world.yaml')
 })

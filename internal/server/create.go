@@ -1,0 +1,200 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
+	"github.com/seed-f4525e22/skillopt/internal/server/door"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Bounds of what is sent for a new config, in bytes.
+const (
+	maxTasks = 20 << 20
+	maxSkill = 1 << 20
+	maxForm  = maxTasks + 2*maxSkill // files, and what is around them
+	inMemory = 1 << 20               // of a form; the rest is in a temporary file
+)
+
+// newName is the name of a folder that a page may make.
+var newName = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// wanted is a config that a page asks for.
+type wanted struct {
+	name, example     string
+	target, optimizer string
+	columns           map[string]any
+	files             map[string][]byte // in the new folder
+	tasks             string            // the name of the file of tasks
+}
+
+// create writes a new folder with a config, as init does.
+func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
+	root, err := s.configs()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // what was written is synced
+	want, err := s.readForm(w, r)
+	if err != nil {
+		return nil, err
+	}
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	err = root.Mkdir(want.name, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, conflict("there is a folder "+want.name+" already", "choose another name: nothing is overwritten")
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc, err := s.fill(r.Context(), root, want)
+	if err != nil {
+		return nil, errors.Join(err, root.RemoveAll(want.name))
+	}
+	return doc, nil
+}
+
+// fill writes what belongs into a new folder.
+func (s *Server) fill(ctx context.Context, root *os.Root, want wanted) (result.ConfigFile, error) {
+	for name, data := range want.files {
+		if err := disk.WriteIn(root, path.Join(want.name, name), data, 0o644); err != nil {
+			return result.ConfigFile{}, err
+		}
+	}
+	if _, err := s.options.Program.Do(ctx, want.words()...); err != nil {
+		return result.ConfigFile{}, err
+	}
+	at := configAt{id: want.name, dir: want.name}
+	doc, err := s.readConfig(ctx, root, at)
+	if err != nil || len(want.columns) == 0 {
+		return doc, err
+	}
+	if doc, err = s.edited(ctx, at, doc.Text, map[string]any{"tasks.columns": want.columns}); err != nil {
+		return doc, err
+	}
+	return doc, disk.WriteIn(root, at.path(), []byte(doc.Text), 0o644)
+}
+
+// words is the command line that writes the config.
+func (w wanted) words() []string {
+	words := []string{"init", "--no-try"}
+	switch w.example {
+	case "quickstart":
+	case "world":
+		words = []string{"init", "--world=default"}
+	default:
+		words = append(words, "--tasks="+path.Join(w.name, w.tasks), "--target="+w.target)
+		if w.optimizer != "" {
+			words = append(words, "--optimizer="+w.optimizer)
+		}
+		if _, own := w.files["SKILL.md"]; own {
+			words = append(words, "--skill="+w.name)
+		}
+	}
+	return append(words, "--", w.name)
+}
+
+// readForm reads what a page asks for.
+func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (wanted, error) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(answerTime)) // a writer without deadlines has none to set
+	err := r.ParseMultipartForm(inMemory)
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return wanted{}, tooBig("what is sent", maxTasks)
+	case err != nil:
+		return wanted{}, wrong("the body has to be a form with files, with Content-Type: multipart/form-data")
+	}
+	defer func() { _ = r.MultipartForm.RemoveAll() }() // temporary files
+	f := r.MultipartForm
+	want := wanted{files: map[string][]byte{}}
+	for key, into := range map[string]*string{"name": &want.name, "example": &want.example, "target": &want.target, "optimizer": &want.optimizer} {
+		*into = r.PostFormValue(key)
+	}
+	if !newName.MatchString(want.name) || want.name == "runs" {
+		return want, wrong("name %s: allowed are letters, digits, - and _, at most 64, and not runs", quoted(want.name))
+	}
+	if text := r.PostFormValue("columns"); text != "" {
+		if err := json.Unmarshal([]byte(text), &want.columns); err != nil {
+			return want, wrong("columns: want the column of each field, such as {\"prompt\": \"Question\", \"gold\": \"Answer\"}")
+		}
+	}
+	if want.example != "" {
+		if !slices.ContainsFunc(examples(), func(e Example) bool { return e.Name == want.example }) {
+			return want, wrong("there is no example %s", quoted(want.example))
+		}
+		return want, nil
+	}
+	return want, s.readFiles(f, &want)
+}
+
+// readFiles reads the skill and the tasks of a form.
+func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
+	for _, name := range []string{want.target, want.optimizer} {
+		known := slices.ContainsFunc(s.models, func(m ServedModel) bool { return m.Name == name })
+		if name != "" && !known && !strings.HasPrefix(name, "sim/") {
+			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "the model " + quoted(name) + " is not one that a page may name", Help: "start skillopt serve with --model " + name}
+		}
+	}
+	if want.target == "" {
+		return wrong("target: name the model that carries out the tasks, as PROVIDER/MODEL")
+	}
+	tasks, name, err := formFile(f, "tasks", maxTasks)
+	if err != nil {
+		return err
+	}
+	ext := strings.ToLower(path.Ext(name))
+	switch ext {
+	case ".csv", ".jsonl":
+	case ".xlsx":
+		if tasks, err = tableOf(tasks); err != nil {
+			return err
+		}
+		ext = ".csv"
+	default:
+		return wrong("the tasks are in %s: allowed are .csv, .jsonl and .xlsx", quoted(name))
+	}
+	want.tasks = "tasks" + ext
+	want.files[want.tasks] = tasks
+	if len(f.File["skill"]) == 0 {
+		return nil
+	}
+	want.files["SKILL.md"], _, err = formFile(f, "skill", maxSkill)
+	return err
+}
+
+// formFile reads a file of a form.
+func formFile(f *multipart.Form, key string, limit int64) (data []byte, name string, err error) {
+	if len(f.File[key]) != 1 {
+		return nil, "", wrong("%s: one file is wanted, and %d are here", key, len(f.File[key]))
+	}
+	header := f.File[key][0]
+	if header.Size > limit {
+		return nil, "", tooBig(quoted(header.Filename), limit)
+	}
+	file, err := header.Open()
+	if err != nil {
+		return nil, "", fmt.Errorf("read a file that was sent: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	data, err = io.ReadAll(file)
+	return data, header.Filename, err
+}
+
+func tooBig(what string, limit int64) error {
+	return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: what + " is larger than " + disk.Size(limit), Help: "take fewer tasks, or copy the file into the folder yourself and name it in tasks.path"}
+}

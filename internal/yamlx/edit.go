@@ -1,0 +1,381 @@
+package yamlx
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Set returns a text in which keys of mappings, from the outermost, lead to a value. nil takes the last key out, and
+// mappings that are empty without it. All else stays as it is written, comments too. The error is an *Error: no YAML, or
+// a place that is written in a form which cannot be changed this way, such as an alias.
+func Set(text []byte, keys []string, value any) ([]byte, error) {
+	var want map[string]any
+	file, err := Decode(text, &want)
+	if err != nil {
+		return nil, err
+	}
+	if want == nil {
+		want = map[string]any{}
+	}
+	value = wholeNumbers(value)
+	if value == nil {
+		keys = emptied(want, keys)
+	}
+	put(want, keys, value)
+	plain := strings.ReplaceAll(string(text), "\r\n", "\n")
+	e := editor{text: plain, tokens: lexer.Tokenize(plain)}
+	out, err := e.set(file.root(), keys, value)
+	if err == nil {
+		err = says(out, want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if plain != string(text) {
+		out = strings.ReplaceAll(out, "\n", "\r\n")
+	}
+	return []byte(out), nil
+}
+
+// errForm is a place that has to be changed by hand.
+func errForm(at Node) error {
+	return &Error{Line: at.Line(), Msg: "this place is written in a form that can be changed in the text alone"}
+}
+
+// says fails for a text that does not represent a tree: some forms of YAML are not known here.
+func says(text string, want map[string]any) error {
+	got := map[string]any{}
+	if _, err := Decode([]byte(text), &got); err != nil {
+		return errForm(Node{})
+	}
+	a, errA := json.Marshal(want)
+	b, errB := json.Marshal(got)
+	if errA != nil || errB != nil || string(a) != string(b) && len(want)+len(got) > 0 {
+		return errForm(Node{})
+	}
+	return nil
+}
+
+// wholeNumbers returns a value of JSON in which whole numbers are written as such.
+func wholeNumbers(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = wholeNumbers(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = wholeNumbers(v[k])
+		}
+	}
+	return v
+}
+
+// emptied returns the keys of what is taken out together with the last one, since it would be empty.
+func emptied(tree map[string]any, keys []string) []string {
+	least := 1
+	for i, key := range keys[:len(keys)-1] {
+		next, ok := tree[key].(map[string]any)
+		if !ok {
+			break
+		}
+		if tree = next; len(tree) > 1 {
+			least = i + 2
+		}
+	}
+	if _, there := tree[keys[len(keys)-1]]; !there {
+		return keys
+	}
+	return keys[:least]
+}
+
+// put sets a value of a tree; nil takes it out.
+func put(tree map[string]any, keys []string, value any) {
+	for _, key := range keys[:len(keys)-1] {
+		next, ok := tree[key].(map[string]any)
+		if !ok {
+			if value == nil {
+				return
+			}
+			next = map[string]any{}
+			tree[key] = next
+		}
+		tree = next
+	}
+	last := keys[len(keys)-1]
+	if tree[last] = value; value == nil {
+		delete(tree, last)
+	}
+}
+
+// root returns the value of the first document that has one.
+func (f File) root() Node {
+	for n := range f.Documents() {
+		if n.Kind() != None && n.Kind() != Comments {
+			return n
+		}
+	}
+	return Node{}
+}
+
+// editor changes one place of a text.
+type editor struct {
+	text   string
+	tokens token.Tokens
+}
+
+// set changes the mapping m, or a text without a value.
+func (e editor) set(m Node, keys []string, value any) (string, error) {
+	if kind := m.Kind(); kind == None || kind == Null {
+		return e.insert(len(e.lines()), 0, keys, value)
+	} else if kind != Mapping {
+		return "", errForm(m)
+	}
+	flow := false
+	if node, ok := m.n.(*ast.MappingNode); ok {
+		flow = node.IsFlowStyle
+	}
+	var key, at, last Node
+	for k, v := range m.Pairs() {
+		if k.Written() == keys[0] {
+			key, at = k, v
+		}
+		last = k
+	}
+	deeper := len(keys) > 1 && at.Kind() == Mapping
+	switch {
+	case deeper:
+		return e.set(at, keys[1:], value)
+	case len(keys) > 1 && key.n != nil && at.Kind() != Null:
+		return "", errForm(at)
+	case flow:
+		return e.inFlow(m, key, at, keys, value)
+	case key.n != nil:
+		first := key.Line() - 1
+		return e.replace(first, e.end(first, key.Column(), at), key.Column()-1, keys, value)
+	}
+	_, behind, _ := m.lastPair()
+	return e.insert(e.end(last.Line()-1, last.Column(), behind), last.Column()-1, keys, value)
+}
+
+// lastPair returns the last key of a mapping, and its value.
+func (m Node) lastPair() (key, value Node, ok bool) {
+	for k, v := range m.Pairs() {
+		key, value, ok = k, v, true
+	}
+	return key, value, ok
+}
+
+func (e editor) lines() []string { return strings.SplitAfter(e.text, "\n") }
+
+// end returns the line behind a pair of a mapping in block style: its key is in the line first, from column on. Blank
+// lines, and comments that are no part of a value, are left to what follows.
+func (e editor) end(first, column int, value Node) int {
+	lines, end := e.lines(), first+1
+	for i := first + 1; i < len(lines); i++ {
+		text := strings.TrimSpace(lines[i])
+		indent := len(lines[i]) - len(strings.TrimLeft(lines[i], " "))
+		item := value.Kind() == List && indent == column-1 && (text == "-" || strings.HasPrefix(text, "- "))
+		switch {
+		case text == "", strings.HasPrefix(text, "#") && value.Kind() != Literal:
+			continue
+		case indent < column && !item:
+			return end
+		}
+		end = i + 1
+	}
+	return end
+}
+
+// replace writes a pair in the lines from first to end; nil takes it out.
+func (e editor) replace(first, end, indent int, keys []string, value any) (string, error) {
+	lines := e.lines()
+	written := ""
+	if value != nil {
+		pair, err := pairText(keys, value, indent)
+		if err != nil {
+			return "", err
+		}
+		head, rest, _ := strings.Cut(pair, "\n")
+		written = head + e.commentOf(first+1) + "\n" + rest
+		if end == len(lines) && !strings.HasSuffix(e.text, "\n") {
+			written = strings.TrimSuffix(written, "\n")
+		}
+	}
+	return strings.Join(lines[:first], "") + written + strings.Join(lines[end:], ""), nil
+}
+
+// commentOf returns the comment at the end of a line, with the blanks before it.
+func (e editor) commentOf(line int) string {
+	for _, tok := range e.tokens {
+		if tok.Type != token.CommentType || tok.Position.Line != line {
+			continue
+		}
+		text := strings.TrimRight(e.lines()[line-1], "\r\n")
+		if before, ok := strings.CutSuffix(text, "#"+strings.TrimRight(tok.Value, "\r\n")); ok {
+			return text[len(strings.TrimRight(before, " \t")):]
+		}
+	}
+	return ""
+}
+
+// insert writes a pair before a line.
+func (e editor) insert(line, indent int, keys []string, value any) (string, error) {
+	if value == nil {
+		return e.text, nil
+	}
+	pair, err := pairText(keys, value, indent)
+	if err != nil {
+		return "", err
+	}
+	lines := e.lines()
+	before := strings.Join(lines[:line], "")
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		before += "\n"
+	}
+	return before + pair + strings.Join(lines[line:], ""), nil
+}
+
+// nested returns a mapping in which keys lead to a value.
+func nested(keys []string, value any) any {
+	for _, key := range slices.Backward(keys) {
+		value = Ordered{{Key: key, Value: value}}
+	}
+	return value
+}
+
+// pairText is a pair in block style.
+func pairText(keys []string, value any, indent int) (string, error) {
+	text, err := Encode(nested(keys, value))
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", strings.Join(keys, "."), err)
+	}
+	var b strings.Builder
+	for line := range strings.SplitAfterSeq(string(text), "\n") {
+		if strings.TrimSpace(line) == "" {
+			line = strings.TrimLeft(line, " ")
+		} else {
+			b.WriteString(strings.Repeat(" ", indent))
+		}
+		b.WriteString(line)
+	}
+	return b.String(), nil
+}
+
+// flowText is a value in one line.
+func flowText(value any) (string, error) {
+	text, err := yaml.MarshalWithOptions(value, yaml.Flow(true), floats())
+	if err == nil && strings.Contains(strings.TrimSpace(string(text)), "\n") {
+		text, err = yaml.MarshalWithOptions(value, yaml.JSON(), floats())
+	}
+	if err != nil {
+		return "", fmt.Errorf("write a value: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// inFlow changes a pair of the mapping m between braces; key and at are the pair, if it is there.
+func (e editor) inFlow(m, key, at Node, keys []string, value any) (string, error) {
+	if key.n == nil {
+		return e.intoFlow(m, keys, value)
+	}
+	from, end, ok := e.span(at)
+	switch {
+	case !ok:
+		return "", errForm(key)
+	case value == nil:
+		return e.outOfFlow(e.offset(key), end), nil
+	}
+	text, err := flowText(nested(keys[1:], value))
+	return e.text[:from] + text + e.text[end:], err
+}
+
+// intoFlow adds a pair.
+func (e editor) intoFlow(m Node, keys []string, value any) (string, error) {
+	if value == nil {
+		return e.text, nil
+	}
+	inner, err := flowText(nested(keys[1:], value))
+	name, errName := flowText(keys[0])
+	if err != nil || errName != nil {
+		return "", errForm(m)
+	}
+	at, comma := e.offset(m)+1, ""
+	if _, last, ok := m.lastPair(); ok {
+		if _, at, ok = e.span(last); !ok {
+			return "", errForm(last)
+		}
+		comma = ", "
+	}
+	return e.text[:at] + comma + name + ": " + inner + e.text[at:], nil
+}
+
+// outOfFlow takes a pair out, with one of the commas at its sides.
+func (e editor) outOfFlow(from, end int) string {
+	before, behind := e.text[:from], e.text[end:]
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(behind, " "), ","); ok {
+		return before + strings.TrimLeft(rest, " ")
+	}
+	return strings.TrimSuffix(strings.TrimRight(before, " \n"), ",") + behind
+}
+
+// offset returns the byte of the text that a node begins at.
+func (e editor) offset(n Node) int {
+	at := n.Start()
+	if _, ok := n.n.(*ast.MappingNode); ok { // the brace
+		at = Node{n.n}
+		return e.byteAt(at.Line(), at.Column())
+	}
+	return e.byteAt(at.Line(), at.Column())
+}
+
+func (e editor) byteAt(line, column int) int {
+	lines := e.lines()
+	at := len(strings.Join(lines[:line-1], ""))
+	for range column - 1 {
+		_, n := utf8.DecodeRuneInString(e.text[at:])
+		at += n
+	}
+	return at
+}
+
+// span returns where a value between braces is in the text.
+func (e editor) span(value Node) (from, end int, ok bool) {
+	tok := value.token()
+	i := slices.IndexFunc(e.tokens, func(t *token.Token) bool {
+		return tok != nil && t.Position.Line == tok.Position.Line && t.Position.Column == tok.Position.Column
+	})
+	if i < 0 {
+		return 0, 0, false
+	}
+	from = e.byteAt(tok.Position.Line, tok.Position.Column)
+	depth := 0
+	for _, t := range e.tokens[i:] {
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			depth++
+		case token.MappingEndType, token.SequenceEndType:
+			depth--
+		case token.CommentType:
+			return 0, 0, false
+		}
+		if depth < 0 || depth == 0 && t.Type == token.CollectEntryType {
+			end = e.byteAt(t.Position.Line, t.Position.Column)
+			return from, from + len(strings.TrimRight(e.text[from:end], " \n")), true
+		}
+	}
+	return 0, 0, false
+}
