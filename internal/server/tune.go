@@ -58,7 +58,7 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	case len(b.Tasks) == 0 || len(b.Tasks) > mostTuned:
 		return nil, wrong("%d tasks: 1 to %d are scored", len(b.Tasks), mostTuned)
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
@@ -175,10 +175,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 // begin puts a command about skills into the queue. They are written into the folder of its run, whose paths take the
 // places of the empty words, in their order.
 func (s *Server) begin(c runConfig, command string, words []string, title string, skills map[string]skill.Skill) (any, error) {
-	name := c.name
-	if name == "." {
-		name = filepath.Base(s.options.Configs)
-	}
+	name := filepath.Base(filepath.Join(s.options.Configs, c.dir))
 	s.starting.Lock()
 	defer s.starting.Unlock()
 	dir, err := s.freeRun(name + "-" + command)
