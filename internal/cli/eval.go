@@ -115,6 +115,9 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)
 	}
+	if o.junit != "" && o.tuned != "" {
+		return usagef("--junit and --tuned-from: what continuous integration passes is no skill that was tuned by hand; leave one of them out")
+	}
 	if err := a.canHold("--junit", o.junit); err != nil {
 		return err
 	}
