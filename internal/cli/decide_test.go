@@ -50,7 +50,7 @@ func newDecided(t *testing.T, adopt bool) *decided {
 	d.do("train", "desk", "--set", "train.epochs=1", "--yes")
 	d.server, err = server.New(server.Options{
 		Folders: []string{filepath.Join(dir, "runs")}, Addr: "127.0.0.1:8675", Token: decideToken, Key: []byte("a key that signs sessions in tests"), Now: time.Now,
-		Configs: dir, Program: d.program, Adopt: adopt,
+		Configs: dir, Program: d.program, Editor: d.program, Adopt: adopt,
 	})
 	if err != nil {
 		t.Fatal(err)
