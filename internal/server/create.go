@@ -163,7 +163,7 @@ func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
 	switch ext {
 	case ".csv", ".jsonl":
 	case ".xlsx":
-		if tasks, err = tableOf(tasks); err != nil {
+		if tasks, err = readSheet(tasks); err != nil {
 			return err
 		}
 		ext = ".csv"
