@@ -236,7 +236,7 @@ func checkSave(was, doc result.ConfigFile) error {
 			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: problemText(doc, p), Help: cmp.Or(p.Help, "take it out, or write it into the file yourself")}
 		}
 	}
-	for _, k := range was.Foreign { // what is kept is kept as it stands
+	for _, k := range was.Foreign { // these stay as they are
 		if !reflect.DeepEqual(was.Values[k.Key], doc.Values[k.Key]) {
 			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: k.Key + " is a key that a page may not change", Help: "change it in " + was.Path + " yourself"}
 		}
