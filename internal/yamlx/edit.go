@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -146,42 +145,81 @@ type editor struct {
 func (e editor) set(m Node, keys []string, value any) (string, error) {
 	if kind := m.Kind(); kind == None || kind == Null {
 		return e.insert(len(e.lines()), 0, keys, value)
-	} else if kind != Mapping {
+	} else if kind != Mapping || m.isFlow() {
 		return "", errForm(m)
 	}
-	flow := false
-	if node, ok := m.n.(*ast.MappingNode); ok {
-		flow = node.IsFlowStyle
-	}
-	var key, at, last Node
+	var key, at Node
 	for k, v := range m.Pairs() {
 		if k.Written() == keys[0] {
 			key, at = k, v
 		}
-		last = k
 	}
-	deeper := len(keys) > 1 && at.Kind() == Mapping
-	switch {
+	first := key.Line() - 1
+	switch deeper := len(keys) > 1 && at.Kind() == Mapping; {
+	case deeper && at.isFlow():
+		return e.flow(key, at, keys, value)
 	case deeper:
 		return e.set(at, keys[1:], value)
 	case len(keys) > 1 && key.n != nil && at.Kind() != Null:
 		return "", errForm(at)
-	case flow:
-		return e.inFlow(m, key, at, keys, value)
+	case key.n != nil && value == nil:
+		return e.replace(first, e.end(first, key.Column(), at), ""), nil
 	case key.n != nil:
-		first := key.Line() - 1
-		return e.replace(first, e.end(first, key.Column(), at), key.Column()-1, keys, value)
+		pair, err := pairText(keys, value, key.Column()-1)
+		return e.replace(first, e.end(first, key.Column(), at), pair), err
 	}
-	_, behind, _ := m.lastPair()
+	last, behind := m.lastPair()
 	return e.insert(e.end(last.Line()-1, last.Column(), behind), last.Column()-1, keys, value)
 }
 
-// lastPair returns the last key of a mapping, and its value.
-func (m Node) lastPair() (key, value Node, ok bool) {
-	for k, v := range m.Pairs() {
-		key, value, ok = k, v, true
+// isFlow reports whether a mapping is between braces.
+func (n Node) isFlow() bool {
+	m, ok := n.n.(*ast.MappingNode)
+	return ok && m.IsFlowStyle
+}
+
+// flow writes a mapping between braces again, with another value.
+func (e editor) flow(key, at Node, keys []string, value any) (string, error) {
+	first := key.Line() - 1
+	end := e.end(first, key.Column(), at)
+	if slices.ContainsFunc(e.tokens, func(t *token.Token) bool {
+		return t.Type == token.CommentType && t.Position.Line > first+1 && t.Position.Line <= end
+	}) {
+		return "", errForm(at) // it would be lost
 	}
-	return key, value, ok
+	var old Ordered
+	line := []rune(e.lines()[first])
+	if err := yaml.NodeToValue(at.n, &old, yaml.UseOrderedMap()); err != nil || at.Line() != key.Line() || at.Column() > len(line) {
+		return "", errForm(at)
+	}
+	text, err := flowText(setIn(old, keys[1:], value))
+	return e.replace(first, end, string(line[:at.Column()-1])+text+"\n"), err
+}
+
+// setIn returns a mapping in which keys lead to a value; nil takes the last key out.
+func setIn(m Ordered, keys []string, value any) Ordered {
+	i := slices.IndexFunc(m, func(e Entry) bool { return e.Key == keys[0] })
+	if i < 0 {
+		m = append(m, Entry{Key: keys[0]})
+		i = len(m) - 1
+	}
+	switch inner, _ := m[i].Value.(Ordered); {
+	case len(keys) > 1:
+		m[i].Value = setIn(inner, keys[1:], value)
+	case value == nil:
+		return slices.Delete(m, i, i+1)
+	default:
+		m[i].Value = value
+	}
+	return m
+}
+
+// lastPair returns the last key of a mapping, and its value.
+func (m Node) lastPair() (key, value Node) {
+	for k, v := range m.Pairs() {
+		key, value = k, v
+	}
+	return key, value
 }
 
 func (e editor) lines() []string { return strings.SplitAfter(e.text, "\n") }
@@ -205,22 +243,16 @@ func (e editor) end(first, column int, value Node) int {
 	return end
 }
 
-// replace writes a pair in the lines from first to end; nil takes it out.
-func (e editor) replace(first, end, indent int, keys []string, value any) (string, error) {
+// replace writes a pair in the lines from first to end, "" none.
+func (e editor) replace(first, end int, pair string) string {
 	lines := e.lines()
-	written := ""
-	if value != nil {
-		pair, err := pairText(keys, value, indent)
-		if err != nil {
-			return "", err
-		}
-		head, rest, _ := strings.Cut(pair, "\n")
-		written = head + e.comment(first+1) + "\n" + rest
-		if end == len(lines) && !strings.HasSuffix(e.text, "\n") {
-			written = strings.TrimSuffix(written, "\n")
-		}
+	if head, rest, ok := strings.Cut(pair, "\n"); ok {
+		pair = head + e.comment(first+1) + "\n" + rest
 	}
-	return strings.Join(lines[:first], "") + written + strings.Join(lines[end:], ""), nil
+	if end == len(lines) && !strings.HasSuffix(e.text, "\n") {
+		pair = strings.TrimSuffix(pair, "\n")
+	}
+	return strings.Join(lines[:first], "") + pair + strings.Join(lines[end:], "")
 }
 
 // comment returns the comment at the end of a line, with the blanks before it.
@@ -290,97 +322,4 @@ func flowText(value any) (string, error) {
 		return "", fmt.Errorf("write a value: %w", err)
 	}
 	return strings.TrimSpace(string(text)), nil
-}
-
-// inFlow changes a pair of the mapping m between braces; key and at are the pair, if it is there.
-func (e editor) inFlow(m, key, at Node, keys []string, value any) (string, error) {
-	if key.n == nil {
-		return e.intoFlow(m, keys, value)
-	}
-	from, end, ok := e.span(at)
-	switch {
-	case !ok:
-		return "", errForm(key)
-	case value == nil:
-		return e.outOfFlow(e.offset(key), end), nil
-	}
-	text, err := flowText(nest(keys[1:], value))
-	return e.text[:from] + text + e.text[end:], err
-}
-
-// intoFlow adds a pair.
-func (e editor) intoFlow(m Node, keys []string, value any) (string, error) {
-	if value == nil {
-		return e.text, nil
-	}
-	inner, err := flowText(nest(keys[1:], value))
-	name, errName := flowText(keys[0])
-	if err != nil || errName != nil {
-		return "", errForm(m)
-	}
-	at, comma := e.offset(m)+1, ""
-	if _, last, ok := m.lastPair(); ok {
-		if _, at, ok = e.span(last); !ok {
-			return "", errForm(last)
-		}
-		comma = ", "
-	}
-	return e.text[:at] + comma + name + ": " + inner + e.text[at:], nil
-}
-
-// outOfFlow takes a pair out, with one of the commas at its sides.
-func (e editor) outOfFlow(from, end int) string {
-	before, behind := e.text[:from], e.text[end:]
-	if rest, ok := strings.CutPrefix(strings.TrimLeft(behind, " "), ","); ok {
-		return before + strings.TrimLeft(rest, " ")
-	}
-	return strings.TrimSuffix(strings.TrimRight(before, " \n"), ",") + behind
-}
-
-// offset returns the byte of the text that a node begins at.
-func (e editor) offset(n Node) int {
-	at := n.Start()
-	if _, ok := n.n.(*ast.MappingNode); ok { // the brace
-		at = Node{n.n}
-		return e.byteAt(at.Line(), at.Column())
-	}
-	return e.byteAt(at.Line(), at.Column())
-}
-
-func (e editor) byteAt(line, column int) int {
-	lines := e.lines()
-	at := len(strings.Join(lines[:line-1], ""))
-	for range column - 1 {
-		_, n := utf8.DecodeRuneInString(e.text[at:])
-		at += n
-	}
-	return at
-}
-
-// span returns where a value between braces is in the text.
-func (e editor) span(value Node) (from, end int, ok bool) {
-	tok := value.token()
-	i := slices.IndexFunc(e.tokens, func(t *token.Token) bool {
-		return tok != nil && t.Position.Line == tok.Position.Line && t.Position.Column == tok.Position.Column
-	})
-	if i < 0 {
-		return 0, 0, false
-	}
-	from = e.byteAt(tok.Position.Line, tok.Position.Column)
-	depth := 0
-	for _, t := range e.tokens[i:] {
-		switch t.Type {
-		case token.MappingStartType, token.SequenceStartType:
-			depth++
-		case token.MappingEndType, token.SequenceEndType:
-			depth--
-		case token.CommentType:
-			return 0, 0, false
-		}
-		if depth < 0 || depth == 0 && t.Type == token.CollectEntryType {
-			end = e.byteAt(t.Position.Line, t.Position.Column)
-			return from, from + len(strings.TrimRight(e.text[from:end], " \n")), true
-		}
-	}
-	return 0, 0, false
 }
