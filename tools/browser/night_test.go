@@ -151,7 +151,7 @@ func TestReviewAndAdoption(t *testing.T) {
 	p.allow("status of 400") // the profile does not know the second text, which its key has not signed
 	proposeAnother(t, found[1])
 	p.goTo(nightHash("state", found[1]))
-	p.shows("What would change of skill:desk", "What would change of memory:CLAUDE.md", "skill:desk/references/a.md")
+	p.shows("What would change of skill:desk", "What would change of memory:CLAUDE.md", "skill:desk/references/a.md", "What it proposes cannot be adopted from here", "sleep adopt --discard")
 	if n := eval[int](p, `document.querySelectorAll("#proposals .list li").length`); n != 2 {
 		t.Errorf("%d texts are listed", n)
 	}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NightAnswer, NightFunnel, NightShown } from '../api/types'
-import { answered, bundled, chosen, groupsText, expected, placeText, since, command, neededText, funnelStages, nothing, outcome, outcomesText, powerText, usageRows, verdict } from './night'
+import { answered, bundled, chosen, groupsText, expected, placeText, since, command, neededText, funnelStages, nothing, powerText, usageRows, verdict } from './night'
+import { outcome, outcomesText } from './outcomes'
 import { describe as said } from './events'
 import { nightHref, parse } from './router'
 
