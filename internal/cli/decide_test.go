@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -50,7 +51,7 @@ func newDecided(t *testing.T, adopt bool) *decided {
 	d.do("train", "desk", "--set", "train.epochs=1", "--yes")
 	d.server, err = server.New(server.Options{
 		Folders: []string{filepath.Join(dir, "runs")}, Addr: "127.0.0.1:8675", Token: decideToken, Key: []byte("a key that signs sessions in tests"), Now: time.Now,
-		Configs: dir, Program: d.program, Adopt: adopt,
+		Configs: dir, Program: d.program, Editor: d.program, Adopt: adopt,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -229,6 +230,15 @@ func TestDecideCorrectsTasks(t *testing.T) {
 	}
 	d.ask(http.MethodPut, "/runs/runs:desk-1/tasks/weight-05/row", server.NewRow{Text: "{}"}, nil, 409)
 	d.ask(http.MethodGet, "/runs/runs:desk-1/tasks/none/row", nil, nil, 404)
+
+	// A file that a link leads out to is neither shown nor written.
+	path, outside := filepath.Join(d.dir, "desk", "tasks.jsonl"), filepath.Join(t.TempDir(), "tasks.jsonl")
+	if err := errors.Join(os.Rename(path, outside), os.Symlink(outside, path)); err != nil {
+		t.Skip(err)
+	}
+	if text := d.ask(http.MethodGet, "/runs/runs:desk-1/tasks/phone-11/row", nil, nil, 400); !strings.Contains(text, "leads out of the folders") {
+		t.Error(text)
+	}
 }
 
 // The best skill goes to where the config has its skill, which is kept, and only where the server may.

@@ -115,6 +115,9 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)
 	}
+	if o.junit != "" && o.tuned != "" {
+		return usagef("--junit and --tuned-from: what continuous integration passes is no skill that was tuned by hand; leave one of them out")
+	}
 	if err := a.canHold("--junit", o.junit); err != nil {
 		return err
 	}
@@ -156,7 +159,7 @@ func (o *evalOptions) evaluate(ctx context.Context, a *app, path string, more ..
 	}
 	opts = append(opts, more...)
 	if o.tuned != "" {
-		from, err := tunedFrom(a, o.tuned)
+		from, err := readTuned(a, o.tuned)
 		if err != nil {
 			return nil, errors.Join(err, end())
 		}
@@ -166,12 +169,15 @@ func (o *evalOptions) evaluate(ctx context.Context, a *app, path string, more ..
 	return evaluated, endSession(err, end)
 }
 
-// tunedFrom reads the version of a run that a skill was edited from.
-func tunedFrom(a *app, text string) (from result.Tuned, err error) {
+// readTuned reads the version of a run that a skill was edited from.
+func readTuned(a *app, text string) (from result.Tuned, err error) {
 	i := strings.LastIndexByte(text, '@')
 	dir, version := text[:max(i, 0)], text[i+1:]
 	if dir == "" || version == "" {
 		return from, usagef("--tuned-from %s: want RUN@VERSION, such as runs/my-skill-1@best or runs/my-skill-1@3", text)
+	}
+	if err := a.guard.Inside(a.absolute(dir)); err != nil {
+		return from, err
 	}
 	if _, err := skillVersion(a, dir, version); err != nil {
 		return from, err

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
@@ -42,10 +42,12 @@ type Rescored struct {
 
 // runConfig is the config of the folder with configs that a run is of.
 type runConfig struct {
-	name string // of its folder, or "."
-	dir  string // of the same, as a command names it
-	run  string // directory of the run, as a command names it
-	set  config.Config
+	id      string
+	dir     string // of the config, as a command names it
+	run     string // of the run, as a command names it
+	skill   string // absolute; "": it names none
+	tasks   string // absolute
+	columns map[string]string
 }
 
 // undecided says why nothing can be decided on a run here.
@@ -53,12 +55,14 @@ func undecided(format string, args ...any) error {
 	return conflict(fmt.Sprintf(format, args...), "the command line does the same for any run: skillopt eval, compare, rescore and runs export")
 }
 
-// configOf finds the config that a run is of: its skill and its tasks are those of the run. Which config that was is
+// runConfigOf finds the config that a run is of: its skill and its tasks are those of the run. Which config that was is
 // not recorded, and its text may be another one since.
-func (s *Server) configOf(ctx context.Context, at found) (runConfig, error) {
-	if err := s.canStart(); err != nil {
+func (s *Server) runConfigOf(ctx context.Context, at found) (runConfig, error) {
+	root, err := s.configs()
+	if err != nil {
 		return runConfig{}, err
 	}
+	defer func() { _ = root.Close() }() // it was only read
 	if rel, err := filepath.Rel(s.options.Configs, at.dir); err != nil || !filepath.IsLocal(rel) {
 		return runConfig{}, undecided("the run is not in the folder with configs, %s", s.options.Configs)
 	}
@@ -73,23 +77,40 @@ func (s *Server) configOf(ctx context.Context, at found) (runConfig, error) {
 	if _, err := yamlx.Decode([]byte(text), &kept); err != nil {
 		return runConfig{}, damaged("the configuration that the run keeps cannot be read: " + err.Error())
 	}
-	entries, err := os.ReadDir(s.options.Configs)
+	list, err := configList(root)
 	if err != nil {
 		return runConfig{}, err
 	}
-	names := []string{"."}
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
+	for _, c := range list {
+		doc, err := s.readConfig(ctx, root, c)
+		if err != nil {
+			continue // it is none
+		}
+		out := s.newRunConfig(c, doc)
+		if sameFile(out.skill, kept.Skill) && sameFile(out.tasks, kept.Tasks.Path) {
+			out.run = s.shownPath(at.dir)
+			return out, unfit(doc)
 		}
 	}
-	for _, name := range names {
-		l, err := s.loadConfig(ctx, filepath.Join(s.options.Configs, name, "config.yaml"))
-		if err == nil && sameFile(l.Config.Skill, kept.Skill) && sameFile(l.Config.Tasks.Path, kept.Tasks.Path) {
-			return runConfig{name: name, dir: s.shownPath(filepath.Join(s.options.Configs, name)), run: s.shownPath(at.dir), set: l.Config}, nil
+	return runConfig{}, undecided("no config in %s has the skill and the tasks of this run (%s, %s)", s.options.Configs, or(kept.Skill, "no skill"), or(kept.Tasks.Path, "no tasks"))
+}
+
+// newRunConfig returns what is needed of a config.
+func (s *Server) newRunConfig(c configAt, doc result.ConfigFile) runConfig {
+	dir := filepath.Join(s.options.Configs, c.dir)
+	path := func(key string) string {
+		text, _ := doc.Values[key].(string)
+		if text == "" || filepath.IsAbs(text) {
+			return text
 		}
+		return filepath.Join(dir, filepath.FromSlash(text))
 	}
-	return runConfig{}, undecided("no config in %s has the skill and the tasks of this run (%s, %s), or it says more than a page may start", s.options.Configs, or(kept.Skill, "no skill"), or(kept.Tasks.Path, "no tasks"))
+	out := runConfig{id: c.id, dir: s.shownPath(dir), skill: path("skill"), tasks: path("tasks.path"), columns: map[string]string{}}
+	columns, _ := doc.Values["tasks.columns"].(map[string]any)
+	for field, name := range columns {
+		out.columns[field], _ = name.(string)
+	}
+	return out
 }
 
 // sameFile reports whether two paths are of the same file or folder, or equal where there is none.
@@ -108,11 +129,11 @@ func (s *Server) decision(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return Decision{Why: refusal(err).Message}, nil
 	}
-	out := Decision{Config: c.name, Adopt: s.options.Adopt && !s.readOnly}
+	out := Decision{Config: c.id, Adopt: s.options.Adopt && !s.readOnly}
 	if to, err := s.placeOf(at, c); err == nil {
 		out.Skill, out.Words = to, exportWords(c, to)
 	}
@@ -125,21 +146,14 @@ func (s *Server) placeOf(at found, c runConfig) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.set.Skill == "" || best.Equal(skill.Skill{}) {
+	if c.skill == "" || best.Equal(skill.Skill{}) {
 		return "", undecided("the config names no skill, or the run has no best one")
 	}
-	root, err := filepath.EvalSymlinks(s.options.Configs)
-	if err != nil {
-		return "", err
-	}
-	to, err := filepath.Rel(root, c.set.Skill)
-	if err != nil {
-		return "", err
-	}
+	to := s.shownPath(c.skill)
 	if filepath.Base(to) == skill.Main && len(best.Others()) > 0 {
-		return filepath.ToSlash(filepath.Dir(to)) + "/", nil
+		return path.Dir(to) + "/", nil
 	}
-	return filepath.ToSlash(to), nil
+	return to, nil
 }
 
 func exportWords(c runConfig, to string) []string {
@@ -152,7 +166,7 @@ func (s *Server) place(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +190,7 @@ func (s *Server) rescore(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	s.get("/runs/"+id+"/calls?limit=3&stage=rollout", &calls)
 
 	asked := map[string][]string{
-		"/start": {""}, "/server": {""}, "/runs": {"", "?folder=runs"}, "/runs/{run}": {""}, "/runs/{run}/progress": {""}, "/runs/{run}/versions": {""},
+		"/start": {""}, "/server": {""}, "/runs/{run}/decide": {""}, "/runs": {"", "?folder=runs"}, "/runs/{run}": {""}, "/runs/{run}/progress": {""}, "/runs/{run}/versions": {""},
 		"/runs/{run}/skill": {"", "?version=0"}, "/runs/{run}/diff": {"", "?from=best&to=0", "?other=" + id}, "/runs/{run}/blame": {"", "?version=0"},
 		"/runs/{run}/candidates": {""}, "/runs/{run}/grid": {""}, "/runs/{run}/tasks/{id}": {"", "?step=best&prompt=1"}, "/runs/{run}/failures": {"", "?test=1"},
 		"/runs/{run}/calls":  {"", "?limit=2", "?stage=rollout&after=40", "?after=0&limit=500", "?after=10", "?failed=1", "?key=" + url.QueryEscape(calls.Calls[0].Key)},
@@ -110,7 +110,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	}
 	own := map[string]bool{
 		"/openapi.json": true, "/runs/{run}/events": true, "/runs/{run}/skill/file": true, // no documents of JSON
-		"/schema": true, "/configs/{config}": true, // internal/cli asks them, with a program
+		"/schema": true, "/configs/{config}": true, "/runs/{run}/tasks/{id}/row": true, // internal/cli asks them, with a program
 	}
 	for _, rt := range (&Server{}).routes() {
 		if _, ok := doc.Paths[prefix+rt.Path][strings.ToLower(rt.Method)]; !ok {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -36,9 +37,6 @@ type NewRow struct {
 	SHA256 string `json:"sha256"` // of the file that was read
 }
 
-// maxTasks is how long a file may be whose rows are edited here, in bytes.
-const maxTasks = 20 << 20
-
 // rowOfTask is a row with the file that it is in.
 type rowOfTask struct {
 	TaskRow
@@ -71,28 +69,35 @@ func (s *Server) findRow(r *http.Request) (rowOfTask, error) {
 	if err != nil {
 		return rowOfTask{}, err
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return rowOfTask{}, err
 	}
-	row := rowOfTask{TaskRow: TaskRow{Task: id}, rules: task.Rules{OwnScore: true, Columns: c.set.Tasks.Columns}}
-	if err := row.find(r.Context(), c.set.Tasks.Path); err != nil {
+	row := rowOfTask{TaskRow: TaskRow{Task: id}, rules: task.Rules{OwnScore: true, Columns: c.columns}}
+	if err := row.find(r.Context(), c.tasks); err != nil {
 		return row, err
 	}
-	root, err := filepath.EvalSymlinks(s.options.Configs)
-	if err != nil {
-		return row, err
-	}
-	rel, err := filepath.Rel(root, row.path)
-	if err != nil || !filepath.IsLocal(rel) {
+	inside, err := s.insideConfigs(row.path)
+	if err != nil || !inside {
 		return row, undecided("the file of the task, %s, is not in the folder with configs", row.path)
 	}
-	row.File = filepath.ToSlash(rel)
+	row.File = s.shownPath(row.path)
 	if slices.Contains(splits, string(task.Test)) {
 		row.Why = "it is a test task: a test that is changed after its answers were seen fits the skill, and certifies nothing. Correct it in its file, and give the next training other test tasks"
 		return row, nil
 	}
 	return row, row.read(r.Context())
+}
+
+// insideConfigs reports whether a file is in the folder with configs, wherever links lead.
+func (s *Server) insideConfigs(path string) (bool, error) {
+	root, errRoot := filepath.EvalSymlinks(s.options.Configs)
+	real, errReal := filepath.EvalSymlinks(path)
+	if err := cmp.Or(errRoot, errReal); err != nil {
+		return false, err
+	}
+	rel, err := filepath.Rel(root, real)
+	return err == nil && filepath.IsLocal(rel), nil
 }
 
 // splitsOf returns the splits that a task of a run is in.

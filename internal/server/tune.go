@@ -58,11 +58,11 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	case len(b.Tasks) == 0 || len(b.Tasks) > mostTuned:
 		return nil, wrong("%d tasks: 1 to %d are scored", len(b.Tasks), mostTuned)
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := carried(at, b.Version)
+	whole, err := wholeVersion(at, b.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (b Tune) apply(s skill.Skill) (skill.Skill, error) {
 	return s.WithFile(name, edited), nil
 }
 
-// carried returns a version of a skill with all its files: those that edits may not change are those of the best one.
-func carried(at found, version string) (skill.Skill, error) {
+// wholeVersion returns a version of a skill with all its files: those that edits may not change are those of the best one.
+func wholeVersion(at found, version string) (skill.Skill, error) {
 	s, err := ask.Skill(at.dir, at.id, version)
 	if err != nil {
 		return s, err
@@ -152,7 +152,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	c, err := s.configOf(r.Context(), at)
+	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 		at      found
 		version string
 	}{"given/a": {at, b.Version}, "given/b": {to, b.To}} {
-		if skills[name], err = carried(side.at, side.version); err != nil {
+		if skills[name], err = wholeVersion(side.at, side.version); err != nil {
 			return nil, err
 		}
 	}
@@ -175,10 +175,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 // begin puts a command about skills into the queue. They are written into the folder of its run, whose paths take the
 // places of the empty words, in their order.
 func (s *Server) begin(c runConfig, command string, words []string, title string, skills map[string]skill.Skill) (any, error) {
-	name := c.name
-	if name == "." {
-		name = filepath.Base(s.options.Configs)
-	}
+	name := filepath.Base(filepath.Join(s.options.Configs, c.dir))
 	s.starting.Lock()
 	defer s.starting.Unlock()
 	dir, err := s.freeRun(name + "-" + command)

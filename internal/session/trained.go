@@ -53,7 +53,7 @@ func chosenBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
 	const file = "candidates.json"
 	switch {
 	case e.Err == nil && e.Manifest.Tuned() != nil:
-		return tunedBy(e, sk, tasks)
+		return countTuned(e, sk, tasks)
 	case e.Err != nil || e.Manifest.Kind != result.Train:
 		return 0
 	}
@@ -76,8 +76,8 @@ func chosenBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
 	return n
 }
 
-// tunedBy returns on how many of some tasks a run has scored a skill that a person has edited by what failed on them.
-func tunedBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
+// countTuned returns on how many of some tasks a run has scored a skill that a person has edited, having read their failures.
+func countTuned(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
 	const file = "outcomes.json"
 	tuned, err := skill.ReadDocument(os.DirFS(e.Dir), run.TunedFolder+"/"+skill.Main)
 	if err != nil || !slices.Equal(strings.Fields(tuned.Text()), strings.Fields(sk.Text())) {

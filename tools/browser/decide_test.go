@@ -77,7 +77,7 @@ func TestDecide(t *testing.T) {
 	corrected := gold.ReplaceAllString(row, `"gold":"0190 000 0000"`)
 	p.fill("The row of the task", corrected)
 	p.looksWell("task")
-	p.press("Save, and score recorded answers again")
+	p.press("Save and rescore")
 	p.shows("The row is saved", "What recorded answers are worth now")
 	p.looksWell("rescored")
 	if got := read("desk/tasks.jsonl"); !strings.Contains(got, corrected) || strings.Contains(got, row) {

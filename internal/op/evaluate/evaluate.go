@@ -38,7 +38,7 @@ func Run(ctx context.Context, cfg config.Config, split string, o session.Options
 	}
 	e := &evaluation{session: s, whole: map[task.Split]int{}, splits: splits, repeats: max(1, s.Passes), outcomes: map[string][]trajectory.Outcome{}}
 	about := map[string]string{"evaluate": split}
-	if err := aboutTuned(about, s.Tuned, splits); err != nil {
+	if err := noteTuned(about, s.Tuned, splits); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	digest, err := s.TriggersDigest()

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// aboutTuned notes in the identity of a run that a person has edited the skill. On the test split such a skill is not
+// noteTuned notes in the identity of a run that a person has edited the skill. On the test split such a skill is not
 // scored: the test would be read to tune by.
-func aboutTuned(about map[string]string, t *result.Tuned, splits []task.Split) error {
+func noteTuned(about map[string]string, t *result.Tuned, splits []task.Split) error {
 	if t == nil {
 		return nil
 	}
