@@ -9,12 +9,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/server"
+	"github.com/seed-f4525e22/skillopt/internal/testing/booktest"
+	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -145,6 +150,21 @@ func TestPageWritesAConfig(t *testing.T) {
 	if string(text) != checked.Text || saved.SHA256 != checked.SHA256 {
 		t.Errorf("%s", text)
 	}
+	if len(start.Examples) < 8 {
+		t.Errorf("%v", start.Examples)
+	}
+	for _, e := range start.Examples {
+		p.create(map[string]string{"name": "of-" + e.Name, "example": e.Name}).into(t, &made)
+		if len(made.Problems)+len(made.Foreign) > 0 {
+			t.Errorf("%s: %v %v", e.Name, made.Problems, made.Foreign)
+		}
+		if a := p.ask(http.MethodPost, "/configs/of-"+e.Name+"/lint", struct{}{}); a.status != http.StatusOK || !strings.Contains(a.text, `"problems":[]`) {
+			t.Errorf("%s: %d %s", e.Name, a.status, a.text)
+		}
+		if a := p.ask(http.MethodPost, "/configs/of-"+e.Name+"/try", server.TryRequest{Number: 1}); a.status != http.StatusOK {
+			t.Errorf("%s: %d %s", e.Name, a.status, a.text)
+		}
+	}
 	if a := p.ask(http.MethodPut, "/configs/first", server.Save{Text: checked.Text, SHA256: read.SHA256}); a.status != http.StatusConflict {
 		t.Errorf("%d %s", a.status, a.text)
 	}
@@ -194,10 +214,178 @@ func TestPageTriesOwnTasks(t *testing.T) {
 	if a := p.ask(http.MethodPost, "/configs/own/try", server.TryRequest{Number: 3}); a.status != http.StatusBadRequest || !strings.Contains(a.text, "own/tasks.csv:2") {
 		t.Errorf("%d %s", a.status, a.text)
 	}
+	sheet := booktest.Write(t, []booktest.Sheet{{Name: "One", Cells: map[string]string{"A1": booktest.Cell("A1", "Question"), "B1": booktest.Cell("B1", "Answer"), "A2": booktest.Cell("A2", `a, "b"`), "B2": booktest.Cell("B2", 3.0)}}}, nil)
+	p.create(map[string]string{"name": "sheet", "target": "sim/first/world.yaml", "tasks:q.xlsx": string(sheet)}).into(t, &own)
+	table, err := os.ReadFile(filepath.Join(p.dir, "sheet", "tasks.csv"))
+	must(t, err)
+	if diff := cmp.Diff("Question,Answer\n\"a, \"\"b\"\"\",3\n", string(table)); diff != "" {
+		t.Error(diff)
+	}
+	if a := p.create(map[string]string{"name": "broken", "target": "sim/first/world.yaml", "tasks:q.xlsx": "PK"}); a.status != http.StatusBadRequest {
+		t.Errorf("%d %s", a.status, a.text)
+	}
 	if a := p.create(map[string]string{"name": "big", "target": "sim/first/world.yaml", "tasks:q.csv": strings.Repeat("x", 21<<20)}); a.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("%d %s", a.status, a.text)
 	}
 	if _, err := os.Lstat(filepath.Join(p.dir, "big")); err == nil {
 		t.Error("a folder is left")
 	}
+}
+
+// What a page may not say is refused when it is written, and when a file that says it is to be used. Nothing runs, is
+// asked or is read elsewhere.
+func TestPageIsRefused(t *testing.T) {
+	outside := t.TempDir()
+	writeTree(t, outside, map[string]string{"config.yaml": "train: {epochs: 1}\n", "SKILL.md": "---\nname: x\ndescription: y\n---\nthe colour is ultramarine", "prompts/analyst.md": "ultramarine"})
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"linked/none": ""})
+	must(t, os.Symlink(outside, filepath.Join(dir, "away")))
+	must(t, os.Symlink(filepath.Join(outside, "config.yaml"), filepath.Join(dir, "linked", "config.yaml")))
+	must(t, os.Symlink(filepath.Join(outside, "SKILL.md"), filepath.Join(dir, "linked", "SKILL.md")))
+	p := servePage(t, dir, serveOptions{})
+	var first result.ConfigFile
+	p.create(map[string]string{"name": "first", "example": "quickstart"}).into(t, &first)
+	tests := []struct {
+		name, key string
+		set       map[string]any
+	}{
+		{"base_url", "models.target.base_url", map[string]any{"models.target.base_url": "http://evil.example/v1"}},
+		{"headers", "models.target.headers", map[string]any{"models.target.headers": map[string]any{"X": "y"}}},
+		{"extends", "extends", map[string]any{"extends": filepath.ToSlash(outside) + "/config.yaml"}},
+		{"prompts outside", "prompts", map[string]any{"prompts": filepath.ToSlash(outside) + "/prompts"}},
+		{"${HOME}", "run.name", map[string]any{"run.name": "${HOME}"}},
+		{"command checks", "tasks.checks", map[string]any{"tasks.checks": []any{map[string]any{"type": "command", "run": []any{"touch", "ran"}}}}},
+		{"env.command", "env.command", map[string]any{"env.command": []any{"touch", "ran"}}},
+		{"..", "skill", map[string]any{"skill": "../../" + filepath.Base(outside) + "/SKILL.md"}},
+		{"links", "skill", map[string]any{"skill": "../linked/SKILL.md"}},
+		{"a model that no config names", "models.target.model", map[string]any{"models.target.provider": "openai", "models.target.model": "gpt-5"}},
+		{"a folder of keys", "tasks.path", map[string]any{"tasks.path": "../.ssh/id"}},
+	}
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var checked result.ConfigFile
+			p.ask(http.MethodPost, "/configs/first/check", server.Check{Text: first.Text, Set: tt.set}).into(t, &checked)
+			if i := slices.IndexFunc(checked.Problems, func(q result.ConfigProblem) bool { return q.Key == tt.key && q.Refused }); i < 0 {
+				t.Errorf("%+v", checked.Problems)
+			}
+			if a := p.ask(http.MethodPut, "/configs/first", server.Save{Text: checked.Text, SHA256: first.SHA256}); a.status != http.StatusForbidden || !strings.Contains(a.text, tt.key) {
+				t.Errorf("%d %s", a.status, a.text)
+			}
+			text, err := os.ReadFile(filepath.Join(dir, "first", "config.yaml"))
+			must(t, err)
+			if string(text) != first.Text {
+				t.Error("the file has changed")
+			}
+			other := "other" + strconv.Itoa(i)
+			must(t, os.CopyFS(filepath.Join(dir, other), os.DirFS(filepath.Join(dir, "first"))))
+			must(t, os.WriteFile(filepath.Join(dir, other, "config.yaml"), []byte(checked.Text), 0o644))
+			for _, command := range []string{"lint", "plan", "doctor", "try"} {
+				if a := p.ask(http.MethodPost, "/configs/"+other+"/"+command, map[string]any{}); a.status != http.StatusBadRequest || !strings.Contains(a.text, tt.key) || strings.Contains(a.text, "ultramarine") {
+					t.Errorf("%s: %d %s", command, a.status, a.text)
+				}
+			}
+		})
+	}
+	for _, id := range []string{"away", "linked", "..", "%2e%2e", "..%2f" + filepath.Base(outside), "first%2f..%2faway", "runs"} {
+		if a := p.send(http.MethodGet, "/configs/"+id, "", nil); a.status == http.StatusOK || strings.Contains(a.text, "ultramarine") {
+			t.Errorf("%s: %d %s", id, a.status, a.text)
+		}
+	}
+	for _, name := range []string{"..", "../x", "a/b", ".x", "", "runs", "a b", "-x"} {
+		if a := p.create(map[string]string{"name": name, "example": "quickstart"}); a.status != http.StatusBadRequest {
+			t.Errorf("%q: %d %s", name, a.status, a.text)
+		}
+	}
+	for _, how := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}} {
+		for _, path := range []string{"/configs", "/configs/first/check", "/configs/first/try"} {
+			if a := p.ask(http.MethodPost, path, map[string]any{}, how...); a.status != http.StatusForbidden {
+				t.Errorf("%v %s: %d %s", how, path, a.status, a.text)
+			}
+		}
+	}
+	task := `{"id": "a", "prompt": "What?", "gold": "b", "checks": [{"type": "command", "run": ["touch", "ran"]}]}` + "\n"
+	p.create(map[string]string{"name": "runs-a-program", "target": "sim/first/world.yaml", "tasks:t.jsonl": task}).into(t, &result.ConfigFile{})
+	for _, command := range []string{"plan", "try"} {
+		if a := p.ask(http.MethodPost, "/configs/runs-a-program/"+command, server.TryRequest{Number: 1}); a.status != http.StatusBadRequest || !strings.Contains(a.text, "tasks.jsonl:1") {
+			t.Errorf("%s: %d %s", command, a.status, a.text)
+		}
+	}
+	if a := p.create(map[string]string{"name": "dear", "target": "openai/gpt-5", "tasks:t.jsonl": task}); a.status != http.StatusForbidden {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	if ran, _ := filepath.Glob(filepath.Join(dir, "*", "ran")); len(ran) > 0 {
+		t.Errorf("%v", ran)
+	}
+}
+
+// A config with keys of its own is shown, kept as it stands, and used only as it was when the server began and named it.
+func TestPageKeepsForeignKeys(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(filepath.Join(dir, "mine"), os.DirFS("../../examples/quickstart")))
+	path := filepath.Join(dir, "mine", "config.yaml")
+	text, err := os.ReadFile(path)
+	must(t, err)
+	text = append(text, "\nprices: {m: {input: 1, output: 2}} # ours\n"...)
+	must(t, os.WriteFile(path, text, 0o644))
+	for _, trusted := range []bool{true, false} {
+		var o serveOptions
+		if trusted {
+			o.trust = []string{"mine"}
+		}
+		p := servePage(t, dir, o)
+		var doc, checked, saved result.ConfigFile
+		p.send(http.MethodGet, "/configs/mine", "", nil).into(t, &doc)
+		if len(doc.Foreign) != 1 || doc.Foreign[0].Key != "prices" || doc.Trusted != trusted || (len(doc.Problems) == 0) != trusted {
+			t.Errorf("%+v", doc)
+		}
+		want := http.StatusBadRequest
+		if trusted {
+			want = http.StatusOK
+		}
+		if a := p.ask(http.MethodPost, "/configs/mine/plan", struct{}{}); a.status != want {
+			t.Errorf("%d %s", a.status, a.text)
+		}
+		p.ask(http.MethodPost, "/configs/mine/check", server.Check{Text: doc.Text, Set: map[string]any{"train.seed": 9}}).into(t, &checked)
+		p.ask(http.MethodPut, "/configs/mine", server.Save{Text: checked.Text, SHA256: doc.SHA256}).into(t, &saved)
+		now, err := os.ReadFile(path)
+		must(t, err)
+		if !strings.Contains(string(now), "prices: {m: {input: 1, output: 2}} # ours") || saved.Trusted || len(saved.Problems) == 0 {
+			t.Errorf("%s\n%+v", now, saved)
+		}
+		if a := p.ask(http.MethodPost, "/configs/mine/plan", struct{}{}); a.status != http.StatusBadRequest {
+			t.Errorf("it was changed, and is started: %d %s", a.status, a.text)
+		}
+		p.ask(http.MethodPost, "/configs/mine/check", server.Check{Text: saved.Text, Set: map[string]any{"prices": map[string]any{"m": map[string]any{"input": 0}}}}).into(t, &checked)
+		if a := p.ask(http.MethodPut, "/configs/mine", server.Save{Text: checked.Text, SHA256: saved.SHA256}); a.status != http.StatusForbidden {
+			t.Errorf("%d %s", a.status, a.text)
+		}
+		must(t, os.WriteFile(path, text, 0o644))
+	}
+}
+
+// Each config of the repository opens in the page, and is written back byte for byte.
+func TestPageKeepsConfigs(t *testing.T) {
+	dir := t.TempDir()
+	p := servePage(t, dir, serveOptions{})
+	kept := 0
+	for name, text := range treetest.Configs(t, "../..") {
+		if !utf8.ValidString(text) {
+			continue
+		}
+		writeTree(t, dir, map[string]string{"c/config.yaml": text})
+		var doc, checked result.ConfigFile
+		p.send(http.MethodGet, "/configs/c", "", nil).into(t, &doc)
+		p.ask(http.MethodPost, "/configs/c/check", server.Check{Text: doc.Text}).into(t, &checked)
+		a := p.ask(http.MethodPut, "/configs/c", server.Save{Text: checked.Text, SHA256: doc.SHA256})
+		now, err := os.ReadFile(filepath.Join(dir, "c", "config.yaml"))
+		must(t, err)
+		if a.status != http.StatusOK || string(now) != text || cmp.Diff(doc.Values, checked.Values) != "" {
+			t.Errorf("%s: %d %s\n%s", name, a.status, a.text, cmp.Diff(text, string(now)))
+		}
+		kept++
+	}
+	if kept < 50 {
+		t.Errorf("%d configs", kept)
+	}
+	t.Log(kept, "configs")
 }

@@ -277,9 +277,9 @@ func pairText(keys []string, value any, indent int) (string, error) {
 
 // flowText is a value in one line.
 func flowText(value any) (string, error) {
-	text, err := yaml.MarshalWithOptions(value, yaml.Flow(true))
+	text, err := yaml.MarshalWithOptions(value, yaml.Flow(true), floats())
 	if err == nil && strings.Contains(strings.TrimSpace(string(text)), "\n") {
-		text, err = yaml.MarshalWithOptions(value, yaml.JSON())
+		text, err = yaml.MarshalWithOptions(value, yaml.JSON(), floats())
 	}
 	if err != nil {
 		return "", fmt.Errorf("write a value: %w", err)

@@ -16,6 +16,8 @@ func TestSet(t *testing.T) {
 		want             string // "": it fails
 	}{
 		{"a number", "# head\na: 1   # why\nb: 2\n", "a", 3.0, "# head\na: 3   # why\nb: 2\n"},
+		{"numbers with an exponent", "a: 1\nb: {c: 1}\n", "a", []any{1e-9, 1e300, 2.5, 1.5e-7}, "a:\n- 1.0e-09\n- 1.0e+300\n- 2.5\n- 1.5e-07\nb: {c: 1}\n"},
+		{"numbers with an exponent between braces", "b: {c: 1}\n", "b.c", []any{1e-9, "x"}, "b: {c: [1.0e-09, x]}\n"},
 		{"no end of line", "a: 1", "a", 2.5, "a: 2.5"},
 		{"added", "a: 1\n\n# end\n", "b", "x", "a: 1\nb: x\n\n# end\n"},
 		{"added to nothing", "", "a.b", true, "a:\n  b: true\n"},

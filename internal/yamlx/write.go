@@ -1,7 +1,9 @@
 package yamlx
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 )
@@ -15,7 +17,18 @@ type Entry = yaml.MapItem
 // Encode writes a value as a text: with two spaces a level, and text of several lines
 // in block style.
 func Encode(v any) ([]byte, error) {
-	return yaml.MarshalWithOptions(v, yaml.Indent(2), yaml.UseLiteralStyleIfMultiline(true))
+	return yaml.MarshalWithOptions(v, yaml.Indent(2), yaml.UseLiteralStyleIfMultiline(true), floats())
+}
+
+// floats writes numbers with an exponent so that the library reads them as numbers: of 1e-09 it makes text.
+func floats() yaml.EncodeOption {
+	return yaml.CustomMarshaler(func(v float64) ([]byte, error) {
+		text, err := yaml.Marshal(v)
+		if mantissa, exponent, ok := strings.Cut(strings.TrimSpace(string(text)), "e"); ok && err == nil && !strings.Contains(mantissa, ".") {
+			return []byte(mantissa + ".0e" + exponent), nil
+		}
+		return bytes.TrimSpace(text), err
+	})
 }
 
 // Fill fills the struct that v points to from plain values. A key that it has no field
