@@ -150,6 +150,21 @@ func TestPageWritesAConfig(t *testing.T) {
 	if string(text) != checked.Text || saved.SHA256 != checked.SHA256 {
 		t.Errorf("%s", text)
 	}
+	if len(start.Examples) < 8 {
+		t.Errorf("%v", start.Examples)
+	}
+	for _, e := range start.Examples {
+		p.create(map[string]string{"name": "of-" + e.Name, "example": e.Name}).into(t, &made)
+		if len(made.Problems)+len(made.Foreign) > 0 {
+			t.Errorf("%s: %v %v", e.Name, made.Problems, made.Foreign)
+		}
+		if a := p.ask(http.MethodPost, "/configs/of-"+e.Name+"/lint", struct{}{}); a.status != http.StatusOK || !strings.Contains(a.text, `"problems":[]`) {
+			t.Errorf("%s: %d %s", e.Name, a.status, a.text)
+		}
+		if a := p.ask(http.MethodPost, "/configs/of-"+e.Name+"/try", server.TryRequest{Number: 1}); a.status != http.StatusOK {
+			t.Errorf("%s: %d %s", e.Name, a.status, a.text)
+		}
+	}
 	if a := p.ask(http.MethodPut, "/configs/first", server.Save{Text: checked.Text, SHA256: read.SHA256}); a.status != http.StatusConflict {
 		t.Errorf("%d %s", a.status, a.text)
 	}

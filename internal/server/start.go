@@ -59,7 +59,7 @@ func firstKeys() []string {
 
 // start says what can be started.
 func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
-	out := Start{Adopt: s.options.Adopt, Models: s.models, First: firstKeys(), Examples: examples()}
+	out := Start{Adopt: s.options.Adopt, Models: s.models, First: firstKeys(), Examples: s.examples()}
 	root, err := s.configs()
 	if err == nil && s.readOnly {
 		err = errors.Join(&door.Refusal{Message: "this server only shows runs", Help: "start skillopt serve without --read-only to start something"}, root.Close())
@@ -104,11 +104,12 @@ func (s *Start) simulated(at configAt, doc result.ConfigFile) {
 	}
 }
 
-func examples() []Example {
-	return []Example{
+// examples are what can be begun with: those of init, and fixtures of benchmarks.
+func (s *Server) examples() []Example {
+	return append([]Example{
 		{"quickstart", "invoices, and simulated models that answer at once and cost nothing"},
 		{"world", "a simulated world made from a few numbers"},
-	}
+	}, s.options.Benches...)
 }
 
 // namedModel is a model that a text names.

@@ -45,7 +45,7 @@ func tableOf(data []byte) ([]byte, error) {
 
 // cellText is what a cell shows.
 func cellText(v workbook.Value) string {
-	midnight := v.At.Truncate(24*time.Hour).Equal(v.At)
+	midnight := v.At.Truncate(24 * time.Hour).Equal(v.At)
 	switch {
 	case v.Kind == workbook.None:
 		return ""
