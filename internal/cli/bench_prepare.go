@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -19,7 +22,7 @@ import (
 // benchPrepareOptions are the flags of bench prepare.
 type benchPrepareOptions struct {
 	from, out, scoring string
-	fixture            bool
+	fixture, plain     bool
 	seed               int64
 }
 
@@ -46,6 +49,7 @@ simulated world. Nothing half made is left behind.
 	c.Flags().BoolVar(&o.fixture, "fixture", false, "rows of our own, and simulated models")
 	c.Flags().Int64Var(&o.seed, "seed", 0, "of a split by a ratio, and of the order of choices; 0: the benchmark's")
 	c.Flags().StringVar(&o.scoring, "scoring", "", "reference (as by the program whose figures are published) or robust; absent: the benchmark's default")
+	c.Flags().BoolVar(&o.plain, "plain", false, "a config.yaml that says by itself what the benchmark says beneath it, to be changed")
 	return c
 }
 
@@ -58,6 +62,9 @@ func (o *benchPrepareOptions) run(ctx context.Context, a *app, name string) erro
 		return err
 	}
 	report, err := o.prepare(ctx, a, f, name)
+	if err == nil && o.plain {
+		err = writePlain(ctx, a.absolute(o.out))
+	}
 	if err != nil {
 		return err
 	}
@@ -88,6 +95,31 @@ func (o *benchPrepareOptions) prepare(ctx context.Context, a *app, f *folder.Fol
 		return benchmark.Prepare(ctx, options)
 	})
 	return report, asBenchInput(err)
+}
+
+// writePlain writes the config of a prepared folder so that it needs no benchmark.
+func writePlain(ctx context.Context, dir string) error {
+	l, err := config.LoadContext(ctx, config.Options{Path: dir, Dir: dir})
+	if err != nil {
+		return err
+	}
+	c := l.Config
+	c.Bench = config.Bench{}
+	for _, path := range []*string{&c.Skill, &c.Tasks.Path, &c.Env.Docs, &c.Models.Target.World, &c.Models.Optimizer.World, &c.Models.Judge.World} {
+		if *path != "" {
+			*path = from(dir, *path)
+		}
+	}
+	if pictures := filepath.Join(dir, "images"); isFolder(pictures) { // without a benchmark they are next to the tasks
+		if err := os.Rename(pictures, filepath.Join(dir, config.FolderOfTasks, "images")); err != nil {
+			return fmt.Errorf("move the pictures: %w", err)
+		}
+	}
+	text, err := c.YAML(true)
+	if err != nil {
+		return err
+	}
+	return disk.Replace(filepath.Join(dir, workConfig), text, 0o644)
 }
 
 // nameFrom names the folder of a benchmark as a config in out does.

@@ -211,7 +211,7 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string, con
 	}
 	out.server, err = server.New(server.Options{
 		Folders: folders, ReadOnly: o.readOnly, Build: build(a), Addr: net.JoinHostPort(host, port), Hosts: hosts, Secure: certificate != nil,
-		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Launch: program.launch, Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
+		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Launch: program.launch, Benches: benchExamples(ctx), Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
 	})
 	return out, err
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
+	"github.com/seed-f4525e22/skillopt/internal/server"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -50,6 +52,21 @@ func problemsOfPage(err error, dir string) (out []result.ConfigProblem) {
 				q.Help = "`skillopt serve --trust " + shellWord(dir) + "` starts this file as it is"
 			}
 			out = append(out, result.ConfigProblem{Key: q.Key, Line: q.Line, Message: q.Message, Help: q.Help, Refused: p.Refused})
+		}
+	}
+	return out
+}
+
+// benchExamples are the benchmarks whose config says nothing that a page may not say.
+func benchExamples(ctx context.Context) (out []server.Example) {
+	for _, name := range folder.Names() {
+		f, err := folder.Open(ctx, name, "")
+		if err != nil || f.Config == "" {
+			continue
+		}
+		text, err := f.Read(f.Config)
+		if w, bad := config.ReadWritten(text); err == nil && bad == nil && len(w.Foreign()) == 0 {
+			out = append(out, server.Example{Name: name, Text: f.Title + ": rows of our own, and simulated models"})
 		}
 	}
 	return out

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/server"
+	"github.com/seed-f4525e22/skillopt/internal/testing/booktest"
 	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -149,6 +150,21 @@ func TestPageWritesAConfig(t *testing.T) {
 	if string(text) != checked.Text || saved.SHA256 != checked.SHA256 {
 		t.Errorf("%s", text)
 	}
+	if len(start.Examples) < 8 {
+		t.Errorf("%v", start.Examples)
+	}
+	for _, e := range start.Examples {
+		p.create(map[string]string{"name": "of-" + e.Name, "example": e.Name}).into(t, &made)
+		if len(made.Problems)+len(made.Foreign) > 0 {
+			t.Errorf("%s: %v %v", e.Name, made.Problems, made.Foreign)
+		}
+		if a := p.ask(http.MethodPost, "/configs/of-"+e.Name+"/lint", struct{}{}); a.status != http.StatusOK || !strings.Contains(a.text, `"problems":[]`) {
+			t.Errorf("%s: %d %s", e.Name, a.status, a.text)
+		}
+		if a := p.ask(http.MethodPost, "/configs/of-"+e.Name+"/try", server.TryRequest{Number: 1}); a.status != http.StatusOK {
+			t.Errorf("%s: %d %s", e.Name, a.status, a.text)
+		}
+	}
 	if a := p.ask(http.MethodPut, "/configs/first", server.Save{Text: checked.Text, SHA256: read.SHA256}); a.status != http.StatusConflict {
 		t.Errorf("%d %s", a.status, a.text)
 	}
@@ -196,6 +212,16 @@ func TestPageTriesOwnTasks(t *testing.T) {
 		t.Errorf("%+v", lint.Problems)
 	}
 	if a := p.ask(http.MethodPost, "/configs/own/try", server.TryRequest{Number: 3}); a.status != http.StatusBadRequest || !strings.Contains(a.text, "own/tasks.csv:2") {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	sheet := booktest.Write(t, []booktest.Sheet{{Name: "One", Cells: map[string]string{"A1": booktest.Cell("A1", "Question"), "B1": booktest.Cell("B1", "Answer"), "A2": booktest.Cell("A2", `a, "b"`), "B2": booktest.Cell("B2", 3.0)}}}, nil)
+	p.create(map[string]string{"name": "sheet", "target": "sim/first/world.yaml", "tasks:q.xlsx": string(sheet)}).into(t, &own)
+	table, err := os.ReadFile(filepath.Join(p.dir, "sheet", "tasks.csv"))
+	must(t, err)
+	if diff := cmp.Diff("Question,Answer\n\"a, \"\"b\"\"\",3\n", string(table)); diff != "" {
+		t.Error(diff)
+	}
+	if a := p.create(map[string]string{"name": "broken", "target": "sim/first/world.yaml", "tasks:q.xlsx": "PK"}); a.status != http.StatusBadRequest {
 		t.Errorf("%d %s", a.status, a.text)
 	}
 	if a := p.create(map[string]string{"name": "big", "target": "sim/first/world.yaml", "tasks:q.csv": strings.Repeat("x", 21<<20)}); a.status != http.StatusRequestEntityTooLarge {

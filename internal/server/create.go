@@ -91,19 +91,21 @@ func (s *Server) fill(ctx context.Context, root *os.Root, want wanted) (result.C
 
 // words is the command line that writes the config.
 func (w wanted) words() []string {
-	words := []string{"init", "--no-try"}
 	switch w.example {
 	case "quickstart":
+		return []string{"init", "--no-try", "--", w.name}
 	case "world":
-		words = []string{"init", "--world=default"}
+		return []string{"init", "--world=default", "--", w.name}
+	case "":
 	default:
-		words = append(words, "--tasks="+path.Join(w.name, w.tasks), "--target="+w.target)
-		if w.optimizer != "" {
-			words = append(words, "--optimizer="+w.optimizer)
-		}
-		if _, own := w.files["SKILL.md"]; own {
-			words = append(words, "--skill="+w.name)
-		}
+		return []string{"bench", "prepare", "--fixture", "--plain", "--out=" + w.name, "--", w.example}
+	}
+	words := []string{"init", "--no-try", "--tasks=" + path.Join(w.name, w.tasks), "--target=" + w.target}
+	if w.optimizer != "" {
+		words = append(words, "--optimizer="+w.optimizer)
+	}
+	if _, own := w.files["SKILL.md"]; own {
+		words = append(words, "--skill="+w.name)
 	}
 	return append(words, "--", w.name)
 }
@@ -134,7 +136,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (wanted, error
 		}
 	}
 	if want.example != "" {
-		if !slices.ContainsFunc(examples(), func(e Example) bool { return e.Name == want.example }) {
+		if !slices.ContainsFunc(s.examples(), func(e Example) bool { return e.Name == want.example }) {
 			return want, wrong("there is no example %s", quoted(want.example))
 		}
 		return want, nil
@@ -158,8 +160,15 @@ func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
 		return err
 	}
 	ext := strings.ToLower(path.Ext(name))
-	if !slices.Contains([]string{".csv", ".jsonl"}, ext) {
-		return wrong("the tasks are in %s: allowed are .csv and .jsonl", quoted(name))
+	switch ext {
+	case ".csv", ".jsonl":
+	case ".xlsx":
+		if tasks, err = tableOf(tasks); err != nil {
+			return err
+		}
+		ext = ".csv"
+	default:
+		return wrong("the tasks are in %s: allowed are .csv, .jsonl and .xlsx", quoted(name))
 	}
 	want.tasks = "tasks" + ext
 	want.files[want.tasks] = tasks

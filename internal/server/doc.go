@@ -40,13 +40,14 @@ type Options struct {
 	Key      []byte   // that signs sessions
 	Now      func() time.Time
 
-	Configs string   // the folder whose configs can be started: its own, and those of the folders in it; "": none can
-	Program Program  // carries out commands for pages; nil: nothing can be started
-	Editor  Editor   // reads configs for pages
-	Launch  Launch   // starts the commands of the queue; nil: they wait for another server
-	Trusted []string // SHA-256, in hex, of configs that may say anything
-	Models  []string // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
-	Adopt   bool     // pages may write into the documents that agents read
+	Configs string    // the folder whose configs can be started: its own, and those of the folders in it; "": none can
+	Program Program   // carries out commands for pages; nil: nothing can be started
+	Editor  Editor    // reads configs for pages
+	Launch  Launch    // starts the commands of the queue; nil: they wait for another server
+	Benches []Example // benchmarks whose fixture can be begun with
+	Trusted []string  // SHA-256, in hex, of configs that may say anything
+	Models  []string  // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
+	Adopt   bool      // pages may write into the documents that agents read
 }
 
 // Program carries out commands of this program as its user would type them in the folder with configs. What they

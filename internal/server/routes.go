@@ -129,7 +129,7 @@ func (s *Server) routes() []route {
 		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"), either("test", "about test tasks as well: a look that is noted, as that at one of them by key is"),
 		number("limit", "how many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, instead of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
-	return slices.Concat(s.startRoutes(), s.controlRoutes(), s.decideRoutes(), s.nightRoutes(), []route{
+	return slices.Concat([]route{
 		session,
 		get("/server", "What the server is, and what it shows", About{}, s.about),
 		get("/openapi.json", "This document", map[string]any{}, describe),
@@ -159,7 +159,7 @@ func (s *Server) routes() []route {
 		change(http.MethodPost, "/runs/{run}/stop", "Ask a run to stop", StopRequest{}, result.Steered{}, s.stop),
 		change(http.MethodPost, "/runs/{run}/limits", "Give a run other ceilings", steer.Limits{}, result.Steered{}, s.limit),
 		change(http.MethodPost, "/runs/{run}/remove", "Move a run to the trash next to it", nil, Removed{}, s.remove),
-	})
+	}, s.startRoutes(), s.controlRoutes(), s.decideRoutes(), s.nightRoutes())
 }
 
 func version() openapi.Parameter {

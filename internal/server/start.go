@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +59,7 @@ func firstKeys() []string {
 
 // start says what can be started.
 func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
-	out := Start{Adopt: s.options.Adopt, Models: s.models, First: firstKeys(), Examples: examples()}
+	out := Start{Adopt: s.options.Adopt, Models: s.models, First: firstKeys(), Examples: s.examples()}
 	root, err := s.configs()
 	if err == nil && s.readOnly {
 		err = errors.Join(&door.Refusal{Message: "this server only shows runs", Help: "start skillopt serve without --read-only to start something"}, root.Close())
@@ -87,20 +89,27 @@ func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
 			row.Foreign = append(row.Foreign, k.Key)
 		}
 		out.List = append(out.List, row)
-		for _, m := range modelsOf(doc) {
-			if m.simulated() && !slices.ContainsFunc(out.Models, func(o ServedModel) bool { return o.Name == m.name() }) {
-				out.Models = append(slices.Clip(out.Models), ServedModel{m.name(), "simulated"})
-			}
-		}
+		out.simulated(at, doc)
 	}
 	return out, nil
 }
 
-func examples() []Example {
-	return []Example{
+// simulated adds the simulated models of a config, by the paths of their worlds in the folder with configs.
+func (s *Start) simulated(at configAt, doc result.ConfigFile) {
+	for _, m := range modelsOf(doc) {
+		name := "sim/" + path.Join(at.dir, m.world)
+		if m.simulated() && filepath.IsLocal(m.world) && !slices.ContainsFunc(s.Models, func(o ServedModel) bool { return o.Name == name }) {
+			s.Models = append(slices.Clip(s.Models), ServedModel{name, "simulated"})
+		}
+	}
+}
+
+// examples are what can be begun with: those of init, and fixtures of benchmarks.
+func (s *Server) examples() []Example {
+	return append([]Example{
 		{"quickstart", "invoices, and simulated models that answer at once and cost nothing"},
 		{"world", "a simulated world made from a few numbers"},
-	}
+	}, s.options.Benches...)
 }
 
 // namedModel is a model that a text names.
@@ -110,12 +119,7 @@ type namedModel struct {
 
 func (m namedModel) simulated() bool { return m.provider == "sim" }
 
-func (m namedModel) name() string {
-	if m.simulated() {
-		return m.provider + "/" + m.world
-	}
-	return m.provider + "/" + m.model
-}
+func (m namedModel) name() string { return m.provider + "/" + m.model }
 
 // modelsOf are the models that a config names.
 func modelsOf(doc result.ConfigFile) (out []namedModel) {

@@ -35,7 +35,7 @@ func TestBegin(t *testing.T) {
 	} else {
 		t.Logf("the first view takes %d bytes", sum)
 	}
-	p.accessible("list without runs")
+	p.seenAs("begin-list")
 
 	p.tabTo("New run")
 	p.keys("\r")
@@ -51,7 +51,7 @@ func TestBegin(t *testing.T) {
 	p.keys("many")
 	p.until("the problem at the field", `[...document.querySelectorAll(".field.wrong")].some(e => e.innerText.includes("train.epochs") && e.innerText.includes("many"))`)
 	p.until("the text to say it too", `document.querySelector("#yaml").value.includes("epochs: many")`)
-	p.accessible("form with a problem")
+	p.seenAs("begin-problem")
 	p.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(2))) // Control
 	p.keys("2")
 	p.until("no problem", `!document.querySelector(".field.wrong") && document.querySelector("#yaml").value.includes("epochs: 2")`)
@@ -66,7 +66,7 @@ func TestBegin(t *testing.T) {
 		p.shows(step[1])
 		p.settled()
 	}
-	p.accessible("what was looked at")
+	p.seenAs("begin-plan")
 	text, err := os.ReadFile(filepath.Join(dir, "work", "my-skill", "config.yaml"))
 	if err != nil || !strings.Contains(string(text), "epochs: 2") || !strings.Contains(string(text), "# by hand") {
 		t.Errorf("the file is not what the page shows: %v\n%s", err, text)
@@ -108,7 +108,8 @@ func TestFormNextToRuns(t *testing.T) {
 	p.press("Continue")
 	p.shows("Settings")
 	p.goTo("#/")
-	manyRuns(t, filepath.Join(dir, "work"), 200)
+	run(t, filepath.Join(dir, "work"), "train", "quickstart", "--yes", "--run", "runs/quick-0000")
+	copyRuns(t, filepath.Join(dir, "work", "runs"), 200)
 	p.shows("200 runs")
 	p.goTo("#/config/quickstart")
 	p.shows("Settings")
@@ -118,13 +119,13 @@ func TestFormNextToRuns(t *testing.T) {
 		p.shows("nothing")
 		var work time.Duration
 		for _, task := range p.traced(func() { p.goTo("#/config/quickstart"); p.shows("Look before it begins") }) {
-			work += task.script
+			work += task.cpu
 		}
 		best = min(best, work)
 	}
-	t.Logf("the form is there after %v of script", best)
+	t.Logf("the form is there after %v of the processor", best)
 	if best > formWork {
-		t.Errorf("the form takes %v of script, more than %v", best, formWork)
+		t.Errorf("the form takes %v of the processor, more than %v", best, formWork)
 	}
 }
 
@@ -144,10 +145,55 @@ func TestBeginWithFiles(t *testing.T) {
 	p.do(chromedp.SetUploadFiles(`input[accept=".md"]`, []string{filepath.Join(examples, "SKILL.md")}))
 	p.shows("SKILL.md,")
 	p.fill("Model that carries out the tasks", "openai/gpt-5-mini")
-	p.looks("new", "config/questions", func() {
-		p.press("my own files")
-	})
+	p.seenAs("begin-files")
+	p.press("Continue")
+	p.shows("Settings")
+	p.until("the columns in field and text", `["#yaml", ".field textarea"].every(s => document.querySelector(s).value.includes("prompt: What is asked"))`)
+	p.press("All settings")
+	p.fill("Search settings", "seed")
+	p.shows("split.seed")
+	p.seenAs("begin-form")
+	p.clean()
+
+	// With tasks and a skill of the simulated world a run comes of it.
 	p.goTo("#/new")
+	p.press("an example")
+	p.press("Continue")
+	p.shows("Settings")
+	p.goTo("#/new")
+	p.press("my own files")
+	p.do(chromedp.SetUploadFiles(`input[accept=".md"]`, []string{filepath.Join(examples, "SKILL.md")}),
+		chromedp.SetUploadFiles(`input[accept^=".csv"]`, []string{filepath.Join(examples, "tasks.jsonl")}))
+	p.shows("SKILL.md,", "tasks.jsonl,")
+	p.fill("Model that carries out the tasks", "sim/quickstart/world.yaml")
+	p.press("Continue")
+	p.shows("Settings")
+	p.goTo("#/config/tasks")
+	p.until("the form", `!!document.querySelector("#yaml")?.value.includes("tasks.jsonl")`)
+	text := eval[string](p, `document.querySelector("#yaml").value`)
+	p.fill("config.yaml", strings.Replace(text, "path: tasks.jsonl", "path: tasks.jsonl\n  extract: {tag: answer}\n  checks:\n    - {type: equals, value: $gold, normalize: trim}", 1))
+	p.press("Plan and price")
+	p.shows("the models are simulated")
+	p.press("Start")
+	p.until("the run to be opened", `location.hash.startsWith("#/run/")`)
+	p.shows("finished", "certif")
+	p.clean()
+}
+
+// seenAs looks at the page in both themes and on a phone, which it leaves as it was.
+func (p *tab) seenAs(name string) {
+	p.t.Helper()
+	for _, look := range []struct {
+		name, theme   string
+		width, height int64
+	}{{"phone", "light", 360, 740}, {"dark", "dark", 1280, 900}, {"light", "light", 1280, 900}} {
+		p.size(look.width, look.height)
+		p.theme(look.theme)
+		p.accessible(name)
+		p.fits(name, look.width)
+		eval[bool](p, `(scrollTo(0, 0), true)`)
+		p.shot(name + "-" + look.name)
+	}
 }
 
 // beginIn opens the page of a server over an empty folder.

@@ -101,22 +101,7 @@ func TestManyRuns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run(t, dir, "train", filepath.Join(os.Getenv("SKILLOPT_EXAMPLES"), "quickstart"), "--yes", "--run", "runs/quick-0000")
-	for i := 1; i < 3000; i++ {
-		name := fmt.Sprintf("quick-%04d", i)
-		to := filepath.Join(dir, "runs", name)
-		if err := os.Mkdir(to, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range []string{"manifest.json", "summary.json", "history.json"} {
-			data, err := os.ReadFile(filepath.Join(dir, "runs", "quick-0000", file))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(to, file), []byte(strings.ReplaceAll(string(data), "quick-0000", name)), 0o600)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	copyRuns(t, filepath.Join(dir, "runs"), 3000)
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
 	p.shows("3000 runs")
@@ -135,6 +120,27 @@ func TestManyRuns(t *testing.T) {
 		p.seen("table.runs tr:nth-child(100)")
 	})
 	p.clean()
+}
+
+// copyRuns makes so many runs of the run quick-0000 of a folder.
+func copyRuns(t *testing.T, runs string, n int) {
+	t.Helper()
+	for i := 1; i < n; i++ {
+		name := fmt.Sprintf("quick-%04d", i)
+		to := filepath.Join(runs, name)
+		if err := os.Mkdir(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{"manifest.json", "summary.json", "history.json"} {
+			data, err := os.ReadFile(filepath.Join(runs, "quick-0000", file))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(to, file), []byte(strings.ReplaceAll(string(data), "quick-0000", name)), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // large is the large run, or the one beside it that is called so: its directory and its address

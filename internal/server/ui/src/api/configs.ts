@@ -1,37 +1,16 @@
 // The addresses of configs: what begins a run. The form alone needs them, so they are no part of the first view.
 
 import { get, path, post, postForm, put } from './client'
-import type { Interval } from './types'
+import type { components } from './schema'
 
-export interface ConfigRow { id: string; path: string; changed_at: string; trusted: boolean; foreign?: string[]; problem?: string }
-export interface ModelName { name: string; from: string }
-export interface Project { path: string; sessions?: number }
-export interface Start {
-  configs_dir: string
-  why?: string
-  adopt: boolean
-  models?: ModelName[]
-  examples?: { name: string; text: string }[]
-  first?: string[]
-  configs?: ConfigRow[]
-  projects?: Project[]
-}
+type Schemas = components['schemas']
 
-export interface Problem { file?: string; key?: string; line?: number; task?: string; message: string; help?: string }
+// Lists of these may be null where they are empty.
+export type Start = Schemas['Start']
+export type ModelName = Schemas['ServedModel']
+export type ConfigShown = Schemas['ConfigFile']
 export type Value = unknown
-export interface ConfigShown {
-  id: string
-  path: string
-  text: string
-  sha256: string
-  trusted: boolean
-  values?: Record<string, Value>
-  defaults?: Record<string, Value>
-  lines?: Record<string, number>
-  foreign?: { key: string; line?: number }[]
-  problems?: Problem[]
-  command: string
-}
+export interface Problem { file?: string; key?: string; line?: number; task?: string; message: string; help?: string }
 
 /** A JSON Schema, as far as that of the configuration uses it. */
 export interface Schema {
@@ -47,30 +26,13 @@ export interface Schema {
   anyOf?: Schema[]
 }
 
-export interface SkillFinding { file: string; line?: number; severity: string; message: string }
-export interface TaskTable { file: string; columns: { name: string; fields?: string[]; used: boolean }[] }
-export interface Linted {
-  tasks: { tasks: number; train: number; selection: number; test: number; by_type?: Record<string, number>; tables?: TaskTable[]; findings: Problem[] }
-  skill?: { files: number; findings: SkillFinding[] } | null
-}
-export interface Planned {
-  total: number
-  simulated: boolean
-  steps?: number
-  selection?: number
-  forecast?: { calls: Interval; input_tokens: Interval; output_tokens: Interval; cost_usd: Interval | null; time_s: Interval | null; basis: string } | null
-  warnings?: string[]
-}
-export interface Examined { rows: { name: string; ok: boolean; skipped?: boolean; warning?: boolean; detail: string; mend?: string }[] }
-export interface Said { role: string; text: string }
-export interface Tried {
-  evaluations: {
-    task: string
-    outcome: { status: string; hard: number | null; answer?: string; extracted?: string; fail_reason?: string; question?: string; reference?: string; message?: string }
-    conversation?: { messages?: Said[]; reply: { text: string } } | null
-  }[]
-}
+export type Linted = Schemas['Lint']
+export type Planned = Schemas['ResultPlan']
+export type Examined = Schemas['Examination']
+export type Tried = Schemas['Tried']
 export interface Entry { id: string; state: string; run: string; title: string; error?: string }
+
+const long = 660_000 // ms: of a command that the server waits for
 
 export const start = (signal?: AbortSignal) => get<Start>(path(['start']), signal)
 export const schema = (signal?: AbortSignal) => get<Schema>(path(['schema']), signal)
@@ -78,8 +40,8 @@ export const create = (form: FormData) => postForm<ConfigShown>(path(['configs']
 export const read = (id: string, signal?: AbortSignal) => get<ConfigShown>(path(['configs', id]), signal)
 export const check = (id: string, text: string, set: Record<string, Value>) => post<ConfigShown>(path(['configs', id, 'check']), { text, set })
 export const save = (id: string, text: string, sha256: string) => put<ConfigShown>(path(['configs', id]), { text, sha256 })
-export const lint = (id: string) => post<Linted>(path(['configs', id, 'lint']), {})
-export const plan = (id: string) => post<Planned>(path(['configs', id, 'plan']), {})
-export const doctor = (id: string) => post<Examined>(path(['configs', id, 'doctor']), {})
-export const attempt = (id: string) => post<Tried>(path(['configs', id, 'try']), { number: 3 })
+export const lint = (id: string) => post<Linted>(path(['configs', id, 'lint']), {}, long)
+export const plan = (id: string) => post<Planned>(path(['configs', id, 'plan']), {}, long)
+export const doctor = (id: string) => post<Examined>(path(['configs', id, 'doctor']), {}, long)
+export const attempt = (id: string) => post<Tried>(path(['configs', id, 'try']), { number: 3 }, long)
 export const begin = (id: string) => post<Entry>(path(['configs', id, 'start']), {})

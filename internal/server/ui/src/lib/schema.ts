@@ -59,21 +59,24 @@ export function problemsOf(list: Problem[], key: string): Problem[] {
   return list.filter((p) => p.key === key || p.key?.startsWith(`${key}.`) || p.key?.startsWith(`${key}[`))
 }
 
-/** models are the roles of a config, each with the keys that name its model. */
+/** roles have a model each. */
 export const roles = ['target', 'optimizer', 'judge'] as const
 
-/** modelName returns the model of a role as PROVIDER/MODEL, '' for none. */
-export function modelName(values: Record<string, Value>, role: string): string {
+/** modelName returns the model of a role as PROVIDER/MODEL, '' for none. A simulated one is sim/ and its world, from the folder of all configs; dir is the config's own in it. */
+export function modelName(values: Record<string, Value>, role: string, dir: string): string {
   const provider = written('text', values[`models.${role}.provider`])
-  const model = written('text', values[`models.${role}.model`])
-  return provider === '' ? '' : model === '' ? provider : `${provider}/${model}`
+  const model = written('text', values[`models.${role}.${provider === 'sim' ? 'world' : 'model'}`])
+  if (provider === '' || model === '') return provider
+  if (provider !== 'sim') return `${provider}/${model}`
+  return `sim/${model.startsWith('../') ? model.slice(3) : dir === '' ? model : `${dir}/${model}`}`
 }
 
 /** withModel returns the keys to set for another model of a role. */
-export function withModel(role: string, name: string): Record<string, Value> {
+export function withModel(role: string, name: string, dir: string): Record<string, Value> {
   const at = name.indexOf('/')
-  const [provider, model] = at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)]
-  const out: Record<string, Value> = { [`models.${role}.provider`]: provider || null, [`models.${role}.model`]: model || null }
-  if (provider !== 'sim') out[`models.${role}.world`] = null
-  return out
+  const provider = at < 0 ? name : name.slice(0, at)
+  const model = at < 0 ? '' : name.slice(at + 1)
+  const world = dir === '' ? model : model.startsWith(`${dir}/`) ? model.slice(dir.length + 1) : `../${model}`
+  const sim = provider === 'sim'
+  return { [`models.${role}.provider`]: provider || null, [`models.${role}.model`]: sim ? null : model || null, [`models.${role}.world`]: sim ? world : null }
 }

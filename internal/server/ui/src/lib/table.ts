@@ -3,7 +3,7 @@
 
 import { turn } from './turn'
 
-/** header returns the names of the columns of a .csv or .tsv text: of its first line, with quotes. */
+/** header returns the names of the columns of a .csv text: of its first line, with quotes. */
 export function header(text: string): string[] {
   const head = text.replace(/^\ufeff/, '')
   const line = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(head)?.[0] ?? ''
@@ -15,7 +15,7 @@ export function header(text: string): string[] {
 
 /** columnsOf returns the columns of a file of tasks, none for one that is no table or cannot be read here. */
 export async function columnsOf(file: File): Promise<string[]> {
-  if (/\.(csv|tsv)$/i.test(file.name)) return header(await file.slice(0, 64_000).text())
+  if (/\.csv$/i.test(file.name)) return header(await file.slice(0, 64_000).text())
   if (!/\.xlsx$/i.test(file.name)) return []
   try {
     return await sheetHeader(new DataView(await file.arrayBuffer()))

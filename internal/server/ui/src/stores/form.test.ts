@@ -9,7 +9,7 @@ let status = 200
 
 function shown(text: string): ConfigShown {
   const values = Object.fromEntries(text.split('\n').filter((l) => l !== '').map((l) => l.split(': ')))
-  return { id: 'a', path: 'a/config.yaml', text, sha256: `sha of ${text}`, trusted: false, values, problems: values.epochs === 'many' ? [{ key: 'epochs', line: 1, message: 'no number' }] : [], command: 'skillopt train a' }
+  return { id: 'a', path: 'a/config.yaml', text, sha256: `sha of ${text}`, trusted: false, values, problems: values.epochs === 'many' ? [{ key: 'epochs', line: 1, message: 'no number', help: '', refused: false }] : [], defaults: {}, lines: {}, foreign: [], command: 'skillopt train a' }
 }
 
 beforeEach(() => {
