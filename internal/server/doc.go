@@ -43,6 +43,7 @@ type Options struct {
 	Configs string    // the folder whose configs can be started: its own, and those of the folders in it; "": none can
 	Program Program   // carries out commands for pages; nil: nothing can be started
 	Editor  Editor    // reads configs for pages
+	Launch  Launch    // starts the commands of the queue; nil: they wait for another server
 	Benches []Example // benchmarks whose fixture can be begun with
 	Launch  Launch    // starts the commands of the queue; nil: they wait for another server
 	Trusted []string  // SHA-256, in hex, of configs that may say anything
