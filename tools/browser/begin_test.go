@@ -66,7 +66,7 @@ func TestBegin(t *testing.T) {
 		p.shows(step[1])
 		p.settled()
 	}
-	p.seenAs("begin-plan")
+	p.seenAs("begin-plan", ".steps")
 	text, err := os.ReadFile(filepath.Join(dir, "work", "my-skill", "config.yaml"))
 	if err != nil || !strings.Contains(string(text), "epochs: 2") || !strings.Contains(string(text), "# by hand") {
 		t.Errorf("the file is not what the page shows: %v\n%s", err, text)
@@ -180,8 +180,8 @@ func TestBeginWithFiles(t *testing.T) {
 	p.clean()
 }
 
-// seenAs looks at the page in both themes and on a phone, which it leaves as it was.
-func (p *tab) seenAs(name string) {
+// seenAs looks at the page in both themes and on a phone, and keeps pictures of it, or of an element.
+func (p *tab) seenAs(name string, of ...string) {
 	p.t.Helper()
 	for _, look := range []struct {
 		name, theme   string
@@ -192,7 +192,7 @@ func (p *tab) seenAs(name string) {
 		p.accessible(name)
 		p.fits(name, look.width)
 		eval[bool](p, `(scrollTo(0, 0), true)`)
-		p.shot(name + "-" + look.name)
+		p.shot(name+"-"+look.name, of...)
 	}
 }
 
