@@ -180,6 +180,48 @@ func TestBeginWithFiles(t *testing.T) {
 	p.clean()
 }
 
+// What a page may not say is shown, is not edited, stays as it stands, and keeps the config from starting.
+func TestForeignKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "work", "mine")
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(os.Getenv("SKILLOPT_EXAMPLES"), "quickstart"))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "config.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const foreign = "telemetry: {endpoint: http://127.0.0.1:1} # where it is sent"
+	if err := os.WriteFile(path, append(text, foreign+"\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, dir, "work", "--addr", "127.0.0.1:0")
+	p := open(t, openBrowser(t), s.Link)
+	p.press("mine")
+	p.shows("what a page may not say", "telemetry.endpoint")
+	p.press("All settings")
+	p.fill("Search settings", "telemetry.endpoint")
+	p.shows("Only the file says this")
+	if eval[bool](p, `[...document.querySelectorAll(".field")].some(e => e.innerText.includes("telemetry.endpoint") && e.querySelector("input, select, textarea"))`) {
+		t.Error("a key that a page may not set has a field")
+	}
+	p.fill("train.epochs", "5")
+	p.until("the text to say it", `document.querySelector("#yaml").value.includes("epochs: 5")`)
+	p.press("Save")
+	p.until("it to be saved", `document.querySelector("[role=status].small")?.innerText !== "not saved yet"`)
+	p.allow("400 (Bad Request)")
+	p.allow("403 (Forbidden)")
+	p.press("Plan and price")
+	p.shows("failed")
+	if after, err := os.ReadFile(path); err != nil || !strings.Contains(string(after), foreign) || !strings.Contains(string(after), "epochs: 5") {
+		t.Errorf("the file: %v\n%s", err, after)
+	}
+	p.accessible("foreign keys")
+	p.clean()
+}
+
 // seenAs looks at the page in both themes and on a phone, and keeps pictures of it, or of an element.
 func (p *tab) seenAs(name string, of ...string) {
 	p.t.Helper()
