@@ -271,6 +271,10 @@ type Only struct {
 	Limit int // 0: all
 }
 
+// WithTuned has Evaluate note that a person has edited the skill, and from which one. The result says that it is no proof,
+// and so do later scores of this skill on the same tasks in run.dir. Test tasks are refused.
+func WithTuned(from result.Tuned) Option { return func(o *session.Options) { o.Tuned = &from } }
+
 // WithOnly has Evaluate score some tasks of the split alone. A score over some tasks says
 // nothing of the others. An id that the split does not have is an error.
 func WithOnly(only Only) Option {

@@ -211,11 +211,13 @@ func slice(v, base reflect.Value, short bool) yamlx.Ordered {
 	var out yamlx.Ordered
 	for i, tag := range keyFields(v.Type()) {
 		key, f, b := tag.Get("key"), v.Field(i), base.Field(i)
-		if key == "extends" || short && reflect.DeepEqual(f.Interface(), b.Interface()) {
+		if key == "extends" || short && (reflect.DeepEqual(f.Interface(), b.Interface()) || isEmpty(f) && isEmpty(b)) {
 			continue
 		}
 		if f.Kind() == reflect.Struct {
-			out = append(out, yamlx.Entry{Key: key, Value: slice(f, b, short)})
+			if below := slice(f, b, short); len(below) > 0 || !short {
+				out = append(out, yamlx.Entry{Key: key, Value: below})
+			}
 			continue
 		}
 		if value := yamlValue(f); value != nil || !short {
@@ -223,6 +225,11 @@ func slice(v, base reflect.Value, short bool) yamlx.Ordered {
 		}
 	}
 	return out
+}
+
+// isEmpty reports whether a value is a list or a mapping without anything in it.
+func isEmpty(v reflect.Value) bool {
+	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
 func yamlValue(f reflect.Value) any {

@@ -388,8 +388,8 @@ func (d *decoder) document(a Agent) {
 	switch {
 	case a.Name == "" && a.Mode == "file":
 		d.fail("agent.mode", "file without agent.name", "the agent whose workspace the document is a file of", "")
-	case a.Name == "" && len(a.Beside) > 0:
-		d.fail("agent.beside", "something without agent.name", "the agent in whose workspaces it is laid", "")
+	case a.Name == "" && len(a.Documents) > 0:
+		d.fail("agent.documents", "something without agent.name", "the agent in whose workspaces it is laid", "")
 	case a.Mode == "file" && a.File == "":
 		d.fail("agent.file", "nothing with agent.mode file", "the path of the document in the workspace, such as AGENTS.md", "")
 	case a.Mode != "file" && a.File != "":

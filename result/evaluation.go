@@ -15,6 +15,9 @@ type Evaluation struct {
 	// Limit is the most tasks of each split that were used, tasks.limit; 0: all.
 	Limit int `json:"limit,omitempty"`
 
+	// Tuned says that the skill was edited by hand; absent: no one said so.
+	Tuned *Tuned `json:"tuned_by_hand,omitempty"`
+
 	Skill  string                `json:"skill_hash"`
 	Splits map[string]SplitScore `json:"splits"`
 	// Some says, of splits of which some tasks alone were scored, how many; absent: all were.

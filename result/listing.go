@@ -31,8 +31,11 @@ type RunRow struct {
 	Resumable  bool       `json:"resumable,omitempty"` // the same command continues with it
 	Copy       bool       `json:"copy,omitempty"`      // it was made elsewhere, or may not be written: nothing can be steered
 	Simulated  bool       `json:"simulated,omitempty"`
-	Unreviewed bool       `json:"exploratory,omitempty"` // its tasks are drafts that no one has reviewed
-	Skill      string     `json:"skill,omitempty"`       // name of the skill
+	Unreviewed bool       `json:"exploratory,omitempty"`   // its tasks are drafts that no one has reviewed
+	Tuned      *Tuned     `json:"tuned_by_hand,omitempty"` // of an evaluation: its skill was edited by hand
+	ForkedOf   string     `json:"forked_of,omitempty"`     // id of the run whose record it began with
+	Continues  string     `json:"continues,omitempty"`     // id of the run whose best skill it began with
+	Skill      string     `json:"skill,omitempty"`         // name of the skill
 	Models     []string   `json:"models,omitempty"`
 	CreatedAt  *time.Time `json:"created_at"` // null: not known
 	EndedAt    *time.Time `json:"ended_at"`   // null: it has not, or that is not known
@@ -50,7 +53,8 @@ type RunRow struct {
 
 	Notes Notes `json:"notes"`
 
-	Night *NightRow `json:"night,omitempty"` // of a night, which is no run: it has no steps, scores and calls of its own
+	Night   *NightRow `json:"night,omitempty"`    // of a night, which is no run: it has no steps, scores and calls of its own
+	OfNight string    `json:"of_night,omitempty"` // the ID of the night that has begun the run, if that is listed
 }
 
 // NightRow is what a list shows of a night alone.

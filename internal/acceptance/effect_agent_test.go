@@ -161,13 +161,13 @@ func agentEffects() map[string]effect {
 				t.Errorf("the workspace holds %v: %v", got.work, got.err)
 			}
 		}},
-		"agent.beside": {test: func(t *testing.T) {
+		"agent.documents": {test: func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "notes.md"), []byte("beside"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			got := agentDoes(t, job{change: func(c *config.Config) {
-				c.Agent.Beside = map[string]string{".github/NOTES.md": filepath.Join(dir, "notes.md")}
+				c.Agent.Documents = map[string]string{".github/NOTES.md": filepath.Join(dir, "notes.md")}
 			}})
 			if got.work[".github/NOTES.md"] != "beside" {
 				t.Errorf("the workspace holds %v: %v", got.work, got.err)

@@ -150,7 +150,7 @@ func (b *builtin) system() string {
 		"Paths are relative to the folder, and bash starts in it. Nobody can answer questions while you work: decide for yourself. " +
 		"Look at what is there before you change it, and check what you did. " +
 		"When you are done, answer without calling a tool: that message is your result, so it must hold whatever the task asks you to say."
-	text += b.besides()
+	text += b.otherDocuments()
 	if strings.TrimSpace(b.job.Skill.Text()) == "" || b.job.Mode == Read {
 		return text
 	}
@@ -166,11 +166,11 @@ func (b *builtin) system() string {
 		b.job.SkillName, about, SkillPath(b.job.SkillName))
 }
 
-// besides tells the model of what lies next to the trained document: documents as they are,
+// otherDocuments tells the model of what lies next to the trained document: documents as they are,
 // and of skills what an agent would find in its list of them.
-func (b *builtin) besides() string {
+func (b *builtin) otherDocuments() string {
 	var text strings.Builder
-	for _, o := range b.job.Beside {
+	for _, o := range b.job.Documents {
 		if o.Path != "" {
 			fmt.Fprintf(&text, "\n\nThis is %s of the folder:\n\n%s", o.Path, o.Skill.Text())
 			continue

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Beside is what is laid next to the trained document, the same in each episode: a document
+// Document is what is laid next to the trained document, the same in each episode: a document
 // under a path of the workspace, or a skill in its folder.
-type Beside struct {
+type Document struct {
 	Path  string      // slash-separated; "" = a skill
 	Name  string      // of the skill's folder
 	Skill skill.Skill // the skill, or the document as its text
@@ -189,10 +189,10 @@ func (w *workspace) clear(name string) error {
 	return nil
 }
 
-// writeBeside lays what goes with the trained document. It replaces what the
+// writeDocuments lays what goes with the trained document. It replaces what the
 // workspace brings under the same names.
-func (w *workspace) writeBeside(beside []Beside) error {
-	for _, b := range beside {
+func (w *workspace) writeDocuments(documents []Document) error {
+	for _, b := range documents {
 		if b.Path != "" {
 			if err := w.place(b.Path, b.Skill.Text()); err != nil {
 				return err
@@ -226,18 +226,18 @@ func (j Job) checkFile() error {
 			faults = append(faults, fmt.Errorf("mode %s: the document has other files, such as %s: they have no place in the workspace", File, j.Skill.Others()[0]))
 		}
 	}
-	for _, b := range j.Beside {
+	for _, b := range j.Documents {
 		switch {
 		case b.Path == "" && !goodSkillName(b.Name):
-			faults = append(faults, fmt.Errorf("agent.beside: skill name %q: want up to 64 small letters, digits and -", b.Name))
+			faults = append(faults, fmt.Errorf("agent.documents: skill name %q: want up to 64 small letters, digits and -", b.Name))
 		case b.Path == "" && j.Mode != File && b.Name == j.SkillName:
-			faults = append(faults, fmt.Errorf("agent.beside: %q is the skill that is trained", b.Name))
+			faults = append(faults, fmt.Errorf("agent.documents: %q is the skill that is trained", b.Name))
 		case b.Path != "":
 			if err := CheckFile(b.Path); err != nil {
-				faults = append(faults, fmt.Errorf("beside: %w", err))
+				faults = append(faults, fmt.Errorf("document: %w", err))
 			}
 			if strings.EqualFold(b.Path, j.File) {
-				faults = append(faults, fmt.Errorf("agent.beside: %q is the document that is trained", b.Path))
+				faults = append(faults, fmt.Errorf("agent.documents: %q is the document that is trained", b.Path))
 			}
 		}
 	}

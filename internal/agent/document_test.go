@@ -101,7 +101,7 @@ func TestDocumentOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	other := skill.New("---\nname: other\ndescription: Other.\n---\nNew.\n").WithFile("references/a.md", "A\n")
 	brings := map[string]string{"AGENTS.md": "old\n", "main.go": "package main\n", "CLAUDE.md": "kept\n", ".claude/skills/other/SKILL.md": "live\n", ".claude/skills/other/gone.md": "x"}
-	j := Job{Mode: File, File: "AGENTS.md", Skill: skill.New("# No front matter\n"), Beside: []Beside{{Path: ".github/copilot-instructions.md", Skill: skill.New("staged\n")}, {Name: "other", Skill: other}}}
+	j := Job{Mode: File, File: "AGENTS.md", Skill: skill.New("# No front matter\n"), Documents: []Document{{Path: ".github/copilot-instructions.md", Skill: skill.New("staged\n")}, {Name: "other", Skill: other}}}
 	got, w, err := filled(t, j, brings)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestDocumentOfAWorkspace(t *testing.T) {
 		t.Errorf("notes %q", notes)
 	}
 	// The empty document is measured as none.
-	j.Skill, j.Beside = skill.Skill{}, nil
+	j.Skill, j.Documents = skill.Skill{}, nil
 	got, w, err = filled(t, j, brings)
 	if _, there := got["AGENTS.md"]; there || err != nil || len(w.written) != 1 {
 		t.Errorf("with an empty document: %v, %v, %v", got, w, err)
@@ -140,10 +140,10 @@ func TestDocumentIsRefused(t *testing.T) {
 		{"outside", Job{Mode: File, File: "../AGENTS.md", Skill: doc}, nil, "want the path of a file"},
 		{"other files", Job{Mode: File, File: "AGENTS.md", Skill: doc.WithFile("references/a.md", "A")}, nil, "the document has other files"},
 		{"a file without the mode", Job{File: "AGENTS.md", Skill: doc}, nil, "want the mode file"},
-		{"beside itself", Job{Mode: File, File: "AGENTS.md", Skill: doc, Beside: []Beside{{Path: "agents.md"}}}, nil, "is the document that is trained"},
-		{"settings beside", Job{Skill: doc, Beside: []Beside{{Path: ".claude/settings.json"}}}, nil, "want a Markdown file"},
-		{"a skill's bad name", Job{Skill: doc, Beside: []Beside{{Name: "../x"}}}, nil, "small letters"},
-		{"the skill itself", Job{Skill: doc, SkillName: "one", Beside: []Beside{{Name: "one"}}}, nil, "is the skill that is trained"},
+		{"beside itself", Job{Mode: File, File: "AGENTS.md", Skill: doc, Documents: []Document{{Path: "agents.md"}}}, nil, "is the document that is trained"},
+		{"settings beside", Job{Skill: doc, Documents: []Document{{Path: ".claude/settings.json"}}}, nil, "want a Markdown file"},
+		{"a skill's bad name", Job{Skill: doc, Documents: []Document{{Name: "../x"}}}, nil, "small letters"},
+		{"the skill itself", Job{Skill: doc, SkillName: "one", Documents: []Document{{Name: "one"}}}, nil, "is the skill that is trained"},
 	}
 	for _, tt := range tests {
 		if _, _, err := filled(t, tt.job, tt.brings); err == nil || !strings.Contains(err.Error(), tt.want) {

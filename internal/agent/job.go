@@ -47,7 +47,7 @@ type Job struct {
 	SkillName string      // of its folder: small letters, digits and -; "" = as the skill names itself, or DefaultSkillName
 	Mode      Mode        // "" = Native
 	File      string      // of the mode File: the path of the document in the workspace; see CheckFile
-	Beside    []Beside    // what lies next to it, in this order
+	Documents []Document  // what lies next to it, in this order
 
 	Model    string
 	Context  int       // tokens that the model takes, for agents that can be told; 0 = as they think

@@ -178,7 +178,7 @@ func (w *workspace) fill(a adapter, j Job) (prompt string, err error) {
 	if err := w.withhold(a, j); err != nil {
 		return "", err
 	}
-	if err := w.writeBeside(j.Beside); err != nil {
+	if err := w.writeDocuments(j.Documents); err != nil {
 		return "", err
 	}
 	if j.Mode == File {

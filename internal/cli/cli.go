@@ -79,6 +79,8 @@ type app struct {
 	color   string // auto, always or never
 	events  string // file of the events, "-" = standard output, "" = none
 
+	interrupted bool // the user has stopped the work of this command
+
 	lookup func(name string) (string, bool) // reads variables for profiles; nil: those of the process
 	guard  *config.Guard                    // bounds the configurations that commands load, but for profiles; nil: the caller is trusted
 	used   func(event.Progress)             // takes what an operation has used; nil: no one counts
@@ -129,7 +131,7 @@ gate on held-out tasks decides what stays.
 		return c.Help()
 	}
 	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), rescoreCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), envCommand(a), gatewayCommand(a),
-		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), mcpCommand(a), pluginCommand(a), benchCommand(a))
+		skillCommand(a), tasksCommand(a), runsCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), serveCommand(a), mcpCommand(a), pluginCommand(a), benchCommand(a), queuedCommand(a))
 	a.completions(root)
 	return root
 }

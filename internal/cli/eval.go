@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -21,6 +22,7 @@ type evalOptions struct {
 	sessionOptions
 	config       string // "": the argument is it
 	skill, split string
+	tuned        string // RUN@VERSION that the skill was edited from by hand, "" = no one has
 	junit        string // file of the report as JUnit XML, "" = none
 	repeat       int
 	only         skillopt.Only
@@ -48,6 +50,9 @@ smallest difference between two skills that as many passes of each would show.
 With --junit a file gets a case for each task, as servers of continuous integration read
 them: failed with answer, expected and why, or skipped where it could not be measured.
 
+With --tuned-from the skill is one that you have edited by hand, from that version of a run.
+The record keeps its text, and says that its score is no proof; test tasks are refused.
+
 Trigger tasks are measured apart from the scores: how often the agent loads the skill
 by its description, on prompts that should load it and on those that should not.
 
@@ -58,6 +63,7 @@ by its description, on prompts that should load it and on those that should not.
   skillopt eval my-skill --repeat 5 --plan      what that will take
   skillopt eval my-skill --split train --type total --limit 5
   skillopt eval my-skill --junit report.xml
+  skillopt eval edited/ --config my-skill --tuned-from runs/my-skill-1@best --task total-07
   skillopt eval my-skill --split all --json`,
 		Args: exactly(1, "a config or a directory, or a skill with --config"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,6 +78,7 @@ by its description, on prompts that should load it and on those that should not.
 	c.Flags().StringVar(&o.split, "split", "selection", "train, selection, test or all; test is a reading of the test set")
 	c.Flags().IntVar(&o.repeat, "repeat", 1, "this many passes over the tasks, with fresh samples")
 	c.Flags().StringVar(&o.junit, "junit", "", "write a case for each task to this file, as JUnit XML for continuous integration")
+	c.Flags().StringVar(&o.tuned, "tuned-from", "", "RUN@VERSION that the skill was edited from by hand: its result is marked, and is no proof")
 	o.addOnly(c)
 	c.Flags().IntVar(&o.only.Limit, "limit", 0, "the first N tasks of the split; 0: all")
 	o.addFlags(c, recordUsage)
@@ -107,6 +114,9 @@ func (o *evalOptions) addOnly(c *cobra.Command) {
 func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)
+	}
+	if o.junit != "" && o.tuned != "" {
+		return usagef("--junit and --tuned-from: what continuous integration passes is no skill that was tuned by hand; leave one of them out")
 	}
 	if err := a.canHold("--junit", o.junit); err != nil {
 		return err
@@ -148,8 +158,32 @@ func (o *evalOptions) evaluate(ctx context.Context, a *app, path string, more ..
 		return nil, err
 	}
 	opts = append(opts, more...)
+	if o.tuned != "" {
+		from, err := readTuned(a, o.tuned)
+		if err != nil {
+			return nil, errors.Join(err, end())
+		}
+		opts = append(opts, skillopt.WithTuned(from))
+	}
 	evaluated, err := skillopt.Evaluate(ctx, l.Config, o.split, append(opts, skillopt.WithPasses(o.repeat), skillopt.WithOnly(o.only))...)
 	return evaluated, endSession(err, end)
+}
+
+// readTuned reads the version of a run that a skill was edited from.
+func readTuned(a *app, text string) (from result.Tuned, err error) {
+	i := strings.LastIndexByte(text, '@')
+	dir, version := text[:max(i, 0)], text[i+1:]
+	if dir == "" || version == "" {
+		return from, usagef("--tuned-from %s: want RUN@VERSION, such as runs/my-skill-1@best or runs/my-skill-1@3", text)
+	}
+	if err := a.guard.Inside(a.absolute(dir)); err != nil {
+		return from, err
+	}
+	if _, err := skillVersion(a, dir, version); err != nil {
+		return from, err
+	}
+	v, err := readRun(a.absolute(dir), dir)
+	return result.Tuned{Run: filepath.Base(v.Dir), RunID: v.Manifest.RunID, Version: version}, err
 }
 
 // writeEvaluation prints the scores by split and type of task.
@@ -181,6 +215,9 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	}
 	for _, split := range slices.Sorted(maps.Keys(e.Some)) {
 		out.paragraph(fmt.Sprintf("%d of %d %s tasks: chosen ones, which say nothing of the others", e.Some[split].Tasks, e.Some[split].Of, split))
+	}
+	if words := e.Tuned.Words(); words != "" {
+		out.paragraph(words)
 	}
 	writeTriggers(out, e.Triggers)
 	writeReadBefore(out, e.TestReadBefore)

@@ -93,7 +93,7 @@ func toolTable() []tool {
 		},
 		{name: "sleep_status", command: "sleep status", run: runSleepTool, keep: []string{"profile_found", "last_read", "week"}, drop: []string{"week.problems", "week.scheduled"}},
 		{
-			name: "sleep_show", command: "sleep show", flags: []string{"why"}, args: []mcpArg{nightArgument()}, run: runSleepTool, drop: []string{"texts", "diffs.diff"},
+			name: "sleep_show", command: "sleep show", flags: []string{"why"}, args: []mcpArg{nightArgument()}, run: runSleepTool, drop: []string{"texts", "diffs.diff", "words", "adopt_by"},
 			note: "sleep_diff shows the texts.",
 		},
 		{name: "sleep_diff", command: "sleep show", args: []mcpArg{nightArgument()}, run: runSleepTool, keep: []string{"id", "project", "diffs"}, list: "diffs"},

@@ -216,7 +216,7 @@ func (r listRow) note() string {
 	for _, n := range []struct {
 		is   bool
 		text string
-	}{{kindWord(r.Kind) != "", kindWord(r.Kind)}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Unreviewed, "exploratory"}, {r.Copy, "copy"}} {
+	}{{kindWord(r.Kind) != "", kindWord(r.Kind)}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Unreviewed, "exploratory"}, {r.Tuned != nil, "tuned by hand"}, {r.Copy, "copy"}} {
 		if n.is {
 			notes = append(notes, n.text)
 		}

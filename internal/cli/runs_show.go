@@ -106,6 +106,9 @@ func showHead(out printer, v ask.View) error {
 	if m.ForkedOf != "" {
 		fmt.Fprintf(out, "  forked of %s\n", m.ForkedOf)
 	}
+	if words := m.Tuned().Words(); words != "" {
+		fmt.Fprintf(out, "  %s\n", oneLine(words))
+	}
 	showCeilings(out, m)
 	return nil
 }

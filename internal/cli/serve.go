@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +32,7 @@ type serveOptions struct {
 	hosts              []string
 	trust, models      []string // configs that may say anything, PROVIDER/MODEL that pages may name
 	adopt              bool
+	profile            string // of sleep
 	cert, key          string // of TLS
 	readOnly, insecure bool
 }
@@ -45,7 +47,8 @@ func serveCommand(a *app) *cobra.Command {
 		Short: "Look at runs in a browser: live ones, finished ones, and those that a colleague sent",
 		Long: `Serve a page that shows all runs in folders, or single run directories: how far they are,
 what they score and how sure that is, why the skill says what it says, which tasks fail.
-Of a sleep.dir, or a folder of its nights, it shows results and proposals of nights.
+Of a sleep.dir, or a folder of its nights, it shows results and proposals of nights. With the
+profile of these nights, yours or --profile, tasks of sessions are reviewed there too.
 Runs at work are followed, and can be stopped or given other ceilings. Without DIR it is
 the folder runs.
 
@@ -78,6 +81,7 @@ began, or --model. A config that says more is started as it is if --trust names 
 	c.Flags().StringArrayVar(&o.trust, "trust", nil, "a config that pages may start though it says more than they may, as it is now (repeatable)")
 	c.Flags().StringArrayVar(&o.models, "model", nil, "PROVIDER/MODEL that pages may name, in addition to those of configs that are there (repeatable)")
 	c.Flags().BoolVar(&o.adopt, "allow-adopt", false, "pages may write best skills and proposals into the documents that agents read")
+	c.Flags().StringVar(&o.profile, "profile", "", "the profile of sleep whose nights are served; yours is used if its sleep.dir is served")
 	c.Flags().StringArrayVar(&o.hosts, "host", nil, "a further name by which browsers reach it (repeatable)")
 	return c
 }
@@ -209,9 +213,14 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string, con
 	if err != nil {
 		return nil, err
 	}
+	nights, dir, err := o.nights(a, folders)
+	if err != nil {
+		return nil, err
+	}
 	out.server, err = server.New(server.Options{
+		Sleep: nights, SleepDir: dir,
 		Folders: folders, ReadOnly: o.readOnly, Build: build(a), Addr: net.JoinHostPort(host, port), Hosts: hosts, Secure: certificate != nil,
-		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Benches: benchExamples(ctx), Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
+		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Launch: program.launch, Benches: benchExamples(ctx), Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
 	})
 	return out, err
 }
@@ -259,6 +268,34 @@ func (p *servedProgram) Do(ctx context.Context, words ...string) ([]byte, error)
 		err = page
 	}
 	return out, err
+}
+
+// nightsProgram carries out sleep commands of a profile for pages.
+type nightsProgram struct {
+	servedProgram
+	profile string
+}
+
+// nights returns what carries out sleep commands for pages, and the sleep.dir: of --profile, or of the user's own profile
+// if a folder of its sleep.dir is served. nil: there is none.
+func (o *serveOptions) nights(a *app, folders []string) (server.Program, string, error) {
+	setup, err := a.sleepSetup(sleepFlags{profile: o.profile})
+	if o.profile != "" && err != nil {
+		return nil, "", err
+	}
+	served := slices.ContainsFunc(folders, func(dir string) bool {
+		rel, err := filepath.Rel(setup.dir, dir)
+		return err == nil && filepath.IsLocal(rel)
+	})
+	if err != nil || o.profile == "" && !(setup.found && served) {
+		return nil, "", nil // runs are served without nights too
+	}
+	return &nightsProgram{servedProgram{app: a, guard: config.Guard{Roots: []string{setup.dir}}}, setup.profile}, setup.dir, nil
+}
+
+// Do implements server.Program for words that begin with sleep.
+func (p *nightsProgram) Do(ctx context.Context, words ...string) ([]byte, error) {
+	return p.servedProgram.Do(ctx, slices.Insert(slices.Clone(words), 1, "--profile="+p.profile)...)
 }
 
 // pageError is what a command refuses, taken apart.

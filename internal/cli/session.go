@@ -116,6 +116,7 @@ func (a *app) interrupts(ctx context.Context) (context.Context, <-chan struct{},
 				return
 			}
 			if n == 0 {
+				a.interrupted = true
 				fmt.Fprintln(a.Err, "\nstopping: calls in flight are finished and recorded; interrupt again to stop at once")
 				close(stop)
 				continue

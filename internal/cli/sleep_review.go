@@ -22,11 +22,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // sleepReviewOptions are the flags of sleep review.
 type sleepReviewOptions struct {
 	accept, reject []string
+	edit           []string // tasks as JSON
 	editor         string
 }
 
@@ -39,38 +41,28 @@ func sleepReviewCommand(a *app, at *sleepFlags) *cobra.Command {
 review does: those first that are held until somebody has looked, with why. Each is shown
 with the answer that was corrected and the one that was accepted, where they are kept. In an
 editor that --editor names you may change what is asked, what is expected, the checks and what
-analysts get; checks that do not separate those two answers any more are not taken.
+analysts get; checks that do not separate those two answers any more are not taken. --edit takes
+such a change from a script, and accepts the task.
 Every decision is written at once. Nights use tasks that are not held without a review;
 what they find is exploratory then, and never certified.`,
 		Example: `  skillopt sleep review
   skillopt sleep review --editor nano
   skillopt sleep review --json
+  skillopt sleep review --edit '{"id": "mined-0a1b2c3d4e5f6071", "gold": ["15:10"]}'
   skillopt sleep review --accept mined-0a1b2c3d4e5f6071,mined-8a9b0c1d2e3f4051 --reject mined-1122334455667788`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
 	c.Flags().StringSliceVar(&o.accept, "accept", nil, "accept these tasks unseen, by id")
 	c.Flags().StringSliceVar(&o.reject, "reject", nil, "reject these tasks, by id")
+	c.Flags().StringArrayVar(&o.edit, "edit", nil, "accept a task with what this JSON has of its id, prompt, correction, gold and checks, as --json shows them (repeatable)")
 	c.Flags().StringVar(&o.editor, "editor", "", "editor to edit with, such as nano or \"code --wait\"")
 	return c
 }
 
 // minedTask is a task that waits for a review.
 type minedTask struct {
-	ID        string          `json:"id"`
-	Held      string          `json:"held"` // why no one may use it before somebody has looked; "": it is used
-	Project   string          `json:"project"`
-	Skill     string          `json:"skill"`
-	Trust     wish.Trust      `json:"trust"`
-	Session   wish.Ref        `json:"session"`
-	Prompt    string          `json:"prompt"`
-	Gold      []string        `json:"gold"`
-	Checks    json.RawMessage `json:"checks"`
-	Said      string          `json:"correction"` // what the user said of the corrected answer
-	Doubts    any             `json:"doubts"`
-	Place     string          `json:"place"`            // where it is carried out
-	Corrected string          `json:"corrected_answer"` // "": it is not kept
-	Accepted  string          `json:"accepted_answer"`
+	result.MinedTask
 
 	task wish.Task
 }
@@ -80,7 +72,7 @@ func (o *sleepReviewOptions) run(ctx context.Context, a *app, at sleepFlags) err
 	if err != nil {
 		return err
 	}
-	if len(o.accept)+len(o.reject) > 0 {
+	if len(o.accept)+len(o.reject)+len(o.edit) > 0 {
 		return o.decide(ctx, a, setup)
 	}
 	list, err := o.waiting(ctx, setup)
@@ -110,11 +102,14 @@ func (o *sleepReviewOptions) decide(ctx context.Context, a *app, setup sleepSetu
 		}
 		said[id] = bank.Rejected
 	}
+	if err := o.takeEdits(ctx, setup, said); err != nil {
+		return err
+	}
 	if err := sayTasks(ctx, setup, said); err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, map[string]int{"accepted": len(said) - len(o.reject), "rejected": len(o.reject)})
+		return printJSON(a.Out, result.Reviewed{Accepted: len(said) - len(o.reject), Rejected: len(o.reject)})
 	}
 	a.shown().line(fmt.Sprintf("%d accepted, %d rejected", len(said)-len(o.reject), len(o.reject)))
 	return nil
@@ -127,28 +122,37 @@ func sayTasks(ctx context.Context, setup sleepSetup, said map[string]bank.Review
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	known := map[string]bool{}
-	groups, err := b.Groups(ctx)
+	known, err := allTasks(ctx, b)
 	if err != nil {
 		return err
 	}
-	for _, g := range groups {
-		clusters, err := b.Clusters(ctx, g.Project, g.Skill)
-		if err != nil {
-			return err
-		}
-		for _, c := range clusters {
-			for _, t := range c.Tasks {
-				known[t.Task.Task.ID] = true
-			}
-		}
-	}
 	for id := range said {
-		if !known[id] {
+		if _, is := known[id]; !is {
 			return usagef("there is no task %s; `skillopt sleep review --json` lists those that wait", id)
 		}
 	}
 	return b.Say(ctx, "review", said)
+}
+
+// allTasks are all tasks of the bank, by id.
+func allTasks(ctx context.Context, b *bank.Bank) (map[string]bank.Task, error) {
+	known := map[string]bank.Task{}
+	groups, err := b.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		clusters, err := b.Clusters(ctx, g.Project, g.Skill)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range clusters {
+			for _, t := range c.Tasks {
+				known[t.Task.Task.ID] = t
+			}
+		}
+	}
+	return known, nil
 }
 
 // waiting are the tasks that no one has reviewed, those first that are held.
@@ -197,15 +201,14 @@ func (o *sleepReviewOptions) waiting(ctx context.Context, setup sleepSetup) (lis
 
 // minedOf is a task with the answers of its session, which may be gone. sessions are those that were looked up.
 func minedOf(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[string]*transcript.Transcript) (minedTask, error) {
-	m := minedTask{
-		ID: t.Task.Task.ID, Held: t.Held, Project: t.Project, Skill: t.Skill, Trust: t.Trust, Prompt: t.Task.Task.Prompt, Gold: t.Task.Task.Gold,
-		Checks: t.Task.Task.Checks, Said: t.Task.Task.Hidden, Doubts: t.Task.Task.Data["doubts"],
-		Place: night.WhereOf(&t.Task), task: t.Task,
-	}
+	m := minedTask{task: t.Task, MinedTask: result.MinedTask{
+		ID: t.Task.Task.ID, Held: t.Held, Project: t.Project, Skill: t.Skill, Trust: string(t.Trust), Prompt: t.Task.Task.Prompt, Gold: t.Task.Task.Gold,
+		Checks: t.Task.Task.Checks, Said: t.Task.Task.Hidden, Doubts: t.Task.Task.Data["doubts"], Place: night.WhereOf(&t.Task),
+	}}
 	if len(t.Seen) == 0 {
 		return m, nil
 	}
-	m.Session = t.Seen[0]
+	m.Session = result.MinedAt(t.Seen[0])
 	key := m.Session.Source + "/" + m.Session.Session
 	if _, looked := sessions[key]; !looked {
 		sessions[key] = nil

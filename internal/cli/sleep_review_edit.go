@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -26,13 +27,7 @@ var editable = []string{"prompt", "hidden", "gold", "checks"}
 
 // take takes an edited task, or says why not.
 func (e *minedEdits) take(line []byte) error {
-	var now struct {
-		ID     string          `json:"id"`
-		Prompt string          `json:"prompt"`
-		Hidden string          `json:"hidden"`
-		Gold   []string        `json:"gold"`
-		Checks json.RawMessage `json:"checks"`
-	}
+	var now editedTask
 	if err := json.Unmarshal(line, &now); err != nil {
 		return fmt.Errorf("it is no task: %w", err)
 	}
@@ -40,10 +35,23 @@ func (e *minedEdits) take(line []byte) error {
 	if i < 0 {
 		return fmt.Errorf("id: found %q, which is none of the tasks here; leave the id as it is", now.ID)
 	}
-	m := e.list[i]
-	if err := onlyEditable(reviewLines([]minedTask{m}), line); err != nil {
+	if err := onlyEditable(reviewLines(e.list[i:i+1]), line); err != nil {
 		return err
 	}
+	return e.change(e.list[i], now)
+}
+
+// editedTask is what a user may change of a task.
+type editedTask struct {
+	ID     string          `json:"id"`
+	Prompt string          `json:"prompt"`
+	Hidden string          `json:"hidden"`
+	Gold   []string        `json:"gold"`
+	Checks json.RawMessage `json:"checks"`
+}
+
+// change notes an edited task if it can still judge answers.
+func (e *minedEdits) change(m minedTask, now editedTask) error {
 	t := m.task
 	t.Task.Prompt, t.Task.Hidden, t.Task.Gold, t.Task.RawGold, t.Task.Checks = now.Prompt, now.Hidden, now.Gold, nil, now.Checks
 	if err := tellsApart(m, t.Task); err != nil {
@@ -108,4 +116,61 @@ func rewordTask(ctx context.Context, setup sleepSetup, t wish.Task) (err error) 
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	return bank.Reword(ctx, b, t)
+}
+
+// takeEdits puts the tasks of --edit into the bank, each if it can judge answers, and has them said to be accepted.
+func (o *sleepReviewOptions) takeEdits(ctx context.Context, setup sleepSetup, said map[string]bank.Review) error {
+	if len(o.edit) == 0 {
+		return nil
+	}
+	list, err := o.waiting(ctx, setup)
+	if err != nil {
+		return err
+	}
+	edits := minedEdits{list: list, tasks: map[string]wish.Task{}}
+	for _, text := range o.edit {
+		id, err := edits.takeKeys([]byte(text))
+		if err != nil {
+			return usagef("--edit: %v", err)
+		}
+		if _, twice := said[id]; twice {
+			return usagef("%s: it is given twice; give it once", id)
+		}
+		said[id] = bank.Accepted
+	}
+	for _, t := range edits.tasks {
+		if err := rewordTask(ctx, setup, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeKeys takes a task of which only what changes is given, by the names that --json has, and returns its id.
+func (e *minedEdits) takeKeys(text []byte) (string, error) {
+	var edit result.MinedEdit
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&edit); err != nil {
+		return "", fmt.Errorf("want a JSON object with id, and prompt, correction, gold or checks: %w", err)
+	}
+	i := slices.IndexFunc(e.list, func(m minedTask) bool { return m.ID == edit.ID })
+	if i < 0 {
+		return "", fmt.Errorf("id: found %q, which is no task that waits; `skillopt sleep review --json` lists those", edit.ID)
+	}
+	m := e.list[i]
+	now := editedTask{ID: m.ID, Prompt: m.Prompt, Hidden: m.Said, Gold: m.Gold, Checks: m.Checks}
+	if edit.Prompt != nil {
+		now.Prompt = *edit.Prompt
+	}
+	if edit.Said != nil {
+		now.Hidden = *edit.Said
+	}
+	if edit.Gold != nil {
+		now.Gold = *edit.Gold
+	}
+	if len(edit.Checks) > 0 {
+		now.Checks = edit.Checks
+	}
+	return m.ID, e.change(m, now)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // sleepShowOptions are the flags of sleep show.
@@ -61,8 +62,10 @@ func nightArg(args []string) string {
 type shownNight struct {
 	*night.Report
 
-	Texts map[string]string `json:"texts"` // what is staged, by target
-	Diffs []nightDiff       `json:"diffs"`
+	Texts map[string]string   `json:"texts"` // what is staged, by target
+	Diffs []nightDiff         `json:"diffs"`
+	Words []result.NightWords `json:"words"`    // of the user, that rules come from
+	Adopt map[string]string   `json:"adopt_by"` // the command that adopts what Diffs show, by target
 }
 
 // nightDiff is what a night would change of a document, or of a file of its folder.
@@ -74,7 +77,7 @@ type nightDiff struct {
 
 func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
 	return withNight(ctx, a, at, id, func(s sleepSetup, r *night.Report) error {
-		shown := shownNight{Report: r, Texts: map[string]string{}, Diffs: []nightDiff{}}
+		shown := shownNight{Report: r, Texts: map[string]string{}, Diffs: []nightDiff{}, Adopt: map[string]string{}}
 		p, err := proposalOf(s, r)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -85,6 +88,9 @@ func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
 			}
 		}
 		if a.json {
+			if shown.Words, err = userWords(ctx, s, r); err != nil {
+				return err
+			}
 			return printJSON(a.Out, ask.Shareable(shown))
 		}
 		printNightAlone(a.shown(), r)
@@ -134,11 +140,40 @@ func (n *shownNight) addStaged(ctx context.Context, a *app, s sleepSetup, p *nig
 			n.Diffs = append(n.Diffs, nightDiff{Target: name, Diff: record.DiffText(live, text, name, "live", "proposed").Diff, Hash: hash})
 		}
 		add(item.Target, live, text)
+		if hash != "" {
+			n.Adopt[item.Target] = s.command(fmt.Sprintf("skillopt sleep adopt %s --project %s --target %s --expect %.12s", n.ID, shellWord(n.Project), shellWord(item.Target), hash))
+		}
 		for _, f := range files {
 			add(item.Target+"/"+f.Path, f.Base, f.Text)
 		}
 	}
 	return nil
+}
+
+// userWords returns what the user said in the sessions that the rules of a night come from, as far as it is kept. The tasks
+// are in the order in which the rules name them.
+func userWords(ctx context.Context, s sleepSetup, r *night.Report) (out []result.NightWords, err error) {
+	out = []result.NightWords{}
+	b, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	known, err := allTasks(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Targets {
+		for _, rule := range r.Targets[i].Rules {
+			for _, id := range rule.Tasks {
+				if t, kept := known[id]; kept && t.Project == r.Project {
+					out = append(out, result.NightWords{Task: id, Asked: t.Task.Task.Prompt, Said: t.Task.Task.Hidden})
+					delete(known, id)
+				}
+			}
+		}
+	}
+	return out, nil
 }
 
 // withNight calls f with a night, or with the last one.

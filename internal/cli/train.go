@@ -102,7 +102,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&o.keepOpen, "keep-open", false, "begin a run whose ceilings will be raised: nothing is made smaller for them, and where one ends the run the test stays unread")
 	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
-	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page while training that shows the run, and can stop it (see skillopt serve)")
+	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page that shows the run, and can stop it; on a terminal until Ctrl-C after the run (see skillopt serve)")
 	c.Flags().BoolVar(&o.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	addLimit(c, &o.sets)
 	addSet(c, &o.sets)
@@ -140,12 +140,11 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if o.again {
 		opts = append(opts, skillopt.WithAgain())
 	}
-	endUI := func() {}
+	var page *beside
 	if o.ui {
-		endUI = a.serveBeside(ctx, o.uiFolder(a, l))
+		page = a.serveBeside(ctx, o.uiFolder(a, l))
 	}
 	summary, err := skillopt.Train(ctx, l.Config, opts...)
-	endUI()
 	if cerr := end(); cerr != nil && err == nil {
 		err = cerr
 	}
@@ -157,9 +156,9 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 		err = perr
 	}
 	if err != nil && summary != nil && summary.RunDir != "" {
-		return withResume(err, a.relative(summary.RunDir), command{path: path, options: *o, hide: l.Redactor()})
+		err = withResume(err, a.relative(summary.RunDir), command{path: path, options: *o, hide: l.Redactor()})
 	}
-	return err
+	return page.end(err)
 }
 
 // complete says that there was nothing left to do.

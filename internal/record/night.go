@@ -299,6 +299,7 @@ type NightStaged struct {
 	Made       time.Time           `json:"made"`
 	Text       string              `json:"text"` // that is proposed
 	Difference result.Difference   `json:"difference"`
+	Before     map[string]string   `json:"before"` // the live texts, by the paths of the difference
 }
 
 // View reads the folder of a night. A damaged night.json is a *NightError; what else cannot be used is named in the view.
@@ -363,8 +364,31 @@ func (n NightAt) staged(root *os.Root, item result.NightItem) (NightStaged, erro
 	if err != nil {
 		return s, err
 	}
-	s.Text, s.Difference = text, DiffText(live, text, item.Target, "live", "proposed")
+	s.Text, s.Difference, s.Before = text, DiffText(live, text, item.Target, "live", "proposed"), map[string]string{item.Target: live}
+	for _, f := range item.Files {
+		if err := s.add(n, root, f); err != nil {
+			return s, err
+		}
+	}
 	return s, nil
+}
+
+// add adds another file of a skill's folder, which is adopted with the skill.
+func (s *NightStaged) add(n NightAt, root *os.Root, f result.NightItemFile) error {
+	text, err := n.stagedText(root, f.File, f.SHA)
+	if err != nil {
+		return err
+	}
+	live, err := n.stagedText(root, f.Original, f.LiveSHA)
+	if err != nil {
+		return err
+	}
+	name := s.Target + "/" + f.Path
+	d := DiffText(live, text, name, "live", "proposed")
+	s.Before[name] = live
+	s.Difference.Files, s.Difference.Diff = append(s.Difference.Files, d.Files...), s.Difference.Diff+d.Diff
+	s.Difference.Equal = s.Difference.Equal && d.Equal
+	return nil
 }
 
 func (n NightAt) stagedText(root *os.Root, name, sha string) (string, error) {

@@ -2,6 +2,8 @@ package record_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -124,6 +126,55 @@ func TestANightIsWrittenAgain(t *testing.T) {
 	}
 	if d := v.Staged[0].Difference; d.Equal || len(d.Files) != 1 || d.Files[0].Path != "memory:CLAUDE.md" || !strings.HasPrefix(d.Diff, "--- memory:CLAUDE.md (live)\n+++ memory:CLAUDE.md (proposed)\n") {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Other files of a skill are adopted with it: they are shown with it, and one that is not as the night has written it hides both.
+func TestOtherFilesOfAProposal(t *testing.T) {
+	t.Parallel()
+	dir := sleepDir(t)
+	at := filepath.Join(dir, "nights", project, aNight)
+	digest := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:])
+	}
+	var p result.NightProposal
+	text, err := os.ReadFile(filepath.Join(at, result.NightProposalFile))
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Items[0].Files = []result.NightItemFile{{Path: "references/a.md", File: "f0.proposed", Original: "f0.live", LiveSHA: digest("# A\n"), SHA: digest("# B\n")}}
+	if text, err = json.Marshal(p); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(at, result.NightProposalFile), string(text))
+	put(t, filepath.Join(at, "f0.live"), "# A\n")
+	view := func() record.NightView {
+		list, err := record.FolderOf(dir).Nights()
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		v, err := list[0].View(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	put(t, filepath.Join(at, "f0.proposed"), "# B\n")
+	v := view()
+	if len(v.Staged) != 1 || len(v.Staged[0].Difference.Files) != 2 {
+		t.Fatalf("%+v", v)
+	}
+	name := p.Items[0].Target + "/references/a.md"
+	if s := v.Staged[0]; s.Difference.Files[1].Path != name || s.Before[name] != "# A\n" || s.Difference.Equal || !strings.Contains(s.Difference.Diff, "+# B\n") {
+		t.Errorf("%+v", s)
+	}
+	put(t, filepath.Join(at, "f0.proposed"), "# C\n")
+	if v := view(); len(v.Staged) != 0 || len(v.Problems) != 1 || !strings.Contains(v.Problems[0], "is not as the night has written it") {
+		t.Errorf("%+v", v)
 	}
 }
 

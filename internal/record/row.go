@@ -84,6 +84,7 @@ func known(row *result.RunRow, v View) {
 	m := v.Manifest
 	row.Named, row.Replays, row.RunScore, row.Change = m.Name, m.Replays() != "", v.Score, v.Change
 	row.RunID, row.Kind, row.Simulated, row.Unreviewed = m.RunID, m.Kind, m.Simulated, v.Exploratory()
+	row.Tuned, row.ForkedOf, row.Continues = m.Tuned(), m.ForkedOf, m.About("continues")
 	row.Status, row.EndedAt, row.Copy = string(m.Status), m.EndedAt, run.Copied(row.Dir, m)
 	if !m.CreatedAt.IsZero() {
 		row.CreatedAt = &m.CreatedAt

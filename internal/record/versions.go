@@ -23,6 +23,9 @@ func (r *reader) skillAt(document string) (skill.Skill, bool) {
 	text, found := r.text(document)
 	s := skill.New(text)
 	folder := strings.TrimSuffix(document, ".md")
+	if path.Base(document) == skill.Main {
+		folder = path.Dir(document)
+	}
 	for _, name := range r.filesIn(folder) {
 		if content, ok := r.text(path.Join(folder, name)); ok {
 			s = s.WithFile(name, content)
@@ -103,6 +106,8 @@ func documentOf(kind result.Kind, version string) (file, allowed string) {
 	switch kind {
 	case result.Compare:
 		named, allowed = map[string]string{"a": "skill_a.md", "b": "skill_b.md"}, "a and b"
+	case result.Evaluate:
+		named, allowed = map[string]string{"tuned": run.TunedFolder + "/" + skill.Main}, "tuned, of a skill that was edited by hand"
 	case result.Ablate, result.Prune:
 		named, allowed = map[string]string{"whole": result.WholeFile, "pruned": result.PrunedFile}, "whole, and pruned where rules were removed"
 	default:
@@ -260,7 +265,7 @@ func (r *reader) bestVersion(all []result.Version) string {
 
 // otherVersions lists the skills of a run that does not train.
 func (r *reader) otherVersions(dir string, kind result.Kind, out *result.Versions) error {
-	for _, name := range []string{"a", "b", "whole", "pruned"} {
+	for _, name := range []string{"a", "b", "whole", "pruned", "tuned"} {
 		if file, _ := documentOf(kind, name); file == "" {
 			continue
 		}

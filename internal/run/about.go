@@ -1,6 +1,10 @@
 package run
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/seed-f4525e22/skillopt/result"
+)
 
 // About returns an entry of the identity that is no key of the configuration, such as
 // "evaluate": the split that was evaluated.
@@ -16,3 +20,16 @@ func (m Manifest) About(key string) string {
 // Replays returns what the answers came from where no model was asked, "" where some
 // were.
 func (m Manifest) Replays() string { return m.Identity["library.replay"] }
+
+// TunedKey is the entry of the identity that says from which skill the one that is scored was edited by hand, without
+// "library.".
+const TunedKey = "tuned"
+
+// Tuned returns from which skill the one that was scored was edited by hand; nil: no one said so.
+func (m Manifest) Tuned() *result.Tuned {
+	var t *result.Tuned
+	if json.Unmarshal([]byte(m.Identity["library."+TunedKey]), &t) != nil {
+		return nil
+	}
+	return t
+}

@@ -40,6 +40,7 @@ const (
 	SummaryFile  = "summary.json"
 	BestFile     = "best_skill.md"
 	BestFolder   = "best_skill" // the best skill with its other files, if it has any
+	TunedFolder  = "tuned"      // a skill that was edited by hand, with its other files
 	ReportFile   = "report.html"
 	PullFile     = "report.md"
 	lockFile     = ".lock"

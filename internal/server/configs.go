@@ -140,11 +140,19 @@ func (s *Server) configOf(r *http.Request) (result.ConfigFile, error) {
 // page may not name, or is no config.
 func (s *Server) startable(r *http.Request) (result.ConfigFile, error) {
 	doc, err := s.configOf(r)
-	if err == nil && len(doc.Problems) > 0 {
-		p := doc.Problems[0]
-		err = &door.Refusal{Status: http.StatusBadRequest, Kind: door.Input, Message: problemText(doc, p), Help: p.Help}
+	if err == nil {
+		err = unfit(doc)
 	}
 	return doc, err
+}
+
+// unfit says what is wrong with a config; nil: nothing.
+func unfit(doc result.ConfigFile) error {
+	if len(doc.Problems) == 0 {
+		return nil
+	}
+	p := doc.Problems[0]
+	return &door.Refusal{Status: http.StatusBadRequest, Kind: door.Input, Message: problemText(doc, p), Help: p.Help}
 }
 
 // problemText is a problem with its place.

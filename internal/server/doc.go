@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"github.com/seed-f4525e22/skillopt/internal/queue"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/stream"
@@ -43,9 +44,13 @@ type Options struct {
 	Program Program   // carries out commands for pages; nil: nothing can be started
 	Editor  Editor    // reads configs for pages
 	Benches []Example // benchmarks whose fixture can be begun with
+	Launch  Launch    // starts the commands of the queue; nil: they wait for another server
 	Trusted []string  // SHA-256, in hex, of configs that may say anything
 	Models  []string  // PROVIDER/MODEL that a config of a page may name, in addition to those that configs named when the server began
 	Adopt   bool      // pages may write into the documents that agents read
+
+	Sleep    Program // carries out sleep commands of the profile whose nights are shown; nil: there is none
+	SleepDir string  // of the profile
 }
 
 // Program carries out commands of this program as its user would type them in the folder with configs. What they
@@ -62,6 +67,10 @@ type Editor interface {
 	// out. dir is in the folder with configs. Nothing is written.
 	Edit(ctx context.Context, dir, text string, set map[string]any) (result.ConfigFile, error)
 }
+
+// Launch has a process of its own carry out an entry of the queue in a folder, and waits for its end, or that of the
+// context: the process continues then. The error is that of an entry that no process could begin.
+type Launch func(ctx context.Context, dir string, e queue.Entry) error
 
 // Server answers requests. It may be used concurrently.
 type Server struct {
@@ -86,6 +95,10 @@ type Server struct {
 	work    chan struct{} // answers that are worked at
 	heavy   chan struct{} // the one of them that is about a large run
 	streams chan struct{} // that are open
+	queue   *queue.Queue  // of the folder with configs; nil: there is none
+	queued  chan struct{} // wakes the starter
+
+	starting sync.Mutex // of who chooses the folder of a new run, until it is in the queue
 }
 
 const (
@@ -107,6 +120,9 @@ func New(o Options) (*Server, error) {
 		folders: foldersOf(o.Folders), readOnly: o.ReadOnly, build: o.Build, now: o.Now, options: o, door: d,
 		work: make(chan struct{}, min(mostWork, 2*runtime.GOMAXPROCS(0))), heavy: make(chan struct{}, 1), streams: make(chan struct{}, mostStreams),
 	}
+	if o.Configs != "" {
+		s.queue, s.queued = queue.New(s.queueDir(), o.Now), make(chan struct{}, 1)
+	}
 	if s.page, err = embedded(); err != nil {
 		return nil, err
 	}
@@ -124,12 +140,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // then has a few seconds more.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.hub.Close()
+	defer s.starter(ctx)()
 	web := &http.Server{
-		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ConnContext: door.Remember,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what clients do wrong is asked to them
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(netutil.LimitListener(l, mostConnections)) }()
+	go func() { ended <- web.Serve(door.Guests(netutil.LimitListener(l, mostConnections))) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)

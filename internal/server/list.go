@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
@@ -12,9 +13,16 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
+// Listing are all runs, and how much of the queue is to be looked at.
+type Listing struct {
+	result.Listing
+
+	Queued int `json:"queued"` // entries that wait, are at work, or have failed
+}
+
 // runs lists all runs.
 func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
-	out := result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}
+	out := Listing{Listing: result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}, Queued: s.unsettled()}
 	only := r.URL.Query().Get("folder")
 	for _, f := range s.folders {
 		if only != "" && only != f.name {
@@ -56,8 +64,19 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 	nights, list, problem := s.nights.Rows(ctx, f.Folder)
 	for i, n := range list {
 		nights[i].ID = f.name + ":" + n.ID()
+		nameRuns(rows, nights[i])
 	}
 	return append(rows, nights...), cmp.Or(err, problem)
+}
+
+// nameRuns names the night of the runs that it has begun.
+func nameRuns(rows []result.RunRow, night result.RunRow) {
+	begin := record.NightRuns(night.Night.Project) + night.Name + "-"
+	for i := range rows {
+		if strings.HasPrefix(rows[i].Name, begin) {
+			rows[i].OfNight = night.ID
+		}
+	}
 }
 
 // runRows are those of the runs of a folder.

@@ -133,7 +133,7 @@ func (s *Server) routes() []route {
 		session,
 		get("/server", "What the server is, and what it shows", About{}, s.about),
 		get("/openapi.json", "This document", map[string]any{}, describe),
-		get("/runs", "All runs, and nights as rows of kind night", result.Listing{}, s.runs, text("folder", "of this folder alone, by its name")),
+		get("/runs", "All runs, and nights as rows of kind night", Listing{}, s.runs, text("folder", "of this folder alone, by its name")),
 		get("/runs/{run}", "What the files of a run say, and its row of the list", Run{}, s.run),
 		get("/runs/{run}/progress", "How far a run is", record.Progress{}, s.progress),
 		events,

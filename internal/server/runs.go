@@ -14,6 +14,9 @@ import (
 type About struct {
 	Version  result.Build    `json:"version"`
 	ReadOnly bool            `json:"read_only"` // nothing can be changed
+	Starts   bool            `json:"starts"`    // runs can be begun, resumed and continued
+	Sleep    bool            `json:"sleep"`     // tasks of sessions can be reviewed: it has a profile of sleep
+	Adopt    bool            `json:"adopt"`     // pages may write into the documents that agents read
 	Folders  []result.Folder `json:"folders"`
 	Now      time.Time       `json:"now"` // of the server's clock
 	Limits   Limits          `json:"limits"`
@@ -46,7 +49,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 func (s *Server) about(http.ResponseWriter, *http.Request) (any, error) {
-	out := About{Version: s.build, ReadOnly: s.readOnly, Folders: []result.Folder{}, Now: s.now().UTC(), Limits: Limits{BodyBytes: 64 << 10, Streams: mostStreams, Calls: mostCalls}}
+	out := About{Version: s.build, ReadOnly: s.readOnly, Starts: !s.readOnly && s.canStart() == nil, Sleep: s.options.Sleep != nil, Adopt: s.options.Adopt, Folders: []result.Folder{}, Now: s.now().UTC(), Limits: Limits{BodyBytes: 64 << 10, Streams: mostStreams, Calls: mostCalls}}
 	for _, f := range s.folders {
 		out.Folders = append(out.Folders, f.listed())
 	}

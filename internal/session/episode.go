@@ -203,7 +203,7 @@ func (s *episodes) worker(c config.Agent, guard reach.Guard) (rollout.CodingAgen
 	if s.Replay != nil {
 		return replayAgent{}, nil
 	}
-	runner, err := wiring.Agent(c, s.Beside, guard, s.Config.Models.Target, s.Loaded.Lookup)
+	runner, err := wiring.Agent(c, s.Documents, guard, s.Config.Models.Target, s.Loaded.Lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -76,8 +76,8 @@ type brought struct {
 
 // Surroundings are what a run is given apart from skill and tasks.
 type Surroundings struct {
-	Beside     []agent.Beside // what lies in workspaces next to the skill
-	Remembered result.Memory  // what other runs leave to the optimizer; checked, and without secrets
+	Documents  []agent.Document // what lies in workspaces next to the skill
+	Remembered result.Memory    // what other runs leave to the optimizer; checked, and without secrets
 }
 
 // OptimizerOnly is what of a configuration concerns commands that ask the optimizer and no one else: what they
@@ -114,7 +114,7 @@ func Detached(cfg config.Config, o Options) (*Inputs, error) {
 
 // Load loads and checks what cfg names. It ends when ctx does, or o.Stop is closed.
 func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
-	return load(ctx, cfg, o, (*loader).readyBenchmark, (*loader).loadSkill, (*loader).loadBeside, (*loader).loadMemory, (*loader).loadPrompts, (*loader).loadChecks,
+	return load(ctx, cfg, o, (*loader).readyBenchmark, (*loader).loadSkill, (*loader).loadDocuments, (*loader).loadMemory, (*loader).loadPrompts, (*loader).loadChecks,
 		(*loader).loadTasks, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).readyWorld, (*loader).compareTasks, (*loader).listTasks)
 }
 

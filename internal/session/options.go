@@ -44,6 +44,7 @@ type Options struct {
 	// Of single commands.
 	Split string
 	Only  Only
+	Tuned *result.Tuned
 	Looking
 	Proofs   Proofs
 	Counting bool // tasks are only counted

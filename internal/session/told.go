@@ -42,7 +42,7 @@ func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.
 			if s.Config.Agent.Mode == string(agent.File) {
 				sk = skill.New(optimize.SkillMark)
 			}
-			return masked(wiring.AgentTold(s.Config.Agent, s.Beside, sk))
+			return masked(wiring.AgentTold(s.Config.Agent, s.Documents, sk))
 		}
 	case s.Env != nil, len(s.Config.Env.Command) > 0:
 		return nil

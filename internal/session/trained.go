@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (s *Session) TrainedOn(ctx context.Context, sk skill.Skill, tasks []task.Ta
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("look for the training of the skill: %w", context.Cause(ctx))
 			}
-			if n := chosenBy(e, sk, own); n > 0 && (out == nil || n > out.Tasks) {
+			if n := chosenBy(e, sk, own); e.Dir != s.Run.Dir && n > 0 && (out == nil || n > out.Tasks) {
 				out = &result.TrainedOn{Run: filepath.Base(e.Dir), Tasks: n}
 			}
 		}
@@ -50,7 +51,10 @@ func (s *Session) TrainedOn(ctx context.Context, sk skill.Skill, tasks []task.Ta
 // chosenBy returns by how many of some tasks a run has judged a skill that it made.
 func chosenBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
 	const file = "candidates.json"
-	if e.Err != nil || e.Manifest.Kind != result.Train {
+	switch {
+	case e.Err == nil && e.Manifest.Tuned() != nil:
+		return countTuned(e, sk, tasks)
+	case e.Err != nil || e.Manifest.Kind != result.Train:
 		return 0
 	}
 	var all result.Candidates
@@ -67,6 +71,31 @@ func chosenBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
 	for _, id := range all.Items {
 		if tasks[id] {
 			n++
+		}
+	}
+	return n
+}
+
+// countTuned returns on how many of some tasks a run has scored a skill that a person has edited, having read their failures.
+func countTuned(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
+	const file = "outcomes.json"
+	tuned, err := skill.ReadDocument(os.DirFS(e.Dir), run.TunedFolder+"/"+skill.Main)
+	if err != nil || !slices.Equal(strings.Fields(tuned.Text()), strings.Fields(sk.Text())) {
+		return 0
+	}
+	var all map[string][]struct {
+		ID string `json:"id"`
+	}
+	data, found, err := run.ReadFile(e.Dir, file, run.Most(file))
+	if err != nil || !found || run.Decode(file, data, &all) != nil {
+		return 0
+	}
+	n := 0
+	for _, outcomes := range all {
+		for _, o := range outcomes {
+			if tasks[o.ID] {
+				n++
+			}
 		}
 	}
 	return n

@@ -23,14 +23,14 @@ import (
 
 // AgentRunner has a coding agent carry out the jobs of rollouts.
 type AgentRunner struct {
-	agent   *agent.Agent
-	gateway *gateway.Gateway // nil: the agent has a model of its own
-	config  config.Agent
-	target  config.Model
-	env     []string
-	hide    *redact.Exact // of what is in env, and of what the target is asked with
-	beside  []agent.Beside
-	login   string // home folder of the user whose login the agent uses, without a gateway
+	agent     *agent.Agent
+	gateway   *gateway.Gateway // nil: the agent has a model of its own
+	config    config.Agent
+	target    config.Model
+	env       []string
+	hide      *redact.Exact // of what is in env, and of what the target is asked with
+	documents []agent.Document
+	login     string // home folder of the user whose login the agent uses, without a gateway
 
 	isolated bool // agents see their folders at the same place in each episode
 }
@@ -87,12 +87,12 @@ func surroundings(c config.Agent, lookup func(string) (string, bool)) error {
 // Agent builds the agent of a config, which CheckAgent has found fit, and starts
 // its gateway. Close ends that. guard says what the agent must not read, next to what lies
 // next to the trained document, lookup reads the environment.
-func Agent(c config.Agent, beside []agent.Beside, guard reach.Guard, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
+func Agent(c config.Agent, documents []agent.Document, guard reach.Guard, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
 	a, err := NewAgent(c, guard, lookup)
 	if err != nil {
 		return nil, err
 	}
-	r := &AgentRunner{agent: a, config: c, beside: beside, target: target, isolated: c.Sandbox == "auto" && sandbox.Probe().Isolated}
+	r := &AgentRunner{agent: a, config: c, documents: documents, target: target, isolated: c.Sandbox == "auto" && sandbox.Probe().Isolated}
 	r.login, _ = lookup("HOME")
 	if !c.Gateway && c.Name != agent.BuiltinName {
 		r.env = surround(agent.Surround(c.Name, "").Open, lookup) // who it is stays with the user: see agent.pass_env
@@ -116,11 +116,11 @@ func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
 
 // AgentTold is what an agent tells its model apart from the task: its system message and its
 // tools, one a line; both "" if that is not known.
-func AgentTold(c config.Agent, beside []agent.Beside, s skill.Skill) (system, tools string) {
+func AgentTold(c config.Agent, documents []agent.Document, s skill.Skill) (system, tools string) {
 	if !AgentTells(c) {
 		return "", ""
 	}
-	return agent.ToldBuiltin(agent.Job{Skill: s, SkillName: c.SkillName, Mode: agent.Mode(c.Mode), File: c.File, Beside: beside})
+	return agent.ToldBuiltin(agent.Job{Skill: s, SkillName: c.SkillName, Mode: agent.Mode(c.Mode), File: c.File, Documents: documents})
 }
 
 // NewAgent builds the agent of a config and starts nothing.
@@ -226,7 +226,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 func (r *AgentRunner) job(job rollout.AgentJob, client model.Client) agent.Job {
 	return agent.Job{
 		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
-		Mode: agent.Mode(r.config.Mode), File: r.config.File, Beside: r.beside, Model: r.target.Model, Context: r.target.Context, Client: client, LoginHome: r.login, Env: r.env,
+		Mode: agent.Mode(r.config.Mode), File: r.config.File, Documents: r.documents, Model: r.target.Model, Context: r.target.Context, Client: client, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
 		WorkspaceTools: r.config.WorkspaceTools,
 		Show:           Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits), Hide: r.hide,

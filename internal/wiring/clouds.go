@@ -129,6 +129,9 @@ const (
 	googleCredentials = "GOOGLE_APPLICATION_CREDENTIALS"
 )
 
+// azureClient is the variable with the identity that asks Azure, where the machine has several.
+const azureClient = "AZURE_CLIENT_ID"
+
 // GoogleCredentials returns the file with Google's credentials for a model, "" if it needs
 // none or no variable names one.
 func GoogleCredentials(m config.Model, lookup func(string) (string, bool)) string {

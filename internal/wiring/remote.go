@@ -192,7 +192,7 @@ func (s server) openai(base string) (model.Client, error) {
 	if s.Cloud == preset.Azure {
 		o.Azure = &openai.Azure{Auth: m.AzureAuth}
 		if o.Azure.WithToken() && s.clouds.Azure != nil {
-			identity, _ := s.lookup("AZURE_CLIENT_ID")
+			identity, _ := s.lookup(azureClient)
 			tokens, err := s.clouds.Azure(m.AzureAuth, openai.AzureScope(base), identity)
 			if err != nil {
 				return nil, err

@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"os"
@@ -118,6 +119,132 @@ func TestNight(t *testing.T) {
 	p.goTo("#/night/state:0000000000000000%2Fnobody")
 	p.shows("is not there")
 	p.clean()
+}
+
+// Tasks of sessions are reviewed in the page: accepted, edited, where the edit still separates the answers of the session,
+// and dropped; and a proposal is looked at whole, next to the user's own words, and adopted by its hash. Without --allow-adopt
+// its command is shown.
+func TestReviewAndAdoption(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	found := nights(t, dir)
+	work, last := filepath.Join(dir, "nights"), found[2]
+	name := filepath.Base(last)
+	shows := serve(t, work, "state", "--addr", "127.0.0.1:0", "--profile", "sleep.yaml")
+	p := open(t, openBrowser(t), shows.Link)
+	p.shows("3 nights", "Review tasks of sessions")
+	p.until("nights alone", `document.querySelectorAll("table.runs tbody tr").length === 3`)
+	p.press("of night " + name)
+	p.until("the runs of a night below it", `document.querySelectorAll("table.runs tr.inside").length > 1`)
+	p.shot("nights-open")
+	p.press("of night " + name)
+	p.until("nights alone", `document.querySelectorAll("table.runs tr.inside").length === 0`)
+	p.goTo(nightHash("state", last))
+	p.shows("To adopt it:", "skillopt sleep adopt "+name, "--expect", "Copy the command", "What you said", "not how we write dates")
+	if found := eval[bool](p, `[...document.querySelectorAll("button")].some(b => b.innerText.includes("Adopt"))`); found {
+		t.Error("a server without --allow-adopt offers to adopt")
+	}
+	if n := eval[int](p, `[...document.querySelectorAll("main .step")].filter(e => e.innerText.includes("+100.0")).length`); n < 1 {
+		t.Error("the worth of the step is not shown")
+	}
+
+	p.allow("status of 400") // the profile does not know the second text, which its key has not signed
+	proposeAnother(t, found[1])
+	p.goTo(nightHash("state", found[1]))
+	p.shows("What would change of skill:desk", "What would change of memory:CLAUDE.md", "skill:desk/references/a.md", "What it proposes cannot be adopted from here", "sleep adopt --discard")
+	if n := eval[int](p, `document.querySelectorAll("#proposals .list li").length`); n != 2 {
+		t.Errorf("%d texts are listed", n)
+	}
+	p.looksWell("proposals")
+	p.clean()
+
+	s := serve(t, work, "state", "--addr", "127.0.0.1:0", "--profile", "sleep.yaml", "--allow-adopt")
+	p = open(t, openBrowser(t), s.Link)
+	p.press("Review tasks of sessions")
+	p.shows("24 tasks wait", "What you said of the first answer", "The answer that was corrected", "1 of 24")
+	p.looksWell("review")
+	p.press("Edit")
+	p.looksWell("review-edit")
+	p.allow("status of 400")
+	p.fill("Expected", "something else")
+	p.press("Save and accept")
+	p.shows("the answer that was accepted does not pass them any more")
+	p.press("Leave it as it was")
+	p.key("e")
+	p.until("the focus in the form", `document.activeElement.tagName === "TEXTAREA"`)
+	p.fill("What analysts get", "In the ledger dates have the year first.")
+	p.press("Save and accept")
+	p.shows("23 tasks wait", "1 accepted, 0 dropped")
+	p.key("a")
+	p.shows("22 tasks wait", "2 accepted")
+	p.key("x")
+	p.shows("21 tasks wait", "2 accepted, 1 dropped")
+	var left []struct{ ID string }
+	if err := json.Unmarshal([]byte(run(t, work, "sleep", "review", "--json", "--profile", "sleep.yaml")), &left); err != nil || len(left) != 21 {
+		t.Errorf("%d tasks are left: %v", len(left), err)
+	}
+
+	p.goTo(nightHash("state", last))
+	p.shows("What is proposed", "Adopt", "In the ledger dates have the year first")
+	p.press("whole documents")
+	p.shows("You answer questions about documents of the desk")
+	p.looksWell("proposal")
+	p.press("Adopt")
+	p.shows("It is written into the document that agents read", "not reviewed")
+	p.accessible("adopt")
+	p.shot("adopt-light")
+	p.press("Write it")
+	p.shows("Adopted as number 1")
+	text, err := os.ReadFile(filepath.Join(work, "project", "CLAUDE.md"))
+	if err != nil || !strings.Contains(string(text), "Convert a weight to grams") {
+		t.Errorf("%v: %s", err, text)
+	}
+	p.clean()
+}
+
+// proposeAnother has a night propose a text for a skill and for another file of its folder, too.
+func proposeAnother(t *testing.T, night string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(night, "proposal.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p map[string]any
+	if err := json.Unmarshal(text, &p); err != nil {
+		t.Fatal(err)
+	}
+	items := p["items"].([]any)
+	other := maps.Clone(items[0].(map[string]any))
+	other["target"] = "skill:desk"
+	other["files"] = []any{map[string]any{"path": "references/a.md", "file": other["file"], "original": other["original"], "live_sha": other["live_sha"], "proposed_sha": other["proposed_sha"]}}
+	p["items"] = append(items, other)
+	if text, err = json.Marshal(p); err != nil {
+		t.Fatal(err)
+	}
+	write(t, night, "proposal.json", string(text))
+}
+
+// key presses a key.
+func (p *tab) key(name string) {
+	p.t.Helper()
+	eval[bool](p, fmt.Sprintf(`(document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: %s, bubbles: true, cancelable: true})), true)`, quoted(name)))
+}
+
+// looksWell has axe-core look at a view in both themes and on a phone, and keeps a picture of each.
+func (p *tab) looksWell(name string) {
+	p.t.Helper()
+	for _, look := range []struct {
+		name, theme   string
+		width, height int64
+	}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 360, 740}} {
+		p.size(look.width, look.height)
+		p.theme(look.theme)
+		p.settled()
+		p.accessible(name + " " + look.name)
+		p.fits(name, look.width)
+		p.shot(name + "-" + look.name)
+	}
+	p.size(1280, 900)
 }
 
 // figures are those that the view of a night has to show.

@@ -38,6 +38,9 @@ func Run(ctx context.Context, cfg config.Config, split string, o session.Options
 	}
 	e := &evaluation{session: s, whole: map[task.Split]int{}, splits: splits, repeats: max(1, s.Passes), outcomes: map[string][]trajectory.Outcome{}}
 	about := map[string]string{"evaluate": split}
+	if err := noteTuned(about, s.Tuned, splits); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	digest, err := s.TriggersDigest()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -59,6 +62,7 @@ func Run(ctx context.Context, cfg config.Config, split string, o session.Options
 		Kind: result.Evaluate, Suffix: "-eval", About: about,
 		Check: e.require,
 		Ask:   e.plan,
+		Begin: e.keepTuned,
 		Work:  e.work,
 	})
 	return e.result, err
@@ -90,7 +94,7 @@ func (e *evaluation) plan(ctx context.Context) (result.Plan, error) {
 
 func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	s := e.session
-	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Limit: s.Config.Tasks.Limit, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
+	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Limit: s.Config.Tasks.Limit, Tuned: s.Tuned, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
 	s.EmitWarnings()
 	session.WarnOfPages(s)
 	var err error

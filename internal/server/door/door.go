@@ -87,7 +87,6 @@ func (d *Door) Guard(next http.Handler, most func(*http.Request) int64) http.Han
 			(&Refusal{Status: http.StatusForbidden, Kind: Forbidden, Message: "this server does not answer to the name " + strconv.Quote(cut(r.Host)), Help: "open the link that skillopt serve printed; through ssh forward the same port: ssh -L " + d.port + ":127.0.0.1:" + d.port + " HOST"}).Write(w)
 			return
 		case r.ContentLength > bound:
-			w.Header().Set("Connection", "close")
 			TooBig(bound).Write(w)
 			return
 		}

@@ -36,11 +36,12 @@ type Refused struct {
 
 func (r *Refusal) Error() string { return r.Message }
 
-// Write answers with the refusal.
+// Write answers with the refusal, and ends the connection.
 func (r *Refusal) Write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
+	h.Set("Connection", "close")
 	h.Del("Content-Disposition")
 	if r.Status == http.StatusTooManyRequests {
 		h.Set("Retry-After", "1")

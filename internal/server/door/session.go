@@ -46,6 +46,7 @@ func (d *Door) Authorized(w http.ResponseWriter, r *http.Request) error {
 	case !d.callers.lets(who, known):
 		return tooOften()
 	}
+	welcome(r)
 	return nil
 }
 
@@ -73,6 +74,7 @@ func (d *Door) Enter(w http.ResponseWriter, r *http.Request, token string) error
 		return &Refusal{Status: http.StatusUnauthorized, Kind: Auth, Message: "the token is not that of this server", Help: "each start has another one: open the link that skillopt serve printed last"}
 	}
 	d.setCookie(w)
+	welcome(r)
 	return nil
 }
 

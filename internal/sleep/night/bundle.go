@@ -122,19 +122,19 @@ func (c *comparing) compare(ctx context.Context) error {
 // from another run.
 func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []bank.Cluster, times int) (live, staged map[string][]trajectory.Outcome, err error) {
 	err = workshop{c.night}.again(ctx, j, func() (err error) {
-		if live, err = c.arm(ctx, j, bundleRun+"live"+what, j.live(), j.beside.live, clusters, times); err == nil {
-			staged, err = c.arm(ctx, j, bundleRun+"staged"+what, j.staged(), j.beside.staged, clusters, times)
+		if live, err = c.arm(ctx, j, bundleRun+"live"+what, j.live(), j.others.live, clusters, times); err == nil {
+			staged, err = c.arm(ctx, j, bundleRun+"staged"+what, j.staged(), j.others.staged, clusters, times)
 		}
 		return err
 	})
 	return live, staged, err
 }
 
-func (c *comparing) arm(ctx context.Context, j *job, what string, sk skill.Skill, beside map[string]string, clusters []bank.Cluster, times int) (map[string][]trajectory.Outcome, error) {
+func (c *comparing) arm(ctx context.Context, j *job, what string, sk skill.Skill, others map[string]string, clusters []bank.Cluster, times int) (map[string][]trajectory.Outcome, error) {
 	cfg := c.targetSettings(j)
 	cfg.Gate.Metric, cfg.Record.Reuse = "hard", "never"
 	if cfg.Agent.Name != "" {
-		cfg.Agent.Beside = over(c.Config.Agent.Beside, beside, j.doc)
+		cfg.Agent.Documents = over(c.Config.Agent.Documents, others, j.doc)
 	}
 	name := c.report.ID + "-" + slug(j.doc.ID()) + what
 	var err error

@@ -38,7 +38,7 @@ type job struct {
 	folder skill.Skill      // the other files of a skill's folder, as the night has read them
 	text   string           // what is staged; "": nothing
 	made   skill.Skill      // the same with the other files of the folder
-	beside beside           // what else lies in its workspaces
+	others others           // what else lies in its workspaces
 
 	won     map[string]bool // tasks that what is staged has won on fresh answers
 	served  []string        // models that answered its last comparison; none: not known

@@ -106,7 +106,7 @@ func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, erro
 	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Group, cfg.Record.Reuse = n.purse.limits, "hard", "", "never" // a ceiling of its own
 	if cfg.Agent.Name != "" {
-		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
+		cfg.Agent.Documents = over(n.Config.Agent.Documents, j.others.live, j.doc)
 	}
 	name, lvl, err := n.partName(j, part)
 	if err != nil {

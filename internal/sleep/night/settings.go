@@ -55,7 +55,7 @@ func (n trainer) targetSettings(j *job) config.Config {
 		cfg.Agent.Mode, cfg.Agent.File = "file", j.doc.Name
 	}
 	if cfg.Agent.Name != "" {
-		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.staged, j.doc)
+		cfg.Agent.Documents = over(n.Config.Agent.Documents, j.others.staged, j.doc)
 	}
 	return cfg
 }
@@ -81,7 +81,7 @@ func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []
 	cfg := n.targetSettings(j)
 	cfg.Gate.Metric = "hard"
 	if cfg.Agent.Name != "" { // of what is carried nothing is known next to texts that were never adopted
-		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
+		cfg.Agent.Documents = over(n.Config.Agent.Documents, j.others.live, j.doc)
 	}
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-continued"
 	var err error

@@ -196,7 +196,7 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 	cfg := n.targetSettings(j)
 	cfg.Gate.Metric = "hard"
 	if cfg.Agent.Name != "" {
-		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
+		cfg.Agent.Documents = over(n.Config.Agent.Documents, j.others.live, j.doc)
 	}
 	name := fmt.Sprintf("%s-%s-since-%d", n.report.ID, slug(j.doc.ID()), s.Number)
 	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {

@@ -2,7 +2,7 @@
 
 import { get, path, post, put } from './client'
 import type {
-  Blame, CallsListed, Conversation, Difference, Failures, Grid, Listing, NightShown, Notes, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, Steered, StepDetail, TaskShown, Try, Versions,
+  Blame, CallsListed, Conversation, Difference, Failures, Grid, Listing, MinedEdit, MinedTask, NightShown, Notes, Proposal, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, Steered, StepDetail, TaskShown, Try, Versions,
 } from './types'
 
 export const logIn = (token: string) => post<void>(path(['session']), { token })
@@ -10,6 +10,10 @@ export const server = (signal?: AbortSignal) => get<Server>(path(['server']), si
 export const runs = (signal?: AbortSignal) => get<Listing>(path(['runs']), signal)
 export const run = (id: string, signal?: AbortSignal) => get<RunShown>(path(['runs', id]), signal)
 export const night = (id: string, signal?: AbortSignal) => get<NightShown>(path(['nights', id]), signal)
+export const proposal = (id: string, signal?: AbortSignal) => get<Proposal>(path(['nights', id, 'proposal']), signal)
+export const adopt = (id: string, target: string, hash: string) => post<{ number: number }>(path(['nights', id, 'adopt']), { target, hash })
+export const review = (signal?: AbortSignal) => get<{ tasks: MinedTask[] }>(path(['review']), signal)
+export const decide = (said: { accept?: string[]; reject?: string[]; edit?: MinedEdit[] }) => post<{ accepted: number; rejected: number }>(path(['review']), said)
 export const progress = (id: string, signal?: AbortSignal) => get<Progress>(path(['runs', id, 'progress']), signal)
 export const events = (id: string, after: number) => path(['runs', id, 'events'], { after })
 export const versions = (id: string, signal?: AbortSignal) => get<Versions>(path(['runs', id, 'versions']), signal)

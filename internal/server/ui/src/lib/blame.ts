@@ -20,6 +20,15 @@ export function blocks(lines: BlameLine[]): Block[] {
   return out
 }
 
+/** firsts are the first blocks of their steps: what a step brought is said next to these alone. */
+export function firsts(all: Block[]): Set<Block> {
+  const seen = new Set<string>()
+  return new Set(all.filter(({ origin: o }) => {
+    const key = o.step > 0 ? `${o.step}` : originKey(o)
+    return !seen.has(key) && seen.add(key)
+  }))
+}
+
 /** originWords names an origin as the terminal does. */
 export function originWords(o: Origin): string {
   switch (o.kind) {

@@ -197,3 +197,24 @@ export function scoreWords(steps: StepRecord[]): string {
   const taken = steps.filter((s) => s.step > 0 && action(s.action).tone === 'good').map((s) => s.step)
   return `Scores by step: the best skill goes from ${score(first.best_score!)} at step ${first.step} to ${score(last.best_score!)} at step ${last.step}; accepted at ${taken.length > 0 ? `step ${taken.join(', ')}` : 'no step'}.`
 }
+
+/** curves are the best scores of several runs over all their steps; a run that has ended before has none behind it. */
+export function curves(runs: StepRecord[][]): uPlot.AlignedData {
+  const x = [...new Set(runs.flat().map((s) => s.step))].sort((a, b) => a - b)
+  return [x, ...runs.map((steps) => {
+    const at = new Map(steps.map((s) => [s.step, s.best_score]))
+    return x.map((step) => at.get(step) ?? null)
+  })]
+}
+
+export const curveColours = 5
+
+/** curvesOptions draws a stepped line for each run, in its own colour; dashed from where the colours repeat. */
+export function curvesOptions(c: Colours, n: number): Omit<uPlot.Options, 'width' | 'height'> {
+  const strokes = [c.accent, c.good, c.bad, c.warn, c.muted]
+  const { series: _, hooks: __, ...rest } = scoreOptions(c, () => [], () => 0)
+  return {
+    ...rest,
+    series: [{}, ...Array.from({ length: n }, (_x, i) => ({ stroke: strokes[i % curveColours], width: 2, points: { show: true, size: 4 }, spanGaps: true, paths: stepped, ...(i < curveColours ? {} : { dash: [5, 3] }) }))],
+  }
+}

@@ -33,6 +33,27 @@ export function rows(hunk: DiffHunk, side: boolean): Pair[] {
   return side ? pairs(hunk) : (hunk.lines ?? []).map((line) => ({ left: line, right: line }))
 }
 
+/** whole is a difference with all lines of the text before it, in one hunk: those that are equal too. */
+export function whole(hunks: DiffHunk[], before: string): DiffHunk[] {
+  const lines: DiffLine[] = []
+  const old = before === '' ? [] : before.replace(/\n$/, '').split('\n')
+  let from = 1
+  let to = 1
+  const upTo = (end: number) => {
+    while (from < end) lines.push({ op: 'equal', text: old[from - 1] ?? '', from: from++, to: to++ })
+  }
+  for (const h of hunks) {
+    upTo(h.from)
+    for (const l of h.lines ?? []) {
+      lines.push(l)
+      if (l.op !== 'insert') from++
+      if (l.op !== 'delete') to++
+    }
+  }
+  upTo(old.length + 1)
+  return [{ from: 1, to: 1, lines }]
+}
+
 export interface Part { hunk: DiffHunk; rows: Pair[] }
 
 /** firstRows are the first n rows of all files, in order. A hunk of which none is among them is left out. */

@@ -31,5 +31,4 @@ it('list names the first and counts the rest', () => {
   expect(f.list(['a'], 2)).toBe('a')
 })
 
-cases('failures', f.failures, [[undefined, ''], [[{ cause: 'only punctuation differs', failed: 24, lost: 20 }, { cause: 'another answer', failed: 2, lost: 0 }], '24 x only punctuation differs (20 lost), 2 x another answer']])
 cases('unanswered', f.unanswered, [[undefined, ''], [{}, ''], [{ refused: { refusal: 1, content_filter: 2 } }, '3 refused (content_filter 2, refusal 1)'], [{ refused: { refusal: 1 }, deadlines: 4 }, '1 refused (refusal 1), 4 past the deadline']])

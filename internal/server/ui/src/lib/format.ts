@@ -134,11 +134,6 @@ export function list(names: string[], most = 5): string {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown
 }
 
-/** failures says why a rejected candidate failed tasks, and how many of them it lost to the current skill. */
-export function failures(of: { cause: string; failed: number; lost: number }[] | null | undefined): string {
-  return (of ?? []).map((c) => `${c.failed} x ${c.cause}${c.lost > 0 ? ` (${c.lost} lost)` : ''}`).join(', ')
-}
-
 // Unanswered is how many answers were refused, by cause, or late: each is a score of 0.
 export type Unanswered = { refused?: Record<string, number>; deadlines?: number }
 

@@ -3,6 +3,7 @@
 export const later = {
   logIn: () => import('../views/LogIn.svelte'),
   help: () => import('../parts/Help.svelte'),
+  queue: () => import('../parts/QueueList.svelte'),
   notes: () => import('../parts/Notes.svelte'),
   removeRun: () => import('../parts/RemoveRun.svelte'),
 }

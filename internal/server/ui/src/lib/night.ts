@@ -1,7 +1,8 @@
 // A night in words and rows: what it could do, what it came to, and what was answered in both arms.
 
-import type { Interval, MineCount, NightAnswer, NightCan, NightGroups, NightFunnel, NightPlaced, NightShown, NightTarget } from '../api/types'
+import type { Interval, MineCount, NightAnswer, NightCan, NightEdit, NightGroups, NightFunnel, NightPlaced, NightRule, NightShown, NightTarget, NightWords } from '../api/types'
 import { count, fixed, plural } from './format'
+import { groupBy } from './group'
 import { cut, oneLine } from './visible'
 import type { Word } from './words'
 
@@ -194,4 +195,35 @@ export function nothing(n: NightShown): string {
 /** stagedOf is the text that is staged for a document; null: there is none. */
 export function stagedOf(n: NightShown, t: NightTarget) {
   return n.staged.find((s) => s.target === t.target) ?? null
+}
+
+/** The rules of a step with equal grounds. */
+export interface RuleGroup { tasks: string[]; won: string[]; rules: NightRule[] }
+export interface StepRules { step: number; difference: number | null; groups: RuleGroup[] }
+
+/** rulesByStep puts rules together by step, and within a step by the tasks that they come from. */
+export function rulesByStep(rules: NightRule[]): StepRules[] {
+  return [...groupBy(rules, (r) => r.step)].map(([step, of]) => ({
+    step,
+    difference: of[0]?.difference ?? null,
+    groups: [...groupBy(of, (r) => JSON.stringify([r.tasks, r.won ?? []])).values()].map((g) => ({ tasks: g[0]!.tasks, won: g[0]!.won ?? [], rules: g })),
+  }))
+}
+
+export interface StepEdits { step: number; action: string; difference: number | null; edits: NightEdit[] }
+
+/** editsByStep puts edits together by step, in their order. */
+export function editsByStep(edits: NightEdit[]): StepEdits[] {
+  return [...groupBy(edits, (e) => e.step)].map(([step, of]) => ({ step, action: of[0]!.action, difference: of[0]!.difference, edits: of }))
+}
+
+/** Words of a user, and how many tasks had the same. */
+export interface Said { said: string; asked: string; n: number; won: number }
+
+/** saidOf are the words that tasks come from, the most frequent first. Without a correction it is what was asked. */
+export function saidOf(tasks: string[], won: string[], words: NightWords[]): Said[] {
+  const of = words.filter((w) => tasks.includes(w.task))
+  return [...groupBy(of, (w) => w.said || w.asked).values()]
+    .map((g) => ({ said: g[0]!.said, asked: g[0]!.asked, n: g.length, won: g.filter((w) => won.includes(w.task)).length }))
+    .sort((a, b) => b.n - a.n)
 }

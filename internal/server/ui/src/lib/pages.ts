@@ -37,6 +37,7 @@ export const pages = {
   night: page(() => import('../views/Night.svelte')),
   new: page(() => import('../views/NewRun.svelte')),
   form: page(() => import('../views/Form.svelte')),
+  review: page(() => import('../views/Review.svelte')),
   missing: page(() => import('../views/Missing.svelte')),
   run: page(() => import('../views/Run.svelte')),
 }

@@ -8,7 +8,7 @@ export interface Route {
 }
 
 export type View =
-  | 'runs' | 'compare' | 'night' | 'new' | 'form' | 'missing'
+  | 'runs' | 'compare' | 'night' | 'new' | 'form' | 'review' | 'missing'
   | 'overview' | 'skill' | 'steps' | 'tasks' | 'certificate' | 'cost' | 'calls' | 'config' | 'log'
 
 const ofRun = new Set<string>(['skill', 'steps', 'tasks', 'certificate', 'cost', 'calls', 'config', 'log'])
@@ -24,6 +24,7 @@ export function parse(hash: string): Route {
   const [first, second, third, ...rest] = parts
   const route = (view: View, run = '', more: string[] = []): Route => ({ view, run, rest: more, query })
   if (first === undefined) return route('runs')
+  if (first === 'review' && parts.length === 1) return route('review')
   if (first === 'compare' && parts.length >= 3) return route('compare', '', parts.slice(1))
   if (first === 'night' && second !== undefined && parts.length === 2) return route('night', '', [second])
   if (first === 'new' && parts.length === 1) return route('new')

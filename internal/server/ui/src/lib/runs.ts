@@ -1,6 +1,7 @@
 // Which runs a list shows, and in which order.
 
 import type { RunRow } from '../api/types'
+import { groupBy } from './group'
 
 export type SortKey = 'created' | 'name' | 'status' | 'score' | 'change' | 'cost' | 'steps'
 
@@ -17,6 +18,21 @@ export function folderOf(r: RunRow): string {
   const id = r.id ?? ''
   const at = id.indexOf(':')
   return at < 0 ? '' : id.slice(0, at)
+}
+
+/** grouped puts the runs of a night right below it, of the nights that are open, and leaves them out of the others. */
+export function grouped(rows: RunRow[], open: Set<string>): RunRow[] {
+  const nights = new Set(rows.filter((r) => r.night).map(keyOf))
+  const below = runsOf(rows)
+  return rows.flatMap((r) => {
+    if (r.night) return open.has(keyOf(r)) ? [r, ...(below.get(keyOf(r)) ?? [])] : [r]
+    return r.of_night && nights.has(r.of_night) ? [] : [r]
+  })
+}
+
+/** runsOf are the runs of nights, by night. */
+export function runsOf(rows: RunRow[]): Map<string, RunRow[]> {
+  return groupBy(rows.filter((r) => r.of_night), (r) => r.of_night ?? '')
 }
 
 function matches(r: RunRow, f: Filter): boolean {

@@ -18,27 +18,27 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// loadBeside reads what lies next to the trained document, and checks that this one can
+// loadDocuments reads what lies next to the trained document, and checks that this one can
 // are where agent.file says. What is next to is part of the identity according to what it holds.
-func (s *loader) loadBeside(ctx context.Context) error {
+func (s *loader) loadDocuments(ctx context.Context) error {
 	c, sums := s.Config.Agent, map[string]string{}
 	if c.Mode == string(agent.File) {
 		if err := s.checkDocument(); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Beside)) {
-		b, err := s.readBeside(ctx, name, c.Beside[name])
+	for _, name := range slices.Sorted(maps.Keys(c.Documents)) {
+		b, err := s.readDocument(ctx, name, c.Documents[name])
 		if err != nil {
 			return err
 		}
-		s.Beside, sums[name] = append(s.Beside, b), b.Skill.Digest()
+		s.Documents, sums[name] = append(s.Documents, b), b.Skill.Digest()
 	}
 	text, err := json.Marshal(sums)
 	if err != nil {
-		return fmt.Errorf("digest agent.beside: %w", err)
+		return fmt.Errorf("digest agent.documents: %w", err)
 	}
-	s.Contents["agent.beside"] = Digest(text)
+	s.Contents["agent.documents"] = Digest(text)
 	return nil
 }
 
@@ -56,15 +56,15 @@ func (s *loader) checkDocument() error {
 	return nil
 }
 
-// readBeside reads what is to lie under a name: a skill, or a document where the name is that
+// readDocument reads what is to lie under a name: a skill, or a document where the name is that
 // of a file.
-func (s *loader) readBeside(ctx context.Context, name, from string) (b agent.Beside, err error) {
-	key := "agent.beside." + name
-	b = agent.Beside{Name: name}
+func (s *loader) readDocument(ctx context.Context, name, from string) (b agent.Document, err error) {
+	key := "agent.documents." + name
+	b = agent.Document{Name: name}
 	if strings.ContainsAny(name, "./") {
-		b = agent.Beside{Path: name}
+		b = agent.Document{Path: name}
 		if err := agent.CheckFile(name); err != nil {
-			return b, fault.Input(fmt.Errorf("agent.beside: %w", err))
+			return b, fault.Input(fmt.Errorf("agent.documents: %w", err))
 		}
 	}
 	if c := s.Config.Agent; strings.EqualFold(name, c.File) || b.Path == "" && c.Mode != string(agent.File) && wiring.SkillFolders(s.Skill, c.SkillName)[0] == wiring.SkillFolders(s.Skill, name)[0] {
@@ -81,7 +81,7 @@ func (s *loader) readBeside(ctx context.Context, name, from string) (b agent.Bes
 		b.Skill, err = skill.ReadDocument(s.Loaded.Guard.Dir(ctx, filepath.Dir(from), math.MaxInt64), filepath.Base(from))
 	}
 	if err != nil {
-		return b, s.fileError("agent.beside", from, "a skill directory, or a Markdown file", err)
+		return b, s.fileError("agent.documents", from, "a skill directory, or a Markdown file", err)
 	}
 	if b.Path == "" {
 		if err := CheckHead(documentName(from), b.Skill); err != nil {

@@ -15,17 +15,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// besideDir is where the documents lie, below a night's folder, that workspaces are given next to the one that is
+// documentsDir is where the documents lie, below a night's folder, that workspaces are given next to the one that is
 // trained: as the night found them, and as it has staged them.
 const (
-	besideDir = "beside"
-	liveDir   = "live"
-	stagedDir = "staged"
+	documentsDir = "documents"
+	liveDir      = "live"
+	stagedDir    = "staged"
 )
 
-// beside says where the other documents of a night lie, by the names of agent.beside. It is empty for a chat: nothing
+// others says where the other documents of a night lie, by the names of agent.documents. It is empty for a chat: nothing
 // but the document itself and the task is sent to its model, so documents do not see each other there.
-type beside struct {
+type others struct {
 	staged map[string]string // with the texts that the night has staged before
 	live   map[string]string // all as the night found them
 }
@@ -36,12 +36,12 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 	if n.Config.Agent.Name == "" {
 		return nil
 	}
-	b := beside{staged: map[string]string{}, live: map[string]string{}}
+	b := others{staged: map[string]string{}, live: map[string]string{}}
 	for k, doc := range n.around(jobs) {
 		if doc.ID() == jobs[at].doc.ID() {
 			continue
 		}
-		name := besideName(doc)
+		name := documentName(doc)
 		if name == "" {
 			n.note(doc.ID() + " is next to no other document: agents know no skill of this name")
 			continue
@@ -61,7 +61,7 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 			b.staged[name] = file
 		}
 	}
-	jobs[at].beside = b
+	jobs[at].others = b
 	return nil
 }
 
@@ -97,8 +97,8 @@ func (n workshop) around(jobs []job) []target.Target {
 	return out
 }
 
-// besideName is the name of a document in agent.beside; "": it cannot have one there.
-func besideName(doc target.Target) string {
+// documentName is the name of a document in agent.documents; "": it cannot have one there.
+func documentName(doc target.Target) string {
 	if doc.Kind == target.Memory {
 		return doc.Name
 	}
@@ -111,9 +111,9 @@ func besideName(doc target.Target) string {
 
 // layDocument writes a document into the night's folder: a memory file, or the folder of a skill. The path is that of the file or folder.
 func (n workshop) layDocument(state string, doc target.Target, sk skill.Skill) (string, error) {
-	base := filepath.Join(n.folder(), besideDir, state)
+	base := filepath.Join(n.folder(), documentsDir, state)
 	if doc.Kind == target.Memory {
-		return filepath.Join(base, filepath.FromSlash(doc.Name)), writeBeside(base, doc.Name, sk.Text(), false)
+		return filepath.Join(base, filepath.FromSlash(doc.Name)), writeDocument(base, doc.Name, sk.Text(), false)
 	}
 	dir := filepath.Join(base, doc.Name)
 	if err := os.RemoveAll(dir); err != nil {
@@ -121,15 +121,15 @@ func (n workshop) layDocument(state string, doc target.Target, sk skill.Skill) (
 	}
 	for _, name := range sk.Files() {
 		content, _ := sk.File(name) // it has all that it lists
-		if err := writeBeside(dir, name, content, sk.Executable(name)); err != nil {
+		if err := writeDocument(dir, name, content, sk.Executable(name)); err != nil {
 			return "", fmt.Errorf("lay %s next to others: %w", doc.ID(), err)
 		}
 	}
 	return dir, nil
 }
 
-// writeBeside writes a file of a skill.
-func writeBeside(dir, name, content string, executable bool) error {
+// writeDocument writes a file of a skill.
+func writeDocument(dir, name, content string, executable bool) error {
 	if !fs.ValidPath(name) {
 		return errors.New(name + " is no path of a file")
 	}
@@ -145,6 +145,6 @@ func over(profile, documents map[string]string, trained target.Target) map[strin
 	out := map[string]string{}
 	maps.Copy(out, profile)
 	maps.Copy(out, documents)
-	delete(out, besideName(trained))
+	delete(out, documentName(trained))
 	return out
 }

@@ -190,7 +190,7 @@ func TestDocumentsLieBesideEachOther(t *testing.T) {
 		t.Errorf("a further part: %+v, %v", other, err)
 	}
 	for _, state := range []string{"live", "staged"} {
-		at := filepath.Join(night.Folder(h.dir, h.project, r.ID), "beside", state, "cards")
+		at := filepath.Join(night.Folder(h.dir, h.project, r.ID), "documents", state, "cards")
 		text, err1 := os.ReadFile(filepath.Join(at, "SKILL.md"))
 		table, err2 := os.ReadFile(filepath.Join(at, "table.txt"))
 		if err1 != nil || err2 != nil || string(table) != "A table.\n" || strings.Contains(string(text), "rule one holds") != (state == "staged") {

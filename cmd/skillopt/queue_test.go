@@ -1,0 +1,159 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// queued is an entry of the queue.
+type queued struct {
+	ID, State, Run, Error, Log string
+	RunID                      string `json:"run_id"`
+	Exit                       *int
+}
+
+// queue asks for the queue until it is as wanted.
+func (p *page) queue(want func([]queued) bool) []queued {
+	p.t.Helper()
+	late := time.After(time.Minute)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var doc struct{ Entries []queued }
+		p.ask(http.MethodGet, "/queue", "", &doc)
+		if want(doc.Entries) {
+			return doc.Entries
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			p.t.Fatalf("the queue stays as it is: %+v", doc.Entries)
+		}
+	}
+}
+
+// in counts the entries in a state.
+func in(state string, list []queued) (n int) {
+	for _, e := range list {
+		if e.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// Two runs are queued, with two servers at the folder. Both servers, and the page, are killed in the middle of the
+// first run: it continues, the second one begins with the next server, and none begins twice.
+func TestQueueOutlivesServers(t *testing.T) {
+	t.Parallel()
+	dir := smallFolder(t)
+	appendTo(t, filepath.Join(dir, "small", "world.yaml"), "rates: {latency_ms: 20}\n")
+	env := []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state"), "SOME_OTHER_KEY=not-for-trainers"}
+	serve := func() (*child, *page) {
+		c := startWith(t, dir, env, "serve", "--addr", "127.0.0.1:0", "--json")
+		url, token := served(t, c.out)
+		return c, open(t, url, token)
+	}
+	first, p := serve()
+	second, q := serve()
+	var entry queued
+	p.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
+	q.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
+	p.queue(func(list []queued) bool { return list[0].RunID != "" })
+	f := p.follow("runs:small-1", "0")
+	f.until(func(kind, data string) bool { return kind == "events" && strings.Contains(data, `"step_done"`) })
+	for _, c := range []*child{first, second} {
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // it was killed
+	}
+	_ = f.resp.Body.Close()
+
+	third, p := serve()
+	if list := p.queue(func([]queued) bool { return true }); in("begun", list) != 1 || list[0].State != "begun" || in("waiting", list) != 1 {
+		t.Errorf("the queue after the servers were killed: %+v", list)
+	}
+	ended := p.queue(func(list []queued) bool {
+		if in("begun", list) > 1 {
+			t.Fatalf("two at once: %+v", list)
+		}
+		return in("ended", list) == 2
+	})
+	third.interrupt()
+	third.ends(0)
+	for i, e := range ended {
+		if want := filepath.Join(dir, "runs", []string{"small-1", "small-2"}[i]); e.Run != want || e.Exit == nil || *e.Exit != 0 || e.Error != "" {
+			t.Errorf("entry %d: %+v, want a good end of %s", i, e, want)
+		}
+		if log := read(t, e.Log); strings.Count(log, "model calls, not counting") != 1 || strings.Count(log, "best skill:") != 1 {
+			t.Errorf("entry %d did not run once: %s", i, log)
+		}
+	}
+	runs, err := filepath.Glob(filepath.Join(dir, "runs", "*", "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"small-1", "small-2"}, folders(runs)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func folders(paths []string) (out []string) {
+	for _, path := range paths {
+		out = append(out, filepath.Base(filepath.Dir(path)))
+	}
+	return out
+}
+
+// A run that was stopped in the page is resumed there, and a config that has changed since it was queued is not begun.
+func TestQueueResumesAndRefuses(t *testing.T) {
+	t.Parallel()
+	dir := smallFolder(t)
+	appendTo(t, filepath.Join(dir, "small", "world.yaml"), "rates: {latency_ms: 20}\n")
+	server := startWith(t, dir, []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state")}, "serve", "--addr", "127.0.0.1:0", "--json")
+	url, token := served(t, server.out)
+	p := open(t, url, token)
+	var entry queued
+	p.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
+	p.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
+	p.queue(func(list []queued) bool { return list[0].RunID != "" })
+	f := p.follow("runs:small-1", "0")
+	f.until(func(kind, data string) bool { return kind == "events" && strings.Contains(data, `"step_done"`) })
+	_ = f.resp.Body.Close()
+	config := filepath.Join(dir, "small", "config.yaml")
+	text := read(t, config)
+	appendTo(t, config, "# changed\n")
+	var stopped struct{ State string }
+	p.ask(http.MethodPost, "/runs/runs:small-1/stop", `{}`, &stopped)
+	both := p.queue(func(list []queued) bool { return in("ended", list) == 2 })
+	if e := both[0]; e.Exit == nil || *e.Exit != 130 {
+		t.Errorf("the stopped one: %+v", e)
+	}
+	if e := both[1]; e.Exit == nil || *e.Exit != 2 || !strings.Contains(e.Error, "has changed since the command was put into the queue") {
+		t.Errorf("the changed one: %+v", e)
+	}
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.ask(http.MethodPost, "/runs/runs:small-1/resume", "{}", &entry)
+	twice := p.send(http.MethodPost, "/runs/runs:small-1/resume", "{}")
+	_ = twice.Body.Close()
+	if twice.StatusCode != http.StatusConflict {
+		t.Errorf("resumed twice: %s", twice.Status)
+	}
+	p.queue(func(list []queued) bool { return in("ended", list) == 3 })
+	if s := readSummary(t, filepath.Join(dir, "runs", "small-1")); s.Status != "completed" {
+		t.Errorf("%+v", s)
+	}
+	server.interrupt()
+	server.ends(0)
+}
