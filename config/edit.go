@@ -23,6 +23,7 @@ type Written struct {
 // ReadWritten reads the text of a config. A key that does not exist is a value too.
 func ReadWritten(text []byte) (Written, error) {
 	tree, lines, err := parse("config.yaml", text)
+	fileOfPrices(tree, lines)
 	w := Written{Values: map[string]any{}, Lines: lines, short: map[string]bool{}}
 	w.add(tree, reflect.TypeFor[Config](), "")
 	return w, err
@@ -49,10 +50,10 @@ func (w Written) add(m map[string]any, t reflect.Type, prefix string) {
 	}
 }
 
-// Foreign lists the keys that only a trusted file may set, in the order of the text.
-func (w Written) Foreign() []string {
+// Foreign lists those of all keys that the text sets and only a trusted file may set, in the order of the text.
+func (w Written) Foreign(all []Key) []string {
 	var out []string
-	for _, k := range Default().Keys() {
+	for _, k := range all {
 		if _, set := w.Values[k.Path]; set && k.Untrusted != "yes" {
 			out = append(out, k.Path)
 		}

@@ -220,7 +220,7 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string, con
 	out.server, err = server.New(server.Options{
 		Sleep: nights, SleepDir: dir,
 		Folders: folders, ReadOnly: o.readOnly, Build: build(a), Addr: net.JoinHostPort(host, port), Hosts: hosts, Secure: certificate != nil,
-		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Launch: program.launch, Benches: benchExamples(ctx), Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
+		Token: out.token, Key: sessionKey(a), Now: time.Now, Configs: configs, Program: program, Editor: program, Launch: program.launch, Benches: benchExamples(ctx, program.keys), Trusted: program.guard.Trusted, Models: o.models, Adopt: o.adopt,
 	})
 	return out, err
 }
@@ -229,11 +229,12 @@ func (o *serveOptions) listen(ctx context.Context, a *app, folders []string, con
 type servedProgram struct {
 	app   *app
 	guard config.Guard
+	keys  []config.Key // all that there are
 }
 
 // program returns what carries out commands for pages. Configs are trusted as they are now.
 func (o *serveOptions) program(a *app, configs string) (*servedProgram, error) {
-	p := &servedProgram{app: a}
+	p := &servedProgram{app: a, keys: config.Default().Keys()}
 	for _, name := range o.trust {
 		path := a.absolute(name)
 		if isFolder(path) {

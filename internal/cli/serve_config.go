@@ -28,10 +28,10 @@ func (p *servedProgram) Edit(ctx context.Context, dir, text string, set map[stri
 	out.Text, out.SHA256, out.Trusted = string(edited), sum, p.guard.Trust(sum) == nil
 	written, _ := config.ReadWritten(edited) // of a text that is no YAML the load says so
 	out.Values, out.Lines = written.Values, written.Lines
-	for _, key := range written.Foreign() {
+	for _, key := range written.Foreign(p.keys) {
 		out.Foreign = append(out.Foreign, result.KeyLine{Key: key, Line: written.Lines[key]})
 	}
-	for _, k := range config.Default().Keys() {
+	for _, k := range p.keys {
 		out.Defaults[k.Path] = json.RawMessage(k.Value)
 	}
 	_, err = config.LoadContext(ctx, config.Options{Path: path, Text: edited, Dir: p.guard.Roots[0], Lookup: p.app.lookup, Guard: &p.guard})
@@ -58,14 +58,14 @@ func problemsOfPage(err error, dir string) (out []result.ConfigProblem) {
 }
 
 // benchExamples are the benchmarks whose config says nothing that a page may not say.
-func benchExamples(ctx context.Context) (out []server.Example) {
+func benchExamples(ctx context.Context, keys []config.Key) (out []server.Example) {
 	for _, name := range folder.Names() {
 		f, err := folder.Open(ctx, name, "")
 		if err != nil || f.Config == "" {
 			continue
 		}
 		text, err := f.Read(f.Config)
-		if w, bad := config.ReadWritten(text); err == nil && bad == nil && len(w.Foreign()) == 0 {
+		if w, bad := config.ReadWritten(text); err == nil && bad == nil && len(w.Foreign(keys)) == 0 {
 			out = append(out, server.Example{Name: name, Text: f.Title + ": rows of our own, and simulated models"})
 		}
 	}

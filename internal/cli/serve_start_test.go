@@ -259,6 +259,9 @@ func TestPageIsRefused(t *testing.T) {
 		{"..", "skill", map[string]any{"skill": "../../" + filepath.Base(outside) + "/SKILL.md"}},
 		{"links", "skill", map[string]any{"skill": "../linked/SKILL.md"}},
 		{"a model that no config names", "models.target.model", map[string]any{"models.target.provider": "openai", "models.target.model": "gpt-5"}},
+		{"prices of its own", "price_file", map[string]any{"prices": map[string]any{"file": "/etc/passwd"}}},
+		{"an agent", "agent.name", map[string]any{"agent.name": "codex"}},
+		{"a seat", "models.target.provider", map[string]any{"models.target.provider": "claude-cli"}},
 		{"a folder of keys", "tasks.path", map[string]any{"tasks.path": "../.ssh/id"}},
 	}
 	for i, tt := range tests {
@@ -388,4 +391,75 @@ func TestPageKeepsConfigs(t *testing.T) {
 		t.Errorf("%d configs", kept)
 	}
 	t.Log(kept, "configs")
+}
+
+// A server that only shows, or has no folder with configs, starts nothing and says what helps. Bodies are as large as their
+// route needs.
+func TestPageStartsNothing(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(filepath.Join(dir, "mine"), os.DirFS("../../examples/quickstart")))
+	p := servePage(t, dir, serveOptions{readOnly: true})
+	var start server.Start
+	p.send(http.MethodGet, "/start", "", nil).into(t, &start)
+	if start.Configs != "" || !strings.Contains(start.Why, "--read-only") {
+		t.Errorf("%+v", start)
+	}
+	for _, path := range []string{"/configs", "/configs/mine/try", "/configs/mine/doctor", "/configs/mine/plan"} {
+		if a := p.ask(http.MethodPost, path, struct{}{}); a.status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", path, a.status, a.text)
+		}
+	}
+	p = servePage(t, dir, serveOptions{})
+	long := strings.Repeat("# a comment\n", 10_000)
+	for path, want := range map[string]int{"/configs/mine/check": http.StatusOK, "/configs/mine/lint": http.StatusRequestEntityTooLarge} {
+		if a := p.ask(http.MethodPost, path, server.Check{Text: long}); a.status != want {
+			t.Errorf("%s: %d %.200s", path, a.status, a.text)
+		}
+	}
+	if a := p.ask(http.MethodPost, "/configs/mine/check", server.Check{Text: strings.Repeat(long, 20)}); a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("%d %.200s", a.status, a.text)
+	}
+	var schema struct{ Properties map[string]any }
+	p.send(http.MethodGet, "/schema", "", nil).into(t, &schema) // the client of Go asks for gzip
+	if len(schema.Properties) < 10 {
+		t.Errorf("%v", schema)
+	}
+}
+
+// A config is written with the mode that it had, by one page at a time.
+func TestPagesThatSaveAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(filepath.Join(dir, "mine"), os.DirFS("../../examples/quickstart")))
+	must(t, os.Chmod(filepath.Join(dir, "mine", "config.yaml"), 0o600))
+	p := servePage(t, dir, serveOptions{})
+	var doc result.ConfigFile
+	p.send(http.MethodGet, "/configs/mine", "", nil).into(t, &doc)
+	answers := make(chan int, 8)
+	for i := range cap(answers) {
+		go func() {
+			text, _ := json.Marshal(server.Save{Text: doc.Text + "# " + strconv.Itoa(i) + "\n", SHA256: doc.SHA256})
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPut, p.at.origin+"/api/v1/configs/mine", bytes.NewReader(text))
+			r.Header.Set("Authorization", "Bearer "+p.at.token)
+			r.Header.Set("Content-Type", "application/json")
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				answers <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			answers <- resp.StatusCode
+		}()
+	}
+	count := map[int]int{}
+	for range cap(answers) {
+		count[<-answers]++
+	}
+	if count[http.StatusOK] != 1 || count[http.StatusConflict] != cap(answers)-1 {
+		t.Errorf("%v", count)
+	}
+	info, err := os.Stat(filepath.Join(dir, "mine", "config.yaml"))
+	must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode())
+	}
 }

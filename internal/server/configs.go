@@ -35,6 +35,7 @@ const (
 	configName  = "config.yaml"
 	maxConfig   = 1 << 20 // bytes
 	maxText     = 2 << 20 // of one in a request, as JSON
+	mostSet     = 100     // keys at once
 	mostConfigs = 200     // that are listed
 	ownConfig   = ":own"  // the id of the config in the folder itself: a path cannot have a dot alone
 )
@@ -57,6 +58,8 @@ type configAt struct {
 	id      string
 	dir     string // in the folder with configs; ".": the folder itself
 	changed time.Time
+	size    int64
+	perm    fs.FileMode
 }
 
 // path is that of the file, in the folder with configs.
@@ -72,7 +75,7 @@ func configList(root *os.Root) ([]configAt, error) {
 	add := func(id, dir string) {
 		info, err := root.Lstat(path.Join(dir, configName))
 		if err == nil && info.Mode().IsRegular() {
-			out = append(out, configAt{id, dir, info.ModTime().UTC()})
+			out = append(out, configAt{id, dir, info.ModTime().UTC(), info.Size(), info.Mode().Perm()})
 		}
 	}
 	add(ownConfig, ".")
@@ -182,6 +185,9 @@ func (s *Server) check(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := body(r, &c); err != nil {
 		return nil, err
 	}
+	if len(c.Set) > mostSet {
+		return nil, wrong("set: %d keys, allowed are %d", len(c.Set), mostSet)
+	}
 	return answered(s.edited(r.Context(), at, c.Text, c.Set))
 }
 
@@ -216,7 +222,7 @@ func (s *Server) save(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := unsaid(was, doc); err != nil {
 		return nil, err
 	}
-	return doc, disk.WriteIn(root, at.path(), []byte(b.Text), 0o644)
+	return doc, disk.WriteIn(root, at.path(), []byte(b.Text), at.perm)
 }
 
 // unsaid fails for a text that says what a page may not say, and what the text before it did not.
@@ -224,8 +230,9 @@ func unsaid(was, doc result.ConfigFile) error {
 	for _, p := range doc.Problems {
 		role, _, _ := strings.Cut(p.Key, ".provider")
 		role, _, _ = strings.Cut(role, ".model")
-		same := reflect.DeepEqual(was.Values[p.Key], doc.Values[p.Key]) && reflect.DeepEqual(was.Values[role+".provider"], doc.Values[role+".provider"])
-		if p.Refused && !(same && p.Key != "") {
+		value, there := doc.Values[p.Key]
+		same := there && reflect.DeepEqual(was.Values[p.Key], value) && reflect.DeepEqual(was.Values[role+".provider"], doc.Values[role+".provider"])
+		if p.Refused && !same {
 			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: problemText(doc, p), Help: cmp.Or(p.Help, "take it out, or write it into the file yourself")}
 		}
 	}

@@ -71,7 +71,7 @@ func TestNoListIsNull(t *testing.T) {
 	}
 	const deep = 12
 	for _, rt := range (&Server{}).routes() {
-		if rt.Kind != "" || rt.Path == "/openapi.json" {
+		if rt.Kind != "" || rt.Path == "/openapi.json" || rt.Path == "/schema" {
 			continue
 		}
 		for _, answer := range append([]any{rt.Answer}, rt.Others...) {

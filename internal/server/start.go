@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -76,27 +77,47 @@ func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, at := range list {
-		row := ConfigRow{ID: at.id, Path: at.path(), ChangedAt: at.changed}
-		doc, err := s.readConfig(r.Context(), root, at)
-		switch {
-		case err != nil:
-			row.Problem = refusal(err).Message
-		case len(doc.Problems) > 0:
-			row.Problem = problemText(doc, doc.Problems[0])
-		}
-		row.Trusted = doc.Trusted
-		for _, k := range doc.Foreign {
-			row.Foreign = append(row.Foreign, k.Key)
-		}
-		out.List = append(out.List, row)
-		out.simulated(at, doc)
+		kept := s.rowOfConfig(r.Context(), root, at)
+		out.List = append(out.List, kept.row)
+		out.simulated(at, kept.models)
 	}
 	return out, nil
 }
 
+// keptRow is what is shown of a config that has not changed since.
+type keptRow struct {
+	of     configAt
+	row    ConfigRow
+	models []namedModel
+}
+
+// rowOfConfig returns the row of a config, and the models that it names.
+func (s *Server) rowOfConfig(ctx context.Context, root *os.Root, at configAt) keptRow {
+	if kept, ok := s.seen.Load(at.id); ok && kept.(keptRow).of == at {
+		return kept.(keptRow)
+	}
+	row := ConfigRow{ID: at.id, Path: at.path(), ChangedAt: at.changed}
+	doc, err := s.readConfig(ctx, root, at)
+	switch {
+	case err != nil:
+		row.Problem = refusal(err).Message
+	case len(doc.Problems) > 0:
+		row.Problem = problemText(doc, doc.Problems[0])
+	}
+	row.Trusted = doc.Trusted
+	for _, k := range doc.Foreign {
+		row.Foreign = append(row.Foreign, k.Key)
+	}
+	kept := keptRow{at, row, modelsOf(doc)}
+	if err == nil && time.Since(at.changed) > time.Second { // else it may change without a trace
+		s.seen.Store(at.id, kept)
+	}
+	return kept
+}
+
 // simulated adds the simulated models of a config, by the paths of their worlds in the folder with configs.
-func (s *Start) simulated(at configAt, doc result.ConfigFile) {
-	for _, m := range modelsOf(doc) {
+func (s *Start) simulated(at configAt, models []namedModel) {
+	for _, m := range models {
 		name := "sim/" + path.Join(at.dir, m.world)
 		if m.simulated() && filepath.IsLocal(m.world) && !slices.ContainsFunc(s.Models, func(o ServedModel) bool { return o.Name == name }) {
 			s.Models = append(slices.Clip(s.Models), ServedModel{name, "simulated"})
@@ -170,17 +191,17 @@ func (s *Server) otherModels(doc result.ConfigFile) (out []result.ConfigProblem)
 	for _, m := range s.models {
 		names = append(names, m.Name)
 	}
+	allowed := strings.Join(append(slices.Clone(names), "simulated models"), ", ")
 	for _, m := range modelsOf(doc) {
 		if m.simulated() || m.provider == "" || slices.Contains(names, m.name()) {
 			continue
 		}
 		key := "models." + m.role + ".model"
-		line := doc.Lines[key]
-		if line == 0 {
-			line = doc.Lines["models."+m.role+".provider"]
+		if m.model == "" {
+			key = "models." + m.role + ".provider"
 		}
 		out = append(out, result.ConfigProblem{
-			Key: key, Line: line, Refused: true, Message: fmt.Sprintf("found %q, allowed: %s, and simulated models", m.name(), strings.Join(names, ", ")),
+			Key: key, Line: doc.Lines[key], Refused: true, Message: fmt.Sprintf("found %q, allowed: %s", m.name(), allowed),
 			Help: "`skillopt serve --model " + m.name() + "` allows it",
 		})
 	}

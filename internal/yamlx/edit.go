@@ -17,7 +17,12 @@ import (
 // Set returns a text in which keys of mappings, from the outermost, lead to a value. nil takes the last key out, and
 // mappings that are empty without it. All else stays as it is written, comments too. The error is an *Error: no YAML, or
 // a place that is written in a form which cannot be changed this way, such as an alias.
-func Set(text []byte, keys []string, value any) ([]byte, error) {
+func Set(text []byte, keys []string, value any) (out []byte, err error) {
+	defer func() { // of places that the library gives wrongly
+		if recover() != nil {
+			out, err = nil, errForm(Node{})
+		}
+	}()
 	var want map[string]any
 	file, err := Decode(text, &want)
 	if err != nil {
@@ -33,17 +38,17 @@ func Set(text []byte, keys []string, value any) ([]byte, error) {
 	put(want, keys, value)
 	plain := strings.ReplaceAll(string(text), "\r\n", "\n")
 	e := editor{text: plain, tokens: lexer.Tokenize(plain)}
-	out, err := e.set(file.root(), keys, value)
+	changed, err := e.set(file.root(), keys, value)
 	if err == nil {
-		err = says(out, want)
+		err = says(changed, want)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if plain != string(text) {
-		out = strings.ReplaceAll(out, "\n", "\r\n")
+		changed = strings.ReplaceAll(changed, "\n", "\r\n")
 	}
-	return []byte(out), nil
+	return []byte(changed), nil
 }
 
 // errForm is a place that has to be changed by hand.

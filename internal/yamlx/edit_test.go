@@ -1,6 +1,7 @@
 package yamlx
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -57,4 +58,37 @@ func TestSet(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever a text is: what is set is there, and all else represents what it did.
+func FuzzSet(f *testing.F) {
+	for _, text := range []string{"", "a: 1\n", "a: {b: [1, {c: d}], e: 'x'} # y\nf:\n- 1\n", "a: |\n  x\n\nb: &y\n  c: 1\nd: *y\n", "? a\n: 1\n", "--- {a: 1}\n...\n", "a:\tb\n"} {
+		f.Add([]byte(text), "a", "b")
+		f.Add([]byte(text), "new", "x: y")
+	}
+	f.Fuzz(func(t *testing.T, text []byte, key, value string) {
+		var before map[string]any
+		if _, err := Decode(text, &before); err != nil {
+			return
+		}
+		out, err := Set(text, []string{key, "inner"}, value)
+		if err != nil {
+			return
+		}
+		var after map[string]any
+		if _, err := Decode(out, &after); err != nil {
+			t.Fatalf("%q: %v", out, err)
+		}
+		inner, _ := after[key].(map[string]any)
+		if inner["inner"] != value {
+			t.Errorf("%q: %v", out, after)
+		}
+		delete(before, key)
+		delete(after, key)
+		a, errA := json.Marshal(before)
+		b, errB := json.Marshal(after)
+		if errA != nil || errB != nil || len(before)+len(after) > 0 && string(a) != string(b) {
+			t.Errorf("%q became %q", text, out)
+		}
+	})
 }
