@@ -35,7 +35,7 @@ func TestBegin(t *testing.T) {
 	} else {
 		t.Logf("the first view takes %d bytes", sum)
 	}
-	p.seenAs("begin-list")
+	p.looksWell("begin-list")
 
 	p.tabTo("New run")
 	p.keys("\r")
@@ -51,7 +51,7 @@ func TestBegin(t *testing.T) {
 	p.keys("many")
 	p.until("the problem at the field", `[...document.querySelectorAll(".field.wrong")].some(e => e.innerText.includes("train.epochs") && e.innerText.includes("many"))`)
 	p.until("the text to say it too", `document.querySelector("#yaml").value.includes("epochs: many")`)
-	p.seenAs("begin-problem")
+	p.looksWell("begin-problem")
 	p.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(2))) // Control
 	p.keys("2")
 	p.until("no problem", `!document.querySelector(".field.wrong") && document.querySelector("#yaml").value.includes("epochs: 2")`)
@@ -66,7 +66,7 @@ func TestBegin(t *testing.T) {
 		p.shows(step[1])
 		p.settled()
 	}
-	p.seenAs("begin-plan", ".steps")
+	p.looksWell("begin-plan", ".steps")
 	text, err := os.ReadFile(filepath.Join(dir, "work", "my-skill", "config.yaml"))
 	if err != nil || !strings.Contains(string(text), "epochs: 2") || !strings.Contains(string(text), "# by hand") {
 		t.Errorf("the file is not what the page shows: %v\n%s", err, text)
@@ -145,14 +145,14 @@ func TestBeginWithFiles(t *testing.T) {
 	p.do(chromedp.SetUploadFiles(`input[accept=".md"]`, []string{filepath.Join(examples, "SKILL.md")}))
 	p.shows("SKILL.md,")
 	p.fill("Model that carries out the tasks", "openai/gpt-5-mini")
-	p.seenAs("begin-files")
+	p.looksWell("begin-files")
 	p.press("Continue")
 	p.shows("Settings")
 	p.until("the columns in field and text", `["#yaml", ".field textarea"].every(s => document.querySelector(s).value.includes("prompt: What is asked"))`)
 	p.press("All settings")
 	p.fill("Search settings", "seed")
 	p.shows("split.seed")
-	p.seenAs("begin-form")
+	p.looksWell("begin-form")
 	p.clean()
 
 	// With tasks and a skill of the simulated world a run comes of it.
@@ -220,22 +220,6 @@ func TestForeignKeys(t *testing.T) {
 	}
 	p.accessible("foreign keys")
 	p.clean()
-}
-
-// seenAs looks at the page in both themes and on a phone, and keeps pictures of it, or of an element.
-func (p *tab) seenAs(name string, of ...string) {
-	p.t.Helper()
-	for _, look := range []struct {
-		name, theme   string
-		width, height int64
-	}{{"phone", "light", 360, 740}, {"dark", "dark", 1280, 900}, {"light", "light", 1280, 900}} {
-		p.size(look.width, look.height)
-		p.theme(look.theme)
-		p.accessible(name)
-		p.fits(name, look.width)
-		eval[bool](p, `(scrollTo(0, 0), true)`)
-		p.shot(name+"-"+look.name, of...)
-	}
 }
 
 // beginIn opens the page of a server over an empty folder.

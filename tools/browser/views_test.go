@@ -130,6 +130,23 @@ func (p *tab) accessible(name string) {
 	}
 }
 
+// looksWell looks at what is shown in both themes and on a phone, and keeps pictures of it, or of an element.
+func (p *tab) looksWell(name string, of ...string) {
+	p.t.Helper()
+	for _, look := range []struct {
+		name, theme   string
+		width, height int64
+	}{{"phone", "light", 360, 740}, {"dark", "dark", 1280, 900}, {"light", "light", 1280, 900}} {
+		p.size(look.width, look.height)
+		p.theme(look.theme)
+		p.settled()
+		p.accessible(name + " " + look.name)
+		p.fits(name, look.width)
+		eval[bool](p, `(scrollTo(0, 0), true)`)
+		p.shot(name+"-"+look.name, of...)
+	}
+}
+
 // fits fails for a view that is wider than the window.
 func (p *tab) fits(name string, width int64) {
 	p.t.Helper()
