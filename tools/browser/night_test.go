@@ -230,23 +230,6 @@ func (p *tab) key(name string) {
 	eval[bool](p, fmt.Sprintf(`(document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: %s, bubbles: true, cancelable: true})), true)`, quoted(name)))
 }
 
-// looksWell has axe-core look at a view in both themes and on a phone, and keeps a picture of each.
-func (p *tab) looksWell(name string) {
-	p.t.Helper()
-	for _, look := range []struct {
-		name, theme   string
-		width, height int64
-	}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 360, 740}} {
-		p.size(look.width, look.height)
-		p.theme(look.theme)
-		p.settled()
-		p.accessible(name + " " + look.name)
-		p.fits(name, look.width)
-		p.shot(name + "-" + look.name)
-	}
-	p.size(1280, 900)
-}
-
 // figures are those that the view of a night has to show.
 func (n shownNight) figures() (out []string) {
 	for _, t := range n.Targets {
