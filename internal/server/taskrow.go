@@ -3,16 +3,20 @@ package server
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -179,25 +183,42 @@ func (row *rowOfTask) check(ctx context.Context, data []byte) error {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		return err
 	}
-	was, err := row.identify(ctx, row.path)
+	was, err := task.LoadContext(ctx, row.path, row.rules)
 	if err != nil {
 		return err
 	}
-	now, err := row.identify(ctx, path)
+	now, err := task.LoadContext(ctx, path, row.rules)
 	switch {
 	case err != nil:
 		return wrong("%s", strings.ReplaceAll(err.Error(), path, row.File))
-	case !slices.Equal(was, now):
+	case !slices.Equal(identify(was), identify(now)):
 		return wrong("the row has to stay the task %q of its split: with another id, or as several rows, it would be another task", row.Task)
+	}
+	i := slices.IndexFunc(now.Tasks(), func(t task.Task) bool { return t.ID == row.Task })
+	return reaches(was.Tasks()[i], now.Tasks()[i])
+}
+
+// reaches fails for a task that runs, opens or fetches what it did not before it was written again: its user may train
+// on the file in a terminal, where no guard holds it.
+func reaches(was, now task.Task) error {
+	var specs any
+	_ = json.Unmarshal(now.Checks, &specs) // which is JSON, or nothing
+	if found := check.Runs(specs); len(found) > 0 && !bytes.Equal(was.Checks, now.Checks) {
+		return wrong("the field checks runs a program (%s): write it into the file yourself", strings.Join(found, ", "))
+	}
+	for name, value := range now.Data {
+		names := name == task.FieldImages || name == rollout.FieldWorkspace || strings.Contains(fmt.Sprint(value), "://")
+		if names && !reflect.DeepEqual(was.Data[name], value) {
+			return wrong("the field %s names what is opened or fetched: write it into the file yourself", name)
+		}
 	}
 	return nil
 }
 
-// identify lists the ids of the tasks in a file, with their splits.
-func (row *rowOfTask) identify(ctx context.Context, path string) (out []string, err error) {
-	set, err := task.LoadContext(ctx, path, row.rules)
+// identify lists the ids of tasks with their splits.
+func identify(set task.Set) (out []string) {
 	for _, t := range set.Tasks() {
 		out = append(out, t.ID+" "+string(t.Split))
 	}
-	return out, err
+	return out
 }
