@@ -211,13 +211,11 @@ func slice(v, base reflect.Value, short bool) yamlx.Ordered {
 	var out yamlx.Ordered
 	for i, tag := range keyFields(v.Type()) {
 		key, f, b := tag.Get("key"), v.Field(i), base.Field(i)
-		if key == "extends" || short && (reflect.DeepEqual(f.Interface(), b.Interface()) || isEmpty(f) && isEmpty(b)) {
+		if key == "extends" || short && reflect.DeepEqual(f.Interface(), b.Interface()) {
 			continue
 		}
 		if f.Kind() == reflect.Struct {
-			if below := slice(f, b, short); len(below) > 0 || !short {
-				out = append(out, yamlx.Entry{Key: key, Value: below})
-			}
+			out = append(out, yamlx.Entry{Key: key, Value: slice(f, b, short)})
 			continue
 		}
 		if value := yamlValue(f); value != nil || !short {
@@ -225,11 +223,6 @@ func slice(v, base reflect.Value, short bool) yamlx.Ordered {
 		}
 	}
 	return out
-}
-
-// isEmpty reports whether a value is a list or a mapping without anything in it.
-func isEmpty(v reflect.Value) bool {
-	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
 func yamlValue(f reflect.Value) any {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -154,6 +155,71 @@ func TestQueueResumesAndRefuses(t *testing.T) {
 	if s := readSummary(t, filepath.Join(dir, "runs", "small-1")); s.Status != "completed" {
 		t.Errorf("%+v", s)
 	}
+	server.interrupt()
+	server.ends(0)
+}
+
+// A run that the terminal has trained is continued and forked from the page; what cannot begin says why at once.
+func TestPageContinuesAndForks(t *testing.T) {
+	t.Parallel()
+	dir := smallFolder(t)
+	state := []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state")}
+	startWith(t, dir, state, "train", "small", "--run", "runs/small-1", "--set", "train.epochs=1").ends(0)
+	if err := os.Mkdir(filepath.Join(dir, "foreign"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	foreign := "skill: ../small/SKILL.md\nmodels: {target: {provider: compatible, model: m, base_url: 'http://127.0.0.1:1/v1'}}\n"
+	if err := os.WriteFile(filepath.Join(dir, "foreign", "config.yaml"), []byte(foreign), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("small", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	server := startWith(t, dir, state, "serve", "--addr", "127.0.0.1:0", "--json")
+	url, token := served(t, server.out)
+	p := open(t, url, token)
+	refused := func(path, body string, status int, want string) {
+		t.Helper()
+		resp := p.send(http.MethodPost, path, body)
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != status || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s %s (%v), want %d with %q", path, resp.Status, text, err, status, want)
+		}
+	}
+	refused("/configs/foreign/start", "{}", http.StatusBadRequest, "--trust foreign")
+	refused("/configs/link/start", "{}", http.StatusNotFound, "no config")
+	refused("/configs/nothing/start", "{}", http.StatusNotFound, "no config")
+	refused("/configs/%2e%2e/start", "{}", http.StatusNotFound, "")
+	refused("/runs/runs:small-1/resume", "{}", http.StatusConflict, "come to its end")
+	refused("/runs/runs:small-1/continue", `{"epochs": "some"}`, http.StatusBadRequest, "allowed are +N and N")
+	refused("/runs/runs:small-1/fork", `{"step": 99}`, http.StatusNotFound, "99")
+	refused("/queue/nothing/remove", "{}", http.StatusNotFound, "no entry")
+
+	var entry queued
+	p.ask(http.MethodPost, "/runs/runs:small-1/continue", `{"epochs": "+1"}`, &entry)
+	var forked struct{ Config string }
+	p.ask(http.MethodPost, "/runs/runs:small-1/fork", `{"step": 0}`, &forked)
+	if forked.Config != "small-step-0" {
+		t.Errorf("%+v", forked)
+	}
+	if got, want := read(t, filepath.Join(dir, forked.Config, "SKILL.md")), read(t, filepath.Join(dir, "runs", "small-1", "skills", "skill_v0000.md")); got != want {
+		t.Errorf("the skill of the fork: %s", cmp.Diff(want, got))
+	}
+	p.ask(http.MethodPost, "/configs/small-step-0/start", "{}", &entry)
+	for _, e := range p.queue(func(list []queued) bool { return in("ended", list) == 2 }) {
+		if e.Error != "" || readSummary(t, e.Run).Status != "completed" {
+			t.Errorf("%+v", e)
+		}
+	}
+	p.ask(http.MethodPost, "/queue/"+entry.ID+"/remove", "{}", &entry)
+	server.interrupt()
+	server.ends(0)
+
+	server = startWith(t, dir, state, "serve", "--read-only", "--addr", "127.0.0.1:0", "--json")
+	url, token = served(t, server.out)
+	p = open(t, url, token)
+	refused("/configs/small/start", "{}", http.StatusForbidden, "only shows runs")
 	server.interrupt()
 	server.ends(0)
 }

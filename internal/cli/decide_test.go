@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -193,6 +194,8 @@ func TestDecideCorrectsTasks(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"another id": strings.ReplaceAll(row.Text, "phone-11", "phone-99"), "two rows": row.Text + "\n" + row.Text, "no row": "", "no JSON": row.Text + "}",
+		"a program": strings.TrimSuffix(row.Text, "}") + `, "checks": [{"type": "command", "run": ["touch", "x"]}]}`,
+		"a picture": strings.TrimSuffix(row.Text, "}") + `, "images": ["file:///etc/passwd"]}`, "a page": strings.TrimSuffix(row.Text, "}") + `, "urls": "https://example.com/"}`,
 	} {
 		if got := d.ask(http.MethodPut, "/runs/runs:desk-1/tasks/phone-11/row", server.NewRow{Text: text, SHA256: row.SHA256}, nil, 400); strings.Contains(got, os.TempDir()+"/skillopt-row") {
 			t.Errorf("%s: %s", name, got)
@@ -229,6 +232,15 @@ func TestDecideCorrectsTasks(t *testing.T) {
 	}
 	d.ask(http.MethodPut, "/runs/runs:desk-1/tasks/weight-05/row", server.NewRow{Text: "{}"}, nil, 409)
 	d.ask(http.MethodGet, "/runs/runs:desk-1/tasks/none/row", nil, nil, 404)
+
+	// A file that a link leads out to is neither shown nor written.
+	path, outside := filepath.Join(d.dir, "desk", "tasks.jsonl"), filepath.Join(t.TempDir(), "tasks.jsonl")
+	if err := errors.Join(os.Rename(path, outside), os.Symlink(outside, path)); err != nil {
+		t.Skip(err)
+	}
+	if text := d.ask(http.MethodGet, "/runs/runs:desk-1/tasks/phone-11/row", nil, nil, 400); !strings.Contains(text, "leads out of the folders") {
+		t.Error(text)
+	}
 }
 
 // The best skill goes to where the config has its skill, which is kept, and only where the server may.

@@ -176,6 +176,9 @@ func readTuned(a *app, text string) (from result.Tuned, err error) {
 	if dir == "" || version == "" {
 		return from, usagef("--tuned-from %s: want RUN@VERSION, such as runs/my-skill-1@best or runs/my-skill-1@3", text)
 	}
+	if err := a.guard.Inside(a.absolute(dir)); err != nil {
+		return from, err
+	}
 	if _, err := skillVersion(a, dir, version); err != nil {
 		return from, err
 	}

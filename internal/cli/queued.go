@@ -140,10 +140,12 @@ func (a *app) carryEntry(ctx context.Context, g *config.Guard, e queue.Entry) er
 	if err != nil {
 		return usagef("%s: %v", e.Config, err)
 	}
-	if fmt.Sprintf("%x", sha256.Sum256(text)) != e.SHA256 {
+	if sumOf(text) != e.SHA256 {
 		return usagef("%s has changed since the command was put into the queue: start it again", e.Config)
 	}
 	b := &app{Streams: a.Streams, version: a.version, lookup: a.lookup, guard: g}
 	b.In, b.Dir = strings.NewReader(""), g.Roots[0]
 	return execute(ctx, rootCommand(b), b.Streams, e.Words)
 }
+
+func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }

@@ -122,7 +122,7 @@ func sayTasks(ctx context.Context, setup sleepSetup, said map[string]bank.Review
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	known, err := knownTasks(ctx, b)
+	known, err := allTasks(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ func sayTasks(ctx context.Context, setup sleepSetup, said map[string]bank.Review
 	return b.Say(ctx, "review", said)
 }
 
-// knownTasks are all tasks of the bank, by id.
-func knownTasks(ctx context.Context, b *bank.Bank) (map[string]bank.Task, error) {
+// allTasks are all tasks of the bank, by id.
+func allTasks(ctx context.Context, b *bank.Bank) (map[string]bank.Task, error) {
 	known := map[string]bank.Task{}
 	groups, err := b.Groups(ctx)
 	if err != nil {

@@ -148,28 +148,29 @@ func (o *sleepReviewOptions) takeEdits(ctx context.Context, setup sleepSetup, sa
 
 // takeKeys takes a task of which only what changes is given, by the names that --json has, and returns its id.
 func (e *minedEdits) takeKeys(text []byte) (string, error) {
-	var now result.MinedEdit
+	var edit result.MinedEdit
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&now); err != nil {
+	if err := d.Decode(&edit); err != nil {
 		return "", fmt.Errorf("want a JSON object with id, and prompt, correction, gold or checks: %w", err)
 	}
-	i := slices.IndexFunc(e.list, func(m minedTask) bool { return m.ID == now.ID })
+	i := slices.IndexFunc(e.list, func(m minedTask) bool { return m.ID == edit.ID })
 	if i < 0 {
-		return "", fmt.Errorf("id: found %q, which is no task that waits; `skillopt sleep review --json` lists those", now.ID)
+		return "", fmt.Errorf("id: found %q, which is no task that waits; `skillopt sleep review --json` lists those", edit.ID)
 	}
 	m := e.list[i]
-	to := editedTask{ID: m.ID, Prompt: valueOr(now.Prompt, m.Prompt), Hidden: valueOr(now.Said, m.Said), Gold: valueOr(now.Gold, m.Gold), Checks: m.Checks}
-	if len(now.Checks) > 0 {
-		to.Checks = now.Checks
+	now := editedTask{ID: m.ID, Prompt: m.Prompt, Hidden: m.Said, Gold: m.Gold, Checks: m.Checks}
+	if edit.Prompt != nil {
+		now.Prompt = *edit.Prompt
 	}
-	return m.ID, e.change(m, to)
-}
-
-// valueOr returns a value that may be missing, or another one instead.
-func valueOr[T any](v *T, otherwise T) T {
-	if v == nil {
-		return otherwise
+	if edit.Said != nil {
+		now.Hidden = *edit.Said
 	}
-	return *v
+	if edit.Gold != nil {
+		now.Gold = *edit.Gold
+	}
+	if len(edit.Checks) > 0 {
+		now.Checks = edit.Checks
+	}
+	return m.ID, e.change(m, now)
 }

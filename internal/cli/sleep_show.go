@@ -159,7 +159,7 @@ func userWords(ctx context.Context, s sleepSetup, r *night.Report) (out []result
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	known, err := knownTasks(ctx, b)
+	known, err := allTasks(ctx, b)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/queue"
 )
@@ -41,7 +40,7 @@ func (s *Server) enqueue(words []string, run, title string) (queue.Entry, error)
 		return queue.Entry{}, err
 	}
 	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.configNamed(words)}
-	text, err := disk.Read(context.Background(), e.Config, config.MaxFile)
+	text, err := disk.Read(context.Background(), e.Config, maxConfig)
 	if err != nil {
 		return e, fmt.Errorf("read the config: %w", err)
 	}

@@ -1,7 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/queue"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -104,11 +107,8 @@ func (s *Server) startRun(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	dir := filepath.Join(s.options.Configs, filepath.Dir(doc.Path))
-	base, _ := doc.Values["run.name"].(string)
-	if !config.IsRunName(base) {
-		base = filepath.Base(dir)
-	}
-	return s.beginRun(base, "Train "+filepath.Base(dir), "train", s.shownPath(dir))
+	name, _ := doc.Values["run.name"].(string)
+	return s.beginRun(cmp.Or(name, filepath.Base(dir)), "Train "+filepath.Base(dir), "train", s.shownPath(dir))
 }
 
 // beginRun puts a command into the queue that begins a new run of a name.
@@ -132,20 +132,19 @@ func (s *Server) add(words []string, run, title string) (any, error) {
 }
 
 // checkConfig holds a config, that of a run too, to what pages may say, before it waits.
-func (s *Server) checkConfig(ctx context.Context, file string) error {
-	text, err := disk.Read(ctx, file, config.MaxFile)
+func (s *Server) checkConfig(ctx context.Context, file string) (doc result.ConfigFile, err error) {
+	text, err := disk.Read(ctx, file, maxConfig)
 	if err != nil {
-		return err
+		return doc, err
 	}
 	dir, err := filepath.Rel(s.options.Configs, filepath.Dir(file))
 	if err != nil || !filepath.IsLocal(dir) {
-		return conflict("the run is not in the folder with configs, "+s.options.Configs, "start skillopt serve in the folder that it was begun in")
+		return doc, conflict("the run is not in the folder with configs, "+s.options.Configs, "start skillopt serve in the folder that it was begun in")
 	}
-	doc, err := s.edited(ctx, configAt{id: dir, dir: dir}, string(text), nil)
-	if err != nil {
-		return err
+	if doc, err = s.edited(ctx, configAt{id: dir, dir: dir}, string(text), nil); err == nil {
+		err = unfit(doc)
 	}
-	return unfit(doc)
+	return doc, err
 }
 
 // shownPath is a path as a person types it in the folder with configs. One that begins like a flag is none.
@@ -200,7 +199,7 @@ func (s *Server) resume(_ http.ResponseWriter, r *http.Request) (any, error) {
 	default:
 		words = []string{"train", s.shownPath(filepath.Join(at.dir, run.ConfigFile)), "--run", s.shownPath(at.dir), "--yes"}
 	}
-	if err := s.checkConfig(r.Context(), s.configNamed(words)); err != nil {
+	if _, err := s.checkConfig(r.Context(), s.configNamed(words)); err != nil {
 		return nil, err
 	}
 	return s.add(words, at.dir, "Resume "+filepath.Base(at.dir))
@@ -213,7 +212,7 @@ func (s *Server) begunBy(dir string) []string {
 		return nil
 	}
 	for _, e := range slices.Backward(list) {
-		text, err := disk.Read(context.Background(), e.Config, config.MaxFile)
+		text, err := disk.Read(context.Background(), e.Config, maxConfig)
 		if e.Run == dir && err == nil && sumOf(text) == e.SHA256 {
 			return e.Words
 		}
@@ -238,7 +237,7 @@ func (s *Server) continueRun(_ http.ResponseWriter, r *http.Request) (any, error
 		return nil, conflict("only a training that has come to its end continues as a new one", "resume it first")
 	}
 	file := filepath.Join(at.dir, run.ConfigFile)
-	if err := s.checkConfig(r.Context(), file); err != nil {
+	if _, err := s.checkConfig(r.Context(), file); err != nil {
 		return nil, err
 	}
 	return s.beginRun(runBase(at.dir), "Continue "+filepath.Base(at.dir), "train", s.shownPath(file), "--continue", s.shownPath(at.dir), "--epochs", b.Epochs)
@@ -268,11 +267,7 @@ func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := s.canStart(); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(at.dir, run.ConfigFile)
-	if err := s.checkConfig(r.Context(), file); err != nil {
-		return nil, err
-	}
-	l, err := config.LoadContext(r.Context(), config.Options{Path: file, Dir: s.options.Configs})
+	doc, err := s.checkConfig(r.Context(), filepath.Join(at.dir, run.ConfigFile))
 	if err != nil {
 		return nil, err
 	}
@@ -280,44 +275,42 @@ func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := l.Config
-	c.Skill, c.Run = skill.Main, config.Default().Run
-	text, err := c.YAML(true)
-	if err != nil {
+	set := changed(doc)
+	delete(set, "run.dir")
+	delete(set, "run.name")
+	set["skill"] = skill.Main
+	if doc, err = s.options.Editor.Edit(r.Context(), filepath.Dir(doc.Path), "", set); err != nil {
 		return nil, err
 	}
-	name, err := s.newConfig(runBase(at.dir)+"-step-"+strconv.Itoa(b.Step), text, whole)
+	name, err := s.newConfig(runBase(at.dir)+"-step-"+strconv.Itoa(b.Step), []byte(doc.Text), whole)
 	return Forked{Config: name}, err
+}
+
+// changed returns the keys of a config with other values than the default; nothing is none.
+func changed(doc result.ConfigFile) map[string]any {
+	out := map[string]any{}
+	for key, v := range doc.Values {
+		text, err := json.Marshal(v)
+		if err == nil && !slices.Contains([]string{"null", `""`, "[]", "{}", string(doc.Defaults[key])}, string(text)) {
+			out[key] = v
+		}
+	}
+	return out
 }
 
 // newConfig writes a config and its skill into a new folder, of this name or with a number behind it.
 func (s *Server) newConfig(name string, text []byte, whole skill.Skill) (string, error) {
-	root, err := os.OpenRoot(s.options.Configs)
-	if err != nil {
-		return "", err
+	dir := filepath.Join(s.options.Configs, name)
+	err := os.Mkdir(dir, 0o755)
+	for i := 2; errors.Is(err, fs.ErrExist); i++ {
+		dir = filepath.Join(s.options.Configs, name+"-"+strconv.Itoa(i))
+		err = os.Mkdir(dir, 0o755)
 	}
-	defer func() { _ = root.Close() }() // each file is closed by then
-	dir := name
-	err = root.Mkdir(dir, 0o755)
-	for i := 2; os.IsExist(err); i++ {
-		dir = name + "-" + strconv.Itoa(i)
-		err = root.Mkdir(dir, 0o755)
+	if err == nil {
+		err = run.ExportFolder(dir, whole)
 	}
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = disk.WriteFile(filepath.Join(dir, configName), text, 0o644)
 	}
-	for _, file := range whole.Files() {
-		content, _ := whole.File(file)
-		perm := os.FileMode(0o644)
-		if whole.Executable(file) {
-			perm = 0o755
-		}
-		if err := root.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
-			return "", err
-		}
-		if err := disk.WriteIn(root, dir+"/"+file, []byte(content), perm); err != nil {
-			return "", err
-		}
-	}
-	return dir, disk.WriteIn(root, dir+"/config.yaml", text, 0o644)
+	return filepath.Base(dir), err
 }

@@ -75,7 +75,14 @@ func (d described) resolve(t *testing.T, schema json.RawMessage) *jsonschema.Res
 // Every route is in the document, and what it answers is what the document says.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	t.Parallel()
-	s := serve(t, nil, copied(t), slept(t))
+	sleep := slept(t)
+	p := &sleeper{answer: map[string]string{
+		"review": `[{"id": "mined-1", "held": "", "project": "/p", "skill": "", "trust": "correction", "session": {"source": "jsonl", "session": "s", "turn": "b"}, "prompt": "When?", "gold": ["2027-09-12"],
+			"checks": [{"normalize": "trim", "type": "equals"}], "correction": "No.", "doubts": null, "place": "by a model", "corrected_answer": "12 September", "accepted_answer": "2027-09-12"},
+			{"id": "mined-2", "gold": null, "checks": null, "doubts": ["short"]}]`,
+		"show": `{"words": [{"task": "mined-1", "asked": "When?", "said": "No."}], "diffs": [{"target": "memory:CLAUDE.md", "hash": "abc"}], "adopt_by": {"memory:CLAUDE.md": "skillopt sleep adopt"}}`,
+	}}
+	s := serve(t, func(o *Options) { o.Sleep, o.SleepDir = p, sleep }, copied(t), sleep)
 	var doc described
 	s.get("/openapi.json", &doc)
 	var list result.Listing
@@ -94,16 +101,16 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	s.get("/runs/"+id+"/calls?limit=3&stage=rollout", &calls)
 
 	asked := map[string][]string{
-		"/start": {""}, "/server": {""}, "/runs": {"", "?folder=runs"}, "/runs/{run}": {""}, "/runs/{run}/progress": {""}, "/runs/{run}/versions": {""},
+		"/start": {""}, "/server": {""}, "/runs/{run}/decide": {""}, "/runs": {"", "?folder=runs"}, "/runs/{run}": {""}, "/runs/{run}/progress": {""}, "/runs/{run}/versions": {""},
 		"/runs/{run}/skill": {"", "?version=0"}, "/runs/{run}/diff": {"", "?from=best&to=0", "?other=" + id}, "/runs/{run}/blame": {"", "?version=0"},
 		"/runs/{run}/candidates": {""}, "/runs/{run}/grid": {""}, "/runs/{run}/tasks/{id}": {"", "?step=best&prompt=1"}, "/runs/{run}/failures": {"", "?test=1"},
 		"/runs/{run}/calls":  {"", "?limit=2", "?stage=rollout&after=40", "?after=0&limit=500", "?after=10", "?failed=1", "?key=" + url.QueryEscape(calls.Calls[0].Key)},
 		"/runs/{run}/config": {""},
-		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/queue": {""}, "/compare": {"?run=" + id + "&run=" + id},
+		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/nights/{night}/proposal": {""}, "/review": {""}, "/queue": {""}, "/compare": {"?run=" + id + "&run=" + id},
 	}
 	own := map[string]bool{
 		"/openapi.json": true, "/runs/{run}/events": true, "/runs/{run}/skill/file": true, // no documents of JSON
-		"/schema": true, "/configs/{config}": true, // internal/cli asks them, with a program
+		"/schema": true, "/configs/{config}": true, "/runs/{run}/tasks/{id}/row": true, // internal/cli asks them, with a program
 	}
 	for _, rt := range (&Server{}).routes() {
 		if _, ok := doc.Paths[prefix+rt.Path][strings.ToLower(rt.Method)]; !ok {

@@ -35,7 +35,7 @@ func TestBegin(t *testing.T) {
 	} else {
 		t.Logf("the first view takes %d bytes", sum)
 	}
-	p.seenAs("begin-list")
+	p.looksWell("begin-list")
 
 	p.tabTo("New run")
 	p.keys("\r")
@@ -51,7 +51,7 @@ func TestBegin(t *testing.T) {
 	p.keys("many")
 	p.until("the problem at the field", `[...document.querySelectorAll(".field.wrong")].some(e => e.innerText.includes("train.epochs") && e.innerText.includes("many"))`)
 	p.until("the text to say it too", `document.querySelector("#yaml").value.includes("epochs: many")`)
-	p.seenAs("begin-problem")
+	p.looksWell("begin-problem")
 	p.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(2))) // Control
 	p.keys("2")
 	p.until("no problem", `!document.querySelector(".field.wrong") && document.querySelector("#yaml").value.includes("epochs: 2")`)
@@ -66,7 +66,7 @@ func TestBegin(t *testing.T) {
 		p.shows(step[1])
 		p.settled()
 	}
-	p.seenAs("begin-plan")
+	p.looksWell("begin-plan", ".steps")
 	text, err := os.ReadFile(filepath.Join(dir, "work", "my-skill", "config.yaml"))
 	if err != nil || !strings.Contains(string(text), "epochs: 2") || !strings.Contains(string(text), "# by hand") {
 		t.Errorf("the file is not what the page shows: %v\n%s", err, text)
@@ -145,34 +145,81 @@ func TestBeginWithFiles(t *testing.T) {
 	p.do(chromedp.SetUploadFiles(`input[accept=".md"]`, []string{filepath.Join(examples, "SKILL.md")}))
 	p.shows("SKILL.md,")
 	p.fill("Model that carries out the tasks", "openai/gpt-5-mini")
-	p.seenAs("begin-files")
+	p.looksWell("begin-files")
 	p.press("Continue")
 	p.shows("Settings")
 	p.until("the columns in field and text", `["#yaml", ".field textarea"].every(s => document.querySelector(s).value.includes("prompt: What is asked"))`)
 	p.press("All settings")
 	p.fill("Search settings", "seed")
 	p.shows("split.seed")
-	p.seenAs("begin-form")
-	text, err := os.ReadFile(filepath.Join(dir, "work", "questions", "config.yaml"))
-	if err != nil || !strings.Contains(string(text), "gpt-5-mini") {
-		t.Errorf("the config: %v\n%s", err, text)
-	}
+	p.looksWell("begin-form")
+	p.clean()
+
+	// With tasks and a skill of the simulated world a run comes of it.
+	p.goTo("#/new")
+	p.press("an example")
+	p.press("Continue")
+	p.shows("Settings")
+	p.goTo("#/new")
+	p.press("my own files")
+	p.do(chromedp.SetUploadFiles(`input[accept=".md"]`, []string{filepath.Join(examples, "SKILL.md")}),
+		chromedp.SetUploadFiles(`input[accept^=".csv"]`, []string{filepath.Join(examples, "tasks.jsonl")}))
+	p.shows("SKILL.md,", "tasks.jsonl,")
+	p.fill("Model that carries out the tasks", "sim/quickstart/world.yaml")
+	p.press("Continue")
+	p.shows("Settings")
+	p.goTo("#/config/tasks")
+	p.until("the form", `!!document.querySelector("#yaml")?.value.includes("tasks.jsonl")`)
+	text := eval[string](p, `document.querySelector("#yaml").value`)
+	p.fill("config.yaml", strings.Replace(text, "path: tasks.jsonl", "path: tasks.jsonl\n  extract: {tag: answer}\n  checks:\n    - {type: equals, value: $gold, normalize: trim}", 1))
+	p.press("Plan and price")
+	p.shows("the models are simulated")
+	p.press("Start")
+	p.until("the run to be opened", `location.hash.startsWith("#/run/")`)
+	p.shows("finished", "certif")
 	p.clean()
 }
 
-// seenAs looks at the page in both themes and on a phone, which it leaves as it was.
-func (p *tab) seenAs(name string) {
-	p.t.Helper()
-	for _, look := range []struct {
-		name, theme   string
-		width, height int64
-	}{{"phone", "light", 360, 740}, {"dark", "dark", 1280, 900}, {"light", "light", 1280, 900}} {
-		p.size(look.width, look.height)
-		p.theme(look.theme)
-		p.accessible(name)
-		p.fits(name, look.width)
-		p.shot(name + "-" + look.name)
+// What a page may not say is shown, is not edited, stays as it stands, and keeps the config from starting.
+func TestForeignKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "work", "mine")
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(os.Getenv("SKILLOPT_EXAMPLES"), "quickstart"))); err != nil {
+		t.Fatal(err)
 	}
+	path := filepath.Join(folder, "config.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const foreign = "telemetry: {endpoint: http://127.0.0.1:1} # where it is sent"
+	if err := os.WriteFile(path, append(text, foreign+"\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, dir, "work", "--addr", "127.0.0.1:0")
+	p := open(t, openBrowser(t), s.Link)
+	p.press("mine")
+	p.shows("what a page may not say", "telemetry.endpoint")
+	p.press("All settings")
+	p.fill("Search settings", "telemetry.endpoint")
+	p.shows("Only the file says this")
+	if eval[bool](p, `[...document.querySelectorAll(".field")].some(e => e.innerText.includes("telemetry.endpoint") && e.querySelector("input, select, textarea"))`) {
+		t.Error("a key that a page may not set has a field")
+	}
+	p.fill("train.epochs", "5")
+	p.until("the text to say it", `document.querySelector("#yaml").value.includes("epochs: 5")`)
+	p.press("Save")
+	p.until("it to be saved", `document.querySelector("[role=status].small")?.innerText !== "not saved yet"`)
+	p.allow("400 (Bad Request)")
+	p.allow("403 (Forbidden)")
+	p.press("Plan and price")
+	p.shows("failed")
+	if after, err := os.ReadFile(path); err != nil || !strings.Contains(string(after), foreign) || !strings.Contains(string(after), "epochs: 5") {
+		t.Errorf("the file: %v\n%s", err, after)
+	}
+	p.accessible("foreign keys")
+	p.clean()
 }
 
 // beginIn opens the page of a server over an empty folder.

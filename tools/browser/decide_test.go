@@ -42,7 +42,7 @@ func TestDecide(t *testing.T) {
 	p.fill("edited by hand", edited)
 	p.until("tasks that fail", `[...document.querySelectorAll("fieldset li")].length > 0`)
 	p.shows("1 line is changed")
-	p.looksWell("editor")
+	p.looksWell("decide-editor")
 	p.press("Score on ")
 	p.shows("edited by hand, from best of desk-1", "finished", "of selection")
 	if got := read("runs/desk-eval-1/tuned/SKILL.md"); got != edited {
@@ -51,17 +51,17 @@ func TestDecide(t *testing.T) {
 	p.press("Compare both on all selection tasks")
 	p.shows("best of desk-1 against tuned of desk-eval-1")
 	p.until("the comparison to end", `[...document.querySelectorAll("section[role=status]")].length === 2 && [...document.querySelectorAll("section[role=status] a")].length === 2 && !document.body.innerText.includes("running")`)
-	p.looksWell("edited")
+	p.looksWell("decide-edited")
 	p.goTo("#/run/runs:desk-eval-1")
 	p.shows("Tuned by hand, from the best skill of desk-1", "tuned by hand", "Skill")
-	p.looksWell("tuned")
+	p.looksWell("decide-tuned")
 	p.goTo("#/run/runs:desk-eval-1/skill")
 	p.shows("Always take the answer")
 
 	// Versions, with the run that began with one of them.
 	p.goTo("#/run/runs:desk-1/skill?tree=1")
 	p.shows("Runs that began with it", "desk-eval-1", "scores the best skill, edited by hand")
-	p.looksWell("tree")
+	p.looksWell("decide-tree")
 
 	// Two versions on selection.
 	p.goTo("#/run/runs:desk-1/skill?diff=0&version=1")
@@ -76,10 +76,10 @@ func TestDecide(t *testing.T) {
 	gold := regexp.MustCompile(`"gold": ?"[^"]*"`)
 	corrected := gold.ReplaceAllString(row, `"gold":"0190 000 0000"`)
 	p.fill("The row of the task", corrected)
-	p.looksWell("task")
+	p.looksWell("decide-task")
 	p.press("Save and rescore")
 	p.shows("The row is saved", "What recorded answers are worth now")
-	p.looksWell("rescored")
+	p.looksWell("decide-rescored")
 	if got := read("desk/tasks.jsonl"); !strings.Contains(got, corrected) || strings.Contains(got, row) {
 		t.Error("the row was not written")
 	}
@@ -87,14 +87,14 @@ func TestDecide(t *testing.T) {
 	// Runs over each other.
 	p.goTo("#/compare/runs:desk-1/runs:desk-2")
 	p.shows("Best skill by step, on selection", "Tasks that flip", "both have measured")
-	p.looksWell("runs")
+	p.looksWell("decide-runs")
 
 	// By what a candidate failed.
 	for _, name := range []string{"desk-1", "desk-2"} {
 		if n := rejected(read("runs/" + name + "/history.json")); n != "" {
 			p.goTo(fmt.Sprintf("#/run/runs:%s/steps/%s", name, n))
 			p.shows("failed by", "Cause")
-			p.looksWell("causes")
+			p.looksWell("decide-causes")
 			break
 		}
 	}
@@ -105,7 +105,7 @@ func TestDecide(t *testing.T) {
 	p.shows("The best skill to its place")
 	p.press("Write it there")
 	p.shows("Agents that use this skill read the new text")
-	p.looksWell("place")
+	p.looksWell("decide-place")
 	eval[bool](p, `([...document.querySelectorAll("dialog[open] button")].find(b => b.innerText.trim() === "Write it there").click(), true)`)
 	p.shows("What was there is in")
 	if read("desk/SKILL.md") != best || read("runs/desk-1/replaced/1/SKILL.md") != before {
@@ -137,21 +137,4 @@ func rejected(history string) string {
 		return ""
 	}
 	return steps[len(steps)-1][1]
-}
-
-// looksWell looks at the view as it is: at its contrast, its width on a phone, and in both themes.
-func (p *tab) looksWell(name string) {
-	p.t.Helper()
-	for _, look := range []struct {
-		name, theme   string
-		width, height int64
-	}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 360, 740}} {
-		p.size(look.width, look.height)
-		p.theme(look.theme)
-		p.accessible(name + " " + look.name)
-		p.fits(name+" "+look.name, look.width)
-		p.shot("decide-" + name + "-" + look.name)
-	}
-	p.size(1280, 900)
-	p.theme("light")
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"os"
@@ -147,6 +148,16 @@ func TestReviewAndAdoption(t *testing.T) {
 		t.Error("the worth of the step is not shown")
 	}
 
+	p.allow("status of 400") // the profile does not know the second text, which its key has not signed
+	proposeAnother(t, found[1])
+	p.goTo(nightHash("state", found[1]))
+	p.shows("What would change of skill:desk", "What would change of memory:CLAUDE.md", "skill:desk/references/a.md", "What it proposes cannot be adopted from here", "sleep adopt --discard")
+	if n := eval[int](p, `document.querySelectorAll("#proposals .list li").length`); n != 2 {
+		t.Errorf("%d texts are listed", n)
+	}
+	p.looksWell("proposals")
+	p.clean()
+
 	s := serve(t, work, "state", "--addr", "127.0.0.1:0", "--profile", "sleep.yaml", "--allow-adopt")
 	p = open(t, openBrowser(t), s.Link)
 	p.press("Review tasks of sessions")
@@ -159,7 +170,8 @@ func TestReviewAndAdoption(t *testing.T) {
 	p.press("Save and accept")
 	p.shows("the answer that was accepted does not pass them any more")
 	p.press("Leave it as it was")
-	p.press("Edit")
+	p.key("e")
+	p.until("the focus in the form", `document.activeElement.tagName === "TEXTAREA"`)
 	p.fill("What analysts get", "In the ledger dates have the year first.")
 	p.press("Save and accept")
 	p.shows("23 tasks wait", "1 accepted, 0 dropped")
@@ -190,27 +202,32 @@ func TestReviewAndAdoption(t *testing.T) {
 	p.clean()
 }
 
+// proposeAnother has a night propose a text for a skill and for another file of its folder, too.
+func proposeAnother(t *testing.T, night string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(night, "proposal.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p map[string]any
+	if err := json.Unmarshal(text, &p); err != nil {
+		t.Fatal(err)
+	}
+	items := p["items"].([]any)
+	other := maps.Clone(items[0].(map[string]any))
+	other["target"] = "skill:desk"
+	other["files"] = []any{map[string]any{"path": "references/a.md", "file": other["file"], "original": other["original"], "live_sha": other["live_sha"], "proposed_sha": other["proposed_sha"]}}
+	p["items"] = append(items, other)
+	if text, err = json.Marshal(p); err != nil {
+		t.Fatal(err)
+	}
+	write(t, night, "proposal.json", string(text))
+}
+
 // key presses a key.
 func (p *tab) key(name string) {
 	p.t.Helper()
 	eval[bool](p, fmt.Sprintf(`(document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: %s, bubbles: true, cancelable: true})), true)`, quoted(name)))
-}
-
-// looksWell has axe-core look at a view in both themes and on a phone, and keeps a picture of each.
-func (p *tab) looksWell(name string) {
-	p.t.Helper()
-	for _, look := range []struct {
-		name, theme   string
-		width, height int64
-	}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 360, 740}} {
-		p.size(look.width, look.height)
-		p.theme(look.theme)
-		p.settled()
-		p.accessible(name + " " + look.name)
-		p.fits(name, look.width)
-		p.shot(name + "-" + look.name)
-	}
-	p.size(1280, 900)
 }
 
 // figures are those that the view of a night has to show.

@@ -130,6 +130,23 @@ func (p *tab) accessible(name string) {
 	}
 }
 
+// looksWell looks at what is shown in both themes and on a phone, and keeps pictures of it, or of an element.
+func (p *tab) looksWell(name string, of ...string) {
+	p.t.Helper()
+	for _, look := range []struct {
+		name, theme   string
+		width, height int64
+	}{{"phone", "light", 360, 740}, {"dark", "dark", 1280, 900}, {"light", "light", 1280, 900}} {
+		p.size(look.width, look.height)
+		p.theme(look.theme)
+		p.settled()
+		p.accessible(name + " " + look.name)
+		p.fits(name, look.width)
+		eval[bool](p, `(scrollTo(0, 0), true)`)
+		p.shot(name+"-"+look.name, of...)
+	}
+}
+
 // fits fails for a view that is wider than the window.
 func (p *tab) fits(name string, width int64) {
 	p.t.Helper()
@@ -138,9 +155,9 @@ func (p *tab) fits(name string, width int64) {
 	}
 }
 
-// shot keeps a picture of the view where somebody wants one: as WebP, which is small, or as
+// shot keeps a picture of the view, or of an element of it, where somebody wants one: as WebP, which is small, or as
 // SKILLOPT_SHOTS_AS says.
-func (p *tab) shot(name string) {
+func (p *tab) shot(name string, of ...string) {
 	p.t.Helper()
 	dir := os.Getenv("SKILLOPT_SHOTS")
 	if dir == "" {
@@ -148,8 +165,8 @@ func (p *tab) shot(name string) {
 	}
 	as := devtools.CaptureScreenshotFormat(cmp.Or(os.Getenv("SKILLOPT_SHOTS_AS"), "webp"))
 	beyond := true
-	box := eval[[]float64](p, `[document.documentElement.clientWidth, Math.min(1600, document.documentElement.scrollHeight)]`)
-	params := devtools.CaptureScreenshotParams{Format: as, CaptureBeyondViewport: &beyond, Clip: &devtools.Viewport{Width: box[0], Height: box[1], Scale: 1}}
+	box := eval[[]float64](p, fmt.Sprintf(`(e => { const b = e.getBoundingClientRect(); return [b.left + scrollX, b.top + scrollY, e.clientWidth, Math.min(1600, e.scrollHeight)] })(document.querySelector(%s))`, quoted(cmp.Or(strings.Join(of, ""), "html"))))
+	params := devtools.CaptureScreenshotParams{Format: as, CaptureBeyondViewport: &beyond, Clip: &devtools.Viewport{X: box[0], Y: box[1], Width: box[2], Height: box[3], Scale: 1}}
 	if as != "png" {
 		quality := int64(35)
 		params.Quality = &quality

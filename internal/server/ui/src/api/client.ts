@@ -35,8 +35,8 @@ export function get<T>(address: string, signal?: AbortSignal): Promise<T> {
   return send<T>('GET', address, undefined, signal)
 }
 
-export function post<T>(address: string, body: unknown): Promise<T> {
-  return send<T>('POST', address, body)
+export function post<T>(address: string, body: unknown, wait = patience): Promise<T> {
+  return send<T>('POST', address, body, undefined, wait)
 }
 
 export function put<T>(address: string, body: unknown): Promise<T> {
@@ -48,8 +48,8 @@ export function postForm<T>(address: string, form: FormData): Promise<T> {
   return send<T>('POST', address, form)
 }
 
-async function send<T>(method: string, address: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const late = AbortSignal.timeout(patience)
+async function send<T>(method: string, address: string, body?: unknown, signal?: AbortSignal, wait = patience): Promise<T> {
+  const late = AbortSignal.timeout(wait)
   let response: Response
   try {
     response = await fetch(address, {
@@ -61,7 +61,7 @@ async function send<T>(method: string, address: string, body?: unknown, signal?:
     })
   } catch (err) {
     if (signal?.aborted) throw err
-    if (late.aborted) throw new ApiError(`the server gave no answer within ${patience / 1000} s`, 0, 'busy')
+    if (late.aborted) throw new ApiError(`the server gave no answer within ${wait / 1000} s`, 0, 'busy')
     throw new ApiError('the server does not answer', 0, 'gone')
   }
   if (!response.ok) throw await failure(response)

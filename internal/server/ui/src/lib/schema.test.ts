@@ -47,9 +47,12 @@ it('shows problems at the key, and those inside of it', () => {
 })
 
 it('chooses a model whole', () => {
-  expect(modelName({ 'models.target.provider': 'openrouter', 'models.target.model': 'a/b' }, 'target')).toBe('openrouter/a/b')
-  expect(withModel('target', 'openrouter/a/b')).toEqual({ 'models.target.provider': 'openrouter', 'models.target.model': 'a/b', 'models.target.world': null })
-  expect(withModel('target', '')).toMatchObject({ 'models.target.provider': null, 'models.target.model': null })
-  expect(withModel('optimizer', 'sim/q/world.yaml')).toEqual({ 'models.optimizer.provider': 'sim', 'models.optimizer.model': null, 'models.optimizer.world': 'q/world.yaml' })
-  expect(modelName({ 'models.optimizer.provider': 'sim', 'models.optimizer.world': 'world.yaml' }, 'optimizer')).toBe('sim/world.yaml')
+  expect(modelName({ 'models.target.provider': 'openrouter', 'models.target.model': 'a/b' }, 'target', 'q')).toBe('openrouter/a/b')
+  expect(withModel('target', 'openrouter/a/b', 'q')).toEqual({ 'models.target.provider': 'openrouter', 'models.target.model': 'a/b', 'models.target.world': null })
+  expect(withModel('target', '', 'q')).toEqual({ 'models.target.provider': null, 'models.target.model': null, 'models.target.world': null })
+})
+
+it.each([['q', 'sim/q/world.yaml', 'world.yaml'], ['other', 'sim/q/world.yaml', '../q/world.yaml'], ['', 'sim/q/world.yaml', 'q/world.yaml']])('in folder %j the model %s has the world %s', (dir, name, world) => {
+  expect(withModel('optimizer', name, dir)).toEqual({ 'models.optimizer.provider': 'sim', 'models.optimizer.model': null, 'models.optimizer.world': world })
+  expect(modelName({ 'models.optimizer.provider': 'sim', 'models.optimizer.world': world }, 'optimizer', dir)).toBe(name)
 })

@@ -62,18 +62,21 @@ export function problemsOf(list: Problem[], key: string): Problem[] {
 /** roles have a model each. */
 export const roles = ['target', 'optimizer', 'judge'] as const
 
-/** modelName returns the model of a role as PROVIDER/MODEL, of a simulated one sim/WORLD, '' for none. */
-export function modelName(values: Record<string, Value>, role: string): string {
+/** modelName returns the model of a role as PROVIDER/MODEL, '' for none. A simulated one is sim/ and its world, from the folder of all configs; dir is the config's own in it. */
+export function modelName(values: Record<string, Value>, role: string, dir: string): string {
   const provider = written('text', values[`models.${role}.provider`])
   const model = written('text', values[`models.${role}.${provider === 'sim' ? 'world' : 'model'}`])
-  return provider === '' ? '' : model === '' ? provider : `${provider}/${model}`
+  if (provider === '' || model === '') return provider
+  if (provider !== 'sim') return `${provider}/${model}`
+  return `sim/${model.startsWith('../') ? model.slice(3) : dir === '' ? model : `${dir}/${model}`}`
 }
 
 /** withModel returns the keys to set for another model of a role. */
-export function withModel(role: string, name: string): Record<string, Value> {
+export function withModel(role: string, name: string, dir: string): Record<string, Value> {
   const at = name.indexOf('/')
   const provider = at < 0 ? name : name.slice(0, at)
-  const model = (at >= 0 && name.slice(at + 1)) || null
+  const model = at < 0 ? '' : name.slice(at + 1)
+  const world = dir === '' ? model : model.startsWith(`${dir}/`) ? model.slice(dir.length + 1) : `../${model}`
   const sim = provider === 'sim'
-  return { [`models.${role}.provider`]: provider || null, [`models.${role}.model`]: sim ? null : model, [`models.${role}.world`]: sim ? model : null }
+  return { [`models.${role}.provider`]: provider || null, [`models.${role}.model`]: sim ? null : model || null, [`models.${role}.world`]: sim ? world : null }
 }
