@@ -151,7 +151,7 @@ func TestQueueResumesAndRefuses(t *testing.T) {
 	if twice.StatusCode != http.StatusConflict {
 		t.Errorf("resumed twice: %s", twice.Status)
 	}
-	p.queue(func(list []queued) bool { return in("ended", list) == 3 })
+	p.queue(func(list []queued) bool { return in("ended", list) == 2 && list[1].ID == entry.ID })
 	if s := readSummary(t, filepath.Join(dir, "runs", "small-1")); s.Status != "completed" {
 		t.Errorf("%+v", s)
 	}

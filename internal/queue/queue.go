@@ -95,7 +95,8 @@ func New(dir string, now func() time.Time) *Queue { return &Queue{dir: dir, now:
 // Log returns the path of the file that the command of an entry prints into.
 func (q *Queue) Log(id string) string { return filepath.Join(q.dir, id+".log") }
 
-// Add adds an entry at the end. The error is a *TakenError if its run is in the queue and has not ended.
+// Add adds an entry at the end, instead of one about its run that has ended. The error is a *TakenError if that has
+// not ended.
 func (q *Queue) Add(e Entry) (Entry, error) {
 	if err := os.MkdirAll(q.dir, 0o755); err != nil {
 		return e, fmt.Errorf("make the queue: %w", err)
@@ -104,15 +105,26 @@ func (q *Queue) Add(e Entry) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	list = slices.DeleteFunc(list, func(o Entry) bool { return o.State == Ended })
-	if i := slices.IndexFunc(list, func(o Entry) bool { return o.Run == e.Run }); i >= 0 {
-		return e, &TakenError{Entry: list[i]}
+	open, old := 0, ""
+	for _, o := range list {
+		switch {
+		case o.State == Ended && o.Run == e.Run:
+			old = o.ID
+		case o.State == Ended:
+		case o.Run == e.Run:
+			return e, &TakenError{Entry: o}
+		default:
+			open++
+		}
 	}
-	if len(list) >= MaxWaiting {
-		return e, fault.Input(fmt.Errorf("%d commands are in the queue, and it holds no more: wait, or remove some", len(list)))
+	if open >= MaxWaiting {
+		return e, fault.Input(fmt.Errorf("%d commands are in the queue, and it holds no more: wait, or remove some", open))
 	}
 	e.ID, e.State, e.AddedAt = uuid.Must(uuid.NewV7()).String(), Waiting, q.now().UTC()
-	return e, q.write(e)
+	if err := q.write(e); err != nil || old == "" {
+		return e, err
+	}
+	return e, q.forget(old)
 }
 
 // List returns all entries in the order in which they were added. One that was begun and that no process carries

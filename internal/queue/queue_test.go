@@ -85,11 +85,12 @@ func TestOneAfterTheOther(t *testing.T) {
 	if _, err := q.Begin(t.Context(), a.ID); !errors.As(err, &state) || state.State != Ended {
 		t.Errorf("begun again: %v", err)
 	}
-	add(t, q, "a") // it has ended
-	for _, id := range []string{a.ID, b.ID} {
-		if err := q.Remove(id); err != nil {
-			t.Error(err)
-		}
+	add(t, q, "a") // it has ended, and is forgotten
+	if err := q.Remove(b.ID); err != nil {
+		t.Error(err)
+	}
+	if err := q.Remove(a.ID); !errors.As(err, &state) || state.State != "" {
+		t.Errorf("the one that has ended: %v", err)
 	}
 	if _, err := q.Begin(t.Context(), b.ID); !errors.As(err, &state) || state.State != "" {
 		t.Errorf("begun after removal: %v", err)

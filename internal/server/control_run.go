@@ -60,7 +60,10 @@ func (s *Server) showQueue(http.ResponseWriter, *http.Request) (any, error) {
 	return out, err
 }
 
-// unsettled counts the entries that a person would look at: all but those that have ended well. What is wrong with the
+// exitStopped is the code of a command that the user has stopped.
+const exitStopped = 130
+
+// unsettled counts the entries that a person would look at: all but those that have ended well, or as asked. What is wrong with the
 // folder is answered to those who look at the queue.
 func (s *Server) unsettled() (n int) {
 	if s.queue == nil {
@@ -68,7 +71,7 @@ func (s *Server) unsettled() (n int) {
 	}
 	list, _ := s.queue.List()
 	for _, e := range list {
-		if e.State != queue.Ended || e.Error != "" {
+		if e.State != queue.Ended || e.Error != "" && (e.Exit == nil || *e.Exit != exitStopped) {
 			n++
 		}
 	}
