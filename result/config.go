@@ -6,7 +6,7 @@ import "encoding/json"
 type ConfigFile struct {
 	ID       string                     `json:"id"` // in addresses
 	Path     string                     `json:"path"`
-	Text     string                     `json:"text"` // YAML, as it stands
+	Text     string                     `json:"text"` // YAML
 	SHA256   string                     `json:"sha256"`
 	Trusted  bool                       `json:"trusted"`  // it may say anything, as long as it is this text
 	Values   map[string]any             `json:"values"`   // that the text sets, by key

@@ -194,6 +194,8 @@ func TestDecideCorrectsTasks(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"another id": strings.ReplaceAll(row.Text, "phone-11", "phone-99"), "two rows": row.Text + "\n" + row.Text, "no row": "", "no JSON": row.Text + "}",
+		"a program": strings.TrimSuffix(row.Text, "}") + `, "checks": [{"type": "command", "run": ["touch", "x"]}]}`,
+		"a picture": strings.TrimSuffix(row.Text, "}") + `, "images": ["file:///etc/passwd"]}`, "a page": strings.TrimSuffix(row.Text, "}") + `, "urls": "https://example.com/"}`,
 	} {
 		if got := d.ask(http.MethodPut, "/runs/runs:desk-1/tasks/phone-11/row", server.NewRow{Text: text, SHA256: row.SHA256}, nil, 400); strings.Contains(got, os.TempDir()+"/skillopt-row") {
 			t.Errorf("%s: %s", name, got)

@@ -31,6 +31,7 @@ var broken = map[string][]string{
 	"doctor":                {"nothing", "bad"},
 	"env check":             {"nothing", "bad"},
 	"gateway":               {"nothing", "bad"},
+	"queued":                {"", "nowhere x"},
 	"serve":                 {"nothing", "bad.jsonl", "--addr 1", "--addr 0.0.0.0:0", "--tls-cert bad.jsonl"},
 	"plugin install":        {"emacs", "", "claude codex", "claude --project", "openclaw --project"},
 	"plugin remove":         {"emacs", "", "claude codex --project", "claude --project"},

@@ -22,7 +22,7 @@ func (p *servedProgram) Edit(ctx context.Context, dir, text string, set map[stri
 	edited, err := config.Edit([]byte(text), set)
 	if err != nil {
 		edited = []byte(text)
-		out.Problems = problemsOfPage(err, dir)
+		out.Problems = pageProblems(err, dir)
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(edited))
 	out.Text, out.SHA256, out.Trusted = string(edited), sum, p.guard.Trust(sum) == nil
@@ -38,12 +38,12 @@ func (p *servedProgram) Edit(ctx context.Context, dir, text string, set map[stri
 	if err != nil && !config.IsInput(err) {
 		return out, err
 	}
-	out.Problems = append(out.Problems, problemsOfPage(err, dir)...)
+	out.Problems = append(out.Problems, pageProblems(err, dir)...)
 	return out, nil
 }
 
-// problemsOfPage are the problems of the config of a folder as a page shows them.
-func problemsOfPage(err error, dir string) (out []result.ConfigProblem) {
+// pageProblems returns the problems of the config of a folder as a page shows them.
+func pageProblems(err error, dir string) (out []result.ConfigProblem) {
 	var own *config.Error
 	if errors.As(err, &own) {
 		for _, p := range own.Problems {
@@ -57,7 +57,7 @@ func problemsOfPage(err error, dir string) (out []result.ConfigProblem) {
 	return out
 }
 
-// benchExamples are the benchmarks whose config says nothing that a page may not say.
+// benchExamples returns the benchmarks whose config says nothing that a page may not say.
 func benchExamples(ctx context.Context, keys []config.Key) (out []server.Example) {
 	for _, name := range folder.Names() {
 		f, err := folder.Open(ctx, name, "")

@@ -313,6 +313,19 @@ func TestPageIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", command, a.status, a.text)
 		}
 	}
+	if a := p.create(map[string]string{"name": "curious", "target": "sim/first/world.yaml", "columns": `{"prompt": "${HOME}"}`, "tasks:t.csv": "a,b\n"}); a.status != http.StatusForbidden {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	for _, name := range []string{"sim/../../etc/passwd", "sim/away/world.yaml"} {
+		if a := p.create(map[string]string{"name": "far", "target": name, "tasks:t.jsonl": task}); a.status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", name, a.status, a.text)
+		}
+	}
+	for _, name := range []string{"curious", "far"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is left", name)
+		}
+	}
 	if a := p.create(map[string]string{"name": "dear", "target": "openai/gpt-5", "tasks:t.jsonl": task}); a.status != http.StatusForbidden {
 		t.Errorf("%d %s", a.status, a.text)
 	}
@@ -321,7 +334,7 @@ func TestPageIsRefused(t *testing.T) {
 	}
 }
 
-// A config with keys of its own is shown, kept as it stands, and used only as it was when the server began and named it.
+// A config with keys of its own is shown, kept as it is, and used only as it was when the server began and named it.
 func TestPageKeepsForeignKeys(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "mine"), os.DirFS("../../examples/quickstart")))

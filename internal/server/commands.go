@@ -53,8 +53,8 @@ const (
 	commandTime = 10 * time.Minute // of a command that an answer waits for
 )
 
-// patient prepares an answer that waits for a command.
-func patient(w http.ResponseWriter, r *http.Request) (context.Context, context.CancelFunc) {
+// extend gives an answer the time of a command.
+func extend(w http.ResponseWriter, r *http.Request) (context.Context, context.CancelFunc) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{}) // a writer without deadlines has none to set
 	_ = c.SetWriteDeadline(time.Now().Add(commandTime + answerTime))
@@ -64,7 +64,7 @@ func patient(w http.ResponseWriter, r *http.Request) (context.Context, context.C
 // command is a route of a config that answers with the document of a command.
 func (s *Server) command(name, summary string, body, doc any, a func(ctx context.Context, at result.ConfigFile, r *http.Request) (any, error)) route {
 	rt := change(http.MethodPost, "/configs/{config}/"+name, summary, body, doc, func(w http.ResponseWriter, r *http.Request) (any, error) {
-		ctx, cancel := patient(w, r)
+		ctx, cancel := extend(w, r)
 		defer cancel()
 		at, err := s.startable(r)
 		if err != nil {
@@ -117,8 +117,8 @@ func (s *Server) plan(ctx context.Context, at result.ConfigFile, _ *http.Request
 	return s.do(ctx, "train", "--plan", "--", path.Dir(at.Path))
 }
 
-// alone keeps commands that ask models from running next to each other.
-func (s *Server) alone() (leave func(), err error) {
+// lockModels keeps commands that ask models from running next to each other.
+func (s *Server) lockModels() (leave func(), err error) {
 	if !s.asking.TryLock() {
 		return nil, &door.Refusal{Status: http.StatusTooManyRequests, Kind: door.Busy, Message: "models are asked for a page already", Help: "wait until doctor or try has ended"}
 	}
@@ -126,7 +126,7 @@ func (s *Server) alone() (leave func(), err error) {
 }
 
 func (s *Server) doctor(ctx context.Context, at result.ConfigFile, _ *http.Request) (any, error) {
-	leave, err := s.alone()
+	leave, err := s.lockModels()
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s *Server) try(ctx context.Context, at result.ConfigFile, r *http.Request)
 	if t.Number < 1 || t.Number > mostTried {
 		return nil, wrong("number %d: allowed are 1 to %d", t.Number, mostTried)
 	}
-	leave, err := s.alone()
+	leave, err := s.lockModels()
 	if err != nil {
 		return nil, err
 	}

@@ -121,12 +121,12 @@ func (s *Server) edited(ctx context.Context, at configAt, text string, set map[s
 
 // configFile shows a config.
 func (s *Server) configFile(_ http.ResponseWriter, r *http.Request) (any, error) {
-	doc, err := s.configOf(r)
+	doc, err := s.requestedConfig(r)
 	return answered(doc, err)
 }
 
-// configOf reads the config that a request is about.
-func (s *Server) configOf(r *http.Request) (result.ConfigFile, error) {
+// requestedConfig reads the config that a request is about.
+func (s *Server) requestedConfig(r *http.Request) (result.ConfigFile, error) {
 	root, err := s.configs()
 	if err != nil {
 		return result.ConfigFile{}, err
@@ -142,7 +142,7 @@ func (s *Server) configOf(r *http.Request) (result.ConfigFile, error) {
 // startable reads a config that a command is to be carried out with. The error says why it cannot be: it names what a
 // page may not name, or is no config.
 func (s *Server) startable(r *http.Request) (result.ConfigFile, error) {
-	doc, err := s.configOf(r)
+	doc, err := s.requestedConfig(r)
 	if err == nil {
 		err = unfit(doc)
 	}
@@ -219,14 +219,14 @@ func (s *Server) save(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unsaid(was, doc); err != nil {
+	if err := checkSave(was, doc); err != nil {
 		return nil, err
 	}
 	return doc, disk.WriteIn(root, at.path(), []byte(b.Text), at.perm)
 }
 
-// unsaid fails for a text that says what a page may not say, and what the text before it did not.
-func unsaid(was, doc result.ConfigFile) error {
+// checkSave fails for a text that says what a page may not say, and what the text before it did not.
+func checkSave(was, doc result.ConfigFile) error {
 	for _, p := range doc.Problems {
 		role, _, _ := strings.Cut(p.Key, ".provider")
 		role, _, _ = strings.Cut(role, ".model")
@@ -236,7 +236,7 @@ func unsaid(was, doc result.ConfigFile) error {
 			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: problemText(doc, p), Help: cmp.Or(p.Help, "take it out, or write it into the file yourself")}
 		}
 	}
-	for _, k := range was.Foreign { // what is kept is kept as it stands
+	for _, k := range was.Foreign { // these stay as they are
 		if !reflect.DeepEqual(was.Values[k.Key], doc.Values[k.Key]) {
 			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: k.Key + " is a key that a page may not change", Help: "change it in " + was.Path + " yourself"}
 		}

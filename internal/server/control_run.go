@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -298,32 +300,17 @@ func changed(doc result.ConfigFile) map[string]any {
 
 // newConfig writes a config and its skill into a new folder, of this name or with a number behind it.
 func (s *Server) newConfig(name string, text []byte, whole skill.Skill) (string, error) {
-	root, err := os.OpenRoot(s.options.Configs)
-	if err != nil {
-		return "", err
+	dir := filepath.Join(s.options.Configs, name)
+	err := os.Mkdir(dir, 0o755)
+	for i := 2; errors.Is(err, fs.ErrExist); i++ {
+		dir = filepath.Join(s.options.Configs, name+"-"+strconv.Itoa(i))
+		err = os.Mkdir(dir, 0o755)
 	}
-	defer func() { _ = root.Close() }() // each file is closed by then
-	dir := name
-	err = root.Mkdir(dir, 0o755)
-	for i := 2; os.IsExist(err); i++ {
-		dir = name + "-" + strconv.Itoa(i)
-		err = root.Mkdir(dir, 0o755)
+	if err == nil {
+		err = run.ExportFolder(dir, whole)
 	}
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = disk.WriteFile(filepath.Join(dir, configName), text, 0o644)
 	}
-	for _, file := range whole.Files() {
-		content, _ := whole.File(file)
-		perm := os.FileMode(0o644)
-		if whole.Executable(file) {
-			perm = 0o755
-		}
-		if err := root.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
-			return "", err
-		}
-		if err := disk.WriteIn(root, dir+"/"+file, []byte(content), perm); err != nil {
-			return "", err
-		}
-	}
-	return dir, disk.WriteIn(root, dir+"/config.yaml", text, 0o644)
+	return filepath.Base(dir), err
 }

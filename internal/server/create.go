@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,9 @@ func (s *Server) fill(ctx context.Context, root *os.Root, want wanted) (result.C
 	if err != nil || len(want.columns) == 0 {
 		return doc, err
 	}
-	if doc, err = s.edited(ctx, at, doc.Text, map[string]any{"tasks.columns": want.columns}); err != nil {
+	was := doc
+	doc, err = s.edited(ctx, at, doc.Text, map[string]any{"tasks.columns": want.columns})
+	if err = cmp.Or(err, checkSave(was, doc)); err != nil {
 		return doc, err
 	}
 	return doc, disk.WriteIn(root, at.path(), []byte(doc.Text), 0o644)
@@ -163,7 +166,7 @@ func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
 	switch ext {
 	case ".csv", ".jsonl":
 	case ".xlsx":
-		if tasks, err = tableOf(tasks); err != nil {
+		if tasks, err = readSheet(tasks); err != nil {
 			return err
 		}
 		ext = ".csv"

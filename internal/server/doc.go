@@ -128,7 +128,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventsOf(dir), s.lookers.of(dir, o.Now) }, document)
-	s.models = s.named(context.Background())
+	s.models = s.listModels(context.Background())
 	mux := s.mux()
 	s.handler = d.Guard(mux, mux.most)
 	return s, nil

@@ -54,11 +54,25 @@ func (s *Server) skillFile(w http.ResponseWriter, r *http.Request) (any, error) 
 	return nil, nil
 }
 
-// wholeSkill is a version with all its files.
+// wholeSkill is a version with all its files: those that edits may not change are those of the best skill.
 func wholeSkill(dir, id, version string) (skill.Skill, error) {
 	s, err := ask.Skill(dir, id, version)
-	if err == nil && version == "best" {
-		return record.Best(dir) // with those that edits may not change
+	if err != nil {
+		return s, err
+	}
+	best, err := ask.Skill(dir, id, "best")
+	if err != nil {
+		return s, nil // it trains nothing: the version has all of its files
+	}
+	whole, err := record.Best(dir)
+	for _, name := range whole.Others() {
+		if _, changes := best.File(name); changes {
+			continue
+		}
+		text, _ := whole.File(name)
+		if s = s.WithFile(name, text); whole.Executable(name) {
+			s = s.WithExecutable(name)
+		}
 	}
 	return s, err
 }

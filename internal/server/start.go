@@ -77,7 +77,7 @@ func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, at := range list {
-		kept := s.rowOfConfig(r.Context(), root, at)
+		kept := s.configRow(r.Context(), root, at)
 		out.List = append(out.List, kept.row)
 		out.simulated(at, kept.models)
 	}
@@ -91,8 +91,8 @@ type keptRow struct {
 	models []namedModel
 }
 
-// rowOfConfig returns the row of a config, and the models that it names.
-func (s *Server) rowOfConfig(ctx context.Context, root *os.Root, at configAt) keptRow {
+// configRow returns the row of a config, and the models that it names.
+func (s *Server) configRow(ctx context.Context, root *os.Root, at configAt) keptRow {
 	if kept, ok := s.seen.Load(at.id); ok && kept.(keptRow).of == at {
 		return kept.(keptRow)
 	}
@@ -108,7 +108,7 @@ func (s *Server) rowOfConfig(ctx context.Context, root *os.Root, at configAt) ke
 	for _, k := range doc.Foreign {
 		row.Foreign = append(row.Foreign, k.Key)
 	}
-	kept := keptRow{at, row, modelsOf(doc)}
+	kept := keptRow{at, row, readModels(doc)}
 	if err == nil && time.Since(at.changed) > time.Second { // else it may change without a trace
 		s.seen.Store(at.id, kept)
 	}
@@ -142,8 +142,8 @@ func (m namedModel) simulated() bool { return m.provider == "sim" }
 
 func (m namedModel) name() string { return m.provider + "/" + m.model }
 
-// modelsOf are the models that a config names.
-func modelsOf(doc result.ConfigFile) (out []namedModel) {
+// readModels returns the models that a config names.
+func readModels(doc result.ConfigFile) (out []namedModel) {
 	for _, role := range []string{"target", "optimizer", "judge"} {
 		text := func(key string) string {
 			if v, ok := doc.Values["models."+role+"."+key]; ok && v != nil {
@@ -158,8 +158,8 @@ func modelsOf(doc result.ConfigFile) (out []namedModel) {
 	return out
 }
 
-// named are the models that a page may name because a config does now, or the user has said so.
-func (s *Server) named(ctx context.Context) (out []ServedModel) {
+// listModels returns the models that a page may name: because a config does now, or the user has said so.
+func (s *Server) listModels(ctx context.Context) (out []ServedModel) {
 	add := func(name, from string) {
 		if !slices.ContainsFunc(out, func(m ServedModel) bool { return m.Name == name }) {
 			out = append(out, ServedModel{name, from})
@@ -176,7 +176,7 @@ func (s *Server) named(ctx context.Context) (out []ServedModel) {
 	list, _ := configList(root)         // one that cannot be read names none
 	for _, at := range list {
 		doc, _ := s.readConfig(ctx, root, at)
-		for _, m := range modelsOf(doc) {
+		for _, m := range readModels(doc) {
 			if !m.simulated() && m.provider != "" {
 				add(m.name(), at.path())
 			}
@@ -192,7 +192,7 @@ func (s *Server) otherModels(doc result.ConfigFile) (out []result.ConfigProblem)
 		names = append(names, m.Name)
 	}
 	allowed := strings.Join(append(slices.Clone(names), "simulated models"), ", ")
-	for _, m := range modelsOf(doc) {
+	for _, m := range readModels(doc) {
 		if m.simulated() || m.provider == "" || slices.Contains(names, m.name()) {
 			continue
 		}
@@ -232,8 +232,8 @@ func (s *Server) schemaTexts(ctx context.Context) (plain, zipped []byte, err err
 	return s.schema.plain, s.schema.zipped, nil
 }
 
-// schemaOf answers with the schema.
-func (s *Server) schemaOf(w http.ResponseWriter, r *http.Request) (any, error) {
+// showSchema answers with the schema.
+func (s *Server) showSchema(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.options.Program == nil {
 		return nil, noStart()
 	}

@@ -16,7 +16,7 @@ func (s *Server) startRoutes() []route {
 	save.most = maxText
 	return []route{
 		get("/start", "What can be started, and with which models", Start{}, s.start),
-		get("/schema", "The JSON Schema of a config file", map[string]any{}, s.schemaOf),
+		get("/schema", "The JSON Schema of a config file", map[string]any{}, s.showSchema),
 		get("/configs/{config}", "A config, by its id of /start", result.ConfigFile{}, s.configFile),
 		create,
 		check,

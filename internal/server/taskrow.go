@@ -2,20 +2,22 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
-	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -50,68 +52,40 @@ type rowOfTask struct {
 // taskRow shows the row of a task.
 func (s *Server) taskRow(_ http.ResponseWriter, r *http.Request) (any, error) {
 	row, err := s.findRow(r)
-	if err != nil {
-		return nil, err
-	}
-	return row.TaskRow, nil
+	return row.TaskRow, err
 }
 
 // findRow finds the row of a task of a run. A test task keeps its text: who writes it again after its answers were seen
 // fits the test to the skill.
-func (s *Server) findRow(r *http.Request) (rowOfTask, error) {
+func (s *Server) findRow(r *http.Request) (row rowOfTask, err error) {
 	at, from, err := s.open(r)
 	if err != nil {
-		return rowOfTask{}, err
+		return row, err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	id := r.PathValue("id")
-	splits, err := splitsOf(r.Context(), from, id)
+	g, _, err := ask.Grid(r.Context(), from, false)
 	if err != nil {
-		return rowOfTask{}, err
+		return row, err
+	}
+	id := r.PathValue("id")
+	g.Tasks = slices.DeleteFunc(g.Tasks, func(t result.GridTask) bool { return t.ID != id })
+	if len(g.Tasks) == 0 {
+		return row, missing("the run has asked no task " + quoted(id))
 	}
 	c, err := s.runConfigOf(r.Context(), at)
 	if err != nil {
-		return rowOfTask{}, err
+		return row, err
 	}
-	row := rowOfTask{TaskRow: TaskRow{Task: id}, rules: task.Rules{OwnScore: true, Columns: c.columns}}
+	row = rowOfTask{TaskRow: TaskRow{Task: id}, rules: task.Rules{OwnScore: true, Columns: c.columns}}
 	if err := row.find(r.Context(), c.tasks); err != nil {
 		return row, err
 	}
-	inside, err := s.insideConfigs(row.path)
-	if err != nil || !inside {
-		return row, undecided("the file of the task, %s, is not in the folder with configs", row.path)
-	}
 	row.File = s.shownPath(row.path)
-	if slices.Contains(splits, string(task.Test)) {
+	if slices.ContainsFunc(g.Tasks, func(t result.GridTask) bool { return t.Split == string(task.Test) }) {
 		row.Why = "it is a test task: a test that is changed after its answers were seen fits the skill, and certifies nothing. Correct it in its file, and give the next training other test tasks"
 		return row, nil
 	}
-	return row, row.read(r.Context())
-}
-
-// insideConfigs reports whether a file is in the folder with configs, wherever links lead.
-func (s *Server) insideConfigs(path string) (bool, error) {
-	root, errRoot := filepath.EvalSymlinks(s.options.Configs)
-	real, errReal := filepath.EvalSymlinks(path)
-	if err := cmp.Or(errRoot, errReal); err != nil {
-		return false, err
-	}
-	rel, err := filepath.Rel(root, real)
-	return err == nil && filepath.IsLocal(rel), nil
-}
-
-// splitsOf returns the splits that a task of a run is in.
-func splitsOf(ctx context.Context, from *record.Run, id string) (out []string, err error) {
-	g, _, err := ask.Grid(ctx, from, false)
-	for _, t := range g.Tasks {
-		if t.ID == id {
-			out = append(out, t.Split)
-		}
-	}
-	if err == nil && len(out) == 0 {
-		return nil, missing("the run has asked no task " + quoted(id))
-	}
-	return out, err
+	return row, s.readRow(r.Context(), &row)
 }
 
 // find finds where the row begins.
@@ -130,18 +104,23 @@ func (row *rowOfTask) find(ctx context.Context, path string) error {
 	return missing("the tasks of the config have no task " + quoted(row.Task) + " any more")
 }
 
-// read reads the row of a file whose rows are lines or those of a table.
-func (row *rowOfTask) read(ctx context.Context) (err error) {
+// readRow reads the row of a file whose rows are lines or those of a table.
+func (s *Server) readRow(ctx context.Context, row *rowOfTask) error {
 	kind := strings.ToLower(filepath.Ext(row.path))
 	table := kind == ".csv" || kind == ".tsv"
 	if kind != ".jsonl" && !table {
 		row.Why = fmt.Sprintf("rows of .jsonl and .csv files are edited here: correct it in %s, at line %d", row.File, row.Line)
 		return nil
 	}
-	if row.data, err = disk.Read(ctx, row.path, maxTasks); err != nil {
+	root, err := s.configs()
+	if err != nil {
 		return err
 	}
-	row.SHA256 = fmt.Sprintf("%x", sha256.Sum256(row.data))
+	defer func() { _ = root.Close() }() // it was only read
+	if row.data, err = disk.ReadIn(ctx, root, row.File, maxTasks); err != nil {
+		return err
+	}
+	row.SHA256 = sumOf(row.data)
 	row.start, row.end = rowAt(row.data, row.Line, table)
 	row.Text = string(row.data[row.start:row.end])
 	return nil
@@ -183,15 +162,13 @@ func (s *Server) writeTaskRow(_ http.ResponseWriter, r *http.Request) (any, erro
 	if err := row.check(r.Context(), data); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(row.path)
+	root, err := s.configs()
 	if err != nil {
 		return nil, err
 	}
-	if err := disk.WriteFile(row.path, data, info.Mode().Perm()); err != nil {
-		return nil, err
-	}
-	row.Text, row.SHA256 = b.Text, fmt.Sprintf("%x", sha256.Sum256(data))
-	return row.TaskRow, nil
+	defer func() { _ = root.Close() }() // what was written is synced
+	row.Text, row.SHA256 = b.Text, sumOf(data)
+	return row.TaskRow, disk.WriteIn(root, row.File, data, 0o644)
 }
 
 // check fails unless a text has the tasks of the file, in their order: a row is written again, none is added, removed
@@ -211,11 +188,29 @@ func (row *rowOfTask) check(ctx context.Context, data []byte) error {
 		return err
 	}
 	now, err := task.LoadContext(ctx, path, row.rules)
-	if err != nil {
+	switch {
+	case err != nil:
 		return wrong("%s", strings.ReplaceAll(err.Error(), path, row.File))
-	}
-	if !slices.Equal(identify(was), identify(now)) {
+	case !slices.Equal(identify(was), identify(now)):
 		return wrong("the row has to stay the task %q of its split: with another id, or as several rows, it would be another task", row.Task)
+	}
+	i := slices.IndexFunc(now.Tasks(), func(t task.Task) bool { return t.ID == row.Task })
+	return reaches(was.Tasks()[i], now.Tasks()[i])
+}
+
+// reaches fails for a task that runs, opens or fetches what it did not before it was written again: its user may train
+// on the file in a terminal, where no guard holds it.
+func reaches(was, now task.Task) error {
+	var specs any
+	_ = json.Unmarshal(now.Checks, &specs) // which is JSON, or nothing
+	if found := check.Runs(specs); len(found) > 0 && !bytes.Equal(was.Checks, now.Checks) {
+		return wrong("the field checks runs a program (%s): write it into the file yourself", strings.Join(found, ", "))
+	}
+	for name, value := range now.Data {
+		names := name == task.FieldImages || name == rollout.FieldWorkspace || strings.Contains(fmt.Sprint(value), "://")
+		if names && !reflect.DeepEqual(was.Data[name], value) {
+			return wrong("the field %s names what is opened or fetched: write it into the file yourself", name)
+		}
 	}
 	return nil
 }

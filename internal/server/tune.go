@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/ask"
-	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -62,7 +60,7 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := wholeVersion(at, b.Version)
+	whole, err := wholeSkill(at.dir, at.id, b.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -113,29 +111,6 @@ func (b Tune) apply(s skill.Skill) (skill.Skill, error) {
 	return s.WithFile(name, edited), nil
 }
 
-// wholeVersion returns a version of a skill with all its files: those that edits may not change are those of the best one.
-func wholeVersion(at found, version string) (skill.Skill, error) {
-	s, err := ask.Skill(at.dir, at.id, version)
-	if err != nil {
-		return s, err
-	}
-	own, err := ask.Skill(at.dir, at.id, "best")
-	if err != nil {
-		return s, nil // it trains nothing: the version has all of its files
-	}
-	whole, err := record.Best(at.dir)
-	for _, name := range whole.Others() {
-		if _, changeable := own.File(name); changeable {
-			continue
-		}
-		text, _ := whole.File(name)
-		if s = s.WithFile(name, text); whole.Executable(name) {
-			s = s.WithExecutable(name)
-		}
-	}
-	return s, err
-}
-
 // versus compares two versions on the selection tasks.
 func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 	var b Versus
@@ -161,7 +136,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 		at      found
 		version string
 	}{"given/a": {at, b.Version}, "given/b": {to, b.To}} {
-		if skills[name], err = wholeVersion(side.at, side.version); err != nil {
+		if skills[name], err = wholeSkill(side.at.dir, side.at.id, side.version); err != nil {
 			return nil, err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // mostCells bounds the table that is made of a workbook.
 const mostCells = 1 << 20
 
-// tableOf returns the first sheet of an xlsx workbook as a table with commas, which tasks are read from.
-func tableOf(data []byte) ([]byte, error) {
+// readSheet returns the first sheet of an xlsx workbook as a table with commas, which tasks are read from.
+func readSheet(data []byte) ([]byte, error) {
 	book, err := workbook.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, wrong("the tasks are no workbook that can be read: %v", err)

@@ -33,14 +33,14 @@ func Set(text []byte, keys []string, value any) (out []byte, err error) {
 	}
 	value = wholeNumbers(value)
 	if value == nil {
-		keys = emptied(want, keys)
+		keys = withParents(want, keys)
 	}
 	put(want, keys, value)
 	plain := strings.ReplaceAll(string(text), "\r\n", "\n")
 	e := editor{text: plain, tokens: lexer.Tokenize(plain)}
 	changed, err := e.set(file.root(), keys, value)
 	if err == nil {
-		err = says(changed, want)
+		err = verify(changed, want)
 	}
 	if err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func errForm(at Node) error {
 	return &Error{Line: at.Line(), Msg: "this place is written in a form that can be changed in the text alone"}
 }
 
-// says fails for a text that does not represent a tree: some forms of YAML are not known here.
-func says(text string, want map[string]any) error {
+// verify fails for a text that does not represent a tree: some forms of YAML are not known here.
+func verify(text string, want map[string]any) error {
 	got := map[string]any{}
 	if _, err := Decode([]byte(text), &got); err != nil {
 		return errForm(Node{})
@@ -89,8 +89,8 @@ func wholeNumbers(v any) any {
 	return v
 }
 
-// emptied returns the keys of what is taken out together with the last one, since it would be empty.
-func emptied(tree map[string]any, keys []string) []string {
+// withParents returns the keys of what is taken out together with the last one, since it would be empty.
+func withParents(tree map[string]any, keys []string) []string {
 	least := 1
 	for i, key := range keys[:len(keys)-1] {
 		next, ok := tree[key].(map[string]any)
@@ -215,7 +215,7 @@ func (e editor) replace(first, end, indent int, keys []string, value any) (strin
 			return "", err
 		}
 		head, rest, _ := strings.Cut(pair, "\n")
-		written = head + e.commentOf(first+1) + "\n" + rest
+		written = head + e.comment(first+1) + "\n" + rest
 		if end == len(lines) && !strings.HasSuffix(e.text, "\n") {
 			written = strings.TrimSuffix(written, "\n")
 		}
@@ -223,8 +223,8 @@ func (e editor) replace(first, end, indent int, keys []string, value any) (strin
 	return strings.Join(lines[:first], "") + written + strings.Join(lines[end:], ""), nil
 }
 
-// commentOf returns the comment at the end of a line, with the blanks before it.
-func (e editor) commentOf(line int) string {
+// comment returns the comment at the end of a line, with the blanks before it.
+func (e editor) comment(line int) string {
 	for _, tok := range e.tokens {
 		if tok.Type != token.CommentType || tok.Position.Line != line {
 			continue
@@ -254,8 +254,8 @@ func (e editor) insert(line, indent int, keys []string, value any) (string, erro
 	return before + pair + strings.Join(lines[line:], ""), nil
 }
 
-// nested returns a mapping in which keys lead to a value.
-func nested(keys []string, value any) any {
+// nest returns a mapping in which keys lead to a value.
+func nest(keys []string, value any) any {
 	for _, key := range slices.Backward(keys) {
 		value = Ordered{{Key: key, Value: value}}
 	}
@@ -264,7 +264,7 @@ func nested(keys []string, value any) any {
 
 // pairText is a pair in block style.
 func pairText(keys []string, value any, indent int) (string, error) {
-	text, err := Encode(nested(keys, value))
+	text, err := Encode(nest(keys, value))
 	if err != nil {
 		return "", fmt.Errorf("write %s: %w", strings.Join(keys, "."), err)
 	}
@@ -304,7 +304,7 @@ func (e editor) inFlow(m, key, at Node, keys []string, value any) (string, error
 	case value == nil:
 		return e.outOfFlow(e.offset(key), end), nil
 	}
-	text, err := flowText(nested(keys[1:], value))
+	text, err := flowText(nest(keys[1:], value))
 	return e.text[:from] + text + e.text[end:], err
 }
 
@@ -313,7 +313,7 @@ func (e editor) intoFlow(m Node, keys []string, value any) (string, error) {
 	if value == nil {
 		return e.text, nil
 	}
-	inner, err := flowText(nested(keys[1:], value))
+	inner, err := flowText(nest(keys[1:], value))
 	name, errName := flowText(keys[0])
 	if err != nil || errName != nil {
 		return "", errForm(m)

@@ -1,0 +1,7 @@
+import{n as e}from"./grid-uoOCVMvZ.js";function t(e,t){let n=e.split(`
+`),r=n.map(e=>e.replace(/\r$/,``)),i=t.replaceAll(`\r
+`,`
+`).split(`
+`),a=e.includes(`\r
+`)?`\r`:``,o=0;for(;o<r.length&&o<i.length&&r[o]===i[o];)o++;let s=0;for(;s<r.length-o&&s<i.length-o&&r[r.length-1-s]===i[i.length-1-s];)s++;if(o===r.length&&o===i.length)return[];o+s===r.length&&(o>0?o--:s--);let c=(e,t)=>t?e:e+a,l=i.slice(o,i.length-s),u=r.length-s-o;return Array.from({length:u},(e,t)=>{let r=t===0&&l.length>0,i=s===0;return{line:o+t+1,was:n[o+t],text:r?l.map((e,t)=>c(e,i&&t===l.length-1)).join(`
+`):null}})}function n(t,n,i){let a=/^\d+$/.test(i)?Number(i):-1,o=t.columns.filter(e=>e.split===n),s=o.filter(e=>e.step===a&&(a===0?e.arm===`seed`:e.arm===`candidate`)),c=s.length>0?s:o;return t.tasks.flatMap((t,i)=>{if(t.split!==n)return[];if(s.length===0&&(t.status===`passed`||t.status===`failed`))return t.status===`failed`?[t.id]:[];let a=c.findLast(t=>r(e(t.cells[i])));return a&&e(a.cells[i])!==`passed`?[t.id]:[]})}function r(e){return e!==`none`&&e!==`unmeasured`}function i(e,t){let n=e=>e===`passed`||e===`failed`,r=new Map(t.tasks.map(e=>[`${e.split}\n${e.id}`,e])),i=0,a=[];for(let t of e.tasks){let e=r.get(`${t.split}\n${t.id}`);e&&n(t.status)&&n(e.status)&&(i++,t.status!==e.status&&a.push({id:t.id,split:t.split,type:t.type??``,left:t.status,right:e.status}))}return{both:i,list:a}}function a(e){return[`skillopt`,...e.map(e=>/^[\w@%+=:,./-]+$/.test(e)?e:`'${e.replaceAll(`'`,`'\\''`)}'`)].join(` `)}export{a as i,i as n,t as r,n as t};

@@ -1,0 +1,1 @@
+function e(e,t){return`${t(e.expected)} expected (${t(e.low)} to ${t(e.high)})`}function t(e,t){return{expected:e.expected+t.expected,low:e.low+t.low,high:e.high+t.high}}export{e as n,t};
