@@ -21,6 +21,7 @@ export class ConfigForm {
   #edits = 0 // of the text by hand
   #timer: ReturnType<typeof setTimeout> | undefined
   #asking: Promise<void> | null = null
+  #saving: Promise<boolean> = Promise.resolve(true)
 
   constructor(id: string, read: ConfigShown) {
     this.id = id
@@ -86,8 +87,13 @@ export class ConfigForm {
     }
   }
 
-  /** save writes the file, and reports whether it is as the text. */
-  async save(): Promise<boolean> {
+  /** save writes the file, and reports whether it is as the text. One is written after the other. */
+  save(): Promise<boolean> {
+    this.#saving = this.#saving.then(() => this.#save())
+    return this.#saving
+  }
+
+  async #save(): Promise<boolean> {
     await this.settle()
     if (this.error) return false
     if (!this.changed) return true

@@ -99,6 +99,17 @@ it('saves what was checked, by the text that was read', async () => {
   expect(asked).toHaveLength(2)
 })
 
+it('saves once what is saved twice at the same time', async () => {
+  const f = form()
+  f.write('epochs: 5')
+  const both = Promise.all([f.save(), f.save()])
+  await vi.advanceTimersByTimeAsync(0)
+  await reply()
+  await reply()
+  expect(await both).toEqual([true, true])
+  expect(asked.filter((a) => !a.address.endsWith('/check'))).toHaveLength(1)
+})
+
 it('does not overwrite a file that has changed', async () => {
   const f = form()
   f.write('epochs: 9')
