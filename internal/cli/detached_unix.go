@@ -4,5 +4,5 @@ package cli
 
 import "syscall"
 
-// detached has a process survive this one, and the terminal of it.
-func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// detach has a process survive this one, and the terminal of it.
+func detach() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -48,7 +48,7 @@ func (p *servedProgram) launch(ctx context.Context, dir string, e queue.Entry) e
 	defer out.Close()                                 //nolint:errcheck // the process has its own
 	cmd := exec.Command(program, "queued", dir, e.ID) //nolint:noctx // it outlives this one
 	cmd.Dir, cmd.Env, cmd.Stdin = p.guard.Roots[0], environ, bytes.NewReader(bounds)
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, detached()
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, detach()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a process: %w", err)
 	}
@@ -102,12 +102,12 @@ func queuedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "queued DIR ID", Hidden: true, Short: "Carry out an entry of the queue of skillopt serve, within the bounds on standard input",
 		Args: exactly(2, "the folder of a queue and the id of an entry"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.queued(cmd.Context(), args[0], args[1]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.beginEntry(cmd.Context(), args[0], args[1]) },
 	}
 }
 
-// queued begins an entry and carries it out. That another process has begun it is no failure.
-func (a *app) queued(ctx context.Context, dir, id string) error {
+// beginEntry begins an entry and carries it out. That another process has begun it is no failure.
+func (a *app) beginEntry(ctx context.Context, dir, id string) error {
 	bounds, err := io.ReadAll(io.LimitReader(a.In, maxOrder))
 	if err != nil {
 		return fmt.Errorf("read the bounds: %w", err)

@@ -108,7 +108,7 @@ func TestQueuedIsHeldToItsBounds(t *testing.T) {
 	}
 }
 
-// heard hands what is written to whoever waits for a text in it.
+// heard passes on what is written to the one that waits for a text in it.
 type heard struct {
 	text chan string
 	buf  bytes.Buffer

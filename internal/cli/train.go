@@ -140,7 +140,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if o.again {
 		opts = append(opts, skillopt.WithAgain())
 	}
-	var page *beside
+	var page *sidePage
 	if o.ui {
 		page = a.serveBeside(ctx, o.uiFolder(a, l))
 	}

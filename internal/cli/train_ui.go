@@ -18,8 +18,8 @@ func (o *trainOptions) uiFolder(a *app, l *config.Loaded) string {
 	return a.absolute(l.Config.Run.Dir)
 }
 
-// beside is a page that is served next to a run. Nil: there is none.
-type beside struct {
+// sidePage is a page that is served next to a run. Nil: there is none.
+type sidePage struct {
 	app    *app
 	folder string
 	at     *serving
@@ -29,7 +29,7 @@ type beside struct {
 
 // serveBeside serves a folder of runs until end is called. It is no reason to fail: where it cannot be served, that
 // is said, and training continues.
-func (a *app) serveBeside(ctx context.Context, folder string) *beside {
+func (a *app) serveBeside(ctx context.Context, folder string) *sidePage {
 	at, err := (&serveOptions{addr: serveAddr}).listen(ctx, a, []string{folder}, "")
 	if err != nil { // the port is that of another server, perhaps
 		at, err = (&serveOptions{addr: "127.0.0.1:0"}).listen(ctx, a, []string{folder}, "")
@@ -41,7 +41,7 @@ func (a *app) serveBeside(ctx context.Context, folder string) *beside {
 	out := a.printer(a.Err)
 	out.line("watch it in a browser:")
 	fmt.Fprintf(out, "\n  %s\n\n", at.link())
-	b := &beside{app: a, folder: folder, at: at, ended: make(chan error, 1)}
+	b := &sidePage{app: a, folder: folder, at: at, ended: make(chan error, 1)}
 	ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() { b.ended <- at.server.Serve(ctx, at.listener) }()
 	return b
@@ -49,7 +49,7 @@ func (a *app) serveBeside(ctx context.Context, folder string) *beside {
 
 // end ends the page and returns the error of the run. On a terminal the page is served until the user interrupts it,
 // unless that is how the run has ended; the error is printed before.
-func (b *beside) end(err error) error {
+func (b *sidePage) end(err error) error {
 	if b == nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func (q *Queue) files() ([]Entry, error) {
 	}
 	var list []Entry
 	for _, f := range files {
-		id, state, ok := named(f.Name())
+		id, state, ok := cutName(f.Name())
 		if !ok || !f.Type().IsRegular() {
 			continue
 		}
@@ -198,8 +198,8 @@ func later(a, b Entry) Entry {
 	return b
 }
 
-// named returns the id and the state of an entry from the name of its file.
-func named(name string) (id, state string, ok bool) {
+// cutName returns the id and the state of an entry from the name of its file.
+func cutName(name string) (id, state string, ok bool) {
 	name, ok = strings.CutSuffix(name, suffix)
 	id, state, found := strings.Cut(name, ".")
 	return id, state, ok && found && uuid.Validate(id) == nil && slices.Contains([]string{Waiting, Begun, Ended}, state)

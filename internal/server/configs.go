@@ -106,11 +106,11 @@ func (s *Server) readConfig(ctx context.Context, root *os.Root, at configAt) (re
 	if err != nil {
 		return result.ConfigFile{}, err
 	}
-	return s.edited(ctx, at, string(text), nil)
+	return s.editConfig(ctx, at, string(text), nil)
 }
 
-// edited returns the document of a config with a text, held to the models that pages may name.
-func (s *Server) edited(ctx context.Context, at configAt, text string, set map[string]any) (result.ConfigFile, error) {
+// editConfig returns the document of a config with a text, held to the models that pages may name.
+func (s *Server) editConfig(ctx context.Context, at configAt, text string, set map[string]any) (result.ConfigFile, error) {
 	doc, err := s.options.Editor.Edit(ctx, at.dir, text, set)
 	doc.ID = at.id
 	if !doc.Trusted {
@@ -121,12 +121,12 @@ func (s *Server) edited(ctx context.Context, at configAt, text string, set map[s
 
 // configFile shows a config.
 func (s *Server) configFile(_ http.ResponseWriter, r *http.Request) (any, error) {
-	doc, err := s.requestedConfig(r)
+	doc, err := s.findRequested(r)
 	return answered(doc, err)
 }
 
-// requestedConfig reads the config that a request is about.
-func (s *Server) requestedConfig(r *http.Request) (result.ConfigFile, error) {
+// findRequested reads the config that a request is about.
+func (s *Server) findRequested(r *http.Request) (result.ConfigFile, error) {
 	root, err := s.configs()
 	if err != nil {
 		return result.ConfigFile{}, err
@@ -142,7 +142,7 @@ func (s *Server) requestedConfig(r *http.Request) (result.ConfigFile, error) {
 // startable reads a config that a command is to be carried out with. The error says why it cannot be: it names what a
 // page may not name, or is no config.
 func (s *Server) startable(r *http.Request) (result.ConfigFile, error) {
-	doc, err := s.requestedConfig(r)
+	doc, err := s.findRequested(r)
 	if err == nil {
 		err = unfit(doc)
 	}
@@ -188,7 +188,7 @@ func (s *Server) check(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if len(c.Set) > mostSet {
 		return nil, wrong("set: %d keys, allowed are %d", len(c.Set), mostSet)
 	}
-	return answered(s.edited(r.Context(), at, c.Text, c.Set))
+	return answered(s.editConfig(r.Context(), at, c.Text, c.Set))
 }
 
 // save writes the text of a config. What it may not say is refused, unless it is on disk already.
@@ -215,7 +215,7 @@ func (s *Server) save(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if b.SHA256 != was.SHA256 {
 		return nil, conflict(was.Path+" has changed since it was read", "read it again, and make the change there")
 	}
-	doc, err := s.edited(r.Context(), at, b.Text, nil)
+	doc, err := s.editConfig(r.Context(), at, b.Text, nil)
 	if err != nil {
 		return nil, err
 	}

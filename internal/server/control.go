@@ -39,14 +39,14 @@ func (s *Server) enqueue(words []string, run, title string) (queue.Entry, error)
 	if err := s.canStart(); err != nil {
 		return queue.Entry{}, err
 	}
-	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.configNamed(words)}
+	e := queue.Entry{Words: words, Run: run, Title: title, Config: s.findConfigFile(words)}
 	text, err := disk.Read(context.Background(), e.Config, maxConfig)
 	if err != nil {
 		return e, fmt.Errorf("read the config: %w", err)
 	}
-	e.SHA256 = sumOf(text)
+	e.SHA256 = hashText(text)
 	if e, err = s.queue.Add(e); err != nil {
-		return e, refusedEntry(err)
+		return e, refuseEntry(err)
 	}
 	select {
 	case s.queued <- struct{}{}:
@@ -55,8 +55,8 @@ func (s *Server) enqueue(words []string, run, title string) (queue.Entry, error)
 	return e, nil
 }
 
-// refusedEntry is an error of the queue as an answer.
-func refusedEntry(err error) error {
+// refuseEntry is an error of the queue as an answer.
+func refuseEntry(err error) error {
 	var (
 		taken *queue.TakenError
 		state *queue.StateError
@@ -70,10 +70,10 @@ func refusedEntry(err error) error {
 	return err
 }
 
-func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
+func hashText(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
-// configNamed returns the file of the config that a command line names.
-func (s *Server) configNamed(words []string) string {
+// findConfigFile returns the file of the config that a command line names.
+func (s *Server) findConfigFile(words []string) string {
 	path := words[1]
 	if i := slices.Index(words, "--config"); i >= 0 {
 		path = words[i+1]

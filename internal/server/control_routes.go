@@ -6,7 +6,7 @@ import "net/http"
 func (s *Server) controlRoutes() []route {
 	return []route{
 		get("/queue", "The commands that wait, are at work, and have ended lately", Queue{}, s.showQueue),
-		change(http.MethodPost, "/queue/{entry}/remove", "Take a command out of the queue that waits, or has ended", nil, Queue{}, s.removeQueued),
+		change(http.MethodPost, "/queue/{entry}/remove", "Take a command out of the queue that waits, or has ended", nil, Queue{}, s.removeEntry),
 		change(http.MethodPost, "/configs/{config}/start", "Train with a config, as a new run, through the queue", nil, Queued{}, s.startRun),
 		change(http.MethodPost, "/runs/{run}/resume", "Resume a run that has not come to its end, through the queue", nil, Queued{}, s.resume),
 		change(http.MethodPost, "/runs/{run}/continue", "Train on from a finished run, as a new one, through the queue", ContinueRequest{}, Queued{}, s.continueRun),

@@ -55,7 +55,7 @@ func (s *Server) showQueue(http.ResponseWriter, *http.Request) (any, error) {
 	}
 	list, err := s.queue.List()
 	for _, e := range list {
-		out.Entries = append(out.Entries, s.queuedAs(e))
+		out.Entries = append(out.Entries, s.answerEntry(e))
 	}
 	return out, err
 }
@@ -63,9 +63,9 @@ func (s *Server) showQueue(http.ResponseWriter, *http.Request) (any, error) {
 // exitStopped is the code of a command that the user has stopped.
 const exitStopped = 130
 
-// unsettled counts the entries that a person would look at: all but those that have ended well, or as asked. What is wrong with the
+// countOpen counts the entries that a person would look at: all but those that have ended well, or as asked. What is wrong with the
 // folder is answered to those who look at the queue.
-func (s *Server) unsettled() (n int) {
+func (s *Server) countOpen() (n int) {
 	if s.queue == nil {
 		return 0
 	}
@@ -78,8 +78,8 @@ func (s *Server) unsettled() (n int) {
 	return n
 }
 
-// queuedAs is an entry as an answer.
-func (s *Server) queuedAs(e queue.Entry) Queued {
+// answerEntry is an entry as an answer.
+func (s *Server) answerEntry(e queue.Entry) Queued {
 	out := Queued{Entry: e}
 	if _, err := os.Stat(s.queue.Log(e.ID)); err == nil {
 		out.Log = s.queue.Log(e.ID)
@@ -92,13 +92,13 @@ func (s *Server) queuedAs(e queue.Entry) Queued {
 	return out
 }
 
-// removeQueued takes an entry out of the queue that is not at work.
-func (s *Server) removeQueued(w http.ResponseWriter, r *http.Request) (any, error) {
+// removeEntry takes an entry out of the queue that is not at work.
+func (s *Server) removeEntry(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := s.canStart(); err != nil {
 		return nil, err
 	}
 	if err := s.queue.Remove(r.PathValue("entry")); err != nil {
-		return nil, refusedEntry(err)
+		return nil, refuseEntry(err)
 	}
 	return s.showQueue(w, r)
 }
@@ -118,6 +118,16 @@ func (s *Server) startRun(_ http.ResponseWriter, r *http.Request) (any, error) {
 func (s *Server) beginRun(name, title string, words ...string) (any, error) {
 	s.starting.Lock()
 	defer s.starting.Unlock()
+	list, err := s.queue.List()
+	if err != nil {
+		return nil, err
+	}
+	same := func(e queue.Entry) bool {
+		return e.State != queue.Ended && len(e.Words) > len(words) && slices.Equal(e.Words[:len(words)], words)
+	}
+	if i := slices.IndexFunc(list, same); i >= 0 {
+		return nil, conflict("the same is in the queue already: "+filepath.Base(list[i].Run)+" is "+list[i].State, "wait for its end, or take it out of the queue")
+	}
 	to, err := s.freeRun(name)
 	if err != nil {
 		return nil, err
@@ -131,7 +141,7 @@ func (s *Server) add(words []string, run, title string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.queuedAs(e), nil
+	return s.answerEntry(e), nil
 }
 
 // checkConfig holds a config, that of a run too, to what pages may say, before it waits.
@@ -144,7 +154,7 @@ func (s *Server) checkConfig(ctx context.Context, file string) (doc result.Confi
 	if err != nil || !filepath.IsLocal(dir) {
 		return doc, conflict("the run is not in the folder with configs, "+s.options.Configs, "start skillopt serve in the folder that it was begun in")
 	}
-	if doc, err = s.edited(ctx, configAt{id: dir, dir: dir}, string(text), nil); err == nil {
+	if doc, err = s.editConfig(ctx, configAt{id: dir, dir: dir}, string(text), nil); err == nil {
 		err = unfit(doc)
 	}
 	return doc, err
@@ -194,7 +204,7 @@ func (s *Server) resume(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if m.Status == result.Completed {
 		return nil, conflict("the run has come to its end", "continue it for more epochs, as a new run")
 	}
-	words := s.begunBy(at.dir)
+	words := s.findCommand(at.dir)
 	switch {
 	case words != nil:
 	case m.Kind != result.Train:
@@ -202,21 +212,21 @@ func (s *Server) resume(_ http.ResponseWriter, r *http.Request) (any, error) {
 	default:
 		words = []string{"train", s.shownPath(filepath.Join(at.dir, run.ConfigFile)), "--run", s.shownPath(at.dir), "--yes"}
 	}
-	if _, err := s.checkConfig(r.Context(), s.configNamed(words)); err != nil {
+	if _, err := s.checkConfig(r.Context(), s.findConfigFile(words)); err != nil {
 		return nil, err
 	}
 	return s.add(words, at.dir, "Resume "+filepath.Base(at.dir))
 }
 
-// begunBy returns the command of the queue that has begun a run with a config that has not changed since; nil: none.
-func (s *Server) begunBy(dir string) []string {
+// findCommand returns the command of the queue that has begun a run with a config that has not changed since; nil: none.
+func (s *Server) findCommand(dir string) []string {
 	list, err := s.queue.List()
 	if err != nil {
 		return nil
 	}
 	for _, e := range slices.Backward(list) {
 		text, err := disk.Read(context.Background(), e.Config, maxConfig)
-		if e.Run == dir && err == nil && sumOf(text) == e.SHA256 {
+		if e.Run == dir && err == nil && hashText(text) == e.SHA256 {
 			return e.Words
 		}
 	}
@@ -278,7 +288,7 @@ func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := changed(doc)
+	set := changedValues(doc)
 	delete(set, "run.dir")
 	delete(set, "run.name")
 	set["skill"] = skill.Main
@@ -289,8 +299,8 @@ func (s *Server) fork(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return Forked{Config: name}, err
 }
 
-// changed returns the keys of a config with other values than the default; nothing is none.
-func changed(doc result.ConfigFile) map[string]any {
+// changedValues returns the keys of a config with other values than the default; nothing is none.
+func changedValues(doc result.ConfigFile) map[string]any {
 	out := map[string]any{}
 	for key, v := range doc.Values {
 		text, err := json.Marshal(v)

@@ -85,7 +85,7 @@ func (s *Server) fill(ctx context.Context, root *os.Root, want wanted) (result.C
 		return doc, err
 	}
 	was := doc
-	doc, err = s.edited(ctx, at, doc.Text, map[string]any{"tasks.columns": want.columns})
+	doc, err = s.editConfig(ctx, at, doc.Text, map[string]any{"tasks.columns": want.columns})
 	if err = cmp.Or(err, checkSave(was, doc)); err != nil {
 		return doc, err
 	}

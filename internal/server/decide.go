@@ -50,21 +50,21 @@ type runConfig struct {
 	columns map[string]string
 }
 
-// undecided says why nothing can be decided on a run here.
-func undecided(format string, args ...any) error {
+// refuseDecision says why nothing can be decided on a run here.
+func refuseDecision(format string, args ...any) error {
 	return conflict(fmt.Sprintf(format, args...), "the command line does the same for any run: skillopt eval, compare, rescore and runs export")
 }
 
-// runConfigOf finds the config that a run is of: its skill and its tasks are those of the run. Which config that was is
+// findRunConfig finds the config that a run is of: its skill and its tasks are those of the run. Which config that was is
 // not recorded, and its text may be another one since.
-func (s *Server) runConfigOf(ctx context.Context, at found) (runConfig, error) {
+func (s *Server) findRunConfig(ctx context.Context, at found) (runConfig, error) {
 	root, err := s.configs()
 	if err != nil {
 		return runConfig{}, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
 	if rel, err := filepath.Rel(s.options.Configs, at.dir); err != nil || !filepath.IsLocal(rel) {
-		return runConfig{}, undecided("the run is not in the folder with configs, %s", s.options.Configs)
+		return runConfig{}, refuseDecision("the run is not in the folder with configs, %s", s.options.Configs)
 	}
 	text, _, err := record.KeptConfig(at.dir)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Server) runConfigOf(ctx context.Context, at found) (runConfig, error) {
 			return out, unfit(doc)
 		}
 	}
-	return runConfig{}, undecided("no config in %s has the skill and the tasks of this run (%s, %s)", s.options.Configs, or(kept.Skill, "no skill"), or(kept.Tasks.Path, "no tasks"))
+	return runConfig{}, refuseDecision("no config in %s has the skill and the tasks of this run (%s, %s)", s.options.Configs, or(kept.Skill, "no skill"), or(kept.Tasks.Path, "no tasks"))
 }
 
 // newRunConfig returns what is needed of a config.
@@ -129,25 +129,25 @@ func (s *Server) decision(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.runConfigOf(r.Context(), at)
+	c, err := s.findRunConfig(r.Context(), at)
 	if err != nil {
 		return Decision{Why: refusal(err).Message}, nil
 	}
 	out := Decision{Config: c.id, Adopt: s.options.Adopt && !s.readOnly}
-	if to, err := s.placeOf(at, c); err == nil {
+	if to, err := s.findPlace(at, c); err == nil {
 		out.Skill, out.Words = to, exportWords(c, to)
 	}
 	return out, nil
 }
 
-// placeOf returns where the best skill of a run goes, relative to the folder with configs: to the skill of its config.
-func (s *Server) placeOf(at found, c runConfig) (string, error) {
+// findPlace returns where the best skill of a run goes, relative to the folder with configs: to the skill of its config.
+func (s *Server) findPlace(at found, c runConfig) (string, error) {
 	best, err := record.Best(at.dir)
 	if err != nil {
 		return "", err
 	}
 	if c.skill == "" || best.Equal(skill.Skill{}) {
-		return "", undecided("the config names no skill, or the run has no best one")
+		return "", refuseDecision("the config names no skill, or the run has no best one")
 	}
 	to := s.shownPath(c.skill)
 	if filepath.Base(to) == skill.Main && len(best.Others()) > 0 {
@@ -166,11 +166,11 @@ func (s *Server) place(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.runConfigOf(r.Context(), at)
+	c, err := s.findRunConfig(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
-	to, err := s.placeOf(at, c)
+	to, err := s.findPlace(at, c)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (s *Server) rescore(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.runConfigOf(r.Context(), at)
+	c, err := s.findRunConfig(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}

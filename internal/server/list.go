@@ -22,7 +22,7 @@ type Listing struct {
 
 // runs lists all runs.
 func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
-	out := Listing{Listing: result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}, Queued: s.unsettled()}
+	out := Listing{Listing: result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}, Queued: s.countOpen()}
 	only := r.URL.Query().Get("folder")
 	for _, f := range s.folders {
 		if only != "" && only != f.name {

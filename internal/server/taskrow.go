@@ -72,7 +72,7 @@ func (s *Server) findRow(r *http.Request) (row rowOfTask, err error) {
 	if len(g.Tasks) == 0 {
 		return row, missing("the run has asked no task " + quoted(id))
 	}
-	c, err := s.runConfigOf(r.Context(), at)
+	c, err := s.findRunConfig(r.Context(), at)
 	if err != nil {
 		return row, err
 	}
@@ -120,7 +120,7 @@ func (s *Server) readRow(ctx context.Context, row *rowOfTask) error {
 	if row.data, err = disk.ReadIn(ctx, root, row.File, maxTasks); err != nil {
 		return err
 	}
-	row.SHA256 = sumOf(row.data)
+	row.SHA256 = hashText(row.data)
 	row.start, row.end = rowAt(row.data, row.Line, table)
 	row.Text = string(row.data[row.start:row.end])
 	return nil
@@ -167,7 +167,7 @@ func (s *Server) writeTaskRow(_ http.ResponseWriter, r *http.Request) (any, erro
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // what was written is synced
-	row.Text, row.SHA256 = b.Text, sumOf(data)
+	row.Text, row.SHA256 = b.Text, hashText(data)
 	return row.TaskRow, disk.WriteIn(root, row.File, data, 0o644)
 }
 

@@ -56,7 +56,7 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	case len(b.Tasks) == 0 || len(b.Tasks) > mostTuned:
 		return nil, wrong("%d tasks: 1 to %d are scored", len(b.Tasks), mostTuned)
 	}
-	c, err := s.runConfigOf(r.Context(), at)
+	c, err := s.findRunConfig(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	c, err := s.runConfigOf(r.Context(), at)
+	c, err := s.findRunConfig(r.Context(), at)
 	if err != nil {
 		return nil, err
 	}
