@@ -142,7 +142,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	}
 	var page *sidePage
 	if o.ui {
-		page = a.serveBeside(ctx, o.uiFolder(a, l))
+		page = a.serveNext(ctx, o.uiFolder(a, l))
 	}
 	summary, err := skillopt.Train(ctx, l.Config, opts...)
 	if cerr := end(); cerr != nil && err == nil {

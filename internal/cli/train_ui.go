@@ -27,9 +27,9 @@ type sidePage struct {
 	ended  chan error
 }
 
-// serveBeside serves a folder of runs until end is called. It is no reason to fail: where it cannot be served, that
+// serveNext serves a folder of runs until end is called. It is no reason to fail: where it cannot be served, that
 // is said, and training continues.
-func (a *app) serveBeside(ctx context.Context, folder string) *sidePage {
+func (a *app) serveNext(ctx context.Context, folder string) *sidePage {
 	at, err := (&serveOptions{addr: serveAddr}).listen(ctx, a, []string{folder}, "")
 	if err != nil { // the port is that of another server, perhaps
 		at, err = (&serveOptions{addr: "127.0.0.1:0"}).listen(ctx, a, []string{folder}, "")

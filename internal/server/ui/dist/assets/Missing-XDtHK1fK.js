@@ -1,1 +1,0 @@
-import{A as e,O as t}from"./disclose-version-eqdnCQJP.js";import"./index-0nGliB7S.js";var n=e(`<div class="panel stack"><h1>There is no such view</h1> <p>The address names nothing that this page has. <a href="#/">All runs</a></p></div>`);function r(e){var r=n();t(e,r)}export{r as default};

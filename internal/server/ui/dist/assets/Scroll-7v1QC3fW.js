@@ -1,1 +1,0 @@
-import{A as e,H as t,O as n,at as r,b as i,u as a,z as o}from"./disclose-version-eqdnCQJP.js";var s=e(`<div class="scroll" role="region" tabindex="0"><!></div>`);function c(e,c){var l=s(),u=t(l);i(u,()=>c.children),r(l),o(()=>a(l,`aria-label`,c.label)),n(e,l)}export{c as t};

@@ -1,1 +1,0 @@
-import{J as e,K as t,L as n,q as r}from"./disclose-version-eqdnCQJP.js";var i=new class{#e=e(t(Date.now()));get now(){return n(this.#e)}set now(e){r(this.#e,e,!0)}constructor(){setInterval(()=>{document.hidden||(this.now=Date.now())},5e3)}};export{i as t};

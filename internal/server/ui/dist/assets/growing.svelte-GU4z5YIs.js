@@ -1,1 +1,0 @@
-import{B as e,J as t,L as n,q as r}from"./disclose-version-eqdnCQJP.js";import{r as i}from"./index-0nGliB7S.js";var a=class{#e=t(0);get n(){return n(this.#e)}set n(e){r(this.#e,e,!0)}constructor(t,n){this.n=n,e(()=>{if(this.n>=t())return;let e=requestAnimationFrame(()=>void i().then(()=>{r||(this.n+=n)})),r=!1;return()=>{r=!0,cancelAnimationFrame(e)}})}};export{a as t};
