@@ -17,7 +17,7 @@ const byKind: Record<string, View[]> = {
 // What a view of a run of an unknown kind is read from.
 const needs: [View, string][] = [['cost', 'run.db'], ['calls', 'run.db'], ['config', 'config.yaml'], ['log', 'events']]
 
-/** viewsOf are the views of a kind, with the skill of an evaluation that keeps one, tuned by hand; of one that nobody knows, with these files, those that the files can fill. */
+/** viewsOf are the views of a kind, with the skill of an evaluation that keeps one, tuned by hand; of one that is not known, with these files, those that the files can fill. */
 export function viewsOf(kind: string, files?: { name: string }[], tuned = false): Set<View> {
   if (files) return new Set<View>(['overview', ...needs.filter(([, file]) => files.some((f) => f.name === file)).map(([v]) => v)])
   return new Set([...(byKind[kind] ?? paid), ...(tuned ? (['skill'] as const) : [])])
