@@ -57,6 +57,7 @@ func TestQueueOutlivesServers(t *testing.T) {
 	t.Parallel()
 	dir := smallFolder(t)
 	appendTo(t, filepath.Join(dir, "small", "world.yaml"), "rates: {latency_ms: 20}\n")
+	copyFolder(t, filepath.Join(dir, "small"), filepath.Join(dir, "other"))
 	env := []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state"), "SOME_OTHER_KEY=not-for-trainers"}
 	serve := func() (*child, *page) {
 		c := startWith(t, dir, env, "serve", "--addr", "127.0.0.1:0", "--json")
@@ -67,7 +68,12 @@ func TestQueueOutlivesServers(t *testing.T) {
 	second, q := serve()
 	var entry queued
 	p.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
-	q.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
+	twice := q.send(http.MethodPost, "/configs/small/start", "{}")
+	_ = twice.Body.Close()
+	if twice.StatusCode != http.StatusConflict {
+		t.Errorf("the same is queued twice: %s", twice.Status)
+	}
+	q.ask(http.MethodPost, "/configs/other/start", "{}", &entry)
 	p.queue(func(list []queued) bool { return list[0].RunID != "" })
 	f := p.follow("runs:small-1", "0")
 	f.until(func(kind, data string) bool { return kind == "events" && strings.Contains(data, `"step_done"`) })
@@ -92,7 +98,7 @@ func TestQueueOutlivesServers(t *testing.T) {
 	third.interrupt()
 	third.ends(0)
 	for i, e := range ended {
-		if want := filepath.Join(dir, "runs", []string{"small-1", "small-2"}[i]); e.Run != want || e.Exit == nil || *e.Exit != 0 || e.Error != "" {
+		if want := filepath.Join(dir, "runs", []string{"small-1", "other-1"}[i]); e.Run != want || e.Exit == nil || *e.Exit != 0 || e.Error != "" {
 			t.Errorf("entry %d: %+v, want a good end of %s", i, e, want)
 		}
 		if log := read(t, e.Log); strings.Count(log, "model calls, not counting") != 1 || strings.Count(log, "best skill:") != 1 {
@@ -103,8 +109,15 @@ func TestQueueOutlivesServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"small-1", "small-2"}, folders(runs)); diff != "" {
+	if diff := cmp.Diff([]string{"other-1", "small-1"}, folders(runs)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func copyFolder(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -120,17 +133,18 @@ func TestQueueResumesAndRefuses(t *testing.T) {
 	t.Parallel()
 	dir := smallFolder(t)
 	appendTo(t, filepath.Join(dir, "small", "world.yaml"), "rates: {latency_ms: 20}\n")
+	copyFolder(t, filepath.Join(dir, "small"), filepath.Join(dir, "other"))
 	server := startWith(t, dir, []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state")}, "serve", "--addr", "127.0.0.1:0", "--json")
 	url, token := served(t, server.out)
 	p := open(t, url, token)
 	var entry queued
 	p.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
-	p.ask(http.MethodPost, "/configs/small/start", "{}", &entry)
+	p.ask(http.MethodPost, "/configs/other/start", "{}", &entry)
 	p.queue(func(list []queued) bool { return list[0].RunID != "" })
 	f := p.follow("runs:small-1", "0")
 	f.until(func(kind, data string) bool { return kind == "events" && strings.Contains(data, `"step_done"`) })
 	_ = f.resp.Body.Close()
-	config := filepath.Join(dir, "small", "config.yaml")
+	config := filepath.Join(dir, "other", "config.yaml")
 	text := read(t, config)
 	appendTo(t, config, "# changed\n")
 	var stopped struct{ State string }

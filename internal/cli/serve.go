@@ -44,7 +44,7 @@ func serveCommand(a *app) *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
 		Use:   "serve [DIR...]",
-		Short: "Look at runs in a browser: live ones, finished ones, and those that a colleague sent",
+		Short: "Train in a browser, and look at runs: live ones, finished ones, and those that a colleague sent",
 		Long: `Serve a page that shows all runs in folders, or single run directories: how far they are,
 what they score and how sure that is, why the skill says what it says, which tasks fail.
 Of a sleep.dir, or a folder of its nights, it shows results and proposals of nights. With the
@@ -74,7 +74,7 @@ began, or --model. A config that says more is started as it is if --trust names 
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args) },
 	}
 	c.Flags().StringVar(&o.addr, "addr", serveAddr, "where to listen; port 0 takes a free one")
-	c.Flags().BoolVar(&o.readOnly, "read-only", false, "only show: no run is stopped, noted on or removed")
+	c.Flags().BoolVar(&o.readOnly, "read-only", false, "only show: nothing is started or changed")
 	c.Flags().BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS: everyone on the way can read and change what is sent")
 	c.Flags().StringVar(&o.cert, "tls-cert", "", "a file with the certificate (PEM)")
 	c.Flags().StringVar(&o.key, "tls-key", "", "a file with its key (PEM)")
