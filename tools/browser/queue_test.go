@@ -25,7 +25,7 @@ func TestQueue(t *testing.T) {
 		p.shows("Train " + name)
 	}
 	p.shows("Queue", "Train slow", "at work, began", "Train second", "waits, added")
-	p.seenAs("queue")
+	p.looksWell("queue")
 	eval[bool](p, `(document.querySelector('section[aria-label="Queue"] li:nth-child(2) button').click(), true)`)
 	p.until("one entry to be left", `document.querySelectorAll('section[aria-label="Queue"] li').length === 1`)
 	p.press("Train slow")
@@ -33,7 +33,7 @@ func TestQueue(t *testing.T) {
 	p.press("Stop")
 	p.press("Stop softly")
 	p.shows("stopped", "Resume")
-	p.seenAs("run-stopped")
+	p.looksWell("run-stopped")
 	p.press("Resume")
 	p.shows("Resume slow-1 is in the queue", "running")
 	p.shows("finished", "Continue")
