@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -107,7 +108,17 @@ func TestStrangersGiveWay(t *testing.T) {
 						t.Fatalf("the owner is answered after %v", waited)
 					}
 				}
+				w := httptest.NewRecorder()
+				if err := s.door.Enter(w, httptest.NewRequest(http.MethodPost, "/", nil), testToken); err != nil {
+					t.Fatal(err)
+				}
+				page, cookie := l.dial(), "Cookie: "+w.Result().Cookies()[0].String()+"\r\n"
+				open = append(open, page)
+				asks(page, "/", cookie)
 				time.Sleep(30 * time.Second) // one who is known may think
+				if status := asks(page, "/", cookie); status != http.StatusOK {
+					t.Errorf("%d half a minute after the page was read with a session", status)
+				}
 				if status := asks(owner, prefix+"/server", "Authorization: Bearer "+testToken+"\r\n"); status != http.StatusOK {
 					t.Errorf("%d half a minute later", status)
 				}

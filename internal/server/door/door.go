@@ -95,12 +95,17 @@ func (d *Door) Guard(next http.Handler, most func(*http.Request) int64) http.Han
 	})
 }
 
-// Public lets anybody through, within a rate.
+// Public lets anybody through, within a rate. The connection of someone with a session is kept, whatever is asked first.
 func (d *Door) Public(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !d.callers.lets(address(r), anybody) {
 			tooOften().Write(w)
 			return
+		}
+		if c, err := r.Cookie(d.CookieName()); err == nil {
+			if _, _, ok := d.session(c.Value); ok {
+				welcome(r)
+			}
 		}
 		next.ServeHTTP(w, r)
 	})
