@@ -123,7 +123,7 @@ func (l *loader) files(ctx context.Context) (string, error) {
 		path = filepath.Join(path, "config.yaml")
 	}
 	err := l.file(ctx, path, nil)
-	if err == nil && l.trusted > 0 {
+	if err == nil {
 		err = l.readDotenv(ctx, filepath.Join(filepath.Dir(path), ".env"))
 	}
 	return path, err

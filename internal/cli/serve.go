@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -78,7 +79,7 @@ began, or --model. A config that says more is started as it is if --trust names 
 	c.Flags().BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS: everyone on the way can read and change what is sent")
 	c.Flags().StringVar(&o.cert, "tls-cert", "", "a file with the certificate (PEM)")
 	c.Flags().StringVar(&o.key, "tls-key", "", "a file with its key (PEM)")
-	c.Flags().StringArrayVar(&o.trust, "trust", nil, "a config that pages may start though it says more than they may, as it is now (repeatable)")
+	c.Flags().StringArrayVar(&o.trust, "trust", nil, "a config that pages may start though it says more than they may, or a .env file next to one, as it is now (repeatable)")
 	c.Flags().StringArrayVar(&o.models, "model", nil, "PROVIDER/MODEL that pages may name, in addition to those of configs that are there (repeatable)")
 	c.Flags().BoolVar(&o.adopt, "allow-adopt", false, "pages may write best skills and proposals into the documents that agents read")
 	c.Flags().StringVar(&o.profile, "profile", "", "the profile of sleep whose nights are served; yours is used if its sleep.dir is served")
@@ -261,6 +262,9 @@ func (p *servedProgram) Do(ctx context.Context, words ...string) ([]byte, error)
 	signals, end := softStop(ctx)
 	defer end()
 	out, err := p.app.carryOut(context.WithoutCancel(ctx), sub{guard: &p.guard, signals: signals}, append([]string{"--json"}, words...)...)
+	if key := (*wiring.MissingKeyError)(nil); errors.As(err, &key) {
+		err = usagef("models.%s: the variable %s, which should hold the key, is not set where skillopt serve was started; end it, export %s and start it again, or name a .env file next to the config that has it: skillopt serve --trust NAME/.env", key.Role, key.Var, key.Var)
+	}
 	if exitCode(err) == exitInput {
 		page := &pageError{usageError{err.Error()}, problemsOf(err)}
 		for i := range page.problems {
