@@ -205,7 +205,7 @@ func (st *steering) decide(s *Session, f steer.Found, next *config.Limits, kept 
 	}
 	if r.What != steer.Limit {
 		if st.before[f.ID] {
-			a.Refused = "it was asked before this session of the run began"
+			a.Refused = steer.AskedBefore
 		}
 		return a
 	}

@@ -33,6 +33,9 @@ func (a Asking) name(dir string) string { return cmp.Or(a.Name, dir) }
 // twice a second.
 const DefaultWait = 5 * time.Second
 
+// AskedBefore is why a run refuses to stop for what was there when its session began to listen.
+const AskedBefore = "it was asked before this session of the run began"
+
 // lookEvery is how often it is looked whether there is an answer.
 const lookEvery = 50 * time.Millisecond
 
@@ -44,6 +47,9 @@ const lookEvery = 50 * time.Millisecond
 // called concurrently.
 func Ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 	out, err := ask(ctx, dir, a)
+	if err == nil && out.Reason == AskedBefore { // the run was open, and did not listen yet
+		out, err = ask(ctx, dir, a)
+	}
 	if err == nil {
 		out.Text = words(out)
 	}

@@ -139,3 +139,42 @@ func TestAnswers(t *testing.T) {
 		noRequests(t, r.Dir)
 	}
 }
+
+// A request that a run finds when it begins to listen is put again: the run was at work already.
+func TestAskedBeforeTheRunListens(t *testing.T) {
+	t.Parallel()
+	r := atWork(t)
+	done := make(chan error)
+	go func() {
+		desk, seen := NewDesk(r.Dir, time.Now), map[string]bool{}
+		for len(seen) < 2 {
+			look, err := desk.Look()
+			s := r.Steering()
+			for _, f := range look.Found {
+				if seen[f.ID] {
+					continue
+				}
+				a := run.Answer{Request: f.ID}
+				if len(seen) == 0 {
+					a.Refused = AskedBefore
+				}
+				seen[f.ID], s.Answers = true, append(s.Answers, a)
+				err = errors.Join(err, r.Steer(s))
+			}
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	ask := asking(Stop, nil)
+	ask.Wait = time.Minute
+	got, err := Ask(t.Context(), r.Dir, ask)
+	if err := errors.Join(err, <-done, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got.State != result.SteerDone {
+		t.Errorf("%+v", got)
+	}
+}
