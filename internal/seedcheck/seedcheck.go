@@ -32,6 +32,7 @@ import (
 // Bounds of what is taken for a sign.
 const (
 	fewReplies  = 3   // fewer are no sign of anything
+	fewMissed   = 10  // of that many replies less than one is no sign
 	fewEqual    = 5   // fewer scores may be alike by chance
 	ShownTasks  = 3   // of those that are shown
 	unextracted = 0.9 // share of replies in which no answer was found
@@ -128,7 +129,7 @@ func (l *Scores) Missed() string {
 			with = append(with, o)
 		}
 	}
-	if len(with) < fewReplies {
+	if len(with) < max(fewReplies, len(l.measured)/fewMissed) {
 		return ""
 	}
 	l.telling = with
