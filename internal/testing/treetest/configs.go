@@ -11,7 +11,7 @@ import (
 )
 
 // Configs returns the YAML files of the repository whose root is given, by their places: examples, benchmarks, test
-// data, what imports have made, and files in the scripts of tests.
+// data, what imports have made, and files in the scripts of tests. What runs have left in it is none of it.
 func Configs(t testing.TB, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -19,7 +19,7 @@ func Configs(t testing.TB, root string) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || path == filepath.Join(root, "runs")):
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
