@@ -60,7 +60,7 @@ func TestServeFindsTheProfileOfSleep(t *testing.T) {
 		{"own, other folders", "config", "", filepath.Join(h.dir, "project"), false, false},
 		{"none", "none", "", state, false, false},
 		{"named", "none", "sleep.yaml", filepath.Join(h.dir, "project"), true, false},
-		{"named and not there", "config", "nobody.yaml", state, false, true},
+		{"named and not there", "config", "missing.yaml", state, false, true},
 	} {
 		t.Setenv("XDG_CONFIG_HOME", filepath.Join(h.dir, tt.config))
 		p, dir, err := (&serveOptions{profile: tt.profile}).nights(a, []string{tt.folder})

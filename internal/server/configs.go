@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
 	"net/http"
 	"os"
@@ -100,6 +101,19 @@ func (s *Server) findConfig(root *os.Root, id string) (configAt, error) {
 	return list[i], nil
 }
 
+// openConfig opens the folder with configs, and finds the config of a request in it.
+func (s *Server) openConfig(r *http.Request) (*os.Root, configAt, error) {
+	root, err := s.configs()
+	if err != nil {
+		return nil, configAt{}, err
+	}
+	at, err := s.findConfig(root, r.PathValue("config"))
+	if err != nil {
+		err = errors.Join(err, root.Close())
+	}
+	return root, at, err
+}
+
 // readConfig returns the document of a config as it is on disk.
 func (s *Server) readConfig(ctx context.Context, root *os.Root, at configAt) (result.ConfigFile, error) {
 	text, err := disk.ReadIn(ctx, root, at.path(), maxConfig)
@@ -127,15 +141,11 @@ func (s *Server) configFile(_ http.ResponseWriter, r *http.Request) (any, error)
 
 // findRequested reads the config that a request is about.
 func (s *Server) findRequested(r *http.Request) (result.ConfigFile, error) {
-	root, err := s.configs()
+	root, at, err := s.openConfig(r)
 	if err != nil {
 		return result.ConfigFile{}, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	at, err := s.findConfig(root, r.PathValue("config"))
-	if err != nil {
-		return result.ConfigFile{}, err
-	}
 	return s.readConfig(r.Context(), root, at)
 }
 
@@ -172,15 +182,11 @@ func problemText(doc result.ConfigFile, p result.ConfigProblem) string {
 
 // check shows what a config would say.
 func (s *Server) check(_ http.ResponseWriter, r *http.Request) (any, error) {
-	root, err := s.configs()
+	root, at, err := s.openConfig(r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	at, err := s.findConfig(root, r.PathValue("config"))
-	if err != nil {
-		return nil, err
-	}
 	var c Check
 	if err := body(r, &c); err != nil {
 		return nil, err
@@ -193,15 +199,11 @@ func (s *Server) check(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // save writes the text of a config. What it may not say is refused, unless it is on disk already.
 func (s *Server) save(_ http.ResponseWriter, r *http.Request) (any, error) {
-	root, err := s.configs()
+	root, at, err := s.openConfig(r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // what was written is synced
-	at, err := s.findConfig(root, r.PathValue("config"))
-	if err != nil {
-		return nil, err
-	}
 	var b Save
 	if err := body(r, &b); err != nil {
 		return nil, err

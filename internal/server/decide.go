@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -113,6 +112,21 @@ func (s *Server) newRunConfig(c configAt, doc result.ConfigFile) runConfig {
 	return out
 }
 
+// findDecided finds the run of a request, and its config.
+func (s *Server) findDecided(r *http.Request) (found, runConfig, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return at, runConfig{}, err
+	}
+	c, err := s.findRunConfig(r.Context(), at)
+	return at, c, err
+}
+
+// refuseAdopt is the answer of a server that was started without --allow-adopt.
+func refuseAdopt(help string) error {
+	return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "pages of this server may not write into documents that agents read", Help: help}
+}
+
 // sameFile reports whether two paths are of the same file or folder, or equal where there is none.
 func sameFile(a, b string) bool {
 	x, errA := os.Stat(a)
@@ -162,11 +176,7 @@ func exportWords(c runConfig, to string) []string {
 
 // place writes the best skill to where the config of its run has its skill.
 func (s *Server) place(_ http.ResponseWriter, r *http.Request) (any, error) {
-	at, err := s.find(r.PathValue("run"))
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.findRunConfig(r.Context(), at)
+	at, c, err := s.findDecided(r)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +185,9 @@ func (s *Server) place(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if !s.options.Adopt {
-		return nil, &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "pages of this server may not write into documents that agents read", Help: "start skillopt serve with --allow-adopt, or use skillopt runs export"}
+		return nil, refuseAdopt("start skillopt serve with --allow-adopt, or use skillopt runs export")
 	}
-	return do[Placed](r.Context(), s, exportWords(c, to)...)
+	return s.do(r.Context(), exportWords(c, to)...)
 }
 
 // rescore scores recorded answers by the tasks as they are now.
@@ -186,11 +196,7 @@ func (s *Server) rescore(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := body(r, &b); err != nil {
 		return nil, err
 	}
-	at, err := s.find(r.PathValue("run"))
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.findRunConfig(r.Context(), at)
+	_, c, err := s.findDecided(r)
 	if err != nil {
 		return nil, err
 	}
@@ -198,18 +204,5 @@ func (s *Server) rescore(_ http.ResponseWriter, r *http.Request) (any, error) {
 	for _, id := range b.Tasks {
 		words = append(words, "--task="+id)
 	}
-	return do[result.Rescore](r.Context(), s, words...)
-}
-
-// do carries out a command and reads its document.
-func do[T any](ctx context.Context, s *Server, words ...string) (any, error) {
-	text, err := s.options.Program.Do(ctx, words...)
-	if err != nil {
-		return nil, err
-	}
-	var doc T
-	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("read the document of %s: %w", words[0], err)
-	}
-	return doc, nil
+	return s.do(r.Context(), words...)
 }

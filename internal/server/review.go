@@ -132,7 +132,7 @@ func (s *Server) adopt(_ http.ResponseWriter, r *http.Request) (any, error) {
 	words, err := s.nightWords(r)
 	switch {
 	case !s.options.Adopt:
-		return nil, &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "pages of this server may not write into documents that agents read", Help: "copy the command, or start skillopt serve with --allow-adopt"}
+		return nil, refuseAdopt("copy the command, or start skillopt serve with --allow-adopt")
 	case err != nil:
 		return nil, err
 	case b.Hash == "":

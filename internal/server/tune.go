@@ -46,17 +46,13 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := body(r, &b); err != nil {
 		return nil, err
 	}
-	at, err := s.find(r.PathValue("run"))
-	if err != nil {
-		return nil, err
-	}
 	switch {
 	case b.Split != "train" && b.Split != "selection":
 		return nil, wrong("split %s: allowed are train and selection; a skill that is tuned by its test tasks has no test", quoted(b.Split))
 	case len(b.Tasks) == 0 || len(b.Tasks) > mostTuned:
 		return nil, wrong("%d tasks: 1 to %d are scored", len(b.Tasks), mostTuned)
 	}
-	c, err := s.findRunConfig(r.Context(), at)
+	at, c, err := s.findDecided(r)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +113,7 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := body(r, &b); err != nil {
 		return nil, err
 	}
-	at, err := s.find(r.PathValue("run"))
+	at, c, err := s.findDecided(r)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +122,6 @@ func (s *Server) versus(_ http.ResponseWriter, r *http.Request) (any, error) {
 		if to, err = s.find(b.Other); err != nil {
 			return nil, err
 		}
-	}
-	c, err := s.findRunConfig(r.Context(), at)
-	if err != nil {
-		return nil, err
 	}
 	skills := map[string]skill.Skill{}
 	for name, side := range map[string]struct {

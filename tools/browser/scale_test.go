@@ -124,7 +124,7 @@ func TestManyRuns(t *testing.T) {
 	p.clean()
 }
 
-// copyRuns makes so many runs of the run quick-0000 of a folder.
+// copyRuns makes n runs of the run quick-0000 of a folder.
 func copyRuns(t *testing.T, runs string, n int) {
 	t.Helper()
 	for i := 1; i < n; i++ {
