@@ -31,8 +31,10 @@ var tiers = [][]string{
 	{"result", "schedule", "world"},
 	{
 		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset",
-		"internal/sleep/transcript", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/sleep/git",
+		"internal/sleep/transcript", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/git",
 	},
+	{"internal/git"},
+	{"internal/tree"},
 	{"internal/sleep/harvest", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus", "internal/spreadsheet", "internal/textgame", "internal/openenv",
@@ -66,7 +68,7 @@ var tiers = [][]string{
 var sideways = map[string][]string{
 	"event":                       {"score"},
 	"internal/sleep/bank":         {"internal/sleep/transcript", "internal/sleep/wish"},
-	"internal/sleep/git":          {"internal/sandbox"},
+	"internal/git":          {"internal/sandbox"},
 	"internal/sleep/outbound":     {"internal/sleep/transcript"},
 	"internal/sleep/correction":   {"internal/sleep/transcript"},
 	"model/modeltest":             {"model"},

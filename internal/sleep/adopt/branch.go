@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
+	"github.com/seed-f4525e22/skillopt/internal/git"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )

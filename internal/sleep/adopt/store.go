@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
+	"github.com/seed-f4525e22/skillopt/internal/git"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/repo"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // maxAccepted bounds a file that a replay is compared with, in bytes.
@@ -20,7 +20,7 @@ const maxAccepted = 64 << 10
 // where the repository was changed otherwise before that commit, where another turn of a session that is kept wrote one of
 // them before it, or where the commit has of all of them what there was before the session.
 type committed struct {
-	env      workspace.Env
+	env      tree.Env
 	sessions []bank.Session
 }
 
@@ -66,13 +66,13 @@ func (c *committed) accepted(ctx context.Context, source, id, turn string) (map[
 
 // texts are files of a commit; nil: it is not there.
 func (c *committed) texts(ctx context.Context, folder, commit string, files []string) (map[string]string, error) {
-	tree, err := workspace.Open(ctx, c.env, folder, commit, workspace.Bounds{})
+	opened, err := tree.Open(ctx, c.env, folder, commit, tree.Bounds{})
 	var texts map[string]string
 	if err == nil {
-		texts, err = tree.Texts(ctx, files, maxAccepted)
+		texts, err = opened.Texts(ctx, files, maxAccepted)
 	}
-	var not *workspace.Unfit
-	if errors.As(err, &not) || errors.Is(err, workspace.ErrNoGit) {
+	var not *tree.Unfit
+	if errors.As(err, &not) || errors.Is(err, tree.ErrNoGit) {
 		return nil, nil
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // Ways of deciding where a task is carried out. What was decided stays until the way is another one.
@@ -66,7 +67,7 @@ type fitting struct {
 }
 
 type opened struct {
-	tree *workspace.Tree
+	tree *tree.Tree
 	err  error
 }
 
@@ -190,12 +191,12 @@ func (f *fitting) byAgent(ctx context.Context, t *wish.Task) (commit, unfit stri
 	case from < 0:
 		return "", "it is not known with which turn of its session it begins", nil
 	}
-	tree, err := f.tree(ctx, s.Project, s.Commit)
+	opened, err := f.tree(ctx, s.Project, s.Commit)
 	if unfit, err = reasonOf(err); unfit != "" || err != nil {
 		return "", unfit, err
 	}
 	t.Place.Files = filesOf(part, t.Place.Folder)
-	unfit, err = f.dirty(ctx, t, s, tree)
+	unfit, err = f.dirty(ctx, t, s, opened)
 	return s.Commit, unfit, err
 }
 
@@ -232,22 +233,22 @@ func turnsOf(t *wish.Task, turns []transcript.Turn) (from, to int) {
 
 // reasonOf tells a reason why something cannot be carried out from an error.
 func reasonOf(err error) (unfit string, other error) {
-	var not *workspace.Unfit
+	var not *tree.Unfit
 	switch {
 	case errors.As(err, &not):
 		return not.Reason, nil
-	case errors.Is(err, workspace.ErrNoGit):
+	case errors.Is(err, tree.ErrNoGit):
 		return "", &skillopt.Error{Kind: skillopt.BadInput, Err: fmt.Errorf("tasks with files are carried out in those of their commit: %w; install git", err)}
 	}
 	return "", err
 }
 
 // tree is what a commit has below a folder.
-func (f *fitting) tree(ctx context.Context, folder, commit string) (*workspace.Tree, error) {
+func (f *fitting) tree(ctx context.Context, folder, commit string) (*tree.Tree, error) {
 	key := [2]string{folder, commit}
 	o, looked := f.trees[key]
 	if !looked {
-		o.tree, o.err = workspace.Open(ctx, f.env(), folder, commit, workspace.Bounds{})
+		o.tree, o.err = tree.Open(ctx, f.env(), folder, commit, tree.Bounds{})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -257,7 +258,7 @@ func (f *fitting) tree(ctx context.Context, folder, commit string) (*workspace.T
 }
 
 // dirty says why a task did not begin with the files of the commit; "": it did, as far as its session tells.
-func (f *fitting) dirty(ctx context.Context, t *wish.Task, s bank.Session, tree *workspace.Tree) (string, error) {
+func (f *fitting) dirty(ctx context.Context, t *wish.Task, s bank.Session, opened *tree.Tree) (string, error) {
 	turns, why, err := f.lines(ctx, s)
 	if err != nil {
 		return "", err
@@ -272,7 +273,7 @@ func (f *fitting) dirty(ctx context.Context, t *wish.Task, s bank.Session, tree 
 	}
 	seen := workspace.TouchedIn(turns, from, to)
 	seen.Read = slices.DeleteFunc(seen.Read, func(name string) bool { return document(name) && !slices.Contains(seen.Wrote, name) })
-	return tree.Check(ctx, seen)
+	return workspace.Check(ctx, opened, seen)
 }
 
 // document reports whether a file is one that nights train, a memory file or of a skill: its text at a replay is that
@@ -309,7 +310,7 @@ func (f *fitting) lines(ctx context.Context, s bank.Session) (turns []transcript
 	return turns, "", nil
 }
 
-func (n *night) env() workspace.Env {
+func (n *night) env() tree.Env {
 	if n.Env == nil {
 		return func(string) string { return "" }
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/mine"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -25,7 +25,7 @@ import (
 type Asked struct {
 	// Env reads the environment for git, by which it is known what files held that a user accepted, where an agent carries
 	// tasks out. Nil: it is not known.
-	Env workspace.Env
+	Env tree.Env
 
 	all []bank.Session // of the project
 }

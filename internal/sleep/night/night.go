@@ -20,7 +20,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -67,7 +67,7 @@ type Options struct {
 	// more as it is kept. Nil: no store can be read.
 	Again func(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error)
 	// Env reads the environment for git, by which the files of commits are read. Nil: it is empty.
-	Env workspace.Env
+	Env tree.Env
 }
 
 // Miner makes tasks of sessions, by asking models.

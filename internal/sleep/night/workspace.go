@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // workspaceField is the field of a task that names the folder that its workspace starts with.
@@ -170,20 +170,20 @@ func (l *layout) take(ctx context.Context, t *bank.Task) error {
 }
 
 func (l *layout) write(ctx context.Context, name string, t *bank.Task) error {
-	tree, err := workspace.Open(ctx, l.env(), filepath.Join(l.Project, filepath.FromSlash(t.Place.Folder)), t.Place.Commit, workspace.Bounds{})
+	opened, err := tree.Open(ctx, l.env(), filepath.Join(l.Project, filepath.FromSlash(t.Place.Folder)), t.Place.Commit, tree.Bounds{})
 	if err != nil {
 		return err
 	}
-	if l.bytes+tree.Bytes > maxLaidOut {
+	if l.bytes+opened.Bytes > maxLaidOut {
 		l.bytes = maxLaidOut + 1 // no smaller one takes the place of one that comes before it
-		return &workspace.Unfit{Reason: fmt.Sprintf("the files of the night's commits take more than %d GB", maxLaidOut>>30)}
+		return &tree.Unfit{Reason: fmt.Sprintf("the files of the night's commits take more than %d GB", maxLaidOut>>30)}
 	}
-	l.bytes += tree.Bytes
+	l.bytes += opened.Bytes
 	dir := filepath.Join(l.root, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make a workspace: %w", err)
 	}
-	_, err = tree.Write(ctx, dir, l.omits())
+	_, err = opened.Write(ctx, dir, l.omits())
 	return err
 }
 

@@ -1,3 +1,6 @@
+// Package workspace reports whether the files that a session worked on were those of a commit.
+//
+// It knows trees, and what transcripts report of files; nothing about models, tasks, banks or nights.
 package workspace
 
 import (
@@ -13,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // Touched is what a session reports the files that a task of it needs.
@@ -70,7 +74,7 @@ const maxCompared = 32 << 20
 // now; one that was changed does not. What lies outside of the project counts as another one,
 // but for agents' own folders and temporary ones that were only written. What was run by a
 // command, and what a search has shown, is not known.
-func (t *Tree) Check(ctx context.Context, seen Touched) (reason string, err error) {
+func Check(ctx context.Context, t *tree.Tree, seen Touched) (reason string, err error) {
 	if len(seen.Before) > 0 {
 		return "dirty tree: " + seen.Before[0] + ": the session had changed it before", nil
 	}
@@ -92,7 +96,7 @@ func (t *Tree) Check(ctx context.Context, seen Touched) (reason string, err erro
 
 // check is a comparison of what a session tells with a commit.
 type check struct {
-	tree *Tree
+	tree *tree.Tree
 	seen Touched
 	held map[string]map[uint32]bool // of files of the commit of which something is known
 	same map[string][]byte          // content of those that were only read, and of which nothing is
@@ -103,24 +107,24 @@ type check struct {
 // load reads the files that are compared.
 func (c *check) load(ctx context.Context) error {
 	c.held, c.same = map[string]map[uint32]bool{}, map[string][]byte{}
-	var files []file
+	var files []tree.File
 	for _, name := range add(slices.Clone(c.seen.Read), c.seen.Wrote) {
-		i, there := c.tree.at[name]
-		if !there || c.tree.files[i].size > maxCompared || len(c.seen.Lines[name]) == 0 && slices.Contains(c.seen.Wrote, name) {
+		f, there := c.tree.Find(name)
+		if !there || f.Size > maxCompared || len(c.seen.Lines[name]) == 0 && slices.Contains(c.seen.Wrote, name) {
 			continue
 		}
-		files = append(files, c.tree.files[i])
+		files = append(files, f)
 	}
-	return c.tree.objects(ctx, files, func(f file, data []byte) error {
-		if len(c.seen.Lines[f.path]) == 0 {
-			c.same[f.path] = bytes.Clone(data)
+	return c.tree.Read(ctx, files, func(f tree.File, data []byte) error {
+		if len(c.seen.Lines[f.Path]) == 0 {
+			c.same[f.Path] = bytes.Clone(data)
 			return nil
 		}
 		lines := map[uint32]bool{}
 		for line := range bytes.SplitSeq(data, []byte("\n")) {
 			lines[transcript.LineDigest(string(line))] = true
 		}
-		c.held[f.path] = lines
+		c.held[f.Path] = lines
 		return nil
 	})
 }
@@ -130,8 +134,7 @@ const notRecorded = "what it held is not recorded"
 // file says whether a file was another one than the commit's, and why, where that is not its lines.
 func (c *check) file(ctx context.Context, name string) (why string, dirty bool) {
 	read, wrote, lines := slices.Contains(c.seen.Read, name), slices.Contains(c.seen.Wrote, name), c.seen.Lines[name]
-	_, there := c.tree.at[name]
-	_, folder := c.tree.dirs[name]
+	_, there := c.tree.Find(name)
 	switch {
 	case strings.Contains(name, redact.Mask):
 		return "its name is not kept", true
@@ -140,9 +143,9 @@ func (c *check) file(ctx context.Context, name string) (why string, dirty bool) 
 			return "", false
 		}
 		return "it lies outside of the project", true
-	case c.tree.out[name] != "":
-		return "a workspace does not have it: " + c.tree.out[name], true
-	case folder:
+	case c.tree.Missing(name) != "":
+		return "a workspace does not have it: " + c.tree.Missing(name), true
+	case c.tree.Holds(name):
 		return "", false
 	case !there && read:
 		return "the commit does not have it", true
@@ -168,14 +171,14 @@ func (c *check) unchanged(ctx context.Context, name string) bool {
 		return false
 	}
 	if c.head == "" {
-		if c.head = c.tree.git.Head(ctx); c.head == "" {
+		if c.head = c.tree.Head(ctx); c.head == "" {
 			c.head = "none"
 		}
 	}
 	if c.head != c.tree.Commit {
 		return false
 	}
-	root, err := os.OpenRoot(c.tree.project)
+	root, err := os.OpenRoot(c.tree.Project)
 	if err != nil {
 		return false
 	}

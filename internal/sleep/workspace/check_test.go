@@ -5,9 +5,17 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
+	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
+
+func TestMain(m *testing.M) {
+	sandbox.Main(os.Args)
+	os.Exit(m.Run())
+}
 
 func sums(lines ...string) []uint32 {
 	var out []uint32
@@ -19,9 +27,9 @@ func sums(lines ...string) []uint32 {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	dir, commit := repo(t, map[string]string{"a.txt": "one\r\ntwo\n", "b.txt": "b\n", "c.txt": "c\n", "d/e.txt": "e\n", ".env": "A=1"})
-	put(t, filepath.Join(dir, "c.txt"), "c, changed since\n")
-	tree, err := workspace.Open(t.Context(), os.Getenv, dir, commit, workspace.Bounds{})
+	dir, commit := treetest.Repository(t, map[string]string{"a.txt": "one\r\ntwo\n", "b.txt": "b\n", "c.txt": "c\n", "d/e.txt": "e\n", ".env": "A=1"})
+	treetest.Put(t, filepath.Join(dir, "c.txt"), "c, changed since\n")
+	opened, err := tree.Open(t.Context(), os.Getenv, dir, commit, tree.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +72,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := tree.Check(t.Context(), workspace.TouchedIn(c.turns, c.from, len(c.turns)))
+			got, err := workspace.Check(t.Context(), opened, workspace.TouchedIn(c.turns, c.from, len(c.turns)))
 			if err != nil || got != c.want {
 				t.Errorf("%q (%v), want %q", got, err, c.want)
 			}
@@ -75,15 +83,15 @@ func TestCheck(t *testing.T) {
 // After another commit the folder tells nothing of what it held.
 func TestCheckAfterAnotherCommit(t *testing.T) {
 	t.Parallel()
-	dir, commit := repo(t, map[string]string{"a.txt": "one\n", "b.txt": "b\n"})
-	put(t, filepath.Join(dir, "a.txt"), "two\n")
-	gitIn(t, dir, "", "commit", "-q", "-a", "-m", "two")
-	tree, err := workspace.Open(t.Context(), os.Getenv, dir, commit, workspace.Bounds{})
+	dir, commit := treetest.Repository(t, map[string]string{"a.txt": "one\n", "b.txt": "b\n"})
+	treetest.Put(t, filepath.Join(dir, "a.txt"), "two\n")
+	treetest.Git(t, dir, "", "commit", "-q", "-a", "-m", "two")
+	opened, err := tree.Open(t.Context(), os.Getenv, dir, commit, tree.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = "dirty tree: b.txt: what it held is not recorded"
-	if got, err := tree.Check(t.Context(), workspace.Touched{Read: []string{"b.txt"}}); err != nil || got != want {
+	if got, err := workspace.Check(t.Context(), opened, workspace.Touched{Read: []string{"b.txt"}}); err != nil || got != want {
 		t.Errorf("%q (%v), want %q", got, err, want)
 	}
 }

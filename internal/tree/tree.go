@@ -1,4 +1,4 @@
-package workspace
+package tree
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/internal/git"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
 )
 
 // Bounds of a workspace. A zero is the default.
@@ -46,20 +46,21 @@ type Tree struct {
 	LeftOut LeftOut
 	Bytes   int64 // of the files
 
-	git     *git.Repo
-	project string
-	files   []file
-	at      map[string]int      // path -> index in files
-	out     map[string]string   // path of what is left out -> why
-	dirs    map[string]struct{} // that have files
+	Project string // whose commit it is
+
+	git   *git.Repo
+	files []File
+	at    map[string]int      // path -> index in files
+	out   map[string]string   // path of what is left out -> why
+	dirs  map[string]struct{} // that have files
 }
 
-// file is a file of a commit.
-type file struct {
-	path   string // with slashes
-	object string
-	size   int64
-	exec   bool
+// File is a file of a commit.
+type File struct {
+	Path   string // with slashes
+	Object string
+	Size   int64
+	Exec   bool
 }
 
 var hash = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
@@ -76,7 +77,7 @@ func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Commit: commit, git: git.New(dir, env), project: project, at: map[string]int{}, out: map[string]string{}, dirs: map[string]struct{}{".": {}}}
+	t := &Tree{Commit: commit, git: git.New(dir, env), Project: project, at: map[string]int{}, out: map[string]string{}, dirs: map[string]struct{}{".": {}}}
 	// A hash that is not a commit's would be taken for a tree's.
 	var kind bytes.Buffer
 	if err := t.git.Run(ctx, nil, &kind, 4<<10, "cat-file", "-t", commit); err != nil {
@@ -104,6 +105,24 @@ func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*
 // entry is a line of ls-tree -l: mode, kind, object, size or "-", and the path behind a tab.
 var entry = pattern.New(`(?s)^([0-7]{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$`)
 
+// Find returns the file under a path.
+func (t *Tree) Find(name string) (File, bool) {
+	i, there := t.at[name]
+	if !there {
+		return File{}, false
+	}
+	return t.files[i], true
+}
+
+// Missing returns why a workspace does not have a path that the commit has; "" if it has it, or the commit has not.
+func (t *Tree) Missing(name string) string { return t.out[name] }
+
+// Holds reports whether a path is a folder with files.
+func (t *Tree) Holds(name string) bool { _, folder := t.dirs[name]; return folder }
+
+// Head returns the commit that is checked out now; "" where that is unknown.
+func (t *Tree) Head(ctx context.Context) string { return t.git.Head(ctx) }
+
 // take reads what ls-tree has listed.
 func (t *Tree) take(list string) error {
 	for line := range strings.SplitSeq(list, "\x00") {
@@ -125,7 +144,7 @@ func (t *Tree) take(list string) error {
 		}
 		t.Bytes += size
 		t.at[name] = len(t.files)
-		t.files = append(t.files, file{path: name, object: object, size: size, exec: mode == "100755"})
+		t.files = append(t.files, File{Path: name, Object: object, Size: size, Exec: mode == "100755"})
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			t.dirs[dir] = struct{}{}
 		}

@@ -1,4 +1,4 @@
-package workspace
+package tree
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/sleep/git"
+	"github.com/seed-f4525e22/skillopt/internal/git"
 )
 
 // Written is what a workspace has got.
@@ -42,9 +42,9 @@ func (t *Tree) Write(ctx context.Context, dir string, omit func(name string) boo
 	w := &writer{root: root, done: Written{LeftOut: t.LeftOut}}
 	files := t.files
 	if omit != nil {
-		files = slices.DeleteFunc(slices.Clone(files), func(f file) bool { return omit(f.path) })
+		files = slices.DeleteFunc(slices.Clone(files), func(f File) bool { return omit(f.Path) })
 	}
-	if err := t.objects(ctx, files, w.file); err != nil {
+	if err := t.Read(ctx, files, w.file); err != nil {
 		return w.done, fmt.Errorf("write workspace: %w", err)
 	}
 	return w.done, nil
@@ -58,17 +58,17 @@ type writer struct {
 
 const lfsPointer = "version https://git-lfs.github.com/spec/"
 
-func (w *writer) file(f file, data []byte) error {
-	if dir := path.Dir(f.path); dir != "." {
+func (w *writer) file(f File, data []byte) error {
+	if dir := path.Dir(f.Path); dir != "." {
 		if err := w.root.MkdirAll(dir, 0o755); err != nil {
 			return w.equal(err)
 		}
 	}
 	mode := fs.FileMode(0o644)
-	if f.exec {
+	if f.Exec {
 		mode = 0o755
 	}
-	out, err := w.root.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	out, err := w.root.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return w.equal(err)
 	}
@@ -96,16 +96,16 @@ func (w *writer) equal(err error) error {
 	return err
 }
 
-// objects hands the content of files to each, in order.
-func (t *Tree) objects(ctx context.Context, files []file, each func(f file, data []byte) error) error {
+// Read passes the content of files to each, in order.
+func (t *Tree) Read(ctx context.Context, files []File, each func(f File, data []byte) error) error {
 	if len(files) == 0 {
 		return nil
 	}
 	var in strings.Builder
 	most := int64(0)
 	for _, f := range files {
-		in.WriteString(f.object + "\n")
-		most += f.size + int64(len(f.object)) + 64
+		in.WriteString(f.Object + "\n")
+		most += f.Size + int64(len(f.Object)) + 64
 	}
 	r := &batch{files: files, each: each}
 	if err := t.git.Run(ctx, strings.NewReader(in.String()), r, most, "cat-file", "--batch"); err != nil {
@@ -120,8 +120,8 @@ func (t *Tree) objects(ctx context.Context, files []file, each func(f file, data
 // batch reads what cat-file --batch prints: of each object its hash, kind and size in a line, its
 // content, and a line break.
 type batch struct {
-	files []file
-	each  func(f file, data []byte) error
+	files []File
+	each  func(f File, data []byte) error
 	n     int // files that were passed on
 
 	head []byte // of a line that has not ended
@@ -167,11 +167,11 @@ func (b *batch) begin(line string) error {
 	}
 	f := b.files[b.n]
 	parts := strings.Fields(line)
-	if len(parts) != 3 || parts[0] != f.object || parts[1] != "blob" {
+	if len(parts) != 3 || parts[0] != f.Object || parts[1] != "blob" {
 		return &Unfit{Reason: git.Lost}
 	}
 	size, err := strconv.ParseInt(parts[2], 10, 64)
-	if err != nil || size != f.size {
+	if err != nil || size != f.Size {
 		return &Unfit{Reason: "git gave a file of another size than the commit has"}
 	}
 	b.left = size + 1
@@ -183,15 +183,15 @@ func (b *batch) begin(line string) error {
 
 // Texts returns what files hold, by their paths, of those that the workspace has and that are no larger than most bytes.
 func (t *Tree) Texts(ctx context.Context, names []string, most int64) (map[string]string, error) {
-	var files []file
+	var files []File
 	for _, name := range names {
-		if i, there := t.at[name]; there && t.files[i].size <= most && !slices.Contains(files, t.files[i]) {
+		if i, there := t.at[name]; there && t.files[i].Size <= most && !slices.Contains(files, t.files[i]) {
 			files = append(files, t.files[i])
 		}
 	}
 	out := map[string]string{}
-	err := t.objects(ctx, files, func(f file, data []byte) error {
-		out[f.path] = string(data)
+	err := t.Read(ctx, files, func(f File, data []byte) error {
+		out[f.Path] = string(data)
 		return nil
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package workspace_test
+package tree_test
 
 import (
 	"errors"
@@ -10,21 +10,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
+	"github.com/seed-f4525e22/skillopt/internal/testing/treetest"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // What a repository's settings name is not run, and nothing is fetched for what it lacks.
 func TestHostileSettings(t *testing.T) {
 	t.Parallel()
-	dir, commit := repo(t, map[string]string{"a.txt": "one\n", ".gitattributes": "* filter=evil diff=evil text=auto\n"})
+	dir, commit := treetest.Repository(t, map[string]string{"a.txt": "one\n", ".gitattributes": "* filter=evil diff=evil text=auto\n"})
 	marker := filepath.Join(t.TempDir(), "ran")
 	evil := filepath.Join(t.TempDir(), "evil.sh")
-	put(t, evil, "#!/bin/sh\necho ran >> '"+marker+"'\ncat\n")
+	treetest.Put(t, evil, "#!/bin/sh\necho ran >> '"+marker+"'\ncat\n")
 	if err := os.Chmod(evil, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	included := filepath.Join(t.TempDir(), "more.cfg")
-	put(t, included, "[core]\n\tpager = "+evil+"\n[pager]\n\tls-tree = "+evil+"\n\tcat-file = "+evil+"\n")
+	treetest.Put(t, included, "[core]\n\tpager = "+evil+"\n[pager]\n\tls-tree = "+evil+"\n\tcat-file = "+evil+"\n")
 	settings := fmt.Sprintf(`[include]
 	path = %[2]s
 [core]
@@ -62,21 +63,21 @@ func TestHostileSettings(t *testing.T) {
 	ls-tree = !%[1]s
 	cat-file = !%[1]s
 `, evil, included, filepath.Dir(evil))
-	put(t, filepath.Join(dir, ".git", "config"), settings)
+	treetest.Put(t, filepath.Join(dir, ".git", "config"), settings)
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change", "fsmonitor-watchman"} {
-		put(t, filepath.Join(dir, ".git", "hooks", hook), "#!/bin/sh\necho ran >> '"+marker+"'\n")
+		treetest.Put(t, filepath.Join(dir, ".git", "hooks", hook), "#!/bin/sh\necho ran >> '"+marker+"'\n")
 		if err := os.Chmod(filepath.Join(dir, ".git", "hooks", hook), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(t, filepath.Join(dir, ".git", "objects", "info", "alternates"), "/etc\n../../..\n"+t.TempDir()+"\n")
+	treetest.Put(t, filepath.Join(dir, ".git", "objects", "info", "alternates"), "/etc\n../../..\n"+t.TempDir()+"\n")
 	got, _ := written(t, dir, commit)
 	if diff := cmp.Diff(map[string]string{"a.txt": "one\n", ".gitattributes": "* filter=evil diff=evil text=auto\n"}, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 
 	// An object that is missing is not fetched by what the settings name.
-	blob := gitIn(t, dir, "one\n", "-c", "core.worktree="+dir, "hash-object", "--stdin")
+	blob := treetest.Git(t, dir, "one\n", "-c", "core.worktree="+dir, "hash-object", "--stdin")
 	if err := os.Remove(filepath.Join(dir, ".git", "objects", blob[:2], blob[2:])); err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +90,11 @@ func TestHostileSettings(t *testing.T) {
 // reason expects that there is no workspace of a commit, and why.
 func reason(t *testing.T, project, commit, want string) {
 	t.Helper()
-	tree, err := workspace.Open(t.Context(), os.Getenv, project, commit, workspace.Bounds{Bytes: 1000, Files: 10})
+	opened, err := tree.Open(t.Context(), os.Getenv, project, commit, tree.Bounds{Bytes: 1000, Files: 10})
 	if err == nil {
-		_, err = tree.Write(t.Context(), t.TempDir(), nil)
+		_, err = opened.Write(t.Context(), t.TempDir(), nil)
 	}
-	var unfit *workspace.Unfit
+	var unfit *tree.Unfit
 	if !errors.As(err, &unfit) || !strings.Contains(unfit.Reason, want) {
 		t.Errorf("%s: %v, want a reason with %q", project, err, want)
 	}
@@ -102,7 +103,7 @@ func reason(t *testing.T, project, commit, want string) {
 // treeOf writes trees as no program of git's would, and returns a commit with them.
 func treeOf(t *testing.T, dir string, names ...string) string {
 	t.Helper()
-	blob := gitIn(t, dir, "text\n", "hash-object", "-w", "--stdin")
+	blob := treetest.Git(t, dir, "text\n", "hash-object", "-w", "--stdin")
 	var raw strings.Builder
 	for _, name := range names {
 		raw.WriteString("100644 " + name + "\x00")
@@ -114,13 +115,13 @@ func treeOf(t *testing.T, dir string, names ...string) string {
 			raw.WriteByte(b)
 		}
 	}
-	tree := gitIn(t, dir, raw.String(), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
-	return gitIn(t, dir, "", "commit-tree", "-m", "odd", tree)
+	tree := treetest.Git(t, dir, raw.String(), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
+	return treetest.Git(t, dir, "", "commit-tree", "-m", "odd", tree)
 }
 
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
-	dir, _ := repo(t, map[string]string{"a.txt": "one\n"})
+	dir, _ := treetest.Repository(t, map[string]string{"a.txt": "one\n"})
 	names := []string{
 		"../up.txt", "..", ".git", ".GIT", ".git/config", ".git\u200c", "git~1", "/etc/passwd", "a\\b", "c:x", "CON", "nul.txt", "com1.log", "end.", "end ", "a\nb", "a\x1b[31m", "bad\xff", "x:stream", "q?",
 		strings.Repeat("l", 300), "fine.txt", "Fine.TXT", "sub/../../up2.txt", "./dot", "a//b",
@@ -131,11 +132,11 @@ func TestHostileNames(t *testing.T) {
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := workspace.Open(t.Context(), os.Getenv, dir, commit, workspace.Bounds{})
+	opened, err := tree.Open(t.Context(), os.Getenv, dir, commit, tree.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := tree.Write(t.Context(), work, nil)
+	got, err := opened.Write(t.Context(), work, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestHostileNames(t *testing.T) {
 
 func TestNoWorkspace(t *testing.T) {
 	t.Parallel()
-	dir, commit := repo(t, map[string]string{"a.txt": strings.Repeat("x", 2000)})
+	dir, commit := treetest.Repository(t, map[string]string{"a.txt": strings.Repeat("x", 2000)})
 	reason(t, t.TempDir(), commit, "no git repository")
 	reason(t, filepath.Join(dir, "gone"), commit, "gone")
 	reason(t, "relative", commit, "absolute")
@@ -161,26 +162,26 @@ func TestNoWorkspace(t *testing.T) {
 	reason(t, dir, "main", "whole hash")
 	reason(t, dir, commit[:12], "whole hash")
 	reason(t, dir, "--output=x", "whole hash")
-	reason(t, dir, gitIn(t, dir, "", "rev-parse", "HEAD^{tree}"), "not a commit")
+	reason(t, dir, treetest.Git(t, dir, "", "rev-parse", "HEAD^{tree}"), "not a commit")
 	reason(t, dir, commit, "1 MB, more than")
 
-	many, commit := repo(t, map[string]string{"1": "", "2": "", "3": "", "4": "", "5": "", "6": "", "7": "", "8": "", "9": "", "10": "", "11": ""})
+	many, commit := treetest.Repository(t, map[string]string{"1": "", "2": "", "3": "", "4": "", "5": "", "6": "", "7": "", "8": "", "9": "", "10": "", "11": ""})
 	reason(t, many, commit, "11 files, more than the 10")
-	put(t, filepath.Join(many, "new", "x"), "")
+	treetest.Put(t, filepath.Join(many, "new", "x"), "")
 	reason(t, filepath.Join(many, "new"), commit, "not in the repository")
 
 	file := t.TempDir()
-	put(t, filepath.Join(file, ".git"), "gitdir: /nowhere/at/all\n")
+	treetest.Put(t, filepath.Join(file, ".git"), "gitdir: /nowhere/at/all\n")
 	reason(t, file, commit, "gone")
-	put(t, filepath.Join(file, ".git"), "rubbish")
+	treetest.Put(t, filepath.Join(file, ".git"), "rubbish")
 	reason(t, file, commit, "names no repository")
 
-	if _, err := workspace.Open(t.Context(), func(name string) string { return map[string]string{"PATH": t.TempDir()}[name] }, dir, commit, workspace.Bounds{}); !errors.Is(err, workspace.ErrNoGit) {
+	if _, err := tree.Open(t.Context(), func(name string) string { return map[string]string{"PATH": t.TempDir()}[name] }, dir, commit, tree.Bounds{}); !errors.Is(err, tree.ErrNoGit) {
 		t.Errorf("without git: %v", err)
 	}
-	if tree, err := workspace.Open(t.Context(), os.Getenv, many, commit, workspace.Bounds{}); err != nil {
+	if opened, err := tree.Open(t.Context(), os.Getenv, many, commit, tree.Bounds{}); err != nil {
 		t.Error(err)
-	} else if _, err := tree.Write(t.Context(), many, nil); err == nil || !strings.Contains(err.Error(), "not empty") {
+	} else if _, err := opened.Write(t.Context(), many, nil); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("into a folder with files: %v", err)
 	}
 }
@@ -188,10 +189,10 @@ func TestNoWorkspace(t *testing.T) {
 // A clone without blobs has none, and gets none.
 func TestPartialClone(t *testing.T) {
 	t.Parallel()
-	dir, commit := repo(t, map[string]string{"a.txt": "one\n"})
-	gitIn(t, dir, "", "config", "uploadpack.allowFilter", "true")
+	dir, commit := treetest.Repository(t, map[string]string{"a.txt": "one\n"})
+	treetest.Git(t, dir, "", "config", "uploadpack.allowFilter", "true")
 	to := filepath.Join(t.TempDir(), "p")
-	gitIn(t, dir, "", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+dir, to)
+	treetest.Git(t, dir, "", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+dir, to)
 	reason(t, to, commit, "partial or damaged clone")
 }
 
@@ -204,7 +205,7 @@ func TestRules(t *testing.T) {
 		"CLAUDE.md": false, "AGENTS.md": false, ".claude/skills/x/SKILL.md": false, ".claude/agents/x.md": false, ".github/copilot-instructions.md": false, ".cursor/rules/a.mdc": false,
 		"settings.json": false, "a.claude/settings.json": false, ".claude/hooks": false, ".github/workflows/ci.yml": false,
 	} {
-		if got := workspace.Steers(name); got != want {
+		if got := tree.Steers(name); got != want {
 			t.Errorf("Steers(%q) = %v", name, got)
 		}
 	}
@@ -212,7 +213,7 @@ func TestRules(t *testing.T) {
 		".env": true, "a/.env.local": true, "prod.env": true, "x.pem": true, "id_rsa": true, "id_ed25519": true, ".aws/config": true, "home/.ssh/known_hosts": true, "Credentials.json": true, ".npmrc": true,
 		".env.example": false, "credentials.go": false, "docs/secrets.md": false, "environment.go": false, "key.go": false, "monkey": false, "src/keys/x.go": false,
 	} {
-		if got := workspace.Secret(name); got != want {
+		if got := tree.Secret(name); got != want {
 			t.Errorf("Secret(%q) = %v", name, got)
 		}
 	}

@@ -1,6 +1,6 @@
-package workspace
+package tree
 
-import "github.com/seed-f4525e22/skillopt/internal/sleep/git"
+import "github.com/seed-f4525e22/skillopt/internal/git"
 
 // Unfit says why a project's commit cannot be made a workspace: it is no failure of this program.
 type Unfit = git.Unfit
