@@ -65,6 +65,9 @@ type Comparison struct {
 	// null if that is not foreseeable.
 	Needs *Needs `json:"needs,omitempty"`
 
+	// Effort is what episodes of an agent took with A and with B; absent without an agent.
+	Effort []Effort `json:"effort,omitempty"`
+
 	ByTask     []TaskDifference `json:"by_task"`              // in the order of the tasks
 	Unmeasured []string         `json:"unmeasured,omitempty"` // tasks left out of both arms
 

@@ -49,6 +49,10 @@ type Summary struct {
 	Stages   []Stage              `json:"stages"`
 	ByType   map[string]Types     `json:"test_by_type,omitempty"`
 
+	// Effort is what episodes of an agent took on the test split with the seed skill and the best one; absent without an agent,
+	// and where the seed skill is the best.
+	Effort []Effort `json:"effort,omitempty"`
+
 	// Certificate compares best and seed on the test split; null without a test.
 	Certificate *Certificate `json:"certificate"`
 	// Triggers is how often the agent loads the skill by its description, before and after;

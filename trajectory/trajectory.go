@@ -77,6 +77,7 @@ type Outcome struct {
 	Refused    string         `json:"refused,omitempty"`  // of an episode: the cause for which a request of it was refused
 	Cause      score.Cause    `json:"-"`                  // why the task was failed; the record of what was scored has it
 	Told       Told           `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
+	Seconds    float64        `json:"-"`                  // how long an agent took; the record of the episode has it; 0: that is not known
 }
 
 // Unanswered names the cause for which the target could not show what it can, "" if nothing

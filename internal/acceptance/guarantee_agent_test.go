@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -106,6 +108,13 @@ func TestAgentsAreTrained(t *testing.T) {
 	sameResults(t, want, dir)
 	if again.Calls.Total != sum.Calls.Total || again.Tokens != sum.Tokens {
 		t.Errorf("resumed: %+v %+v, want %+v %+v", again.Calls, again.Tokens, sum.Calls, sum.Tokens)
+	}
+	// How long episodes took is recorded with them.
+	if len(sum.Effort) == 0 || sum.Effort[0].N != sum.Test.Best.N || sum.Effort[0].Seconds.Before <= 0 || sum.Effort[0].Turns.Before < 3 {
+		t.Errorf("episodes took %+v", sum.Effort)
+	}
+	if diff := cmp.Diff(sum.Effort, again.Effort); diff != "" {
+		t.Error("resumed, episodes took another time:", diff)
 	}
 	replaysWithoutAgents(t, cfg, dir)
 }

@@ -233,6 +233,9 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	for _, line := range slices.Concat(tasksText(c), needsText(c)) {
 		out.line(line)
 	}
+	if err := writeEffort(out, c.Effort); err != nil {
+		return err
+	}
 	out.line(scoreUnits)
 	writeReadBefore(out, c.TestReadBefore)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(c.RunDir, "outcomes.json")))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -71,7 +72,7 @@ func writeTestScores(out printer, s *result.Summary) error {
 	}
 	writeReadBefore(out, s.Test.ReadBefore)
 	writeTypes(out, s)
-	return nil
+	return writeEffort(out, s.Effort)
 }
 
 // writeLoads prints how often the agent loaded the seed skill and the best one, by split.
@@ -149,6 +150,22 @@ func writeTypes(out io.Writer, s *result.Summary) {
 	if err := w.Flush(); err != nil {
 		return
 	}
+}
+
+// writeEffort prints what episodes of an agent took, before and after.
+func writeEffort(out io.Writer, list []result.Effort) error {
+	if len(list) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "an episode took\tturns\ttokens\tseconds\tn")
+	for _, e := range list {
+		fmt.Fprintf(w, "  %s\t%v\t%v\t%v\t%d\n", cmp.Or(e.Type, "all"), e.Turns, e.Tokens, e.Seconds, e.N)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print what episodes took: %w", err)
+	}
+	return nil
 }
 
 // hardOf is the score of an arm on a type, "-" where nothing was measured.

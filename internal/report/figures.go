@@ -193,6 +193,13 @@ func (r *Run) arms() []arm {
 	add("seed skill", s.Test.Seed)
 	add("best skill", s.Test.Best)
 	add("final skill", s.Test.Final)
+	for _, name := range slices.Sorted(maps.Keys(s.ByType)) {
+		for _, of := range []string{"seed", "best"} {
+			if score, measured := s.ByType[name][of]; measured {
+				add(of+" skill, "+line(name, idLength), &score)
+			}
+		}
+	}
 	return out
 }
 
@@ -295,6 +302,13 @@ func spent(r *Run) []fact {
 	}
 	if s.Calls.Reused > 0 {
 		out = append(out, fact{"answered from the record", count(s.Calls.Reused)})
+	}
+	for _, e := range s.Effort {
+		of := ""
+		if e.Type != "" {
+			of = " of type " + line(e.Type, idLength)
+		}
+		out = append(out, fact{fmt.Sprintf("an episode%s, seed -> best (n %d)", of, e.N), fmt.Sprintf("%v turns; %v tokens; %v s", e.Turns, e.Tokens, e.Seconds)})
 	}
 	return append(out, fact{"cost", costTile(s).Value}, fact{"time of the last session", duration(s.WallS)})
 }

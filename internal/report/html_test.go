@@ -60,7 +60,7 @@ func TestPage(t *testing.T) {
 	if p.Lead != "0.17 -> 0.67 on 6 test tasks. 9 steps: 2 accepted, 6 rejected, 1 without a decision. The best skill is that of step 9." {
 		t.Error(p.Lead)
 	}
-	if len(p.Arms) != 4 || p.Arms[0].Name != "no skill" || p.Arms[2].Score != "0.667" {
+	if len(p.Arms) != 4+2*5 || p.Arms[0].Name != "no skill" || p.Arms[2].Score != "0.667" || p.Arms[4].Name != "seed skill, due_date" || p.Arms[5].Score != "1.000" {
 		t.Errorf("arms %+v", p.Arms)
 	}
 	gone := 0

@@ -11,6 +11,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unique"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -155,6 +156,7 @@ type episodeRecord struct {
 	Served   string            `json:"served,omitempty"`
 	Refused  string            `json:"refused,omitempty"`
 	Load     trajectory.Load   `json:"load,omitempty"` // of a trigger task
+	Seconds  float64           `json:"seconds,omitempty"`
 
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
 	Told    *trajectory.Told     `json:"told,omitempty"`
@@ -179,7 +181,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 		}
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: did.Question, Reference: joinLines(Reference(t), did.Hidden), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, Refused: did.Refused, LeftOut: did.LeftOut,
+		ID: t.ID, Type: t.Type, Question: did.Question, Reference: joinLines(Reference(t), did.Hidden), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, Refused: did.Refused, LeftOut: did.LeftOut, Seconds: did.Seconds,
 	}
 	if did.Told != nil { // mostly the same text each time: kept once
 		out.Told = unique.Make(*did.Told).Value()
@@ -314,9 +316,11 @@ func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, 
 		}
 	}
 	var keys []string
+	began := time.Now()
 	r, err := a.Agent.Work(ctx, AgentJob{
 		Task: t, Seed: seed, Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Marks: marks, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
+	took := time.Since(began)
 	if err == nil && t.Trigger != "" && r.Load == "" {
 		err = errors.New("it is unknown whether it loaded the skill: it was not answered by its model through the gateway, and does not report which files it reads")
 	}
@@ -337,7 +341,7 @@ func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, 
 		return episodeRecord{}, a.unmeasured(t, err)
 	}
 	a.worked.Store(true)
-	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Score: r.Score, Hidden: r.Hidden, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Score: r.Score, Hidden: r.Hidden, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut, Seconds: took.Seconds()}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}

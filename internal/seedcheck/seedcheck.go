@@ -170,7 +170,11 @@ func (l *Scores) allEqual() string {
 	}
 	switch n := len(l.measured); {
 	case first.Hard == 1:
-		return fmt.Sprintf("each of %d replies scores 1: there is nothing to learn from these tasks, or the scoring cannot fail", n)
+		text := fmt.Sprintf("each of %d replies scores 1: there is nothing to learn from these tasks, or the scoring cannot fail", n)
+		if l.in.Config.Agent.Name != "" {
+			text += "; train with a weaker target and ship to this one (skillopt compare shows its turns and tokens there), or with more tasks"
+		}
+		return text
 	case l.in.OwnEnv() && (first.Hard != 0 || first.Soft != 0):
 		return fmt.Sprintf("the environment gives each of %d tasks the score %v, whatever was answered: it does not look at the answers", n, first.Hard)
 	}

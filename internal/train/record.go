@@ -27,4 +27,5 @@ type Result struct {
 
 	Reported    *result.Reported    // nil if too little of the best skill was measured
 	Certificate *result.Certificate // nil without a test
+	Effort      []result.Effort     // nil unless an agent carried out the tasks of the test
 }

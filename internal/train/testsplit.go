@@ -47,6 +47,7 @@ type tested struct {
 	scores      map[string]*result.Arm // by the name of the arm; nil: the split stayed closed
 	outcomes    trajectory.Named       // of each text once
 	compared    *result.TestComparison // of best against seed; what the history holds of the certificate
+	effort      []result.Effort        // of best against seed
 	certificate *result.Certificate    // with words on who has read the split before; nil: none is given
 }
 
@@ -77,6 +78,9 @@ func (s *testSplit) run(ctx context.Context, arms []testArm) (r tested, err erro
 		arm := Summarise(outcomes[sameAs(arms, i)])
 		r.scores[a.name] = &arm
 		s.emit(event.TestDone{Arm: a.name, Hard: arm.Hard, Soft: arm.Soft, N: arm.N, Unanswered: arm.Unanswered})
+	}
+	if best := sameAs(arms, 1); best > 0 {
+		r.effort = CompareEffort(outcomes[0], outcomes[best], s.opts.Seed)
 	}
 	if s.opts.Alpha > 0 {
 		s.certify(&r, s.pairs(outcomes[0], outcomes[sameAs(arms, 1)]), sameAs(arms, 1) == 0)

@@ -372,7 +372,7 @@ func (t *trainer) result() *Result {
 	r := &Result{
 		History: t.soFar(), Seed: t.seed, Best: best.skill, Final: t.skills.current.skill, BestStep: best.step,
 		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
-		Baseline: t.baseline.arm, Units: t.units, Certificate: t.tested.certificate, ReadBefore: t.tested.readBefore(),
+		Baseline: t.baseline.arm, Units: t.units, Certificate: t.tested.certificate, Effort: t.tested.effort, ReadBefore: t.tested.readBefore(),
 	}
 	if best.outcomes != nil {
 		arm := t.skills.bestArm(t.fresh)

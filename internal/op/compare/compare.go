@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -204,6 +205,7 @@ func (c *comparison) result() (*result.Comparison, error) {
 		Split: c.split, Tasks: len(c.tasks), Passes: len(c.outcomes[0]), MaxPasses: c.most,
 		Pairs: len(differences), Wins: j.Wins, Losses: j.Losses, Ties: j.Ties, Deterministic: c.repeats,
 		ByTask: c.byTask(), Unmeasured: c.unmeasured(),
+		Effort: train.CompareEffort(slices.Concat(c.paired(0)...), slices.Concat(c.paired(1)...), s.Config.Train.Seed),
 	}
 	if out.Passes > 1 {
 		out.About = result.OverTheseTasks

@@ -15,6 +15,7 @@ func describe(s *result.Summary, r *loop.Result, agent string) {
 	s.Best = result.Best{Step: r.BestStep, Selection: r.Selection.Score(), Reported: r.Reported}
 	defer func() { s.Score = s.RunScore() }() // by all of the below
 	s.Stop = r.History.Stop
+	s.Effort = r.Effort
 	s.Certificate, s.Noise, s.Drift = r.Certificate, r.History.Noise, r.History.Drift
 	if r.History.Final == nil {
 		return
