@@ -179,7 +179,7 @@ func TestSearchForJSONIsBounded(t *testing.T) {
 	t.Parallel()
 	n := 1 << 13
 	if race.Enabled { // the detector makes each step dearer by a factor
-		n /= 4
+		n /= 16
 	}
 	for _, answer := range []string{
 		strings.Repeat("{", 2*n), strings.Repeat("[", 2*n), strings.Repeat(`{"a":`, n), strings.Repeat("{a: ", n), strings.Repeat(`["x`, 2*n), strings.Repeat("{}", n),

@@ -354,7 +354,7 @@ func needsText(c *result.Comparison) []string {
 	if c.Deterministic {
 		out = append(out, "the model answers alike every time: only more tasks show more")
 	} else if c.Needs == nil && c.Pairs > 0 {
-		out = append(out, "no foreseeable number of passes would decide: use more tasks or a larger --margin")
+		out = append(out, "more passes would probably not show which skill is better: use more tasks, or a larger --margin (the largest difference that does not matter)")
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/worlds"
 )
 
-const worldUsage = "a simulated world made from a few numbers, as in rules=30,depth=3,noise=0.1; default: all as they are (docs/environments.md)"
+const worldUsage = "a simulated world made from a few numbers, as in rules=30,depth=3,noise=0.1; a number that is not named has its default (docs/environments.md)"
 
 // defaultWorld is the value of --world that changes no number.
 const defaultWorld = "default"

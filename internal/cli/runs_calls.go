@@ -64,7 +64,7 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	}
 	listed := o.stage != "" || o.failed || o.test
 	if o.by != "" && (listed || o.key != "") {
-		return usagef("--by sums up all calls, and --stage, --failed, --test and --key show some of them: give one")
+		return usagef("--by sums up all calls, and --stage, --failed, --test and --key show some of them: leave out --by, or the others")
 	}
 	r, err := openRecord(ctx, a, path)
 	if err != nil {

@@ -58,7 +58,7 @@ this machine can reach it. From another one, forward the port:
 
   ssh -L 8675:127.0.0.1:8675 HOST
 
-then open the link on your side. Another address than one of this machine's loopback
+then open the link in a browser on your machine. Another address than one of this machine's loopback
 interface needs --tls-cert and --tls-key, or --insecure.
 
 Runs are begun from configs in the working directory and the folders in it, or in DIR if there are

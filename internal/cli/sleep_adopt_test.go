@@ -193,7 +193,7 @@ func TestAFolderIsAdopted(t *testing.T) {
 	profile := before["sleep.yaml"]
 	for name, change := range map[string]string{"no whole": strings.Replace(profile, "  whole: [cards]\n", "", 1), "no files": strings.Replace(profile, ", \"references/*.md\"", "", 1)} {
 		h.write("sleep.yaml", change)
-		if code, _, errs := h.adopt("--target", "skill:cards", "--expect", hash); code != exitInput || !strings.Contains(errs, "(any more)") {
+		if code, _, errs := h.adopt("--target", "skill:cards", "--expect", hash); code != exitInput || !strings.Contains(errs, ", so that ") {
 			t.Errorf("%s: %d: %s", name, code, errs)
 		}
 	}

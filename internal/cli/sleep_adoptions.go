@@ -44,7 +44,7 @@ func (s sleepSetup) document(project, id string) (adopt.Place, error) {
 		return adopt.Place{}, err
 	}
 	if !allowed.Allow(project) {
-		return adopt.Place{}, usagef("%s: sleep.projects does not name %s (any more): nothing is written there", s.profile, project)
+		return adopt.Place{}, usagef("%s: sleep.projects does not name %s, so that nothing is written there", s.profile, project)
 	}
 	kind, name, _ := strings.Cut(id, ":")
 	var t target.Target
@@ -73,7 +73,7 @@ func (s sleepSetup) document(project, id string) (adopt.Place, error) {
 func (s sleepSetup) fileOf(t target.Target, file string) (string, error) {
 	c := s.loaded.Config
 	if !slices.Contains(c.Sleep.Whole, t.Name) {
-		return "", usagef("%s: sleep.whole does not name %s (any more): of its folder nothing but SKILL.md is written", s.profile, t.Name)
+		return "", usagef("%s: sleep.whole does not name %s, so that only the SKILL.md of this skill is written, not its other files", s.profile, t.Name)
 	}
 	folder, err := skill.Read(os.DirFS(t.Root), path.Dir(t.Path))
 	if err != nil {
@@ -84,7 +84,7 @@ func (s sleepSetup) fileOf(t target.Target, file string) (string, error) {
 		return "", usagef("%s: edits.files: %v", s.profile, err)
 	}
 	if file == skill.Main || !fs.ValidPath(file) || !scope.Allows(file) {
-		return "", usagef("%s: edits.files does not name %s of %s (any more): nothing is written there", s.profile, strconv.Quote(file), t.Name)
+		return "", usagef("%s: edits.files does not name %s of %s, so that nothing is written there", s.profile, strconv.Quote(file), t.Name)
 	}
 	return path.Join(path.Dir(t.Path), file), nil
 }

@@ -163,7 +163,7 @@ func sourceRow(f harvest.Found) result.Finding {
 		row.Detail += "\nversions: " + oneLine(strings.Join(f.Versions, ", "))
 	}
 	if f.Untried {
-		row.Detail += "\nwritten from public descriptions, not tried on a real store"
+		row.Detail += "\nthe reader of these sessions follows public descriptions of their format; it was not tried on real ones"
 	}
 	for _, text := range f.Errors {
 		row.Detail += "\nnot readable: " + oneLine(text)
