@@ -152,7 +152,7 @@ func (e *minedEdits) takeKeys(text []byte) (string, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&edit); err != nil {
-		return "", fmt.Errorf("want a JSON object with id, and prompt, correction, gold or checks: %w", err)
+		return "", fmt.Errorf("want a JSON object with id, and at least one of prompt, correction, gold and checks: %w", err)
 	}
 	i := slices.IndexFunc(e.list, func(m minedTask) bool { return m.ID == edit.ID })
 	if i < 0 {

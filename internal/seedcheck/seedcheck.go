@@ -149,7 +149,7 @@ func (l *Scores) blame() string {
 	case l.in.OwnEnv():
 		return "the environment compares with something else; it gets gold as a list of accepted answers"
 	}
-	return "tasks.extract takes another part of the reply, or tasks.checks ask for something else"
+	return "tasks.extract takes another part of the reply than the answer, or tasks.checks want more than an accepted answer"
 }
 
 // scoredElsewhere reports whether a task is scored by more than the words of its answer.

@@ -219,7 +219,7 @@ func (e *examiner) environment(ctx context.Context) {
 	detail := strings.Join(c.Env.Command, " ")
 	if c.Env.Protocol == config.ProtocolEpisode {
 		err := e.session.RequireWorld(ctx)
-		e.add("environment", joined(detail, e.session.DescribeWorld()), err, "skillopt env check tries out what it answers")
+		e.add("environment", joined(detail, e.session.DescribeWorld()), err, "skillopt env check sends tasks to the program and shows its answers")
 		return
 	}
 	_, err := e.session.Environment()
