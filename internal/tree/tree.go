@@ -34,9 +34,10 @@ func (b Bounds) orDefault() Bounds {
 type LeftOut struct {
 	Links      int `json:"links"`
 	Submodules int `json:"submodules"`
-	Steering   int `json:"steering"` // files that steer agents
-	Secrets    int `json:"secrets"`  // files that look like secrets
-	Names      int `json:"names"`    // that are not safe everywhere, or that the file system takes for another's
+	Steering   int `json:"steering"`      // files that steer agents
+	Secrets    int `json:"secrets"`       // files that look like secrets
+	Names      int `json:"names"`         // that are not safe everywhere, or that the file system takes for another's
+	LFS        int `json:"lfs,omitempty"` // files that are kept elsewhere, by Git LFS
 }
 
 // Tree is what a workspace is made of: the files of a commit below a project's folder. Its
@@ -61,6 +62,7 @@ type File struct {
 	Object string
 	Size   int64
 	Exec   bool
+	Link   string // where it leads, if it is a link, relative to its folder
 }
 
 var hash = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
