@@ -1,10 +1,6 @@
 package git
 
-import (
-	"strings"
-
-	"github.com/seed-f4525e22/skillopt/internal/pattern"
-)
+import "github.com/seed-f4525e22/skillopt/internal/pattern"
 
 // Path is something that differs between two trees. Names are of the whole tree, with slashes; nothing is taken for renamed.
 type Path struct {
@@ -32,5 +28,5 @@ func ParsePath(line, name string) (Path, bool) {
 	case 'T':
 		p.Status = 'M'
 	}
-	return p, strings.Trim(p.Old, "0")+strings.Trim(p.New, "0") != ""
+	return p, true
 }
