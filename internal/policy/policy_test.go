@@ -54,7 +54,7 @@ var tiers = [][]string{
 	{"internal/forecast"},
 	{
 		"internal/op/train", "internal/op/evaluate", "internal/op/compare", "internal/op/prune", "internal/op/draft",
-		"internal/op/doctor", "internal/op/gateway", "internal/op/export", "internal/op/rescore", "internal/op/mine",
+		"internal/op/doctor", "internal/op/gateway", "internal/op/export", "internal/op/rescore", "internal/op/mine", "internal/op/survey",
 	},
 	{"."},
 	{"internal/sleep/night"},

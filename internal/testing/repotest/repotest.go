@@ -19,7 +19,7 @@ import (
 var testdata embed.FS
 
 // Languages are those in which there is a repository.
-func Languages() []string { return []string{"go"} }
+func Languages() []string { return []string{"go", "python", "node", "rust"} }
 
 // Repository is a repository with a known history.
 type Repository struct {
@@ -112,9 +112,6 @@ func (b *builder) files() map[string]string {
 }
 
 func (b *builder) addTolls(out map[string]string) {
-	if b.tolls == 0 {
-		return
-	}
 	code, test := b.parts["head/tolls"], b.parts["testhead/tolls"]
 	for n := range b.tolls {
 		number := strconv.Itoa(n + 10)
