@@ -199,46 +199,35 @@ func (s *surveyor) complete(ctx context.Context, m *made, ch *change, before run
 	for _, name := range m.Fail {
 		ch.source.Failing = append(ch.source.Failing, symptom.Failing{Name: name, Message: before.Tests[name].Message})
 	}
-	if why, err = s.word(ctx, m, ch.source); why != "" || err != nil {
-		return why, err
+	text, ok := symptom.Write(ch.source)
+	if !ok && s.ask == nil {
+		return whyNoSymptom, nil
 	}
-	if before.Unbuilt != "" && !symptom.Names(m.prompt, ch.source.Undefined) {
-		return whyInterface, nil
-	}
-	m.keys = append(m.keys, "red "+digest(m.Fail))
-	proof, err := s.prove(ctx, m.Task)
+	p, err := s.prove(ctx, m.Task)
 	if err != nil {
 		return "", err
 	}
-	if !proof.OK {
+	if !p.OK {
+		s.note("%s: %s", m.id, p.Why)
 		return whyUnproven, nil
 	}
-	m.CPU, m.MB = proof.CPU, proof.MB
-	return "", nil
-}
-
-// word finds the text of a task.
-func (s *surveyor) word(ctx context.Context, m *made, source symptom.Source) (why string, err error) {
-	text, ok := symptom.Write(source)
+	m.prompt, m.CPU, m.MB = text, p.CPU, p.MB
+	m.keys = append(m.keys, "red "+digest(m.Fail))
 	if s.ask != nil {
-		system, user, schema := symptom.Request(source)
-		var worded string
-		err := s.ask(ctx, m.id, system, user, schema, func(reply string) error {
-			text, err := symptom.Read(reply, source)
-			worded = text
-			return err
-		})
+		by, err := s.ask(ctx, m.id, ch.source)
 		if err != nil {
 			return "", err
 		}
-		if worded != "" {
-			text, ok, m.worded = worded, true, true
+		if by != "" {
+			m.prompt, m.worded = by, true
 		}
 	}
-	if !ok {
+	switch {
+	case m.prompt == "":
 		return whyNoSymptom, nil
+	case before.Unbuilt != "" && !symptom.Names(m.prompt, ch.source.Undefined):
+		return whyInterface, nil
 	}
-	m.prompt = text
 	return "", nil
 }
 

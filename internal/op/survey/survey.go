@@ -45,9 +45,6 @@ type Request struct {
 	Note func(line string)
 }
 
-// asking asks a model, which is asked again while accept refuses its reply. It is nil where there is no model.
-type asking func(ctx context.Context, key, system, user string, schema []byte, accept func(reply string) error) error
-
 // surveyor makes tasks of one repository.
 type surveyor struct {
 	Request
@@ -66,6 +63,9 @@ type surveyor struct {
 
 // Run makes the tasks. Of cfg it uses models.optimizer, limits, prices, cache and record, where there is an optimizer.
 func Run(ctx context.Context, cfg config.Config, req Request, o session.Options) (*result.Survey, error) {
+	if cfg.Models.Optimizer.Provider != "" {
+		return worded(ctx, cfg, req, o)
+	}
 	in, err := session.Detached(session.OptimizerOnly(cfg), o)
 	if err != nil {
 		return nil, err
