@@ -48,13 +48,8 @@ func pytestPlan(j Job, c *cell) plan {
 	} else {
 		argv = append(argv, j.Targets...)
 	}
-	p := junitPlan(argv, to, pytestName)
+	p := collecting(junitPlan(argv, to, pytestName))
 	p.env = []string{"PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0"}
-	read := p.read
-	p.read = func(report []byte, r *Report) {
-		read(report, r)
-		r.Unbuilt = uncollected(r.Tests)
-	}
 	return p
 }
 
