@@ -116,7 +116,7 @@ var (
 	rustString   = pattern.New(`^(?:(?:b|c)?r(#*)"|(?:b|c)?(")|b?'(?:\\[^\n][^'\n]*|[^\\'\n])')`)
 	jsRegex      = pattern.New(`^/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])*/\w*`)
 	// jsNoValue is what no division follows; a "/" after "<" closes a tag.
-	jsNoValue = pattern.New(`(?:^|[^\w$)\]}"<+-]|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do|instanceof|yield|await))\s*$`)
+	jsNoValue = pattern.New(`(?:^|[^\w\s$)\]}"<+-]|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do|instanceof|yield|await))\s*$`)
 )
 
 // quoted returns the end of a string or of a regular expression.

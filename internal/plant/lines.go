@@ -287,7 +287,7 @@ func (t *lineText) more(start, end int) string {
 func (t *lineText) swap(start, end int) string {
 	a, b, _ := strings.Cut(t.text[start:end], ", ")
 	from := strings.LastIndexByte(t.code[:start], '\n') + 1
-	if defines.MatchString(t.code[from:end+until(t.code[end:], "\n", 0)]) || digit(a) != digit(b) || round(a+b) != "" {
+	if defines.MatchString(t.code[from:end+until(t.code[end:], "\n", 0)]) || digit(a) != digit(b) || round(a)+round(b) != "" {
 		return t.text[start:end]
 	}
 	return b + ", " + a
@@ -301,7 +301,7 @@ func (t *lineText) drop(start, end int) string {
 	o := t.outer[start]
 	before, after := t.code[max(0, start-200):start], strings.TrimLeft(t.code[end:], " \t\n")
 	switch {
-	case !balanced(code) || noLine.MatchString(code) || idle(code),
+	case !balanced(code) || noLine.MatchString(strings.TrimPrefix(code, "return Err")) || idle(code),
 		o >= 0 && (t.language == "py" || t.code[o] != '{'),
 		strings.HasSuffix(strings.TrimRight(before, " \t\n"), `\`),
 		t.language != "py" && (unfinished.MatchString(before) || after != "" && strings.IndexByte(".?:+-*/&|=,[(", after[0]) >= 0),
