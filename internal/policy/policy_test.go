@@ -21,7 +21,7 @@ var tiers = [][]string{
 	{"internal/pattern"},
 	{
 		"internal/fault", "internal/disk", "internal/sqlstore", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
-		"internal/similar", "internal/latex", "internal/yamlx", "benchmarks",
+		"internal/similar", "internal/latex", "internal/yamlx", "internal/plant", "benchmarks",
 	},
 	{"internal/template", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
 	{"score", "skill", "event", "internal/mcq", "internal/workbook"},
@@ -30,7 +30,7 @@ var tiers = [][]string{
 	{"task", "gate", "internal/price", "internal/skillenv"},
 	{"result", "schedule", "world"},
 	{
-		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset",
+		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/symptom", "internal/remember", "internal/sandbox", "internal/testset",
 		"internal/sleep/transcript", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/git",
 	},
 	{"internal/git"},

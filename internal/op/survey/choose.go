@@ -36,7 +36,7 @@ func (s *surveyor) collect(ctx context.Context) ([]*made, error) {
 			used[key] = true
 		}
 	}
-	planted, err := s.faults(ctx, s.head.Commit, time.Now(), tests-len(test), used)
+	planted, err := s.faults(ctx, s.top, time.Now(), tests-len(test), used)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s *surveyor) collect(ctx context.Context) ([]*made, error) {
 		test = append(test, s.apart(commits[:1], test)...)
 		commits = commits[1:]
 	}
-	before := s.head.Commit
+	before := s.top
 	for _, m := range test { // the newest are first
 		before = m.parent
 	}

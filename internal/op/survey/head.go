@@ -21,7 +21,7 @@ func (s *surveyor) examine(ctx context.Context) error {
 	if err := s.warm(ctx); err != nil {
 		return err
 	}
-	head, err := s.withDocuments(ctx, s.head.Commit)
+	head, err := s.withDocuments(ctx, s.top)
 	if err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (s *surveyor) warm(ctx context.Context) error {
 	if len(s.suite.Caches) == 0 {
 		return nil
 	}
-	_, err := once(ctx, s.runs, []any{"warm", s.head.Commit}, func() (bool, error) {
-		return true, s.inTree(ctx, s.head.Commit, func(work, home string) error {
+	_, err := once(ctx, s.runs, []any{"warm", s.top}, func() (bool, error) {
+		return true, s.inTree(ctx, s.top, func(work, home string) error {
 			_, err := s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Base: s.runs.base, Warm: true})
 			return err
 		})

@@ -6,6 +6,7 @@
 package survey
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,7 @@ type surveyor struct {
 
 	from  *git.Repo
 	head  *tree.Tree
+	top   string // its tree
 	out   *repository.Repository
 	suite runner.Suite
 	runs  *records
@@ -129,6 +131,11 @@ func (s *surveyor) open(ctx context.Context) error {
 	if s.head, err = tree.OpenTree(ctx, s.from, commit, tree.Bounds{}); err != nil {
 		return err
 	}
+	var top bytes.Buffer
+	if err := s.from.Run(ctx, nil, &top, 1<<10, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
+		return err
+	}
+	s.top = strings.TrimSpace(top.String())
 	base := filepath.Join(s.Dir, Folder)
 	if s.runs, err = openRecords(filepath.Join(base, "survey")); err != nil {
 		return err
@@ -218,7 +225,7 @@ func (s *surveyor) create(ctx context.Context, base string) error {
 		return err
 	}
 	s.runs.suite, s.runs.base = digest(s.suite), base
-	if err := s.out.Store().Import(ctx, s.from, s.head.Commit); err != nil {
+	if err := s.out.Store().Import(ctx, s.from, s.top); err != nil {
 		return err
 	}
 	s.docs, err = documentsOf(ctx, s.head)
