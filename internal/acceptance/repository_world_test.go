@@ -110,7 +110,7 @@ func repositoryTask(t testing.TB, id, prompt string, split task.Split, kind stri
 // repositoryConfig has the built-in agent work in a repository.
 func repositoryConfig(r *repository.Repository) config.Config {
 	cfg := worldConfig("")
-	cfg.Tasks.Path, cfg.Tasks.Extract = "", ""
+	cfg.Tasks.Path, cfg.Tasks.Extract = "", config.Default().Tasks.Extract
 	cfg.Tasks.Checks = []any{map[string]any{"type": "tests"}}
 	cfg.Agent.Name, cfg.Agent.Mode, cfg.Agent.File, cfg.Agent.Repository = "builtin", "file", "CLAUDE.md", r.Dir
 	cfg.Agent.Slots = 2
@@ -148,4 +148,14 @@ func quotedIn(prompt string, names []string) string {
 		return ""
 	}
 	return names[i]
+}
+
+// without takes a file out of a tree.
+func without(t testing.TB, r *repository.Repository, base, name string) string {
+	t.Helper()
+	hash, err := r.Store().Tree(t.Context(), base, []tree.Change{{Path: name, Gone: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
 }
