@@ -7,7 +7,9 @@ package runner
 import (
 	"context"
 	"fmt"
-	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
@@ -37,11 +39,12 @@ type Cache struct {
 // Suite is the test runner of a repository, with what it reads.
 type Suite struct {
 	Kind    Kind              `json:"kind"`
+	Folder  string            `json:"folder,omitempty"`  // in which tests run, relative to the workspace; targets and names are relative to it
 	Command []string          `json:"command,omitempty"` // of kind command: it writes JUnit XML to $REPORT
 	Read    []string          `json:"read"`              // toolchain and dependencies, absolute: agents and tests read the same
-	Env     []string          `json:"env"`               // NAME=value, for agents and tests
+	Env     []string          `json:"env"`               // NAME=value, for agents and tests, see Environ; PATH is what goes before theirs
 	Caches  []Cache           `json:"caches,omitempty"`
-	Links   map[string]string `json:"links,omitempty"` // path in the workspace -> absolute folder that is shown there
+	Links   map[string]string `json:"links,omitempty"` // path in the workspace, or "home:" and one below it -> absolute folder that is shown there
 	Project []string          `json:"project"`         // names of the project: module path, names of packages
 	Deps    string            `json:"deps,omitempty"`  // digest of the lock files that it was found for
 }
@@ -59,6 +62,7 @@ type Machine struct {
 // Options choose what Detect would otherwise find.
 type Options struct {
 	Command []string // tests are run by it: it writes JUnit XML to $REPORT
+	Folder  string   // of the tree, in which tests run; "" is all of it
 	Deps    string   // a folder that Setup has filled
 }
 
@@ -121,10 +125,25 @@ type Report struct {
 	Ended   sandbox.Reason  `json:"ended"`
 	Network bool            `json:"network,omitempty"` // by its messages, it wanted to connect elsewhere
 	Listens bool            `json:"listens,omitempty"` // by its messages, it wanted to listen on a port and could not
+	Lacking bool            `json:"lacking,omitempty"` // by its messages, a dependency is not there
 }
 
 // Passed reports whether the report names a test as passed.
 func (r Report) Passed(name string) bool { return r.Tests[name].Status == Passed }
+
+// Environ returns an environment with that of the suite, whose PATH goes before the one that is there.
+func (s Suite) Environ(base []string) []string {
+	out := slices.Clone(base)
+	for _, v := range s.Env {
+		i := slices.IndexFunc(out, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
+		if first, is := strings.CutPrefix(v, "PATH="); is && i >= 0 {
+			out[i] = "PATH=" + first + string(filepath.ListSeparator) + strings.TrimPrefix(out[i], "PATH=")
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
 
 // Fit fails where tests cannot be confined: on this system there is no sandbox that says what it promises.
 func Fit() error {
@@ -133,48 +152,6 @@ func Fit() error {
 	}
 	return nil
 }
-
-// IsTest reports whether a path is a file of tests.
-func (s Suite) IsTest(path string) bool { return false }
-
-// IsCode reports whether a path is source of the language: no test, no lock file.
-func (s Suite) IsCode(path string) bool { return false }
-
-// IsLock reports whether a path is a lock file.
-func (s Suite) IsLock(path string) bool { return false }
-
-// Obeys reports whether a run of tests obeys the file at a path: settings and setup files of runners and of builds.
-func (s Suite) Obeys(path string) bool { return false }
-
-// ObeysText reports whether a run of tests obeys a file by what is in it, such as a TestMain of Go.
-func (s Suite) ObeysText(path string, text []byte) bool { return false }
-
-// Targets returns what is run for files of tests: packages or files. For Go also packages that import what has changed.
-func (s Suite) Targets(tests, changed []string, root *os.Root) ([]string, error) {
-	return nil, fmt.Errorf("not yet")
-}
-
-// Canaries returns two tests with drawn names for files next to tests: one passes, one fails.
-func (s Suite) Canaries(root *os.Root, targets []string, draw func() string) (files map[string][]byte, pass, fail []string, err error) {
-	return nil, nil, nil, fmt.Errorf("not yet")
-}
-
-// Lay puts links and caches of a suite into a workspace and a home folder. Base is the folder of the suite's file.
-func (s Suite) Lay(base, work, home string) error { return fmt.Errorf("not yet") }
-
-// Run runs tests. An error is one of infrastructure: how the tests ended is in the report.
-func (s Suite) Run(ctx context.Context, j Job) (Report, error) {
-	return Report{}, fmt.Errorf("not yet")
-}
-
-// Detect finds the test runner of a tree and what it reads of the machine. It fails with an *Unfit where there is none, where a
-// dependency is missing, and where another version of the project could be read.
-func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []Finding, error) {
-	return Suite{}, nil, fmt.Errorf("not yet")
-}
-
-// Lock returns the digest of the lock files of a tree.
-func Lock(root *os.Root) (string, error) { return "", fmt.Errorf("not yet") }
 
 // Setup runs a command of the user's in a tree, confined, with network and without credentials, so that it fills a folder with
 // dependencies: $DEPS. Detect finds them there by Options.Deps.

@@ -1,0 +1,16 @@
+package runner
+
+import "context"
+
+func pytestPlan(j Job, c *cell) plan                       { return plan{} }
+func nodePlan(j Job, c *cell) plan                         { return plan{} }
+func vitestPlan(j Job, c *cell) plan                       { return plan{} }
+func jestPlan(j Job, c *cell) plan                         { return plan{} }
+func mochaPlan(j Job, c *cell) plan                        { return plan{} }
+func (s Suite) cargoPlan(j Job) plan                       { return plan{} }
+func (d *detector) detectPython(ctx context.Context) error { return nil }
+func (d *detector) detectNode(ctx context.Context) error   { return nil }
+func (d *detector) detectCargo(ctx context.Context) error  { return nil }
+func (d *detector) linkModules(string)                     {}
+func rustModule(string) string                             { return "" }
+func (c *cell) warmCargo(ctx context.Context, t any) error { return nil }
