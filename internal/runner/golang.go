@@ -167,12 +167,13 @@ const listOthers = `{{if .Module}}{{if not .Module.Main}}{{.ImportPath}}{{end}}{
 // warmGo builds what tests need without the project's own packages, whose objects would tell of other commits.
 func (c *cell) warmGo(ctx context.Context, timeout time.Duration) error {
 	var packages []string
+	// What go list itself keeps, such as the mains of tests, goes with the reports.
 	out := &lines{each: func(line []byte) {
 		if p := string(line); p != "" && p != "unsafe" && !strings.ContainsAny(p, " ") && !strings.HasPrefix(p, "vendor/") {
 			packages = append(packages, p)
 		}
 	}}
-	if err := c.must(ctx, []string{"go", "list", "-e", "-deps", "-test", "-f", listOthers, "./..."}, []string{"GODEBUG=goindex=0"}, out, timeout); err != nil {
+	if err := c.must(ctx, []string{"go", "list", "-e", "-deps", "-test", "-f", listOthers, "./..."}, []string{"GOCACHE=" + c.show.Seen(c.reports)}, out, timeout); err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(packages, 500) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
 	code := m.Run()
-	if base, _ := warm(); base != "" {
-		_ = os.RemoveAll(base)
+	if base := warmedAt.Load(); base != nil {
+		_ = os.RemoveAll(*base)
 	}
 	os.Exit(code)
 }
@@ -217,12 +218,15 @@ var warm = sync.OnceValues(func() (string, error) {
 	return dir, err
 })
 
+var warmedAt atomic.Pointer[string]
+
 func warmed(t *testing.T) string {
 	t.Helper()
 	if err := Fit(); err != nil {
 		t.Skip(err)
 	}
 	base, err := warm()
+	warmedAt.Store(&base)
 	if err != nil {
 		t.Fatal(err)
 	}
