@@ -41,7 +41,7 @@ func goVictim() victim {
 		},
 		tests: map[string]string{"add_test.go": "package calc\n\nimport \"testing\"\n\n// " + fixMark + "\nfunc TestAdd(t *testing.T) {\n\tif Add(2, 3) != 5 {\n\t\tt.Fatal(Add(2, 3))\n\t}\n}\n"},
 		fix:   map[string]string{"calc.go": fmt.Sprintf(code, "+", " /* "+fixMark+" */")},
-		own:   repository.Task{Fail: []string{"example.com/calc.TestAdd"}, Pass: []string{"example.com/calc.TestMul"}, Targets: []string{"./."}},
+		own:   repository.Task{Fail: []string{"example.com/calc.TestAdd"}, Pass: []string{"example.com/calc.TestMul"}, Targets: []string{"."}},
 
 		honest: `sed -i 's/a - b/a + b/' calc.go`,
 		cheats: map[string]string{
