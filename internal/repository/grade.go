@@ -129,7 +129,7 @@ func (r *Repository) layTests(ctx context.Context, root *os.Root, t Task) (c can
 	if _, err := tests.WriteOver(ctx, root, nil); err != nil {
 		return c, fmt.Errorf("lay the tests of the task: %w", err)
 	}
-	files, pass, fail, err := r.suite.Canaries(root, t.Targets, func() string { return strings.ToLower(rand.Text()[:12]) })
+	files, pass, fail, err := r.suite.Canaries(root, t.Targets, rand.Text)
 	if err != nil {
 		return c, fmt.Errorf("lay tests with drawn names: %w", err)
 	}

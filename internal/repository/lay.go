@@ -34,7 +34,7 @@ func (r *Repository) Lay(ctx context.Context, root *os.Root, home string, t task
 	if err := r.begin(ctx, root, base); err != nil {
 		return fmt.Errorf("make the workspace a git repository: %w", err)
 	}
-	if err := r.suite.Lay(r.Dir, root.Name(), home); err != nil {
+	if err := r.suite.Lay(ctx, r.Dir, root.Name(), home); err != nil {
 		return fmt.Errorf("lay what the tests need: %w", err)
 	}
 	return nil
