@@ -15,6 +15,7 @@ type goText struct {
 	at    func(token.Pos) int // bytes from the beginning
 	loops []*ast.ForStmt      // without a step of their own: they would not end without what counts in them
 	name  string              // of the function that is looked at
+	types map[string]string   // of its parameters
 	out   []edit
 }
 
@@ -28,7 +29,12 @@ func readGo(path string, text string) (functions []span, edits []edit, err error
 	g := &goText{text: text, at: fset.File(file.FileStart).Offset}
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-			g.name = qualified(f)
+			g.name, g.types = qualified(f), map[string]string{}
+			for _, p := range f.Type.Params.List {
+				for _, id := range p.Names {
+					g.types[id.Name] = g.source(p.Type)
+				}
+			}
 			functions = append(functions, span{name: g.name, first: g.at(f.Pos()), from: g.at(f.Body.Pos()), to: g.at(f.End()), function: true})
 			g.body(f.Body, f.Type)
 		}
@@ -143,17 +149,17 @@ func (g *goText) arguments(call *ast.CallExpr) {
 			continue
 		}
 		b := call.Args[i-1]
-		if one, two := g.source(b), g.source(a); shape(a) != "" && shape(a) == shape(b) && one != two {
+		if one, two := g.source(b), g.source(a); g.shape(a) != "" && g.shape(a) == g.shape(b) && one != two {
 			g.change(Argument, b.Pos(), a.End(), two+g.text[g.at(b.End()):g.at(a.Pos())]+one)
 		}
 	}
 }
 
-// shape says what an argument looks like: only those that look alike are taken for each other.
-func shape(e ast.Expr) string {
+// shape returns what can be taken for each other: parameters of the same type, literals of the same kind.
+func (g *goText) shape(e ast.Expr) string {
 	switch x := e.(type) {
-	case *ast.Ident, *ast.SelectorExpr:
-		return "name"
+	case *ast.Ident:
+		return g.types[x.Name]
 	case *ast.BasicLit:
 		return x.Kind.String()
 	}
