@@ -42,7 +42,7 @@ func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []
 		err = find(ctx)
 	}
 	if err == nil && d.clash != "" {
-		err = &Unfit{Why: "every program of this machine can read another version of the project; remove it, or install it elsewhere", Path: d.clash}
+		err = &Unfit{Why: "another version of the project would be within reach of agents and tests; remove it, or install it in a way that leads to the repository, such as pip install -e", Path: d.clash}
 	}
 	if err == nil {
 		d.suite.Deps, err = Lock(root)
@@ -187,17 +187,29 @@ func (d *detector) reads(dir string, hidden ...string) {
 			d.found("out of reach: %s", p)
 		}
 	}
+	for _, p := range there {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			there = append(there, real)
+		}
+		if at, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
+			there = append(there, filepath.Join(at, filepath.Base(p)))
+		}
+	}
 	if dir != "" {
 		d.suite.Read = append(d.suite.Read, around(dir, there)...)
 	}
 }
 
-// around lists what a folder holds so that nothing hidden is in it: the folder itself when it hides nothing.
+// around lists what a folder holds so that nothing hidden is in it: the folder itself when it hides nothing. A link to where
+// something hidden lies is left out, since the right to read a folder is that to read what links lead to.
 func around(dir string, hidden []string) []string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
 	if slices.Contains(hidden, dir) {
 		return nil
 	}
-	if !slices.ContainsFunc(hidden, func(p string) bool { return below(p, dir) }) {
+	if !holds(dir, hidden) {
 		return []string{dir}
 	}
 	entries, err := os.ReadDir(dir)
@@ -206,9 +218,19 @@ func around(dir string, hidden []string) []string {
 	}
 	var out []string
 	for _, e := range entries {
-		out = append(out, around(filepath.Join(dir, e.Name()), hidden)...)
+		at := filepath.Join(dir, e.Name())
+		if e.Type()&fs.ModeSymlink == 0 {
+			out = append(out, around(at, hidden)...)
+		} else if real, err := filepath.EvalSymlinks(at); err == nil && !holds(real, hidden) {
+			out = append(out, at)
+		}
 	}
 	return out
+}
+
+// holds reports whether something hidden is in a folder, or is it, or holds it.
+func holds(dir string, hidden []string) bool {
+	return slices.ContainsFunc(hidden, func(p string) bool { return below(p, dir) || below(dir, p) })
 }
 
 // below reports whether a path is dir or lies in it.

@@ -17,7 +17,7 @@ const (
 	inWork = "work:"
 )
 
-// Lay puts links and caches of a suite into a workspace and a home folder. Base is the folder of the suite's file; a cache that is
+// Lay puts folders of links and caches of a suite into a workspace and a home folder. Base is the folder of the suite's file; a cache that is
 // not in it yet is left out. What the workspace has itself is not replaced.
 func (s Suite) Lay(ctx context.Context, base, work, home string) error {
 	for at, to := range s.Links {
@@ -42,12 +42,29 @@ func place(at, work, home string) string {
 	return filepath.Join(work, filepath.FromSlash(strings.TrimPrefix(at, inWork)))
 }
 
+// link makes a folder whose entries lead to those of another, so that programs can keep files of their own between them. An entry
+// that is a link out of the folder, such as to another package of the repository, leads there in the workspace.
 func link(at, to string) error {
-	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+	if err := os.MkdirAll(at, 0o700); err != nil {
 		return err
 	}
-	if err := os.Symlink(to, at); !errors.Is(err, fs.ErrExist) {
+	entries, err := os.ReadDir(to)
+	if err != nil {
 		return err
+	}
+	for _, e := range entries {
+		from, target := filepath.Join(at, e.Name()), filepath.Join(to, e.Name())
+		if e.IsDir() && e.Name()[0] == '@' { // packages of a scope
+			err = link(from, target)
+		} else {
+			if lead, e := os.Readlink(target); e == nil && strings.HasPrefix(lead, "..") {
+				target = lead
+			}
+			err = skipExisting(os.Symlink(target, from))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

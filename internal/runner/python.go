@@ -48,13 +48,8 @@ func pytestPlan(j Job, c *cell) plan {
 	} else {
 		argv = append(argv, j.Targets...)
 	}
-	p := junitPlan(argv, to, pytestName)
+	p := collecting(junitPlan(argv, to, pytestName))
 	p.env = []string{"PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0"}
-	read := p.read
-	p.read = func(report []byte, r *Report) {
-		read(report, r)
-		r.Unbuilt = uncollected(r.Tests)
-	}
 	return p
 }
 
@@ -148,12 +143,16 @@ func (d *detector) python(ctx context.Context, python string) (found pythonFound
 
 func (d *detector) usePython(found pythonFound) {
 	var hidden []string
-	for _, dir := range append(found.Path, pythonFolders()...) {
+	for i, dir := range append(found.Path, pythonFolders()...) {
 		if !strings.HasSuffix(dir, "-packages") {
 			continue // what a project has in common with Python itself is no version of it
 		}
 		for _, name := range d.suite.Project {
-			hidden = append(hidden, pythonModule(dir, name)...)
+			at := pythonModule(dir, name)
+			if i < len(found.Path) && len(at) > 0 { // without the right to list this folder Python would find nothing in it
+				d.clash = cmp.Or(d.clash, at[0])
+			}
+			hidden = append(hidden, at...)
 		}
 	}
 	for _, dir := range found.Prefixes {

@@ -164,7 +164,7 @@ func TestPytestHang(t *testing.T) {
 	check(t, r, map[string]Status{"tests/test_hang.py::test_hang": Failed, "tests/test_hang.py::test_after": Passed})
 }
 
-// TestPythonVersions keeps another version of the project out of reach, and what else is there within.
+// TestPythonVersions refuses another version of the project, and takes an installation that leads to the clone.
 func TestPythonVersions(t *testing.T) {
 	t.Parallel()
 	dir := pyTree(t)
@@ -181,24 +181,43 @@ func TestPythonVersions(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	put(t, found[0], "calc/__init__.py", "def mod(a, b):\n    return a % b\n")
+	put(t, found[0], "__editable__.calc-2.pth", filepath.Join(dir, "src")+"\n")
 	put(t, found[0], "calc-2.dist-info/METADATA", "Metadata-Version: 2.1\nName: calc\nVersion: 2\n")
 	put(t, found[0], "helper.py", "good = True\n")
-	put(t, dir, "tests/test_reach.py", "import glob, importlib.metadata, os, sys, helper\n\ndef test_reach():\n    assert importlib.metadata.version('calc') == '2'\n"+
-		"    for p in sys.path:\n        if 'site-packages' in p:\n            try:\n                open(os.path.join(p, 'calc', '__init__.py')).read()\n                assert False, p\n            except (PermissionError, FileNotFoundError):\n                pass\n")
-	work := tree(t, nil)
-	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(work, ".venv")); err != nil {
-		t.Fatal(err)
-	}
+	put(t, dir, "tests/test_reach.py", "import importlib.metadata, helper, calc\n\ndef test_reach():\n    assert importlib.metadata.version('calc') == '2'\n    assert not calc.__file__.startswith('"+dir+"')\n")
 	s := detect(t, dir, m, Options{})
 	if !strings.Contains(strings.Join(s.Env, "\n"), "PATH="+filepath.Join(venv, "bin")) {
 		t.Skipf("the Python of the system has no pytest: %v", s.Env)
 	}
+	work := tree(t, nil)
+	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
 	r := run(t, s, Job{Dir: work, Targets: []string{"tests/test_reach.py"}})
 	check(t, r, map[string]Status{"tests/test_reach.py::test_reach": Passed})
+	put(t, found[0], "calc/__init__.py", "def mod(a, b):\n    return a % b\n")
+	_, _, err = Detect(t.Context(), open(t, dir), m, Options{})
+	var unfit *Unfit
+	if !errors.As(err, &unfit) || unfit.Path != filepath.Join(found[0], "calc") {
+		t.Errorf("with another version in reach: %v", err)
+	}
+}
+
+func TestAround(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a/one/x": "", "a/two/x": "", "a/three/x": "", "b/x": ""})
+	for at, to := range map[string]string{"a/link": "two", "c": "a", "d": "b", "loop": "."} {
+		if err := os.Symlink(to, filepath.Join(dir, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, at := range around(dir, []string{filepath.Join(dir, "a/two")}) {
+		got = append(got, strings.TrimPrefix(at, dir+"/"))
+	}
+	if want := []string{"a/one", "a/three", "b", "d"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }
 
 func TestNoRunner(t *testing.T) {
