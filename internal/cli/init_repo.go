@@ -133,7 +133,7 @@ func (o *initOptions) writeSurvey(out printer, folder newFolder, s *result.Surve
 		why[reason]++
 	}
 	counted(out, "tests that decide nothing, by reason (--json names them):", why)
-	out.line(fmt.Sprintf("%s, %.0f s of CPU; %s of an earlier call", wording.Plural(s.Runs, "run of tests", "runs of tests"), s.CPUSeconds, wording.Plural(s.Recorded, "result", "results")))
+	out.line(fmt.Sprintf("%s or gradings, %.0f s of CPU; %d were in the record", wording.Plural(s.Runs, "run of tests", "runs of tests"), s.CPUSeconds, s.Recorded))
 	if s.Missing > 0 {
 		out.line(fmt.Sprintf("nothing can be certified: %s missing, of 20", wording.Plural(s.Missing, "test task is", "test tasks are")))
 	}

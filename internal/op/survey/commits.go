@@ -201,7 +201,7 @@ func (s *surveyor) complete(ctx context.Context, m *made, ch *change, before run
 	}
 	text, ok := symptom.Write(ch.source)
 	if !ok && s.ask == nil {
-		return whyNoSymptom, nil
+		return s.wordless(ctx, m, ch, before)
 	}
 	p, err := s.prove(ctx, m.Task)
 	if err != nil {
@@ -224,11 +224,23 @@ func (s *surveyor) complete(ctx context.Context, m *made, ch *change, before run
 	}
 	switch {
 	case m.prompt == "":
-		return whyNoSymptom, nil
+		return s.wordless(ctx, m, ch, before)
 	case before.Unbuilt != "" && !symptom.Names(m.prompt, ch.source.Undefined):
 		return whyInterface, nil
 	}
 	return "", nil
+}
+
+// wordless says why there is no text of a task.
+func (s *surveyor) wordless(ctx context.Context, m *made, ch *change, before runner.Report) (why string, err error) {
+	if before.Unbuilt != "" {
+		return whyInterface, nil
+	}
+	again, err := s.run(ctx, ch.after, m.Targets, 1)
+	if slices.ContainsFunc(m.Fail, func(name string) bool { return !again.Passed(name) }) {
+		return flaking, err
+	}
+	return whyNoSymptom, err
 }
 
 // targets returns what is run for files of tests.
