@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
@@ -101,13 +102,17 @@ func (c *cargoTests) finish() (map[string]Test, string) {
 }
 
 // rustModule is how names of tests begin that are in a file.
-func rustModule(target string) string {
+func (s Suite) rustModule(root *os.Root, target string) string {
 	before, rest, in := strings.Cut("/"+target, "/tests/")
-	if in && !strings.Contains(before, "/src") {
-		return strings.ReplaceAll(strings.TrimSuffix(rest, ".rs"), "/", "::") + "::"
+	crate := ""
+	if !in || strings.Contains(before, "/src") {
+		before, rest, _ = strings.Cut("/"+target, "/src/")
+		text, _ := disk.ReadIn(context.Background(), root, path.Join(s.Folder, "."+before, "Cargo.toml"), mostSettings) // without it the name is not that of a test
+		if m := crateName.FindStringSubmatch(string(text)); m != nil {
+			crate = strings.ReplaceAll(m[1], "-", "_") + "::"
+		}
 	}
-	_, rest, _ = strings.Cut("/"+target, "/src/")
-	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(rest, ".rs"), "/mod"), "/", "::") + "::"
+	return crate + strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(rest, ".rs"), "/mod"), "/", "::") + "::"
 }
 
 // detectCargo finds the toolchain and the registry. Of the registry all is read but the packages of the project.
