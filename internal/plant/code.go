@@ -27,7 +27,7 @@ func language(name string) string {
 // expressions are quotes. Every byte of code is where it was, and every line.
 func Code(name, text string) string {
 	m := masker{in: text, out: []byte(text), language: language(name)}
-	for at := 0; at < len(text); at++ { // what a brace closes that nothing opened goes on after it
+	for at := 0; at < len(text); at++ { // code ends at a brace that nothing opened
 		at = m.code(at)
 	}
 	return string(m.out)
@@ -40,7 +40,7 @@ type masker struct {
 	depth    int // how many strings the code is in
 }
 
-// deepest is how far strings with code in them may stand in each other.
+// deepest is how far strings with code in them may be nested.
 const deepest = 64
 
 // code masks from at to the first "}" that closes nothing, and returns where it is. In a string of
@@ -62,7 +62,7 @@ func (m *masker) code(at int) int {
 		}
 		if end := m.comment(at); end > at {
 			at = m.fill(at, end, ' ')
-		} else if end := m.quoted(at); end > at {
+		} else if end := m.stringEnd(at); end > at {
 			at = m.fill(at, end, '"')
 		} else {
 			at++
@@ -119,8 +119,8 @@ var (
 	jsNoValue = pattern.New(`(?:^|[^\w\s$)\]}"<+-]|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do|instanceof|yield|await))\s*$`)
 )
 
-// quoted returns the end of a string or of a regular expression.
-func (m *masker) quoted(at int) int {
+// stringEnd returns the end of a string or of a regular expression.
+func (m *masker) stringEnd(at int) int {
 	rest, word := m.in[at:], at > 0 && wordy(m.in[at-1])
 	if !strings.ContainsRune("\"'`/#", rune(rest[0])) && (word || !wordy(rest[0])) {
 		return at
@@ -182,8 +182,8 @@ func (m *masker) until(at int, end string, fields bool) int {
 	return at
 }
 
-// balanced reports whether brackets fit in code.
-func balanced(code string) bool {
+// bracketsFit reports whether brackets fit in code.
+func bracketsFit(code string) bool {
 	var open []byte
 	for i := range len(code) {
 		switch c := code[i]; c {

@@ -29,7 +29,7 @@ func readGo(path string, text string) (functions []span, edits []edit, err error
 	g := &goText{text: text, at: fset.File(file.FileStart).Offset}
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-			g.name, g.types = qualified(f), map[string]string{}
+			g.name, g.types = methodName(f), map[string]string{}
 			for _, p := range f.Type.Params.List {
 				for _, id := range p.Names {
 					g.types[id.Name] = g.source(p.Type)
@@ -42,8 +42,8 @@ func readGo(path string, text string) (functions []span, edits []edit, err error
 	return functions, g.out, nil
 }
 
-// qualified returns the name of a function after that of its receiver's type.
-func qualified(f *ast.FuncDecl) (name string) {
+// methodName returns the name of a function after that of its receiver's type.
+func methodName(f *ast.FuncDecl) (name string) {
 	name = f.Name.Name
 	if f.Recv == nil {
 		return name

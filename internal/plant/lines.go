@@ -65,7 +65,7 @@ var (
 	cHead  = pattern.New(`\b(?:class|struct|interface|object|enum|namespace|extension) +(\w+)|(\w+) *\(`)
 	holder = pattern.New(`^\W*(?:class|mod|trait|macro_rules!|impl|struct|interface|object|enum|namespace|extension)\b`)
 	noHead = pattern.New(`^(?:if|for|while|switch|catch|with|function|return|synchronized|using|lock|when|await|new|super)$`)
-	// block is what stands between parameters and body.
+	// block is what is between parameters and body.
 	block = pattern.New(`^\s*(?:(?::|->|const|override|noexcept|final|throws|async|where)[^;{}=]*)?\{`)
 	// noSpan is what no fault is planted in: tests next to code, and macros.
 	noSpan   = pattern.New(`(?:^|\.)tests?(?:\.|$)|!`)
@@ -91,15 +91,15 @@ func (t *lineText) find() {
 		if strings.HasPrefix(text, "macro_rules!") || t.language == "rs" && testHead.MatchString(t.code[max(0, m[0]-200):m[0]]) {
 			s.name += "!"
 		}
-		if in := t.within(s.first); in >= 0 {
+		if in := t.innermost(s.first); in >= 0 {
 			s.name = t.spans[in].name + "." + s.name
 		}
 		t.spans = append(t.spans, s)
 	}
 }
 
-// within returns the innermost span that holds a place, or -1.
-func (t *lineText) within(at int) int {
+// innermost returns the innermost span that holds a place, or -1.
+func (t *lineText) innermost(at int) int {
 	for i, s := range slices.Backward(t.spans) {
 		if s.from <= at && at < s.to {
 			return i
@@ -232,7 +232,7 @@ func rules(language string) []rule {
 func (t *lineText) apply(r rule) {
 	for _, m := range r.find.Regexp().FindAllStringSubmatchIndex(t.code, -1) {
 		start, end := m[2], m[3]
-		in, was := t.within(start), t.text[start:end]
+		in, was := t.innermost(start), t.text[start:end]
 		if in < 0 || !t.spans[in].function || noSpan.MatchString(t.spans[in].name) || end > t.spans[in].to {
 			continue
 		}
@@ -251,7 +251,7 @@ func (t *lineText) apply(r rule) {
 // not turns a condition round.
 func (t *lineText) not(start, end int) string {
 	was := t.text[start:end]
-	if code := t.code[start:end]; !balanced(code) || strings.Contains(code, "let ") || strings.Contains(code, "lambda") {
+	if code := t.code[start:end]; !bracketsFit(code) || strings.Contains(code, "let ") || strings.Contains(code, "lambda") {
 		return was
 	}
 	if t.language == "py" {
@@ -269,9 +269,9 @@ func (t *lineText) count(start, end int) string {
 	return with
 }
 
-// waits reports whether a place is in a function with a loop that ends only by what is done in it.
+// waits reports whether a place is in a function with a loop that its own body has to end.
 func (t *lineText) waits(at int) bool {
-	s := t.spans[t.within(at)]
+	s := t.spans[t.innermost(at)]
 	return strings.Contains(t.code[s.from:s.to], "while ") || strings.Contains(t.code[s.from:s.to], "loop {")
 }
 
@@ -295,13 +295,13 @@ func (t *lineText) swap(start, end int) string {
 
 func digit(s string) bool { return s[0] >= '0' && s[0] <= '9' }
 
-// drop leaves out a statement that stands alone on its line.
+// drop leaves out a statement that has its line for itself.
 func (t *lineText) drop(start, end int) string {
 	code := t.code[start:end]
 	o := t.outer[start]
 	before, after := t.code[max(0, start-200):start], strings.TrimLeft(t.code[end:], " \t\n")
 	switch {
-	case !balanced(code) || noLine.MatchString(strings.TrimPrefix(code, "return Err")) || idle(code),
+	case !bracketsFit(code) || noLine.MatchString(strings.TrimPrefix(code, "return Err")) || idle(code),
 		o >= 0 && (t.language == "py" || t.code[o] != '{'),
 		strings.HasSuffix(strings.TrimRight(before, " \t\n"), `\`),
 		t.language != "py" && (unfinished.MatchString(before) || after != "" && strings.IndexByte(".?:+-*/&|=,[(", after[0]) >= 0),

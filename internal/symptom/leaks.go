@@ -38,7 +38,7 @@ func know(s Source) *known {
 		ext = "x.js"
 	}
 	tests := plant.Code(ext, s.TestText)
-	for _, w := range word.Regexp().FindAllString(spoken(s.TestText, tests), -1) {
+	for _, w := range word.Regexp().FindAllString(stringsIn(s.TestText, tests), -1) {
 		base[strings.ToLower(w)] = true // what tests hand in or expect is behaviour
 	}
 	for _, f := range s.Failing {
@@ -71,12 +71,12 @@ func know(s Source) *known {
 			delete(k.names, l)
 		}
 	}
-	k.tests, k.code = squashed(s.TestText, tests)
+	k.tests, k.code = squashBoth(s.TestText, tests)
 	return k
 }
 
-// spoken returns what is in strings: what code is not.
-func spoken(text, code string) string {
+// stringsIn returns what is in strings: what code is not.
+func stringsIn(text, code string) string {
 	out := []byte(text)
 	for i := range out {
 		if code[i] != '"' && out[i] != '\n' {
@@ -120,7 +120,7 @@ func (k *known) note(line, code string) {
 	}
 }
 
-func squashed(text, code string) (string, string) {
+func squashBoth(text, code string) (string, string) {
 	var a, b strings.Builder
 	for i := range len(text) {
 		if strings.IndexByte(" \t\r\n", text[i]) < 0 {

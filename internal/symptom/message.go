@@ -17,7 +17,7 @@ var (
 	pytest   = pattern.New(`(?m)^E   `)
 	frames   = pattern.New(`^(?:goroutine \d+ |stack backtrace:|.*Traceback(?: \(most recent call last\))?:$|Stack trace:|    at )|^\s+running tests:$|^\s*Diff:$`)
 	excepted = pattern.New(`^(?:[|+\s-]*)((?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Iteration|Group|Failed)\w*(?::.*)?)$`)
-	// noise is what says where, how and by what, not what.
+	// noise says where it happened, not what happened.
 	noise = pattern.New(`^\s*(?:` + strings.Join([]string{
 		`at .*`, `❯ .*`, `.*[^\s]+ \+0x[0-9a-f]+`, `goroutine \d+ .*`, `created by .*`, `\d+: [\w<].*`, `>?\s*\d+\s*\|.*`, `-->.*`, `[|\s^~]+`, `[|+\s-]*[+-]{4,}[\s\d+-]*`, `> .*`, `\? .*`,
 		`File ".*", line \d+.*`, `(?:=== |--- (?:FAIL|PASS|SKIP)|FAIL\b|PASS$|ok\s|exit status|coverage:).*`, `(?:---|\+\+\+) (?:Expected|Actual|expected|actual|a|b)\b.*`, `@@.*`,
@@ -45,7 +45,7 @@ func statements(message string) []string {
 		}
 	}
 	var out []string
-	for _, line := range unframed(lines) {
+	for _, line := range dropFrames(lines) {
 		if noise.MatchString(line) {
 			continue
 		}
@@ -61,8 +61,8 @@ func statements(message string) []string {
 	return out
 }
 
-// unframed leaves out stack frames: from where they begin to the exception that they end with.
-func unframed(lines []string) (out []string) {
+// dropFrames leaves out stack frames: from where they begin to the exception that they end with.
+func dropFrames(lines []string) (out []string) {
 	in, indent := false, 0
 	for _, line := range lines {
 		depth := len(line) - len(strings.TrimLeft(line, " \t|+"))

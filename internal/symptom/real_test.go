@@ -15,9 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// recorded reads what a runner reported: the files of testdata are outputs of real runs, of which only
+// record reads what a runner reported: the files of testdata are outputs of real runs, of which only
 // folders were renamed.
-func recorded(t *testing.T, name string) symptom.Source {
+func record(t *testing.T, name string) symptom.Source {
 	t.Helper()
 	archive, err := txtar.ParseFile(name)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestReal(t *testing.T) {
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			s := recorded(t, name)
+			s := record(t, name)
 			var b strings.Builder
 			for _, f := range s.Failing {
 				one := s

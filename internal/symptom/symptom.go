@@ -2,7 +2,7 @@
 // report, and nothing of the fix or of the text of the tests. It is pure.
 //
 // It knows nothing about repositories, runs of tests and models: messages and texts are
-// handed in, and a model's wording is judged, not asked for.
+// given, and a model's wording is judged, not asked for.
 package symptom
 
 import (

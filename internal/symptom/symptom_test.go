@@ -241,12 +241,12 @@ func TestLaws(t *testing.T) {
 			})
 		}
 		s.Subject = strings.Join(rapid.SliceOfN(part, 0, 3).Draw(t, "subject"), " ")
-		hold(t, s)
+		verify(t, s)
 	})
 }
 
-// hold reports where a text of a task is not as it must be.
-func hold(t interface{ Fatalf(string, ...any) }, s symptom.Source) {
+// verify reports where a text of a task is not as it must be.
+func verify(t interface{ Fatalf(string, ...any) }, s symptom.Source) {
 	text, ok := symptom.Write(s)
 	again, _ := symptom.Write(s)
 	switch leaks := symptom.Leaks(text, s); {
@@ -275,6 +275,6 @@ func FuzzWrite(f *testing.F) {
 		s := shop()
 		s.Failing = []symptom.Failing{{Name: name, Message: message}}
 		s.Diff, s.TestText, s.Subject = diff, tests, subject
-		hold(t, s)
+		verify(t, s)
 	})
 }
