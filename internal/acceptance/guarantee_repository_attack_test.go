@@ -27,7 +27,7 @@ type victim struct {
 	tests   map[string]string
 	fix     map[string]string
 	own     repository.Task
-	honest  string            // a script that mends it
+	honest  string            // a script that repairs it
 	cheats  map[string]string // scripts that try to get a score otherwise
 }
 
@@ -133,8 +133,8 @@ func searches() map[string]string {
 	}
 }
 
-// attacked is a victim whose task is carried out by each script, and what came of it.
-func attacked(t *testing.T, v victim, scripts map[string]string) (scores map[string]float64, printed map[string]string) {
+// attack is a victim whose task is carried out by each script, and what came of it.
+func attack(t *testing.T, v victim, scripts map[string]string) (scores map[string]float64, printed map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	r := repositoryAt(t, filepath.Join(dir, "repository"), v.program, v.kind, v.base)
@@ -195,7 +195,7 @@ func TestNothingLeadsToTheFix(t *testing.T) {
 	t.Parallel()
 	scripts := searches()
 	scripts["control"] = "git rev-list --all --count; cat calc.go"
-	scores, printed := attacked(t, goVictim(), scripts)
+	scores, printed := attack(t, goVictim(), scripts)
 	for name, text := range printed {
 		if strings.Contains(text, fixMark) && !strings.Contains(scripts[name], fixMark) || strings.Contains(text, "a + b") || strings.Contains(text, "TestAdd") {
 			t.Errorf("%s: the fix was reached:\n%s", name, text)
@@ -219,7 +219,7 @@ func TestNothingScoresButAFix(t *testing.T) {
 			for name, script := range v.cheats {
 				scripts[name] = script
 			}
-			scores, _ := attacked(t, v, scripts)
+			scores, _ := attack(t, v, scripts)
 			for name, score := range scores {
 				if want := map[bool]float64{true: 1}[name == "honest"]; score != want {
 					t.Errorf("%s scored %v, want %v", name, score, want)

@@ -68,7 +68,7 @@ func trainingRepository(t *testing.T) (*repository.Repository, string) {
 		name := moduleName(n)
 		file := "test/" + name + ".test.js"
 		own := repository.Task{
-			Base: without(t, r, treeOf(t, r, whole, map[string]string{"lib/" + name + ".js": lib(n, slipOf(n).wrong)}), file), Fix: without(t, r, whole, file),
+			Base: takeOut(t, r, treeOf(t, r, whole, map[string]string{"lib/" + name + ".js": lib(n, slipOf(n).wrong)}), file), Fix: takeOut(t, r, whole, file),
 			Tests: treeOf(t, r, "", map[string]string{file: head[file]}), Fail: names[name], Targets: []string{file}, Source: "lib/" + name + ".js:1 condition", CPU: 2,
 		}
 		split := task.Train
@@ -115,8 +115,8 @@ func passingTests(t *testing.T, r *repository.Repository, head map[string]string
 	return names
 }
 
-// mends is the script of an agent that mends a module if its document has the rule for the mistake, and looks at it otherwise.
-func mends(system, prompt string) string {
+// repairs is the script of an agent that repairs a module if its document has the rule for the mistake, and looks at it otherwise.
+func repairs(system, prompt string) string {
 	for n := range trainModules + gateModules + testModules {
 		s := slipOf(n)
 		if !strings.Contains(prompt, fmt.Sprintf("%q", moduleName(n))) {
@@ -183,7 +183,7 @@ func TestTrainRepositoryChild(t *testing.T) {
 	}
 }
 
-// A skill for a repository is trained with a real agent, the built-in one, whose model is a script: it mends a module where the
+// A skill for a repository is trained with a real agent, the built-in one, whose model is a script: it repairs a module where the
 // document has the rule for it. That shows the loop, and nothing of what models gain. However often the run is killed, its
 // decisions, scores and best document are the same, and no episode that was finished is repeated.
 func TestRepositoriesAreTrained(t *testing.T) {
@@ -196,7 +196,7 @@ func TestRepositoriesAreTrained(t *testing.T) {
 	}
 	defer g.Close()
 	s, err := g.Open(gateway.Session{
-		Client: carries(mends, func(string, string) {}), Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}, Observe: h.observe,
+		Client: carries(repairs, func(string, string) {}), Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}, Observe: h.observe,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -274,9 +274,9 @@ func TestTasksOfARepositoryHold(t *testing.T) {
 			if err != nil || idle.Passed || idle.Forged {
 				t.Errorf("%s, nothing done: %+v, %v", one.ID, idle.Reason, err)
 			}
-			mended, err := r.GradeChanges(t.Context(), own, fix)
-			if err != nil || !mended.Passed {
-				t.Errorf("%s, the fix: %s, %v", one.ID, mended.Text(), err)
+			repaired, err := r.GradeChanges(t.Context(), own, fix)
+			if err != nil || !repaired.Passed {
+				t.Errorf("%s, the fix: %s, %v", one.ID, repaired.Text(), err)
 			}
 		}
 	}

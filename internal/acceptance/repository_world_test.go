@@ -150,8 +150,8 @@ func quotedIn(prompt string, names []string) string {
 	return names[i]
 }
 
-// without takes a file out of a tree.
-func without(t testing.TB, r *repository.Repository, base, name string) string {
+// takeOut takes a file out of a tree.
+func takeOut(t testing.TB, r *repository.Repository, base, name string) string {
 	t.Helper()
 	hash, err := r.Store().Tree(t.Context(), base, []tree.Change{{Path: name, Gone: true}})
 	if err != nil {

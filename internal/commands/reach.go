@@ -46,7 +46,7 @@ func (s *Commands) Guard() (reach.Guard, error) {
 	}
 	g.Kept = append(s.configFiles(), s.keptPaths()...)
 	if s.Repository != nil {
-		for _, path := range s.Repository.Kept() {
+		for _, path := range s.Repository.Private() {
 			g.Kept = append(g.Kept, reach.Path{Path: path, Name: "agent.repository"})
 		}
 		g.Open = s.Repository.Deps()

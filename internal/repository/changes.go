@@ -28,7 +28,7 @@ const (
 
 // difference is what an agent has left in comparison with the tree that it began with.
 type difference struct {
-	laid    []string // see Repository.laid
+	places  []string // see Repository.places
 	base    *tree.Tree
 	seen    map[string]bool // paths of base that are there, changed or not
 	changes []tree.Change
@@ -36,14 +36,14 @@ type difference struct {
 	bytes   int64
 }
 
-// changed compares a workspace with a tree. What is no file, too large, or leads outside is dropped.
-func (r *Repository) changed(base *tree.Tree, work string) (*difference, error) {
+// compare compares a workspace with a tree. What is no file, too large, or leads outside is dropped.
+func (r *Repository) compare(base *tree.Tree, work string) (*difference, error) {
 	root, err := os.OpenRoot(work)
 	if err != nil {
 		return nil, fmt.Errorf("look at what the agent left: %w", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	d := &difference{laid: r.laid(), base: base, seen: map[string]bool{}}
+	d := &difference{places: r.places(), base: base, seen: map[string]bool{}}
 	if err := disk.Walk(root, d.visit); err != nil {
 		return nil, fmt.Errorf("look at what the agent left: %w", err)
 	}
@@ -178,18 +178,18 @@ func own() []string {
 	}
 }
 
-// kept are folders and files that runs of tests leave, of which a later run could load something else than the code.
-func kept() []string {
+// remains are folders and files that runs of tests leave, of which a later run could load something else than the code.
+func remains() []string {
 	return []string{"__pycache__", "*.pyc", "*.pyo", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".nyc_output", "node_modules"}
 }
 
 // apart reports whether a path is none of the work of an agent: of agents themselves, of runs of tests, or laid into each workspace.
 func (d *difference) apart(name string) bool {
-	if slices.ContainsFunc(d.laid, func(at string) bool { return name == at || strings.HasPrefix(name, at+"/") }) {
+	if slices.ContainsFunc(d.places, func(at string) bool { return name == at || strings.HasPrefix(name, at+"/") }) {
 		return true
 	}
 	for part := range strings.SplitSeq(strings.ToLower(name), "/") {
-		for _, rule := range slices.Concat(own(), kept()) {
+		for _, rule := range slices.Concat(own(), remains()) {
 			if is, err := path.Match(rule, part); err == nil && is {
 				return true
 			}

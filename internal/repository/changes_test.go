@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
-// began makes a repository with a tree, and writes the tree into a folder.
-func began(t *testing.T, files ...tree.Change) (*Repository, *tree.Tree, string) {
+// writeTree makes a repository with a tree, and writes the tree into a folder.
+func writeTree(t *testing.T, files ...tree.Change) (*Repository, *tree.Tree, string) {
 	t.Helper()
 	r, err := Create(t.Context(), filepath.Join(t.TempDir(), "repository"), runner.Suite{Kind: runner.Go, Links: map[string]string{"vendor": "/x"}}, os.Getenv)
 	if err != nil {
@@ -59,7 +59,7 @@ func brief(changes []tree.Change) []string {
 // What an agent did is found; what it cannot have for its work is not, and what is dropped is said.
 func TestChanged(t *testing.T) {
 	t.Parallel()
-	r, base, dir := began(t, file("a.go", "a"), file("b.go", "b"), file("c/d.go", "d"), file("run.sh", "s"), file("CLAUDE.md", "old"),
+	r, base, dir := writeTree(t, file("a.go", "a"), file("b.go", "b"), file("c/d.go", "d"), file("run.sh", "s"), file("CLAUDE.md", "old"),
 		tree.Change{Path: "l", Link: "a.go"}, tree.Change{Path: "m", Link: "a.go"}, file("locked/x.go", "x"))
 	do := func(err error) {
 		if err != nil {
@@ -87,7 +87,7 @@ func TestChanged(t *testing.T) {
 	do(os.Symlink("c/../../../x", at("out3")))
 	do(os.Symlink("../b.go", at("new/in")))
 	do(os.WriteFile(at("big.bin"), make([]byte, maxChanged+1), 0o644))
-	d, err := r.changed(base, dir)
+	d, err := r.compare(base, dir)
 	do(err)
 	want := []string{"*run.sh s", "-c/d.go", "a.go A", "l -> b.go", "new/e.go e", "new/in -> ../b.go"}
 	if diff := cmp.Diff(want, brief(d.changes)); diff != "" {
@@ -102,13 +102,13 @@ func TestChanged(t *testing.T) {
 
 func TestChangedIsBounded(t *testing.T) {
 	t.Parallel()
-	r, base, dir := began(t, file("a.go", "a"))
+	r, base, dir := writeTree(t, file("a.go", "a"))
 	for i := range maxFiles + 3 {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%05d.go", i)), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d, err := r.changed(base, dir)
+	d, err := r.compare(base, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

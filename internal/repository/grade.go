@@ -34,7 +34,7 @@ func (r *Repository) Grade(ctx context.Context, t Task, work string) (Grade, err
 	if err != nil {
 		return Grade{}, err
 	}
-	d, err := r.changed(base, work)
+	d, err := r.compare(base, work)
 	if err != nil {
 		return Grade{}, err
 	}
@@ -73,7 +73,7 @@ func (r *Repository) grade(ctx context.Context, t Task, base *tree.Tree, changes
 		return g, fmt.Errorf("open the workspace for tests: %w", err)
 	}
 	defer func() { _ = root.Close() }() // nothing is written through it at its end
-	changes, refused := r.allowed(changes)
+	changes, refused := r.permit(changes)
 	behind, err := lay(root, changes)
 	if err != nil {
 		return g, err
@@ -102,8 +102,8 @@ func limit(t Task) time.Duration {
 	return min(2*time.Minute+time.Duration(10*t.CPU*float64(time.Second)), 30*time.Minute)
 }
 
-// allowed leaves out changes to tests, and to what a run of tests obeys.
-func (r *Repository) allowed(changes []tree.Change) (rest []tree.Change, dropped []string) {
+// permit leaves out changes to tests, and to what a run of tests obeys.
+func (r *Repository) permit(changes []tree.Change) (rest []tree.Change, dropped []string) {
 	for _, c := range changes {
 		switch {
 		case r.suite.IsTest(c.Path):
@@ -150,7 +150,7 @@ func (c canaries) judge(t Task, rep runner.Report) Grade {
 		}
 	}
 	whole := rep.Ended == sandbox.Exited && rep.Unbuilt == ""
-	held := c.hold(rep)
+	held := c.confirm(rep)
 	g.Forged = slices.ContainsFunc(c.fail, rep.Passed) || whole && len(g.Failing) == 0 && !held
 	switch {
 	case g.Forged:
@@ -168,8 +168,8 @@ func (c canaries) judge(t Task, rep runner.Report) Grade {
 	return g
 }
 
-// hold reports whether a report has the canaries as they end.
-func (c canaries) hold(rep runner.Report) bool {
+// confirm reports whether a report has the canaries as they end.
+func (c canaries) confirm(rep runner.Report) bool {
 	return !slices.ContainsFunc(c.pass, func(name string) bool { return !rep.Passed(name) }) &&
 		!slices.ContainsFunc(c.fail, func(name string) bool { return rep.Tests[name].Status != runner.Failed })
 }

@@ -16,13 +16,13 @@ import (
 const (
 	manifest = `{"name": "parts", "scripts": {"test": "node --test"}}`
 	broken   = "module.exports = (a, b) => a - b;\n"
-	mended   = "module.exports = (a, b) => a + b;\n"
+	repaired = "module.exports = (a, b) => a + b;\n"
 	hidden   = "const test = require('node:test');\nconst assert = require('node:assert');\ntest('adds', () => { assert.strictEqual(require('../lib/add')(2, 3), 5); });\n"
 	old      = "const test = require('node:test');\nconst assert = require('node:assert');\ntest('multiplies', () => { assert.strictEqual(require('../lib/mul')(2, 3), 6); });\n"
 )
 
-// graded is a repository for Node with one task.
-func graded(t *testing.T) (*repository.Repository, repository.Task) {
+// nodeRepository is a repository for Node with one task.
+func nodeRepository(t *testing.T) (*repository.Repository, repository.Task) {
 	t.Helper()
 	if err := runner.Fit(); err != nil {
 		t.Skip(err)
@@ -49,19 +49,19 @@ func graded(t *testing.T) (*repository.Repository, repository.Task) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := created(t, suite)
+	r := create(t, suite)
 	own := repository.Task{
-		Base: planted(t, r, "", files), Tests: planted(t, r, "", map[string]string{"test/add.test.js": hidden}),
+		Base: plant(t, r, "", files), Tests: plant(t, r, "", map[string]string{"test/add.test.js": hidden}),
 		Fail: []string{"test/add.test.js > adds"}, Pass: []string{"test/mul.test.js > multiplies"}, Targets: []string{"test/add.test.js", "test/mul.test.js"}, CPU: 1,
 	}
-	own.Fix = planted(t, r, own.Base, map[string]string{"lib/add.js": mended})
+	own.Fix = plant(t, r, own.Base, map[string]string{"lib/add.js": repaired})
 	return r, own
 }
 
 // Doing nothing fails, and the real fix passes.
 func TestGradeChanges(t *testing.T) {
 	t.Parallel()
-	r, own := graded(t)
+	r, own := nodeRepository(t)
 	g, err := r.GradeChanges(t.Context(), own, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -81,9 +81,9 @@ func TestGradeChanges(t *testing.T) {
 // What an agent leaves is graded without what tests obey, which is said.
 func TestGradeDrops(t *testing.T) {
 	t.Parallel()
-	r, own := graded(t)
-	work, _ := laid(t, r, own)
-	for name, text := range map[string]string{"lib/add.js": mended, "test/mul.test.js": "", "test/add.test.js": "", "package.json": `{"type": "module"}`, "CLAUDE.md": "x"} {
+	r, own := nodeRepository(t)
+	work, _ := layTask(t, r, own)
+	for name, text := range map[string]string{"lib/add.js": repaired, "test/mul.test.js": "", "test/add.test.js": "", "package.json": `{"type": "module"}`, "CLAUDE.md": "x"} {
 		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestGradeDrops(t *testing.T) {
 // A name that the report does not have has not passed, and code that does not load fails.
 func TestGradeFails(t *testing.T) {
 	t.Parallel()
-	r, own := graded(t)
+	r, own := nodeRepository(t)
 	fix, err := r.Fixes(t.Context(), own)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestGradeFails(t *testing.T) {
 // Each workspace and each grading has its own copy of a cache.
 func TestCachesAreCopied(t *testing.T) {
 	t.Parallel()
-	r := created(t, runner.Suite{Kind: runner.Go, Caches: []runner.Cache{{From: "cache/go-build", To: "home:.cache/go-build"}}})
+	r := create(t, runner.Suite{Kind: runner.Go, Caches: []runner.Cache{{From: "cache/go-build", To: "home:.cache/go-build"}}})
 	from := filepath.Join(r.Dir, "cache", "go-build")
 	if err := os.MkdirAll(from, 0o755); err != nil {
 		t.Fatal(err)
@@ -135,13 +135,13 @@ func TestCachesAreCopied(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(from, "x"), []byte("warm"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	base := planted(t, r, "", map[string]string{"a.go": "package a\n"})
+	base := plant(t, r, "", map[string]string{"a.go": "package a\n"})
 	own := repository.Task{Base: base, Tests: base, Fix: base, Fail: []string{"x"}}
-	_, one := laid(t, r, own)
+	_, one := layTask(t, r, own)
 	if err := os.WriteFile(filepath.Join(one, ".cache", "go-build", "x"), []byte("changed"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, two := laid(t, r, own)
+	_, two := layTask(t, r, own)
 	if got, err := os.ReadFile(filepath.Join(two, ".cache", "go-build", "x")); err != nil || string(got) != "warm" {
 		t.Errorf("the second home has %q: %v", got, err)
 	}

@@ -72,7 +72,7 @@ func (r *Repository) begin(ctx context.Context, root *os.Root, base *tree.Tree) 
 	err := errors.Join(
 		root.WriteFile(path.Join(dotGit, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644),
 		root.WriteFile(path.Join(dotGit, "config"), fmt.Appendf(nil, settings, version, format), 0o644),
-		root.WriteFile(path.Join(dotGit, "info", "exclude"), []byte(r.excluded()), 0o644),
+		root.WriteFile(path.Join(dotGit, "info", "exclude"), []byte(r.ignores()), 0o644),
 	)
 	if err != nil {
 		return err
@@ -88,17 +88,17 @@ func (r *Repository) begin(ctx context.Context, root *os.Root, base *tree.Tree) 
 	return root.WriteFile(path.Join(dotGit, "refs", "heads", "main"), []byte(commit+"\n"), 0o644)
 }
 
-// excluded lists what is laid into a workspace and is no file of the tree, as git reads it.
-func (r *Repository) excluded() string {
+// ignores lists what is laid into a workspace and is no file of the tree, as git reads it.
+func (r *Repository) ignores() string {
 	var b strings.Builder
-	for _, name := range r.laid() {
+	for _, name := range r.places() {
 		b.WriteString("/" + name + "\n")
 	}
 	return b.String()
 }
 
-// laid returns the paths of a workspace at which caches and links lie, sorted.
-func (r *Repository) laid() []string {
+// places returns the paths of a workspace at which caches and links lie, sorted.
+func (r *Repository) places() []string {
 	var all []string
 	for name := range r.suite.Links {
 		all = append(all, path.Clean(name))

@@ -17,12 +17,12 @@ import (
 // A workspace is a repository with one commit, of which git finds nothing changed, and with no object of the fix.
 func TestLayOneCommit(t *testing.T) {
 	t.Parallel()
-	r := created(t, runner.Suite{Kind: runner.Go})
-	base := planted(t, r, "", map[string]string{"a.go": "package a\n", "d/b.txt": "b\n", ".gitattributes": "*.txt text\n"},
+	r := create(t, runner.Suite{Kind: runner.Go})
+	base := plant(t, r, "", map[string]string{"a.go": "package a\n", "d/b.txt": "b\n", ".gitattributes": "*.txt text\n"},
 		tree.Change{Path: "run.sh", Data: []byte("#!/bin/sh\n"), Exec: true}, tree.Change{Path: "d/link", Link: "../a.go"})
-	fix := planted(t, r, base, map[string]string{"a.go": "package a // theFix\n"})
-	tests := planted(t, r, "", map[string]string{"a_test.go": "package a // hidden\n"})
-	work, _ := laid(t, r, repository.Task{Base: base, Tests: tests, Fix: fix, Fail: []string{"x"}})
+	fix := plant(t, r, base, map[string]string{"a.go": "package a // theFix\n"})
+	tests := plant(t, r, "", map[string]string{"a_test.go": "package a // hidden\n"})
+	work, _ := layTask(t, r, repository.Task{Base: base, Tests: tests, Fix: fix, Fail: []string{"x"}})
 	for _, c := range []struct{ args, want string }{
 		{"status --porcelain --untracked-files=all", ""},
 		{"rev-list --all --count", "1"},
@@ -66,11 +66,11 @@ func TestLayOneCommit(t *testing.T) {
 // What git does in another workspace later is the same: nothing depends on the time.
 func TestLayIsTheSameAgain(t *testing.T) {
 	t.Parallel()
-	r := created(t, runner.Suite{Kind: runner.Go})
-	base := planted(t, r, "", map[string]string{"a.go": "package a\n"})
+	r := create(t, runner.Suite{Kind: runner.Go})
+	base := plant(t, r, "", map[string]string{"a.go": "package a\n"})
 	own := repository.Task{Base: base, Tests: base, Fix: base, Fail: []string{"x"}}
-	one, _ := laid(t, r, own)
-	two, _ := laid(t, r, own)
+	one, _ := layTask(t, r, own)
+	two, _ := layTask(t, r, own)
 	if a, b := treetest.Git(t, one, "", "rev-parse", "HEAD"), treetest.Git(t, two, "", "rev-parse", "HEAD"); a != b {
 		t.Errorf("commits %s and %s", a, b)
 	}

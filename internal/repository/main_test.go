@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// created makes the folder of a repository.
-func created(t *testing.T, s runner.Suite) *repository.Repository {
+// create makes the folder of a repository.
+func create(t *testing.T, s runner.Suite) *repository.Repository {
 	t.Helper()
 	r, err := repository.Create(t.Context(), filepath.Join(t.TempDir(), "repository"), s, os.Getenv)
 	if err != nil {
@@ -27,8 +27,8 @@ func created(t *testing.T, s runner.Suite) *repository.Repository {
 	return r
 }
 
-// planted adds a tree of files to a repository.
-func planted(t *testing.T, r *repository.Repository, base string, files map[string]string, more ...tree.Change) string {
+// plant adds a tree of files to a repository.
+func plant(t *testing.T, r *repository.Repository, base string, files map[string]string, more ...tree.Change) string {
 	t.Helper()
 	var changes []tree.Change
 	for name, text := range files {
@@ -41,13 +41,13 @@ func planted(t *testing.T, r *repository.Repository, base string, files map[stri
 	return hash
 }
 
-// asked is a task of a repository.
-func asked(id string, own repository.Task) task.Task {
+// taskFrom is a task of a repository.
+func taskFrom(id string, own repository.Task) task.Task {
 	return task.Task{ID: id, Prompt: "Mend it.", Data: map[string]any{repository.Field: own}}
 }
 
-// laid lays a workspace and returns its folder and that of the home.
-func laid(t *testing.T, r *repository.Repository, own repository.Task) (work, home string) {
+// layTask lays a workspace and returns its folder and that of the home.
+func layTask(t *testing.T, r *repository.Repository, own repository.Task) (work, home string) {
 	t.Helper()
 	work, home = t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(work)
@@ -55,7 +55,7 @@ func laid(t *testing.T, r *repository.Repository, own repository.Task) (work, ho
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if err := r.Lay(t.Context(), root, home, asked("a", own)); err != nil {
+	if err := r.Lay(t.Context(), root, home, taskFrom("a", own)); err != nil {
 		t.Fatal(err)
 	}
 	return work, home

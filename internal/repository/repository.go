@@ -110,8 +110,8 @@ func (r *Repository) Store() *tree.Store { return r.store }
 // Digest names how the tests of the repository run. Trees have names of their own.
 func (r *Repository) Digest() string { return r.digest }
 
-// Kept returns what no confined program may read of the folder: the fixes are there.
-func (r *Repository) Kept() []string {
+// Private returns what no confined program may read of the folder: the fixes are there.
+func (r *Repository) Private() []string {
 	var all []string
 	for _, name := range []string{SuiteFile, StoreDir, CacheDir, SurveyDir} {
 		all = append(all, filepath.Join(r.Dir, name))
