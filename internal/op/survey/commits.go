@@ -57,7 +57,7 @@ func (s *surveyor) commits(ctx context.Context) ([]*made, error) {
 	if s.suite.Kind == runner.Cargo {
 		kinds.Inside = s.suite.IsCode
 	}
-	list, left, err := history.List(ctx, s.from, "", kinds, s.Limit*8)
+	list, left, err := history.List(ctx, s.from, s.folder, kinds, s.Limit*8)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func anyPassed(r runner.Report) bool {
 
 // unbuilt says why nothing was run.
 func unbuilt(r runner.Report, otherwise string) string {
-	if lacksDependency(r.Unbuilt + "\n" + r.Output) {
+	if r.Lacking {
 		return whyDeps
 	}
 	return otherwise
@@ -187,8 +187,10 @@ func noFailure(before, after runner.Report) string {
 	for name, t := range after.Tests {
 		switch {
 		case t.Status != runner.Failed || before.Passed(name):
-		case needsNetwork(t.Message):
+		case runner.NeedsNetwork(t.Message):
 			return network
+		case runner.NeedsPort(t.Message):
+			return port
 		}
 	}
 	return whyNoFailure

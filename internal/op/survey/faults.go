@@ -184,7 +184,7 @@ func (p *planter) hide(ctx context.Context, broken string, planted tree.Change, 
 	}
 	ch.source.Diff = fault.Fix()
 	rest := slices.DeleteFunc(slices.Clone(targets), func(t string) bool {
-		return slices.ContainsFunc(hidden, func(c tree.Change) bool { return c.Path == t })
+		return slices.ContainsFunc(hidden, func(c tree.Change) bool { return p.inFolder(c.Path) == t })
 	})
 	if len(rest) == 0 {
 		return ch, "", nil
@@ -235,9 +235,14 @@ func (p *planter) holds(c tree.Change, name string) bool {
 		return hasWord(c.Data, name[strings.LastIndex(name, ":")+1:])
 	case runner.Command:
 		last := name[strings.LastIndexAny(name, ">:. ")+1:]
-		return strings.HasPrefix(name, c.Path) || hasWord(c.Data, last)
+		return strings.HasPrefix(name, p.inFolder(c.Path)) || hasWord(c.Data, last)
 	}
-	return strings.HasPrefix(name, c.Path)
+	return strings.HasPrefix(name, p.inFolder(c.Path))
+}
+
+// inFolder is a path as reports name it: from the folder on in which tests run.
+func (p *planter) inFolder(name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, p.folder), "/")
 }
 
 // afterSlashTest returns the part of a Go test's name from the first subtest on: its dots are not those of the package.

@@ -13,6 +13,7 @@ import (
 const (
 	flaking = "flaking"
 	network = "network"
+	port    = "needs a port"
 	fails   = "fails at HEAD"
 )
 
@@ -48,8 +49,10 @@ func (s *surveyor) compare(a, b runner.Report) {
 			case other.Status != test.Status:
 				s.bad[name] = flaking
 			case test.Status != runner.Failed:
-			case needsNetwork(test.Message):
+			case runner.NeedsNetwork(test.Message):
 				s.bad[name] = network
+			case runner.NeedsPort(test.Message):
+				s.bad[name] = port
 			default:
 				s.bad[name] = fails
 			}

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/git"
 	"github.com/seed-f4525e22/skillopt/internal/history"
@@ -52,15 +51,17 @@ type surveyor struct {
 	lookup func(name string) (string, bool)
 	ask    asking
 
-	from  *git.Repo
-	head  *tree.Tree
-	top   string // its tree
-	out   *repository.Repository
-	suite runner.Suite
-	runs  *records
-	bad   map[string]string // tests that are left out: why
-	left  history.LeftOut
-	docs  documents
+	from   *git.Repo
+	head   *tree.Tree
+	top    string // its tree
+	folder string // of the repository, in which the tests run
+	clone  string // the user's, all of it
+	out    *repository.Repository
+	suite  runner.Suite
+	runs   *records
+	bad    map[string]string // tests that are left out: why
+	left   history.LeftOut
+	docs   documents
 }
 
 // Run makes the tasks. Of cfg it uses models.optimizer, limits, prices, cache and record, where there is an optimizer.
@@ -120,9 +121,7 @@ func (s *surveyor) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if prefix != "" {
-		return &git.Unfit{Reason: "a folder of a repository cannot be surveyed yet, only all of it: " + strings.TrimSuffix(s.Path, prefix)}
-	}
+	s.folder, s.clone = prefix, strings.TrimSuffix(strings.TrimSuffix(s.Path, prefix), "/")
 	s.from = git.New(dir, s.env)
 	commit := s.from.Head(ctx)
 	if commit == "" {
@@ -150,32 +149,34 @@ func (s *surveyor) detect(ctx context.Context, base, work string) error {
 		return fmt.Errorf("look at the files of HEAD: %w", err)
 	}
 	defer root.Close()
-	o := runner.Options{Command: s.Test}
-	var found []string
+	o := runner.Options{Command: s.Test, Folder: s.folder}
+	begun := s.Begin == nil
 	if s.Setup != "" {
 		lock, err := runner.Lock(root)
 		if err != nil {
 			return err
 		}
-		o.Deps = filepath.Join(base, "deps-"+lock[:min(len(lock), 16)])
-		found = append(found, "runs with network, confined, without your credentials: "+s.Setup)
-	}
-	begun := s.Begin == nil
-	if o.Deps != "" {
-		if err := s.begin(found); err != nil {
+		if err := s.begin([]string{"with network, confined, without your credentials: " + s.Setup}); err != nil {
 			return err
 		}
-		begun = true
-		if err := s.setup(ctx, work, o.Deps); err != nil {
+		begun, o.Deps = true, filepath.Join(base, repository.DepsDir, lock[:16])
+		if err := os.MkdirAll(filepath.Dir(o.Deps), 0o755); err != nil {
+			return fmt.Errorf("make folder of dependencies: %w", err)
+		}
+		if err := runner.Setup(ctx, s.Setup, work, o.Deps, s.lookup); err != nil {
 			return err
 		}
 	}
-	suite, findings, err := runner.Detect(ctx, root, runner.Machine{Lookup: s.lookup, Home: s.env("HOME"), Clone: s.Path}, o)
+	suite, findings, err := runner.Detect(ctx, root, runner.Machine{Lookup: s.lookup, Home: s.env("HOME"), Clone: s.clone}, o)
 	if err != nil {
 		return err
 	}
+	var found []string
 	for _, f := range findings {
 		found = append(found, string(f))
+		if begun {
+			s.note("%s", f)
+		}
 	}
 	if !begun {
 		if err := s.begin(found); err != nil {
@@ -191,24 +192,6 @@ func (s *surveyor) begin(found []string) error {
 		return nil
 	}
 	return s.Begin(found)
-}
-
-// setup installs dependencies, once for each content of the lock files.
-func (s *surveyor) setup(ctx context.Context, work, into string) error {
-	done := into + ".done"
-	if _, err := os.Stat(done); err == nil {
-		return nil
-	}
-	if err := disk.RemoveAll(into); err != nil {
-		return fmt.Errorf("set up: %w", err)
-	}
-	if err := os.MkdirAll(into, 0o755); err != nil {
-		return fmt.Errorf("set up: %w", err)
-	}
-	if err := runner.Setup(ctx, s.Setup, work, into, s.lookup); err != nil {
-		return err
-	}
-	return disk.WriteFile(done, nil, 0o644)
 }
 
 // create makes the folder of the repository, or opens the one that an earlier survey has begun.
