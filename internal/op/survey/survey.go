@@ -159,7 +159,7 @@ func (s *surveyor) detect(ctx context.Context, base, work string) error {
 		if err := s.begin([]string{"with network, confined, without your credentials: " + s.Setup}); err != nil {
 			return err
 		}
-		begun, o.Deps = true, filepath.Join(base, repository.DepsDir, lock[:16])
+		begun, o.Deps = true, filepath.Join(base, repository.DepsDir, digest([]string{s.Setup, lock}))
 		if err := os.MkdirAll(filepath.Dir(o.Deps), 0o755); err != nil {
 			return fmt.Errorf("make folder of dependencies: %w", err)
 		}
