@@ -224,6 +224,17 @@ func TestReportsOfModels(t *testing.T) {
 	}
 }
 
+// A message of any size costs no more than its two ends.
+func TestHugeMessages(t *testing.T) {
+	t.Parallel()
+	s := shop()
+	s.Failing[0].Message = strings.Repeat("got 3 of "+strings.Repeat("x", 100)+"\n", 200_000) + "AttributeError: module 'shop' has no attribute 'join_words'\n"
+	text, ok := symptom.Write(s)
+	if !ok || len(text) > 2000 || !slices.Equal(symptom.Undefined(s.Failing[0].Message), []string{"join_words"}) {
+		t.Errorf("%v, %d bytes:\n%.2000s", ok, len(text), text)
+	}
+}
+
 // TestLaws holds what is so for all tasks: a text names nothing that the fix alone has, is bounded, and is
 // the same each time.
 func TestLaws(t *testing.T) {

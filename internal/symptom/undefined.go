@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 const ident = `[\p{L}_$][\p{L}\p{N}_$]*`
@@ -32,7 +33,7 @@ var missing = pattern.New(`(?:` + strings.Join([]string{
 // missing, or are called otherwise than they are declared: Go, Python, JavaScript, TypeScript, Rust.
 func Undefined(output string) []string {
 	var out []string
-	for _, m := range missing.FindAllStringSubmatch(output, -1) {
+	for _, m := range missing.FindAllStringSubmatch(wording.Middle(output, room), -1) {
 		name := strings.Join(m[1:], "")
 		if i := strings.LastIndexAny(name, "/"); i >= 0 { // a file or a package
 			name = strings.TrimSuffix(name[i+1:], path.Ext(name))
