@@ -141,7 +141,10 @@ func (d *detector) confined(ctx context.Context, argv []string) (said string, er
 	}
 	defer func() { err = errors.Join(err, disk.RemoveAll(dir)) }()
 	c := &cell{dir: dir, home: dir, read: prefixes(argv[0])}
-	c.suite.Env = append([]string{"PATH=" + filepath.Dir(argv[0]), "GOTOOLCHAIN=local"}, d.toolVariables()...)
+	c.suite.Env = []string{"PATH=" + filepath.Dir(argv[0]), "GOTOOLCHAIN=local"}
+	for name, at := range managers(d.machine.Lookup) {
+		c.suite.Env, c.read = append(c.suite.Env, name+"="+at), append(c.read, at)
+	}
 	out := &lines{each: func([]byte) {}}
 	r, err := c.run(ctx, argv, nil, out, time.Minute)
 	switch {
@@ -151,18 +154,6 @@ func (d *detector) confined(ctx context.Context, argv []string) (said string, er
 		return "", fmt.Errorf("it ended with %s, code %d: %s", r.Reason, r.Code, strings.TrimSpace(r.Stderr))
 	}
 	return out.tail.String(), nil
-}
-
-// toolVariables are those by which managers of versions find what is installed.
-func (d *detector) toolVariables() (env []string) {
-	for name, at := range map[string]string{"RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv"} {
-		v, ok := d.machine.Lookup(name)
-		if env = append(env, name+"="+cmp.Or(v, filepath.Join(d.machine.Home, at))); ok {
-			continue
-		}
-	}
-	slices.Sort(env)
-	return env
 }
 
 // prefixes are the folders that a program is installed in, by its name and after all links.

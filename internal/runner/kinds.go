@@ -45,7 +45,7 @@ var python = language{
 var javascript = language{
 	code:  []string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"},
 	tests: pattern.New(testNames + `|` + testFolders),
-	obeys: pattern.New(config + setup + settings + `|(^|/)node_modules(/|$)|` + obeyedByAll),
+	obeys: pattern.New(`(?i)` + config + setup + settings + `|(^|/)node_modules(/|$)|` + obeyedByAll),
 	locks: pattern.New(`^(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|pnpm-workspace\.yaml|bun\.lockb?)$`),
 }
 

@@ -61,7 +61,7 @@ func TestNode(t *testing.T) {
 	if m := r.Tests[`test/calc.test.js > div > odd > rounds <up> & "down"`].Message; !strings.Contains(m, "3 == 4") {
 		t.Errorf("the message is %q", m)
 	}
-	if network, _ := Wants(r.Tests["test/calc.test.js > outside"].Message); !network {
+	if !NeedsNetwork(r.Tests["test/calc.test.js > outside"].Message) {
 		t.Errorf("that it wanted the network is not seen in %q", r.Tests["test/calc.test.js > outside"].Message)
 	}
 	put(t, dir, "test/new.test.js", "import { mod } from '../src/calc.js';\nimport test from 'node:test';\ntest('mod', () => { mod(1, 2); });\n")

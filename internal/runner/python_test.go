@@ -131,7 +131,7 @@ func TestPytest(t *testing.T) {
 	if m := r.Tests["tests/test_calc.py::TestDiv::test_halves[7-4]"].Message; !strings.Contains(m, "assert 3 == 4") {
 		t.Errorf("the message is %q", m)
 	}
-	if network, _ := Wants(r.Tests["tests/test_calc.py::test_outside"].Message); !network {
+	if !NeedsNetwork(r.Tests["tests/test_calc.py::test_outside"].Message) {
 		t.Errorf("that it wanted the network is not seen in %q", r.Tests["tests/test_calc.py::test_outside"].Message)
 	}
 	only := run(t, s, Job{Dir: dir, Targets: targets, Only: []string{"tests/test_calc.py::TestDiv::test_halves[6-3]"}})

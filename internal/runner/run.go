@@ -182,10 +182,11 @@ var (
 		`no matching package named|failed to (download|get) |unable to update registry|can't find crate for|unresolved import|attempting to make an HTTP request, but --offline`)
 )
 
-// Wants reports whether a message is one of a program that wanted to connect elsewhere, or to listen on a port and could not.
-func Wants(message string) (network, listens bool) {
-	return wantsNetwork.MatchString(message), wantsPort.MatchString(message)
-}
+// NeedsNetwork reports whether a message is one of a program that wanted to connect elsewhere.
+func NeedsNetwork(message string) bool { return wantsNetwork.MatchString(message) }
+
+// NeedsPort reports whether a message is one of a program that wanted to listen on a port and could not.
+func NeedsPort(message string) bool { return wantsPort.MatchString(message) }
 
 // judge reads the messages for what was not there.
 func (r *Report) judge() {
@@ -196,7 +197,7 @@ func (r *Report) judge() {
 		}
 	}
 	all := strings.Join(texts, "\n")
-	r.Network, r.Listens = Wants(all)
+	r.Network, r.Listens = NeedsNetwork(all), NeedsPort(all)
 	r.Lacking = lacks.MatchString(r.Unbuilt)
 }
 

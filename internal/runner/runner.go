@@ -6,7 +6,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -151,10 +150,4 @@ func Fit() error {
 		return &Unfit{Why: "tests of a repository run in a sandbox alone, and here is none: " + can.Why}
 	}
 	return nil
-}
-
-// Setup runs a command of the user's in a tree, confined, with network and without credentials, so that it fills a folder with
-// dependencies: $DEPS. Detect finds them there by Options.Deps.
-func Setup(ctx context.Context, command, tree, into string, lookup func(string) (string, bool)) error {
-	return fmt.Errorf("not yet")
 }

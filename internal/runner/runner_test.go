@@ -257,7 +257,7 @@ func TestGo(t *testing.T) {
 	if m := r.Tests["example.org/calc.TestWrong"].Message; !strings.Contains(m, "Div(7, 2) = 3, want 4") {
 		t.Errorf("the message is %q", m)
 	}
-	if network, _ := Wants(r.Tests["example.org/calc.TestOutside"].Message); !network || !r.Network {
+	if !NeedsNetwork(r.Tests["example.org/calc.TestOutside"].Message) || !r.Network {
 		t.Errorf("that it wanted the network is not seen in %q", r.Tests["example.org/calc.TestOutside"].Message)
 	}
 	if r.CPU < 50*time.Millisecond || r.Peak < 1<<20 {

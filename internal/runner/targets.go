@@ -249,7 +249,7 @@ func (s Suite) fileCanary(root *os.Root, target, good, bad string) (canary, erro
 	case Pytest:
 		c.pass, c.fail = target+"::test_"+good, target+"::test_"+bad
 	case Cargo:
-		prefix := rustModule(target)
+		prefix := s.rustModule(root, target)
 		c.pass, c.fail = prefix+"canary_"+good, prefix+"canary_"+bad
 	default:
 		c.pass, c.fail = joined(target, good), joined(target, bad)
