@@ -59,6 +59,7 @@ var settings = []string{
 	"-c", "protocol.allow=never", "-c", "credential.helper=", "-c", "core.askPass=", "-c", "core.sshCommand=false",
 	"-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	"-c", "commit.gpgSign=false", "-c", "gpg.program=false", "-c", "i18n.commitEncoding=UTF-8", "-c", "core.logAllRefUpdates=true",
+	"-c", "core.packedGitWindowSize=16m", "-c", "core.packedGitLimit=128m", "-c", "core.deltaBaseCacheLimit=64m", // so that it takes little memory
 }
 
 // New is a repository by its folder, see [Find]. Nothing is read.

@@ -35,6 +35,7 @@ var tiers = [][]string{
 	},
 	{"internal/git"},
 	{"internal/tree", "internal/runner"},
+	{"internal/history"},
 	{"internal/repository", "internal/sleep/harvest", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus", "internal/spreadsheet", "internal/textgame", "internal/openenv",

@@ -60,7 +60,7 @@ func (t *Tree) writeInto(ctx context.Context, w *writer, omit func(name string) 
 			files = append(files, f)
 		}
 	}
-	err := t.Read(ctx, files, w.file)
+	err := errors.Join(t.Read(ctx, files, w.file), w.close())
 	for _, f := range links {
 		if err == nil {
 			err = w.link(f)
@@ -83,6 +83,9 @@ type writer struct {
 	over bool            // what is there is replaced
 	made map[string]bool // folders that are there and are no links
 	done Written
+
+	at string   // folder of the last file, which the next one mostly lies in
+	in *os.Root // that folder, if it is open
 }
 
 const lfsPointer = "version https://git-lfs.github.com/spec/"
@@ -140,6 +143,28 @@ func (w *writer) held(f File) error {
 	return w.root.Remove(f.Path)
 }
 
+// open opens a folder, and closes the last one.
+func (w *writer) open(dir string) (*os.Root, error) {
+	if w.in != nil && w.at == dir {
+		return w.in, nil
+	}
+	if err := w.close(); err != nil {
+		return nil, err
+	}
+	in, err := w.root.OpenRoot(dir)
+	w.at, w.in = dir, in
+	return in, err
+}
+
+func (w *writer) close() error {
+	if w.in == nil {
+		return nil
+	}
+	err := w.in.Close()
+	w.in = nil
+	return err
+}
+
 func (w *writer) file(f File, data []byte) error {
 	if err := w.place(f.Path); err != nil {
 		return w.equal(err)
@@ -148,7 +173,11 @@ func (w *writer) file(f File, data []byte) error {
 	if f.Exec {
 		mode = 0o755
 	}
-	out, err := w.root.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	in, err := w.open(path.Dir(f.Path))
+	if err != nil {
+		return err
+	}
+	out, err := in.OpenFile(path.Base(f.Path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return w.equal(err)
 	}

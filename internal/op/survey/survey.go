@@ -194,17 +194,13 @@ func (s *surveyor) begin(found []string) error {
 	return s.Begin(found)
 }
 
-// create makes the folder of the repository, or opens the one that an earlier survey has begun.
+// create makes the folder of the repository, or continues with the one that an earlier survey has begun.
 func (s *surveyor) create(ctx context.Context, base string) error {
-	var err error
-	if _, there := os.Stat(filepath.Join(base, repository.SuiteFile)); there == nil {
-		if s.out, err = repository.Open(ctx, base, s.env); err != nil {
-			return err
-		}
-		if s.runs.suite = digest(s.out.Suite()); s.runs.suite != digest(s.suite) {
-			return fault.Input(fmt.Errorf("%s was begun with another runner or other dependencies: remove it, or choose another folder", base))
-		}
-	} else if s.out, err = repository.Create(ctx, base, s.suite, s.env); err != nil {
+	earlier, err := repository.Open(ctx, base, s.env)
+	if err == nil && digest(earlier.Suite()) != digest(s.suite) {
+		return fault.Input(fmt.Errorf("%s was begun with another runner or other dependencies: remove it, or choose another folder", base))
+	}
+	if s.out, err = repository.Create(ctx, base, s.suite, s.env); err != nil {
 		return err
 	}
 	s.runs.suite, s.runs.base = digest(s.suite), base
