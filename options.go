@@ -86,6 +86,20 @@ type MineRequest struct {
 	Accepted func(ctx context.Context, source, session, turn string) (map[string]string, error)
 }
 
+// SurveyRequest says of which repository tasks are made.
+type SurveyRequest struct {
+	Path  string   // of the repository, absolute
+	Dir   string   // the folder to write, absolute: only what is below its folder repository is written
+	Test  []string // a program that runs the tests and writes JUnit XML to $REPORT; none: the runner is found
+	Setup string   // a command that installs dependencies, with network; "": those of the machine
+	Limit int      // tasks at most; 0 = 60
+
+	// Begin is called before anything of the repository runs, with what was found, and may refuse. Nil: it begins.
+	Begin func(found []string) error
+	// Note is called with what was done, a line each. Nil: no one reads it.
+	Note func(line string)
+}
+
 // GatewayOptions say how a gateway is reached.
 type GatewayOptions struct {
 	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1

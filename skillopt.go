@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/op/mine"
 	"github.com/seed-f4525e22/skillopt/internal/op/prune"
 	"github.com/seed-f4525e22/skillopt/internal/op/rescore"
+	"github.com/seed-f4525e22/skillopt/internal/op/survey"
 	"github.com/seed-f4525e22/skillopt/internal/op/train"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
@@ -123,6 +124,21 @@ func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Opt
 func Mine(ctx context.Context, cfg config.Config, req MineRequest, opts ...Option) (*result.Mine, error) {
 	m, err := mine.Run(ctx, cfg, mine.Request(req), chosen(opts))
 	return m, classify(err)
+}
+
+// Survey makes tasks of a git repository: of commits that came with tests, and of small faults that its tests notice. It runs these
+// tests, confined and without network, and keeps each run in the folder repository of req.Dir: called again it runs nothing twice. The
+// repository itself is never written to. With models.optimizer in cfg the model words what is asked. The error is an *Error.
+func Survey(ctx context.Context, cfg config.Config, req SurveyRequest, opts ...Option) (*result.Survey, error) {
+	s, err := survey.Run(ctx, cfg, survey.Request(req), chosen(opts))
+	return s, classify(err)
+}
+
+// VerifyTasks proves tasks that Survey has made again, those with the ids, or all: doing nothing fails and the real fix passes, three
+// times of three. note, which may be nil, is called with each. Test tasks are looked at by no model. The error is an *Error.
+func VerifyTasks(ctx context.Context, cfg config.Config, ids []string, note func(result.ProvenTask), opts ...Option) (*result.Proven, error) {
+	p, err := survey.Verify(ctx, cfg, ids, note, chosen(opts))
+	return p, classify(err)
 }
 
 // Reflect has the optimizer of a configuration read outcomes that the skill has led to, as a step

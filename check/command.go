@@ -44,6 +44,10 @@ type Command struct {
 	// measures nothing. With Execute it is about that alone.
 	MissingFails bool `json:"missing_fails,omitempty"`
 
+	// Tests says that it is no program, but the tests of a task of a repository on what the
+	// agent left, by which it is graded. Argv and Timeout are zero.
+	Tests bool `json:"tests,omitempty"`
+
 	// Execute runs before the command, see Carry. Nil: nothing does.
 	Execute *Execution `json:"execute,omitempty"`
 
@@ -233,8 +237,20 @@ func buildCommand(s *spec, n *node, own bool) {
 	c.LateFails = s.choice("on_timeout", "unmeasured", "fail") == "fail"
 	c.MissingFails = s.choice("on_missing", "unmeasured", "fail") == "fail"
 	c.Execute = s.execution()
-	n.commands = []Command{c}
 	n.holds = "succeeds"
+	n.runs(c, threshold)
+}
+
+// buildTests compiles tests. How they run is said by the repository of the task.
+func buildTests(n *node) {
+	n.needs = Needs{Workspace: true, Command: true}
+	n.subject, n.holds = "the tests of the task", "pass"
+	n.runs(Command{Tests: true}, 1)
+}
+
+// runs has a command decide.
+func (n *node) runs(c Command, threshold float64) {
+	n.commands = []Command{c}
 	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {
 		if w.dry {
 			return verdict{broken: true, reason: "was not run"}, nil
@@ -274,6 +290,9 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 		return c.rewarded(r, threshold)
 	case r.missing() != "":
 		return r.lacking(c.MissingFails && c.Execute == nil, c.Execute == nil)
+	case c.Tests && r.Code != 0:
+		first, _, _ := strings.Cut(r.Stdout, "\n")
+		return verdict{reason: first}, nil
 	case r.Code != 0 || r.Signal != "":
 		return verdict{reason: c.failure(r)}, nil
 	case c.Reward != "":

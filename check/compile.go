@@ -22,13 +22,13 @@ func types() []string {
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "levenshtein", "json-schema", "json-equals", "is-json", "contains-json", "word-count", "char-count",
 		"anls", "mcq", "math-equal",
-		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
+		"file-exists", "file-equals", "file-contains", "xlsx", "diff", "tool-called", "command", "tests", "llm-rubric", "llm-equivalent",
 	}
 }
 
 // runners are the types that run a program. The others look at an answer, at a workspace, or ask the
 // judge.
-func runners() []string { return []string{"command"} }
+func runners() []string { return []string{"command", "tests"} }
 
 // Runs lists the checks among those of a set or a task that run a program, each by its place, such
 // as checks[1].any[0].
@@ -227,6 +227,8 @@ func (c *compiler) build(s *spec, n *node) {
 		buildToolCalled(s, n, c.options.MatchTimeout)
 	case "command":
 		buildCommand(s, n, c.own)
+	case "tests":
+		buildTests(n)
 	case "llm-rubric":
 		buildRubric(s, n)
 	case "llm-equivalent":

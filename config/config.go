@@ -134,6 +134,7 @@ type Agent struct {
 	Documents      map[string]string `key:"documents" path:"file" doc:"what else is copied into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; instead of what the workspace brings under that name"`
 	SkillName      string            `key:"skill_name" doc:"the folder of the skill within the workspace, where the skill or its tasks name it by path; absent: the name in the skill's front matter, else skill"`
 	Workspace      string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder next to the tasks) and files (path: text) come on top" path:"file"`
+	Repository     string            `key:"repository" doc:"the folder of a repository that init --repo wrote: each workspace starts with the tree of its task, and the check tests runs the repository's own tests on what the agent left" path:"file"`
 	Timeout        Duration          `key:"timeout" doc:"deadline of one task, longer for slow ones; an agent that passes it has failed at the task" min:"1ms"`
 	Gateway        bool              `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
 	Sandbox        string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off, where a container confines it already" enum:"auto,off"`

@@ -313,6 +313,7 @@ func (d *decoder) ratio(text string) {
 // agent checks what carries out the tasks.
 func (d *decoder) agent(c *Config) {
 	d.document(c.Agent)
+	d.repository(c.Agent)
 	switch {
 	case c.Agent.Name != "" && len(c.Env.Command) > 0 && c.Env.Protocol != ProtocolEpisode:
 		d.fail("agent.name", c.Agent.Name+" with env.command", "an agent or an environment, not both; an agent plays a world of env.protocol episode", "")
@@ -324,6 +325,19 @@ func (d *decoder) agent(c *Config) {
 		d.fail("agent.gateway", "false with agent.name builtin", "true: the built-in agent has no login of its own", "")
 	case c.Agent.Name == "cursor" && c.Agent.Gateway:
 		d.fail("agent.gateway", "true with agent.name cursor", "false: Cursor's agent cannot be led to another server", "")
+	}
+}
+
+// repository checks that agents in the workspaces of a repository are confined.
+func (d *decoder) repository(a Agent) {
+	switch {
+	case a.Repository == "":
+	case a.Name == "":
+		d.fail("agent.repository", strconv.Quote(a.Repository)+" without agent.name", "the agent that works in it", "")
+	case a.Workspace != "":
+		d.fail("agent.repository", strconv.Quote(a.Repository)+" with agent.workspace", "one of them", "")
+	case a.Sandbox == "off":
+		d.fail("agent.sandbox", "off with agent.repository", "auto: tests of a repository, and agents that work in it, are confined", "")
 	}
 }
 

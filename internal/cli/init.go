@@ -22,6 +22,7 @@ type initOptions struct {
 	world                                   string
 	seed                                    int64
 	yes, noTry                              bool
+	repo                                    repoOptions
 }
 
 const initHelp = `Write a folder to train in. On a terminal init asks for the skill, the tasks, the model
@@ -47,6 +48,10 @@ the new tasks are added behind those that its .jsonl file holds if it has an age
 that finds the skill by itself; else they go into triggers.jsonl. The record of the
 calls is in draft-triggers/.
 
+With --repo the tasks are made of a git repository, of its commits that came with tests and
+of small faults that its tests notice, and the document that is trained is its CLAUDE.md or
+AGENTS.md. Its tests run confined, without network. Linux only (docs/repository.md).
+
 Files that exist are never overwritten.`
 
 func initCommand(a *app) *cobra.Command {
@@ -61,6 +66,7 @@ func initCommand(a *app) *cobra.Command {
   skillopt init work --tasks questions.csv --target qwen2.5@http://127.0.0.1:8080/v1
   skillopt init work --skill skills/pdf --generate 30 --optimizer openai/gpt-5
   skillopt init work --triggers 20
+  skillopt init work --repo ~/src/project --target openai/gpt-5-mini --optimizer openai/gpt-5
   skillopt init my-env --env && skillopt train my-env
   skillopt init hard --world rules=30,depth=3,noise=0.1 && skillopt train hard`,
 		Args: atMost(1, "at most one folder"),
@@ -93,6 +99,7 @@ func initCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL, or MODEL@URL, that proposes edits and drafts tasks; default: none, worked examples alone")
 	c.Flags().StringVar(&o.config, "config", "", "a config or a directory with config.yaml, whose models are used and extended")
 	c.Flags().Int64Var(&o.seed, "seed", 42, "seed of the draft")
+	o.repo.addFlags(c)
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
 	c.Flags().BoolVar(&o.noTry, "no-try", false, "try no tasks: no model is called")
 	return c
@@ -101,6 +108,9 @@ func initCommand(a *app) *cobra.Command {
 // run writes a folder to train in: the example, own tasks, or tasks drafted for a skill.
 func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 	folder := initFolder(a, dir)
+	if o.repo.path != "" {
+		return o.runRepo(ctx, a, folder)
+	}
 	if (o.env || o.bench) && (o.drafts || o.skill+o.tasks != "" || o.generate != 0) {
 		return usagef("--env and --bench write an example, and go with no --skill, --tasks, --generate or --triggers")
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 func tasksCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks, import one, or review drafted ones"})
-	c.AddCommand(tasksLintCommand(a), tasksImportCommand(a), tasksReviewCommand(a))
+	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks, import one, review drafted ones, or prove those of a repository"})
+	c.AddCommand(tasksLintCommand(a), tasksImportCommand(a), tasksReviewCommand(a), tasksVerifyCommand(a))
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/repository"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -25,11 +26,19 @@ type Commands struct {
 	RunDir string // "" if it is not chosen yet
 	Fork   string // directory of the fork that is begun, "" for none
 
+	Repository *repository.Repository // whose tasks are carried out; nil: of none
+
 	Isolated func() bool // whether programs can have namespaces of their own
 }
 
-// Readable returns the folders of agent.read as absolute paths.
-func (s *Commands) Readable() []string { return s.Absolute(s.Config.Agent.Read) }
+// Readable returns the folders of agent.read, and what the tests of a repository read, as absolute paths.
+func (s *Commands) Readable() []string {
+	all := s.Absolute(s.Config.Agent.Read)
+	if s.Repository != nil {
+		all = append(all, s.Repository.Suite().Read...)
+	}
+	return all
+}
 
 // Absolute returns folders of a config as absolute paths. ~ is the user's home folder, as in a shell.
 func (s *Commands) Absolute(dirs []string) []string {

@@ -45,6 +45,12 @@ func (s *Commands) Guard() (reach.Guard, error) {
 		g.Config = s.Loaded.Dir
 	}
 	g.Kept = append(s.configFiles(), s.keptPaths()...)
+	if s.Repository != nil {
+		for _, path := range s.Repository.Private() {
+			g.Kept = append(g.Kept, reach.Path{Path: path, Name: "agent.repository"})
+		}
+		g.Open = s.Repository.Deps()
+	}
 	for i, p := range g.Kept {
 		abs, err := filepath.Abs(p.Path)
 		if err != nil {

@@ -86,10 +86,12 @@ func (r *Repo) look(ctx context.Context, name string) (b Branch, symbolic, check
 
 const maxLine = 64 << 10
 
-// Mode of a file in a commit.
+// Mode of what a commit has under a path.
 const (
 	Plain      = "100644"
 	Executable = "100755"
+	Link       = "120000"
+	Module     = "160000" // a submodule
 )
 
 // File is what a commit has under a path.

@@ -6,6 +6,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,8 +42,9 @@ const MaxListing = maxListing
 
 // Repo is a repository. Its methods may be called concurrently.
 type Repo struct {
-	Dir string // of the repository: .git, or what a file .git names, or a bare one
-	env []string
+	Dir     string        // of the repository: .git, or what a file .git names, or a bare one
+	Timeout time.Duration // of a command; 0: two minutes
+	env     []string
 
 	home []string // where the user's own settings lie
 }
@@ -57,6 +59,7 @@ var settings = []string{
 	"-c", "protocol.allow=never", "-c", "credential.helper=", "-c", "core.askPass=", "-c", "core.sshCommand=false",
 	"-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	"-c", "commit.gpgSign=false", "-c", "gpg.program=false", "-c", "i18n.commitEncoding=UTF-8", "-c", "core.logAllRefUpdates=true",
+	"-c", "core.packedGitWindowSize=16m", "-c", "core.packedGitLimit=128m", "-c", "core.deltaBaseCacheLimit=64m", // so that it takes little memory
 }
 
 // New is a repository by its folder, see [Find]. Nothing is read.
@@ -76,7 +79,7 @@ func New(dir string, env Env) *Repo {
 // Run runs a command of git. What it prints goes to out as it comes, at most that many bytes.
 func (g *Repo) Run(ctx context.Context, in io.Reader, out io.Writer, most int64, args ...string) error {
 	argv := append(append([]string{"git", "--git-dir=" + g.Dir}, settings...), args...)
-	res, err := sandbox.Run(ctx, sandbox.Spec{Argv: argv, Dir: g.Dir, Env: g.env, Stdin: in, Stdout: out, MaxOutput: most, Timeout: gitTimeout})
+	res, err := sandbox.Run(ctx, sandbox.Spec{Argv: argv, Dir: g.Dir, Env: g.env, Stdin: in, Stdout: out, MaxOutput: most, Timeout: cmp.Or(g.Timeout, gitTimeout)})
 	var start *sandbox.StartError
 	switch {
 	case errors.As(err, &start):

@@ -21,7 +21,7 @@ var tiers = [][]string{
 	{"internal/pattern"},
 	{
 		"internal/fault", "internal/disk", "internal/sqlstore", "internal/wording", "internal/taskgroup", "internal/reach", "internal/table",
-		"internal/similar", "internal/latex", "internal/yamlx", "benchmarks",
+		"internal/similar", "internal/latex", "internal/yamlx", "internal/plant", "benchmarks",
 	},
 	{"internal/template", "internal/benchmark/folder", "internal/dataset", "internal/jsonx", "internal/page", "internal/pyrand", "internal/pytext", "internal/redact"},
 	{"score", "skill", "event", "internal/mcq", "internal/workbook"},
@@ -30,12 +30,13 @@ var tiers = [][]string{
 	{"task", "gate", "internal/price", "internal/skillenv"},
 	{"result", "schedule", "world"},
 	{
-		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset",
+		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/symptom", "internal/remember", "internal/sandbox", "internal/testset",
 		"internal/sleep/transcript", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target", "internal/git",
 	},
 	{"internal/git"},
-	{"internal/tree"},
-	{"internal/sleep/harvest", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
+	{"internal/tree", "internal/runner"},
+	{"internal/history"},
+	{"internal/repository", "internal/sleep/harvest", "internal/sleep/workspace", "internal/sleep/needs", "internal/sleep/adopt", "internal/sleep/timer"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/corpus", "internal/spreadsheet", "internal/textgame", "internal/openenv",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
@@ -54,7 +55,7 @@ var tiers = [][]string{
 	{"internal/forecast"},
 	{
 		"internal/op/train", "internal/op/evaluate", "internal/op/compare", "internal/op/prune", "internal/op/draft",
-		"internal/op/doctor", "internal/op/gateway", "internal/op/export", "internal/op/rescore", "internal/op/mine",
+		"internal/op/doctor", "internal/op/gateway", "internal/op/export", "internal/op/rescore", "internal/op/mine", "internal/op/survey",
 	},
 	{"."},
 	{"internal/sleep/night"},

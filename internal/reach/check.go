@@ -55,6 +55,7 @@ type checker struct {
 	files       Files
 	home        *kept
 	config      *kept
+	open        *spot // in config
 	kept, bases []kept
 	folders     []spot // of the system
 }
@@ -66,6 +67,10 @@ func newChecker(g Guard, files Files) *checker {
 	}
 	if g.Config != "" {
 		c.config = &kept{c.spot(g.Config), configName}
+	}
+	if g.Open != "" {
+		open := c.spot(g.Open)
+		c.open = &open
 	}
 	for _, p := range g.Kept {
 		c.kept = append(c.kept, kept{c.spot(p.Path), p.Name})
@@ -160,7 +165,7 @@ func (c *checker) entry(path string, own []spot) error {
 		return nil
 	}
 	mine := slices.ContainsFunc(own, func(o spot) bool { return within(o.real, s.real) })
-	if mine && c.inConfig(found) {
+	if (mine || c.open != nil && c.open.contains(s)) && c.inConfig(found) {
 		return nil
 	}
 	return &ConflictError{Reader: "agent.read", Path: s.String(), Detail: found.detail, Help: c.help(found)}

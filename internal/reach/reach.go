@@ -31,6 +31,8 @@ type Guard struct {
 	// Config is the folder of the config, "" = none. A program in it is read as a
 	// single file.
 	Config string
+	// Open is a folder in that of the config, "" = none: what is allowed may be or lie in it.
+	Open string
 	// Kept are files and folders: what is allowed neither contains nor lies in one.
 	Kept []Path
 	// Bases are folders in which others make folders of their own, such as that of

@@ -27,8 +27,9 @@ type Workspaces struct {
 	Template string // a folder whose content every workspace starts with, "" = none
 	TasksDir string // what a task's own workspace is relative to
 
-	// Lay puts further files of a task into its workspace; nil: no task has any.
-	Lay func(ctx context.Context, root *os.Root, t task.Task) error
+	// Lay puts further files of a task into its workspace, and into the home of its agent; nil: no
+	// task has any.
+	Lay func(ctx context.Context, root *os.Root, home string, t task.Task) error
 
 	place string // the folder in which agents work, see Open
 }
@@ -108,7 +109,7 @@ func (w *Workspaces) fill(ctx context.Context, ws workspace, t task.Task) error 
 		}
 	}
 	if w.Lay != nil {
-		if err := w.Lay(ctx, root, t); err != nil {
+		if err := w.Lay(ctx, root, ws.Home, t); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -215,6 +216,7 @@ func TestNetwork(t *testing.T) {
 	t.Cleanup(func() { _ = udp.Close() })
 	port := gateway.Addr().(*net.TCPAddr).Port
 
+	isolated := Probe().Isolated
 	only := Confine{Ports: []int{port}}
 	number := func(n ...int) []string { return strings.Fields(strings.Trim(fmt.Sprint(n), "[]")) }
 	tests := []struct {
@@ -233,6 +235,11 @@ func TestNetwork(t *testing.T) {
 		{"an abstract Unix socket", only, "connect", []string{"unix", abstract.Addr().String()}, false},
 		{"listening", only, "listen", []string{"tcp", "127.0.0.1:0"}, false},
 		{"listening, allowed", Confine{Listen: true}, "listen", []string{"tcp", "127.0.0.1:0"}, true},
+		{"listening on a loopback of its own", Confine{Loopback: true}, "listen", []string{"tcp", "127.0.0.1:0"}, isolated},
+		{"listening on loopback without namespaces", Confine{Loopback: true, Plain: true}, "listen", []string{"tcp", "127.0.0.1:0"}, false},
+		{"with a loopback of its own: this machine's", Confine{Loopback: true}, "connect", []string{"tcp", other.Addr().String()}, false},
+		{"with a loopback of its own: UDP", Confine{Loopback: true}, "connect", []string{"udp", udp.LocalAddr().String()}, false},
+		{"with a loopback of its own: Unix", Confine{Loopback: true}, "connect", []string{"unix", abstract.Addr().String()}, false},
 		{"Multipath TCP", only, "socket", number(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP), false},
 		{"raw", only, "socket", number(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP), false},
 		{"packets", only, "socket", number(unix.AF_PACKET, unix.SOCK_RAW, 0), false},
@@ -527,4 +534,19 @@ func TestPseudoTerminal(t *testing.T) {
 			t.Errorf("given the devices: %v: got %+v, %q", given, r, out)
 		}
 	}
+}
+
+func TestWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, set func(Spec) Spec) {
+		s := confined(t, "say")
+		s.Argv = []string{"/bin/sh", "-c", "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"}
+		r, _ := run(t, set(s))
+		if most := r.Took*time.Duration(runtime.NumCPU()) + time.Second; r.Code != 0 || r.CPU < 50*time.Millisecond || r.CPU > most {
+			t.Errorf("got %+v, want processor time", r)
+		}
+		if r.Took > 3*lookEvery && (r.Peak < 100<<10 || r.Peak > 1<<30) {
+			t.Errorf("got %+v, want its memory", r)
+		}
+	})
 }

@@ -54,7 +54,8 @@ func (p *policy) handled() unix.LandlockRulesetAttr {
 	if !p.Network && !p.UnixSockets {
 		add(abiResolveUnix, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX)
 	}
-	if !p.Network && p.ABI >= abiNetwork {
+	ownNetwork := p.Loopback && p.Isolated && p.alone() // in which no one else is
+	if !p.Network && p.ABI >= abiNetwork && !ownNetwork {
 		a.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		if !p.Listen {
 			a.Handled_access_net |= unix.LANDLOCK_ACCESS_NET_BIND_TCP

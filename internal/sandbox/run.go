@@ -104,6 +104,8 @@ type ending struct {
 	code   int
 	signal string
 	over   *overrun // why it was ended before its time, nil if it was not
+	cpu    time.Duration
+	peak   int64
 }
 
 func newProcess(s Spec, cmd *exec.Cmd) *process {
@@ -223,6 +225,7 @@ func (p *process) run(ctx context.Context) (Result, error) {
 	r := Result{
 		Reason: reason, Code: how.code, Signal: how.signal,
 		Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began), Waited: p.waited,
+		CPU: how.cpu, Peak: how.peak,
 	}
 	r.blame(how.over)
 	return r, p.output.failure()

@@ -37,7 +37,8 @@
 //   - No privileges are won: no new ones by running a program, and of root's only
 //     those about the owners of files.
 //   - Without Network: TCP connections go to Ports alone, with namespaces those of
-//     this machine, else of whichever host; nothing is listened on outside; no UDP, so
+//     this machine, else of whichever host; nothing is listened on outside, and with Loopback
+//     on nothing but a loopback of the program's own; no UDP, so
 //     no names are resolved but those of /etc/hosts; no Multipath TCP, raw or other
 //     sockets, no io_uring. Unix sockets can be made in pairs only, except from
 //     Landlock ABI 9 on, where those in folders of Write can be reached.
@@ -114,6 +115,7 @@ type Confine struct {
 	Network     bool  // it may connect to anything, and listen
 	Ports       []int // without Network: TCP ports that it may connect to; only loopback is promised
 	Listen      bool  // without Network: it may listen on TCP ports
+	Loopback    bool  // without Network, Listen and UnixSockets: with namespaces it may listen on TCP ports of a loopback of its own, and connect to them
 	UnixSockets bool  // without Network: it may connect to Unix sockets, those of other programs too
 
 	// Show are places at which folders of Write are shown to the program, so that it
@@ -170,6 +172,8 @@ type Result struct {
 	Output int64  // bytes of both outputs that were taken, at most MaxOutput
 	Took   time.Duration
 	Waited time.Duration // with Deadline, how long of it for a processor; 0 where that is not known
+	CPU    time.Duration // of all processors, with all that it started; 0 where that is not known
+	Peak   int64         // bytes of memory at a time, as far as it was looked at; 0 where that is not known
 }
 
 // StartError says that a program could not be started: it does not exist, its

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,7 +66,7 @@ func supervise(encoded, path string, argv []string) error {
 	over := watch.stop()
 	buryChildren()
 	group.remove()
-	report, err := json.Marshal(ended{Status: uint32(status), Over: over})
+	report, err := json.Marshal(ended{Status: uint32(status), Over: over, CPU: max(watch.most.cpu, buriedCPU()), Peak: watch.most.memory})
 	if err != nil {
 		return fmt.Errorf("report how the program ended: %w", err)
 	}
@@ -76,8 +77,19 @@ func supervise(encoded, path string, argv []string) error {
 
 // ended is what the supervisor says at last.
 type ended struct {
-	Status uint32   `json:"status"` // of waiting for the program
-	Over   *overrun `json:"over,omitempty"`
+	Status uint32        `json:"status"` // of waiting for the program
+	Over   *overrun      `json:"over,omitempty"`
+	CPU    time.Duration `json:"cpu,omitempty"`
+	Peak   int64         `json:"peak,omitempty"`
+}
+
+// buriedCPU returns the processor time of all children that were waited for, and theirs.
+func buriedCPU() time.Duration {
+	var all unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_CHILDREN, &all) != nil {
+		return 0
+	}
+	return time.Duration(all.Utime.Nano() + all.Stime.Nano())
 }
 
 // passSignals asks the group that a child leads to end when we are asked to. The
@@ -215,7 +227,7 @@ func readSupervisor(text, _ string) (how ending, err error) {
 	var said ended
 	if last != "" && json.Unmarshal([]byte(last), &said) == nil {
 		how = endingOf(syscall.WaitStatus(said.Status))
-		how.over = said.Over
+		how.over, how.cpu, how.peak = said.Over, said.CPU, said.Peak
 	}
 	if failure != "" {
 		return how, errors.New(failure)

@@ -23,6 +23,7 @@ type watch struct {
 	done chan struct{} // closed by stop
 	gone chan struct{} // closed when nothing is looked at any more
 	over *overrun      // read after gone
+	most used          // so far; read after gone
 }
 
 func startWatch(p *policy, child int, init bool, g *group) *watch {
@@ -86,6 +87,7 @@ func (w *watch) look() *overrun {
 		u.memory = exactly(pids, w.root) // what is shared was counted for each
 	}
 	u.cpu = max(u.cpu, w.group.cpu())
+	w.most.cpu, w.most.memory = max(w.most.cpu, u.cpu), max(w.most.memory, u.memory)
 	taken, full := w.disk.taken(pids, w.limits.Written)
 	u.written = max(u.written, taken)
 	if over := u.beyond(w.limits); over != nil {

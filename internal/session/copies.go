@@ -1,10 +1,12 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed-f4525e22/skillopt/internal/repository"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/similar"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -52,6 +54,11 @@ func (s *loader) shown(t task.Task) (similar.Ask, error) {
 			out.Rest += "\x00" + s.brought.folders[folder]
 		}
 		out.Rest += fmt.Sprint("\x00", t.Data[rollout.FieldFiles]) // maps are printed in the order of their keys
+	}
+	if s.repository != nil && err == nil { // symptoms of unlike mistakes can have the same words
+		own, err := repository.Read(t)
+		out.Rest += "\x00" + cmp.Or(own.Kin, own.Base)
+		return out, err
 	}
 	return out, err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -184,9 +185,15 @@ func (s *episodes) inFolders(runner rollout.CodingAgent, slots int) (*rollout.Ag
 		a.Snapshot = snapshot
 	}
 	if agent := s.Config.Agent.Name != ""; agent && s.docs != nil {
-		places.Lay, a.Brief = s.docs.CopyTo, s.docs.Brief
+		places.Lay = func(ctx context.Context, root *os.Root, _ string, t task.Task) error {
+			return s.docs.CopyTo(ctx, root, t)
+		}
+		a.Brief = s.docs.Brief
 	} else if agent && s.Config.Env.World == spreadsheetWorld {
 		a.Brief = spreadsheet.Brief
+	}
+	if s.repository != nil {
+		places.Lay = s.layRepository
 	}
 	if s.office != nil {
 		a.Finish = s.office.RunIn
@@ -206,6 +213,10 @@ func (s *episodes) worker(c config.Agent, guard reach.Guard) (rollout.CodingAgen
 	runner, err := wiring.Agent(c, s.Documents, guard, s.Config.Models.Target, s.Loaded.Lookup)
 	if err != nil {
 		return nil, err
+	}
+	if s.repository != nil {
+		path, _ := s.Loaded.Lookup("PATH")
+		runner.Use(s.repository.Suite().Environ([]string{"PATH=" + path}))
 	}
 	s.closers = append(s.closers, runner.Close)
 	return runner, nil

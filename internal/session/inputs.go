@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/repository"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/spreadsheet"
@@ -61,6 +62,7 @@ type Inputs struct {
 
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
+	repository   *repository.Repository    // whose tasks are carried out; nil: of none
 	games        *textgame.World           // nil: the tasks are no games
 	office       *spreadsheet.Recalculator // computes formulas; nil: nothing does
 	schema       string                    // digest of what the server of env.url says of its actions; "": it was not asked
@@ -115,7 +117,7 @@ func Detached(cfg config.Config, o Options) (*Inputs, error) {
 // Load loads and checks what cfg names. It ends when ctx does, or o.Stop is closed.
 func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	return load(ctx, cfg, o, (*loader).readyBenchmark, (*loader).loadSkill, (*loader).loadDocuments, (*loader).loadMemory, (*loader).loadPrompts, (*loader).loadChecks,
-		(*loader).loadTasks, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).readyWorld, (*loader).compareTasks, (*loader).listTasks)
+		(*loader).loadRepository, (*loader).loadTasks, (*loader).checkRepository, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).readyWorld, (*loader).compareTasks, (*loader).listTasks)
 }
 
 // LoadSkill is Load without tasks, for what the optimizer alone is asked about a skill.
@@ -195,7 +197,7 @@ func (s *Inputs) Needs() check.Needs {
 
 // Commands are the commands of the checks.
 func (s *Inputs) Commands() *commands.Commands {
-	c := &commands.Commands{Config: s.Config, Loaded: s.Loaded, Suite: s.Suite, Tasks: s.Set.Tasks(), RunDir: s.RunDir, Fork: s.Fork, Isolated: s.isolated}
+	c := &commands.Commands{Config: s.Config, Loaded: s.Loaded, Suite: s.Suite, Tasks: s.Set.Tasks(), RunDir: s.RunDir, Fork: s.Fork, Isolated: s.isolated, Repository: s.repository}
 	if s.Scorer != nil {
 		c.Suite = nil
 	}

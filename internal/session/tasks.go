@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/repository"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/schedule"
@@ -74,6 +75,9 @@ func (s *loader) fieldsRead() []string {
 	}
 	if s.Config.Agent.Name != "" {
 		names = append(names, rollout.FieldWorkspace, rollout.FieldFiles)
+	}
+	if s.repository != nil {
+		names = append(names, repository.Field)
 	}
 	return names
 }

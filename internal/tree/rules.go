@@ -28,19 +28,23 @@ var steering = []string{
 // Steers reports whether a file of a project steers agents: what they run, connect to or may do.
 // name has slashes.
 func Steers(name string) bool {
-	return slices.ContainsFunc(steering, func(rule string) bool { return under(strings.ToLower(name), rule) })
+	have := strings.Split(strings.ToLower(name), "/")
+	return slices.ContainsFunc(steering, func(rule string) bool { return under(have, rule) })
 }
 
-// under reports whether a path ends with what a rule names, or lies in the folder that it names.
-func under(name, rule string) bool {
+// under reports whether a path, in its parts, ends with what a rule names, or lies in the folder that it names.
+func under(have []string, rule string) bool {
 	rule, folder := strings.CutSuffix(rule, "/")
-	want := strings.Split(rule, "/")
-	have := strings.Split(name, "/")
-	for i := 0; i+len(want) <= len(have); i++ {
-		if !folder && i+len(want) != len(have) || folder && i+len(want) == len(have) {
+	parts := 1 + strings.Count(rule, "/")
+	first, _, _ := strings.Cut(rule, "/")
+	for i := 0; i+parts <= len(have); i++ {
+		if folder == (i+parts == len(have)) {
 			continue
 		}
-		if ok, err := path.Match(rule, strings.Join(have[i:i+len(want)], "/")); err == nil && ok {
+		if ok, err := path.Match(first, have[i]); err != nil || !ok {
+			continue
+		}
+		if ok, err := path.Match(rule, strings.Join(have[i:i+parts], "/")); err == nil && ok {
 			return true
 		}
 	}

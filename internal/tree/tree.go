@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -34,9 +35,10 @@ func (b Bounds) orDefault() Bounds {
 type LeftOut struct {
 	Links      int `json:"links"`
 	Submodules int `json:"submodules"`
-	Steering   int `json:"steering"` // files that steer agents
-	Secrets    int `json:"secrets"`  // files that look like secrets
-	Names      int `json:"names"`    // that are not safe everywhere, or that the file system takes for another's
+	Steering   int `json:"steering"`      // files that steer agents
+	Secrets    int `json:"secrets"`       // files that look like secrets
+	Names      int `json:"names"`         // that are not safe everywhere, or that the file system takes for another's
+	LFS        int `json:"lfs,omitempty"` // files that are kept elsewhere, by Git LFS
 }
 
 // Tree is what a workspace is made of: the files of a commit below a project's folder. Its
@@ -49,10 +51,11 @@ type Tree struct {
 	Project string // whose commit it is
 
 	git   *git.Repo
-	files []File
+	files []File              // sorted by path
 	at    map[string]int      // path -> index in files
 	out   map[string]string   // path of what is left out -> why
 	dirs  map[string]struct{} // that have files
+	whole *whole              // of OpenTree; else nil
 }
 
 // File is a file of a commit.
@@ -61,6 +64,7 @@ type File struct {
 	Object string
 	Size   int64
 	Exec   bool
+	Link   string // where it leads, if it is a link, relative to its folder
 }
 
 var hash = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
@@ -69,7 +73,6 @@ var hash = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 // of its repository, the workspace is that folder. The error is an *[Unfit] where there is no such
 // workspace, and wraps [ErrNoGit] where git is missing.
 func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*Tree, error) {
-	b = b.orDefault()
 	if !hash.MatchString(commit) {
 		return nil, &Unfit{Reason: "no commit is known by its whole hash"}
 	}
@@ -77,7 +80,7 @@ func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Commit: commit, git: git.New(dir, env), Project: project, at: map[string]int{}, out: map[string]string{}, dirs: map[string]struct{}{".": {}}}
+	t := &Tree{Commit: commit, git: git.New(dir, env), Project: project, out: map[string]string{}}
 	// A hash that is not a commit's would be taken for a tree's.
 	var kind bytes.Buffer
 	if err := t.git.Run(ctx, nil, &kind, 4<<10, "cat-file", "-t", commit); err != nil {
@@ -86,24 +89,44 @@ func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*
 	if strings.TrimSpace(kind.String()) != "commit" {
 		return nil, &Unfit{Reason: "the hash is not a commit's"}
 	}
-	var list bytes.Buffer
-	if err := t.git.Run(ctx, nil, &list, git.MaxListing, "ls-tree", "-r", "-z", "-l", "--full-tree", commit+":"+prefix); err != nil {
-		return nil, fmt.Errorf("list commit %.12s: %w", commit, err)
-	}
-	if err := t.take(list.String()); err != nil {
+	if err := t.list(ctx, commit+":"+prefix); err != nil {
 		return nil, err
+	}
+	return t, t.bounded(b)
+}
+
+// list reads what a tree has.
+func (t *Tree) list(ctx context.Context, tree string) error {
+	var list bytes.Buffer
+	if err := t.git.Run(ctx, nil, &list, git.MaxListing, "ls-tree", "-r", "-z", "-l", "--full-tree", tree); err != nil {
+		return fmt.Errorf("list commit %.12s: %w", t.Commit, err)
+	}
+	return t.take(list.String())
+}
+
+// bounded orders the files, and fails where there are too many.
+func (t *Tree) bounded(b Bounds) error {
+	b = b.orDefault()
+	slices.SortFunc(t.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	t.Bytes, t.at, t.dirs = 0, map[string]int{}, map[string]struct{}{".": {}}
+	for i, f := range t.files {
+		t.Bytes += f.Size
+		t.at[f.Path] = i
+		for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
+			t.dirs[dir] = struct{}{}
+		}
 	}
 	switch {
 	case t.Bytes > b.Bytes:
-		return nil, &Unfit{Reason: fmt.Sprintf("the files of the commit take %d MB, more than the %d MB of a workspace", (t.Bytes+999_999)/1_000_000, b.Bytes/1_000_000)}
+		return &Unfit{Reason: fmt.Sprintf("the files of the commit take %d MB, more than the %d MB of a workspace", (t.Bytes+999_999)/1_000_000, b.Bytes/1_000_000)}
 	case len(t.files) > b.Files:
-		return nil, &Unfit{Reason: fmt.Sprintf("the commit has %d files, more than the %d of a workspace", len(t.files), b.Files)}
+		return &Unfit{Reason: fmt.Sprintf("the commit has %d files, more than the %d of a workspace", len(t.files), b.Files)}
 	}
-	return t, nil
+	return nil
 }
 
-// entry is a line of ls-tree -l: mode, kind, object, size or "-", and the path behind a tab.
-var entry = pattern.New(`(?s)^([0-7]{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$`)
+// entry is a line of ls-tree -l: mode, kind, object, size or "-" or, where the object is missing, "BAD", and the path behind a tab.
+var entry = pattern.New(`(?s)^([0-7]{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-|BAD)\t(.+)$`)
 
 // Find returns the file under a path.
 func (t *Tree) Find(name string) (File, bool) {
@@ -143,11 +166,12 @@ func (t *Tree) take(list string) error {
 			return &Unfit{Reason: git.Lost}
 		}
 		t.Bytes += size
-		t.at[name] = len(t.files)
-		t.files = append(t.files, File{Path: name, Object: object, Size: size, Exec: mode == "100755"})
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			t.dirs[dir] = struct{}{}
+		f := File{Path: name, Object: object, Size: size, Exec: mode == git.Executable}
+		if mode == git.Link {
+			t.whole.links = append(t.whole.links, f)
+			continue
 		}
+		t.files = append(t.files, f)
 	}
 	return nil
 }
@@ -155,7 +179,7 @@ func (t *Tree) take(list string) error {
 // leftOut says why an entry is left out, and counts it; "" if it is not.
 func (t *Tree) leftOut(mode, kind, name string) string {
 	switch {
-	case mode == "120000":
+	case mode == git.Link && t.whole == nil:
 		t.LeftOut.Links++
 		return "it is a link"
 	case kind != "blob":

@@ -39,12 +39,39 @@ func (t *Tree) Write(ctx context.Context, dir string, omit func(name string) boo
 	if len(entries) > 0 {
 		return Written{}, fmt.Errorf("write workspace: %s is not empty", dir)
 	}
-	w := &writer{root: root, done: Written{LeftOut: t.LeftOut}}
-	files := t.files
-	if omit != nil {
-		files = slices.DeleteFunc(slices.Clone(files), func(f File) bool { return omit(f.Path) })
+	return t.writeInto(ctx, &writer{root: root}, omit)
+}
+
+// WriteOver writes the files and links into a folder that may hold others. What lies in the place of one of them is removed first, and no
+// link of the folder is followed.
+func (t *Tree) WriteOver(ctx context.Context, root *os.Root, omit func(name string) bool) (Written, error) {
+	return t.writeInto(ctx, &writer{root: root, over: true}, omit)
+}
+
+func (t *Tree) writeInto(ctx context.Context, w *writer, omit func(name string) bool) (Written, error) {
+	w.done, w.made = Written{LeftOut: t.LeftOut}, map[string]bool{".": true}
+	var files, links []File
+	for _, f := range t.files {
+		switch {
+		case omit != nil && omit(f.Path):
+		case f.Link != "":
+			links = append(links, f)
+		default:
+			files = append(files, f)
+		}
 	}
-	if err := t.Read(ctx, files, w.file); err != nil {
+	err := errors.Join(t.Read(ctx, files, w.file), w.close())
+	for _, f := range links {
+		if err == nil {
+			err = w.link(f)
+		}
+	}
+	for _, f := range links {
+		if err == nil {
+			err = w.held(f)
+		}
+	}
+	if err != nil {
 		return w.done, fmt.Errorf("write workspace: %w", err)
 	}
 	return w.done, nil
@@ -53,22 +80,104 @@ func (t *Tree) Write(ctx context.Context, dir string, omit func(name string) boo
 // writer writes files below a folder.
 type writer struct {
 	root *os.Root
+	over bool            // what is there is replaced
+	made map[string]bool // folders that are there and are no links
 	done Written
+
+	at string   // folder of the last file, which the next one mostly lies in
+	in *os.Root // that folder, if it is open
 }
 
 const lfsPointer = "version https://git-lfs.github.com/spec/"
 
-func (w *writer) file(f File, data []byte) error {
-	if dir := path.Dir(f.Path); dir != "." {
-		if err := w.root.MkdirAll(dir, 0o755); err != nil {
-			return w.equal(err)
+// place makes the folder of a file, and room for it.
+func (w *writer) place(name string) error {
+	if err := w.folder(path.Dir(name)); err != nil || !w.over {
+		return err
+	}
+	return w.root.RemoveAll(name)
+}
+
+// folder makes a folder and those that it lies in.
+func (w *writer) folder(name string) error {
+	if w.made[name] {
+		return nil
+	}
+	if err := w.folder(path.Dir(name)); err != nil {
+		return err
+	}
+	err := w.root.Mkdir(name, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		info, looked := w.root.Lstat(name)
+		switch {
+		case looked == nil && info.IsDir():
+			err = nil
+		case looked == nil && w.over:
+			err = errors.Join(w.root.Remove(name), w.root.Mkdir(name, 0o755))
 		}
+	}
+	w.made[name] = err == nil
+	return err
+}
+
+// link writes a link.
+func (w *writer) link(f File) error {
+	if err := w.place(f.Path); err != nil {
+		return w.equal(err)
+	}
+	if err := w.root.Symlink(f.Link, f.Path); err != nil {
+		return w.equal(err)
+	}
+	w.done.Files++
+	w.done.Bytes += int64(len(f.Link))
+	return nil
+}
+
+// held takes a link away that leads outside after all, since the file system takes a name for another's.
+func (w *writer) held(f File) error {
+	_, err := w.root.Stat(f.Path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	w.done.LeftOut.Links++
+	return w.root.Remove(f.Path)
+}
+
+// open opens a folder, and closes the last one.
+func (w *writer) open(dir string) (*os.Root, error) {
+	if w.in != nil && w.at == dir {
+		return w.in, nil
+	}
+	if err := w.close(); err != nil {
+		return nil, err
+	}
+	in, err := w.root.OpenRoot(dir)
+	w.at, w.in = dir, in
+	return in, err
+}
+
+func (w *writer) close() error {
+	if w.in == nil {
+		return nil
+	}
+	err := w.in.Close()
+	w.in = nil
+	return err
+}
+
+func (w *writer) file(f File, data []byte) error {
+	if err := w.place(f.Path); err != nil {
+		return w.equal(err)
 	}
 	mode := fs.FileMode(0o644)
 	if f.Exec {
 		mode = 0o755
 	}
-	out, err := w.root.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	in, err := w.open(path.Dir(f.Path))
+	if err != nil {
+		return err
+	}
+	out, err := in.OpenFile(path.Base(f.Path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return w.equal(err)
 	}

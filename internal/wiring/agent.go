@@ -110,6 +110,9 @@ func Agent(c config.Agent, documents []agent.Document, guard reach.Guard, target
 	return r, nil
 }
 
+// Use adds variables of the environment that agents get, NAME=value.
+func (r *AgentRunner) Use(env []string) { r.env = append(r.env, env...) }
+
 // AgentTells reports whether AgentTold knows what an agent tells its model. Of one that is
 // a program of somebody else only its requests show it.
 func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }

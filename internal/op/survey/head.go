@@ -1,0 +1,86 @@
+package survey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/runner"
+)
+
+// Reasons why a test is left out.
+const (
+	flaking = "flaking"
+	network = "network"
+	port    = "needs a port"
+	fails   = "fails at HEAD"
+)
+
+// examine runs the whole suite at HEAD twice, and notes which tests decide nothing.
+func (s *surveyor) examine(ctx context.Context) error {
+	if err := s.warm(ctx); err != nil {
+		return err
+	}
+	head, err := s.withDocuments(ctx, s.top)
+	if err != nil {
+		return err
+	}
+	var two [2]runner.Report
+	for i := range two {
+		if two[i], err = s.run(ctx, head, nil, i); err != nil {
+			return err
+		}
+		s.note("tests at HEAD, run %d of 2: %d named, %.1f s of CPU, %d MB", i+1, len(two[i].Tests), two[i].CPU.Seconds(), two[i].Peak>>20)
+	}
+	if len(two[0].Tests) == 0 {
+		return &runner.Unfit{Why: "no test is named by the report at HEAD: " + firstLines(two[0].Unbuilt+"\n"+two[0].Output, 5)}
+	}
+	s.compare(two[0], two[1])
+	return nil
+}
+
+// compare notes tests that two runs of the same tree report otherwise, or that need what no workspace has.
+func (s *surveyor) compare(a, b runner.Report) {
+	for _, pair := range [][2]runner.Report{{a, b}, {b, a}} {
+		for name, test := range pair[0].Tests {
+			other := pair[1].Tests[name]
+			switch {
+			case other.Status != test.Status:
+				s.bad[name] = flaking
+			case test.Status != runner.Failed:
+			case runner.NeedsNetwork(test.Message):
+				s.bad[name] = network
+			case runner.NeedsPort(test.Message):
+				s.bad[name] = port
+			default:
+				s.bad[name] = fails
+			}
+		}
+	}
+}
+
+// warm builds what tests need of dependencies, once.
+func (s *surveyor) warm(ctx context.Context) error {
+	if len(s.suite.Caches) == 0 {
+		return nil
+	}
+	_, err := once(ctx, s.runs, []any{"warm", s.top}, func() (bool, error) {
+		return true, s.inTree(ctx, s.top, func(work, home string) error {
+			_, err := s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Base: s.runs.base, Warm: true})
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("build what tests need: %w", err)
+	}
+	return nil
+}
+
+// firstLines returns the beginning of a text.
+func firstLines(text string, n int) string {
+	lines := strings.SplitN(strings.TrimSpace(text), "\n", n+1)
+	return strings.Join(lines[:min(n, len(lines))], "\n")
+}
+
+var errNoTasks = errors.New("no commit and no fault of the repository makes a task")

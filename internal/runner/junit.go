@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of what a report can fill.
+const (
+	mostTests   = 200_000
+	mostName    = 1 << 10
+	mostMessage = 8 << 10
+	mostReport  = 256 << 20
+	mostOutput  = 64 << 10
+	mostNesting = 100
+)
+
+// unit is a test case of JUnit XML.
+type unit struct {
+	File  string `xml:"file,attr"`
+	Class string `xml:"classname,attr"`
+	Name  string `xml:"name,attr"`
+	Time  string `xml:"time,attr"`
+
+	Failures []problem `xml:"failure"`
+	Errors   []problem `xml:"error"`
+	Skipped  *problem  `xml:"skipped"`
+}
+
+type problem struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// parseJUnit reads the test cases of a report up to where it is cut or broken, which the error says, each by the name that name
+// gives it. A name of "" is none of a test.
+func parseJUnit(r io.Reader, name func(unit) string) (results, error) {
+	out := results{}
+	d := xml.NewDecoder(io.LimitReader(r, mostReport))
+	d.Strict = true
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // what is not UTF-8 is refused later
+	for depth := 0; ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, fmt.Errorf("read a report of tests: %w", err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			if e.Name.Local != "testcase" {
+				if depth++; depth > mostNesting {
+					return out, fmt.Errorf("read a report of tests: more than %d elements in each other", mostNesting)
+				}
+				continue
+			}
+			var u unit
+			if err := d.DecodeElement(&u, &e); err != nil {
+				return out, fmt.Errorf("read a report of tests: %w", err)
+			}
+			out.add(name(u), u.test())
+		case xml.EndElement:
+			depth--
+		}
+	}
+}
+
+// test is what a test case says.
+func (u unit) test() Test {
+	t := Test{Status: Passed, Took: seconds(u.Time)}
+	if u.Skipped != nil {
+		t.Status, t.Message = Skipped, u.Skipped.all()
+	}
+	for _, p := range append(u.Errors, u.Failures...) {
+		t.Status, t.Message = Failed, p.all()
+	}
+	return t
+}
+
+// all is the message with the text, one of them when they say the same.
+func (p problem) all() string {
+	text := strings.TrimSpace(p.Text)
+	if strings.Contains(text, strings.TrimSpace(p.Message)) {
+		return text
+	}
+	return strings.TrimSpace(p.Message + "\n" + text)
+}
+
+func seconds(text string) time.Duration {
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil || s < 0 || s > 1e6 {
+		return 0
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+// results are tests by name, within bounds.
+type results map[string]Test
+
+// add notes a test. Of one that is named twice the worse counts, so that a pass is one of all of them.
+func (r results) add(name string, t Test) {
+	if name == "" || len(name) > mostName {
+		return
+	}
+	t.Message = bounded(t.Message)
+	was, twice := r[name]
+	if twice && worse(was.Status) >= worse(t.Status) || !twice && len(r) >= mostTests {
+		return
+	}
+	r[name] = t
+}
+
+func worse(s Status) int {
+	switch s {
+	case Passed:
+		return 0
+	case Skipped:
+		return 1
+	}
+	return 2
+}
+
+// bounded keeps beginning and end of a message.
+func bounded(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= mostMessage {
+		return text
+	}
+	half := mostMessage/2 - 8
+	return strings.ToValidUTF8(text[:half]+"\n[…]\n"+text[len(text)-half:], "")
+}
