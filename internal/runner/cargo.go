@@ -2,16 +2,18 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 func (s Suite) cargoPlan(j Job) plan {
@@ -40,7 +42,7 @@ func (s Suite) cargoTargets(j Job) []string {
 			flags["--workspace"] = true
 		}
 	}
-	return sortedKeys(flags)
+	return slices.Sorted(maps.Keys(flags))
 }
 
 func (s Suite) sourceTargets(work, dir string, flags map[string]bool) {
@@ -65,7 +67,7 @@ var (
 	cargoRuns  = pattern.New(`^\s+Running (?:unittests )?\S+ \(.*?([A-Za-z0-9_-]+)-[0-9a-f]{16}\)$`)
 	cargoTest  = pattern.New(`^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
 	cargoSays  = pattern.New(`^---- (\S+) stdout ----$`)
-	cargoError = pattern.New(`^(error(\[E\d+\])?:|\s+(-->|\||=|\d+ \|)|warning: unused)`)
+	cargoError = pattern.New(`^(error(\[E\d+\])?:|\s+(-->|\||=|\d+ \|))`)
 )
 
 func (c *cargoTests) line(line []byte) {
@@ -91,7 +93,7 @@ func (c *cargoTests) line(line []byte) {
 func (c *cargoTests) finish() (map[string]Test, string) {
 	for name, m := range c.messages {
 		if t, ok := c.results[name]; ok && t.Status == Failed {
-			t.Message = bounded(strings.TrimSpace(m.String()))
+			t.Message = wording.Middle(strings.TrimSpace(m.String()), mostMessage)
 			c.results[name] = t
 		}
 	}
@@ -118,12 +120,10 @@ func (s Suite) rustModule(root *os.Root, target string) string {
 // detectCargo finds the toolchain and the registry. Of the registry all is read but the packages of the project.
 func (d *detector) detectCargo(ctx context.Context) error {
 	d.suite.Kind = Cargo
-	d.suite.Project = d.crates()
-	rustc, err := d.program("rustc")
-	if err != nil {
+	if err := d.crates(); err != nil {
 		return err
 	}
-	said, err := d.ask(ctx, rustc, "--print", "sysroot")
+	said, err := d.ask(ctx, "rustc", "--print", "sysroot")
 	if err != nil {
 		return err
 	}
@@ -135,13 +135,16 @@ func (d *detector) detectCargo(ctx context.Context) error {
 	if deps := filepath.Join(d.options.Deps, "cargo"); d.options.Deps != "" && isFolder(deps) {
 		home = deps
 	}
-	d.reads(sysroot)
+	d.read(sysroot)
 	d.suite.Links = map[string]string{}
 	for _, name := range []string{"registry", "git"} {
 		if dir := filepath.Join(home, name); isFolder(dir) {
-			d.reads(dir, d.ofCrates(dir)...)
+			d.read(dir)
 			d.suite.Links[inHome+".cargo/"+name] = dir
 		}
+	}
+	for _, name := range d.suite.Project {
+		d.hide(glob(home, "registry/src/*/"+name+"-[0-9]*", "registry/cache/*/"+name+"-[0-9]*", "git/db/"+name+"-*", "git/checkouts/"+name+"-*")...)
 	}
 	d.suite.Env = append(d.suite.Env, "PATH="+filepath.Join(sysroot, "bin"), "CARGO_NET_OFFLINE=true", "CARGO_INCREMENTAL=0", "CARGO_TERM_COLOR=never")
 	d.suite.Caches = []Cache{{From: "cache/target", To: inWork + path.Join(d.options.Folder, "target")}}
@@ -151,54 +154,30 @@ func (d *detector) detectCargo(ctx context.Context) error {
 
 var crateName = pattern.New(`(?m)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`)
 
-// crates lists the packages of the tree: that of the folder, and those one or two folders below.
-func (d *detector) crates() []string {
-	names := map[string]bool{}
-	dirs := []string{"."}
-	for _, depth := range []string{"*", "*/*"} {
-		found, _ := filepath.Glob(filepath.Join(d.root.Name(), filepath.FromSlash(d.options.Folder), filepath.FromSlash(depth), "Cargo.toml"))
-		for _, at := range found {
-			if rel, err := filepath.Rel(filepath.Join(d.root.Name(), filepath.FromSlash(d.options.Folder)), filepath.Dir(at)); err == nil {
-				dirs = append(dirs, filepath.ToSlash(rel))
-			}
+// crates finds the packages of the tree.
+func (d *detector) crates() error {
+	return disk.Walk(d.root, func(dir *os.Root, name string, e fs.DirEntry, err error) error {
+		if err != nil || e.Name() != "Cargo.toml" {
+			return err
 		}
-	}
-	for _, dir := range dirs {
-		if m := crateName.FindStringSubmatch(d.text(path.Join(dir, "Cargo.toml"))); m != nil {
-			names[m[1]] = true
+		text, err := disk.ReadIn(context.Background(), dir, e.Name(), mostSettings)
+		if m := crateName.FindStringSubmatch(string(text)); m != nil {
+			d.suite.Project = append(d.suite.Project, m[1])
 		}
-	}
-	return sortedKeys(names)
-}
-
-// ofCrates lists where a registry has the packages of the project.
-func (d *detector) ofCrates(dir string) (hidden []string) {
-	for _, name := range d.suite.Project {
-		for _, glob := range []string{"src/*/" + name + "-[0-9]*", "cache/*/" + name + "-[0-9]*", "db/" + name + "-*", "checkouts/" + name + "-*"} {
-			more, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(glob))) // names of packages have no signs of patterns
-			hidden = append(hidden, more...)
-		}
-	}
-	return hidden
+		return err
+	})
 }
 
 // warmCargo builds what tests need and takes out what was made of the project's own packages.
 func (c *cell) warmCargo(ctx context.Context, timeout time.Duration) error {
-	none := func() *lines { return &lines{each: func([]byte) {}} }
-	if err := c.must(ctx, []string{"cargo", "test", "--offline", "--no-run", "--workspace"}, nil, none(), timeout); err != nil {
+	if _, err := c.must(ctx, timeout, "cargo", "test", "--offline", "--no-run", "--workspace"); err != nil {
 		return err
 	}
-	out := none()
-	if err := c.must(ctx, []string{"cargo", "metadata", "--offline", "--no-deps", "--format-version=1"}, nil, out, timeout); err != nil {
-		return err
+	for _, name := range c.suite.Project {
+		// One that is no package of the workspace has left nothing.
+		if _, err := c.run(ctx, []string{"cargo", "clean", "--offline", "-p", name}, nil, &lines{}, timeout); err != nil {
+			return err
+		}
 	}
-	var about struct{ Packages []struct{ Name string } }
-	if err := json.Unmarshal([]byte(out.tail.String()), &about); err != nil {
-		return fmt.Errorf("read what cargo says of the packages: %w", err)
-	}
-	argv := []string{"cargo", "clean", "--offline"}
-	for _, p := range about.Packages {
-		argv = append(argv, "-p", p.Name)
-	}
-	return c.must(ctx, argv, nil, none(), timeout)
+	return nil
 }

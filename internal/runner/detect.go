@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,7 +29,9 @@ type detector struct {
 	options  Options
 	suite    Suite
 	findings []Finding
-	clash    string // another version of the project that every program can read
+	dirs     []string // to be read
+	hidden   []string // what is not to be read of them: other versions of the project
+	clash    string   // another version that would be read nevertheless
 }
 
 // Detect finds the test runner of a tree and what it reads of the machine. It fails with an *Unfit where there is none, where a
@@ -41,6 +42,10 @@ func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []
 	if err == nil {
 		err = find(ctx)
 	}
+	if o.Deps != "" {
+		d.read(o.Deps)
+		d.suite.Env = append(d.suite.Env, "DEPS="+o.Deps, "PATH="+filepath.Join(o.Deps, "bin"))
+	}
 	if err == nil && d.clash != "" {
 		err = &Unfit{Why: "another version of the project would be within reach of agents and tests; remove it, or install it in a way that leads to the repository, such as pip install -e", Path: d.clash}
 	}
@@ -50,7 +55,9 @@ func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []
 	if err != nil {
 		return Suite{}, d.findings, fmt.Errorf("find the tests of the repository: %w", err)
 	}
-	d.withDeps()
+	for _, dir := range d.dirs {
+		d.suite.Read = append(d.suite.Read, around(dir, d.hidden)...)
+	}
 	slices.Sort(d.suite.Read)
 	d.suite.Read = slices.Compact(d.suite.Read)
 	return d.suite, d.findings, nil
@@ -95,14 +102,10 @@ func (d *detector) found(format string, args ...any) {
 	d.findings = append(d.findings, Finding(fmt.Sprintf(format, args...)))
 }
 
-// program finds a program in the folders of the user's PATH, those of Options.Deps first.
+// program finds a program in the folders of the user's PATH, that of Options.Deps first.
 func (d *detector) program(name string) (string, error) {
 	folders, _ := d.machine.Lookup("PATH")
-	list := filepath.SplitList(folders)
-	if d.options.Deps != "" {
-		list = slices.Insert(list, 0, filepath.Join(d.options.Deps, "bin"))
-	}
-	for _, dir := range list {
+	for _, dir := range append([]string{filepath.Join(d.options.Deps, "bin")}, filepath.SplitList(folders)...) {
 		if at := filepath.Join(dir, name); filepath.IsAbs(dir) && runs(at) {
 			return at, nil
 		}
@@ -120,40 +123,27 @@ func isFolder(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ask returns what a program of a toolchain prints.
-func (d *detector) ask(ctx context.Context, argv ...string) (string, error) {
-	ask := d.machine.Confined
-	if ask == nil {
-		ask = d.confined
+// ask returns what a program of a toolchain prints, which runs confined in an empty folder and reads where it is installed.
+func (d *detector) ask(ctx context.Context, name string, args ...string) (said string, err error) {
+	if !filepath.IsAbs(name) {
+		if name, err = d.program(name); err != nil {
+			return "", err
+		}
 	}
-	said, err := ask(ctx, argv)
-	if err != nil {
-		return "", fmt.Errorf("ask %s: %w", argv[0], err)
-	}
-	return said, nil
-}
-
-// confined runs a program in an empty folder. It reads where it is installed.
-func (d *detector) confined(ctx context.Context, argv []string) (said string, err error) {
 	dir, err := os.MkdirTemp("", disk.Check)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("ask %s: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, disk.RemoveAll(dir)) }()
-	c := &cell{dir: dir, home: dir, read: prefixes(argv[0])}
-	c.suite.Env = []string{"PATH=" + filepath.Dir(argv[0]), "GOTOOLCHAIN=local"}
-	for name, at := range managers(d.machine.Lookup) {
-		c.suite.Env, c.read = append(c.suite.Env, name+"="+at), append(c.read, at)
+	s := Suite{Read: prefixes(name), Env: []string{"PATH=" + filepath.Dir(name), "GOTOOLCHAIN=local"}}
+	for variable, at := range managers(d.machine.Lookup) {
+		s.Env, s.Read = append(s.Env, variable+"="+at), append(s.Read, at)
 	}
-	out := &lines{each: func([]byte) {}}
-	r, err := c.run(ctx, argv, nil, out, time.Minute)
-	switch {
-	case err != nil:
-		return "", err
-	case r.Reason != sandbox.Exited || r.Code != 0:
-		return "", fmt.Errorf("it ended with %s, code %d: %s", r.Reason, r.Code, strings.TrimSpace(r.Stderr))
+	c, err := newCell(s, dir, dir)
+	if err != nil {
+		return "", fmt.Errorf("ask %s: %w", name, err)
 	}
-	return out.tail.String(), nil
+	return c.must(ctx, time.Minute, append([]string{name}, args...)...)
 }
 
 // prefixes are the folders that a program is installed in, by its name and after all links.
@@ -165,29 +155,26 @@ func prefixes(program string) []string {
 	return out
 }
 
-// reads has agents and tests read a folder, but for what is hidden in it. What is hidden where every program may read is a clash.
-func (d *detector) reads(dir string, hidden ...string) {
-	there := slices.DeleteFunc(slices.Clone(hidden), func(p string) bool {
-		_, err := os.Lstat(p)
-		return err != nil
-	})
-	for _, p := range there {
+// read has agents and tests read folders, but for what is hidden in them.
+func (d *detector) read(dirs ...string) {
+	d.dirs = append(d.dirs, slices.DeleteFunc(dirs, func(dir string) bool { return dir == "/usr" || dir == "/usr/local" })...) // of the system all is read anyway
+}
+
+// hide keeps other versions of the project from agents and tests, as far as they are there.
+func (d *detector) hide(paths ...string) {
+	for _, p := range paths {
+		at, err := filepath.EvalSymlinks(filepath.Dir(p))
+		if _, there := os.Lstat(p); err != nil || there != nil {
+			continue
+		}
+		d.hidden = append(d.hidden, filepath.Join(at, filepath.Base(p)))
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			d.hidden = append(d.hidden, real)
+		}
 		if slices.ContainsFunc(sandbox.SystemFolders(), func(system string) bool { return below(p, system) }) {
 			d.clash = cmp.Or(d.clash, p)
-		} else {
-			d.found("out of reach: %s", p)
 		}
-	}
-	for _, p := range there {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			there = append(there, real)
-		}
-		if at, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
-			there = append(there, filepath.Join(at, filepath.Base(p)))
-		}
-	}
-	if dir != "" {
-		d.suite.Read = append(d.suite.Read, around(dir, there)...)
+		d.found("out of reach: %s", p)
 	}
 }
 
@@ -229,23 +216,7 @@ func below(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// withDeps adds what Setup has filled.
-func (d *detector) withDeps() {
-	deps := d.options.Deps
-	if deps == "" {
-		return
-	}
-	d.reads(deps)
-	d.suite.Env = append(d.suite.Env, "DEPS="+deps)
-	if i := slices.IndexFunc(d.suite.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }); i >= 0 {
-		d.suite.Env[i] = "PATH=" + filepath.Join(deps, "bin") + string(filepath.ListSeparator) + strings.TrimPrefix(d.suite.Env[i], "PATH=")
-	} else {
-		d.suite.Env = append(d.suite.Env, "PATH="+filepath.Join(deps, "bin"))
-	}
-}
-
-// detectCommand takes the command of the user's. What its toolchain is nobody has said: the system's folders, and the folders of
-// PATH that are the user's own.
+// detectCommand takes the command of the user's. What it needs is of the system, or in Options.Deps.
 func (d *detector) detectCommand(context.Context) error {
 	d.suite.Kind = Command
 	if d.options.Deps != "" {
@@ -255,31 +226,27 @@ func (d *detector) detectCommand(context.Context) error {
 	return nil
 }
 
-// Lock returns the digest of the lock files of a tree, "" if it has none.
+// linkModules shows packages of npm in the workspace.
+func (d *detector) linkModules(modules string) {
+	if isFolder(modules) {
+		d.read(modules)
+		d.suite.Links = map[string]string{path.Join(d.options.Folder, "node_modules"): modules}
+	}
+}
+
+// Lock returns the digest of the lock files of a tree.
 func Lock(root *os.Root) (string, error) {
-	locks := map[string][]byte{}
-	s := Suite{Kind: Command}
+	sum, s := sha256.New(), Suite{Kind: Command}
 	err := disk.Walk(root, func(dir *os.Root, name string, e fs.DirEntry, err error) error {
-		if e != nil && e.IsDir() && (e.Name() == "node_modules" || e.Name() == ".git") {
-			return fs.SkipDir
-		}
-		if err != nil || !e.Type().IsRegular() || !s.IsLock(name) || len(locks) > 1000 {
+		if err != nil || !e.Type().IsRegular() || !s.IsLock(name) {
 			return err
 		}
 		text, err := disk.ReadIn(context.Background(), dir, e.Name(), 64<<20)
-		locks[name] = text
+		fmt.Fprintf(sum, "%q %x\n", name, sha256.Sum256(text))
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("read lock files: %w", err)
-	}
-	if len(locks) == 0 {
-		return "", nil
-	}
-	sum := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(locks)) {
-		each := sha256.Sum256(locks[name])
-		fmt.Fprintf(sum, "%q %x\n", name, each)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

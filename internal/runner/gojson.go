@@ -5,89 +5,50 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
 // goEvent is a line of go test -json.
 type goEvent struct {
-	Action     string
-	Package    string
-	ImportPath string // of what was built
-	Test       string
-	Output     string
-	Elapsed    float64
+	Action, Package, Test, Output string
+	Elapsed                       float64
 }
 
 // goTests reads what go test -json prints, line by line.
 type goTests struct {
 	results results
-	output  map[string]*strings.Builder // of tests that run
-	unbuilt strings.Builder
+	output  map[string]string // of tests that run
+	unbuilt string
 	printed tail
-}
-
-func newGoTests() *goTests {
-	return &goTests{results: results{}, output: map[string]*strings.Builder{}}
 }
 
 func (g *goTests) line(line []byte) {
 	var e goEvent
 	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil {
-		g.says(string(line) + "\n") // what is no event is a message of go itself
-		return
+		e = goEvent{Action: "build-output", Output: string(line) + "\n"} // what is no event is a message of go itself
 	}
-	name := e.Package + "." + e.Test
 	g.printed.add([]byte(e.Output))
-	switch e.Action {
-	case "build-output":
-		g.says(e.Output)
-	case "output":
-		g.outputs(e, name)
-	case "pass":
-		g.ends(e, name, Passed)
-	case "fail":
-		g.ends(e, name, Failed)
-	case "skip":
-		g.ends(e, name, Skipped)
-	}
-}
-
-func (g *goTests) says(text string) {
-	if g.unbuilt.Len() < mostOutput {
-		g.unbuilt.WriteString(text)
-	}
-}
-
-func (g *goTests) outputs(e goEvent, name string) {
-	if e.Test == "" {
-		if strings.Contains(e.Output, "[build failed]") || strings.Contains(e.Output, "[setup failed]") {
-			g.says(e.Output)
+	name := e.Package + "." + e.Test
+	switch status := map[string]Status{"pass": Passed, "fail": Failed, "skip": Skipped}[e.Action]; {
+	case status != "" && e.Test != "":
+		t := Test{Status: status, Took: time.Duration(e.Elapsed * float64(time.Second))}
+		if status != Passed {
+			t.Message = g.output[name]
 		}
-		return
-	}
-	if line := strings.TrimSpace(e.Output); strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") {
-		return
-	}
-	b := g.output[name]
-	if b == nil && len(g.output) < mostTests {
-		b = &strings.Builder{}
-		g.output[name] = b
-	}
-	if b != nil && b.Len() < 4*mostMessage {
-		b.WriteString(e.Output)
+		delete(g.output, name)
+		g.results.add(name, t)
+	case e.Action == "build-output", e.Test == "" && (strings.Contains(e.Output, "[build failed]") || strings.Contains(e.Output, "[setup failed]")):
+		if len(g.unbuilt) < mostOutput {
+			g.unbuilt += e.Output
+		}
+	case e.Action == "output" && e.Test != "" && !goMarks.MatchString(e.Output) && len(g.output[name]) < 4*mostMessage && len(g.output) < mostTests:
+		g.output[name] += e.Output
 	}
 }
 
-func (g *goTests) ends(e goEvent, name string, status Status) {
-	if e.Test == "" {
-		return
-	}
-	t := Test{Status: status, Took: time.Duration(e.Elapsed * float64(time.Second))}
-	if b := g.output[name]; b != nil && status != Passed {
-		t.Message = b.String()
-	}
-	delete(g.output, name)
-	g.results.add(name, t)
-}
+// goMarks are lines that say how a test goes, not what it says.
+var goMarks = pattern.New(`^\s*(===|---) `)
 
 // lines hands on whole lines of what is written to it. What is longer than a line may be is cut.
 type lines struct {
@@ -103,24 +64,19 @@ func (l *lines) Write(b []byte) (int, error) {
 	n := len(b)
 	l.tail.add(b)
 	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			l.keep(b)
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		l.rest = append(l.rest, line[:min(len(line), mostLine-len(l.rest))]...)
+		if !whole {
 			return n, nil
 		}
-		l.keep(b[:i])
 		l.flush()
-		b = b[i+1:]
+		b = rest
 	}
-}
-
-func (l *lines) keep(b []byte) {
-	l.rest = append(l.rest, b[:min(len(b), mostLine-len(l.rest))]...)
 }
 
 // flush hands on what is left without an end of line.
 func (l *lines) flush() {
-	if len(l.rest) > 0 {
+	if len(l.rest) > 0 && l.each != nil {
 		l.each(bytes.TrimSuffix(l.rest, []byte("\r")))
 	}
 	l.rest = l.rest[:0]

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Bounds of what a report can fill.
@@ -41,31 +43,28 @@ type problem struct {
 func parseJUnit(r io.Reader, name func(unit) string) (results, error) {
 	out := results{}
 	d := xml.NewDecoder(io.LimitReader(r, mostReport))
-	d.Strict = true
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // what is not UTF-8 is refused later
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // what is not UTF-8 is refused then
 	for depth := 0; ; {
 		token, err := d.Token()
+		switch e := token.(type) {
+		case xml.StartElement:
+			if depth++; e.Name.Local == "testcase" {
+				var u unit
+				if err = d.DecodeElement(&u, &e); err == nil {
+					depth--
+					out.add(name(u), u.test())
+				}
+			} else if depth > mostNesting {
+				err = fmt.Errorf("more than %d elements in each other", mostNesting)
+			}
+		case xml.EndElement:
+			depth--
+		}
 		if err == io.EOF {
 			return out, nil
 		}
 		if err != nil {
 			return out, fmt.Errorf("read a report of tests: %w", err)
-		}
-		switch e := token.(type) {
-		case xml.StartElement:
-			if e.Name.Local != "testcase" {
-				if depth++; depth > mostNesting {
-					return out, fmt.Errorf("read a report of tests: more than %d elements in each other", mostNesting)
-				}
-				continue
-			}
-			var u unit
-			if err := d.DecodeElement(&u, &e); err != nil {
-				return out, fmt.Errorf("read a report of tests: %w", err)
-			}
-			out.add(name(u), u.test())
-		case xml.EndElement:
-			depth--
 		}
 	}
 }
@@ -107,30 +106,10 @@ func (r results) add(name string, t Test) {
 	if name == "" || len(name) > mostName {
 		return
 	}
-	t.Message = bounded(t.Message)
+	t.Message = wording.Middle(t.Message, mostMessage)
 	was, twice := r[name]
-	if twice && worse(was.Status) >= worse(t.Status) || !twice && len(r) >= mostTests {
+	if twice && (was.Status == Failed || t.Status == Passed) || !twice && len(r) >= mostTests {
 		return
 	}
 	r[name] = t
-}
-
-func worse(s Status) int {
-	switch s {
-	case Passed:
-		return 0
-	case Skipped:
-		return 1
-	}
-	return 2
-}
-
-// bounded keeps beginning and end of a message.
-func bounded(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= mostMessage {
-		return text
-	}
-	half := mostMessage/2 - 8
-	return strings.ToValidUTF8(text[:half]+"\n[…]\n"+text[len(text)-half:], "")
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/disk"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
 
 // The places of caches and links.
@@ -26,8 +28,11 @@ func (s Suite) Lay(ctx context.Context, base, work, home string) error {
 		}
 	}
 	for _, c := range s.Caches {
-		err := copyFolder(ctx, filepath.Join(base, filepath.FromSlash(c.From)), place(c.To, work, home))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		from := filepath.Join(base, filepath.FromSlash(c.From))
+		if !isFolder(from) {
+			continue
+		}
+		if err := copyFolder(ctx, from, place(c.To, work, home)); err != nil {
 			return fmt.Errorf("copy a cache to %s: %w", c.To, err)
 		}
 	}
@@ -60,70 +65,42 @@ func link(at, to string) error {
 			if lead, e := os.Readlink(target); e == nil && strings.HasPrefix(lead, "..") {
 				target = lead
 			}
-			err = skipExisting(os.Symlink(target, from))
+			err = os.Symlink(target, from)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyFolder copies files and folders, and links as they are.
-func copyFolder(ctx context.Context, from, to string) (err error) {
-	root, err := os.OpenRoot(from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // it was only read
+// copyFolder copies a folder as it is, with times, which builds go by.
+func copyFolder(ctx context.Context, from, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	into, err := os.OpenRoot(to)
-	if err != nil {
-		return err
+	r, err := sandbox.Run(ctx, sandbox.Spec{Argv: []string{"/bin/cp", "-a", from + "/.", to}, Dir: to})
+	if err == nil && r.Code != 0 {
+		err = errors.New(strings.TrimSpace(r.Stderr))
 	}
-	defer func() { _ = into.Close() }() // files are closed by themselves
-	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil || name == "." || ctx.Err() != nil:
-			return errors.Join(err, ctx.Err())
-		case e.IsDir():
-			return skipExisting(into.Mkdir(name, 0o700))
-		case e.Type()&fs.ModeSymlink != 0:
-			target, err := root.Readlink(name)
-			if err != nil {
-				return err
+	return err
+}
+
+// warm fills the caches in the folder of the suite's file.
+func (c *cell) warm(ctx context.Context, j Job) (err error) {
+	switch c.suite.Kind {
+	case Go:
+		err = c.warmGo(ctx, j.Timeout)
+	case Cargo:
+		err = c.warmCargo(ctx, j.Timeout)
+	}
+	for _, cache := range c.suite.Caches {
+		to := filepath.Join(j.Base, filepath.FromSlash(cache.From))
+		if from := place(cache.To, j.Dir, j.Home); err == nil && isFolder(from) {
+			if err = disk.RemoveAll(to); err == nil {
+				err = copyFolder(ctx, from, to)
 			}
-			return skipExisting(into.Symlink(target, name))
-		case e.Type().IsRegular():
-			return copyFile(root, into, name)
 		}
-		return nil
-	})
-}
-
-func copyFile(from, to *os.Root, name string) error {
-	info, err := from.Stat(name)
-	if err != nil {
-		return err
-	}
-	source, err := from.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = source.Close() }() // it was only read
-	f, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if err != nil {
-		return skipExisting(err)
-	}
-	_, err = io.Copy(f, source)
-	return errors.Join(err, f.Close(), to.Chtimes(name, info.ModTime(), info.ModTime())) // builds go by the times
-}
-
-func skipExisting(err error) error {
-	if errors.Is(err, fs.ErrExist) {
-		return nil
 	}
 	return err
 }

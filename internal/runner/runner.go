@@ -5,7 +5,6 @@
 package runner
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,14 +47,11 @@ type Suite struct {
 	Deps    string            `json:"deps,omitempty"`  // digest of the lock files that it was found for
 }
 
-// Machine is what Detect asks of the machine.
+// Machine is what Detect finds on the machine.
 type Machine struct {
 	Lookup func(name string) (string, bool) // a variable
 	Home   string                           // the user's
-	Clone  string                           // the folder of the repository in the user's clone: its virtual environment and node_modules lie there
-
-	// Confined runs a program of a toolchain and returns what it prints. Nil: in the sandbox, without network, in an empty folder.
-	Confined func(ctx context.Context, argv []string) (string, error)
+	Clone  string                           // the folder in which tests run, in the user's clone: its virtual environment and node_modules lie there
 }
 
 // Options choose what Detect would otherwise find.
@@ -86,7 +82,6 @@ type Job struct {
 	Dir     string        // the workspace, which the run may change
 	Home    string        // the home folder of the run, which must be there
 	Targets []string      // packages or files, see Suite.Targets; none: the whole suite
-	Only    []string      // names of tests; none: all of the targets. A runner that cannot choose runs all
 	Timeout time.Duration // of the run; 0 = DefaultTimeout
 	Base    string        // the folder of the suite's file: caches and links are laid as Lay does; "": they are there
 
@@ -122,8 +117,6 @@ type Report struct {
 	CPU     time.Duration   `json:"cpu"`
 	Peak    int64           `json:"peak"` // of memory, in bytes
 	Ended   sandbox.Reason  `json:"ended"`
-	Network bool            `json:"network,omitempty"` // by its messages, it wanted to connect elsewhere
-	Listens bool            `json:"listens,omitempty"` // by its messages, it wanted to listen on a port and could not
 	Lacking bool            `json:"lacking,omitempty"` // by its messages, a dependency is not there
 }
 

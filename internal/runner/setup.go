@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // setupTime bounds the command that installs dependencies.
@@ -34,7 +36,7 @@ func Setup(ctx context.Context, command, tree, into string, lookup func(string) 
 	if err := errors.Join(disk.RemoveAll(into), os.MkdirAll(into, 0o755), os.Mkdir(filepath.Join(home, "tmp"), 0o700)); err != nil {
 		return fmt.Errorf("set up dependencies: %w", err)
 	}
-	out := &lines{each: func([]byte) {}}
+	out := &lines{}
 	r, err := sandbox.Run(ctx, sandbox.Spec{
 		Argv: []string{"/bin/sh", "-c", command}, Dir: tree, Env: setupEnv(home, into, lookup), Stdout: out, Timeout: setupTime,
 		Confine: &sandbox.Confine{Write: []string{tree, into, home}, Read: toolRoots(lookup), Network: true, Limits: sandbox.Limits{CPU: -1, Written: 20 << 30}},
@@ -43,7 +45,7 @@ func Setup(ctx context.Context, command, tree, into string, lookup func(string) 
 		return fmt.Errorf("set up dependencies: %w", err)
 	}
 	if r.Reason != sandbox.Exited || r.Code != 0 {
-		return &Unfit{Why: fmt.Sprintf("the command that sets up dependencies ended with %s, code %d %s: %s", r.Reason, r.Code, r.Detail, bounded(strings.TrimSpace(out.tail.String()+"\n"+r.Stderr)))}
+		return &Unfit{Why: fmt.Sprintf("the command that sets up dependencies ended with %s, code %d %s: %s", r.Reason, r.Code, r.Detail, wording.Middle(strings.TrimSpace(out.tail.String()+"\n"+r.Stderr), mostMessage))}
 	}
 	modules := filepath.Join(into, "node_modules")
 	if left := filepath.Join(tree, "node_modules"); isFolder(left) && !isFolder(modules) {
@@ -92,21 +94,15 @@ func managers(lookup func(string) (string, bool)) map[string]string {
 func toolRoots(lookup func(string) (string, bool)) []string {
 	home, _ := lookup("HOME")
 	folders, _ := lookup("PATH")
-	much := []string{"/", "/usr", "/usr/local", "/opt", home, filepath.Join(home, ".local"), filepath.Join(home, ".cargo")}
-	var out []string
-	for _, dir := range managers(lookup) {
-		out = append(out, dir)
-	}
+	out := slices.Collect(maps.Values(managers(lookup)))
 	for _, dir := range filepath.SplitList(folders) {
-		if !filepath.IsAbs(dir) || slices.Contains(much, filepath.Clean(dir)) {
-			continue
-		}
 		out = append(out, dir)
 		for _, name := range []string{"go", "python3", "node"} {
 			if at := filepath.Join(dir, name); runs(at) {
-				out = append(out, slices.DeleteFunc(prefixes(at), func(p string) bool { return slices.Contains(much, p) })...)
+				out = append(out, prefixes(at)...)
 			}
 		}
 	}
-	return out
+	much := []string{"/", "/usr", "/usr/local", "/opt", home, filepath.Join(home, ".local"), filepath.Join(home, ".cargo")}
+	return slices.DeleteFunc(out, func(dir string) bool { return !filepath.IsAbs(dir) || slices.Contains(much, filepath.Clean(dir)) })
 }

@@ -52,20 +52,15 @@ var runnable = map[Kind]pattern.Pattern{
 // target returns what is run for one file of tests, "" for one that no run is about.
 func (s Suite) target(name string, root *os.Root) string {
 	rel, inside := s.inFolder(name)
-	if !inside {
-		return ""
-	}
-	if s.Kind == Go {
+	if s.Kind == Go && inside {
 		dir, _, _ := strings.Cut("/"+path.Dir(rel)+"/", "/testdata/")
 		return goTarget(strings.Trim(dir, "/"))
 	}
-	if _, err := root.Stat(name); err != nil {
+	p, ok := runnable[s.Kind]
+	if _, err := root.Stat(name); err != nil || !ok || !inside || !p.MatchString(rel) {
 		return ""
 	}
-	if p, ok := runnable[s.Kind]; ok && p.MatchString(rel) {
-		return rel
-	}
-	return ""
+	return rel
 }
 
 // inFolder returns a path as it is in the folder in which tests run.
@@ -85,10 +80,7 @@ func goTarget(dir string) string {
 
 // importers returns the folders of packages that import those of the given files, directly or not, with these.
 func (s Suite) importers(root *os.Root, files []string) ([]string, error) {
-	by, here, err := s.imports(root)
-	if err != nil {
-		return nil, err
-	}
+	by, err := s.imports(root)
 	seen := map[string]bool{}
 	var queue []string
 	for _, name := range files {
@@ -97,48 +89,46 @@ func (s Suite) importers(root *os.Root, files []string) ([]string, error) {
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		dir := queue[0]
-		if seen[dir] || !here[dir] {
-			continue
+		if importers, here := by[queue[0]]; here && !seen[queue[0]] {
+			seen[queue[0]] = true
+			queue = append(queue, importers...)
 		}
-		seen[dir] = true
-		queue = append(queue, by[dir]...)
 	}
-	return slices.Sorted(maps.Keys(seen)), nil
+	return slices.Sorted(maps.Keys(seen)), err
 }
 
-// imports reads which folders of packages import which, and which of them there are.
-func (s Suite) imports(root *os.Root) (by map[string][]string, here map[string]bool, err error) {
-	by, here = map[string][]string{}, map[string]bool{}
-	if len(s.Project) == 0 {
-		return by, here, nil
-	}
-	err = disk.Walk(root, func(dir *os.Root, name string, e fs.DirEntry, err error) error {
+// imports reads, for each folder with a package, which folders import it.
+func (s Suite) imports(root *os.Root) (map[string][]string, error) {
+	by, all := map[string][]string{}, map[[2]string]bool{}
+	err := disk.Walk(root, func(dir *os.Root, name string, e fs.DirEntry, err error) error {
 		rel, inside := s.inFolder(name)
-		if e != nil && e.IsDir() && inside && ofOther(dir, e.Name()) {
+		switch {
+		case e != nil && e.IsDir() && inside && ofOther(dir, e.Name()):
 			return fs.SkipDir
-		}
-		if err != nil || !inside || !e.Type().IsRegular() || !strings.HasSuffix(name, ".go") {
+		case err != nil || !inside || !e.Type().IsRegular() || !strings.HasSuffix(name, ".go"):
 			return err
 		}
-		text, err := disk.ReadIn(context.Background(), dir, e.Name(), 16<<20)
-		if err != nil {
-			return nil // it is too large to be source
+		text, _ := disk.ReadIn(context.Background(), dir, e.Name(), mostSource) // what is too large is no source
+		if by[path.Dir(rel)] == nil {
+			by[path.Dir(rel)] = []string{}
 		}
-		at := path.Dir(rel)
-		here[at] = true
 		for _, imported := range goImports(text) {
 			if rest, is := strings.CutPrefix(imported, s.Project[0]); is && (rest == "" || rest[0] == '/') {
-				to := path.Clean("./" + rest)
-				if !slices.Contains(by[to], at) {
-					by[to] = append(by[to], at)
-				}
+				all[[2]string{path.Clean("./" + rest), path.Dir(rel)}] = true
 			}
 		}
 		return nil
 	})
-	return by, here, err
+	for edge := range all {
+		if _, here := by[edge[0]]; here {
+			by[edge[0]] = append(by[edge[0]], edge[1])
+		}
+	}
+	return by, err
 }
+
+// mostSource is the size of the largest source that is read, in bytes.
+const mostSource = 16 << 20
 
 // ofOther reports whether a folder holds no packages of the module.
 func ofOther(dir *os.Root, name string) bool {
@@ -204,7 +194,7 @@ func (s Suite) goCanary(root *os.Root, target, good, bad string) (canary, error)
 		if !strings.HasSuffix(e.Name(), "_test.go") || !e.Type().IsRegular() {
 			continue
 		}
-		text, err := disk.ReadIn(context.Background(), root, path.Join(dir, e.Name()), 16<<20)
+		text, err := disk.ReadIn(context.Background(), root, path.Join(dir, e.Name()), mostSource)
 		if err != nil {
 			continue
 		}
@@ -240,7 +230,7 @@ func (s Suite) fileCanary(root *os.Root, target, good, bad string) (canary, erro
 	}
 	good, bad = strings.ToLower(good), strings.ToLower(bad)
 	at := path.Join(s.Folder, target)
-	text, err := disk.ReadIn(context.Background(), root, at, 16<<20)
+	text, err := disk.ReadIn(context.Background(), root, at, mostSource)
 	if err != nil {
 		return canary{}, err
 	}
