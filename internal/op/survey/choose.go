@@ -73,7 +73,7 @@ func oldest(list []*made) time.Time {
 func (s *surveyor) apart(list, before []*made) []*made {
 	var out []*made
 	for _, m := range list {
-		if alike(m, slices.Concat(before, out)) {
+		if similar(m, slices.Concat(before, out)) {
 			s.left[whyNear]++
 			s.note("%s is left out: %s", m.id, whyNear)
 			continue
@@ -87,7 +87,7 @@ func (s *surveyor) apart(list, before []*made) []*made {
 func (s *surveyor) without(list, others []*made) []*made {
 	var out []*made
 	for _, m := range list {
-		if alike(m, others) {
+		if similar(m, others) {
 			s.left[whyNear]++
 			s.note("%s is left out: %s", m.id, whyNear)
 			continue
@@ -97,8 +97,8 @@ func (s *surveyor) without(list, others []*made) []*made {
 	return out
 }
 
-// alike reports whether a task shares a function or its red tests with one of others.
-func alike(m *made, others []*made) bool {
+// similar reports whether a task shares a function or its red tests with one of others.
+func similar(m *made, others []*made) bool {
 	return slices.ContainsFunc(others, func(o *made) bool {
 		return slices.ContainsFunc(m.keys, func(key string) bool { return slices.Contains(o.keys, key) })
 	})

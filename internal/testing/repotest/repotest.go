@@ -45,7 +45,7 @@ func Build(t testing.TB, language string, tolls int) Repository {
 	}
 	b.order(txtar.Parse(data))
 	b.made.Kinds = map[string]string{}
-	b.story()
+	b.scenario()
 	b.made.Dir = t.TempDir()
 	treetest.Git(t, b.made.Dir, "", "init", "-q", "-b", "main")
 	treetest.Git(t, b.made.Dir, b.stream.String(), "fast-import", "--quiet", "--date-format=raw")

@@ -2,8 +2,8 @@ package repotest
 
 import "strings"
 
-// story writes the 40 commits. Functions and what they are called in messages are the same in all languages.
-func (b *builder) story() {
+// scenario writes the 40 commits. Functions and what they are called in messages are the same in all languages.
+func (b *builder) scenario() {
 	b.commit("first", "Begin")
 	b.fix("text/slug", "Leave out repeated spaces")
 	b.doc("README.md", "\nUse it as you like.\n", "Say how to use it")
