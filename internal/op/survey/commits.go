@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -129,12 +130,9 @@ func (s *surveyor) commit(ctx context.Context, c history.Candidate) (*made, stri
 		return nil, "", err
 	}
 	if before.Unbuilt != "" {
-		parent, err := s.run(ctx, ch.base, targets, 0)
-		if err != nil {
-			return nil, "", err
-		}
-		if parent.Unbuilt != "" {
-			return nil, unbuilt(parent, whyParent), nil
+		why, err := s.parent(ctx, ch.base, targets)
+		if err != nil || why != "" {
+			return nil, why, err
 		}
 		ch.source.Undefined = symptom.Undefined(before.Unbuilt)
 	}
@@ -149,6 +147,28 @@ func (s *surveyor) commit(ctx context.Context, c history.Candidate) (*made, stri
 	ch.source.Subject, ch.source.Body = c.Subject, c.Body
 	why, err = s.complete(ctx, m, ch, before)
 	return m, why, err
+}
+
+// parent says why the parent of a commit is not fit, whose tests do not build on it: the code itself does not. Of files of
+// tests those run that it has.
+func (s *surveyor) parent(ctx context.Context, base string, targets []string) (why string, err error) {
+	t, err := tree.OpenTree(ctx, s.out.Store().Repo(), base, tree.Bounds{})
+	if err != nil {
+		return "", err
+	}
+	there := slices.DeleteFunc(slices.Clone(targets), func(target string) bool {
+		name := path.Join(s.folder, target)
+		_, file := t.Find(name)
+		return !file && name != "." && !t.Holds(name)
+	})
+	if len(there) == 0 {
+		return "", nil
+	}
+	report, err := s.run(ctx, base, there, 0)
+	if err != nil || report.Unbuilt == "" {
+		return "", err
+	}
+	return unbuilt(report, whyParent), nil
 }
 
 // decide returns the tests that fail before and pass after, and those that pass both times.

@@ -205,8 +205,8 @@ func (p *planter) near(name string) []string {
 	}
 	var out []string
 	for _, c := range p.tests {
-		beside := path.Dir(c.Path) == path.Dir(name)
-		if p.suite.Kind == runner.Go && beside || p.suite.Kind != runner.Go && (strings.Contains(c.Path, stem) || hasWord(c.Data, stem)) {
+		nextTo := path.Dir(c.Path) == path.Dir(name)
+		if p.suite.Kind == runner.Go && nextTo || p.suite.Kind != runner.Go && (strings.Contains(c.Path, stem) || hasWord(c.Data, stem)) {
 			out = append(out, c.Path)
 		}
 	}
