@@ -39,8 +39,10 @@ func repo(t *testing.T, language string, tolls int) repotest.Repository {
 }
 
 func TestExactlyTheUsableCommits(t *testing.T) {
+	t.Parallel()
 	for _, language := range repotest.Languages() {
 		t.Run(language, func(t *testing.T) {
+			t.Parallel()
 			r := repo(t, language, 4)
 			before := treetest.Git(t, r.Dir, "", "status", "--porcelain", "--ignored")
 			dir := t.TempDir()
@@ -120,7 +122,8 @@ func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) 
 
 // A survey that is killed and begun again runs nothing twice, and makes the same tasks.
 func TestKilledAndBegunAgain(t *testing.T) {
-	r := repo(t, "go", 2)
+	t.Parallel()
+	r := repo(t, "node", 2)
 	whole, dir := t.TempDir(), t.TempDir()
 	want, err := survey.Run(t.Context(), config.Default(), survey.Request{Path: r.Dir, Dir: whole, Limit: 4}, session.Options{})
 	if err != nil {
