@@ -69,7 +69,7 @@ var tiers = [][]string{
 var sideways = map[string][]string{
 	"event":                       {"score"},
 	"internal/sleep/bank":         {"internal/sleep/transcript", "internal/sleep/wish"},
-	"internal/git":          {"internal/sandbox"},
+	"internal/git":                {"internal/sandbox"},
 	"internal/sleep/outbound":     {"internal/sleep/transcript"},
 	"internal/sleep/correction":   {"internal/sleep/transcript"},
 	"model/modeltest":             {"model"},

@@ -169,8 +169,8 @@ func TestUndefined(t *testing.T) {
 		"error[E0425]: cannot find function `clamp` in this scope\n":                                                                                                {"clamp"},
 		"error[E0599]: no method named `total` found for struct `Cart` in the current scope\n":                                                                      {"total"},
 		"error[E0560]: struct `Cart` has no field named `limit`\n":                                                                                                  {"limit"},
-		"a.go:9:2: missing return\n": nil,
-		"":                           nil,
+		"a.go:9:2: missing return\n":                                                                                                                                nil,
+		"":                                                                                                                                                          nil,
 	} {
 		if d := cmp.Diff(want, symptom.Undefined(output)); d != "" {
 			t.Errorf("%s-want +got:\n%s", output, d)

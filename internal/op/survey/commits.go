@@ -352,8 +352,11 @@ func (s *surveyor) derive(ctx context.Context, ch *change, away, fix, hidden []t
 		base    *string
 		changes []tree.Change
 	}{
-		{&ch.base, &ch.base, away}, {&ch.fix, &ch.base, fix}, {&ch.tests, new(string), hidden},
-		{&ch.before, &ch.base, hidden}, {&ch.after, &ch.fix, hidden},
+		{&ch.base, &ch.base, away},
+		{&ch.fix, &ch.base, fix},
+		{&ch.tests, new(string), hidden},
+		{&ch.before, &ch.base, hidden},
+		{&ch.after, &ch.fix, hidden},
 	} {
 		if *step.to, err = store.Tree(ctx, *step.base, step.changes); err != nil {
 			return err
