@@ -1,9 +1,11 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
@@ -97,37 +99,34 @@ func TestAgentResultsAreOfTheTestedVersions(t *testing.T) {
 	}
 }
 
-// behaviourTable says how each agent fares in each behaviour.
+// behaviourTable says which agents show each behaviour.
 func behaviourTable(t *testing.T) string {
 	t.Helper()
-	cells := map[[2]string]string{}
+	shown := map[[2]string]string{}
 	var agents []string
 	for _, r := range results(t) {
 		if !slices.Contains(agents, r.Agent) {
 			agents = append(agents, r.Agent)
 		}
-		cells[[2]string{r.Agent, r.Behaviour}] = map[bool]string{true: "yes", false: "no"}[r.OK]
-	}
-	head := []string{""}
-	tested := testedVersions(t)
-	for _, name := range agents {
-		title := code(name)
-		if v := tested[name]; v != "" {
-			title += " " + v
-		}
-		head = append(head, title)
+		shown[[2]string{r.Agent, r.Behaviour}] = map[bool]string{true: "yes", false: "no"}[r.OK]
 	}
 	var body [][]string
 	for _, behaviour := range agenttest.Behaviours() {
-		row := []string{behaviour}
+		var others []string
 		for _, name := range agents {
-			cell := cells[[2]string{name, behaviour}]
-			if cell == "" {
-				cell = "–"
+			switch shown[[2]string{name, behaviour}] {
+			case "yes":
+			case "no":
+				others = append(others, code(name)+": no")
+			default:
+				others = append(others, code(name)+": not compared")
 			}
-			row = append(row, cell)
 		}
-		body = append(body, row)
+		cell := fmt.Sprintf("all %d", len(agents))
+		if len(others) > 0 {
+			cell = fmt.Sprintf("%d of %d; %s", len(agents)-len(others), len(agents), strings.Join(others, ", "))
+		}
+		body = append(body, []string{behaviour, cell})
 	}
-	return rows(head, body)
+	return rows([]string{"behaviour", "shown by"}, body)
 }

@@ -183,6 +183,12 @@ func agentEffects() map[string]effect {
 				t.Errorf("the workspace holds %v: %v", got.work, got.err)
 			}
 		}},
+		"agent.repository": {test: func(t *testing.T) {
+			_, printed := attack(t, goVictim(), map[string]string{"look": "git rev-list --all --count; cat calc.go"})
+			if got := printed["look"]; !strings.HasPrefix(got, "1\n") || !strings.Contains(got, "a - b") {
+				t.Errorf("the workspace is not the commit of the task: %q", got)
+			}
+		}},
 		"agent.timeout": {test: func(t *testing.T) {
 			got := agentDoes(t, job{command: "sleep 60", change: func(c *config.Config) { c.Agent.Timeout = config.Duration(300 * time.Millisecond) }})
 			if got.err != nil || got.hard() != "0" {
