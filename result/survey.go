@@ -29,7 +29,7 @@ type SurveyedTask struct {
 	Source     string  `json:"source"` // a commit, or where the fault is
 	Fail       int     `json:"fail"`   // tests that have to pass and fail
 	CPUSeconds float64 `json:"cpu_seconds"`
-	MB         float64 `json:"mb"`
+	MB         float64 `json:"mb,omitempty"` // missing where the run was too short to be looked at
 }
 
 // Proven says of tasks whether doing nothing fails and the real fix passes, each time.
@@ -47,6 +47,6 @@ type ProvenTask struct {
 	Nothing    []bool  `json:"nothing"`       // whether doing nothing passed
 	Fix        []bool  `json:"fix"`           // whether the real fix passed
 	CPUSeconds float64 `json:"cpu_seconds"`   // of one grading
-	MB         float64 `json:"mb"`
+	MB         float64 `json:"mb,omitempty"`  // missing where the run was too short to be looked at
 	WallS      float64 `json:"wall_s"`
 }

@@ -19,6 +19,7 @@ func notRun() map[string]string {
 		"skillopt init":                 "asks on a terminal",
 		"skillopt train SKILL.md":       "needs a key",
 		"skillopt init work --skill":    "needs a key",
+		"skillopt init my-repo --repo":  "needs a repository and a sandbox: TestRepositoryPage",
 		"skillopt serve":                "ends with the user",
 		"skillopt plugin install":       "asks on a terminal",
 		"skillopt train examples/agent": "needs a sandbox",

@@ -40,6 +40,7 @@ var broken = map[string][]string{
 	"tasks lint":            {"nothing", "bad.jsonl", "bad", "lines.jsonl"},
 	"tasks import":          {"nothing --out x", "bad.jsonl", "bad.jsonl --out full", "bad.jsonl --out x --format nobody", "bad.jsonl --out x --map prompt", "lines.jsonl --out x", "bad.jsonl --out x --root full"},
 	"tasks review":          {"nothing"},
+	"tasks verify":          {"nothing", "bad", "tasks"},
 	"runs list":             {"a b"},
 	"runs show":             {"nothing", "damaged", "nothing 1", "damaged 1", "nothing x"},
 	"runs tasks":            {"nothing", "damaged", "nothing --sort x", "nothing t", "damaged t", "damaged --failing", "a --step 1", "a --prompt", "a --failing --split train", "a b --failing"},

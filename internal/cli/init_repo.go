@@ -125,7 +125,7 @@ func repoConfig(s *result.Survey) string {
 func (o *initOptions) writeSurvey(out printer, folder newFolder, s *result.Survey) error {
 	out.line(fmt.Sprintf("%s: %d train, %d selection, %d test; %s", wording.Plural(len(s.Tasks), "task", "tasks"), s.Train, s.Selection, s.Test, byType(s.Tasks)))
 	for _, t := range s.Tasks {
-		out.line(fmt.Sprintf("  %-14s %-9s %-8s %6.1f s of CPU %6.0f MB  tokens unknown  %s", t.ID, t.Split, t.Type, t.CPUSeconds, t.MB, oneLine(t.Source)))
+		out.line(fmt.Sprintf("  %-14s %-9s %-8s %6.1f s of CPU %10s  tokens unknown  %s", t.ID, t.Split, t.Type, t.CPUSeconds, memory(t.MB), oneLine(t.Source)))
 	}
 	counted(out, "left out, by reason:", s.LeftOut)
 	why := map[string]int{}
@@ -137,12 +137,24 @@ func (o *initOptions) writeSurvey(out printer, folder newFolder, s *result.Surve
 	if s.Missing > 0 {
 		out.line(fmt.Sprintf("nothing can be certified: %s missing, of 20", wording.Plural(s.Missing, "test task is", "test tasks are")))
 	}
+	if s.Train == 0 || s.Selection == 0 {
+		out.line(fmt.Sprintf("nothing can be trained: there are %d train and %d selection tasks, and a run needs one of each; commits that come with tests, or a larger --limit, make more", s.Train, s.Selection))
+		return nil
+	}
 	next := "next: skillopt tasks review " + shellWord(folder.name) + ", then skillopt train " + shellWord(folder.name)
 	if o.target == "" {
 		next = "next: name models.target and models.optimizer in " + filepath.Join(folder.name, workConfig)
 	}
 	_, err := fmt.Fprintln(out, next)
 	return err
+}
+
+// memory returns the memory of one grading in words.
+func memory(mb float64) string {
+	if mb == 0 {
+		return "unknown MB"
+	}
+	return fmt.Sprintf("%.0f MB", mb)
 }
 
 // byType counts tasks by their type.

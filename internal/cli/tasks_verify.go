@@ -44,7 +44,7 @@ func (o *tasksVerifyOptions) run(ctx context.Context, a *app, path string) error
 		switch {
 		case a.json:
 		case t.OK:
-			out.line(fmt.Sprintf("ok    %-14s %-8s %6.1f s of CPU %6.0f MB", t.ID, t.Type, t.CPUSeconds, t.MB))
+			out.line(fmt.Sprintf("ok    %-14s %-8s %6.1f s of CPU %10s", t.ID, t.Type, t.CPUSeconds, memory(t.MB)))
 		default:
 			out.line(fmt.Sprintf("FAIL  %-14s %-8s %s", t.ID, t.Type, oneLine(t.Why)))
 		}

@@ -160,7 +160,7 @@ func (c canaries) judge(t Task, rep runner.Report) Grade {
 	case len(g.Failing) > 0 && rep.Unbuilt != "":
 		g.Reason = "the code, or a test of it, does not build"
 	case len(g.Failing) > 0:
-		g.Reason = fmt.Sprintf("%d of %s: %s", len(g.Failing), wording.Plural(len(t.Fail)+len(t.Pass), "test does not pass", "tests do not pass"), some(g.Failing, 5))
+		g.Reason = fmt.Sprintf("%d of %s: %s", len(g.Failing), wording.Plural(len(t.Fail)+len(t.Pass), "test fails", "tests fail"), some(g.Failing, 5))
 	case !held:
 		g.Reason = "not all of the tests were built"
 	}

@@ -66,7 +66,7 @@ func TestGradeChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Passed || g.Forged || !slices.Equal(g.Failing, own.Fail) || !strings.HasPrefix(g.Text(), "1 of 2 tests do not pass: test/add.test.js > adds\n") {
+	if g.Passed || g.Forged || !slices.Equal(g.Failing, own.Fail) || !strings.HasPrefix(g.Text(), "1 of 2 tests fail: test/add.test.js > adds\n") {
 		t.Errorf("nothing done: %+v\n%s", g, g.Text())
 	}
 	fix, err := r.Fixes(t.Context(), own)
@@ -107,15 +107,13 @@ func TestGradeFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	own.CPU = -11.5 // a task that takes so little is waited for 5 s, and not two minutes
 	other := own
 	other.Pass = []string{"test/mul.test.js > divides"}
 	if g, err := r.GradeChanges(t.Context(), other, fix); err != nil || g.Passed || !strings.Contains(g.Text(), "test/mul.test.js > divides: it is not in the report") {
 		t.Errorf("a missing name: %s, %v", g.Text(), err)
 	}
 	for name, text := range map[string]string{"a syntax error": "function (", "exit 0": "process.exit(0)", "no end": "while (true) {}"} {
-		if name == "no end" && testing.Short() {
-			continue
-		}
 		g, err := r.GradeChanges(t.Context(), own, []tree.Change{{Path: "lib/add.js", Data: []byte(text)}})
 		if err != nil || g.Passed || g.Forged {
 			t.Errorf("%s: %+v, %v", name, g, err)

@@ -8,13 +8,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/repository"
 	"github.com/seed-f4525e22/skillopt/internal/runner"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/testing/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
-	os.Exit(m.Run())
+	os.Exit(func() int {
+		defer memfolder.SetTemp()() // most of a run of tests in Go is the copy of its cache
+		return m.Run()
+	}())
 }
 
 // create makes the folder of a repository.

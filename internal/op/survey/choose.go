@@ -97,7 +97,7 @@ func (s *surveyor) without(list, others []*made) []*made {
 	return out
 }
 
-// similar reports whether a task shares a function or its red tests with one of others.
+// similar reports whether a task shares a function, its red tests or its text with one of others.
 func similar(m *made, others []*made) bool {
 	return slices.ContainsFunc(others, func(o *made) bool {
 		return slices.ContainsFunc(m.keys, func(key string) bool { return slices.Contains(o.keys, key) })

@@ -84,7 +84,7 @@ func (s *surveyor) commits(ctx context.Context) ([]*made, error) {
 				s.note("commit %.12s %q is left out: %s", c.Hash, c.Subject, why)
 				continue
 			}
-			s.note("commit %.12s %q is a task: %d tests, %.1f s of CPU, %.0f MB", c.Hash, c.Subject, len(m.Fail), m.CPU, m.MB)
+			s.note("commit %.12s %q is a task: %d tests, %.1f s of CPU", c.Hash, c.Subject, len(m.Fail), m.CPU)
 			out = append(out, m)
 		}
 	}
@@ -244,6 +244,7 @@ func (s *surveyor) complete(ctx context.Context, m *made, ch *change, before run
 			m.prompt, m.worded = by, true
 		}
 	}
+	m.keys = append(m.keys, "text "+digest(m.prompt)) // tasks that ask the same may not be in two splits
 	switch {
 	case m.prompt == "":
 		return s.wordless(ctx, m, ch, before)

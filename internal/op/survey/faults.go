@@ -110,7 +110,7 @@ func (p *planter) file(ctx context.Context, f tree.File, text []byte, most, all 
 		p.used[key] = true
 		kept++
 		p.kept = append(p.kept, m)
-		p.note("fault in %s:%d (%s) is a task: %d tests, %.1f s of CPU, %.0f MB", fault.Path, fault.Line, fault.Kind, len(m.Fail), m.CPU, m.MB)
+		p.note("fault in %s:%d (%s) is a task: %d tests, %.1f s of CPU", fault.Path, fault.Line, fault.Kind, len(m.Fail), m.CPU)
 	}
 	return nil
 }
@@ -228,9 +228,8 @@ func (p *planter) holds(c tree.Change, name string) bool {
 	switch p.suite.Kind {
 	case runner.Go: // import/path.TestX/sub
 		at := strings.LastIndex(name[:len(name)-len(afterSlashTest(name))], ".")
-		pkg, test, _ := strings.Cut(name[max(at, 0):], "/")
-		_ = test
-		return at > 0 && inPackage(c.Path, name[:at]) && hasWord(c.Data, strings.TrimPrefix(pkg, "."))
+		test, _, _ := strings.Cut(name[max(at, 0):], "/")
+		return at > 0 && inPackage(c.Path, name[:at]) && hasWord(c.Data, strings.TrimPrefix(test, "."))
 	case runner.Cargo: // crate::path::name
 		return hasWord(c.Data, name[strings.LastIndex(name, ":")+1:])
 	case runner.Command:

@@ -31,7 +31,7 @@ func (s *surveyor) examine(ctx context.Context) error {
 		if two[i], err = s.run(ctx, head, nil, i); err != nil {
 			return err
 		}
-		s.note("tests at HEAD, run %d of 2: %d named, %.1f s of CPU, %d MB", i+1, len(two[i].Tests), two[i].CPU.Seconds(), two[i].Peak>>20)
+		s.note("tests at HEAD, run %d of 2: %d named, %.1f s of CPU", i+1, len(two[i].Tests), two[i].CPU.Seconds())
 	}
 	if len(two[0].Tests) == 0 {
 		return &runner.Unfit{Why: "no test is named by the report at HEAD: " + firstLines(two[0].Unbuilt+"\n"+two[0].Output, 5)}

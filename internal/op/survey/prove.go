@@ -20,12 +20,15 @@ type proof struct {
 	Nothing [proofs]bool // what is graded as passed where nothing was changed
 	Fix     [proofs]bool // the same of the real fix
 	CPU, MB float64      // of one grading, the largest
+	Spent   float64      // seconds of CPU of all gradings
 }
 
 // prove grades doing nothing and the real fix, three times each. It ends with the first that is not as it has to be.
 func (s *surveyor) prove(ctx context.Context, t repository.Task) (proof, error) {
 	return once(ctx, s.runs, []any{"prove", t.Base, t.Tests, t.Fix, t.Fail, t.Pass, t.Targets}, func() (proof, error) {
-		return prove(ctx, s.out, t)
+		p, err := prove(ctx, s.out, t)
+		s.runs.CPU += p.Spent
+		return p, err
 	})
 }
 
@@ -45,6 +48,7 @@ func prove(ctx context.Context, r *repository.Repository, t repository.Task) (p 
 				return p, err
 			}
 			*way.passed = g.Passed
+			p.Spent += g.Report.CPU.Seconds()
 			p.CPU, p.MB = max(p.CPU, g.Report.CPU.Seconds()), max(p.MB, float64(g.Report.Peak)/(1<<20))
 			switch {
 			case g.Passed && !way.want:

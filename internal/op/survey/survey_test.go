@@ -35,6 +35,9 @@ func repo(t *testing.T, language string, tolls int) repotest.Repository {
 	if _, err := exec.LookPath(program[language]); err != nil {
 		t.Skipf("the repository in %s needs %s: %v", language, program[language], err)
 	}
+	if err := exec.CommandContext(t.Context(), "python3", "-c", "import pytest").Run(); language == "python" && err != nil {
+		t.Skipf("the repository in Python needs pytest: %v; %s names a Python that has it", err, runnersVar)
+	}
 	return repotest.Build(t, language, tolls)
 }
 

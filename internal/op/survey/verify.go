@@ -31,10 +31,12 @@ func Verify(ctx context.Context, cfg config.Config, ids []string, note func(resu
 		return nil, fault.Input(err)
 	}
 	var tasks []named
+	seen := map[string]bool{} // with folds the tasks of train are those of selection
 	for _, t := range slices.Concat(in.Data.Train, in.Data.Selection, in.Data.Test) {
-		if len(ids) > 0 && !slices.Contains(ids, t.ID) {
+		if seen[t.ID] || len(ids) > 0 && !slices.Contains(ids, t.ID) {
 			continue
 		}
+		seen[t.ID] = true
 		of, err := repository.Read(t)
 		if err != nil {
 			return nil, fault.Input(fmt.Errorf("task %s: %w", t.ID, err))

@@ -23,3 +23,16 @@ func New() (dir string, remove func()) {
 	}
 	return dir, func() { _ = os.RemoveAll(dir) } // what a test leaves is gone with the machine at the latest
 }
+
+// SetTemp has the process, and those that it starts, make temporary files in memory where there is room, and returns what deletes
+// them. It is for TestMain.
+func SetTemp() (remove func()) {
+	dir, remove := New()
+	if dir == "" {
+		return remove
+	}
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		panic(err) // the name is a good one
+	}
+	return remove
+}
