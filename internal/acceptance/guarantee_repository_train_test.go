@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
@@ -20,6 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/repository"
 	"github.com/seed-f4525e22/skillopt/internal/runner"
+	"github.com/seed-f4525e22/skillopt/internal/testing/agenttest"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -116,13 +118,13 @@ func passingTests(t *testing.T, r *repository.Repository, head map[string]string
 }
 
 // repairs is the script of an agent that repairs a module if its document has the rule for the mistake, and looks at it otherwise.
-func repairs(system, prompt string) string {
+func repairs(shown, prompt string) string {
 	for n := range trainModules + gateModules + testModules {
 		s := slipOf(n)
 		if !strings.Contains(prompt, fmt.Sprintf("%q", moduleName(n))) {
 			continue
 		}
-		if file := "lib/" + moduleName(n) + ".js"; strings.Contains(system, s.rule) {
+		if file := "lib/" + moduleName(n) + ".js"; strings.Contains(shown, s.rule) {
 			return fmt.Sprintf("echo 'module.exports = %s;' > %s; git diff --stat", fmt.Sprintf(s.right, n), file)
 		}
 	}
@@ -170,6 +172,10 @@ func TestTrainRepositoryChild(t *testing.T) {
 	cfg, key := repositoryConfig(r), childKey
 	cfg.Tasks.Path = os.Getenv(repositoryTasksVar)
 	cfg.Models.Target.Provider, cfg.Models.Target.BaseURL, cfg.Models.Target.APIKeyEnv = "compatible", url+"/v1", &key
+	if name, program, ok := strings.Cut(os.Getenv(childAgent), "="); ok {
+		cfg.Agent.Name, cfg.Agent.Command, cfg.Agent.Timeout = name, program, config.Duration(3*time.Minute)
+		cfg.Models.Target.Temperature, cfg.Models.Target.Headers = nil, nil
+	}
 	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
 	cfg.Train.Epochs, cfg.Train.BatchSize, cfg.Edits.Budget, cfg.Edits.MinBudget = 1, 4, 1, 1
 	l, err := config.Load(config.Options{Dir: t.TempDir(), Lookup: os.LookupEnv})
@@ -186,11 +192,32 @@ func TestTrainRepositoryChild(t *testing.T) {
 	}
 }
 
-// A skill for a repository is trained with a real agent, the built-in one, whose model is a script: it repairs a module where the
-// document has the rule for it. That shows the loop, and nothing of what models gain. However often the run is killed, its
-// decisions, scores and best document are the same, and no episode that was finished is repeated.
+// A skill for a repository is trained with the built-in agent, whose model is a script: it repairs a module where the document has
+// the rule for it. That shows the loop, and nothing of what models gain. However often the run is killed, its decisions, scores and
+// best document are the same, and no episode that was finished is repeated.
 func TestRepositoriesAreTrained(t *testing.T) {
 	t.Parallel()
+	trainRepository(t, "", 10)
+}
+
+// TestRealAgentsTrainRepositories is the same with real agents. Where results are kept they are more than one, and are killed: that
+// takes minutes.
+func TestRealAgentsTrainRepositories(t *testing.T) {
+	dir, kills, names := realAgents(t), 0, []string{"pi"}
+	if os.Getenv(agenttest.FileVar) != "" {
+		kills, names = 10, []string{"pi", "claude"}
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			program, _ := realProgram(t, dir, name)
+			trainRepository(t, name+"="+program, kills)
+		})
+	}
+}
+
+// trainRepository trains with an agent, NAME=PROGRAM or "" for the built-in one, and again with a run that is killed and resumed.
+func trainRepository(t *testing.T, agent string, kills int) {
+	t.Helper()
 	r, tasks := trainingRepository(t)
 	h := &hangman{}
 	g, err := gateway.New(gateway.Options{})
@@ -215,7 +242,7 @@ func TestRepositoriesAreTrained(t *testing.T) {
 	defer os.RemoveAll(temp)
 	start := func(dir string, at int) ([]byte, error) {
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestTrainRepositoryChild$", "-test.v=false")
-		cmd.Env = append(os.Environ(), childURL+"="+g.URL(), childDir+"="+dir, childKey+"="+s.Key(), repositoryDirVar+"="+r.Dir, repositoryTasksVar+"="+tasks, "TMPDIR="+temp)
+		cmd.Env = append(os.Environ(), childURL+"="+g.URL(), childDir+"="+dir, childKey+"="+s.Key(), repositoryDirVar+"="+r.Dir, repositoryTasksVar+"="+tasks, childAgent+"="+agent, "TMPDIR="+temp)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		h.mu.Lock()
@@ -233,8 +260,10 @@ func TestRepositoriesAreTrained(t *testing.T) {
 	if out, err := start(clean, 0); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if kills == 0 {
+		return
+	}
 	total := h.count()
-	const kills = 10
 	dir := filepath.Join(t.TempDir(), "run")
 	rng := rand.New(rand.NewPCG(3, 7))
 	for i := range kills {
@@ -246,8 +275,12 @@ func TestRepositoriesAreTrained(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	sameResults(t, results(t, clean), dir)
-	if n := recordedKinds(t, dir)[journal.Episode]; n != total {
-		t.Errorf("%d episodes are recorded, want %d", n, total)
+	episodes := recordedKinds(t, clean)[journal.Episode]
+	if n := recordedKinds(t, dir)[journal.Episode]; n != episodes || agent == "" && n != total {
+		t.Errorf("%d episodes are recorded, want %d of %d begun", n, episodes, total)
+	}
+	if agent != "" {
+		return // what else a real agent asks is counted too
 	}
 	if repeated := h.count() - 2*total; repeated < 1 || repeated > kills*slots {
 		t.Errorf("%d episodes were repeated after %d kills of runs with %d agents at a time", repeated, kills, slots)

@@ -117,26 +117,33 @@ func repositoryConfig(r *repository.Repository) config.Config {
 	return cfg
 }
 
-// carries is a target that carries out scripts: its first answer to a task is a call of bash with the script for it. heard gets
-// what that printed. It is a simulation of an agent's model, and no model.
-func carries(script func(system, prompt string) string, heard func(prompt, printed string)) modeltest.Func {
+// carries is a target that carries out scripts: its first answer to a task is a call of the agent's shell with the script for it. heard
+// gets what that printed. It is a simulation of an agent's model, and no model.
+func carries(script func(shown, prompt string) string, heard func(prompt, printed string)) modeltest.Func {
 	return func(_ context.Context, req model.Request) (model.Response, error) {
 		last := req.Messages[len(req.Messages)-1]
 		if last.Role == model.ToolRole {
-			heard(req.Messages[1].Content, last.Parts[0].Result.Content)
+			if len(req.Messages) > 1 && len(last.Parts) > 0 && last.Parts[0].Result != nil {
+				heard(req.Messages[1].Text(), last.Parts[0].Result.Content)
+			}
 			return model.Response{Text: "Done.", Finish: model.FinishStop}, nil
 		}
-		var system string
+		shell := slices.IndexFunc(req.Tools, func(tool model.Tool) bool { return strings.EqualFold(tool.Name, "bash") })
+		if shell < 0 { // an agent asks more than for its task, such as for a title
+			return model.Response{Text: "Done.", Finish: model.FinishStop}, nil
+		}
+		var shown, prompt strings.Builder // some agents have their document in the system prompt, others in messages next to that of the task
 		for _, m := range req.Messages {
-			if m.Role == model.System {
-				system += m.Content
+			shown.WriteString(m.Text())
+			if m.Role == model.User {
+				prompt.WriteString(m.Text())
 			}
 		}
-		args, err := json.Marshal(map[string]string{"command": script(system, last.Content)})
+		args, err := json.Marshal(map[string]string{"command": script(shown.String(), prompt.String())})
 		if err != nil {
 			return model.Response{}, err
 		}
-		call := model.ToolCall{ID: "1", Name: "bash", Arguments: args}
+		call := model.ToolCall{ID: "1", Name: req.Tools[shell].Name, Arguments: args}
 		return model.Response{Parts: []model.Part{{Call: &call}}, Finish: model.FinishTools}, nil
 	}
 }
