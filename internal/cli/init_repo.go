@@ -37,8 +37,9 @@ func (o *initOptions) runRepo(ctx context.Context, a *app, folder newFolder) err
 	if o.skill+o.tasks+o.config != "" || o.generate != 0 || o.drafts || o.env || o.bench {
 		return usagef("--repo makes skill, tasks and config of the repository: leave out --skill, --tasks, --config, --generate, --triggers, --env and --bench")
 	}
-	if o.repo.limit < 2 {
-		return usagef("--limit %d: want 2 or more", o.repo.limit)
+	const least = 4 // one for train, one for selection, as many for test
+	if o.repo.limit < least {
+		return usagef("--limit %d: want %d or more", o.repo.limit, least)
 	}
 	if err := folder.check(workConfig, workTasks); err != nil {
 		return err

@@ -119,13 +119,13 @@ func (s *surveyor) open(ctx context.Context) error {
 	}
 	dir, prefix, err := git.Find(ctx, s.Path)
 	if err != nil {
-		return err
+		return fmt.Errorf("look at %s: %w", s.Path, err)
 	}
 	s.folder, s.clone = prefix, strings.TrimSuffix(strings.TrimSuffix(s.Path, prefix), "/")
 	s.from = git.New(dir, s.env)
 	commit := s.from.Head(ctx)
 	if commit == "" {
-		return &git.Unfit{Reason: "the repository has no commit"}
+		return fmt.Errorf("look at %s: %w", s.Path, &git.Unfit{Reason: "the repository has no commit"})
 	}
 	if s.head, err = tree.OpenTree(ctx, s.from, commit, tree.Bounds{}); err != nil {
 		return err
