@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,8 +81,8 @@ func copyFolder(ctx context.Context, from, to string) error {
 		return err
 	}
 	r, err := sandbox.Run(ctx, sandbox.Spec{Argv: []string{"/bin/cp", "-a", from + "/.", to}, Dir: to})
-	if err == nil && r.Code != 0 {
-		err = errors.New(strings.TrimSpace(r.Stderr))
+	if err == nil && (r.Code != 0 || r.Reason != sandbox.Exited) {
+		err = cmp.Or(context.Cause(ctx), fmt.Errorf("cp ended with %s, code %d: %s", r.Reason, r.Code, strings.TrimSpace(r.Stderr)))
 	}
 	return err
 }
