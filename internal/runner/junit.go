@@ -31,6 +31,13 @@ type unit struct {
 	Failures []problem `xml:"failure"`
 	Errors   []problem `xml:"error"`
 	Skipped  *problem  `xml:"skipped"`
+
+	Properties []property `xml:"properties>property"`
+}
+
+type property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 type problem struct {

@@ -34,6 +34,9 @@ func pytestPlan(j Job, c *cell) plan {
 
 // pytestName is the id of a test: file, classes and function.
 func pytestName(u unit) string {
+	if i := slices.IndexFunc(u.Properties, func(p property) bool { return p.Name == "nodeid" }); i >= 0 {
+		return u.Properties[i].Value
+	}
 	module := strings.ReplaceAll(strings.TrimSuffix(u.File, ".py"), "/", ".")
 	classes, in := strings.CutPrefix(u.Class, module)
 	if u.File == "" || u.Class == "" || !in {

@@ -153,6 +153,20 @@ func TestPytestUnbuilt(t *testing.T) {
 	}
 }
 
+// A test that a class has from one of another file is a test of its own file.
+func TestPytestInherited(t *testing.T) {
+	t.Parallel()
+	dir := pyTree(t)
+	s := detect(t, dir, withPytest(t, dir), Options{})
+	put(t, dir, "tests/test_base.py", "class TestBase:\n    def test_kind(self):\n        assert type(self) is TestBase\n")
+	put(t, dir, "tests/test_heir.py", "from test_base import TestBase\n\n\nclass TestHeir(TestBase):\n    pass\n")
+	r := run(t, s, Job{Dir: dir, Targets: []string{"tests/test_heir.py"}})
+	check(t, r, map[string]Status{"tests/test_heir.py::TestHeir::test_kind": Failed, "tests/test_heir.py::TestBase::test_kind": Passed})
+	if r.Unbuilt != "" {
+		t.Errorf("taken for what was not built: %q", r.Unbuilt)
+	}
+}
+
 func TestPytestHang(t *testing.T) {
 	t.Parallel()
 	dir := pyTree(t)
