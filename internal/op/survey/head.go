@@ -1,12 +1,14 @@
 package survey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/runner"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
 // Reasons why a test is left out.
@@ -34,7 +36,7 @@ func (s *surveyor) examine(ctx context.Context) error {
 		s.note("tests at HEAD, run %d of 2: %d named, %.1f s of CPU", i+1, len(two[i].Tests), two[i].CPU.Seconds())
 	}
 	if len(two[0].Tests) == 0 {
-		return &runner.Unfit{Why: "no test is named by the report at HEAD: " + firstLines(two[0].Unbuilt+"\n"+two[0].Output, 5)}
+		return &runner.Unfit{Why: "no test is named by the report at HEAD: " + wording.Middle(strings.TrimSpace(cmp.Or(two[0].Unbuilt, two[0].Output)), 800)}
 	}
 	s.compare(two[0], two[1])
 	return nil
@@ -75,12 +77,6 @@ func (s *surveyor) warm(ctx context.Context) error {
 		return fmt.Errorf("build what tests need: %w", err)
 	}
 	return nil
-}
-
-// firstLines returns the beginning of a text.
-func firstLines(text string, n int) string {
-	lines := strings.SplitN(strings.TrimSpace(text), "\n", n+1)
-	return strings.Join(lines[:min(n, len(lines))], "\n")
 }
 
 var errNoTasks = errors.New("no commit and no fault of the repository makes a task")
