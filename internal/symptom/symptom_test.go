@@ -73,7 +73,7 @@ func TestWriteKeepsTheFixOut(t *testing.T) {
 		"a line of the test":            "assert shop.slug('A b', dash_style='short') == 'a-b'",
 		"a part of a line of the test":  "The expression evaluated to a falsy value:\n\n  shop.slug('A b', dash_style='short')",
 		"a frame with the line":         "Traceback (most recent call last):\n  File \"/x/shop.py\", line 3, in slug\n    return join_words(lowered.split(), Separator.DASH)\n           ^^^^",
-		"nothing but a place":           "/work/shop/tests/test_shop.py:4: AssertionError",
+		"nothing but a place":           "/repo/shop/tests/test_shop.py:4: AssertionError",
 		"nothing":                       "",
 		"nothing but that it is not so": "AssertionError: assert False",
 		"escapes and nothing":           "\x1b[31m\x1b[0m\x00\u202e",

@@ -36,7 +36,7 @@ func (s *surveyor) examine(ctx context.Context) error {
 		s.note("tests at HEAD, run %d of 2: %d named, %.1f s of CPU", i+1, len(two[i].Tests), two[i].CPU.Seconds())
 	}
 	if len(two[0].Tests) == 0 {
-		return &runner.Unfit{Why: "no test is named by the report at HEAD: " + wording.Middle(strings.TrimSpace(cmp.Or(two[0].Unbuilt, two[0].Output)), 800)}
+		return &runner.Unfit{Why: "no test is named by the report at HEAD, in a workspace that has what is committed and nothing that a build adds; --test COMMAND can add it and run the tests: " + wording.Middle(strings.TrimSpace(cmp.Or(two[0].Unbuilt, two[0].Output)), 800)}
 	}
 	s.compare(two[0], two[1])
 	return nil
