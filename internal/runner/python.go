@@ -81,17 +81,18 @@ func (d *detector) pythons() (list []string) {
 }
 
 func (d *detector) usePython(found pythonFound) {
-	system, _ := filepath.Glob("/usr/{,local/}lib/python3*/*-packages")
-	for i, dir := range append(found.Path, system...) {
+	dirs := append(found.Path, glob("/usr", "lib/python3*/*-packages", "local/lib/python3*/*-packages")...)
+	for _, prefix := range append(d.pathPrefixes(), found.Prefixes...) { // a virtual environment does not look where the Python that it is made from has packages, but programs can
+		dirs = append(dirs, glob(prefix, "lib/python3*/*-packages")...)
+	}
+	for _, dir := range dirs {
 		if !strings.HasSuffix(dir, "-packages") {
 			continue // what a project has in common with Python itself is no version of it
 		}
-		for _, name := range d.suite.Project {
-			at := glob(dir, name, name+".py", name+".*.so", name+"-*.egg")
-			if i < len(found.Path) && len(at) > 0 { // without the right to list this folder Python would find nothing in it
+		for _, name := range d.suite.Project { // none can be hidden: without the right to list this folder Python would find nothing in it
+			if at := glob(dir, name, name+".py", name+".*.so", name+"-*.egg"); len(at) > 0 {
 				d.clash = cmp.Or(d.clash, at[0])
 			}
-			d.hide(at...)
 		}
 	}
 	d.read(found.Prefixes...)
@@ -100,6 +101,15 @@ func (d *detector) usePython(found pythonFound) {
 		d.suite.Env = append(d.suite.Env, "PYTHONPATH=src")
 	}
 	d.found("Python %s with pytest %s: %s", found.Version, found.Pytest, found.Executable)
+}
+
+// pathPrefixes are the folders of the Python of PATH, which agents may read too.
+func (d *detector) pathPrefixes() []string {
+	at, err := d.program("python3")
+	if err != nil {
+		return nil
+	}
+	return prefixes(at)
 }
 
 // glob lists what a folder has by patterns. The folder's name, and names of projects, have no signs of patterns.
@@ -126,8 +136,10 @@ func (d *detector) pythonProject() (names []string) {
 	for _, dir := range []string{".", "src", "lib"} {
 		entries, _ := fs.ReadDir(d.root.FS(), path.Join(cmp.Or(d.options.Folder, "."), dir)) // it need not be there
 		for _, e := range entries {
-			if at := path.Join(dir, e.Name()); d.has(at+"/__init__.py") && !d.suite.IsTest(at+"/") {
-				names = append(names, e.Name())
+			at := path.Join(dir, e.Name())
+			name, module := strings.CutSuffix(e.Name(), ".py")
+			if (module && !d.suite.IsTest(at) && !d.suite.Obeys(at)) || (d.has(at+"/__init__.py") && !d.suite.IsTest(at+"/")) {
+				names = append(names, name)
 			}
 		}
 	}

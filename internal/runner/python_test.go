@@ -215,6 +215,34 @@ func TestPythonVersions(t *testing.T) {
 	}
 }
 
+// A Python that agents find on PATH has another version of the project, whether that is a package or a file.
+func TestPythonOfPath(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("SKILLOPT_RUNNERS_PYTHON") == "" {
+		t.Skip("no second Python: name one with pytest in SKILLOPT_RUNNERS_PYTHON")
+	}
+	for name, installed := range map[string]string{"src/calc/__init__.py": "calc/__init__.py", "flat.py": "flat.py"} {
+		dir := tree(t, map[string]string{name: "", "pytest.ini": "[pytest]\n", "tests/test_a.py": "def test_a():\n    pass\n"})
+		m := withPytest(t, dir)
+		other := tree(t, map[string]string{"bin/python3": "#!/bin/sh\nexit 1\n", "lib/python3.11/site-packages/" + installed: ""})
+		if err := os.Chmod(filepath.Join(other, "bin/python3"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		lookup := m.Lookup
+		m.Lookup = func(name string) (string, bool) {
+			if name == "PATH" {
+				return filepath.Join(other, "bin"), true
+			}
+			return lookup(name)
+		}
+		_, _, err := Detect(t.Context(), open(t, dir), m, Options{})
+		var unfit *Unfit
+		if !errors.As(err, &unfit) || !strings.HasPrefix(unfit.Path, other) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestAround(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"a/one/x": "", "a/two/x": "", "a/three/x": "", "b/x": ""})
