@@ -160,7 +160,8 @@ func (d *detector) read(dirs ...string) {
 	d.dirs = append(d.dirs, slices.DeleteFunc(dirs, func(dir string) bool { return dir == "/usr" || dir == "/usr/local" })...) // of the system all is read anyway
 }
 
-// hide keeps other versions of the project from agents and tests, as far as they are there.
+// hide keeps other versions of the project from agents and tests, as far as they are there. In what agents read anyway none can be
+// hidden.
 func (d *detector) hide(paths ...string) {
 	for _, p := range paths {
 		at, err := filepath.EvalSymlinks(filepath.Dir(p))
@@ -171,11 +172,24 @@ func (d *detector) hide(paths ...string) {
 		if real, err := filepath.EvalSymlinks(p); err == nil {
 			d.hidden = append(d.hidden, real)
 		}
-		if slices.ContainsFunc(sandbox.SystemFolders(), func(system string) bool { return below(p, system) }) {
+		if slices.ContainsFunc(append(d.toolchains(), sandbox.SystemFolders()...), func(dir string) bool { return below(p, dir) }) {
 			d.clash = cmp.Or(d.clash, p)
 		}
 		d.found("out of reach: %s", p)
 	}
+}
+
+// toolchains are the folders with libraries of the programs of PATH, which agents may read. Where several versions are managed
+// they may read all of them.
+func (d *detector) toolchains() (dirs []string) {
+	for name, libraries := range map[string]string{"go": "src", "node": "lib", "python3": "lib"} {
+		if at, err := d.program(name); err == nil {
+			for _, prefix := range prefixes(at) {
+				dirs = append(dirs, glob(prefix, libraries, "versions/*/"+libraries, "installs/*/*/"+libraries)...)
+			}
+		}
+	}
+	return dirs
 }
 
 // around lists what a folder holds so that nothing hidden is in it: the folder itself when it hides nothing. A link to where

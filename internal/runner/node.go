@@ -105,9 +105,10 @@ func (m manifest) runner() Kind {
 // useNode reads node and what is installed, but for the package itself.
 func (d *detector) useNode(node, modules string, m manifest) {
 	prefix := filepath.Dir(filepath.Dir(node))
-	for _, dir := range []string{"/usr/lib/node_modules", "/usr/local/lib/node_modules", "/usr/share/nodejs", filepath.Join(prefix, "lib/node_modules"), modules} {
-		d.hide(packageIn(dir, m.Name)...)
+	for _, dir := range append(d.toolchains(), "/usr/lib", "/usr/local/lib", filepath.Join(prefix, "lib")) {
+		d.hide(packageIn(filepath.Join(dir, "node_modules"), m.Name)...)
 	}
+	d.hide(append(packageIn(modules, m.Name), packageIn("/usr/share/nodejs", m.Name)...)...)
 	d.read(prefix)
 	d.suite.Env = append(d.suite.Env, "PATH="+filepath.Dir(node))
 	if o := m.options(); o != "" {

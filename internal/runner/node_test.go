@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,6 +33,27 @@ describe('div', () => {
   it.skip('later', () => {});
 });
 `
+
+// A package that is installed next to the node of PATH is another version of the project, which agents can read.
+func TestNodeOfPath(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"package.json": `{"name": "calc", "scripts": {"test": "node --test"}}`, "test/a.test.js": ""})
+	m := thisMachine(t, dir)
+	node, err := (&detector{machine: m}).program("node")
+	if err != nil {
+		t.Skipf("no node here: %v", err)
+	}
+	other := tree(t, map[string]string{"lib/node_modules/calc/index.js": "", "bin/x": ""})
+	if err := os.Symlink(node, filepath.Join(other, "bin", "node")); err != nil {
+		t.Fatal(err)
+	}
+	m.Lookup = func(name string) (string, bool) { return filepath.Join(other, "bin"), name == "PATH" }
+	_, _, err = Detect(t.Context(), open(t, dir), m, Options{})
+	var unfit *Unfit
+	if !errors.As(err, &unfit) || unfit.Path != filepath.Join(other, "lib/node_modules/calc") {
+		t.Errorf("got %v", err)
+	}
+}
 
 func TestNode(t *testing.T) {
 	t.Parallel()

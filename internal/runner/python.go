@@ -81,9 +81,12 @@ func (d *detector) pythons() (list []string) {
 }
 
 func (d *detector) usePython(found pythonFound) {
-	dirs := append(found.Path, glob("/usr", "lib/python3*/*-packages", "local/lib/python3*/*-packages")...)
-	for _, prefix := range append(d.pathPrefixes(), found.Prefixes...) { // a virtual environment does not look where the Python that it is made from has packages, but programs can
-		dirs = append(dirs, glob(prefix, "lib/python3*/*-packages")...)
+	dirs, libraries := found.Path, append(d.toolchains(), "/usr/lib", "/usr/local/lib")
+	for _, prefix := range found.Prefixes { // a virtual environment does not look where the Python that it is made from has packages, but programs can
+		libraries = append(libraries, filepath.Join(prefix, "lib"))
+	}
+	for _, at := range libraries {
+		dirs = append(dirs, glob(at, "python3*/*-packages")...)
 	}
 	for _, dir := range dirs {
 		if !strings.HasSuffix(dir, "-packages") {
@@ -101,15 +104,6 @@ func (d *detector) usePython(found pythonFound) {
 		d.suite.Env = append(d.suite.Env, "PYTHONPATH=src")
 	}
 	d.found("Python %s with pytest %s: %s", found.Version, found.Pytest, found.Executable)
-}
-
-// pathPrefixes are the folders of the Python of PATH, which agents may read too.
-func (d *detector) pathPrefixes() []string {
-	at, err := d.program("python3")
-	if err != nil {
-		return nil
-	}
-	return prefixes(at)
 }
 
 // glob lists what a folder has by patterns. The folder's name, and names of projects, have no signs of patterns.

@@ -221,10 +221,12 @@ func TestPythonOfPath(t *testing.T) {
 	if os.Getenv("SKILLOPT_RUNNERS_PYTHON") == "" {
 		t.Skip("no second Python: name one with pytest in SKILLOPT_RUNNERS_PYTHON")
 	}
-	for name, installed := range map[string]string{"src/calc/__init__.py": "calc/__init__.py", "flat.py": "flat.py"} {
+	for name, installed := range map[string]string{
+		"src/calc/__init__.py": "lib/python3.11/site-packages/calc/__init__.py", "flat.py": "versions/3.12.1/lib/python3.12/site-packages/flat.py",
+	} {
 		dir := tree(t, map[string]string{name: "", "pytest.ini": "[pytest]\n", "tests/test_a.py": "def test_a():\n    pass\n"})
 		m := withPytest(t, dir)
-		other := tree(t, map[string]string{"bin/python3": "#!/bin/sh\nexit 1\n", "lib/python3.11/site-packages/" + installed: ""})
+		other := tree(t, map[string]string{"bin/python3": "#!/bin/sh\nexit 1\n", installed: ""})
 		if err := os.Chmod(filepath.Join(other, "bin/python3"), 0o755); err != nil {
 			t.Fatal(err)
 		}
