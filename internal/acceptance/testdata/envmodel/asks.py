@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -104,17 +105,13 @@ def work(task, mode):
         for t in threads:
             t.join()
         return {"answer": str(sorted(set(map(str, got)))), "hard": got.count(200) / len(got)}
-    if mode == "dies":  # in the middle of a call, at one task
-        if task["id"] == "t01":
-            threading.Thread(target=chat, args=(model, [{"role": "user", "content": "SLOW " + task["prompt"]}]), daemon=True).start()
-            while not os.path.exists(task["extras"]["flag"]):
-                pass
-            os._exit(3)
-        return {"answer": chat(model, hello)}
-    if mode == "leaves":  # a call that is under way when the task is answered
+    if mode in ("dies", "leaves") and task["id"] == "t01":  # in the middle of a call, which is under way
         threading.Thread(target=status, args=(chat, model, [{"role": "user", "content": "SLOW " + task["prompt"]}]), daemon=True).start()
         while not os.path.exists(task["extras"]["flag"]):
-            pass
+            time.sleep(0.01)
+        if mode == "dies":
+            os._exit(3)
+    if mode in ("dies", "leaves"):
         return {"answer": chat(model, hello)}
     raise ValueError(mode)
 
