@@ -136,7 +136,6 @@ func (d *detector) detectCargo(ctx context.Context) error {
 		home = deps
 	}
 	d.read(sysroot)
-	d.suite.Links = map[string]string{}
 	for _, name := range []string{"registry", "git"} {
 		if dir := filepath.Join(home, name); isFolder(dir) {
 			d.read(dir)
@@ -145,6 +144,7 @@ func (d *detector) detectCargo(ctx context.Context) error {
 	}
 	for _, name := range d.suite.Project {
 		d.hide(glob(home, "registry/src/*/"+name+"-[0-9]*", "registry/cache/*/"+name+"-[0-9]*", "git/db/"+name+"-*", "git/checkouts/"+name+"-*")...)
+		d.hide(glob(filepath.Join(sysroot, "lib/rustlib/src/rust/library/vendor"), name, name+"-[0-9]*")...)
 	}
 	d.suite.Env = append(d.suite.Env, "PATH="+filepath.Join(sysroot, "bin"), "CARGO_NET_OFFLINE=true", "CARGO_INCREMENTAL=0", "CARGO_TERM_COLOR=never")
 	d.suite.Caches = []Cache{{From: "cache/target", To: inWork + path.Join(d.options.Folder, "target")}}

@@ -37,7 +37,7 @@ type detector struct {
 // Detect finds the test runner of a tree and what it reads of the machine. It fails with an *Unfit where there is none, where a
 // dependency is missing, and where another version of the project could be read.
 func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []Finding, error) {
-	d := &detector{root: root, machine: m, options: o, suite: Suite{Folder: o.Folder, Command: o.Command}}
+	d := &detector{root: root, machine: m, options: o, suite: Suite{Folder: o.Folder, Command: o.Command, Links: map[string]string{}}}
 	find, err := d.chosen()
 	if err == nil {
 		err = find(ctx)
@@ -65,21 +65,34 @@ func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []
 
 // chosen returns what finds out about the runner of the tree.
 func (d *detector) chosen() (func(context.Context) error, error) {
-	switch {
-	case len(d.options.Command) > 0:
+	if len(d.options.Command) > 0 {
 		return d.detectCommand, nil
-	case d.has("go.mod"):
-		return d.detectGo, nil
-	case d.has("Cargo.toml"):
-		return d.detectCargo, nil
-	case d.has("package.json") && !d.has("pyproject.toml"):
-		return d.detectNode, nil
-	case d.has("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py", "requirements.txt"):
-		return d.detectPython, nil
-	case d.has("package.json"):
-		return d.detectNode, nil
+	}
+	if found := d.languages(); len(found) > 0 {
+		return found[0], nil
 	}
 	return nil, &Unfit{Why: "it has no go.mod, Cargo.toml, package.json or settings of pytest; --test COMMAND runs tests that write JUnit XML to $REPORT"}
+}
+
+// languages returns what finds out about each language of the tree, the one first whose tests are run where no command is given.
+func (d *detector) languages() (found []func(context.Context) error) {
+	if d.has("go.mod") {
+		found = append(found, d.detectGo)
+	}
+	if d.has("Cargo.toml") {
+		found = append(found, d.detectCargo)
+	}
+	node, project := d.has("package.json"), d.has("pyproject.toml")
+	if node && !project {
+		found = append(found, d.detectNode)
+	}
+	if project || d.has("setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py", "requirements.txt") {
+		found = append(found, d.detectPython)
+	}
+	if node && project {
+		found = append(found, d.detectNode)
+	}
+	return found
 }
 
 func (d *detector) has(names ...string) bool {
@@ -179,9 +192,13 @@ func (d *detector) hide(paths ...string) {
 	}
 }
 
-// toolchains are the folders with libraries of the programs of PATH, which agents may read. Where several versions are managed
-// they may read all of them.
+// toolchains are the folders with libraries next to those of PATH, which agents may read with a program of theirs. Where several
+// versions are managed they may read all of them.
 func (d *detector) toolchains() (dirs []string) {
+	folders, _ := d.machine.Lookup("PATH")
+	for _, dir := range filepath.SplitList(folders) {
+		dirs = append(dirs, glob(filepath.Dir(dir), "lib")...)
+	}
 	for name, libraries := range map[string]string{"go": "src", "node": "lib", "python3": "lib"} {
 		if at, err := d.program(name); err == nil {
 			for _, prefix := range prefixes(at) {
@@ -189,7 +206,7 @@ func (d *detector) toolchains() (dirs []string) {
 			}
 		}
 	}
-	return dirs
+	return slices.DeleteFunc(dirs, func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
 // around lists what a folder holds so that nothing hidden is in it: the folder itself when it hides nothing. A link to where
@@ -230,9 +247,19 @@ func below(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// detectCommand takes the command of the user's. What it needs is of the system, or in Options.Deps.
-func (d *detector) detectCommand(context.Context) error {
-	d.suite.Kind = Command
+// detectCommand takes the command of the user's. It reads what is in Options.Deps and, of each language of the tree, the toolchain
+// and dependencies without other versions of the project.
+func (d *detector) detectCommand(ctx context.Context) error {
+	for _, find := range d.languages() {
+		d.suite.Project = nil
+		var unfit *Unfit
+		if err := find(ctx); errors.As(err, &unfit) {
+			d.found("not for the command: %v", unfit) // it may need nothing of that language
+		} else if err != nil {
+			return err
+		}
+	}
+	d.suite.Kind, d.suite.Project, d.suite.Caches = Command, nil, nil
 	if d.options.Deps != "" {
 		d.linkModules(filepath.Join(d.options.Deps, "node_modules"))
 	}
@@ -244,7 +271,7 @@ func (d *detector) detectCommand(context.Context) error {
 func (d *detector) linkModules(modules string) {
 	if isFolder(modules) {
 		d.read(modules)
-		d.suite.Links = map[string]string{path.Join(d.options.Folder, "node_modules"): modules}
+		d.suite.Links[path.Join(d.options.Folder, "node_modules")] = modules
 	}
 }
 

@@ -79,7 +79,7 @@ func (d *detector) detectNode(ctx context.Context) error {
 	}
 	version, node, _ := strings.Cut(strings.TrimSpace(said), " ")
 	modules := filepath.Join(cmp.Or(d.options.Deps, d.machine.Clone), "node_modules")
-	if bin := filepath.Join(modules, ".bin", string(d.suite.Kind)); d.suite.Kind != Node && !runs(bin) {
+	if bin := filepath.Join(modules, ".bin", string(d.suite.Kind)); d.suite.Kind != Node && len(d.options.Command) == 0 && !runs(bin) {
 		return &Unfit{Why: string(d.suite.Kind) + " is not installed; run npm ci, or give --setup a command that fills $DEPS/node_modules", Path: bin}
 	}
 	d.useNode(node, modules, m)

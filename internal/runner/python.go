@@ -61,7 +61,7 @@ func (d *detector) detectPython(ctx context.Context) error {
 		if err == nil {
 			err = json.Unmarshal([]byte(said), &found)
 		}
-		if err == nil && found.Pytest != "" {
+		if err == nil && (found.Pytest != "" || len(d.options.Command) > 0) {
 			d.usePython(found)
 			return nil
 		}
@@ -103,7 +103,11 @@ func (d *detector) usePython(found pythonFound) {
 	if d.has("src") {
 		d.suite.Env = append(d.suite.Env, "PYTHONPATH=src")
 	}
-	d.found("Python %s with pytest %s: %s", found.Version, found.Pytest, found.Executable)
+	with := ""
+	if found.Pytest != "" {
+		with = " with pytest " + found.Pytest
+	}
+	d.found("Python %s%s: %s", found.Version, with, found.Executable)
 }
 
 // glob lists what a folder has by patterns. The folder's name, and names of projects, have no signs of patterns.

@@ -221,13 +221,16 @@ func TestPythonOfPath(t *testing.T) {
 	if os.Getenv("SKILLOPT_RUNNERS_PYTHON") == "" {
 		t.Skip("no second Python: name one with pytest in SKILLOPT_RUNNERS_PYTHON")
 	}
-	for name, installed := range map[string]string{
-		"src/calc/__init__.py": "lib/python3.11/site-packages/calc/__init__.py", "flat.py": "versions/3.12.1/lib/python3.12/site-packages/flat.py",
+	for _, tt := range []struct{ name, program, installed string }{
+		{"src/calc/__init__.py", "python3", "lib/python3.11/site-packages/calc/__init__.py"},
+		{"flat.py", "python3", "versions/3.12.1/lib/python3.12/site-packages/flat.py"},
+		{"flat.py", "uv", "lib/python3.12/site-packages/flat.py"},
 	} {
+		name, installed := tt.name, tt.installed
 		dir := tree(t, map[string]string{name: "", "pytest.ini": "[pytest]\n", "tests/test_a.py": "def test_a():\n    pass\n"})
 		m := withPytest(t, dir)
-		other := tree(t, map[string]string{"bin/python3": "#!/bin/sh\nexit 1\n", installed: ""})
-		if err := os.Chmod(filepath.Join(other, "bin/python3"), 0o755); err != nil {
+		other := tree(t, map[string]string{"bin/" + tt.program: "#!/bin/sh\nexit 1\n", installed: ""})
+		if err := os.Chmod(filepath.Join(other, "bin", tt.program), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		lookup := m.Lookup
@@ -237,11 +240,43 @@ func TestPythonOfPath(t *testing.T) {
 			}
 			return lookup(name)
 		}
-		_, _, err := Detect(t.Context(), open(t, dir), m, Options{})
-		var unfit *Unfit
-		if !errors.As(err, &unfit) || !strings.HasPrefix(unfit.Path, other) {
-			t.Errorf("%s: %v", name, err)
+		for _, command := range [][]string{nil, {"make", "test"}} {
+			_, _, err := Detect(t.Context(), open(t, dir), m, Options{Command: command})
+			var unfit *Unfit
+			if !errors.As(err, &unfit) || !strings.HasPrefix(unfit.Path, other) {
+				t.Errorf("%s, %s, %v: %v", name, installed, command, err)
+			}
 		}
+	}
+}
+
+// A command of the user's reads the virtual environment of the clone, wherever its Python is installed, and needs no pytest.
+func TestCommandInPython(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"flat.py": "good = True\n", "setup.py": "", "package.json": "{",
+		"run.sh": "python -c 'import flat, helper' && echo '<testsuite><testcase classname=\"c\" name=\"a\"/></testsuite>' > $REPORT\n",
+	})
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	venv := filepath.Join(dir, ".venv")
+	if out, err := exec.CommandContext(t.Context(), python, "-m", "venv", "--without-pip", venv).CombinedOutput(); err != nil {
+		t.Skipf("no virtual environment can be made: %s", out)
+	}
+	found, err := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	put(t, found[0], "helper.py", "good = True\n")
+	s := detect(t, dir, thisMachine(t, dir), Options{Command: []string{"/bin/sh", "run.sh"}})
+	check(t, run(t, s, Job{Dir: dir}), map[string]Status{"c > a": Passed})
+	put(t, found[0], "flat.py", "")
+	_, _, err = Detect(t.Context(), open(t, dir), thisMachine(t, dir), Options{Command: []string{"/bin/sh", "run.sh"}})
+	var unfit *Unfit
+	if !errors.As(err, &unfit) || unfit.Path != filepath.Join(found[0], "flat.py") {
+		t.Errorf("with another version in reach: %v", err)
 	}
 }
 
