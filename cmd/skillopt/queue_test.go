@@ -133,7 +133,7 @@ func folders(paths []string) (out []string) {
 func TestQueueResumesAndRefuses(t *testing.T) {
 	t.Parallel()
 	dir := smallFolder(t)
-	appendTo(t, filepath.Join(dir, "small", "world.yaml"), "rates: {latency_ms: 20}\n")
+	appendTo(t, filepath.Join(dir, "small", "world.yaml"), "rates: {latency_ms: 150}\n")
 	copyFolder(t, filepath.Join(dir, "small"), filepath.Join(dir, "other"))
 	server := startWith(t, dir, []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state")}, "serve", "--addr", "127.0.0.1:0", "--json")
 	url, token := served(t, server.out)

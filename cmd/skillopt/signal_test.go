@@ -54,6 +54,13 @@ func startWith(t *testing.T, dir string, env []string, args ...string) *child {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() && c.ProcessState == nil { // why it failed may be what the program says
+			_ = c.Process.Kill() // it may have ended
+			said, _ := io.ReadAll(c.stderr)
+			t.Logf("%v: %v, %s", args, c.Wait(), said)
+		}
+	})
 	return c
 }
 

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"os"
@@ -404,6 +407,48 @@ func TestPageKeepsConfigs(t *testing.T) {
 		t.Errorf("%d configs", kept)
 	}
 	t.Log(kept, "configs")
+}
+
+// Tasks are found in the sessions of a project that the profile allows, and of no other. They are kept when the config
+// cannot be written, since sessions are mined once.
+func TestPageBeginsWithSessions(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, os.DirFS("../../examples/sleep")))
+	days, err := filepath.Glob(filepath.Join(dir, "day-*"))
+	must(t, err)
+	for _, day := range days {
+		must(t, os.CopyFS(filepath.Join(dir, "store"), os.DirFS(day)))
+	}
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	p := servePage(t, dir, serveOptions{profile: filepath.Join(dir, "sleep.yaml")})
+	var known server.Projects
+	p.send(http.MethodGet, "/projects", "", nil).into(t, &known)
+	project := filepath.Join(dir, "project")
+	if diff := cmp.Diff([]string{project}, known.Projects); diff != "" {
+		t.Fatal(diff)
+	}
+	form := map[string]string{"name": "mined", "project": project, "target": "sim/world.yaml"}
+	for key, value := range map[string]string{"project": dir, "target": "openai/gpt"} {
+		other := maps.Clone(form)
+		other[key] = value
+		if a := p.create(other); a.status == http.StatusOK {
+			t.Errorf("%s %s: %s", key, value, a.text)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "mined")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was refused has left a folder: %v", err)
+	}
+	var made result.ConfigFile
+	p.create(form).into(t, &made)
+	text, err := os.ReadFile(filepath.Join(dir, "mined", "tasks.jsonl"))
+	must(t, err)
+	if n := bytes.Count(text, []byte("\n")); n < 20 || len(made.Problems) > 0 || made.Command != "skillopt train mined" {
+		t.Errorf("%d tasks, %+v", n, made)
+	}
+	form["name"] = "again"
+	if a := p.create(form); a.status != http.StatusConflict || !strings.Contains(a.text, "0 sessions of") {
+		t.Errorf("%d %s", a.status, a.text)
+	}
 }
 
 // A server that only shows, or has no folder with configs, starts nothing and says what helps. Bodies are as large as their

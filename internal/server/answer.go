@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -46,6 +47,11 @@ type answer func(w http.ResponseWriter, r *http.Request) (any, error)
 func (s *Server) api(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
+		defer func() {
+			if what := recover(); what != nil { // a connection that ends without an answer says nothing to anyone
+				refuse(w, fmt.Errorf("this is a fault of skillopt itself; please report it: %v\n%s", what, debug.Stack()))
+			}
+		}()
 		if err := s.admit(w, r, rt); err != nil {
 			refuse(w, err)
 			return

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
+	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -36,6 +37,7 @@ var newName = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // wanted is a config that a page asks for.
 type wanted struct {
 	name, example     string
+	project           string // whose sessions the tasks are found in
 	target, optimizer string
 	columns           map[string]any
 	files             map[string][]byte // in the new folder
@@ -53,39 +55,74 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := extend(w, r)
+	defer cancel()
 	s.writes.Lock()
-	defer s.writes.Unlock()
 	err = root.Mkdir(want.name, 0o755)
+	s.writes.Unlock()
 	if errors.Is(err, fs.ErrExist) {
 		return nil, conflict("there is a folder "+want.name+" already", "choose another name: nothing is overwritten")
 	}
 	if err != nil {
 		return nil, err
 	}
-	doc, err := s.fill(r.Context(), root, want)
-	if err != nil {
-		return nil, errors.Join(err, root.RemoveAll(want.name))
+	doc, err := s.fill(r.WithContext(ctx), root, want)
+	if err == nil {
+		return doc, nil
 	}
-	return doc, nil
+	if _, there := root.Stat(path.Join(want.name, want.tasks)); want.project != "" && there == nil { // these sessions are mined once
+		return nil, fmt.Errorf("the tasks that were found are in %s: %w", path.Join(want.name, want.tasks), err)
+	}
+	return nil, errors.Join(err, root.RemoveAll(want.name))
+}
+
+// mine reads what is new in sessions and writes the tasks that are found in those of a project into the new folder, as sleep
+// harvest and sleep mine do.
+func (s *Server) mine(r *http.Request, want wanted) error {
+	if want.project == "" {
+		return nil
+	}
+	var found []struct {
+		Sessions int `json:"sessions"`
+		Written  int `json:"written"`
+	}
+	if err := s.sleep(r, &struct{}{}, "harvest"); err != nil {
+		return err
+	}
+	file := filepath.Join(s.options.Configs, want.name, want.tasks)
+	if err := s.sleep(r, &found, "mine", "--project="+want.project, "--out="+file); err != nil {
+		return err
+	}
+	if len(found) == 1 && found[0].Written > 0 {
+		return nil
+	}
+	sessions := 0
+	for _, f := range found {
+		sessions += f.Sessions
+	}
+	return conflict(fmt.Sprintf("no task was found: %s of %s had not been mined yet", wording.Plural(sessions, "session", "sessions"), quoted(want.project)), "tasks come from what you correct in sessions; skillopt sleep status shows what was read")
 }
 
 // fill writes what belongs into a new folder.
-func (s *Server) fill(ctx context.Context, root *os.Root, want wanted) (result.ConfigFile, error) {
+func (s *Server) fill(r *http.Request, root *os.Root, want wanted) (result.ConfigFile, error) {
+	if err := s.mine(r, want); err != nil {
+		return result.ConfigFile{}, err
+	}
 	for name, data := range want.files {
 		if err := disk.WriteIn(root, path.Join(want.name, name), data, 0o644); err != nil {
 			return result.ConfigFile{}, err
 		}
 	}
-	if _, err := s.options.Program.Do(ctx, want.words()...); err != nil {
+	if _, err := s.options.Program.Do(r.Context(), want.words()...); err != nil {
 		return result.ConfigFile{}, err
 	}
 	at := configAt{id: want.name, dir: want.name}
-	doc, err := s.readConfig(ctx, root, at)
+	doc, err := s.readConfig(r.Context(), root, at)
 	if err != nil || len(want.columns) == 0 {
 		return doc, err
 	}
 	was := doc
-	doc, err = s.editConfig(ctx, at, doc.Text, map[string]any{"tasks.columns": want.columns})
+	doc, err = s.editConfig(r.Context(), at, doc.Text, map[string]any{"tasks.columns": want.columns})
 	if err = cmp.Or(err, checkSave(was, doc)); err != nil {
 		return doc, err
 	}
@@ -127,7 +164,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (wanted, error
 	defer func() { _ = r.MultipartForm.RemoveAll() }() // temporary files
 	f := r.MultipartForm
 	want := wanted{files: map[string][]byte{}}
-	for key, into := range map[string]*string{"name": &want.name, "example": &want.example, "target": &want.target, "optimizer": &want.optimizer} {
+	for key, into := range map[string]*string{"name": &want.name, "example": &want.example, "project": &want.project, "target": &want.target, "optimizer": &want.optimizer} {
 		*into = r.PostFormValue(key)
 	}
 	if !newName.MatchString(want.name) || want.name == "runs" {
@@ -144,11 +181,22 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (wanted, error
 		}
 		return want, nil
 	}
-	return want, s.readFiles(f, &want)
+	if err := s.checkModels(want); err != nil {
+		return want, err
+	}
+	if want.project != "" {
+		want.tasks = "tasks.jsonl"
+	} else if err := readTasks(f, &want); err != nil {
+		return want, err
+	}
+	if len(f.File["skill"]) > 0 {
+		want.files["SKILL.md"], _, err = formFile(f, "skill", maxSkill)
+	}
+	return want, err
 }
 
-// readFiles reads the skill and the tasks of a form.
-func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
+// checkModels refuses models that a page may not name.
+func (s *Server) checkModels(want wanted) error {
 	for _, name := range []string{want.target, want.optimizer} {
 		known := slices.ContainsFunc(s.models, func(m ServedModel) bool { return m.Name == name })
 		if name != "" && !known && !strings.HasPrefix(name, "sim/") {
@@ -158,6 +206,11 @@ func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
 	if want.target == "" {
 		return wrong("target: name the model that carries out the tasks, as PROVIDER/MODEL")
 	}
+	return nil
+}
+
+// readTasks reads the tasks of a form.
+func readTasks(f *multipart.Form, want *wanted) error {
 	tasks, name, err := formFile(f, "tasks", maxTasks)
 	if err != nil {
 		return err
@@ -175,11 +228,7 @@ func (s *Server) readFiles(f *multipart.Form, want *wanted) error {
 	}
 	want.tasks = "tasks" + ext
 	want.files[want.tasks] = tasks
-	if len(f.File["skill"]) == 0 {
-		return nil
-	}
-	want.files["SKILL.md"], _, err = formFile(f, "skill", maxSkill)
-	return err
+	return nil
 }
 
 // formFile reads a file of a form.

@@ -9,6 +9,7 @@ import (
 // nightRoutes are those of the review queue and adoption.
 func (s *Server) nightRoutes() []route {
 	return []route{
+		get("/projects", "The projects whose sessions may be read, by the sleep profile", Projects{}, s.projects),
 		get("/review", "The tasks of sessions that wait for a review, those first that are held: what skillopt sleep review shows", Review{}, s.listWaiting),
 		change(http.MethodPost, "/review", "Accept, edit or reject tasks of sessions, as skillopt sleep review does", ReviewRequest{}, result.Reviewed{}, s.review),
 		get("/nights/{night}/proposal", "What adopting the texts of a night needs, and the user's own words that its rules come from", Proposal{}, s.proposal),

@@ -65,6 +65,18 @@ func (s *Server) sleep(r *http.Request, doc any, words ...string) error {
 	return nil
 }
 
+// Projects is those whose sessions may be read.
+type Projects struct {
+	Projects []string `json:"projects"`
+}
+
+// projects shows the projects that the profile allows.
+func (s *Server) projects(_ http.ResponseWriter, r *http.Request) (any, error) {
+	var out Projects
+	err := s.sleep(r, &out, "status")
+	return out, err
+}
+
 // listWaiting shows the tasks that wait for a review.
 func (s *Server) listWaiting(_ http.ResponseWriter, r *http.Request) (any, error) {
 	var out Review

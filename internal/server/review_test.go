@@ -141,3 +141,20 @@ func TestRunsAreOfNights(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// broken is a program that ends in a panic.
+type broken struct{}
+
+func (broken) Do(context.Context, ...string) ([]byte, error) { panic("an index out of range") }
+
+// A panic is an answer, and the next request is answered.
+func TestPanicsAreAnswered(t *testing.T) {
+	t.Parallel()
+	dir := slept(t)
+	s := serve(t, func(o *Options) { o.Sleep, o.SleepDir = broken{}, dir }, dir)
+	for range 2 {
+		if r := s.ask(http.MethodGet, "/projects", ""); r.status != http.StatusInternalServerError || !strings.Contains(r.text, "an index out of range") || !strings.Contains(r.text, "projects") {
+			t.Errorf("%d %s", r.status, r.text)
+		}
+	}
+}

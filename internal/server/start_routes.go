@@ -10,8 +10,8 @@ import (
 func (s *Server) startRoutes() []route {
 	check := change(http.MethodPost, "/configs/{config}/check", "What a config would say with this text, and with keys set in it. Nothing is written", Check{}, result.ConfigFile{}, s.check)
 	check.changes, check.most = false, maxText
-	create := change(http.MethodPost, "/configs", "Write a new folder with a config: an example, or a skill and tasks that are sent. The body is a form with files", nil, result.ConfigFile{}, s.create)
-	create.most = maxForm
+	create := change(http.MethodPost, "/configs", "Write a new folder with a config: an example, a skill and tasks that are sent, or tasks that the optimizer of the sleep profile finds in the sessions of a project. The body is a form with files", nil, result.ConfigFile{}, s.create)
+	create.most, create.stream = maxForm, true // mining takes longer than other answers
 	save := change(http.MethodPut, "/configs/{config}", "Write the text of a config", Save{}, result.ConfigFile{}, s.save)
 	save.most = maxText
 	return []route{

@@ -180,6 +180,43 @@ func TestBeginWithFiles(t *testing.T) {
 	p.clean()
 }
 
+// The sessions of a project that the profile allows become tasks and a config; a server without a profile says what helps.
+func TestBeginWithSessions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	nights := filepath.Join(dir, "nights")
+	if err := os.CopyFS(nights, os.DirFS(filepath.Join(os.Getenv("SKILLOPT_EXAMPLES"), "sleep"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, day := range []string{"day-1", "day-2", "day-3"} {
+		if err := os.CopyFS(filepath.Join(nights, "store"), os.DirFS(filepath.Join(nights, day))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, _ := beginIn(t, dir, "--model", "openai/gpt-5-mini", "--profile", filepath.Join(nights, "sleep.yaml"))
+	p.goTo("#/new")
+	p.press("sessions with an agent")
+	p.shows("Project whose sessions may be read", "Choose a project first.")
+	p.fill("Project whose sessions may be read", filepath.Join(nights, "project"))
+	p.fill("Model that carries out the tasks", "openai/gpt-5-mini")
+	p.shows("Models are asked")
+	p.looksWell("begin-sessions")
+	p.press("Continue")
+	p.shows("Settings")
+	p.clean()
+	p.goTo("#/new")
+	p.press("sessions with an agent")
+	p.fill("Project whose sessions may be read", filepath.Join(nights, "project"))
+	p.fill("Model that carries out the tasks", "openai/gpt-5-mini")
+	p.press("Continue")
+	p.shows("no task was found: 0 sessions")
+
+	bare, _ := beginIn(t, t.TempDir())
+	bare.goTo("#/new")
+	bare.press("sessions with an agent")
+	bare.shows("has no profile of sleep", "--profile")
+}
+
 // What a page may not say is shown, is not edited, stays as it stands, and keeps the config from starting.
 func TestForeignKeys(t *testing.T) {
 	t.Parallel()
@@ -225,7 +262,7 @@ func TestForeignKeys(t *testing.T) {
 // beginIn opens the page of a server over an empty folder.
 func beginIn(t *testing.T, dir string, flags ...string) (*tab, string) {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(dir, "work"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "work"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	s := serve(t, dir, append([]string{"work", "--addr", "127.0.0.1:0"}, flags...)...)

@@ -44,8 +44,8 @@ export function put<T>(address: string, body: unknown): Promise<T> {
 }
 
 /** postForm sends files. */
-export function postForm<T>(address: string, form: FormData): Promise<T> {
-  return send<T>('POST', address, form)
+export function postForm<T>(address: string, form: FormData, wait: number): Promise<T> {
+  return send<T>('POST', address, form, undefined, wait)
 }
 
 async function send<T>(method: string, address: string, body?: unknown, signal?: AbortSignal, wait = patience): Promise<T> {

@@ -36,7 +36,8 @@ const long = 660_000 // ms: of a command that the server waits for
 
 export const start = (signal?: AbortSignal) => get<Start>(path(['start']), signal)
 export const schema = (signal?: AbortSignal) => get<Schema>(path(['schema']), signal)
-export const create = (form: FormData) => postForm<ConfigShown>(path(['configs']), form)
+export const projects = (signal?: AbortSignal) => get<Schemas['Projects']>(path(['projects']), signal)
+export const create = (form: FormData) => postForm<ConfigShown>(path(['configs']), form, long)
 export const read = (id: string, signal?: AbortSignal) => get<ConfigShown>(path(['configs', id]), signal)
 export const check = (id: string, text: string, set: Record<string, Value>) => post<ConfigShown>(path(['configs', id, 'check']), { text, set })
 export const save = (id: string, text: string, sha256: string) => put<ConfigShown>(path(['configs', id]), { text, sha256 })

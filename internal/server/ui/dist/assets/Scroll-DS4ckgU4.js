@@ -1,0 +1,1 @@
+import{At as e,Dt as t,Q as n,ct as r,gt as i,qt as a,vt as o}from"./page-BFVfNxg7.js";var s=o(`<div class="scroll" role="region" tabindex="0"><!></div>`);function c(o,c){var l=s(),u=e(l);r(u,()=>c.children),a(l),t(()=>n(l,`aria-label`,c.label)),i(o,l)}export{c as t};

@@ -1,0 +1,1 @@
+import{L as e,R as t,z as n}from"./page-BFVfNxg7.js";var r=n=>e(t([`queue`]),n),i=e=>n(t([`queue`,e,`remove`]),{}),a=e=>n(t([`runs`,e,`resume`]),{}),o=(e,r)=>n(t([`runs`,e,`continue`]),{epochs:r}),s=(e,r)=>n(t([`runs`,e,`fork`]),{step:r});export{i as a,a as i,o as n,r,s as t};
