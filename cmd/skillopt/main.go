@@ -52,7 +52,7 @@ func main() {
 	}
 	code := cli.Main(context.Background(), os.Args[1:], cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: shown, Width: width, Signals: signals,
-		Dumb: dumb(), Color: shown && os.Getenv("NO_COLOR") == "" && !dumb(), Size: outSize, Keys: keys, Clouds: clouds(),
+		Dumb: dumb(), Color: shown && os.Getenv("NO_COLOR") == "" && !dumb(), Size: outSize, Clouds: clouds(),
 	}, version)
 	stop()
 	os.Exit(code)

@@ -198,9 +198,7 @@ type Streams struct {
 	Battery  func(ctx context.Context) bool // the machine runs on battery; nil: the system is asked
 
 	// Of the terminal that Out is: it takes no sequences that move the cursor (TERM=dumb);
-	// its size, in columns and rows, asked each time; what is typed, each key at once, until
-	// restore is called. Nil functions: there is no such terminal.
+	// its size, in columns and rows, asked each time, nil where there is no such terminal.
 	Dumb bool
 	Size func() (columns, rows int)
-	Keys func() (keys <-chan byte, restore func())
 }

@@ -30,8 +30,8 @@ attempts, and when its record has grown last. Without RUN it is the newest one i
 folder runs.
 
 It reads while the process trains and neither locks nor slows it. It ends when
-the run ends or was killed, with exit code 0 however the run ended; q or Ctrl-C end
-it before, and the run continues. Without a terminal, or with TERM=dumb, it prints lines;
+the run ends or was killed, with exit code 0 however the run ended; Ctrl-C ends it
+before, and the run continues. Without a terminal, or with TERM=dumb, it prints lines;
 with --json a document a line.`,
 		Example: `  skillopt runs watch
   skillopt runs watch runs/my-skill-3
@@ -57,8 +57,6 @@ type watching interface {
 // run watches a run until it has ended, or no one watches any more.
 func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err error) {
 	view, every := o.view(a, path)
-	keys, restore := a.keys()
-	defer restore()
 	w := record.Watch(a.absolute(path), time.Now)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -85,7 +83,7 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 		case err != nil && last.RunID == "": // nothing was shown yet: who waits is told soon
 			next = time.After(retryEvery)
 		}
-		if wait(ctx, next, keys, a) {
+		if a.wait(ctx, next) {
 			return view.end(last)
 		}
 	}
@@ -112,24 +110,14 @@ func (o *runsWatchOptions) lost(path string, err error, last record.Progress) er
 }
 
 // wait waits for the next look. It reports whether there is to be none.
-func wait(ctx context.Context, next <-chan time.Time, keys <-chan byte, a *app) (end bool) {
-	for {
-		select {
-		case <-next:
-			return false
-		case key, ok := <-keys:
-			if !ok {
-				keys = nil // nobody types any more
-			}
-			if ok && (key == 'q' || key == 'Q' || key == ctrlC || key == ctrlD) {
-				return true
-			}
-		case <-a.Signals:
-			return true
-		case <-ctx.Done():
-			return true
-		}
+func (a *app) wait(ctx context.Context, next <-chan time.Time) (end bool) {
+	select {
+	case <-next:
+		return false
+	case <-a.Signals:
+	case <-ctx.Done():
 	}
+	return true
 }
 
 // passed is a moment that has passed.
@@ -138,12 +126,6 @@ func passed() <-chan time.Time {
 	close(c)
 	return c
 }
-
-// Keys that end watching in a terminal that sends no signals.
-const (
-	ctrlC = 3
-	ctrlD = 4
-)
 
 // view is how looks are shown, and how often there is one.
 func (o *runsWatchOptions) view(a *app, path string) (watching, time.Duration) {
@@ -171,14 +153,6 @@ func (a *app) size() (columns, rows int) {
 		return 80, 24
 	}
 	return columns, rows
-}
-
-// keys are the keys that are typed, each at once; restore ends that.
-func (a *app) keys() (keys <-chan byte, restore func()) {
-	if a.Keys == nil || !a.Shown || a.Dumb || a.json {
-		return nil, func() {}
-	}
-	return a.Keys()
 }
 
 // watchJSON prints a document for each look.
@@ -224,7 +198,7 @@ const (
 func (v *watchScreen) look(p record.Progress) error {
 	columns, rows := v.size()
 	lines := v.frame(p, columns)
-	foot := fold("q or Ctrl-C ends watching; the run continues", columns-1)
+	foot := fold("Ctrl-C ends watching; the run continues", columns-1)
 	room := rows - 1 - strings.Count(foot, "\n") - 1
 	if len(lines) > room {
 		lines = lines[:max(0, room)]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,13 +68,12 @@ func TestWatchFrames(t *testing.T) {
 }
 
 // watchApp is an app whose output a test reads.
-func watchApp(t *testing.T, live bool) (*app, *bytes.Buffer, chan byte) {
+func watchApp(t *testing.T, live bool) (*app, *bytes.Buffer) {
 	t.Helper()
-	out, keys := &bytes.Buffer{}, make(chan byte)
+	out := &bytes.Buffer{}
 	return &app{Streams: Streams{
 		Out: onScreen(out), Err: onScreen(out), Dir: t.TempDir(), Shown: live, Terminal: live, Width: 80, Size: func() (int, int) { return 80, 24 },
-		Keys: func() (<-chan byte, func()) { return keys, func() { out.WriteString("[restored]") } },
-	}}, out, keys
+	}}, out
 }
 
 // begin begins a run in a folder of the app.
@@ -93,7 +93,7 @@ func begin(t *testing.T, a *app) *run.Run {
 func TestWatchEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, out, _ := watchApp(t, true)
+		a, out := watchApp(t, true)
 		r := begin(t, a)
 		done := make(chan error)
 		go func() { done <- (&runsWatchOptions{}).run(t.Context(), a, "x") }()
@@ -110,31 +110,30 @@ func TestWatchEndsWithTheRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := out.String()
-		if strings.Count(text, toTop) != 4 || !strings.Contains(text, leaveScreen+"run       x\r\nstatus    budget: at a ceiling") || !strings.HasSuffix(text, "[restored]") {
+		if strings.Count(text, toTop) != 4 || !strings.Contains(text, leaveScreen+"run       x\r\nstatus    budget: at a ceiling") {
 			t.Errorf("%d frames: %q", strings.Count(text, toTop), text)
 		}
 	})
 }
 
-// A key and an interrupt end watching, not the run; a dumb terminal gets lines.
+// An interrupt ends watching, not the run; a dumb terminal gets lines.
 func TestWatchIsLeft(t *testing.T) {
 	t.Parallel()
-	for name, leave := range map[string]byte{"q": 'q', "Ctrl-C": ctrlC} {
-		synctest.Test(t, func(t *testing.T) {
-			a, out, keys := watchApp(t, true)
-			r := begin(t, a)
-			defer func() { _ = r.Close() }()
-			done := make(chan error)
-			go func() { done <- (&runsWatchOptions{}).run(t.Context(), a, "x") }()
-			keys <- 'x'
-			keys <- leave
-			if err := <-done; err != nil || !strings.Contains(out.String(), "the run continues") {
-				t.Errorf("%s: %v, %q", name, err, out.String())
-			}
-		})
-	}
 	synctest.Test(t, func(t *testing.T) {
-		a, out, _ := watchApp(t, true)
+		a, out := watchApp(t, true)
+		signals := make(chan os.Signal)
+		a.Signals = signals
+		r := begin(t, a)
+		defer func() { _ = r.Close() }()
+		done := make(chan error)
+		go func() { done <- (&runsWatchOptions{}).run(t.Context(), a, "x") }()
+		signals <- os.Interrupt
+		if err := <-done; err != nil || !strings.Contains(out.String(), "the run continues") {
+			t.Errorf("%v, %q", err, out.String())
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		a, out := watchApp(t, true)
 		a.Dumb = true
 		r := begin(t, a)
 		done := make(chan error)
@@ -153,7 +152,7 @@ func TestWatchIsLeft(t *testing.T) {
 func TestWatchPrintsDocuments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, out, _ := watchApp(t, false)
+		a, out := watchApp(t, false)
 		a.json = true
 		r := begin(t, a)
 		done := make(chan error)
@@ -177,7 +176,7 @@ func TestWatchPrintsDocuments(t *testing.T) {
 func TestWatchARunThatIsDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, out, _ := watchApp(t, true)
+		a, out := watchApp(t, true)
 		r := begin(t, a)
 		done := make(chan error)
 		go func() { done <- (&runsWatchOptions{}).run(t.Context(), a, "x") }()
