@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -102,27 +101,26 @@ func (r *Run) has(file string) bool {
 // Outcomes reads a sheet: of each task the outcome, of several passes each.
 func (r *Run) Outcomes(s Sheet) ([]trajectory.Outcome, error) {
 	if s.name == "" {
-		var list json.RawMessage
-		_, err := r.decode(s.file, &list)
+		list, err := r.outcomesIn(s.file)
 		if err != nil {
 			return nil, err
 		}
-		return passes(s.file, list)
+		return passes(s.file, list.Raw)
 	}
-	list, err := listOf(r, s)
+	lists, err := listsIn(r, s.file)
 	if err != nil {
 		return nil, err
 	}
-	return passes(s.file, list)
+	return passes(s.file, lists[s.name].Raw)
 }
 
 // passes reads a list of outcomes, or a list of such lists.
-func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
+func passes(file, list string) ([]trajectory.Outcome, error) {
 	var one []trajectory.Outcome
 	if len(list) == 0 {
 		return nil, nil
 	}
-	err := run.Decode(file, list, &one)
+	err := run.Decode(file, []byte(list), &one)
 	if err == nil {
 		return one, nil
 	}
@@ -130,7 +128,7 @@ func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
 	var several [][]trajectory.Outcome
-	if err := run.Decode(file, list, &several); err != nil {
+	if err := run.Decode(file, []byte(list), &several); err != nil {
 		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it again", path.Base(file), err)
 	}
 	return slices.Concat(several...), nil
