@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -20,7 +19,7 @@ import (
 // file is untouched and the temporary one removed. perm is not cut by the
 // umask.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	if err := replace(path, whole(data), perm, (*os.File).Sync); err != nil {
+	if err := replace(path, data, perm, (*os.File).Sync); err != nil {
 		return err
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
@@ -36,7 +35,7 @@ func WriteIn(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	if err = fill(f, whole(data), perm, (*os.File).Sync); err == nil {
+	if err = fill(f, data, perm, (*os.File).Sync); err == nil {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
@@ -49,27 +48,15 @@ func WriteIn(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 // the new, but after a loss of power the file may be empty. It is for what can
 // be made again.
 func Replace(path string, data []byte, perm fs.FileMode) error {
-	return ReplaceWith(path, whole(data), perm)
+	return replace(path, data, perm, func(*os.File) error { return nil })
 }
 
-// ReplaceWith is Replace with what write writes. It is called once.
-func ReplaceWith(path string, write func(io.Writer) error, perm fs.FileMode) error {
-	return replace(path, write, perm, func(*os.File) error { return nil })
-}
-
-func whole(data []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	}
-}
-
-func replace(path string, write func(io.Writer) error, perm fs.FileMode, flush func(*os.File) error) error {
+func replace(path string, data []byte, perm fs.FileMode, flush func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := fill(f, write, perm, flush); err != nil {
+	if err := fill(f, data, perm, flush); err != nil {
 		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(f.Name())))
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
@@ -80,8 +67,8 @@ func replace(path string, write func(io.Writer) error, perm fs.FileMode, flush f
 
 // fill writes, flushes and closes f. It closes f in any case: some systems
 // refuse to remove a file that is open.
-func fill(f *os.File, write func(io.Writer) error, perm fs.FileMode, flush func(*os.File) error) error {
-	err := write(f)
+func fill(f *os.File, data []byte, perm fs.FileMode, flush func(*os.File) error) error {
+	_, err := f.Write(data)
 	if err == nil {
 		err = f.Chmod(perm)
 	}

@@ -2,8 +2,6 @@ package disk
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,32 +50,6 @@ func TestFailureLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestReplaceWithKeepsTheOldFileOnFailure(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a")
-	write := func(fail error) func(io.Writer) error {
-		return func(w io.Writer) error {
-			for _, text := range []string{"in ", "parts"} {
-				if _, err := io.WriteString(w, text); err != nil {
-					return err
-				}
-			}
-			return fail
-		}
-	}
-	if err := ReplaceWith(path, write(nil), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	broken := errors.New("broken")
-	if err := ReplaceWith(path, write(broken), 0o644); !errors.Is(err, broken) {
-		t.Errorf("error = %v", err)
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "in parts" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	wantOnly(t, filepath.Dir(path), "a")
-}
-
 func TestFillReportsAWriteThatFails(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x")
@@ -88,7 +60,7 @@ func TestFillReportsAWriteThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fill(f, whole([]byte("x")), 0o600, (*os.File).Sync); err == nil {
+	if err := fill(f, []byte("x"), 0o600, (*os.File).Sync); err == nil {
 		t.Error("no error")
 	}
 	if err := f.Close(); err == nil {

@@ -96,9 +96,6 @@ func TestWatchARun(t *testing.T) {
 	if err := r.WriteJSON(run.HistoryFile, result.History{Steps: []result.StepRecord{{Action: result.ActionBaseline, Metric: "hard", Current: &score, Best: &score, CurrentOrigin: "seed", BestOrigin: "seed"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Settle(); err != nil {
-		t.Fatal(err)
-	}
 	p = look(t, w)
 	if len(p.Faults) != 1 || p.Faults[0].Task != "b" || p.Faults[0].Code != "rate_limit" || p.Failed["rate_limit"] != 1 || p.Calls != 3 || p.Entries != 5 || p.Work[0].Of != 6 {
 		t.Errorf("a failed attempt: %+v", p)

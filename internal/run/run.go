@@ -24,6 +24,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 
+	"github.com/seed-f4525e22/skillopt/internal/disk"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -95,9 +96,8 @@ type Run struct {
 	Lost     *journal.LostEnd // what is missing at the end of the record, nil if nothing is known to be; of a fork, of the run that it is a fork of
 	Changed  []string         // operational settings that differ from the last session's: "key: was OLD, is NEW"
 
-	lock   *flock.Flock
-	writer *writer
-	now    func() time.Time
+	lock *flock.Flock
+	now  func() time.Time
 
 	mu       sync.Mutex // of what SetStatus and Steer change
 	steering Steering
@@ -241,7 +241,7 @@ func Open(ctx context.Context, o OpenOptions) (r *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opened := &Run{Dir: o.Dir, lock: lock, writer: newWriter(o.Dir), now: o.Now}
+	opened := &Run{Dir: o.Dir, lock: lock, now: o.Now}
 	defer func() {
 		if err != nil {
 			r, err = nil, errors.Join(err, opened.Close())
@@ -390,9 +390,6 @@ func (r *Run) SetStatus(status result.Status) error {
 	} else {
 		at := r.now().UTC().Truncate(time.Second)
 		r.Manifest.EndedAt = &at
-		if err := r.writer.settle(); err != nil {
-			return err
-		}
 		if err := r.flush(BestFile, HistoryFile, SummaryFile); err != nil {
 			return err
 		}
@@ -417,17 +414,9 @@ func (r *Run) flush(names ...string) error {
 	return nil
 }
 
-// Settle returns once every file that was passed in is written, so that they can be
-// read. The error is the first failure of any.
-func (r *Run) Settle() error { return r.writer.settle() }
-
 // Close releases the record and the lock.
 func (r *Run) Close() error {
 	var errs []error
-	if r.writer != nil {
-		errs = append(errs, r.writer.close())
-		r.writer = nil
-	}
 	if r.Journal != nil {
 		errs = append(errs, r.Journal.Close())
 	}
@@ -438,17 +427,13 @@ func (r *Run) Close() error {
 }
 
 // WriteJSON writes v to the named file as WriteFile does: indented, or by lines if
-// it has a layout of that kind. v is encoded before WriteJSON returns, and an error of
-// that is returned at once; it also fails the run's end.
+// it has a layout of that kind.
 func (r *Run) WriteJSON(name string, v any) error {
-	if err := r.writer.inside(name); err != nil {
-		return err
-	}
-	f, err := encoded(name, v)
+	data, err := encoded(v)
 	if err != nil {
-		return r.writer.refuse(err)
+		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	return r.writer.add(f)
+	return r.WriteFile(name, append(data, '\n'))
 }
 
 // lined is a long list of records. Indented it would be too long to look through,
@@ -458,31 +443,41 @@ type lined interface {
 	WriteLines(w io.Writer) error
 }
 
-// encoded is v as the content of a file. What is left to do, to lay it out for eyes,
-// cannot fail.
-func encoded(name string, v any) (f file, err error) {
-	f.name = name
-	if list, ok := v.(lined); ok {
-		err = list.WriteLines(&f.data)
-		f.data = append(f.data, []byte{'\n'})
-	} else {
-		var data []byte
-		data, err = json.Marshal(v)
-		f.data, f.indent = pieces{data}, true
+func encoded(v any) ([]byte, error) {
+	list, ok := v.(lined)
+	if !ok {
+		return json.MarshalIndent(v, "", "  ")
 	}
-	if err != nil {
-		return file{}, fmt.Errorf("encode %s: %w", name, err)
-	}
-	return f, nil
+	var b bytes.Buffer
+	err := list.WriteLines(&b)
+	return b.Bytes(), err
 }
 
-// WriteFile writes a file of the run directory: atomically, in order, and
-// next to what the caller does next. It is a projection of the record and not
-// flushed to the disk, because opening the run again writes it again. A failure
-// is returned by a later write, or by SetStatus with a final status. name is
+// WriteFile writes a file of the run directory atomically. It is a projection of the record
+// and not flushed to the disk, because opening the run again writes it again. name is
 // slash-separated and must stay inside.
-func (r *Run) WriteFile(name string, data []byte) error {
-	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}})
+func (r *Run) WriteFile(name string, data []byte) error { return r.write(name, data, 0o644) }
+
+// WriteProgram is WriteFile for a file that may be executed.
+func (r *Run) WriteProgram(name string, data []byte) error { return r.write(name, data, 0o755) }
+
+func (r *Run) write(name string, data []byte, mode fs.FileMode) error {
+	path, err := r.inside(name)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make folder of %s: %w", name, err)
+	}
+	return disk.Replace(path, data, mode)
+}
+
+// inside is the path of a file of the run directory.
+func (r *Run) inside(name string) (string, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", fmt.Errorf("write %q: outside of the run directory", name)
+	}
+	return filepath.Join(r.Dir, filepath.FromSlash(name)), nil
 }
 
 // WriteSkill writes all files of a skill into a folder of the run directory, each as
@@ -506,13 +501,14 @@ func (r *Run) WriteFileOf(folder, name string, s skill.Skill) error {
 	return write(path.Join(folder, name), []byte(content))
 }
 
-// RemoveFile removes a file of the run directory in the order of the others, if it is
-// there.
+// RemoveFile removes a file of the run directory, if it is there.
 func (r *Run) RemoveFile(name string) error {
-	return r.writer.add(file{name: name, gone: true})
-}
-
-// WriteProgram is WriteFile for a file that may be executed.
-func (r *Run) WriteProgram(name string, data []byte) error {
-	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}, run: true})
+	path, err := r.inside(name)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	return nil
 }

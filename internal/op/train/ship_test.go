@@ -34,9 +34,6 @@ func TestShipHoldsTheBestSkill(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := r.Settle(); err != nil {
-			t.Fatal(err)
-		}
 		if len(best.Others()) == 0 {
 			if len(s.held) != 0 {
 				t.Errorf("%d: %v is left", i, s.held)

@@ -287,13 +287,9 @@ func (t *operation) writeEnd(ctx context.Context) error {
 	return r.SetStatus(t.summary.Status)
 }
 
-// writeReport writes report.html and report.md from the other files of a run, once
-// they are written. The manifest says until the end that the run is at work, so the score
-// is that of the summary.
+// writeReport writes report.html and report.md from the other files of a run. The manifest
+// says until the end that the run is at work, so the score is that of the summary.
 func writeReport(ctx context.Context, r *run.Run, s *result.Summary) error {
-	if err := r.Settle(); err != nil {
-		return err
-	}
 	files, err := record.ReadTraining(r.Dir, report.NameOf(r.Dir))
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
