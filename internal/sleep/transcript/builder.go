@@ -49,10 +49,9 @@ type Builder struct {
 	version string // as it was said last, raw
 	lost    int    // turns beyond MaxTurns
 
-	lines   bool // what tools show of files is read
-	files   ledger
-	digests digests
-	names   map[string]string // of a file: as a tool names it -> as it is kept
+	lines bool // what tools show of files is read
+	files ledger
+	names map[string]string // of a file: as a tool names it -> as it is kept
 }
 
 // draft is a turn that is still in progress, raw.

@@ -49,7 +49,7 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	x := &claudeSession{Claude: c, b: b, turn: map[uint64]int32{}}
-	printed := func(line []byte) bool { return claudePrinted(line) && !b.awaits(line, claudeText) }
+	printed := func(line []byte) bool { return claudePrinted(line) && !b.awaits(line) }
 	err := r.lines(ctx, s, printed, func(_ int, rec gjson.Result) error {
 		m := c.record(rec)
 		if m.sidechain {
@@ -74,17 +74,6 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 // words.
 func claudePrinted(line []byte) bool {
 	return bytes.Contains(line, []byte(`"tool_result"`)) && bytes.Contains(line, []byte(`"type":"user"`)) && !bytes.Contains(line, []byte("doesn't want to proceed"))
-}
-
-// claudeText is what a tool printed, where a record has the result of one, as a text, before the
-// program's own words about it.
-func claudeText(record []byte) (text []byte, is bool) {
-	before, result, _ := bytes.Cut(record, []byte(`"tool_result"`))
-	text, after, is := firstText(result, `"content":"`)
-	id := []byte(`"tool_use_id"`)
-	ids := bytes.Count(before, id) + bytes.Count(result[:len(result)-len(after)-len(text)], id) + bytes.Count(after, id)
-	about := []byte(`"toolUseResult"`)
-	return text, is && ids == 1 && !bytes.Contains(before, about) && !bytes.Contains(result[:len(result)-len(after)-len(text)], about)
 }
 
 // claudeSession is a file that is being read. Its records are a tree by uuid and parentUuid; of

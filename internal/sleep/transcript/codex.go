@@ -139,7 +139,7 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	}
 	// The program's own words about an output are around it, at its ends.
 	outputs := mentions(`"function_call_output"`, `"custom_tool_call_output"`, `"CommandExecution"`, `"exec_command_end"`, `"FileChange"`, `"patch_apply_end"`, `"McpToolCall"`, `"mcp_tool_call_end"`)
-	printed := func(line []byte) bool { return outputs(line) && !x.b.awaits(line, nil) }
+	printed := func(line []byte) bool { return outputs(line) && !x.b.awaits(line) }
 	err = r.lines(ctx, s, printed, func(n int, rec gjson.Result) error {
 		if at := rec.Get("ordinal"); end >= 0 && at.Type == gjson.Number && at.Int() >= end {
 			return errStop

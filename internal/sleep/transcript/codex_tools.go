@@ -93,14 +93,14 @@ func (x *codexSession) runs(key, id string, p gjson.Result) {
 
 // uncut is a form of which nothing is known where the program has cut the middle out of an output.
 func uncut(f form) form {
-	return form{lines: func(text string) ([]string, bool) {
+	return func(text string) ([]string, bool) {
 		for _, mark := range []string{" tokens truncated…", " chars truncated…", "[... omitted "} {
 			if strings.Contains(text, mark) {
 				return nil, false
 			}
 		}
-		return f.lines(text)
-	}}
+		return f(text)
+	}
 }
 
 // command is the text of a call in which a file may be named: the member cmd or command of

@@ -39,8 +39,6 @@ type look struct {
 	raw  string // of the id of the call, as it is in the record of its result
 	form form
 	cut  bool // the record is too long to be read whole
-
-	early *sums // what it shows, where that was read before the record was abridged
 }
 
 // Look says that a call reads a file, and in which form it shows it. The result of it is reported by
@@ -67,48 +65,18 @@ func (b *Builder) Patch(id, raw, file string, form form) {
 }
 
 // awaits reports whether a record has to be read whole, since it may be the result of a call that
-// shows what a file holds. printed, which may be nil, finds the one text that was printed in a record:
-// where there is one it is read here, and the record need not be.
-func (b *Builder) awaits(record []byte, printed func(record []byte) (text []byte, is bool)) bool {
+// shows what a file holds.
+func (b *Builder) awaits(record []byte) bool {
 	if b.turn == nil || !b.lines {
 		return false
 	}
-	var found []*look
-	for id, l := range b.turn.looks {
-		if l.raw == "" || !bytes.Contains(record, []byte(l.raw)) || b.files.known(b.file(l.file)) {
-			continue
-		}
-		if len(b.turn.writes[id]) > 0 {
-			printed = nil // what was changed is elsewhere
-		}
-		found = append(found, l)
-	}
-	if len(found) == 1 && printed != nil && found[0].form.line != nil {
-		if raw, one := printed(record); one {
-			if s, is := b.digests.of(raw, found[0].form); is {
-				found[0].early = &s
-				return false
-			}
+	found := false
+	for _, l := range b.turn.looks {
+		if l.raw != "" && bytes.Contains(record, []byte(l.raw)) && !b.files.known(b.file(l.file)) {
+			found, l.cut = true, len(record) > maxOutput
 		}
 	}
-	for _, l := range found {
-		l.cut = len(record) > maxOutput
-	}
-	return len(found) > 0 && len(record) <= maxOutput
-}
-
-// firstText is the first text that a record of JSON has behind a mark, with its escapes, and what
-// comes after it.
-func firstText(record []byte, mark string) (text, after []byte, is bool) {
-	_, rest, found := bytes.Cut(record, []byte(mark))
-	n := -1
-	if found {
-		n = closing(rest)
-	}
-	if n < 0 {
-		return nil, nil, false
-	}
-	return rest[:n], rest[n:], true
+	return found && len(record) <= maxOutput
 }
 
 // Output is what a call that did not fail has shown. The text may be left out where [showing] says
@@ -125,14 +93,11 @@ func (b *Builder) Output(id, text string) {
 	if len(b.turn.writes[id]) == 0 {
 		b.Looked(l.file)
 	}
-	switch {
-	case l.cut:
+	if l.cut {
 		b.sums(l.file, sums{})
-	case l.early != nil:
-		b.sums(l.file, *l.early)
-	default:
-		b.shown(l.file, text, l.form)
+		return
 	}
+	b.shown(l.file, text, l.form)
 }
 
 // shown says what the agent was shown of a file, in a form.
@@ -147,7 +112,7 @@ func shownSums(text string, form form) sums {
 	if len(text) > maxShown {
 		return sums{}
 	}
-	lines, all := form.lines(text)
+	lines, all := form(text)
 	if !all {
 		return sums{}
 	}
@@ -157,11 +122,8 @@ func shownSums(text string, form form) sums {
 // looksAt reports whether a call waits for its output.
 func looksAt(b *Builder, id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
 
-// showing reports whether lines of a file are still to be read out of the output of a call: they are
-// wanted, and were not read before its record was abridged.
-func showing(b *Builder, id string) bool {
-	return b.lines && looksAt(b, id) && b.turn.looks[id].early == nil
-}
+// showing reports whether lines of a file are to be read out of the output of a call.
+func showing(b *Builder, id string) bool { return b.lines && looksAt(b, id) }
 
 // Looked says that a tool read a file. After the session's first write to it, it is none that the
 // session was given.
@@ -197,7 +159,6 @@ type sums struct {
 
 func sumsOf(lines []string) sums {
 	out := sums{list: make([]uint32, 0, min(len(lines), MaxLines)), all: true}
-	text := make([]byte, 0, maxOneLine)
 	for _, line := range lines {
 		line = strings.TrimRight(line, " \t\r\n")
 		switch {
@@ -205,8 +166,7 @@ func sumsOf(lines []string) sums {
 		case len(line) > maxOneLine || len(out.list) > 2*MaxLines:
 			return sums{}
 		default:
-			text = append(text[:0], line...)
-			out.list = append(out.list, lineDigest(text))
+			out.list = append(out.list, LineDigest(line))
 		}
 	}
 	return out
@@ -341,61 +301,30 @@ func glued(b *Builder, raw string, marks ...string) bool {
 	return false
 }
 
-// form finds the lines of a file in what a tool printed of it.
-type form struct {
-	// lines finds them in a text. all: nothing was cut out of it that was not said.
-	lines func(text string) (lines []string, all bool)
-	// line finds one in a line; begun: there was one before. Nil where that cannot be told line by
-	// line.
-	line func(line []byte, begun bool) (rest []byte, kind lineKind)
-}
+// form finds the lines of a file in what a tool printed of it. all: nothing was cut out of it that
+// was not said.
+type form func(text string) (lines []string, all bool)
 
-type lineKind int
+// asPrinted finds all lines of a text.
+func asPrinted(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
 
-const (
-	noLine   lineKind = iota // the program's words
-	aLine                    // of the file
-	lastLine                 // the program's words, as is all behind it
-)
-
-// plainLines are all lines of a text.
-func plainLines(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
-
-var asPrinted = form{lines: plainLines, line: func(line []byte, _ bool) ([]byte, lineKind) { return line, aLine }}
-
-// withNumbers is the form of lines that begin with their number and a mark, as "  12→", "12: " or
+// withNumbers finds lines that begin with their number and a mark, as "  12→", "12: " or
 // "12. "; others are the program's words, as is what follows a tag behind them.
-var withNumbers = form{lines: numberedLines, line: numberedLine}
-
-func numberedLine(line []byte, begun bool) (rest []byte, kind lineKind) {
-	rest = bytes.TrimLeft(line, " ")
-	n := 0
-	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
-		n++
-	}
-	if n == 0 {
-		if begun && len(line) > 0 && line[0] == '<' {
-			return nil, lastLine
-		}
-		return nil, noLine
-	}
-	rest = rest[n:]
-	for _, mark := range []string{"→", "\t", ": ", ":", ". ", ".", "| "} {
-		if len(rest) >= len(mark) && string(rest[:len(mark)]) == mark {
-			return rest[len(mark):], aLine
-		}
-	}
-	return nil, noLine
-}
-
-func numberedLines(text string) (out []string, all bool) {
+func withNumbers(text string) (out []string, all bool) {
 	for line := range strings.SplitSeq(text, "\n") {
-		rest, kind := numberedLine([]byte(line), len(out) > 0)
-		if kind == lastLine {
+		if len(out) > 0 && strings.HasPrefix(line, "<") {
 			break
 		}
-		if kind == aLine {
-			out = append(out, string(rest))
+		rest := strings.TrimLeft(line, " ")
+		behind := strings.TrimLeft(rest, "0123456789")
+		if behind == rest {
+			continue
+		}
+		for _, mark := range []string{"→", "\t", ": ", ":", ". ", ".", "| "} {
+			if text, is := strings.CutPrefix(behind, mark); is {
+				out = append(out, text)
+				break
+			}
 		}
 	}
 	return out, true
@@ -404,29 +333,24 @@ func numberedLines(text string) (out []string, all bool) {
 // behind are the lines behind the last mark within the head of a text, or all where there is none.
 func behind(marks ...string) form {
 	const most = 600
-	return form{lines: func(text string) ([]string, bool) {
+	return func(text string) ([]string, bool) {
 		for _, mark := range marks {
 			if i := strings.Index(text[:min(len(text), most)], mark); i >= 0 {
 				text = text[i+len(mark):]
 			}
 		}
-		return plainLines(text)
-	}}
+		return asPrinted(text)
+	}
 }
 
-// notedLines are the lines without a last paragraph in brackets, by which the program says that there
+// noted finds the lines without a last paragraph in brackets, by which the program says that there
 // are more.
-func notedLines(text string) ([]string, bool) {
+func noted(text string) ([]string, bool) {
 	if i := strings.LastIndex(text, "\n\n["); i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]") {
 		text = text[:i]
 	}
-	return plainLines(text)
+	return asPrinted(text)
 }
-
-var (
-	noted  = form{lines: notedLines}
-	diffed = form{lines: diffedLines}
-)
 
 // replaced are the whole lines of a text that was replaced: its first and its last may be parts
 // of a line.
@@ -438,8 +362,8 @@ func replaced(text string) []string {
 	return lines[1 : len(lines)-1]
 }
 
-// diffedLines are the lines that a unified diff says were there.
-func diffedLines(diff string) (out []string, all bool) {
+// diffed finds the lines that a unified diff says were there.
+func diffed(diff string) (out []string, all bool) {
 	within := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
@@ -475,13 +399,13 @@ func patchLines(patch string) map[string][]string {
 }
 
 // fileIn is the one file that a command does nothing but print lines of: cat, head, tail, nl and
-// sed -n of one file, without anything that a shell replaces. form is how they are printed.
-func fileIn(command string) (file string, form form) {
+// sed -n of one file, without anything that a shell replaces. how is the form of them.
+func fileIn(command string) (file string, how form) {
 	words, plain := shellWords(command)
 	if !plain || len(words) < 2 {
-		return "", form
+		return "", nil
 	}
-	how := asPrinted
+	how = asPrinted
 	args := words[1:]
 	switch words[0] {
 	case "cat":
@@ -502,14 +426,14 @@ func fileIn(command string) (file string, form form) {
 		}
 	case "sed":
 		if len(args) != 3 || args[0] != "-n" || !printsLines(args[1]) {
-			return "", form
+			return "", nil
 		}
 		args = args[2:]
 	default:
-		return "", form
+		return "", nil
 	}
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		return "", form
+		return "", nil
 	}
 	return args[0], how
 }

@@ -233,14 +233,7 @@ func (c Pi) session(r *Reading) *piSession {
 
 // printed finds results of tools.
 func (x *piSession) printed(line []byte) bool {
-	return bytes.Contains(line, []byte(`"toolResult"`)) && !x.b.awaits(line, piText)
-}
-
-// piText is what a tool printed, where a record has it as one text.
-func piText(record []byte) (text []byte, is bool) {
-	const mark = `"text":"`
-	text, after, is := firstText(record, mark)
-	return text, is && !bytes.Contains(after, []byte(mark))
+	return bytes.Contains(line, []byte(`"toolResult"`)) && !x.b.awaits(line)
 }
 
 // begin reads the record of the session.
@@ -411,10 +404,10 @@ func (x *piSession) exit(key string, failed bool, content gjson.Result) {
 
 // unnoted is a form of which nothing is known where pi has cut an output.
 func unnoted(f form) form {
-	return form{lines: func(text string) ([]string, bool) {
+	return func(text string) ([]string, bool) {
 		if strings.HasSuffix(strings.TrimSpace(text), "]") && strings.Contains(text, "\n\n[Showing ") {
 			return nil, false
 		}
-		return f.lines(text)
-	}}
+		return f(text)
+	}
 }

@@ -275,13 +275,13 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 
 // qwenOutput is a form of what a command printed, with the words of the program around it.
 func qwenOutput(f form) form {
-	return form{lines: func(text string) ([]string, bool) {
+	return func(text string) ([]string, bool) {
 		from, to := strings.Index(text, "\nOutput: "), strings.LastIndex(text, "\nError: ")
 		if from < 0 || to < from {
 			return nil, false
 		}
-		return f.lines(text[from+len("\nOutput: ") : to])
-	}}
+		return f(text[from+len("\nOutput: ") : to])
+	}
 }
 
 // told adds what the result of a call reports its command, or of the file that it has shown.

@@ -75,14 +75,9 @@ type Command struct {
 // LineDigest is a digest of a line of a file, of 24 bits: enough to report that a line is not in a
 // file, too little to report what a line was.
 func LineDigest(line string) uint32 {
-	return lineDigest([]byte(strings.TrimRight(line, " \t\r\n")))
-}
-
-// lineDigest is the digest of a line without its end: a checksum, since there are as many lines as
-// there is output of tools, of which the upper bits are mixed into those that are kept.
-func lineDigest(line []byte) uint32 {
-	const odd = 0x9e3779b1
-	return crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)) * odd >> 8
+	const odd = 0x9e3779b1 // mixes the upper bits into those that are kept
+	line = strings.TrimRight(line, " \t\r\n")
+	return crc32.Checksum([]byte(line), crc32.MakeTable(crc32.Castagnoli)) * odd >> 8
 }
 
 // Tool is one call of a tool. Arguments and output are not kept.
