@@ -277,7 +277,7 @@ func (Claude) attachment(b *Builder, m claudeRecord) (words string) {
 		file := a.Get("content.file")
 		b.Looked(file.Get("filePath").Str)
 		if b.lines {
-			b.shown(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
+			b.shown(file.Get("filePath").Str, file.Get("content").Str, takeAll)
 		}
 	}
 	by := a.Get("origin.kind").Str
@@ -417,7 +417,7 @@ func (Claude) call(b *Builder, block gjson.Result) {
 		}
 	case "Read":
 		b.After(id, func() { b.Read(input.Get("file_path").Str) })
-		b.Look(id, id, input.Get("file_path").Str, withNumbers)
+		b.Look(id, id, input.Get("file_path").Str, takeNumbered)
 	case "Bash":
 		b.After(id, func() { b.Read(input.Get("command").Str) })
 		b.Command(id, input.Get("command").Str)
@@ -426,7 +426,7 @@ func (Claude) call(b *Builder, block gjson.Result) {
 		}
 	case "Write", "Edit", "MultiEdit":
 		b.After(id, func() { b.Wrote(input.Get("file_path").Str) })
-		b.Patch(id, id, input.Get("file_path").Str, diffed)
+		b.Patch(id, id, input.Get("file_path").Str, takeDiff)
 	case "NotebookEdit":
 		b.After(id, func() { b.Wrote(input.Get("notebook_path").Str) })
 	}

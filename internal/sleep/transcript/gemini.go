@@ -394,7 +394,7 @@ func geminiCallOf(call gjson.Result, lines bool) geminiCall {
 	case "write_file", "replace", "edit":
 		c.wrote = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		if lines {
-			c.show(call.Get("resultDisplay.fileDiff").Str, diffed)
+			c.show(call.Get("resultDisplay.fileDiff").Str, takeDiff)
 		}
 	case "read_file":
 		c.read = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))

@@ -305,12 +305,12 @@ func glued(b *Builder, raw string, marks ...string) bool {
 // was not said.
 type form func(text string) (lines []string, all bool)
 
-// asPrinted finds all lines of a text.
-func asPrinted(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
+// takeAll finds all lines of a text.
+func takeAll(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
 
-// withNumbers finds lines that begin with their number and a mark, as "  12→", "12: " or
+// takeNumbered finds lines that begin with their number and a mark, as "  12→", "12: " or
 // "12. "; others are the program's words, as is what follows a tag behind them.
-func withNumbers(text string) (out []string, all bool) {
+func takeNumbered(text string) (out []string, all bool) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if len(out) > 0 && strings.HasPrefix(line, "<") {
 			break
@@ -339,17 +339,17 @@ func behind(marks ...string) form {
 				text = text[i+len(mark):]
 			}
 		}
-		return asPrinted(text)
+		return takeAll(text)
 	}
 }
 
-// noted finds the lines without a last paragraph in brackets, by which the program says that there
+// takeUnnoted finds the lines without a last paragraph in brackets, by which the program says that there
 // are more.
-func noted(text string) ([]string, bool) {
+func takeUnnoted(text string) ([]string, bool) {
 	if i := strings.LastIndex(text, "\n\n["); i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]") {
 		text = text[:i]
 	}
-	return asPrinted(text)
+	return takeAll(text)
 }
 
 // replaced are the whole lines of a text that was replaced: its first and its last may be parts
@@ -362,8 +362,8 @@ func replaced(text string) []string {
 	return lines[1 : len(lines)-1]
 }
 
-// diffed finds the lines that a unified diff says were there.
-func diffed(diff string) (out []string, all bool) {
+// takeDiff finds the lines that a unified diff says were there.
+func takeDiff(diff string) (out []string, all bool) {
 	within := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
@@ -405,18 +405,18 @@ func fileIn(command string) (file string, how form) {
 	if !plain || len(words) < 2 {
 		return "", nil
 	}
-	how = asPrinted
+	how = takeAll
 	args := words[1:]
 	switch words[0] {
 	case "cat":
 		if args[0] == "-n" {
-			how, args = withNumbers, args[1:]
+			how, args = takeNumbered, args[1:]
 		}
 	case "nl":
 		if args[0] == "-ba" {
 			args = args[1:]
 		}
-		how = withNumbers
+		how = takeNumbered
 	case "head", "tail":
 		switch {
 		case len(args) > 2 && args[0] == "-n" && allDigits(strings.TrimPrefix(args[1], "+")):

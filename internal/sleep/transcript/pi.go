@@ -341,7 +341,7 @@ func (x *piSession) call(n int, block gjson.Result) {
 	switch name {
 	case "read":
 		x.b.Read(file)
-		x.b.Look(call.key, id, file, noted)
+		x.b.Look(call.key, id, file, takeUnnoted)
 	case "bash":
 		command := args.Get("command").Str
 		x.b.Read(command)

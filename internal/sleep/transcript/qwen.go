@@ -255,7 +255,7 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		l.after[key] = append(l.after[key], qwenEvent{kind: qwenWrote, text: file})
 		if l.lines {
-			l.looks[key] = &look{file: file, raw: strings.Clone(id), form: diffed}
+			l.looks[key] = &look{file: file, raw: strings.Clone(id), form: takeDiff}
 		}
 	case "read_file":
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
