@@ -62,7 +62,7 @@ func (c Copilot) Read(ctx context.Context, s Store, r *Reading) error {
 	id := copilotSession(s)
 	e := &copilotEvents{b: r.Builder(c.Name()), calls: map[string]copilotCall{}, turnOf: map[string]string{}}
 	e.b.Session(id, "")
-	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
 		e.event(rec)
 		if !r.wanted(e.b) {
 			return errStop

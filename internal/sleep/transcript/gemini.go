@@ -135,7 +135,7 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	b.Project(project)
 	b.Origin(Headless)
 	log := geminiLog{lines: r.Lines, at: map[string]int{}, same: map[string]string{}}
-	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
 		if !r.wanted(b) {
 			return errStop
 		}

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"path"
 	"strings"
 
@@ -15,7 +14,6 @@ const (
 
 	maxHeld    = 10_000    // files of a session that are distinguished
 	maxShown   = 256 << 10 // bytes of a file that are shown at a time
-	maxOutput  = 1 << 20   // bytes of the record in which they are
 	maxOneLine = 1900      // bytes of a line: agents cut those of 2,000 characters
 )
 
@@ -36,14 +34,12 @@ type ledger struct {
 // look is a call that shows what a file holds.
 type look struct {
 	file string
-	raw  string // of the id of the call, as it is in the record of its result
 	form form
-	cut  bool // the record is too long to be read whole
 }
 
 // Look says that a call reads a file, and in which form it shows it. The result of it is reported by
-// Output, unless the call failed. raw is the id of the call as the store has it.
-func (b *Builder) Look(id, raw, file string, form form) {
+// Output, unless the call failed.
+func (b *Builder) Look(id, file string, form form) {
 	if b.turn == nil || file == "" || id == "" {
 		return
 	}
@@ -51,53 +47,32 @@ func (b *Builder) Look(id, raw, file string, form form) {
 		b.files.blind = true
 		return
 	}
-	b.turn.looks[id] = &look{file: file, raw: raw, form: form}
+	b.turn.looks[id] = &look{file: file, form: form}
 }
 
 // Patch says that a call changes a file; its result shows what was changed, in a form.
-func (b *Builder) Patch(id, raw, file string, form form) {
+func (b *Builder) Patch(id, file string, form form) {
 	if b.lines {
-		b.Look(id, raw, file, form)
+		b.Look(id, file, form)
 	}
 	if b.turn != nil && file != "" {
 		b.turn.writes[id] = append(b.turn.writes[id], file)
 	}
 }
 
-// awaits reports whether a record has to be read whole, since it may be the result of a call that
-// shows what a file holds.
-func (b *Builder) awaits(record []byte) bool {
-	if b.turn == nil || !b.lines {
-		return false
-	}
-	found := false
-	for _, l := range b.turn.looks {
-		if l.raw != "" && bytes.Contains(record, []byte(l.raw)) && !b.files.known(b.file(l.file)) {
-			found, l.cut = true, len(record) > maxOutput
-		}
-	}
-	return found && len(record) <= maxOutput
-}
-
-// Output is what a call that did not fail has shown. The text may be left out where [showing] says
-// that it is not looked at.
-func (b *Builder) Output(id, text string) {
-	if b.turn == nil {
+// Output is what a call that did not fail has shown. The text is asked for where it is looked at.
+func (b *Builder) Output(id string, text func() string) {
+	if b.turn == nil || b.turn.looks[id] == nil {
 		return
 	}
 	l := b.turn.looks[id]
-	if l == nil {
-		return
-	}
 	delete(b.turn.looks, id)
 	if len(b.turn.writes[id]) == 0 {
 		b.Looked(l.file)
 	}
-	if l.cut {
-		b.sums(l.file, sums{})
-		return
+	if b.lines {
+		b.shown(l.file, text(), l.form)
 	}
-	b.shown(l.file, text, l.form)
 }
 
 // shown says what the agent was shown of a file, in a form.
@@ -118,12 +93,6 @@ func shownSums(text string, form form) sums {
 	}
 	return sumsOf(lines)
 }
-
-// looksAt reports whether a call waits for its output.
-func looksAt(b *Builder, id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
-
-// showing reports whether lines of a file are to be read out of the output of a call.
-func showing(b *Builder, id string) bool { return b.lines && looksAt(b, id) }
 
 // Looked says that a tool read a file. After the session's first write to it, it is none that the
 // session was given.

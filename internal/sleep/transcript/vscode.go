@@ -132,7 +132,7 @@ func (v VSCode) Read(ctx context.Context, s Store, r *Reading) error {
 			return err
 		}
 		log.state = log.shape.take(doc)
-	} else if err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error { log.apply(rec); return nil }); err != nil {
+	} else if err := r.lines(ctx, s, func(_ int, rec gjson.Result) error { log.apply(rec); return nil }); err != nil {
 		return err
 	}
 	chat := tree{log.state}
