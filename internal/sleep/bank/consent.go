@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"slices"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
 // Consent is the user's word that what is kept may be sent to a host in a role.
@@ -17,23 +19,14 @@ type Consent struct {
 
 // Consents lists all words given, also those taken back, in the order in which they were given.
 func (b *Bank) Consents(ctx context.Context) ([]Consent, error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT role, host, given, revoked FROM consent ORDER BY given, role, host")
-	if err != nil {
-		return nil, b.failed("list consent", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	out := []Consent{}
-	for rows.Next() {
-		var c Consent
+	out, err := sqlstore.All(ctx, b.db, "SELECT role, host, given, revoked FROM consent ORDER BY given, role, host", nil, func(rows *sql.Rows, c *Consent) error {
 		var given int64
 		var revoked sql.NullInt64
-		if err := rows.Scan(&c.Role, &c.Host, &given, &revoked); err != nil {
-			return nil, b.failed("list consent", err)
-		}
+		err := rows.Scan(&c.Role, &c.Host, &given, &revoked)
 		c.Given, c.Revoked = ofNano(given), ofNano(revoked.Int64)
-		out = append(out, c)
-	}
-	return out, b.failed("read what is kept", rows.Err())
+		return err
+	})
+	return out, b.failed("list consent", err)
 }
 
 // Grant notes the user's word for a role and a host. Given again it stays as it was.

@@ -42,26 +42,23 @@ func KeyOf(path string) string { return "sha256:" + digestOf("store", path) }
 
 // Stores returns what is known of the stores, by path, or by KeyOf it.
 func (b *Bank) Stores(ctx context.Context) (map[string]Store, error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error FROM stores")
-	if err != nil {
-		return nil, b.failed("list stores", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	out := map[string]Store{}
-	for rows.Next() {
+	query := "SELECT path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error FROM stores"
+	err := sqlstore.Each(ctx, b.db, query, nil, func(rows *sql.Rows) error {
 		var s Store
 		var mark, left, problems []byte
 		var since, read, highest int64
 		if err := rows.Scan(&s.Path, &s.Source, &mark, &s.Terms, &since, &read, &highest, &s.Bytes, &left, &problems, &s.Error); err != nil {
-			return nil, b.failed("list stores", err)
+			return err
 		}
 		s.Since, s.ReadAt, s.Highest = ofNano(since), ofNano(read), ofNano(highest)
 		if err := errors.Join(json.Unmarshal(mark, &s.Mark), json.Unmarshal(left, &s.LeftOut), json.Unmarshal(problems, &s.Problems)); err != nil {
-			return nil, damagedError(filepath.Join(b.dir, File), "what is known of a store cannot be read")
+			return damagedError(filepath.Join(b.dir, File), "what is known of a store cannot be read")
 		}
 		out[s.Path] = s
-	}
-	return out, b.failed("read what is kept", rows.Err())
+		return nil
+	})
+	return out, b.failed("list stores", err)
 }
 
 func ofNano(n int64) time.Time {
@@ -89,15 +86,13 @@ type Kept struct {
 // Keep puts what was read of stores instead of what was known of them, all or nothing.
 // What was forgotten stays forgotten.
 func (b *Bank) Keep(ctx context.Context, list []Kept) error {
-	return b.write(ctx, "keep sessions", func(tx *sql.Tx) (err error) {
+	return b.write(ctx, "keep sessions", func(tx *sql.Tx) error {
 		memory, err := forgottenOf(ctx, tx)
 		if err != nil {
 			return err
 		}
-		p := prepared{tx: tx, of: map[string]*sql.Stmt{}}
-		defer func() { err = errors.Join(err, p.close()) }()
 		for i := range list {
-			if err := replace(ctx, p, memory, &list[i]); err != nil {
+			if err := replace(ctx, tx, memory, &list[i]); err != nil {
 				return fmt.Errorf("%s: %w", list[i].Store.Path, err)
 			}
 		}
@@ -105,58 +100,25 @@ func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	})
 }
 
-// prepared is a transaction in which each statement is compiled once: a harvest keeps thousands
-// of stores.
-type prepared struct {
-	tx *sql.Tx
-	of map[string]*sql.Stmt // by its text
-}
-
-func (p prepared) statement(ctx context.Context, query string) (*sql.Stmt, error) {
-	if st := p.of[query]; st != nil {
-		return st, nil
-	}
-	st, err := p.tx.PrepareContext(ctx, query)
-	if err == nil {
-		p.of[query] = st
-	}
-	return st, err
-}
-
-func (p prepared) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	st, err := p.statement(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return st.ExecContext(ctx, args...)
-}
-
-func (p prepared) close() (err error) {
-	for _, st := range p.of {
-		err = errors.Join(err, st.Close())
-	}
-	return err
-}
-
-func replace(ctx context.Context, p prepared, memory memory, k *Kept) error {
+func replace(ctx context.Context, tx *sql.Tx, memory memory, k *Kept) error {
 	if k.Failed {
-		return putStore(ctx, p, k.Store)
+		return putStore(ctx, tx, k.Store)
 	}
 	for _, q := range []string{"DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE store = ?)", "DELETE FROM sessions WHERE store = ?"} {
-		if _, err := p.exec(ctx, q, k.Store.Path); err != nil {
+		if _, err := tx.ExecContext(ctx, q, k.Store.Path); err != nil {
 			return err
 		}
 	}
 	for i := range k.Sessions {
-		kept, ok, err := memory.rest(ctx, p.tx, k.Sessions[i])
+		kept, ok, err := memory.rest(ctx, tx, k.Sessions[i])
 		if err == nil && ok {
-			err = insert(ctx, p, k.Store.Path, kept)
+			err = insert(ctx, tx, k.Store.Path, kept)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return putStore(ctx, p, k.Store)
+	return putStore(ctx, tx, k.Store)
 }
 
 // Gone notes that stores are gone. Their sessions are kept: agents delete old ones.
@@ -186,17 +148,13 @@ func (b *Bank) Unknown(ctx context.Context, keys []string) error {
 	})
 }
 
-func putStore(ctx context.Context, p prepared, s Store) error {
-	count, err := p.statement(ctx, "SELECT count(*) FROM sessions WHERE store = ?")
-	if err != nil {
-		return err
-	}
+func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
 	var sessions int
-	if err := count.QueryRowContext(ctx, s.Path).Scan(&sessions); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sessions WHERE store = ?", s.Path).Scan(&sessions); err != nil {
 		return err
 	}
 	// Known by its path or by its key, not by both.
-	if _, err := p.exec(ctx, "DELETE FROM stores WHERE path IN (?, ?)", s.Path, KeyOf(s.Path)); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE path IN (?, ?)", s.Path, KeyOf(s.Path)); err != nil {
 		return err
 	}
 	if sessions == 0 {
@@ -211,19 +169,19 @@ func putStore(ctx context.Context, p prepared, s Store) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	_, err = p.exec(ctx, `INSERT OR REPLACE INTO stores (path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error)
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO stores (path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.Path, s.Source, string(mark), s.Terms, nano(s.Since), nano(s.ReadAt), nano(s.Highest), s.Bytes, string(left), string(problems), s.Error)
 	return err
 }
 
-func insert(ctx context.Context, p prepared, store string, s Session) error {
+func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
 	turns := s.Turns
 	s.Turns, s.Store = nil, store
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	res, err := p.exec(ctx, "INSERT OR REPLACE INTO sessions (store, source, session, project, started, ended, turns, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	res, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO sessions (store, source, session, project, started, ended, turns, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		store, s.Source, s.ID, s.Project, nano(s.Started), nano(s.Ended), len(turns), string(data))
 	if err != nil {
 		return err
@@ -237,7 +195,7 @@ func insert(ctx context.Context, p prepared, store string, s Session) error {
 		if err != nil {
 			return err
 		}
-		if _, err := p.exec(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
 			return err
 		}
 	}
@@ -305,10 +263,8 @@ func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error)
 	if err != nil {
 		return b.failed("list sessions", err)
 	}
-	p := prepared{tx: tx, of: map[string]*sql.Stmt{}}
-	defer func() { _ = p.close() }() // the transaction is over
 	for _, name := range names {
-		s, err := b.session(ctx, p, name)
+		s, err := b.session(ctx, tx, name)
 		switch {
 		case err != nil:
 			return err
@@ -339,22 +295,15 @@ func namesOf(ctx context.Context, tx *sql.Tx, f Filter) ([]sessionName, error) {
 
 // session is a session with the turns that count in it: what is said of it is what its newest
 // store says.
-func (b *Bank) session(ctx context.Context, p prepared, name sessionName) (s Session, err error) {
-	turns, err := p.statement(ctx, `SELECT s.data, s.ended, t.data FROM sessions s JOIN turns t USING (number)
-		WHERE s.source = ? AND s.session = ? AND s.shadow = 0 AND t.shadow = 0 ORDER BY t.started, s.store, t.seq`)
-	if err != nil {
-		return s, b.failed("list sessions", err)
-	}
-	rows, err := turns.QueryContext(ctx, name.source, name.id)
-	if err != nil {
-		return s, b.failed("list sessions", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for told := false; rows.Next(); {
+func (b *Bank) session(ctx context.Context, tx *sql.Tx, name sessionName) (s Session, err error) {
+	query := `SELECT s.data, s.ended, t.data FROM sessions s JOIN turns t USING (number)
+		WHERE s.source = ? AND s.session = ? AND s.shadow = 0 AND t.shadow = 0 ORDER BY t.started, s.store, t.seq`
+	told := false
+	err = sqlstore.Each(ctx, tx, query, []any{name.source, name.id}, func(rows *sql.Rows) error {
 		var about, turn []byte
 		var ended int64
 		if err := rows.Scan(&about, &ended, &turn); err != nil {
-			return s, b.failed("list sessions", err)
+			return err
 		}
 		var t transcript.Turn
 		err := json.Unmarshal(turn, &t)
@@ -362,14 +311,15 @@ func (b *Bank) session(ctx context.Context, p prepared, name sessionName) (s Ses
 			told, err = true, errors.Join(err, json.Unmarshal(about, &s))
 		}
 		if err != nil {
-			return s, damagedError(filepath.Join(b.dir, File), "a session cannot be read")
+			return damagedError(filepath.Join(b.dir, File), "a session cannot be read")
 		}
 		s.Turns = append(s.Turns, t)
-	}
+		return nil
+	})
 	if len(s.Turns) > 0 {
 		s.Started, s.Ended = s.Turns[0].Started, ofNano(name.ended)
 	}
-	return s, b.failed("list sessions", rows.Err())
+	return s, b.failed("list sessions", err)
 }
 
 // Totals is how much is kept.
@@ -405,23 +355,15 @@ type Part struct {
 
 // Parts counts what is kept by project and source, in the order of their names.
 func (b *Bank) Parts(ctx context.Context) ([]Part, error) {
-	rows, err := b.db.QueryContext(ctx, `SELECT s.project, s.source, count(DISTINCT s.source || '/' || s.session), count(*), max(s.ended) FROM sessions s JOIN turns t USING (number)
-		WHERE s.shadow = 0 AND t.shadow = 0 GROUP BY s.project, s.source ORDER BY s.project, s.source`)
-	if err != nil {
-		return nil, b.failed("count sessions", err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	out := []Part{}
-	for rows.Next() {
-		var p Part
+	query := `SELECT s.project, s.source, count(DISTINCT s.source || '/' || s.session), count(*), max(s.ended) FROM sessions s JOIN turns t USING (number)
+		WHERE s.shadow = 0 AND t.shadow = 0 GROUP BY s.project, s.source ORDER BY s.project, s.source`
+	out, err := sqlstore.All(ctx, b.db, query, nil, func(rows *sql.Rows, p *Part) error {
 		var newest int64
-		if err := rows.Scan(&p.Project, &p.Source, &p.Sessions, &p.Turns, &newest); err != nil {
-			return nil, b.failed("count sessions", err)
-		}
+		err := rows.Scan(&p.Project, &p.Source, &p.Sessions, &p.Turns, &newest)
 		p.Newest = ofNano(newest)
-		out = append(out, p)
-	}
-	return out, b.failed("read what is kept", rows.Err())
+		return err
+	})
+	return out, b.failed("count sessions", err)
 }
 
 // LastRead is when a store was read last: the last harvest that found news. Zero: never.
