@@ -28,7 +28,7 @@ type waits struct {
 	room      func(role string) int
 
 	mu      sync.Mutex
-	groups  map[purpose]*group
+	groups  map[purpose]map[*waitedFor]bool // what is in flight
 	changed bool
 	refused map[refusalAt]*event.Refusals
 	took    map[string]time.Duration // of answers of the target, by key, until somebody asks
@@ -37,27 +37,19 @@ type waits struct {
 // purpose is what requests are counted by.
 type purpose struct{ stage, role, model, endpoint string }
 
-// group are the requests for one purpose, in the order in which they were sent.
-type group struct {
-	first, last *waitedFor
-	n           int
-}
-
 // waitedFor is a request that was sent, or an episode that began.
 type waitedFor struct {
-	waits      *waits
-	purpose    purpose
-	group      *group
-	prev, next *waitedFor
-	key        string
-	at         time.Time
+	waits   *waits
+	purpose purpose
+	key     string
+	at      time.Time
 }
 
 type refusalAt struct{ endpoint, model, code string }
 
 func newWaits(s *Session) *waits {
 	f := &waits{
-		limit: s.Config.Limits.Concurrency, endpoints: map[string]string{}, groups: map[purpose]*group{},
+		limit: s.Config.Limits.Concurrency, endpoints: map[string]string{}, groups: map[purpose]map[*waitedFor]bool{},
 		refused: map[refusalAt]*event.Refusals{}, took: map[string]time.Duration{},
 	}
 	for _, role := range s.Models.Roles() {
@@ -98,19 +90,10 @@ func (f *waits) begin(a *caller.Activity) *waitedFor {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	g := f.groups[b.purpose]
-	if g == nil {
-		g = &group{}
-		f.groups[b.purpose] = g
+	if f.groups[b.purpose] == nil {
+		f.groups[b.purpose] = map[*waitedFor]bool{}
 	}
-	b.group, b.prev = g, g.last
-	if g.last == nil {
-		g.first = b
-	} else {
-		g.last.next = b
-	}
-	g.last, f.changed = b, true
-	g.n++
+	f.groups[b.purpose][b], f.changed = true, true
 	return b
 }
 
@@ -134,21 +117,13 @@ const maxTook = 4096
 
 // Ended implements caller.Observation.
 func (b *waitedFor) Ended(e caller.Ended) {
-	f, g := b.waits, b.group
+	f := b.waits
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if b.prev == nil {
-		g.first = b.next
-	} else {
-		b.prev.next = b.next
-	}
-	if b.next == nil {
-		g.last = b.prev
-	} else {
-		b.next.prev = b.prev
+	if delete(f.groups[b.purpose], b); len(f.groups[b.purpose]) == 0 {
+		delete(f.groups, b.purpose)
 	}
 	f.changed = true
-	g.n--
 	if e.Err != nil || b.purpose.role != model.Target {
 		return
 	}
@@ -177,14 +152,12 @@ func (f *waits) inFlight(now time.Time) (e event.InFlight, ok bool) {
 	}
 	f.changed = false
 	e = event.InFlight{Calls: []event.InFlightCalls{}, Limit: f.limit}
-	for p, g := range f.groups {
-		if g.n == 0 {
-			delete(f.groups, p)
-			continue
+	for p, group := range f.groups {
+		calls := event.InFlightCalls{Stage: p.stage, Role: p.role, Model: p.model, Endpoint: p.endpoint, Calls: len(group)}
+		for b := range group {
+			calls.Oldest = max(calls.Oldest, now.Sub(b.at).Seconds())
 		}
-		e.Calls = append(e.Calls, event.InFlightCalls{
-			Stage: p.stage, Role: p.role, Model: p.model, Endpoint: p.endpoint, Calls: g.n, Oldest: max(0, now.Sub(g.first.at).Seconds()),
-		})
+		e.Calls = append(e.Calls, calls)
 	}
 	slices.SortFunc(e.Calls, func(a, b event.InFlightCalls) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Endpoint, b.Endpoint))

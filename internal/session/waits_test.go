@@ -15,7 +15,7 @@ import (
 
 func newTestWaits() *waits {
 	return &waits{
-		limit: 16, endpoints: map[string]string{"": "agent", model.Target: "host", model.Optimizer: "other"}, groups: map[purpose]*group{},
+		limit: 16, endpoints: map[string]string{"": "agent", model.Target: "host", model.Optimizer: "other"}, groups: map[purpose]map[*waitedFor]bool{},
 		refused: map[refusalAt]*event.Refusals{}, took: map[string]time.Duration{}, room: func(string) int { return 8 },
 	}
 }
