@@ -1,7 +1,6 @@
 package session
 
 import (
-	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 
@@ -130,7 +129,7 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 	if s.borrowed {
 		return nil
 	}
-	places, sealed := &placeNames{}, map[string]bool{}
+	sealed := map[string]bool{}
 	for _, t := range s.Data.Test {
 		sealed[t.ID] = true
 	}
@@ -138,10 +137,11 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 		if sealed[t.ID] && out.Status.Measured() {
 			return
 		}
-		key, at := p.Key(*t), places.of(p.Prefix)
+		key, at := p.Key(*t), record.PlaceOf(p.Prefix)
+		stage, arm := at.Stage()
 		row, reply := caller.ReplyOf(s.Caller, key)
 		e := event.OutcomeDone{
-			Row: row, Key: key, Seconds: s.waits.seconds(reply), Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
+			Row: row, Key: key, Seconds: s.waits.seconds(reply), Epoch: at.Epoch, Step: at.Step, Stage: stage, Arm: arm,
 			Task: t.ID, Sample: p.Sample, Status: string(out.Status), Reason: wording.Cut(out.FailReason, maxReason),
 		}
 		if out.Status.Measured() {
@@ -155,23 +155,3 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 // maxReason bounds, in bytes, why a task failed in an event. The files of the run have it
 // whole.
 const maxReason = 500
-
-// placeName is what a prefix of keys says.
-type placeName struct {
-	epoch, step int
-	stage, arm  string
-}
-
-// placeNames remembers what prefixes say: there are few, and many outcomes at each.
-type placeNames struct{ known sync.Map }
-
-func (p *placeNames) of(prefix string) placeName {
-	if at, ok := p.known.Load(prefix); ok {
-		return at.(placeName)
-	}
-	place := record.PlaceOf(prefix)
-	at := placeName{epoch: place.Epoch, step: place.Step}
-	at.stage, at.arm = place.Stage()
-	p.known.Store(prefix, at)
-	return at
-}
