@@ -1,7 +1,6 @@
 package session
 
 import (
-
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 
 	"github.com/seed-f4525e22/skillopt/event"

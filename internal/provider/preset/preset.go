@@ -91,7 +91,6 @@ type Temperature string
 
 // What becomes of a temperature.
 const (
-	TemperatureTaken   Temperature = "taken"
 	TemperatureRefused Temperature = "refused"  // the request fails
 	TemperatureIgnored Temperature = "ignored"  // it is taken and changes nothing, unless thinking is disabled
 	TemperaturePlain   Temperature = "no-think" // it is taken only with the reasoning effort "none"

@@ -29,9 +29,8 @@ const (
 	handsOut = `(?:give|share|hand|tell|disclose|reveal|expose|provide|supply|post|publish|forward|send|e-?mail|mail|upload|paste|quote|embed|attach|put|write|copy|mention|include|append|add|print|show|output|leak|save|store|list|dump|circulate|distribute|spell out|read out` +
 		`|gib|gebt|geben|nenne[nt]?|teile[nt]?|verrate[nt]?|sende[nt]?|schicke[nt]?|schreibe?|veröffentliche[nt]?|füge|kopiere` +
 		`|donne[rz]?|partage[rz]?|communique[rz]?|envoie[rz]?|transmet\w*|divulgue[rz]?|publie[rz]?|fournis\w*|écri[rstvez]+|comparte|da|dale|envía\w*|revela|publica|entrega|escribe|facilita|incluye)`
-	handedOut = `(?:shared|given|handed|disclosed|revealed|exposed|posted|published|forwarded|provided|e-?mailed|leaked|told)`
-	orders    = `(?:instructions?|directions?|directives?|guidance|orders|commands|rules?|guidelines?|requests?|wishes|notes?|demands?|advice)`
-	place     = `(?:wiki|notes?|notebooks?|comments?|issues?|tickets?|(?:web ?)?pages?|(?:web ?)?sites?|channels?|threads?|messages?|e-?mails?|chats?|drives?|gists?|pastes?|boards?|intranet|portals?|memos?|bulletins?|feeds?|attachments?|headers?|footers?|metadata|annotations?|outputs?|logs?|servers?|documents?|folders?|handbooks?|manuals?|readme|records?|calendars?|responses?|transcripts?|posts?|postings?|operators?|vendors?|partners?|elsewhere)`
+	orders = `(?:instructions?|directions?|directives?|guidance|orders|commands|rules?|guidelines?|requests?|wishes|notes?|demands?|advice)`
+	place  = `(?:wiki|notes?|notebooks?|comments?|issues?|tickets?|(?:web ?)?pages?|(?:web ?)?sites?|channels?|threads?|messages?|e-?mails?|chats?|drives?|gists?|pastes?|boards?|intranet|portals?|memos?|bulletins?|feeds?|attachments?|headers?|footers?|metadata|annotations?|outputs?|logs?|servers?|documents?|folders?|handbooks?|manuals?|readme|records?|calendars?|responses?|transcripts?|posts?|postings?|operators?|vendors?|partners?|elsewhere)`
 	// afar is where no rule of a document is.
 	afar      = `(?:wiki|notebooks?|channels?|drives?|intranet|portals?|memos?|bulletins?|boards?|gists?|pastes?|handbooks?|partners?|vendors?|operators?|contractors?|suppliers?|inbox|mailbox|whiteboard)`
 	might     = `(?:(?:full|write|admin\w*|root|owner|remote|unrestricted|unlimited|elevated|super-?user) (?:access|permissions?|rights|privileges?))`

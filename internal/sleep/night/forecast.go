@@ -197,7 +197,6 @@ func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast
 // Figures of tasks that no one has seen yet, in characters, and of a call that mines a session, in tokens.
 const (
 	supposedPrompt = 600
-	mineLow        = 1_500
 	mineExpected   = 5_000
 	mineHigh       = 14_000
 	mineReply      = 500
