@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 )
@@ -10,12 +11,7 @@ import (
 // what the shell did in which the timer was set. It is for the beginning of a program.
 // It is for this program alone.
 func SetEnvironment(vars map[string]string) error {
-	var names []string
-	for name := range vars {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if err := os.Setenv(name, vars[name]); err != nil {
 			return fmt.Errorf("set the variable %q: %w", name, err)
 		}

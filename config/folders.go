@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,20 +26,20 @@ func UserFolders() (Folders, error) { return foldersOf(runtime.GOOS, os.Getenv) 
 func foldersOf(system string, get func(string) string) (Folders, error) {
 	f := Folders{OS: system, Home: get("HOME"), Lookup: get}
 	if system == "windows" {
-		f.Home = or(get("USERPROFILE"), f.Home)
+		f.Home = cmp.Or(get("USERPROFILE"), f.Home)
 	}
 	if f.Home == "" {
 		return f, fmt.Errorf("find the home folder: neither HOME nor USERPROFILE is set")
 	}
 	switch system {
 	case "windows":
-		f.Settings = or(get("APPDATA"), filepath.Join(f.Home, "AppData", "Roaming"))
-		f.State = or(get("LOCALAPPDATA"), filepath.Join(f.Home, "AppData", "Local"))
+		f.Settings = cmp.Or(get("APPDATA"), filepath.Join(f.Home, "AppData", "Roaming"))
+		f.State = cmp.Or(get("LOCALAPPDATA"), filepath.Join(f.Home, "AppData", "Local"))
 	case "darwin":
 		support := filepath.Join(f.Home, "Library", "Application Support")
-		f.Settings, f.State = or(get("XDG_CONFIG_HOME"), filepath.Join(f.Home, ".config")), or(get("XDG_STATE_HOME"), support)
+		f.Settings, f.State = cmp.Or(get("XDG_CONFIG_HOME"), filepath.Join(f.Home, ".config")), cmp.Or(get("XDG_STATE_HOME"), support)
 	default:
-		f.Settings, f.State = or(get("XDG_CONFIG_HOME"), filepath.Join(f.Home, ".config")), or(get("XDG_STATE_HOME"), filepath.Join(f.Home, ".local", "state"))
+		f.Settings, f.State = cmp.Or(get("XDG_CONFIG_HOME"), filepath.Join(f.Home, ".config")), cmp.Or(get("XDG_STATE_HOME"), filepath.Join(f.Home, ".local", "state"))
 	}
 	return f, nil
 }
@@ -56,11 +57,4 @@ func (f Folders) ServeKey() string { return filepath.Join(f.State, "skillopt", "
 // BenchData is the folder of the rows of a benchmark that were fetched.
 func (f Folders) BenchData(name string) string {
 	return filepath.Join(f.State, "skillopt", "bench", name)
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

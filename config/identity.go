@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -195,11 +196,7 @@ func digestOf(value string) string {
 
 // SameValue reports whether two values of fingerprints say the same: what was a secret in one
 // of them may have been no variable in the other.
-func SameValue(a, b string) bool { return same(a, b) }
-
-// same reports whether two values of fingerprints are equal: what was a secret
-// in one of them may have been no variable in the other.
-func same(a, b string) bool {
+func SameValue(a, b string) bool {
 	return a == b || isDigest(a) && !isDigest(b) && a == digestOf(b) || isDigest(b) && !isDigest(a) && digestOf(a) == b
 }
 
@@ -212,16 +209,11 @@ func (c Change) String() string { return fmt.Sprintf("%s: was %s, is %s", c.Key,
 
 // Changes lists the keys in which two fingerprints differ, sorted.
 func Changes(old, now map[string]string) []Change {
-	keys := map[string]any{}
-	for k := range old {
-		keys[k] = nil
-	}
-	for k := range now {
-		keys[k] = nil
-	}
+	keys := maps.Clone(old)
+	maps.Copy(keys, now)
 	var out []Change
 	for _, k := range sortedKeys(keys) {
-		if !same(old[k], now[k]) {
+		if !SameValue(old[k], now[k]) {
 			out = append(out, Change{Key: k, Old: orNone(old[k]), New: orNone(now[k])})
 		}
 	}
