@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +15,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/benchmark"
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 	"github.com/seed-f4525e22/skillopt/internal/disk"
-	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // benchRunOptions are the flags of bench run.
@@ -98,36 +94,14 @@ func (o *benchRunOptions) run(ctx context.Context, a *app, name string) error {
 	return nil
 }
 
-// train trains, and tells the test scores of each type with their intervals.
+// train trains, and shows the test scores of each type if there are several.
 func (o *benchRunOptions) train(ctx context.Context, a *app, path string, settings []config.Setting) error {
 	t := trainOptions{sessionOptions: o.sessionOptions, sets: o.sets, beside: settings}
-	if err := t.run(ctx, a, path); err != nil || a.json || t.summary == nil {
+	if err := t.run(ctx, a, path); err != nil || a.json || t.summary == nil || len(t.summary.ByType) < 2 {
 		return err
 	}
-	return writeTypeScores(a.results(), t.summary.ByType)
-}
-
-// writeTypeScores prints the test scores of seed and best skill by type of task; nothing if there is one type.
-func writeTypeScores(out printer, types map[string]result.Types) error {
-	if len(types) < 2 {
-		return nil
-	}
-	out.line("test scores by type, in brackets their 95 % intervals:")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, name := range slices.Sorted(maps.Keys(types)) {
-		fmt.Fprintf(w, "  %s", oneLine(name))
-		for _, arm := range []string{"seed", "best"} {
-			if s, measured := types[name][arm]; measured {
-				fmt.Fprintf(w, "\t%s %s", arm, s.After(fmt.Sprintf("%.3f [%.3f, %.3f]", s.Hard, s.Low, s.High)))
-			} else {
-				fmt.Fprintf(w, "\t%s not measured", arm)
-			}
-		}
-		fmt.Fprintf(w, "\tn %d\n", types[name]["best"].N)
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print result: %w", err)
-	}
+	a.results().line("test scores by type, in brackets their 95 % intervals:")
+	writeTypes(a.results(), t.summary)
 	return nil
 }
 

@@ -168,13 +168,13 @@ func writeEffort(out io.Writer, list []result.Effort) error {
 	return nil
 }
 
-// hardOf is the score of an arm on a type, "-" where nothing was measured.
+// hardOf is the score of an arm on a type with its interval, "-" where nothing was measured.
 func hardOf(t result.Types, arm string) string {
 	s, ok := t[arm]
 	if !ok {
 		return scoreText(nil)
 	}
-	return scoreText(&s.Hard)
+	return s.After(fmt.Sprintf("%.3f [%.3f, %.3f]", s.Hard, s.Low, s.High))
 }
 
 func writeUsage(out printer, s *result.Summary) {
