@@ -157,18 +157,18 @@ func (a *app) sleepSetupOf(path, named string, sets ...string) (sleepSetup, erro
 
 // check refuses sources that there are not.
 func (s sleepSetup) check(c config.Sleep) error {
-	names := sourceNames()
+	names := allSources()
 	for name := range c.Stores {
-		if !names[name] {
-			return usagef("%s: sleep.stores: there is no source %q; there are %s", s.profile, name, strings.Join(allSources(), ", "))
+		if !slices.Contains(names, name) {
+			return usagef("%s: sleep.stores: there is no source %q; there are %s", s.profile, name, strings.Join(names, ", "))
 		}
 	}
 	if c.Memory != "" && !target.IsMemory(c.Memory) {
 		return usagef("%s: sleep.memory: %q is no memory file; allowed: %s, and rules such as .cursor/rules/style.mdc", s.profile, c.Memory, strings.Join(target.MemoryFiles(), ", "))
 	}
 	for _, name := range c.Sources {
-		if !names[name] {
-			return usagef("%s: sleep.sources: there is no source %q; there are %s", s.profile, name, strings.Join(allSources(), ", "))
+		if !slices.Contains(names, name) {
+			return usagef("%s: sleep.sources: there is no source %q; there are %s", s.profile, name, strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -178,14 +178,6 @@ func allSources() []string {
 	var out []string
 	for _, s := range transcript.Sources() {
 		out = append(out, s.Name())
-	}
-	return out
-}
-
-func sourceNames() map[string]bool {
-	out := map[string]bool{}
-	for _, name := range allSources() {
-		out[name] = true
 	}
 	return out
 }
@@ -254,13 +246,10 @@ func (s sleepSetup) moved() []string {
 
 // sources are those that the profile names.
 func (s sleepSetup) sources() []transcript.Source {
-	chosen := map[string]bool{}
-	for _, name := range s.loaded.Config.Sleep.Sources {
-		chosen[name] = true
-	}
+	chosen := s.loaded.Config.Sleep.Sources
 	var out []transcript.Source
 	for _, src := range transcript.Sources() {
-		if len(chosen) == 0 || chosen[src.Name()] {
+		if len(chosen) == 0 || slices.Contains(chosen, src.Name()) {
 			out = append(out, src)
 		}
 	}

@@ -120,7 +120,7 @@ func (o *tasksImportOptions) source(a *app, path string) (dir, file string, err 
 	full := a.absolute(path)
 	info, err := os.Stat(full)
 	if err != nil {
-		return "", "", usagef("%s: %v; name a file or a folder that is there", path, plainPath(err))
+		return "", "", usagef("%s: %v; name a file or a folder that is there", path, reasonOf(err))
 	}
 	if o.root == "" {
 		if info.IsDir() {
@@ -139,15 +139,6 @@ func (o *tasksImportOptions) source(a *app, path string) (dir, file string, err 
 		return "", "", usagef("%s does not lie below --root %s", path, o.root)
 	}
 	return dir, file, nil
-}
-
-// plainPath is an error of the file system without its path.
-func plainPath(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // placedIn names files of problems as the user does.
