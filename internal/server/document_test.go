@@ -80,6 +80,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"review": `[{"id": "mined-1", "held": "", "project": "/p", "skill": "", "trust": "correction", "session": {"source": "jsonl", "session": "s", "turn": "b"}, "prompt": "When?", "gold": ["2027-09-12"],
 			"checks": [{"normalize": "trim", "type": "equals"}], "correction": "No.", "doubts": null, "place": "by a model", "corrected_answer": "12 September", "accepted_answer": "2027-09-12"},
 			{"id": "mined-2", "gold": null, "checks": null, "doubts": ["short"]}]`,
+		"status": `{"projects": ["/p"]}`,
 		"show": `{"words": [{"task": "mined-1", "asked": "When?", "said": "No."}], "diffs": [{"target": "memory:CLAUDE.md", "hash": "abc"}], "adopt_by": {"memory:CLAUDE.md": "skillopt sleep adopt"}}`,
 	}}
 	s := serve(t, func(o *Options) { o.Sleep, o.SleepDir = p, sleep }, copied(t), sleep)
@@ -106,7 +107,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"/runs/{run}/candidates": {""}, "/runs/{run}/grid": {""}, "/runs/{run}/tasks/{id}": {"", "?step=best&prompt=1"}, "/runs/{run}/failures": {"", "?test=1"},
 		"/runs/{run}/calls":  {"", "?limit=2", "?stage=rollout&after=40", "?after=0&limit=500", "?after=10", "?failed=1", "?key=" + url.QueryEscape(calls.Calls[0].Key)},
 		"/runs/{run}/config": {""},
-		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/nights/{night}/proposal": {""}, "/review": {""}, "/queue": {""}, "/compare": {"?run=" + id + "&run=" + id},
+		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/nights/{night}/proposal": {""}, "/review": {""}, "/projects": {""}, "/queue": {""}, "/compare": {"?run=" + id + "&run=" + id},
 	}
 	own := map[string]bool{
 		"/openapi.json": true, "/runs/{run}/events": true, "/runs/{run}/skill/file": true, // no documents of JSON
