@@ -118,9 +118,6 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 	return s.Value
 }
 
-// maxExpanded bounds what the variables of a config represent all together, in bytes.
-const maxExpanded = 16 << 20
-
 // tooLong says once that the variables of a config represent too much.
 func (l *loader) tooLong(d *decoder, key string) {
 	if !l.overlong {
