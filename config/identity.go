@@ -209,7 +209,8 @@ func (c Change) String() string { return fmt.Sprintf("%s: was %s, is %s", c.Key,
 
 // Changes lists the keys in which two fingerprints differ, sorted.
 func Changes(old, now map[string]string) []Change {
-	keys := maps.Clone(old)
+	keys := map[string]string{}
+	maps.Copy(keys, old)
 	maps.Copy(keys, now)
 	var out []Change
 	for _, k := range sortedKeys(keys) {
