@@ -114,16 +114,7 @@ type harvest struct {
 	known  map[string]bank.Store
 	digest string
 	report Report
-
-	waiting []bank.Kept // to be kept with the next commit
-	turns   int         // in it
 }
-
-// A commit waits for the disk: many stores are kept in one.
-const (
-	maxWaiting = 100
-	maxTurns   = 2000
-)
 
 // digest names what is wanted, but for Since and Keep: stores that were read under other terms are
 // read again, as are those of which older sessions are wanted than before.
@@ -178,9 +169,9 @@ type result struct {
 	err      error
 }
 
-// read reads the stores, some at a time, and keeps what was read in their order, many stores in one
-// commit. Of what is read no more waits in memory than twice as many stores as are read at a time,
-// and what is kept with the next commit.
+// read reads the stores, some at a time, and keeps what was read in their order, next to the
+// reading. Of what is read no more waits in memory than twice as many stores as are read at a
+// time, and two lists of the keeper.
 func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 	ctx, cancel := context.WithCancel(ctx)
 	workers := max(1, h.in.Workers)
@@ -199,28 +190,22 @@ func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 			wg.Go(func() { done[i] <- h.one(ctx, stores[i]); <-reading })
 		}
 	})
+	k := newKeeper(context.WithoutCancel(ctx), h.bank, cancel) // who stops the reading keeps what was read
 	var failed error
 	for i := range stores {
 		res := <-done[i]
 		if failed == nil {
-			failed = errors.Join(ctx.Err(), h.keep(ctx, res))
+			failed = errors.Join(ctx.Err(), h.keep(res, k))
 			if failed != nil {
 				cancel()
 			}
 		}
 		<-ahead
 	}
-	return errors.Join(failed, h.flush(ctx))
-}
-
-// flush keeps what waits: who stops the reading keeps what was read.
-func (h *harvest) flush(ctx context.Context) error {
-	list := h.waiting
-	h.waiting, h.turns = nil, 0
-	if len(list) == 0 {
-		return nil
+	if err := k.close(); err != nil {
+		return err // the rest failed because of it, or of what it failed for
 	}
-	return h.bank.Keep(context.WithoutCancel(ctx), list)
+	return failed
 }
 
 // one reads one store, if it has news.
@@ -355,7 +340,7 @@ func (h *harvest) leftOut(t transcript.Transcript) string {
 }
 
 // keep keeps what was read of a store.
-func (h *harvest) keep(ctx context.Context, res result) error {
+func (h *harvest) keep(res result, k *keeper) error {
 	if errors.Is(res.err, context.Canceled) || errors.Is(res.err, context.DeadlineExceeded) {
 		return res.err
 	}
@@ -373,11 +358,8 @@ func (h *harvest) keep(ctx context.Context, res result) error {
 		h.report.Found = append(h.report.Found, res.sessions...)
 		return nil
 	}
-	h.waiting = append(h.waiting, bank.Kept{Store: res.store, Sessions: res.sessions, Failed: res.err != nil})
-	if h.turns += res.report.Turns; len(h.waiting) < maxWaiting && h.turns < maxTurns {
-		return nil
-	}
-	return h.flush(ctx)
+	k.add(bank.Kept{Store: res.store, Sessions: res.sessions, Failed: res.err != nil}, res.report.Turns)
+	return nil
 }
 
 // finish notes stores that are gone, settles what is kept twice and keeps the bounds.

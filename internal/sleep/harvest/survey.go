@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
 
@@ -99,18 +97,25 @@ func (s *survey) source(ctx context.Context, src transcript.Source) error {
 	}
 	f.Stores = len(stores)
 	reads := make([]read, len(stores))
-	var g errgroup.Group
-	g.SetLimit(max(1, s.in.Workers))
-	for i := range stores {
-		g.Go(func() error {
-			if ctx.Err() == nil {
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range max(1, s.in.Workers) {
+		wg.Go(func() {
+			for i := range next {
 				reads[i] = s.read(ctx, src, stores[i])
 			}
-			return context.Cause(ctx)
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
+	for i := range stores {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	for _, r := range reads {
 		f.add(r)
