@@ -47,7 +47,7 @@ func (c Claude) Stores(ctx context.Context, p Places) ([]Store, error) {
 func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
-	x := &claudeSession{Claude: c, b: b, turn: map[string]int32{}}
+	x := &claudeSession{Claude: c, b: b, turn: map[uint64]int32{}}
 	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
 		m := c.record(rec)
 		if m.sidechain {
@@ -75,7 +75,7 @@ type claudeSession struct {
 	Claude
 
 	b      *Builder
-	turn   map[string]int32 // record -> the turn that it is in
+	turn   map[uint64]int32 // record -> the turn that it is in
 	active []int32          // turns that were not taken back
 	begun  int32            // turns so far
 	early  []claudeRecord   // those before the first turn that wait for their parents
@@ -94,7 +94,7 @@ func (x *claudeSession) tooEarly(rec gjson.Result, m claudeRecord) bool {
 	if x.begun > 0 || m.parent == "" || len(x.early) >= maxEarly || x.bytes+len(rec.Raw) > maxEarlyBytes {
 		return false
 	}
-	if _, known := x.turn[m.parent]; known || m.kind != "assistant" && m.content.Get("0.type").Str != "tool_result" {
+	if _, known := x.turn[recordKey(m.parent)]; known || m.kind != "assistant" && m.content.Get("0.type").Str != "tool_result" {
 		return false
 	}
 	x.bytes += len(rec.Raw)
@@ -115,11 +115,11 @@ func (x *claudeSession) take(m claudeRecord) {
 }
 
 func (x *claudeSession) put(m claudeRecord) {
-	if _, again := x.turn[m.uuid]; again {
+	if _, again := x.turn[recordKey(m.uuid)]; again {
 		return
 	}
 	at := x.now()
-	if of, known := x.turn[m.parent]; known {
+	if of, known := x.turn[recordKey(m.parent)]; known {
 		at = of
 	}
 	words := ""
@@ -139,7 +139,7 @@ func (x *claudeSession) put(m claudeRecord) {
 		}
 	}
 	if m.uuid != "" {
-		x.turn[strings.Clone(m.uuid)] = at
+		x.turn[recordKey(m.uuid)] = at
 	}
 }
 
@@ -158,6 +158,15 @@ func (x *claudeSession) back(to int32) {
 		x.b.Back(len(x.active) - 1 - i)
 		x.active = x.active[:i+1]
 	}
+}
+
+// recordKey represents the id of a record, which is random.
+func recordKey(id string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(id) {
+		h = (h ^ uint64(id[i])) * 1099511628211
+	}
+	return h
 }
 
 // claudeRecord is what is read of a record.

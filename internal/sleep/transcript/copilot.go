@@ -99,8 +99,25 @@ type copilotCall struct {
 
 // event reads one event.
 func (e *copilotEvents) event(rec gjson.Result) {
-	kind, id, data, at := rec.Get("type").Str, rec.Get("id").Str, rec.Get("data"), instant(rec.Get("timestamp"))
-	if rec.Get("agentId").Str != "" || data.Get("parentToolCallId").Str != "" {
+	var kind, id, helper string
+	var data gjson.Result
+	var at time.Time
+	rec.ForEach(func(key, v gjson.Result) bool { // one pass: most of a record is what a tool printed
+		switch key.Str {
+		case "type":
+			kind = v.Str
+		case "id":
+			id = v.Str
+		case "agentId":
+			helper = v.Str
+		case "timestamp":
+			at = instant(v)
+		case "data":
+			data = v
+		}
+		return true
+	})
+	if helper != "" || data.Get("parentToolCallId").Str != "" {
 		return
 	}
 	switch kind {

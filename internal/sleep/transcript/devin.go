@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -366,20 +367,39 @@ func devinProject(doc gjson.Result, folders []string) string {
 	return longest
 }
 
-// step reads a step of a transcript.
+// step reads a step of a transcript, in one pass: most of it is what tools printed.
 func (x *devinReader) step(step gjson.Result) {
-	if step.Get("is_copied_context").Bool() {
-		return
-	}
-	text, at := texts(step.Get("message"), "text"), instant(step.Get("timestamp"))
-	switch step.Get("source").Str {
-	case "user":
-		if devinUser(step.Get("extra")) {
+	var source string
+	var message, extra, calls gjson.Result
+	var at time.Time
+	copied := false
+	step.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "source":
+			source = v.Str
+		case "message":
+			message = v
+		case "timestamp":
+			at = instant(v)
+		case "extra":
+			extra = v
+		case "tool_calls":
+			calls = v
+		case "is_copied_context":
+			copied = v.Bool()
+		}
+		return true
+	})
+	text := texts(message, "text")
+	switch {
+	case copied:
+	case source == "user":
+		if devinUser(extra) {
 			x.b.User(x.b.unnamed(text, x.said), text, at)
 		}
-	case "agent":
+	case source == "agent":
 		x.b.Agent(text, at)
-		step.Get("tool_calls").ForEach(func(_, call gjson.Result) bool {
+		calls.ForEach(func(_, call gjson.Result) bool {
 			x.call(call.Get("tool_call_id").Str, call.Get("function_name").Str, call.Get("arguments"))
 			return true
 		})

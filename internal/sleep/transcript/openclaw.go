@@ -157,15 +157,16 @@ type openClawEach func(n int, entry gjson.Result) error
 func openClawTwice(b *Builder, r *Reading, where string, first, again func(openClawEach) error) error {
 	t := &openClawTree{at: map[string]int{b.t.ID: -1}} // what continues after the session itself begins a chain
 	err := first(func(n int, rec gjson.Result) error {
-		if rec.Get("type").Str == "session" {
+		kind, id, parent := openClawPlace(rec)
+		if kind == "session" {
 			openClawHeader(b, rec)
-			t.at[strings.Clone(rec.Get("id").Str)] = -1
+			t.at[strings.Clone(id.Str)] = -1
 			if !r.wanted(b) {
 				return errStop
 			}
 			return nil
 		}
-		t.add(n, rec.Get("id"), rec.Get("parentId"))
+		t.add(n, id, parent)
 		return nil
 	})
 	if err != nil || !r.wanted(b) {
@@ -199,6 +200,26 @@ type openClawTree struct {
 	numbers []int          // of lines
 	parents []int          // index of the parent; -1: none
 	err     error
+}
+
+// openClawPlace is where an entry is in the tree. The members are before what was said.
+func openClawPlace(rec gjson.Result) (kind string, id, parent gjson.Result) {
+	left := 3
+	rec.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "type":
+			kind = v.Str
+		case "id":
+			id = v
+		case "parentId":
+			parent = v
+		default:
+			return true
+		}
+		left--
+		return left > 0
+	})
+	return kind, id, parent
 }
 
 // add adds the entry with a number. An entry without the member parentId continues after the one
