@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"path"
 	"slices"
@@ -48,7 +49,8 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	x := &claudeSession{Claude: c, b: b, turn: map[uint64]int32{}}
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	printed := func(line []byte) bool { return claudePrinted(line) && !b.awaits(line) }
+	err := r.lines(ctx, s, printed, func(_ int, rec gjson.Result) error {
 		m := c.record(rec)
 		if m.sidechain {
 			return nil
@@ -66,6 +68,12 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 		return err
 	}
 	return r.Done(b)
+}
+
+// claudePrinted finds results of tools. One with which the user refused a tool has the user's
+// words.
+func claudePrinted(line []byte) bool {
+	return bytes.Contains(line, []byte(`"tool_result"`)) && bytes.Contains(line, []byte(`"type":"user"`)) && !bytes.Contains(line, []byte("doesn't want to proceed"))
 }
 
 // claudeSession is a file that is being read. Its records are a tree by uuid and parentUuid; of
@@ -269,7 +277,7 @@ func (Claude) attachment(b *Builder, m claudeRecord) (words string) {
 		file := a.Get("content.file")
 		b.Looked(file.Get("filePath").Str)
 		if b.lines {
-			b.shown(file.Get("filePath").Str, file.Get("content").Str, takeAll)
+			b.shown(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
 		}
 	}
 	by := a.Get("origin.kind").Str
@@ -325,8 +333,8 @@ func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 
 // claudeResult reads the result of a call.
 func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result) {
-	if !failed {
-		b.Output(id, func() string { return claudeShown(block, about) })
+	if looksAt(b, id) && !failed {
+		b.Output(id, claudeShown(b, id, block, about))
 	}
 	if _, ran := runs(b, id); ran {
 		claudeExit(b, id, failed, block, about)
@@ -334,8 +342,11 @@ func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result)
 	b.Result(id, !failed)
 }
 
-// claudeShown is what a call shows of a file.
-func claudeShown(block, about gjson.Result) string {
+// claudeShown is what a call shows of a file, "" where it is not looked at.
+func claudeShown(b *Builder, id string, block, about gjson.Result) string {
+	if !showing(b, id) {
+		return ""
+	}
 	if patch := about.Get("structuredPatch"); patch.IsArray() {
 		return hunks(patch)
 	}
@@ -406,16 +417,16 @@ func (Claude) call(b *Builder, block gjson.Result) {
 		}
 	case "Read":
 		b.After(id, func() { b.Read(input.Get("file_path").Str) })
-		b.Look(id, input.Get("file_path").Str, takeNumbered)
+		b.Look(id, id, input.Get("file_path").Str, withNumbers)
 	case "Bash":
 		b.After(id, func() { b.Read(input.Get("command").Str) })
 		b.Command(id, input.Get("command").Str)
 		if file, form := fileIn(input.Get("command").Str); file != "" {
-			b.Look(id, file, form)
+			b.Look(id, id, file, form)
 		}
 	case "Write", "Edit", "MultiEdit":
 		b.After(id, func() { b.Wrote(input.Get("file_path").Str) })
-		b.Patch(id, input.Get("file_path").Str, takeDiff)
+		b.Patch(id, id, input.Get("file_path").Str, diffed)
 	case "NotebookEdit":
 		b.After(id, func() { b.Wrote(input.Get("notebook_path").Str) })
 	}

@@ -90,7 +90,7 @@ func withSegments(stores []Store) []Store {
 func (c Codex) endOf(ctx context.Context, s Store) (int64, error) {
 	end := int64(-1)
 	for _, name := range s.Beside {
-		err := (&Reading{}).lines(ctx, Store{Source: s.Source, Root: s.Root, Name: name}, func(_ int, rec gjson.Result) error {
+		err := (&Reading{}).lines(ctx, Store{Source: s.Source, Root: s.Root, Name: name}, nil, func(_ int, rec gjson.Result) error {
 			base := rec.Get("payload.history_base")
 			at := base.Get("end_ordinal_exclusive")
 			if base.Get("thread_id").Str == rolloutID(s.Name) && at.Type == gjson.Number && (end < 0 || at.Int() < end) {
@@ -130,7 +130,10 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	if err != nil {
 		return err
 	}
-	err = r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	// The program's own words about an output are around it, at its ends.
+	outputs := mentions(`"function_call_output"`, `"custom_tool_call_output"`, `"CommandExecution"`, `"exec_command_end"`, `"FileChange"`, `"patch_apply_end"`, `"McpToolCall"`, `"mcp_tool_call_end"`)
+	printed := func(line []byte) bool { return outputs(line) && !x.b.awaits(line) }
+	err = r.lines(ctx, s, printed, func(n int, rec gjson.Result) error {
 		if at := rec.Get("ordinal"); end >= 0 && at.Type == gjson.Number && at.Int() >= end {
 			return errStop
 		}

@@ -103,8 +103,12 @@ func (x *codexSession) ended(id string, p gjson.Result) {
 	case code.Type == gjson.Number:
 		if key, called := x.calls[id]; called {
 			x.b.Exit(key, int(code.Int()))
-			if code.Int() == 0 {
-				x.b.Output(key, func() string { return p.Get("aggregated_output").Str })
+			if code.Int() == 0 && looksAt(x.b, key) {
+				text := ""
+				if showing(x.b, key) {
+					text = p.Get("aggregated_output").Str
+				}
+				x.b.Output(key, text)
 			}
 		}
 		x.told(id, code.Int() == 0)

@@ -25,7 +25,7 @@ func (x *codexSession) call(p gjson.Result) {
 		return
 	}
 	if p.Get("namespace").Str == "" {
-		x.runs(key, p)
+		x.runs(key, id, p)
 	}
 	for _, member := range []string{"arguments", "input", "action.command"} {
 		if v := p.Get(member); strings.Contains(v.Raw, "SKILL.md") {
@@ -57,7 +57,7 @@ func (x *codexSession) patchOf(patch, dir string) codexPatch {
 
 // runs is a call that runs a command. A patch that it applies is reported by the program as a change of
 // files.
-func (x *codexSession) runs(key string, p gjson.Result) {
+func (x *codexSession) runs(key, id string, p gjson.Result) {
 	args, member := p, "action.command"
 	if p.Get("type").Str != "local_shell_call" {
 		if !validJSON(p.Get("arguments").Str) {
@@ -82,7 +82,7 @@ func (x *codexSession) runs(key string, p gjson.Result) {
 	}
 	x.b.Command(key, text)
 	if file, form := fileIn(text); file != "" {
-		x.b.Look(key, inFolder(dir, file), uncut(form))
+		x.b.Look(key, id, inFolder(dir, file), uncut(form))
 	}
 }
 
@@ -155,9 +155,12 @@ func (x *codexSession) output(p gjson.Result) {
 	if told {
 		x.b.Exit(key, code)
 	}
-	if told && code == 0 {
-		_, text, _ := strings.Cut(out.Str, "Output:\n")
-		x.b.Output(key, func() string { return text })
+	if told && code == 0 && looksAt(x.b, key) {
+		text := ""
+		if showing(x.b, key) {
+			_, text, _ = strings.Cut(out.Str, "Output:\n")
+		}
+		x.b.Output(key, text)
 	}
 	switch {
 	case ok.IsBool():

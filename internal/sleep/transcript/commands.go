@@ -90,9 +90,9 @@ func script(argv gjson.Result) string {
 	return strings.Join(out, " ")
 }
 
-// codeAfter is the number behind the last mark in the end of a text.
+// codeAfter is the number behind the last mark in the end of a text, which an abridged one has too.
 func codeAfter(text, mark string) (code int, told bool) {
-	const most = 400
+	const most = 400 // of [ends], with escapes
 	text = text[max(0, len(text)-most):]
 	i := strings.LastIndex(text, mark)
 	if i < 0 {

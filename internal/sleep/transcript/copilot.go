@@ -62,7 +62,7 @@ func (c Copilot) Read(ctx context.Context, s Store, r *Reading) error {
 	id := copilotSession(s)
 	e := &copilotEvents{b: r.Builder(c.Name()), calls: map[string]copilotCall{}, turnOf: map[string]string{}}
 	e.b.Session(id, "")
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
 		e.event(rec)
 		if !r.wanted(e.b) {
 			return errStop
@@ -188,7 +188,7 @@ func (e *copilotEvents) start(id string, data gjson.Result) {
 		e.b.Skill(first(args.Get("skill").Str, args.Get("name").Str), ByTool)
 	case "view":
 		e.b.Read(args.Get("path").Str)
-		call.looked, call.form = args.Get("path").Str, takeNumbered
+		call.looked, call.form = args.Get("path").Str, withNumbers
 	case "bash", "powershell", "shell":
 		e.b.Read(args.Get("command").Str)
 		e.b.Command(id, args.Get("command").Str)
@@ -198,7 +198,7 @@ func (e *copilotEvents) start(id string, data gjson.Result) {
 	case "str_replace_editor":
 		if args.Get("command").Str == "view" {
 			e.b.Read(args.Get("path").Str)
-			call.looked, call.form = args.Get("path").Str, takeNumbered
+			call.looked, call.form = args.Get("path").Str, withNumbers
 		} else {
 			call.file = args.Get("path").Str
 		}
@@ -218,7 +218,7 @@ func (e *copilotEvents) complete(data gjson.Result) {
 		return
 	}
 	if call.file != "" && e.b.lines {
-		e.b.shown(call.file, data.Get("result.detailedContent").Str, takeDiff)
+		e.b.shown(call.file, data.Get("result.detailedContent").Str, diffed)
 	}
 	if edits := data.Get("fileEdits"); edits.IsArray() {
 		for _, edit := range edits.Array() {

@@ -139,7 +139,7 @@ func (c Cursor) Read(ctx context.Context, s Store, r *Reading) error {
 	if r.Wanted != nil && !r.Wanted(x.b.t.Project) {
 		return r.mark(ctx, s)
 	}
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
 		x.now = time.Unix(0, r.Mark.Time).UTC()
 		x.record(rec)
 		return nil
@@ -154,7 +154,7 @@ func (c Cursor) Read(ctx context.Context, s Store, r *Reading) error {
 // writes it, is that of the store's folder.
 func (Cursor) project(ctx context.Context, s Store, r *Reading) (string, error) {
 	want, found := strings.Split(s.Name, "/")[1], ""
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
 		rec.Get("message.content").ForEach(func(_, block gjson.Result) bool {
 			block.Get("input").ForEach(func(_, v gjson.Result) bool {
 				found = ancestor(v.Str, want)

@@ -135,7 +135,7 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	b.Project(project)
 	b.Origin(Headless)
 	log := geminiLog{lines: r.Lines, at: map[string]int{}, same: map[string]string{}}
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
 		if !r.wanted(b) {
 			return errStop
 		}
@@ -394,7 +394,7 @@ func geminiCallOf(call gjson.Result, lines bool) geminiCall {
 	case "write_file", "replace", "edit":
 		c.wrote = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		if lines {
-			c.show(call.Get("resultDisplay.fileDiff").Str, takeDiff)
+			c.show(call.Get("resultDisplay.fileDiff").Str, diffed)
 		}
 	case "read_file":
 		c.read = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"path"
 	"strings"
 
@@ -14,6 +15,7 @@ const (
 
 	maxHeld    = 10_000    // files of a session that are distinguished
 	maxShown   = 256 << 10 // bytes of a file that are shown at a time
+	maxOutput  = 1 << 20   // bytes of the record in which they are
 	maxOneLine = 1900      // bytes of a line: agents cut those of 2,000 characters
 )
 
@@ -34,12 +36,14 @@ type ledger struct {
 // look is a call that shows what a file holds.
 type look struct {
 	file string
+	raw  string // of the id of the call, as it is in the record of its result
 	form form
+	cut  bool // the record is too long to be read whole
 }
 
 // Look says that a call reads a file, and in which form it shows it. The result of it is reported by
-// Output, unless the call failed.
-func (b *Builder) Look(id, file string, form form) {
+// Output, unless the call failed. raw is the id of the call as the store has it.
+func (b *Builder) Look(id, raw, file string, form form) {
 	if b.turn == nil || file == "" || id == "" {
 		return
 	}
@@ -47,32 +51,53 @@ func (b *Builder) Look(id, file string, form form) {
 		b.files.blind = true
 		return
 	}
-	b.turn.looks[id] = &look{file: file, form: form}
+	b.turn.looks[id] = &look{file: file, raw: raw, form: form}
 }
 
 // Patch says that a call changes a file; its result shows what was changed, in a form.
-func (b *Builder) Patch(id, file string, form form) {
+func (b *Builder) Patch(id, raw, file string, form form) {
 	if b.lines {
-		b.Look(id, file, form)
+		b.Look(id, raw, file, form)
 	}
 	if b.turn != nil && file != "" {
 		b.turn.writes[id] = append(b.turn.writes[id], file)
 	}
 }
 
-// Output is what a call that did not fail has shown. The text is asked for where it is looked at.
-func (b *Builder) Output(id string, text func() string) {
-	if b.turn == nil || b.turn.looks[id] == nil {
+// awaits reports whether a record has to be read whole, since it may be the result of a call that
+// shows what a file holds.
+func (b *Builder) awaits(record []byte) bool {
+	if b.turn == nil || !b.lines {
+		return false
+	}
+	found := false
+	for _, l := range b.turn.looks {
+		if l.raw != "" && bytes.Contains(record, []byte(l.raw)) && !b.files.known(b.file(l.file)) {
+			found, l.cut = true, len(record) > maxOutput
+		}
+	}
+	return found && len(record) <= maxOutput
+}
+
+// Output is what a call that did not fail has shown. The text may be left out where [showing] says
+// that it is not looked at.
+func (b *Builder) Output(id, text string) {
+	if b.turn == nil {
 		return
 	}
 	l := b.turn.looks[id]
+	if l == nil {
+		return
+	}
 	delete(b.turn.looks, id)
 	if len(b.turn.writes[id]) == 0 {
 		b.Looked(l.file)
 	}
-	if b.lines {
-		b.shown(l.file, text(), l.form)
+	if l.cut {
+		b.sums(l.file, sums{})
+		return
 	}
+	b.shown(l.file, text, l.form)
 }
 
 // shown says what the agent was shown of a file, in a form.
@@ -93,6 +118,12 @@ func shownSums(text string, form form) sums {
 	}
 	return sumsOf(lines)
 }
+
+// looksAt reports whether a call waits for its output.
+func looksAt(b *Builder, id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
+
+// showing reports whether lines of a file are to be read out of the output of a call.
+func showing(b *Builder, id string) bool { return b.lines && looksAt(b, id) }
 
 // Looked says that a tool read a file. After the session's first write to it, it is none that the
 // session was given.
@@ -274,12 +305,12 @@ func glued(b *Builder, raw string, marks ...string) bool {
 // was not said.
 type form func(text string) (lines []string, all bool)
 
-// takeAll finds all lines of a text.
-func takeAll(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
+// asPrinted finds all lines of a text.
+func asPrinted(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
 
-// takeNumbered finds lines that begin with their number and a mark, as "  12→", "12: " or
+// withNumbers finds lines that begin with their number and a mark, as "  12→", "12: " or
 // "12. "; others are the program's words, as is what follows a tag behind them.
-func takeNumbered(text string) (out []string, all bool) {
+func withNumbers(text string) (out []string, all bool) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if len(out) > 0 && strings.HasPrefix(line, "<") {
 			break
@@ -308,17 +339,17 @@ func behind(marks ...string) form {
 				text = text[i+len(mark):]
 			}
 		}
-		return takeAll(text)
+		return asPrinted(text)
 	}
 }
 
-// takeUnnoted finds the lines without a last paragraph in brackets, by which the program says that there
+// noted finds the lines without a last paragraph in brackets, by which the program says that there
 // are more.
-func takeUnnoted(text string) ([]string, bool) {
+func noted(text string) ([]string, bool) {
 	if i := strings.LastIndex(text, "\n\n["); i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]") {
 		text = text[:i]
 	}
-	return takeAll(text)
+	return asPrinted(text)
 }
 
 // replaced are the whole lines of a text that was replaced: its first and its last may be parts
@@ -331,8 +362,8 @@ func replaced(text string) []string {
 	return lines[1 : len(lines)-1]
 }
 
-// takeDiff finds the lines that a unified diff says were there.
-func takeDiff(diff string) (out []string, all bool) {
+// diffed finds the lines that a unified diff says were there.
+func diffed(diff string) (out []string, all bool) {
 	within := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
@@ -374,18 +405,18 @@ func fileIn(command string) (file string, how form) {
 	if !plain || len(words) < 2 {
 		return "", nil
 	}
-	how = takeAll
+	how = asPrinted
 	args := words[1:]
 	switch words[0] {
 	case "cat":
 		if args[0] == "-n" {
-			how, args = takeNumbered, args[1:]
+			how, args = withNumbers, args[1:]
 		}
 	case "nl":
 		if args[0] == "-ba" {
 			args = args[1:]
 		}
-		how = takeNumbered
+		how = withNumbers
 	case "head", "tail":
 		switch {
 		case len(args) > 2 && args[0] == "-n" && allDigits(strings.TrimPrefix(args[1], "+")):

@@ -42,7 +42,7 @@ func (j JSONL) Stores(ctx context.Context, p Places) ([]Store, error) {
 // Read implements Source.
 func (j JSONL) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(j.Name())
-	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, nil, func(n int, rec gjson.Result) error {
 		if rec.Get("type").Str == "session" {
 			b.Session(rec.Get("id").Str, rec.Get("version").Str)
 			b.Project(projectOf(s.Path(), rec.Get("project").Str))

@@ -25,10 +25,11 @@ const MaxLine = 16 << 20
 var errStop = errors.New("the rest is not read")
 
 // lines hands the JSON objects of a file of lines to each, in order, with their numbers from 1.
-// A file NAME.zst is unpacked. It ends early, without an error, where each returns errStop. A line that is too long, not UTF-8
+// A file NAME.zst is unpacked. Lines that printed reports, which may be nil, are abridged. It
+// ends early, without an error, where each returns errStop. A line that is too long, not UTF-8
 // or no JSON object is named and left out; a last line without its end that is no whole object
 // waits for the next reading.
-func (r *Reading) lines(ctx context.Context, s Store, each func(n int, record gjson.Result) error) error {
+func (r *Reading) lines(ctx context.Context, s Store, printed printed, each func(n int, record gjson.Result) error) error {
 	f, err := r.open(ctx, s)
 	if err != nil {
 		return err
@@ -51,6 +52,9 @@ func (r *Reading) lines(ctx context.Context, s Store, each func(n int, record gj
 		}
 		if n == 1 {
 			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		if printed != nil && len(line) > longText && printed(line) {
+			line = abridged(line)
 		}
 		if err := r.line(s, n, line, ended, errors.Is(err, errLong), each); err != nil {
 			if errors.Is(err, errStop) {

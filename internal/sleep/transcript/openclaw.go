@@ -139,11 +139,12 @@ func (o OpenClaw) Read(ctx context.Context, s Store, r *Reading) error {
 	if s.Note != "" {
 		b.Origin(Origin(s.Note))
 	}
+	printed := mentions(`"toolResult"`)
 	return openClawTwice(b, r, s.Path(), func(each openClawEach) error {
-		return r.lines(ctx, s, each)
+		return r.lines(ctx, s, printed, each)
 	}, func(each openClawEach) error {
 		again := &Reading{} // what is wrong with lines is reported by now
-		err := again.lines(ctx, s, each)
+		err := again.lines(ctx, s, printed, each)
 		r.Bytes += again.Bytes
 		return err
 	})

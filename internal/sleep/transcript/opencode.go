@@ -452,19 +452,19 @@ func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 		b.Read(input.Get("filePath").Str)
 		if done && !strings.Contains(state.Get("output").Str, "<type>directory</type>") {
 			b.Looked(input.Get("filePath").Str)
-			openCodeShown(b, input.Get("filePath").Str, state, "output", takeNumbered)
+			openCodeShown(b, input.Get("filePath").Str, state, "output", withNumbers)
 		}
 	case "bash":
 		b.Read(input.Get("command").Str)
 	case "write", "edit", "multiedit":
 		if done {
-			openCodeShown(b, input.Get("filePath").Str, state, "metadata.diff", takeDiff)
+			openCodeShown(b, input.Get("filePath").Str, state, "metadata.diff", diffed)
 			b.Wrote(input.Get("filePath").Str)
 		}
 	case "apply_patch", "patch":
 		state.Get("metadata.files").ForEach(func(_, file gjson.Result) bool {
 			name := first(file.Get("filePath").Str, file.Get("relativePath").Str)
-			openCodeShown(b, name, file, "diff", takeDiff)
+			openCodeShown(b, name, file, "diff", diffed)
 			b.Wrote(name)
 			return true
 		})

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 	t := &piTree{line: map[string]int32{}}
 	x := c.session(r)
 	before := len(r.Problems) + r.More
-	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, x.printed, func(n int, rec gjson.Result) error {
 		if !t.begun {
 			return errors.Join(t.begin(s, rec), x.begin(rec, r))
 		}
@@ -90,7 +91,7 @@ func (c Pi) second(ctx context.Context, s Store, r *Reading, t *piTree) error {
 	x := c.session(r)
 	active := t.active()
 	i := -1
-	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, x.printed, func(n int, rec gjson.Result) error {
 		switch {
 		case i < 0:
 			i = 0
@@ -230,6 +231,11 @@ func (c Pi) session(r *Reading) *piSession {
 	return &piSession{b: r.Builder(c.Name()), calls: map[string]piCall{}, times: map[string]int{}}
 }
 
+// printed finds results of tools.
+func (x *piSession) printed(line []byte) bool {
+	return bytes.Contains(line, []byte(`"toolResult"`)) && !x.b.awaits(line)
+}
+
 // begin reads the record of the session.
 func (x *piSession) begin(rec gjson.Result, r *Reading) error {
 	x.b.Session(rec.Get("id").Str, "")
@@ -335,13 +341,13 @@ func (x *piSession) call(n int, block gjson.Result) {
 	switch name {
 	case "read":
 		x.b.Read(file)
-		x.b.Look(call.key, file, takeUnnoted)
+		x.b.Look(call.key, id, file, noted)
 	case "bash":
 		command := args.Get("command").Str
 		x.b.Read(command)
 		x.b.Command(call.key, command)
 		if file, form := fileIn(command); file != "" {
-			x.b.Look(call.key, file, unnoted(form))
+			x.b.Look(call.key, id, file, unnoted(form))
 		}
 	case "write", "edit":
 		call.wrote = file
@@ -371,7 +377,13 @@ func (x *piSession) result(m gjson.Result) {
 	}
 	x.exit(call.key, bad.Bool(), m.Get("content"))
 	if !bad.Bool() {
-		x.b.Output(call.key, func() string { return texts(m.Get("content"), "text") })
+		if looksAt(x.b, call.key) {
+			text := ""
+			if showing(x.b, call.key) {
+				text = texts(m.Get("content"), "text")
+			}
+			x.b.Output(call.key, text)
+		}
 		x.b.Shown(call.wrote, call.replaced)
 		x.b.Wrote(call.wrote)
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path"
@@ -54,7 +55,7 @@ func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(q.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	log := qwenLog{lines: r.Lines, at: map[string]int{}, called: map[string]string{}, after: map[string][]qwenEvent{}, looks: map[string]*look{}}
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, log.printed, func(_ int, rec gjson.Result) error {
 		b.Project(rec.Get("cwd").Str)
 		if !r.wanted(b) {
 			return errStop
@@ -125,6 +126,25 @@ const (
 	qwenLooked
 	qwenShown
 )
+
+// printed finds results of tools that are not read whole.
+func (l *qwenLog) printed(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"tool_result"`)) {
+		return false
+	}
+	if !l.lines {
+		return true
+	}
+	for _, look := range l.looks {
+		if look.raw != "" && bytes.Contains(line, []byte(look.raw)) {
+			if len(line) <= maxOutput {
+				return false
+			}
+			look.cut = true
+		}
+	}
+	return true
+}
 
 // record adds what a record says.
 func (l *qwenLog) record(rec gjson.Result) {
@@ -235,12 +255,12 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		l.after[key] = append(l.after[key], qwenEvent{kind: qwenWrote, text: file})
 		if l.lines {
-			l.looks[key] = &look{file: file, form: takeDiff}
+			l.looks[key] = &look{file: file, raw: strings.Clone(id), form: diffed}
 		}
 	case "read_file":
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		l.add(qwenRead, key, file, at, true)
-		l.looks[key] = &look{file: file, form: behind("\n---\n", "\n\n---\n\n")}
+		l.looks[key] = &look{file: file, raw: strings.Clone(id), form: behind("\n---\n", "\n\n---\n\n")}
 	case "run_shell_command":
 		command := args.Get("command").Str
 		if strings.Contains(command, "SKILL.md") {
@@ -248,7 +268,7 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 		}
 		l.add(qwenCommand, key, command, at, true)
 		if file, form := fileIn(command); file != "" {
-			l.looks[key] = &look{file: strings.Clone(inFolder(args.Get("directory").Str, file)), form: qwenOutput(form)}
+			l.looks[key] = &look{file: strings.Clone(inFolder(args.Get("directory").Str, file)), raw: strings.Clone(id), form: qwenOutput(form)}
 		}
 	}
 }
@@ -286,7 +306,9 @@ func (l *qwenLog) told(key string, about, answer, at gjson.Result) {
 		return
 	}
 	l.add(qwenShown, key, look.file, at, true)
-	l.events[len(l.events)-1].sums = shownSums(output, look.form)
+	if !look.cut {
+		l.events[len(l.events)-1].sums = shownSums(output, look.form)
+	}
 }
 
 func (l *qwenLog) result(rec, at gjson.Result) {

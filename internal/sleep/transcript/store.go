@@ -225,8 +225,9 @@ type Reading struct {
 	Each func(Transcript) error
 	// Temp is a private folder for copies of databases.
 	Temp string
-	// Lines asks for [Turn.Lines]. It makes a reading slower: what tools printed of files, most of
-	// what a store holds, is read then. All else that is reported of a turn is the same.
+	// Lines asks for [Turn.Lines]. It makes a reading slower by half and more: what tools printed
+	// of files, most of what a store holds, is read then, and passed over otherwise. All else that
+	// is reported of a turn is the same.
 	Lines bool
 
 	// What came of it.

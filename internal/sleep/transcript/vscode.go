@@ -122,7 +122,7 @@ func (v VSCode) Read(ctx context.Context, s Store, r *Reading) error {
 	if !r.wanted(b) {
 		return r.mark(ctx, s)
 	}
-	log := &mutationLog{}
+	log := &mutationLog{shape: chatShape()}
 	if path.Ext(s.Name) == ".json" {
 		if err := r.mark(ctx, s); err != nil {
 			return err
@@ -131,8 +131,8 @@ func (v VSCode) Read(ctx context.Context, s Store, r *Reading) error {
 		if err != nil {
 			return err
 		}
-		log.state = doc.Value()
-	} else if err := r.lines(ctx, s, func(_ int, rec gjson.Result) error { log.apply(rec); return nil }); err != nil {
+		log.state = log.shape.take(doc)
+	} else if err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error { log.apply(rec); return nil }); err != nil {
 		return err
 	}
 	chat := tree{log.state}
@@ -141,6 +141,31 @@ func (v VSCode) Read(ctx context.Context, s Store, r *Reading) error {
 		v.request(b, q, chat)
 	}
 	return r.Done(b)
+}
+
+// chatShape is what is read of a chat. Whatever else it holds is not even kept in memory.
+func chatShape() shape {
+	is := shape{}
+	return shape{
+		"sessionId": is, "creationDate": is,
+		"requests": {"*": {
+			"requestId": is, "timestamp": is, "confirmation": is, "isSystemInitiated": is, "isCanceled": is, "isHidden": is,
+			"shouldBeRemovedOnSend": {"requestId": is},
+			"message":               {"text": is},
+			"agent":                 {"extensionId": {"_lower": is, "value": is}},
+			"modelState":            {"value": is, "completedAt": is},
+			"result":                {"errorDetails": {"code": is, "responseIsFiltered": is}},
+			"response": {"*": {
+				"kind": is, "value": is, "toolId": is, "toolCallId": is, "subAgentInvocationId": is,
+				"content":           {"value": is},
+				"isConfirmed":       {"type": is},
+				"resultDetails":     {"isError": is},
+				"toolSpecificData":  {"kind": is, "terminalCommandState": {"exitCode": is}},
+				"invocationMessage": {"value": is},
+				"uri":               {"scheme": is, "path": is},
+			}},
+		}},
+	}
 }
 
 // request reads one request.
@@ -221,8 +246,50 @@ func (VSCode) tool(b *Builder, part tree) {
 	}
 }
 
-// mutationLog replays a log of operations on a JSON value.
-type mutationLog struct{ state any }
+// shape says which members of a JSON value are read: an empty one takes a value that has no
+// members, "*" represents the items of a list.
+type shape map[string]shape
+
+// take copies out of a value what the shape has. A text where members are expected is taken
+// too, since older versions wrote texts in their place.
+func (s shape) take(v gjson.Result) any {
+	switch {
+	case v.IsArray():
+		items, listed := s["*"]
+		if !listed {
+			return nil
+		}
+		out := []any{}
+		v.ForEach(func(_, item gjson.Result) bool { out = append(out, items.take(item)); return true })
+		return out
+	case v.IsObject() && len(s) <= 2: // not even a look at the others, which may be what tools printed
+		out := map[string]any{}
+		for key, inner := range s {
+			if member := v.Get(key); member.Exists() {
+				out[key] = inner.take(member)
+			}
+		}
+		return out
+	case v.IsObject():
+		out := map[string]any{}
+		v.ForEach(func(key, member gjson.Result) bool {
+			if inner, ok := s[key.Str]; ok {
+				out[strings.Clone(key.Str)] = inner.take(member)
+			}
+			return true
+		})
+		return out
+	case v.Type == gjson.String:
+		return strings.Clone(v.Str)
+	}
+	return v.Value()
+}
+
+// mutationLog replays a log of operations on a JSON value, as far as the shape of it is read.
+type mutationLog struct {
+	shape shape
+	state any
+}
 
 // maxItems is how many items a list of a replayed value may have.
 const maxItems = 1 << 20
@@ -235,19 +302,35 @@ func (m *mutationLog) apply(op gjson.Result) {
 	}
 	switch kind.Num {
 	case 0:
-		m.state = op.Get("v").Value()
+		m.state = m.shape.take(op.Get("v"))
 	case 1, 2, 3:
-		if len(at) > 0 {
-			m.state = m.change(m.state, at, func(old any) (any, bool) { return operate(int(kind.Num), op, old) })
+		if s := m.shape.on(at); s != nil && len(at) > 0 {
+			m.state = m.change(m.state, at, func(old any) (any, bool) { return operate(int(kind.Num), op, s, old) })
 		}
 	}
 }
 
+// on is the shape of the value at a path; nil: it is not read.
+func (s shape) on(at []gjson.Result) shape {
+	for _, key := range at {
+		name := key.Str
+		if key.Type == gjson.Number {
+			name = "*"
+		}
+		inner, ok := s[name]
+		if !ok {
+			return nil
+		}
+		s = inner
+	}
+	return s
+}
+
 // operate makes the new value of one that is set, appended to or deleted. false: leave it.
-func operate(kind int, op gjson.Result, old any) (any, bool) {
+func operate(kind int, op gjson.Result, s shape, old any) (any, bool) {
 	switch kind {
 	case 1:
-		return op.Get("v").Value(), true
+		return s.take(op.Get("v")), true
 	case 3:
 		return nil, true
 	}
@@ -259,7 +342,7 @@ func operate(kind int, op gjson.Result, old any) (any, bool) {
 		}
 		list = list[:int(cut.Num)]
 	}
-	items, _ := more.Value().([]any)
+	items, _ := s.take(more).([]any)
 	if len(list)+len(items) > maxItems || !more.IsArray() && !cut.Exists() {
 		return old, false
 	}
@@ -278,7 +361,7 @@ func (m *mutationLog) change(v any, at []gjson.Result, how func(any) (any, bool)
 	case map[string]any:
 		if at[0].Type == gjson.String {
 			if old, there := in[at[0].Str]; there || len(at) == 1 {
-				in[at[0].Str] = m.change(old, at[1:], how)
+				in[strings.Clone(at[0].Str)] = m.change(old, at[1:], how)
 			}
 		}
 	case []any:
