@@ -16,8 +16,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/testing/recordtest"
 	"github.com/seed-f4525e22/skillopt/result"
-	"github.com/seed-f4525e22/skillopt/score"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // What is read of outcomes without decoding the rest is what decoding all of it gives, however
@@ -42,21 +40,15 @@ func TestGradesAreThoseOfTheDecoder(t *testing.T) {
 		g := newTestGrader(sheets)
 		err := grade(r, sheets, got, g)
 		whole, decoded := newTestGrader(sheets), error(nil)
-		expected := func(o trajectory.Outcome, i int) graded {
-			whole.questions.put(rowKey{"selection", o.ID}, i, beginning(o.Question))
-			return graded{
-				id: o.ID, kind: o.Type, reason: beginning(o.FailReason), hard: o.Hard, soft: o.Soft,
-				measured: o.Status.Measured(), failed: o.Status == score.AgentError, why: o.FailReason != "",
-			}
-		}
 		for i, s := range sheets {
 			all, err := r.Outcomes(s)
 			if err != nil {
 				decoded = err
 			}
+			whole.sheet = i
 			for _, o := range all {
 				if o.ID != "" { // null in the place of an outcome is none
-					want[i] = append(want[i], expected(o, i))
+					want[i] = append(want[i], whole.of(o))
 				}
 			}
 		}

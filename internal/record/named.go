@@ -3,68 +3,62 @@ package record
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// outcomesIn reads a file of outcomes: a list, or an object of lists by name. It may be 100 MB
-// long, and what is asked of it is one task, or a few fields of each outcome: only those are
-// decoded. It is null if there is no file.
-func (r *Run) outcomesIn(name string) (gjson.Result, error) {
-	data, err := readAtMost(r.root, name, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return gjson.Result{}, nil
-	}
-	if err != nil {
-		return gjson.Result{}, fmt.Errorf("read run: %w", err)
-	}
-	if !json.Valid(data) {
-		return gjson.Result{}, decodeFile(name, data, new(json.RawMessage))
-	}
-	return gjson.ParseBytes(data), nil
-}
-
-// eachOutcome calls f with each outcome of a list, or of a list of such lists. null is none.
-func eachOutcome(list gjson.Result, f func(gjson.Result)) {
-	for _, v := range list.Array() {
-		switch {
-		case v.IsObject():
-			f(v)
-		case v.IsArray():
-			eachOutcome(v, f)
-		}
-	}
-}
-
-// listsIn are the lists of a file by name.
-func listsIn(r *Run, file string) (map[string]gjson.Result, error) {
-	all, err := r.outcomesIn(file)
-	if err != nil || all.Type == gjson.Null {
-		return nil, err
-	}
-	if !all.IsObject() {
-		return nil, decodeFile(file, []byte(all.Raw), &map[string]json.RawMessage{})
-	}
-	return all.Map(), nil
+// listsIn decodes a file of lists by name as a whole.
+func listsIn(r *Run, file string) (map[string]json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	_, err := r.decode(file, &all)
+	return all, err
 }
 
 // namesIn are those of the lists in a file, sorted.
 func namesIn(r *Run, file string) ([]string, error) {
+	s, names := &scanner{}, map[string]bool{}
+	err := s.through(r, file, func() error {
+		return s.lists(func(name string) error {
+			names[name] = true
+			_, err := s.list("") // which no task is called
+			return err
+		})
+	})
+	if !errors.Is(err, errOdd) {
+		return slices.Sorted(maps.Keys(names)), err
+	}
 	all, err := listsIn(r, file)
 	return slices.Sorted(maps.Keys(all)), err
 }
 
-// ofTask finds the outcomes of one task in files, each of which it reads once.
+// listOf is the list of a sheet that is under a name, as it is encoded; nil: there is none.
+func listOf(r *Run, sheet Sheet) (list json.RawMessage, err error) {
+	s := &scanner{}
+	err = s.through(r, sheet.file, func() error {
+		return s.lists(func(name string) error {
+			if name != sheet.name {
+				return s.skip()
+			}
+			raw, err := s.value()
+			list = slices.Clone(raw)
+			return err
+		})
+	})
+	if !errors.Is(err, errOdd) {
+		return list, err
+	}
+	all, err := listsIn(r, sheet.file)
+	return all[sheet.name], err
+}
+
+// ofTask finds the outcomes of one task in files, each of which it goes through once.
 type ofTask struct {
-	run   *Run
-	task  string
-	named map[string]map[string][]trajectory.Outcome // by file and name
+	run     *Run
+	task    string
+	scanner scanner
+	named   map[string]map[string][]trajectory.Outcome // by file and name
 }
 
 func newOfTask(r *Run, task string) *ofTask {
@@ -81,14 +75,25 @@ func (o *ofTask) sheets() ([]Sheet, error) {
 }
 
 // lists are the outcomes of the task in a file of lists by name, under each name.
-func (o *ofTask) lists(file string) (map[string][]trajectory.Outcome, error) {
+func (o *ofTask) lists(file string) (out map[string][]trajectory.Outcome, err error) {
+	s := &o.scanner
+	out = map[string][]trajectory.Outcome{}
+	err = s.through(o.run, file, func() error {
+		return s.lists(func(name string) (err error) {
+			out[name], err = s.list(o.task)
+			return err
+		})
+	})
+	if !errors.Is(err, errOdd) {
+		return out, err
+	}
 	all, err := listsIn(o.run, file)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]trajectory.Outcome{}
+	out = map[string][]trajectory.Outcome{}
 	for name, list := range all {
-		if out[name], err = o.among(file, list); err != nil {
+		if out[name], err = o.among(passes(file, list)); err != nil {
 			return nil, err
 		}
 	}
@@ -96,27 +101,24 @@ func (o *ofTask) lists(file string) (map[string][]trajectory.Outcome, error) {
 }
 
 // of are the outcomes of the task on a sheet that sheets has listed, one a pass.
-func (o *ofTask) of(sheet Sheet) ([]trajectory.Outcome, error) {
+func (o *ofTask) of(sheet Sheet) (out []trajectory.Outcome, err error) {
 	if sheet.name != "" {
 		return o.named[sheet.file][sheet.name], nil
 	}
-	list, err := o.run.outcomesIn(sheet.file)
-	if err != nil {
-		return nil, err
+	s := &o.scanner
+	err = s.through(o.run, sheet.file, func() error {
+		if out, err = s.list(o.task); err != nil {
+			return err
+		}
+		return s.end()
+	})
+	if !errors.Is(err, errOdd) {
+		return out, err
 	}
-	return o.among(sheet.file, list)
+	return o.among(o.run.Outcomes(sheet))
 }
 
-// among decodes of a list the outcomes of the task.
-func (o *ofTask) among(file string, list gjson.Result) (out []trajectory.Outcome, err error) {
-	eachOutcome(list, func(v gjson.Result) {
-		if err != nil || v.Get("id").String() != o.task {
-			return
-		}
-		var one trajectory.Outcome
-		if err = decodeFile(file, []byte(v.Raw), &one); err == nil {
-			out = append(out, one)
-		}
-	})
-	return out, err
+// among leaves of outcomes those of the task.
+func (o *ofTask) among(all []trajectory.Outcome, err error) ([]trajectory.Outcome, error) {
+	return slices.DeleteFunc(all, func(out trajectory.Outcome) bool { return out.ID != o.task }), err
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,26 +102,27 @@ func (r *Run) has(file string) bool {
 // Outcomes reads a sheet: of each task the outcome, of several passes each.
 func (r *Run) Outcomes(s Sheet) ([]trajectory.Outcome, error) {
 	if s.name == "" {
-		list, err := r.outcomesIn(s.file)
+		var list json.RawMessage
+		_, err := r.decode(s.file, &list)
 		if err != nil {
 			return nil, err
 		}
-		return passes(s.file, list.Raw)
+		return passes(s.file, list)
 	}
-	lists, err := listsIn(r, s.file)
+	list, err := listOf(r, s)
 	if err != nil {
 		return nil, err
 	}
-	return passes(s.file, lists[s.name].Raw)
+	return passes(s.file, list)
 }
 
 // passes reads a list of outcomes, or a list of such lists.
-func passes(file, list string) ([]trajectory.Outcome, error) {
+func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
 	var one []trajectory.Outcome
 	if len(list) == 0 {
 		return nil, nil
 	}
-	err := run.Decode(file, []byte(list), &one)
+	err := run.Decode(file, list, &one)
 	if err == nil {
 		return one, nil
 	}
@@ -128,7 +130,7 @@ func passes(file, list string) ([]trajectory.Outcome, error) {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
 	var several [][]trajectory.Outcome
-	if err := run.Decode(file, []byte(list), &several); err != nil {
+	if err := run.Decode(file, list, &several); err != nil {
 		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it again", path.Base(file), err)
 	}
 	return slices.Concat(several...), nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// maxFile is how much is read of a file of a run of which no more is decoded than what is looked for, in
+// maxFile is how much is read of a file of a run of which no more is kept than what is looked for, in
 // bytes.
 const maxFile = 256 << 20
 
@@ -99,20 +100,17 @@ func (r *Run) file(name string) (data []byte, found bool, err error) {
 // readIn reads a regular file below a folder; found is false if there is none. What is too large
 // is not begun.
 func readIn(root *os.Root, name string) (data []byte, found bool, err error) {
-	data, err = readAtMost(root, name, run.Most(filepath.ToSlash(name)))
+	data, err = run.ReadIn(root, name, run.Most(filepath.ToSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	return data, err == nil, err
-}
-
-// readAtMost reads a regular file below a folder of at most that many bytes. The error names it.
-func readAtMost(root *os.Root, name string, most int64) ([]byte, error) {
-	data, err := run.ReadIn(root, name, most)
-	if err != nil && !errors.Is(err, disk.ErrTooLarge) {
-		return nil, &unreadError{name, err}
+	if errors.Is(err, disk.ErrTooLarge) {
+		return nil, false, err // which names the file
 	}
-	return data, err
+	if err != nil {
+		return nil, false, &unreadError{name, err}
+	}
+	return data, true, nil
 }
 
 // unreadError says why a file of a run is not read, by its name within the run.
@@ -124,6 +122,18 @@ type unreadError struct {
 func (e *unreadError) Error() string { return e.name + ": " + disk.Reason(e.err) }
 
 func (e *unreadError) Unwrap() error { return e.err }
+
+// open opens a regular file of the run, however large it is; found is false if there is none.
+func (r *Run) open(name string) (f *disk.File, found bool, err error) {
+	f, err = disk.OpenIn(context.Background(), r.root, name, math.MaxInt64)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read run: %w", &unreadError{name, err})
+	}
+	return f, true, nil
+}
 
 // Call is an entry of the record: a call of a model, an episode of an agent or environment,
 // an attempt that gave no result, or something else that was decided or checked.

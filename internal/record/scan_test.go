@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -114,8 +115,12 @@ func drawFile(t *rapid.T, named bool) []byte {
 func edited(t *rapid.T, data []byte) []byte {
 	text := string(data)
 	switch rapid.IntRange(0, 12).Draw(t, "edit") {
+	case 0:
+		text = strings.ReplaceAll(text, `"id":`, `"ID" : `)
 	case 1:
 		text = strings.ReplaceAll(text, `"id"`, `"\u0069d"`)
+	case 2:
+		text = strings.Replace(text, `"id":`, `"hard":0,"id":"a","id":`, 1)
 	case 3:
 		text = strings.ReplaceAll(text, `"a"`, `"\u0061"`)
 	case 4:
@@ -124,8 +129,12 @@ func edited(t *rapid.T, data []byte) []byte {
 		text = strings.Replace(text, `"id":`, `"id":null,"x":`, 1)
 	case 6:
 		text = strings.Replace(text, "[", "[null,", 1)
+	case 7:
+		text = strings.Replace(text, "{", `{"best":null,"best":[{"id":"a"}],`, 1)
 	case 8:
 		text = text[:rapid.IntRange(0, len(text)).Draw(t, "cut")]
+	case 9:
+		text = strings.ReplaceAll(text, "ä", "\xff")
 	case 10:
 		text += rapid.SampledFrom([]string{"\n\n", "x", "[]", "\x00"}).Draw(t, "behind")
 	case 11:
@@ -169,6 +178,12 @@ func TestScanFindsWhatDecodingGives(t *testing.T) {
 		if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), names); err != nil || diff != "" {
 			t.Fatalf("names: %v %s", err, diff)
 		}
+		all, _ := listsIn(r, file)
+		for name, list := range all {
+			if got, err := listOf(r, Sheet{file: file, name: name}); err != nil || string(got) != string(list) {
+				t.Fatalf("list %q: %v\n%s\n%s", name, err, got, list)
+			}
+		}
 	})
 }
 
@@ -187,13 +202,13 @@ func decodedWhole(r *Run, file string, named bool, task string) (map[string][]tr
 	var list json.RawMessage
 	all, err := map[string]json.RawMessage{}, error(nil)
 	if named {
-		_, err = r.decode(file, &all)
+		all, err = listsIn(r, file)
 	} else if _, err = r.decode(file, &list); err == nil {
 		all[""] = list
 	}
 	out := map[string][]trajectory.Outcome{}
 	for name, list := range all {
-		outcomes, perr := passes(file, string(list))
+		outcomes, perr := passes(file, list)
 		if perr != nil {
 			return nil, perr
 		}
@@ -221,4 +236,54 @@ func scannedOnly(r *Run, file string, named bool, task string) (out map[string][
 		}
 	}
 	return out, err
+}
+
+// Wherever the chunks end, the same is found. Of damage in an outcome that nobody asked for it
+// depends on them whether it is seen.
+func TestScanInAnyChunks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		data, task := drawFile(t, false), rapid.SampledFrom(ids).Draw(t, "task")
+		find := func(s *scanner) ([]trajectory.Outcome, error) {
+			out, err := s.list(task)
+			if err == nil {
+				err = s.end()
+			}
+			return out, err
+		}
+		whole, werr := find(&scanner{in: bytes.NewReader(data), keep: -1})
+		parts, perr := find(&scanner{in: iotest.OneByteReader(bytes.NewReader(data)), keep: -1})
+		if !json.Valid(data) && werr == nil {
+			return
+		}
+		if diff := cmp.Diff(whole, parts); diff != "" || (werr == nil) != (perr == nil) {
+			t.Fatalf("%v, %v: %s", werr, perr, diff)
+		}
+	})
+}
+
+// The files that programs of this version write are scanned, and not decoded.
+func TestScanKnowsItsWriters(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.Custom(drawOutcome), 0, 5).Draw(t, "outcomes")
+		lines, err := trajectory.Named{"best": list, "seed": nil}.Lines()
+		if err != nil {
+			t.Fatal(err)
+		}
+		indented, err := json.MarshalIndent(map[string][]trajectory.Outcomes{"a": {list, list}, "b": {}}, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, data := range [][]byte{lines, indented} {
+			s := &scanner{in: bytes.NewReader(data), keep: -1}
+			err := s.lists(func(string) error {
+				_, err := s.list("a")
+				return err
+			})
+			if err != nil {
+				t.Fatalf("%v:\n%s", err, data)
+			}
+		}
+	})
 }
