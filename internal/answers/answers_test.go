@@ -97,7 +97,7 @@ func TestFindsNothingElse(t *testing.T) {
 			}
 			// Nor when the index says so.
 			q := asking(0)
-			forge(t, folder, fmt.Sprintf("INSERT OR IGNORE INTO answers SELECT %d, number, 1 FROM runs; UPDATE runs SET count = 2", answers.HashOf(answers.EndpointID("e"), q.Digest)))
+			forge(t, folder, fmt.Sprintf("INSERT OR IGNORE INTO answers SELECT number, %d, 1 FROM runs; UPDATE runs SET filter = x'%s', count = 2", answers.HashOf(answers.EndpointID("e"), q.Digest), strings.Repeat("ff", 64)))
 			if finds(t, folder, q) {
 				t.Error("the index made it an answer")
 			}
@@ -120,7 +120,7 @@ func TestAnAnswerIsToItsSample(t *testing.T) {
 			q := asking(0)
 			for _, forged := range []bool{false, true} {
 				if forged {
-					forge(t, folder, fmt.Sprintf("INSERT OR IGNORE INTO answers SELECT %d, number, 1 FROM runs; UPDATE runs SET count = 2", answers.HashOf(answers.EndpointID("e"), q.Digest)))
+					forge(t, folder, fmt.Sprintf("INSERT OR IGNORE INTO answers SELECT number, %d, 1 FROM runs; UPDATE runs SET filter = x'%s', count = 2", answers.HashOf(answers.EndpointID("e"), q.Digest), strings.Repeat("ff", 64)))
 				}
 				for _, asked := range []int{0, 1, 2, 10, 999, 1000} {
 					q.Sample = asked

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -35,6 +36,7 @@ type row struct {
 	time   int64
 	seq    int64
 	count  int64
+	filter filter
 }
 
 // all takes in what is new of some runs, as long as there is time, and returns in sources
@@ -55,7 +57,7 @@ func (b *builder) all(ctx context.Context, found []candidate, self string, sourc
 			}
 		}
 		if r.count > 0 && c.manifest.RunID != self {
-			sources[r.number] = &source{candidate: c, number: r.number}
+			sources[r.number] = &source{candidate: c, number: r.number, count: r.count, filter: r.filter}
 		}
 	}
 	if b.single {
@@ -66,10 +68,12 @@ func (b *builder) all(ctx context.Context, found []candidate, self string, sourc
 
 func (b *builder) known(ctx context.Context) (map[string]row, error) {
 	out := map[string]row{}
-	err := sqlstore.Each(ctx, b.db, "SELECT run_id, number, file, size, time, seq, count FROM runs", nil, func(rows *sql.Rows) error {
+	err := sqlstore.Each(ctx, b.db, "SELECT run_id, number, file, size, time, seq, count, filter FROM runs", nil, func(rows *sql.Rows) error {
 		var id string
 		var r row
-		err := rows.Scan(&id, &r.number, &r.file, &r.size, &r.time, &r.seq, &r.count)
+		var bits sql.RawBytes
+		err := rows.Scan(&id, &r.number, &r.file, &r.size, &r.time, &r.seq, &r.count, &bits)
+		r.filter = filterOf(bits)
 		out[id] = r
 		return err
 	})
@@ -193,7 +197,7 @@ type servedAt struct {
 // write commits what is known of a run.
 func (b *builder) write(ctx context.Context, c candidate, r *row, answers []answer, names []servedAt) error {
 	return sqlstore.Write(ctx, b.db, func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `INSERT INTO runs (run_id, file, size, time, seq, count) VALUES (?, ?, ?, ?, ?, ?)
+		err := tx.QueryRowContext(ctx, `INSERT INTO runs (run_id, file, size, time, seq, count, filter) VALUES (?, ?, ?, ?, ?, ?, x'')
 		ON CONFLICT (run_id) DO UPDATE SET file = excluded.file, size = excluded.size, time = excluded.time, seq = excluded.seq, count = excluded.count
 		RETURNING number`, c.manifest.RunID, c.file, c.size, c.time, r.seq, r.count+int64(len(answers))).Scan(&r.number)
 		if err != nil {
@@ -201,7 +205,7 @@ func (b *builder) write(ctx context.Context, c candidate, r *row, answers []answ
 		}
 		r.file, r.size, r.time, r.count = c.file, c.size, c.time, r.count+int64(len(answers))
 		if len(answers) > 0 {
-			if err := add(ctx, tx, r.number, answers); err != nil {
+			if r.filter, err = add(ctx, tx, r.number, answers); err != nil {
 				return err
 			}
 		}
@@ -215,19 +219,36 @@ func (b *builder) write(ctx context.Context, c candidate, r *row, answers []answ
 	})
 }
 
-// add writes answers of a run.
-func add(ctx context.Context, tx *sql.Tx, number int64, answers []answer) (err error) {
-	insert, err := tx.PrepareContext(ctx, "INSERT OR IGNORE INTO answers (hash, run, seq) VALUES (?, ?, ?)")
+// add writes answers of a run, and returns the filter of all that it has.
+func add(ctx context.Context, tx *sql.Tx, number int64, answers []answer) (f filter, err error) {
+	insert, err := tx.PrepareContext(ctx, fmt.Sprintf("INSERT OR IGNORE INTO answers (run, hash, seq) VALUES (%d, ?, ?)", number))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, insert.Close()) }()
 	for _, a := range answers {
-		if _, err := insert.ExecContext(ctx, a.hash, number, a.seq); err != nil {
-			return err
+		if _, err := insert.ExecContext(ctx, a.hash, a.seq); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	all, err := answersOf(ctx, tx, number)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([]int64, len(all))
+	for i, a := range all {
+		hashes[i] = a.hash
+	}
+	f = newFilter(hashes)
+	_, err = tx.ExecContext(ctx, "UPDATE runs SET filter = ? WHERE number = ?", f.bytes(), number)
+	return f, err
+}
+
+// answersOf lists the answers of a run by their hashes.
+func answersOf(ctx context.Context, from sqlstore.Querier, number int64) ([]answer, error) {
+	return sqlstore.All(ctx, from, "SELECT hash, seq FROM answers WHERE run = ? ORDER BY hash, seq", []any{number}, func(rows *sql.Rows, a *answer) error {
+		return rows.Scan(&a.hash, &a.seq)
+	})
 }
 
 // tidy drops what runs left that are no longer there.
@@ -247,11 +268,12 @@ func (b *builder) tidy(ctx context.Context, found []candidate, known map[string]
 	}
 	return sqlstore.Write(ctx, b.db, func(tx *sql.Tx) error {
 		for _, number := range gone {
-			if _, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE number = ?", number); err != nil {
-				return err
+			for _, statement := range []string{"DELETE FROM answers WHERE run = ?", "DELETE FROM runs WHERE number = ?"} {
+				if _, err := tx.ExecContext(ctx, statement, number); err != nil {
+					return err
+				}
 			}
 		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM answers WHERE run NOT IN (SELECT number FROM runs)")
-		return err
+		return nil
 	})
 }

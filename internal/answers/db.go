@@ -16,7 +16,7 @@ import (
 const File = "answers.db"
 
 // version is that of the file, its user_version. A file of another one is left alone.
-const version = 2
+const version = 1
 
 // A run is number in the index; seq is the last of its entries that is in it.
 const schema = `
@@ -27,13 +27,14 @@ CREATE TABLE runs (
 	size   INTEGER NOT NULL,
 	time   INTEGER NOT NULL,
 	seq    INTEGER NOT NULL,
-	count  INTEGER NOT NULL  -- of its answers
+	count  INTEGER NOT NULL, -- of its answers
+	filter BLOB NOT NULL     -- of their hashes; see filter
 );
 CREATE TABLE answers (
-	hash INTEGER NOT NULL,
 	run  INTEGER NOT NULL,
+	hash INTEGER NOT NULL,
 	seq  INTEGER NOT NULL,
-	PRIMARY KEY (hash, run, seq)
+	PRIMARY KEY (run, hash, seq)
 ) WITHOUT ROWID;
 CREATE TABLE served (
 	endpoint TEXT NOT NULL,
@@ -42,7 +43,7 @@ CREATE TABLE served (
 	name     TEXT NOT NULL,  -- of the one that answered
 	PRIMARY KEY (endpoint, model)
 ) WITHOUT ROWID;
-PRAGMA user_version = 2;`
+PRAGMA user_version = 1;`
 
 // access says how the index is opened. What a loss of power takes from it is found again in
 // the runs.

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -57,40 +58,18 @@ func (x *Index) find(ctx context.Context, q *Question) (Answer, bool) {
 	if !known {
 		return Answer{}, false
 	}
-	places, err := x.look(ctx, hashOf(endpoint, q.Digest))
-	if err != nil && ctx.Err() == nil {
-		x.failure = err // the index cannot be used
-	}
-	for _, at := range places {
-		s := x.runs[at.run]
-		if s == nil {
-			continue // the run that asks, or one that does not count
+	hash := hashOf(endpoint, q.Digest)
+	for _, s := range x.order {
+		if !s.filter.has(hash) {
+			continue
 		}
-		if rec, ok := x.entry(ctx, s, at.seq); ok && s.answers(&rec, q, endpoint) && usable(rec.Result, served) {
-			return Answer{Result: rec.Result, Origin: originOf(&rec, s)}, true
+		for _, seq := range x.rows(ctx, s, hash) {
+			if rec, ok := x.entry(ctx, s, seq); ok && s.answers(&rec, q, endpoint) && usable(rec.Result, served) {
+				return Answer{Result: rec.Result, Origin: originOf(&rec, s)}, true
+			}
 		}
 	}
 	return Answer{}, false
-}
-
-// place is where a run may have an answer.
-type place struct{ run, seq int64 }
-
-// look looks up a hash, the newest run in the index first.
-func (x *Index) look(ctx context.Context, hash int64) (places []place, err error) {
-	rows, err := x.lookUp.QueryContext(ctx, hash)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	for rows.Next() {
-		var at place
-		if err := rows.Scan(&at.run, &at.seq); err != nil {
-			return nil, err
-		}
-		places = append(places, at)
-	}
-	return places, rows.Err()
 }
 
 // entry reads an entry of a run.
@@ -100,9 +79,77 @@ func (x *Index) entry(ctx context.Context, s *source, seq int64) (journal.Record
 	}
 	rec, ok, err := s.view.Answer(ctx, seq)
 	if err != nil && ctx.Err() == nil {
-		delete(x.runs, s.number) // it is damaged, or written again: nothing of it counts
+		s.filter = nil // it is damaged, or written again: nothing of it counts
 	}
 	return rec, ok && err == nil
+}
+
+// rows looks up where a run may have an answer. A run that had one is likely to have the
+// next ones too: then its part of the index is kept in memory.
+func (x *Index) rows(ctx context.Context, s *source, hash int64) []int64 {
+	if s.list == nil {
+		seqs := x.ask(ctx, s, hash)
+		if len(seqs) > 0 {
+			x.load(ctx, s)
+		}
+		return seqs
+	}
+	var out []int64
+	at, _ := slices.BinarySearchFunc(s.list, hash, func(a answer, h int64) int { return cmp.Compare(a.hash, h) })
+	for ; at < len(s.list) && s.list[at].hash == hash && len(out) < 4; at++ {
+		out = append(out, s.list[at].seq)
+	}
+	return out
+}
+
+// ask looks up a hash in the file.
+func (x *Index) ask(ctx context.Context, s *source, hash int64) (seqs []int64) {
+	rows, err := x.lookUp.QueryContext(ctx, s.number, hash)
+	if err != nil {
+		x.fail(ctx, err)
+		return nil
+	}
+	defer func() { _ = rows.Close() }() // what Err tells is all that matters
+	for rows.Next() {
+		var seq int64
+		if err := rows.Scan(&seq); err != nil {
+			x.fail(ctx, err)
+			return nil
+		}
+		seqs = append(seqs, seq)
+	}
+	if err := rows.Err(); err != nil {
+		x.fail(ctx, err)
+		return nil
+	}
+	return seqs
+}
+
+// maxList is the most answers of a run that are kept in memory.
+const maxList = 100_000
+
+// load takes the part of a run into memory.
+func (x *Index) load(ctx context.Context, s *source) {
+	if s.count > maxList {
+		return
+	}
+	list, err := answersOf(ctx, x.conn, s.number)
+	if err != nil {
+		x.fail(ctx, err)
+		return
+	}
+	if len(x.lists) == maxLists {
+		x.lists[0].list = nil
+		x.lists = x.lists[1:]
+	}
+	s.list, x.lists = list, append(x.lists, s)
+}
+
+// fail remembers that the index cannot be used.
+func (x *Index) fail(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		x.failure = err
+	}
 }
 
 // Failed returns why the index can no longer be used, nil if it can.
@@ -129,7 +176,10 @@ func (x *Index) Served(endpoint, model, name string) (before string, other bool)
 // source is a run that has answers.
 type source struct {
 	candidate
-	number int64         // in the index
+	number int64 // in the index
+	count  int64 // of its answers
+	filter filter
+	list   []answer      // its part of the index, by hash; nil: it is not in memory
 	view   *journal.View // nil: it is not open
 	said   sessions
 }
@@ -143,7 +193,7 @@ func (x *Index) opened(ctx context.Context, s *source) bool {
 	}
 	if err := s.openView(ctx); err != nil {
 		if ctx.Err() == nil {
-			delete(x.runs, s.number)
+			s.filter = nil
 		}
 		return false
 	}

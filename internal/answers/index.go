@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +24,9 @@ const patience = 10 * time.Second
 // maxSources bounds the records that are open at once.
 const maxSources = 3
 
+// maxLists bounds the runs whose part of the index is in memory.
+const maxLists = 8
+
 // Index finds answers in the runs of a folder. Its methods may be called concurrently, but
 // for Close.
 type Index struct {
@@ -35,7 +40,9 @@ type Index struct {
 	conn    *sql.Conn
 	lookUp  *sql.Stmt
 	runs    map[int64]*source // that count, by number in the index
+	order   []*source         // of runs, the newest in the index first
 	open    []*source         // the one that was asked last behind
+	lists   []*source         // whose part of the index is in memory
 	served  map[asking]string // name of the model that answered last
 	failure error             // the index can no longer be used
 }
@@ -71,7 +78,7 @@ func (x *Index) renew(ctx context.Context) error {
 		return err
 	}
 	served := x.served
-	x.runs, x.served, x.failure = map[int64]*source{}, map[asking]string{}, nil
+	x.runs, x.order, x.lists, x.served, x.failure = map[int64]*source{}, nil, nil, map[asking]string{}, nil
 	err := x.begin(ctx)
 	maps.Copy(x.served, served)
 	return err
@@ -94,9 +101,10 @@ func (x *Index) begin(ctx context.Context) error {
 	if x.conn, err = x.db.Conn(ctx); err != nil {
 		return err
 	}
-	if x.lookUp, err = x.conn.PrepareContext(ctx, "SELECT run, seq FROM answers WHERE hash = ? ORDER BY run DESC, seq"); err != nil {
+	if x.lookUp, err = x.conn.PrepareContext(ctx, "SELECT seq FROM answers WHERE run = ? AND hash = ? LIMIT 4"); err != nil {
 		return err
 	}
+	x.order = slices.SortedFunc(maps.Values(x.runs), func(a, b *source) int { return cmp.Compare(b.number, a.number) })
 	return x.readServed(ctx)
 }
 
