@@ -81,7 +81,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 			"checks": [{"normalize": "trim", "type": "equals"}], "correction": "No.", "doubts": null, "place": "by a model", "corrected_answer": "12 September", "accepted_answer": "2027-09-12"},
 			{"id": "mined-2", "gold": null, "checks": null, "doubts": ["short"]}]`,
 		"status": `{"projects": ["/p"]}`,
-		"show": `{"words": [{"task": "mined-1", "asked": "When?", "said": "No."}], "diffs": [{"target": "memory:CLAUDE.md", "hash": "abc"}], "adopt_by": {"memory:CLAUDE.md": "skillopt sleep adopt"}}`,
+		"show":   `{"words": [{"task": "mined-1", "asked": "When?", "said": "No."}], "diffs": [{"target": "memory:CLAUDE.md", "hash": "abc"}], "adopt_by": {"memory:CLAUDE.md": "skillopt sleep adopt"}}`,
 	}}
 	s := serve(t, func(o *Options) { o.Sleep, o.SleepDir = p, sleep }, copied(t), sleep)
 	var doc described
