@@ -42,10 +42,17 @@ type Book struct {
 // sheet is the name of a sheet and the part that it is in.
 type sheet struct{ name, part string }
 
+// compound is how a file begins that Office has encrypted, or has written in its former format.
+const compound = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
 // Open reads what a workbook says of its sheets, texts and styles.
 func Open(r io.ReaderAt, size int64) (*Book, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
+		begin := make([]byte, len(compound))
+		if n, _ := r.ReadAt(begin, 0); string(begin[:n]) == compound { // what cannot be read is no such file
+			return nil, errors.New("no xlsx workbook: it has a password, or is in the format of before 2007; save it as .xlsx without a password")
+		}
 		return nil, fmt.Errorf("no xlsx workbook: %w", err)
 	}
 	b := &Book{parts: map[string]*zip.File{}, left: maxBook, cells: maxCells, content: map[string]content{}}

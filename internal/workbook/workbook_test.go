@@ -111,6 +111,15 @@ func TestParseFormat(t *testing.T) {
 	}
 }
 
+func TestOpenNoWorkbook(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{"": "zip", "PK": "zip", compound: "it has a password", compound + "\x00\x00": "save it as .xlsx"} {
+		if _, err := Open(strings.NewReader(content), int64(len(content))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+}
+
 // FuzzOpen reads what claims to be a sheet.
 func FuzzOpen(f *testing.F) {
 	f.Add(`<worksheet><sheetData><row r="2"><c t="d"><v>2024-01-02</v></c><c r="B2" s="1"><v>1e3</v></c></row></sheetData><mergeCells><mergeCell ref="A1:B2"/></mergeCells></worksheet>`)
