@@ -181,6 +181,9 @@ func TestFingerprintSeesIdentityKeysOnly(t *testing.T) {
 	}
 	a := Default().Fingerprint(map[string]string{"skill": "x"}, nil)
 	b := Default().Fingerprint(map[string]string{"skill": "y"}, nil)
+	if d := Changes(nil, map[string]string{"skill": "x"}); len(d) != 1 || d[0].Key != "skill" {
+		t.Errorf("changes of a fingerprint that is missing: %v", d)
+	}
 	if d := Changes(a, b); len(d) != 1 || d[0].Key != "skill" {
 		t.Errorf("a changed skill gives %v", d)
 	}

@@ -305,11 +305,11 @@ func (broken) WriteLines(io.Writer) error { return errors.New("no number") }
 func TestWriteFailuresAreTold(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(r *Run) error{
-		"a folder in the place of a file": func(r *Run) error { return r.WriteFile("taken", []byte("x")) },
-		"a file in the place of a folder": func(r *Run) error { return r.WriteFile(ManifestFile+"/x", []byte("x")) },
-		"what is no JSON":                 func(r *Run) error { return r.WriteJSON("x.json", func() {}) },
-		"a line that is no JSON":          func(r *Run) error { return r.WriteJSON("x.json", broken{}) },
-		"a file that is elsewhere":        func(r *Run) error { return r.RemoveFile("../x") },
+		"a file where a folder is": func(r *Run) error { return r.WriteFile("taken", []byte("x")) },
+		"a file below a file":      func(r *Run) error { return r.WriteFile(ManifestFile+"/x", []byte("x")) },
+		"what is no JSON":          func(r *Run) error { return r.WriteJSON("x.json", func() {}) },
+		"a line that is no JSON":   func(r *Run) error { return r.WriteJSON("x.json", broken{}) },
+		"a file that is elsewhere": func(r *Run) error { return r.RemoveFile("../x") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -260,9 +260,6 @@ func (d *detector) detectCommand(ctx context.Context) error {
 		}
 	}
 	d.suite.Kind, d.suite.Project, d.suite.Caches = Command, nil, nil
-	if d.options.Deps != "" {
-		d.linkModules(filepath.Join(d.options.Deps, "node_modules"))
-	}
 	d.found("tests by %s", strings.Join(d.options.Command, " "))
 	return nil
 }
