@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -24,8 +25,10 @@ import (
 // as an event user_message or agent_message of older versions. Within a turn of the agent the
 // same words count as often as the place that has them most often. Of a response_item the
 // user's are the parts of content_item_kinds user.text, without inherited_user_message; where
-// a version does not say kinds, only events are the user's words. Files of versions before September
-// 2025, which hold bare items without events, are not read.
+// a version does not say kinds, only events are the user's words. Versions before September 2025
+// wrote bare items without events: there what is wrapped in the program's own tags is left out, all
+// turns have the time at which the session began, and the folder is that of the environment's text or
+// of the first call that names one. The oldest wrote them as one document, rollout-….json.
 //
 // A fork copies its parent's records under their own ids: the first session_meta is that of
 // the session. thread_rolled_back takes turns back; a session of history_mode paginated continues in a
@@ -52,7 +55,8 @@ func (Codex) Name() string { return "codex" }
 func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
 	root := p.root(c.Name(), "CODEX_HOME", ".codex")
 	rollout := func(name string) bool {
-		return strings.HasPrefix(path.Base(name), "rollout-") && path.Ext(strings.TrimSuffix(name, packed)) == ".jsonl"
+		ext := path.Ext(strings.TrimSuffix(name, packed))
+		return strings.HasPrefix(path.Base(name), "rollout-") && (ext == ".jsonl" || ext == ".json")
 	}
 	live, err := files(ctx, c.Name(), root, "sessions", rollout)
 	archived, err2 := files(ctx, c.Name(), root, "archived_sessions", rollout)
@@ -126,6 +130,9 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	x := &codexSession{b: r.Builder(c.Name()), calls: map[string]string{}, patches: map[string]codexPatch{}, known: map[string]bool{}}
 	x.said.reset()
 	x.b.Session(rolloutID(s.Name), "")
+	if path.Ext(s.Name) == ".json" {
+		return x.document(ctx, s, r)
+	}
 	end, err := c.endOf(ctx, s)
 	if err != nil {
 		return err
@@ -154,6 +161,21 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(x.b)
 }
 
+// document reads a session that is one document.
+func (x *codexSession) document(ctx context.Context, s Store, r *Reading) error {
+	doc, ok, err := r.document(ctx, s)
+	if err != nil || !ok {
+		return err
+	}
+	x.meta(doc.Get("session"))
+	doc.Get("items").ForEach(func(_, item gjson.Result) bool {
+		x.n++
+		x.item(item, item, true)
+		return true
+	})
+	return r.Done(x.b)
+}
+
 // rolloutID is the id of a session as the name of its file says it.
 func rolloutID(name string) string {
 	if m := segment.FindStringSubmatch(name); m != nil {
@@ -171,8 +193,10 @@ func rolloutID(name string) string {
 // codexSession is one file that is being read.
 type codexSession struct {
 	b      *Builder
-	n      int    // the line
-	met    bool   // its session_meta was there
+	n      int  // the line
+	met    bool // its session_meta was there
+	bare   bool // the items are bare
+	began  time.Time
 	helper bool   // a subagent's session
 	root   string // the session at which a chain of forks began
 	users  int    // messages of the user so far
@@ -188,7 +212,7 @@ type codexSession struct {
 }
 
 func (x *codexSession) record(rec gjson.Result) {
-	switch rec.Get("type").Str {
+	switch kind := rec.Get("type").Str; kind {
 	case "session_meta":
 		x.meta(rec.Get("payload"))
 	case "turn_context":
@@ -196,11 +220,19 @@ func (x *codexSession) record(rec gjson.Result) {
 		x.asks = rec.Get("payload.approval_policy").Str != "never"
 	case "response_item":
 		if read(rec, itemTypes) {
-			x.item(rec, rec.Get("payload"))
+			x.item(rec, rec.Get("payload"), false)
 		}
 	case "event_msg":
 		if read(rec, eventTypes) {
 			x.event(rec, rec.Get("payload"))
+		}
+	case "": // a bare session_meta
+		if !x.met && rec.Get("id").Type == gjson.String && rec.Get("timestamp").Exists() {
+			x.meta(rec)
+		}
+	default:
+		if !rec.Get("payload").Exists() {
+			x.item(rec, rec, true)
 		}
 	}
 }
@@ -223,7 +255,7 @@ func (x *codexSession) meta(p gjson.Result) {
 	if x.met {
 		return
 	}
-	x.met = true
+	x.met, x.began = true, instant(p.Get("timestamp"))
 	x.b.Session(p.Get("id").Str, p.Get("cli_version").Str)
 	x.b.Project(p.Get("cwd").Str)
 	x.b.At(p.Get("git.branch").Str, p.Get("git.commit_hash").Str)
@@ -286,7 +318,11 @@ func (x *codexSession) user(place int, id, text string, at gjson.Result) {
 	if strings.TrimSpace(text) == "" || !x.said.anew(place, text) {
 		return
 	}
-	if x.b.User(x.id(id, text), text, instant(at)) {
+	when := instant(at)
+	if when.IsZero() {
+		when = x.began
+	}
+	if x.b.User(x.id(id, text), text, when) {
 		clear(x.calls)
 		clear(x.known)
 		clear(x.patches)
@@ -338,10 +374,12 @@ func (x *codexSession) skill(name string) {
 }
 
 // item is a response_item: a part of the conversation as the model is shown it.
-func (x *codexSession) item(rec, p gjson.Result) {
+func (x *codexSession) item(rec, p gjson.Result, bare bool) {
+	at := rec.Get("timestamp")
+	x.bare = bare
 	switch p.Get("type").Str {
 	case "message":
-		x.message(rec, p)
+		x.message(rec, p, bare)
 		return
 	case "function_call", "custom_tool_call", "local_shell_call":
 		x.call(p)
@@ -352,10 +390,10 @@ func (x *codexSession) item(rec, p gjson.Result) {
 	default:
 		return
 	}
-	x.b.Seen(instant(rec.Get("timestamp")))
+	x.b.Seen(instant(at))
 }
 
-func (x *codexSession) message(rec, p gjson.Result) {
+func (x *codexSession) message(rec, p gjson.Result, bare bool) {
 	switch p.Get("role").Str {
 	case "assistant":
 		x.b.Agent(texts(p.Get("content"), "output_text", "text"), instant(rec.Get("timestamp")))
@@ -369,7 +407,7 @@ func (x *codexSession) message(rec, p gjson.Result) {
 		if instant(at).IsZero() {
 			at = rec.Get("timestamp")
 		}
-		if text := x.parts(p.Get("content"), kinds); text != "" {
+		if text := x.parts(p.Get("content"), kinds, bare); text != "" {
 			x.user(asItem, p.Get("id").Str, text, at)
 		}
 	}
@@ -377,7 +415,7 @@ func (x *codexSession) message(rec, p gjson.Result) {
 
 // parts are the user's words in the parts of a message. Skills whose bodies the program has
 // put in are noted.
-func (x *codexSession) parts(content, kinds gjson.Result) string {
+func (x *codexSession) parts(content, kinds gjson.Result, bare bool) string {
 	kind := kinds.Array()
 	var out []string
 	for i, part := range content.Array() {
@@ -386,8 +424,14 @@ func (x *codexSession) parts(content, kinds gjson.Result) string {
 			x.skill(skill)
 			continue
 		}
-		if i < len(kind) && kind[i].Str == "user.text" && !imageTag(text) {
+		own := bare && !wrapped(text)
+		if kinds.Exists() {
+			own = i < len(kind) && kind[i].Str == "user.text" && !imageTag(text)
+		}
+		if own {
 			out = append(out, text)
+		} else if bare {
+			x.b.Project(strings.TrimSpace(first(between(text, "<cwd>", "</cwd>"), between(text, "\nCurrent working directory:", "\n"))))
 		}
 	}
 	return strings.Join(out, "\n")
@@ -405,6 +449,20 @@ func skillBody(text string) (skill string, is bool) {
 func imageTag(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "</image>" || strings.HasPrefix(text, "<image") && strings.Index(text, ">") == len(text)-1
+}
+
+// wrapped reports whether a text of a version that does not say kinds is the program's.
+func wrapped(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, begin := range []string{
+		"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "<codex_internal_context",
+		"<user_shell_command>", "<turn_aborted>", "<subagent_notification>", "<hook_prompt", "<user_action>", "<skill>",
+	} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 // between is what is between two marks, "" where they are not there.

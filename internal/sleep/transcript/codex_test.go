@@ -390,6 +390,54 @@ func TestCodexInterrupted(t *testing.T) {
 	}
 }
 
+// Before 0.30 a file was the bare items of a conversation.
+func TestCodexBareItems(t *testing.T) {
+	t.Parallel()
+	tr := only(t, readLines(t, transcript.Codex{}, rollout,
+		`{"id":"s1","timestamp":"2025-08-01T08:00:00Z","instructions":"x","git":{"commit_hash":"abc","branch":"main"}}`,
+		`{"record_type":"state"}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n<cwd>/p</cwd>\n</environment_context>"}]}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}`,
+		`{"type":"function_call","name":"shell","call_id":"c1","arguments":"{}"}`,
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`))
+	if tr.ID != "s1" || tr.Project != "/p" || tr.Commit != "abc" || len(tr.Turns) != 1 || tr.Turns[0].User != "A" || tr.Turns[0].Agent != "Done." || len(tr.Turns[0].Tools) != 1 {
+		t.Errorf("%+v", tr)
+	}
+}
+
+// Before September 2025 items had no times, the folder was a line of text or of the calls alone, and
+// at first a session was one document.
+func TestCodexBeforeSeptember2025(t *testing.T) {
+	t.Parallel()
+	const (
+		meta  = `{"id":"s1","timestamp":"2025-06-01T08:00:00.000Z","instructions":null}`
+		env   = `{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\nCurrent working directory: /srv/my shop\nApproval policy: on-request\n</environment_context>"}]}`
+		asks  = `{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}`
+		patch = `{"type":"function_call","name":"shell","call_id":"c1","arguments":"{\"command\":[\"bash\",\"-lc\",\"apply_patch <<'EOF'\\n*** Begin Patch\\n*** Update File: a.go\\n@@\\n-x\\n+y\\n*** End Patch\\nEOF\"],\"workdir\":\"/srv/my shop\"}"}`
+		done  = `{"type":"function_call_output","call_id":"c1","output":"{\"output\":\"Success.\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}"}`
+		says  = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}`
+	)
+	old := ".codex/sessions/rollout-2025-04-20-0a0a0a0a-0000-4000-8000-000000000000.json"
+	began := at("2025-06-01T08:00:00Z")
+	for name, c := range map[string]struct {
+		files map[string]string
+		named bool // of the project
+	}{
+		"a line of the environment": {map[string]string{rollout: strings.Join([]string{meta, `{"record_type":"state"}`, env, asks, patch, done, says, asks}, "\n") + "\n"}, true},
+		"the folder of a call":      {map[string]string{rollout: strings.Join([]string{meta, asks, patch, done, says, asks}, "\n") + "\n"}, true},
+		"one document":              {map[string]string{old: `{"session":` + meta + `,"items":[` + strings.Join([]string{asks, patch, done, says, asks}, ",") + `]}`}, true},
+		"no folder at all":          {map[string]string{rollout: strings.Join([]string{meta, asks, says, asks}, "\n") + "\n"}, false},
+	} {
+		tr := only(t, readFiles(t, transcript.Codex{}, c.files))
+		if diff := cmp.Diff([]string{"A", "A"}, wordsOf(tr)); diff != "" || tr.ID != "s1" || !tr.Ended.Equal(began) || !tr.Turns[0].Started.Equal(began) {
+			t.Errorf("%s: %+v", name, tr)
+		}
+		if want := "/srv/my shop"; c.named != (tr.Project == want) || c.named != slices.Equal(tr.Turns[0].Files, []string{"a.go"}) {
+			t.Errorf("%s: project %q, files %q", name, tr.Project, tr.Turns[0].Files)
+		}
+	}
+}
+
 func TestCodexNewer(t *testing.T) {
 	t.Parallel()
 	got := readLines(t, transcript.Codex{}, rollout,

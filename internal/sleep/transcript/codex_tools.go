@@ -56,7 +56,7 @@ func (x *codexSession) patchOf(patch, dir string) codexPatch {
 }
 
 // runs is a call that runs a command. A patch that it applies is reported by the program as a change of
-// files.
+// files, but where items are bare.
 func (x *codexSession) runs(key, id string, p gjson.Result) {
 	args, member := p, "action.command"
 	if p.Get("type").Str != "local_shell_call" {
@@ -74,9 +74,14 @@ func (x *codexSession) runs(key, id string, p gjson.Result) {
 		}
 	}
 	dir := first(args.Get("workdir").Str, args.Get("action.working_directory").Str)
+	if x.bare {
+		x.b.Project(absolute(dir))
+	}
 	if strings.HasPrefix(strings.TrimSpace(text), "apply_patch") {
 		p := x.patchOf(text, dir)
-		p.files = nil
+		if !x.bare {
+			p.files = nil
+		}
 		x.patches[key] = p
 		return
 	}

@@ -20,10 +20,9 @@ import (
 )
 
 // Gemini reads the sessions of Gemini CLI: tmp/<project>/chats/session-<time>-<id>.jsonl below
-// ~/.gemini (GEMINI_CLI_HOME names another home folder). The .json files of older versions, which are
-// one object, are not read; a resumed one continues as a .jsonl that holds all of it. Which folder a
-// project is is in .project_root next to chats, or in projects.json; folders of older versions are
-// named by the digest of the project's path.
+// ~/.gemini (GEMINI_CLI_HOME names another home folder), and the .json files of versions
+// before that, which are one object. Which folder a project is is in .project_root next to
+// chats, or in projects.json; older folders are named by the digest of the project's path.
 //
 // A file is a log of operations: a message with a known id replaces it, $rewindTo takes back,
 // and $set of messages is what the model is shown from then on. That says nothing of what was
@@ -56,7 +55,12 @@ func (g Gemini) Stores(ctx context.Context, p Places) ([]Store, error) {
 	}
 	stores, err := files(ctx, g.Name(), root, "tmp", func(name string) bool {
 		parts := strings.Split(name, "/")
-		return len(parts) == 4 && parts[2] == "chats" && strings.HasPrefix(parts[3], "session-") && path.Ext(name) == ".jsonl"
+		return len(parts) == 4 && parts[2] == "chats" && strings.HasPrefix(parts[3], "session-") &&
+			(path.Ext(name) == ".jsonl" || path.Ext(name) == ".json")
+	})
+	// A resumed .json continues as a .jsonl that holds all of it.
+	stores = slices.DeleteFunc(stores, func(s Store) bool {
+		return path.Ext(s.Name) == ".json" && slices.ContainsFunc(stores, func(o Store) bool { return o.Name == s.Name+"l" })
 	})
 	if len(stores) == 0 {
 		return nil, err
@@ -135,14 +139,19 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	b.Project(project)
 	b.Origin(Headless)
 	log := geminiLog{lines: r.Lines, at: map[string]int{}, same: map[string]string{}}
-	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
+	if path.Ext(s.Name) == ".json" {
+		doc, ok, err := r.document(ctx, s)
+		if err != nil || !ok || !r.wanted(b) {
+			return err
+		}
+		log.record(doc)
+	} else if err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
 		if !r.wanted(b) {
 			return errStop
 		}
 		log.record(rec)
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	if log.session == "" || !r.wanted(b) {
@@ -204,7 +213,14 @@ func (l *geminiLog) record(rec gjson.Result) {
 	}
 	if set.Exists() {
 		l.shown(set.Get("messages"))
+		return
 	}
+	rec.Get("messages").ForEach(func(_, m gjson.Result) bool {
+		if id := m.Get("id").Str; id != "" {
+			l.message(m, id)
+		}
+		return true
+	})
 }
 
 // rewind takes a message back and what came after it; an unknown one takes back all.

@@ -229,6 +229,31 @@ func TestTrap72GeminiOrigin(t *testing.T) {
 	}
 }
 
+func TestGeminiOlderFiles(t *testing.T) {
+	t.Parallel()
+	const hash = "00d74baf14ea415c6164614838c91f834c38c3e564444dfa5bc3aa0d2809e265" // of /p
+	doc := "{\n  \"sessionId\": \"o\", \"messages\": [" + geminiUser("u1", "one", "") + "," + geminiAgent("a1", "1", geminiModel) + "]}"
+	got := readHome(t, transcript.Gemini{}, map[string]string{
+		".gemini/projects.json": `{"projects":{"/p":"shop"}}`,
+		".gemini/tmp/" + hash + "/chats/session-2025-11-22T08-00-o.json": "\xef\xbb\xbf" + doc,
+		".gemini/tmp/shop/chats/session-2025-11-22T08-00-p.json":         doc, // goes on in:
+		".gemini/tmp/shop/chats/session-2025-11-22T08-00-p.jsonl":        `{"sessionId":"p"}` + "\n" + geminiUser("u2", "two", "") + "\n",
+		".gemini/tmp/shop/chats/session-2025-11-22T08-00-q.json":         doc[:len(doc)-1], // being written
+		".gemini/tmp/gone/chats/session-2025-11-22T08-00-r.json":         strings.Replace(doc, `"o"`, `"r"`, 1),
+	})
+	want := []brief{
+		{ID: "o", Project: "/p", Origin: transcript.Headless, Turns: []briefTurn{{ID: "u1", User: "one", Agent: "1"}}},
+		{ID: "r", Origin: transcript.Headless, Turns: []briefTurn{{ID: "u1", User: "one", Agent: "1"}}},
+		{ID: "p", Project: "/p", Origin: transcript.Headless, Turns: []briefTurn{{ID: "u2", User: "two"}}},
+	}
+	if diff := cmp.Diff(want, briefs(got)); diff != "" || got.Err != nil {
+		t.Errorf("(-want +got):\n%s%v", diff, got.Err)
+	}
+	if len(got.Problems) != 1 || !strings.Contains(got.Problems[0].String(), "session-2025-11-22T08-00-q.json: not a JSON object") {
+		t.Errorf("problems: %v", got.Problems)
+	}
+}
+
 func TestGeminiHomeOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	c := transcripttest.Case{Source: transcript.Gemini{}, Env: map[string]string{"GEMINI_CLI_HOME": "elsewhere"}}

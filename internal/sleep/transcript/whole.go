@@ -53,6 +53,14 @@ func (r *Reading) whole(ctx context.Context, s Store, name string) (doc gjson.Re
 	return gjson.Parse(text), true, nil
 }
 
+// document reads a store that is one JSON object, and makes its mark.
+func (r *Reading) document(ctx context.Context, s Store) (doc gjson.Result, ok bool, err error) {
+	if err := r.mark(ctx, s); err != nil {
+		return doc, false, err
+	}
+	return r.whole(ctx, s, s.Name)
+}
+
 // mark makes the mark of a store that is not read by lines or as a database.
 func (r *Reading) mark(ctx context.Context, s Store) error {
 	root, err := os.OpenRoot(s.Root)
