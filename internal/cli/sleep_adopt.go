@@ -95,6 +95,9 @@ type adoption struct {
 }
 
 func (o *sleepAdoptOptions) run(ctx context.Context, a *app, at sleepFlags, id string) error {
+	if err := foreignProposal(a, at, id); err != nil {
+		return err
+	}
 	var setup sleepSetup
 	var report *night.Report
 	err := withNight(ctx, a, at, id, func(s sleepSetup, r *night.Report) error {
