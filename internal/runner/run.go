@@ -38,7 +38,11 @@ func (p *plan) script(name, text string) { p.scripts = map[string]string{name: t
 
 // Run runs tests, confined and without network. An error is one of infrastructure: how the tests ended is in the report.
 func (s Suite) Run(ctx context.Context, j Job) (r Report, err error) {
-	j.Timeout = cmp.Or(j.Timeout, DefaultTimeout)
+	usual := DefaultTimeout
+	if len(j.Targets) == 0 {
+		usual = SuiteTimeout
+	}
+	j.Timeout = cmp.Or(j.Timeout, usual)
 	if j.Base != "" {
 		if err := s.Lay(ctx, j.Base, j.Dir, j.Home); err != nil {
 			return r, fmt.Errorf("lay what tests need: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/runner"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
@@ -32,6 +33,9 @@ func (s *surveyor) examine(ctx context.Context) error {
 	for i := range two {
 		if two[i], err = s.run(ctx, head, nil, i); err != nil {
 			return err
+		}
+		if ended := two[i].Ended; ended != sandbox.Exited {
+			return &runner.Unfit{Why: fmt.Sprintf("the tests at HEAD did not come to their end (%s; they have %s); --test COMMAND can run fewer of them", ended, runner.SuiteTimeout)}
 		}
 		s.note("tests at HEAD, run %d of 2: %d named, %.1f s of CPU", i+1, len(two[i].Tests), two[i].CPU.Seconds())
 	}
