@@ -23,9 +23,6 @@ func Step(dir, path string, step int) (result.StepDetail, error) {
 	return Shareable(d), readable(err, path)
 }
 
-// Row is the run in dir as a list shows it.
-func Row(ctx context.Context, dir string) result.RunRow { return Shareable(record.Row(ctx, dir)) }
-
 // Compare sets runs next to each other; paths are what messages call them.
 func Compare(ctx context.Context, dirs, paths []string) (result.RunsCompared, error) {
 	rows := make([]result.RunRow, len(dirs))

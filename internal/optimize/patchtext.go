@@ -35,13 +35,9 @@ func renderItems(items []any) string {
 	return "[\n" + strings.Join(lines, ",\n") + "\n]"
 }
 
-// ItemLines lists the items of a patch for a prompt, one a line, each with its
-// 0-based index in square brackets. Line breaks inside items are escaped, so no
-// other line begins with an index.
-func ItemLines(p Patch, mode Mode) string { return itemLines(p, mode, false) }
-
-// itemLines is ItemLines, with files with the files that each item changes.
-func itemLines(p Patch, mode Mode, files bool) string {
+// ItemLines lists the items of a patch for a prompt, one a line, each with its 0-based index
+// in square brackets; files adds the files that it changes. Line breaks in items are escaped.
+func ItemLines(p Patch, mode Mode, files bool) string {
 	items := p.Items(mode)
 	lines := make([]string, len(items))
 	for i, e := range items {
@@ -55,7 +51,7 @@ func itemLines(p Patch, mode Mode, files bool) string {
 // window. The document of a candidate is below its line, between fences.
 func (v View) items(p Patch, mode Mode) string {
 	if !v.Whole {
-		return itemLines(p, mode, v.Forms.Files)
+		return ItemLines(p, mode, v.Forms.Files)
 	}
 	var sheets []sheet
 	for i, e := range p.Items(mode) {

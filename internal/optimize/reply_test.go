@@ -77,7 +77,7 @@ func FuzzReplies(f *testing.F) {
 			}
 		}
 		if p, err := ParseMerge(text, ModePatch); err == nil {
-			lines := ItemLines(p, ModePatch)
+			lines := ItemLines(p, ModePatch, false)
 			if want := len(p.Items(ModePatch)); want > 0 && strings.Count(lines, "\n") != want-1 {
 				t.Fatalf("%d items in\n%s", want, lines)
 			}

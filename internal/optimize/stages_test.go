@@ -439,7 +439,7 @@ func TestItemLines(t *testing.T) {
 		{ModeFullRewrite, map[string]any{"title": "T", "new_skill": "# S\nx"}, `[0] title=T content=# S\nx`},
 	}
 	for _, tt := range tests {
-		if got := ItemLines(NewPatch(tt.mode, "", []any{tt.item}), tt.mode); got != tt.want {
+		if got := ItemLines(NewPatch(tt.mode, "", []any{tt.item}), tt.mode, false); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}

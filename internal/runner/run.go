@@ -38,11 +38,10 @@ func (p *plan) script(name, text string) { p.scripts = map[string]string{name: t
 
 // Run runs tests, confined and without network. An error is one of infrastructure: how the tests ended is in the report.
 func (s Suite) Run(ctx context.Context, j Job) (r Report, err error) {
-	usual := DefaultTimeout
 	if len(j.Targets) == 0 {
-		usual = SuiteTimeout
+		j.Timeout = cmp.Or(j.Timeout, suiteTimeout)
 	}
-	j.Timeout = cmp.Or(j.Timeout, usual)
+	j.Timeout = cmp.Or(j.Timeout, defaultTimeout)
 	if j.Base != "" {
 		if err := s.Lay(ctx, j.Base, j.Dir, j.Home); err != nil {
 			return r, fmt.Errorf("lay what tests need: %w", err)

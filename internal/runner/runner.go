@@ -82,7 +82,7 @@ type Job struct {
 	Dir     string        // the workspace, which the run may change
 	Home    string        // the home folder of the run, which must be there
 	Targets []string      // packages or files, see Suite.Targets; none: the whole suite
-	Timeout time.Duration // of the run; 0 = DefaultTimeout, of a whole suite SuiteTimeout
+	Timeout time.Duration // of the run; 0 = 10 minutes, for a whole suite 2 hours
 	Base    string        // the folder of the suite's file: caches and links are laid as Lay does; "": they are there
 
 	// Warm runs no test: it builds what tests need without anything of the project itself, and moves it to the caches in Base.
@@ -90,10 +90,7 @@ type Job struct {
 }
 
 // Bounds of a run of tests, and of a run of all of them.
-const (
-	DefaultTimeout = 10 * time.Minute
-	SuiteTimeout   = 2 * time.Hour
-)
+const defaultTimeout, suiteTimeout = 10 * time.Minute, 2 * time.Hour
 
 // Status is what a report says of a test.
 type Status string

@@ -101,7 +101,7 @@ func TestAnswersAreThoseOfCommands(t *testing.T) {
 	if diff := cmp.Diff(len(view.History.Steps), len(shown.History.Steps)); diff != "" {
 		t.Error(diff)
 	}
-	row := ask.Row(t.Context(), at)
+	row := ask.Shareable(record.Row(t.Context(), at))
 	row.ID = "runs:small-1"
 	if diff := cmp.Diff(row, shown.Row); diff != "" {
 		t.Errorf("row (-command +API):\n%s", diff)
