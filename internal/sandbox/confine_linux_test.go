@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -433,6 +434,35 @@ func TestOurEndIsTheirs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// killer kills the supervisor that has begun in dir once the program prints.
+type killer struct {
+	t   *testing.T
+	dir string
+}
+
+func (k killer) Write(p []byte) (int, error) {
+	for _, pid := range processes("/proc") {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && strings.HasPrefix(string(line), supervisorName) && strings.Contains(string(line), k.dir) {
+			must(k.t, syscall.Kill(pid, syscall.SIGKILL))
+		}
+	}
+	return len(p), nil
+}
+
+// How a program ended whose supervisor was killed, as by the kernel where memory is short, is unknown: that is no result of the program.
+func TestKilledSupervisorIsNoResult(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "deaf")
+	if landlockABI() < abiScope {
+		t.Skip("before Linux 6.12 the program may have killed it, which is its own end")
+	}
+	s.Stdout = killer{t, s.Dir}
+	if r, err := Run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "its supervisor was killed") {
+		t.Errorf("got %+v, %v", r, err)
+	}
 }
 
 func TestConfinedResults(t *testing.T) {

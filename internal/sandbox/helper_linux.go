@@ -218,7 +218,7 @@ func (p *process) confineByLandlock(abi int) error {
 	}
 	p.cmd.Args = append([]string{supervisorName, string(encoded), c.Show.Seen(p.cmd.Path)}, p.cmd.Args...)
 	p.cmd.Path = *helper.Load()
-	p.status = report{wanted: true, lifeline: true, read: readSupervisor}
+	p.status = report{wanted: true, lifeline: true, read: func(text, _ string) (ending, error) { return readSupervisor(text, abi >= abiScope) }}
 	return nil
 }
 

@@ -221,16 +221,19 @@ func children() []int {
 }
 
 // readSupervisor reads what supervisor and helper have said: what went wrong,
-// and how the program ended.
-func readSupervisor(text, _ string) (how ending, err error) {
+// and how the program ended. safe says that the program cannot have killed the supervisor.
+func readSupervisor(text string, safe bool) (how ending, err error) {
 	failure, last, _ := strings.Cut(text, exitMark)
 	var said ended
 	if last != "" && json.Unmarshal([]byte(last), &said) == nil {
 		how = endingOf(syscall.WaitStatus(said.Status))
 		how.over, how.cpu, how.peak = said.Over, said.CPU, said.Peak
 	}
-	if failure != "" {
+	switch {
+	case failure != "":
 		return how, errors.New(failure)
+	case safe && !how.known:
+		return how, errors.New("its supervisor was killed, so how it ended is unknown")
 	}
 	return how, nil
 }
