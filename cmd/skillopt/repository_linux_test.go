@@ -188,3 +188,21 @@ func serveScripts(t *testing.T) (url string) {
 	t.Cleanup(s.Stop)
 	return s.URL + "/v1"
 }
+
+// The first interrupt ends a look at a repository, also while its tests run, and the same command continues.
+func TestInterruptedLook(t *testing.T) {
+	t.Parallel()
+	if err := runner.Fit(); err != nil {
+		t.Skipf("tests of a repository run confined, which is not possible here: %v", err)
+	}
+	dir := t.TempDir()
+	layHistory(t, filepath.Join(dir, "project"), map[string]string{"0/part.sh": "echo none\n", "1/part.sh": "echo some\n", "1/part_test.sh": "sh part.sh\n"})
+	for range 6 {
+		c := start(t, dir, "init", "t", "--repo", "project", "--yes", "--test", "sleep 600", "--target", "target@http://127.0.0.1:1/v1")
+		until(t, c.stderr, func(line string) bool { return strings.HasPrefix(line, "the tests of the repository run") })
+		c.interrupt()
+		if _, errs := c.ends(130); !strings.Contains(errs, "the same command continues") {
+			t.Errorf("it said %q", errs)
+		}
+	}
+}

@@ -75,12 +75,10 @@ func (o *initOptions) runRepo(ctx context.Context, a *app, folder newFolder) err
 
 // survey makes the tasks. It can be stopped, and continued by the same command.
 func (o *initOptions) survey(ctx context.Context, a *app, folder newFolder, l *config.Loaded) (*result.Survey, error) {
-	ctx, opts, end, err := a.session(ctx, l, sessionOptions{runDir: filepath.Join(folder.dir, survey.Folder, "wording"), yes: o.yes})
+	ctx, opts, end, err := a.session(ctx, l, sessionOptions{runDir: filepath.Join(folder.dir, survey.Folder, "wording"), yes: o.yes, atOnce: true})
 	if err != nil {
 		return nil, err
 	}
-	ctx, release := a.stopped(ctx)
-	defer release()
 	req := skillopt.SurveyRequest{
 		Path: a.absolute(o.repo.path), Dir: folder.dir, Setup: o.repo.setup, Limit: o.repo.limit,
 		Begin: func(found []string) error { return o.agree(a, found) },
@@ -90,6 +88,9 @@ func (o *initOptions) survey(ctx context.Context, a *app, folder newFolder, l *c
 		req.Test = []string{"sh", "-c", o.repo.test}
 	}
 	s, err := skillopt.Survey(ctx, l.Config, req, opts...)
+	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
+		err = stopError("stopped: what has run is kept, and the same command continues")
+	}
 	return s, errors.Join(err, end())
 }
 

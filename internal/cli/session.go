@@ -24,6 +24,7 @@ type sessionOptions struct {
 	replay string // cassette that answers, "" = models do
 	yes    bool   // do not ask before spending
 	plan   bool   // say what it will take, and end there
+	atOnce bool   // the first interrupt ends the work: it is continued by the same command
 
 	acceptSeed bool // go on though the measurement looks broken
 }
@@ -71,7 +72,13 @@ func (a *app) session(ctx context.Context, l *config.Loaded, o sessionOptions) (
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	ctx, stop, release := a.interrupts(ctx)
+	var stop <-chan struct{}
+	var release func()
+	if o.atOnce {
+		ctx, release = a.stopped(ctx)
+	} else {
+		ctx, stop, release = a.interrupts(ctx)
+	}
 	opts = append(answers, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version), skillopt.WithClouds(a.Clouds),
 		skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir), skillopt.WithUsed(a.used))
 	if o.acceptSeed {
