@@ -24,8 +24,8 @@ import (
 // nothing.
 type Option func(*session.Options)
 
-// chosen applies options.
-func chosen(opts []Option) session.Options {
+// applyOptions applies options.
+func applyOptions(opts []Option) session.Options {
 	var o session.Options
 	for _, option := range opts {
 		option(&o)

@@ -28,14 +28,14 @@ import (
 // summary is that of the complete run (WithAgain begins another). The error is an *Error. The
 // summary is there whenever a run was begun, also next to an error.
 func Train(ctx context.Context, cfg config.Config, opts ...Option) (*result.Summary, error) {
-	sum, err := train.Run(ctx, cfg, chosen(opts))
+	sum, err := train.Run(ctx, cfg, applyOptions(opts))
 	return sum, classify(err)
 }
 
 // Plan forecasts a training run. Nothing is sent, and no run is begun. The error is an
 // *Error.
 func Plan(ctx context.Context, cfg config.Config, opts ...Option) (result.Plan, error) {
-	p, err := train.Plan(ctx, cfg, chosen(opts))
+	p, err := train.Plan(ctx, cfg, applyOptions(opts))
 	return p, classify(err)
 }
 
@@ -43,7 +43,7 @@ func Plan(ctx context.Context, cfg config.Config, opts ...Option) (result.Plan, 
 // once or with fresh samples several times (WithPasses). It is recorded as training is.
 // The error is an *Error.
 func Evaluate(ctx context.Context, cfg config.Config, split string, opts ...Option) (*result.Evaluation, error) {
-	e, err := evaluate.Run(ctx, cfg, split, chosen(opts))
+	e, err := evaluate.Run(ctx, cfg, split, applyOptions(opts))
 	return e, classify(err)
 }
 
@@ -55,7 +55,7 @@ func Evaluate(ctx context.Context, cfg config.Config, split string, opts ...Opti
 // when it is called again with more passes. The error is an *Error; next to one
 // that says that a budget is used up there is what was measured before.
 func Compare(ctx context.Context, cfg config.Config, a, b skill.Skill, opts ...Option) (*result.Comparison, error) {
-	c, err := compare.Run(ctx, cfg, a, b, chosen(opts))
+	c, err := compare.Run(ctx, cfg, a, b, applyOptions(opts))
 	return c, classify(err)
 }
 
@@ -63,7 +63,7 @@ func Compare(ctx context.Context, cfg config.Config, a, b skill.Skill, opts ...O
 // does. It is recorded as training is: called again it pays for nothing twice. The
 // error is an *Error.
 func Ablate(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Option) (*result.Ablation, error) {
-	a, err := prune.Ablate(ctx, cfg, prune.Options(o), chosen(opts))
+	a, err := prune.Ablate(ctx, cfg, prune.Options(o), applyOptions(opts))
 	return a, classify(err)
 }
 
@@ -73,7 +73,7 @@ func Ablate(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Opti
 // skill afresh. The skill of the configuration is not touched. It is recorded as
 // training is. The error is an *Error.
 func Prune(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Option) (*result.Pruned, error) {
-	p, err := prune.Run(ctx, cfg, prune.Options(o), chosen(opts))
+	p, err := prune.Run(ctx, cfg, prune.Options(o), applyOptions(opts))
 	return p, classify(err)
 }
 
@@ -81,7 +81,7 @@ func Prune(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Optio
 // the tasks of a configuration, and reports which decisions of its gate would have been other
 // ones. No model is asked, and nothing of the run is changed. The error is an *Error.
 func Rescore(ctx context.Context, cfg config.Config, dir string, o RescoreOptions, opts ...Option) (*result.Rescore, error) {
-	r, err := rescore.Run(ctx, cfg, dir, rescore.Filter(o), chosen(opts))
+	r, err := rescore.Run(ctx, cfg, dir, rescore.Filter(o), applyOptions(opts))
 	return r, classify(err)
 }
 
@@ -102,7 +102,7 @@ func MemoryOf(dirs ...string) (Memory, error) {
 // The calls are recorded under run.dir, and asked once: the same configuration is
 // answered from the record. The error is an *Error.
 func MeasureNoise(ctx context.Context, cfg config.Config, opts ...Option) (*result.Noise, error) {
-	n, err := evaluate.Noise(ctx, cfg, chosen(opts))
+	n, err := evaluate.Noise(ctx, cfg, applyOptions(opts))
 	return n, classify(err)
 }
 
@@ -111,7 +111,7 @@ func MeasureNoise(ctx context.Context, cfg config.Config, opts ...Option) (*resu
 // call is recorded in the directory of WithRunDir: the same request again pays
 // for nothing twice. The error is an *Error.
 func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Option) (*result.Draft, error) {
-	d, err := draft.Run(ctx, cfg, draft.Request(req), chosen(opts))
+	d, err := draft.Run(ctx, cfg, draft.Request(req), applyOptions(opts))
 	return d, classify(err)
 }
 
@@ -122,7 +122,7 @@ func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Opt
 // models.optimizer, limits, prices, cache and record. Every call is recorded in the directory of
 // WithRunDir: the same request again pays for nothing twice. The error is an *Error.
 func Mine(ctx context.Context, cfg config.Config, req MineRequest, opts ...Option) (*result.Mine, error) {
-	m, err := mine.Run(ctx, cfg, mine.Request(req), chosen(opts))
+	m, err := mine.Run(ctx, cfg, mine.Request(req), applyOptions(opts))
 	return m, classify(err)
 }
 
@@ -130,14 +130,14 @@ func Mine(ctx context.Context, cfg config.Config, req MineRequest, opts ...Optio
 // tests, confined and without network, and keeps each run in the folder repository of req.Dir: called again it runs nothing twice. The
 // repository itself is never written to. With models.optimizer in cfg the model words what is asked. The error is an *Error.
 func Survey(ctx context.Context, cfg config.Config, req SurveyRequest, opts ...Option) (*result.Survey, error) {
-	s, err := survey.Run(ctx, cfg, survey.Request(req), chosen(opts))
+	s, err := survey.Run(ctx, cfg, survey.Request(req), applyOptions(opts))
 	return s, classify(err)
 }
 
 // VerifyTasks proves tasks that Survey has made again, those with the ids, or all: doing nothing fails and the real fix passes, three
 // times of three. note, which may be nil, is called with each. Test tasks are looked at by no model. The error is an *Error.
 func VerifyTasks(ctx context.Context, cfg config.Config, ids []string, note func(result.ProvenTask), opts ...Option) (*result.Proven, error) {
-	p, err := survey.Verify(ctx, cfg, ids, note, chosen(opts))
+	p, err := survey.Verify(ctx, cfg, ids, note, applyOptions(opts))
 	return p, classify(err)
 }
 
@@ -147,14 +147,14 @@ func VerifyTasks(ctx context.Context, cfg config.Config, ids []string, note func
 // record and run. It is recorded as training is: in the same directory (WithRunDir) it pays for
 // nothing twice. The error is an *Error.
 func Reflect(ctx context.Context, cfg config.Config, outcomes []trajectory.Outcome, opts ...Option) (*result.Reflection, error) {
-	r, err := train.Reflect(ctx, cfg, outcomes, chosen(opts))
+	r, err := train.Reflect(ctx, cfg, outcomes, applyOptions(opts))
 	return r, classify(err)
 }
 
 // CheckTasks loads the tasks of a configuration the way training does and
 // reports what they are. The error is an *Error that names every problem.
 func CheckTasks(ctx context.Context, cfg config.Config, opts ...Option) (result.TaskReport, error) {
-	r, err := doctor.Tasks(ctx, cfg, chosen(opts))
+	r, err := doctor.Tasks(ctx, cfg, applyOptions(opts))
 	return r, classify(err)
 }
 
@@ -163,24 +163,24 @@ func CheckTasks(ctx context.Context, cfg config.Config, opts ...Option) (result.
 // this machine. No one who answers by hand is asked. A coding agent works once against a
 // scripted model, see WithProofs. What it found wrong has an *Error.
 func Examine(ctx context.Context, cfg config.Config, opts ...Option) result.Examination {
-	return classified(doctor.Examine(ctx, cfg, chosen(opts)))
+	return classifyRows(doctor.Examine(ctx, cfg, applyOptions(opts)))
 }
 
 // ExamineAgents says which coding agents are installed here, and whether programs
 // can be confined. One that is not there is no failure.
 func ExamineAgents(ctx context.Context, opts ...Option) result.Examination {
-	return classified(doctor.Agents(ctx, chosen(opts)))
+	return classifyRows(doctor.Agents(ctx, applyOptions(opts)))
 }
 
 // CheckProgram tries out the program of env.command that plays episodes (skill-env/1): a row for each thing that a run relies
 // on. No model is asked. The error is an *Error.
 func CheckProgram(ctx context.Context, cfg config.Config, opts ...Option) (result.Examination, error) {
-	e, err := doctor.Program(ctx, cfg, chosen(opts))
+	e, err := doctor.Program(ctx, cfg, applyOptions(opts))
 	return e, classify(err)
 }
 
-// classified gives the errors of an examination their kinds.
-func classified(e result.Examination) result.Examination {
+// classifyRows gives the errors of an examination their kinds.
+func classifyRows(e result.Examination) result.Examination {
 	for i := range e.Rows {
 		e.Rows[i].Err = classify(e.Rows[i].Err)
 	}
@@ -205,7 +205,7 @@ type Gateway struct {
 // OpenGateway begins to serve. Of cfg it uses the target model, limits,
 // prices and run. The one who opens a gateway closes it. The error is an *Error.
 func OpenGateway(ctx context.Context, cfg config.Config, o GatewayOptions, opts ...Option) (*Gateway, error) {
-	g, err := gateway.Open(ctx, cfg, gateway.Options(o), chosen(opts))
+	g, err := gateway.Open(ctx, cfg, gateway.Options(o), applyOptions(opts))
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -233,7 +233,7 @@ func (c *Cassette) Len() int { return c.recorded.Len() }
 
 // Unused lists the keys of recorded steps that no replay has asked for, sorted: a replay
 // that leaves some took another way. Items that were given up are left out.
-func (c *Cassette) Unused() []string { return c.recorded.Unused() }
+func (c *Cassette) Unused() []string { return c.recorded.UnusedKeys() }
 
 // LoadCassette reads a file that ExportCassette wrote. The error is an *Error.
 func LoadCassette(path string) (*Cassette, error) {

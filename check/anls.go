@@ -20,7 +20,7 @@ type anlsRule struct {
 
 // buildANLS compiles anls: the score is the similarity, and it passes from hard on.
 func buildANLS(s *spec, n *node) {
-	r := anlsRule{threshold: s.number("threshold", 0.5, 0, 1), form: normalizerOf(s.choice("normalize", append(formNames(), "none", "trim", "casefold", "text", "squad")...))}
+	r := anlsRule{threshold: s.number("threshold", 0.5, 0, 1), form: findNormalizer(s.choice("normalize", append(formNames(), "none", "trim", "casefold", "text", "squad")...))}
 	hard := s.number("hard", 0.999, 0, 1)
 	if hard == 0 {
 		s.fail("hard", "0 is not allowed, since every answer would pass; a number above it is, up to 1")

@@ -9,10 +9,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// asked is the task as a judge is shown it: what the target was asked and, where the task
-// has choices that do not be there, the choices. Of a task without a prompt, whose
-// question a template puts together, it is the field question, or all fields of text.
-func asked(w *subject, choices []mcq.Choice) string {
+// taskText returns the task as a judge is shown it: what the target was asked and, where the task
+// has choices that are not in it, the choices. For a task without a prompt, whose question a
+// template puts together, it returns the field question, or all fields of text.
+func taskText(w *subject, choices []mcq.Choice) string {
 	text := w.Question
 	if strings.TrimSpace(text) == "" {
 		text = fieldsText(w.task)
@@ -38,7 +38,7 @@ func fieldsText(t task.Task) string {
 
 // choicesShown are the choices of a task, nil if it has none that can be read.
 func choicesShown(t task.Task, field string) []mcq.Choice {
-	choices, err := choicesOf(t, field)
+	choices, err := readChoices(t, field)
 	if err != nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (n Needs) or(m Needs) Needs {
 // Needs says what the checks that score t need. It is zero for those that Score
 // can decide, and for checks of t that cannot be read.
 func (s *Suite) Needs(t task.Task) Needs {
-	p, err := s.programOf(t)
+	p, err := s.selectProgram(t)
 	if err != nil {
 		return Needs{}
 	}
@@ -39,7 +39,7 @@ func (s *Suite) Needs(t task.Task) Needs {
 // Commands returns every command that the checks of t run, in their order: nothing
 // for checks that cannot be read.
 func (s *Suite) Commands(t task.Task) []Command {
-	p, err := s.programOf(t)
+	p, err := s.selectProgram(t)
 	if err != nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (s *Suite) Commands(t task.Task) []Command {
 // JudgeCalls returns how many requests the checks that score t put to a judge, a
 // vote each, if there is an answer: 0 for checks that cannot be read.
 func (s *Suite) JudgeCalls(t task.Task) int {
-	p, err := s.programOf(t)
+	p, err := s.selectProgram(t)
 	if err != nil {
 		return 0
 	}
@@ -88,11 +88,11 @@ type Means struct {
 // pattern that runs out of time. It never represents a bad answer; an *UndecidedError
 // among its causes says which checks had been decided.
 func (s *Suite) Assess(ctx context.Context, ev Evidence, t task.Task, by Means) (score.Score, error) {
-	p, err := s.programOf(t)
+	p, err := s.selectProgram(t)
 	if err != nil {
 		return score.Score{}, fmt.Errorf("read checks: %w", err)
 	}
-	if err := provided(p.needs(), ev, by); err != nil {
+	if err := checkNeeds(p.needs(), ev, by); err != nil {
 		return score.Score{}, err
 	}
 	what := &subject{Evidence: ev, task: t, by: by}
@@ -117,7 +117,7 @@ func (e *UndecidedError) Error() string { return e.Err.Error() }
 // Unwrap returns why.
 func (e *UndecidedError) Unwrap() error { return e.Err }
 
-func provided(n Needs, ev Evidence, by Means) error {
+func checkNeeds(n Needs, ev Evidence, by Means) error {
 	switch {
 	case n.Workspace && ev.Dir == "":
 		return errors.New("the checks look at a workspace, but there is none")

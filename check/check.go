@@ -100,7 +100,7 @@ func Default() []any {
 // need what Options says is not there, and checks that an agent passes by doing
 // nothing. Several faults are joined.
 func (s *Suite) Check(t task.Task) error {
-	p, err := s.programOf(t)
+	p, err := s.selectProgram(t)
 	if err != nil {
 		return err
 	}
@@ -129,12 +129,12 @@ func (s *Suite) Check(t task.Task) error {
 // Vanished returns the accepted answers of t of which nothing is left in the form in which a check compares them, and
 // whether an answer of which nothing is left passes for them.
 func (s *Suite) Vanished(t task.Task) (gold []string, pass bool, err error) {
-	p, err := s.programOf(t)
+	p, err := s.selectProgram(t)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, g := range t.Gold {
-		by := p.vanishing(g)
+		by := p.vanishingChecks(g)
 		if len(by) > 0 {
 			gold = append(gold, g)
 		}
@@ -143,12 +143,12 @@ func (s *Suite) Vanished(t task.Task) (gold []string, pass bool, err error) {
 	return gold, pass, nil
 }
 
-// vanishing returns the checks in whose form nothing of an accepted answer is left.
-func (p *program) vanishing(gold string) (out []*node) {
+// vanishingChecks returns the checks in whose form nothing of an accepted answer is left.
+func (p *program) vanishingChecks(gold string) (out []*node) {
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		if n.members != nil {
-			out = append(out, n.members.vanishing(gold)...)
+			out = append(out, n.members.vanishingChecks(gold)...)
 		}
 		if n.gold && n.form != nil && n.form(gold) == "" {
 			out = append(out, n)
@@ -192,37 +192,37 @@ func andFolder(n Needs) string {
 // those that need Assess, and a pattern that runs out of time; Check and Needs tell
 // of the first two beforehand. Assess has an error instead of such a score.
 func (s *Suite) Score(answer string, t task.Task) score.Score {
-	p, err := s.programOf(t)
+	p, err := s.selectProgram(t)
 	if err != nil {
-		return broken(err)
+		return brokenScore(err)
 	}
 	if p.needs() != (Needs{}) {
-		return broken(errors.New("they need more than the answer"))
+		return brokenScore(errors.New("they need more than the answer"))
 	}
 	result, err := p.run(context.Background(), &subject{Evidence: Evidence{Answer: answer}, task: t}, "check", s.options)
 	if err != nil {
-		return broken(err)
+		return brokenScore(err)
 	}
 	return result
 }
 
-func broken(err error) score.Score {
+func brokenScore(err error) score.Score {
 	return score.Score{Reason: "broken checks: " + oneLine(err.Error())}
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// programOf returns the checks that apply to t.
-func (s *Suite) programOf(t task.Task) (*program, error) {
-	p, err := s.allOf(t)
+// selectProgram returns the checks that apply to t.
+func (s *Suite) selectProgram(t task.Task) (*program, error) {
+	p, err := s.compileProgram(t)
 	if err != nil {
 		return nil, err
 	}
 	return p.of(t), nil
 }
 
-// allOf returns the checks of t, or of the set if it has none.
-func (s *Suite) allOf(t task.Task) (*program, error) {
+// compileProgram returns the checks of t, or of the set if it has none.
+func (s *Suite) compileProgram(t task.Task) (*program, error) {
 	if len(t.Checks) == 0 {
 		return s.set, nil
 	}

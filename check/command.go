@@ -133,7 +133,7 @@ func Carry(ctx context.Context, dir string, c Command, run Runner) (CommandResul
 	}
 	kept := first
 	kept.Head, kept.Cut = nil, false
-	if _, decided, err := c.executed(&first); decided || err != nil {
+	if _, decided, err := c.executeVerdict(&first); decided || err != nil {
 		return CommandResult{Execute: &kept}, nil
 	}
 	c.MissingFails, c.Executed = false, &first
@@ -155,7 +155,7 @@ func carry(ctx context.Context, dir string, c Command, run Runner) (CommandResul
 		return CommandResult{}, fmt.Errorf("open workspace: %w", err)
 	}
 	defer func() { _ = root.Close() }() // what was written to it is not ours
-	if r, missing := c.missing(root); missing {
+	if r, missing := c.missingResult(root); missing {
 		return r, nil
 	}
 	if c.Reward == "" {
@@ -182,10 +182,9 @@ func carry(ctx context.Context, dir string, c Command, run Runner) (CommandResul
 	return r, nil
 }
 
-// missing is the result when the program itself is one that the agent should have
-// left, and has not: what a shell would say of it. Of any other program that is
-// not there run says so.
-func (c *Command) missing(root *os.Root) (r CommandResult, missing bool) {
+// missingResult returns the result when the program itself is one that the agent should have left,
+// and has not: what a shell would say of it. run reports any other program that is not there.
+func (c *Command) missingResult(root *os.Root) (r CommandResult, missing bool) {
 	program := ""
 	if len(c.Argv) > 0 {
 		program = c.Argv[0]
@@ -255,7 +254,7 @@ func (n *node) runs(c Command, threshold float64) {
 		if w.dry {
 			return verdict{broken: true, reason: "was not run"}, nil
 		}
-		if w.deleted() {
+		if w.isDeleted() {
 			return verdict{broken: true, reason: "the workspace was deleted"}, nil
 		}
 		r, err := w.by.Command(ctx, id, c)
@@ -274,12 +273,12 @@ func (n *node) runs(c Command, threshold float64) {
 // verdict reads the result of a command. The command is the user's: when it was
 // not run to its end, or does not do what it is there for, nothing was measured.
 func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
-	if v, decided, err := c.executed(r.Execute); decided || err != nil {
+	if v, decided, err := c.executeVerdict(r.Execute); decided || err != nil {
 		return v, err
 	}
 	switch {
 	case r.End == EndDeadline || r.End == EndFlood || r.End == EndLimit:
-		return c.stopped(r)
+		return c.stopVerdict(r)
 	case r.End == EndBlocked:
 		return verdict{broken: true, reason: "what was left instead of the reward file is in the way: " + r.RewardFault}, nil
 	case r.End != EndExit:
@@ -287,9 +286,9 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 	case r.killer() != "":
 		return verdict{}, fmt.Errorf("the command was ended by %s, which measures nothing: that comes from outside, for want of memory perhaps, or from timeout -s; let the command end with an exit code of its own if it is the agent's doing", r.killer())
 	case c.Reward != "" && r.Reward != "" && r.RewardFault == "":
-		return c.rewarded(r, threshold)
-	case r.missing() != "":
-		return r.lacking(c.MissingFails && c.Execute == nil, c.Execute == nil)
+		return c.parseReward(r, threshold)
+	case r.missingReason() != "":
+		return r.missingVerdict(c.MissingFails && c.Execute == nil, c.Execute == nil)
 	case c.Tests && r.Code != 0:
 		first, _, _ := strings.Cut(r.Stdout, "\n")
 		return verdict{reason: first}, nil
@@ -301,8 +300,8 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 	return verdict{score: 1, pass: true}, nil
 }
 
-// stopped is the verdict about a command that was ended for taking too much.
-func (c *Command) stopped(r CommandResult) (verdict, error) {
+// stopVerdict returns the verdict about a command that was ended for taking too much.
+func (c *Command) stopVerdict(r CommandResult) (verdict, error) {
 	what, help := fmt.Sprintf("it was ended after %v", c.Timeout), "give it more time"
 	switch r.End {
 	case EndFlood:
@@ -326,10 +325,9 @@ func (r *CommandResult) killer() string {
 	return map[int]string{130: "SIGINT", 137: "SIGKILL", 143: "SIGTERM"}[r.Code]
 }
 
-// missing says why a shell, or a program that starts another, could not: 126 and
-// 127 are its exit codes for that (POSIX, Shell Command Language, 2.8.2). "" for
-// any other end.
-func (r *CommandResult) missing() string {
+// missingReason returns why a shell, or a program that starts another, could not: 126 and 127 are
+// its exit codes for that (POSIX, Shell Command Language, 2.8.2). It returns "" for any other end.
+func (r *CommandResult) missingReason() string {
 	switch {
 	case r.Signal != "":
 	case r.Code == 126:
@@ -340,11 +338,11 @@ func (r *CommandResult) missing() string {
 	return ""
 }
 
-// lacking is the verdict on a program that is missing: 0 if that is the agent's
-// fault. canBe says that it may be one that the agent should have left.
-func (r *CommandResult) lacking(fails, canBe bool) (verdict, error) {
+// missingVerdict returns the verdict on a program that is missing: 0 if that is the agent's fault.
+// canBe says that it may be one that the agent should have left.
+func (r *CommandResult) missingVerdict(fails, canBe bool) (verdict, error) {
 	if fails {
-		return verdict{broken: true, reason: r.ending() + ": " + r.missing()}, nil
+		return verdict{broken: true, reason: r.describeEnd() + ": " + r.missingReason()}, nil
 	}
 	remedy := "install it"
 	if r.Code == 126 {
@@ -353,7 +351,7 @@ func (r *CommandResult) lacking(fails, canBe bool) (verdict, error) {
 	if canBe {
 		remedy += ", or write on_missing: fail if the agent should have left it"
 	}
-	return verdict{}, fmt.Errorf("%s: %s, which measures nothing%s; %s", r.ending(), r.missing(), r.lastWords(), remedy)
+	return verdict{}, fmt.Errorf("%s: %s, which measures nothing%s; %s", r.describeEnd(), r.missingReason(), r.lastWords(), remedy)
 }
 
 // lastWords is the end of what the command complained of, on one line.
@@ -365,8 +363,8 @@ func (r *CommandResult) lastWords() string {
 	return fmt.Sprintf(" (%q)", lastBytes(text, 200))
 }
 
-// rewarded reads the number that the command wrote.
-func (c *Command) rewarded(r CommandResult, threshold float64) (verdict, error) {
+// parseReward returns the verdict on the number that the command wrote.
+func (c *Command) parseReward(r CommandResult, threshold float64) (verdict, error) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(r.Reward), 64)
 	if err != nil || math.IsNaN(f) || f < 0 || f > 1 {
 		return verdict{}, fmt.Errorf("the command left the reward %s in %s; a number from 0 to 1 is one", quote(r.Reward), c.Reward)
@@ -380,9 +378,9 @@ func (c *Command) rewarded(r CommandResult, threshold float64) (verdict, error) 
 
 func (c *Command) failure(r CommandResult) string {
 	if c.Reward == "" {
-		return r.ending()
+		return r.describeEnd()
 	}
-	return r.ending() + ", and left no reward: " + c.rewardFault(r)
+	return r.describeEnd() + ", and left no reward: " + c.rewardFault(r)
 }
 
 func (c *Command) rewardFault(r CommandResult) string {
@@ -409,7 +407,7 @@ func (r *CommandResult) brief() string {
 	return strings.Join(parts, ", ")
 }
 
-func (r *CommandResult) ending() string {
+func (r *CommandResult) describeEnd() string {
 	switch {
 	case r.Signal != "":
 		return "the command was ended by " + r.Signal

@@ -119,7 +119,7 @@ func (c *compiler) node(path string, raw any, required bool) (node, error) {
 	}
 	s := &spec{path: path, m: m}
 	n := node{}
-	s.kind, n.negate = c.kindOf(s)
+	s.kind, n.negate = c.parseKind(s)
 	n.kind = label(s.kind, n.negate)
 	n.name = s.text("name", n.kind)
 	n.weight = s.number("weight", 1, 0, maxWeight)
@@ -137,7 +137,7 @@ func (c *compiler) node(path string, raw any, required bool) (node, error) {
 	if s.kind != "command" && !like { // there $name is a text like another
 		c.doubts = append(c.doubts, s.references()...)
 	}
-	if err := s.done(); err != nil {
+	if err := s.finish(); err != nil {
 		return n, err
 	}
 	return n, nil
@@ -150,9 +150,9 @@ func label(kind string, negate bool) string {
 	return kind
 }
 
-// kindOf returns the type of a check, "any" and "all" for groups, and "" after
+// parseKind returns the type of a check, "any" and "all" for groups, and "" after
 // a fault.
-func (c *compiler) kindOf(s *spec) (kind string, negate bool) {
+func (c *compiler) parseKind(s *spec) (kind string, negate bool) {
 	_, hasAny := s.get("any")
 	_, hasAll := s.get("all")
 	v, hasType := s.get("type")

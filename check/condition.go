@@ -38,12 +38,12 @@ func conditional(nodes []node) bool {
 // applies reports whether a check is for a task, by its own conditions.
 func (n *node) applies(t task.Task) bool {
 	if n.when != "" {
-		if _, there := fieldOf(t, n.when); !there {
+		if _, there := findField(t, n.when); !there {
 			return false
 		}
 	}
 	if n.unless != "" {
-		if _, there := fieldOf(t, n.unless); there {
+		if _, there := findField(t, n.unless); there {
 			return false
 		}
 	}

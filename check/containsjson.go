@@ -234,7 +234,7 @@ func isASCIILetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <
 // buildLevenshtein compiles levenshtein: the answer is that many edits from a value at most,
 // or so much of it is the same. The score is the share that is the same.
 func buildLevenshtein(s *spec, n *node) {
-	form := normalizerOf(s.choice("normalize", slices.DeleteFunc(normalizers("trim"), func(name string) bool { return name == "number" })...))
+	form := findNormalizer(s.choice("normalize", slices.DeleteFunc(normalizers("trim"), func(name string) bool { return name == "number" })...))
 	most := s.count("max")
 	ratio := s.number("ratio", -1, 0, 1)
 	if (most >= 0) == (ratio >= 0) {

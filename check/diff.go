@@ -84,7 +84,7 @@ func buildDiff(s *spec, n *node) {
 		if w.after.Over != "" {
 			return verdict{broken: true, reason: "the workspace cannot be compared: " + w.after.Over}, nil
 		}
-		if w.deleted() {
+		if w.isDeleted() {
 			return verdict{broken: true, reason: "the workspace was deleted"}, nil
 		}
 		return l.verdict(changes(w.Before, w.after)), nil

@@ -20,7 +20,7 @@ var _ task.Doubter = (*Suite)(nil)
 // leaves are not asked, nor, next to them or next to a check that looks for gold within
 // an answer, those about the rest of the answer.
 func (s *Suite) Doubts(t task.Task) error {
-	all, err := s.allOf(t)
+	all, err := s.compileProgram(t)
 	if err != nil {
 		return nil // Check reports it
 	}
@@ -29,7 +29,7 @@ func (s *Suite) Doubts(t task.Task) error {
 		if len(t.Checks) == 0 {
 			return nil // SetDoubts reports it, once
 		}
-		return joined(p.doubts)
+		return joinDoubts(p.doubts)
 	}
 	if s.late.Load() >= maxLate {
 		return nil
@@ -39,7 +39,7 @@ func (s *Suite) Doubts(t task.Task) error {
 	if late {
 		s.late.Add(1)
 	}
-	return joined(doubts)
+	return joinDoubts(doubts)
 }
 
 // maxLate is after how many tasks whose patterns run out of time no gold is tried any more:
@@ -48,9 +48,9 @@ const maxLate = 3
 
 // SetDoubts reports values in the checks of the set that were meant as references and
 // are text.
-func (s *Suite) SetDoubts() error { return joined(s.set.doubts) }
+func (s *Suite) SetDoubts() error { return joinDoubts(s.set.doubts) }
 
-func joined(texts []string) error {
+func joinDoubts(texts []string) error {
 	var errs []error
 	for _, text := range texts {
 		errs = append(errs, errors.New(text))
@@ -65,7 +65,7 @@ func (p *program) goldDoubts(t task.Task, o Options) (doubts []string, late bool
 		return nil, false // gold is for the model or the program that looks at the answer
 	}
 	nodes := slices.DeleteFunc(slices.Clone(p.nodes), func(n node) bool { return !n.required || n.needs != (Needs{}) })
-	if p.within() {
+	if p.allowsLongerAnswer() {
 		nodes = slices.DeleteFunc(nodes, func(n node) bool { return !n.gold })
 	}
 	for i := range nodes {
@@ -75,14 +75,14 @@ func (p *program) goldDoubts(t task.Task, o Options) (doubts []string, late bool
 		}
 		doubts = append(doubts, more...)
 	}
-	if o.Threshold > 0 && len(doubts) == 0 && p.needs() == (Needs{}) && !p.within() {
+	if o.Threshold > 0 && len(doubts) == 0 && p.needs() == (Needs{}) && !p.allowsLongerAnswer() {
 		return p.thresholdDoubt(t, o), false
 	}
 	return doubts, false
 }
 
-// within reports whether an accepted answer may be a part of a good answer.
-func (p *program) within() bool {
+// allowsLongerAnswer reports whether an accepted answer may be a part of a good answer.
+func (p *program) allowsLongerAnswer() bool {
 	exact := slices.ContainsFunc(p.nodes, func(n node) bool { return n.gold && n.required && !n.inside && n.needs == (Needs{}) })
 	inside := slices.ContainsFunc(p.nodes, func(n node) bool { return n.gold && n.inside })
 	return !exact && (inside || p.needs() != (Needs{}))
@@ -97,7 +97,7 @@ func (n *node) goldDoubt(t task.Task, o Options) (doubts []string, err error) {
 		}
 	}
 	for _, gold := range t.Gold {
-		answer := o.Extract.placed(gold)
+		answer := o.Extract.extractGold(gold)
 		v, err := n.try(answer, t)
 		if err != nil {
 			return doubts, err
@@ -126,7 +126,7 @@ func (p *program) thresholdDoubt(t task.Task, o Options) []string {
 	}
 	var doubts []string
 	for _, gold := range t.Gold {
-		s, err := p.run(context.Background(), &subject{Evidence: Evidence{Answer: o.Extract.placed(gold)}, task: t, dry: true}, "check", o)
+		s, err := p.run(context.Background(), &subject{Evidence: Evidence{Answer: o.Extract.extractGold(gold)}, task: t, dry: true}, "check", o)
 		if err == nil && s.Hard < 1 {
 			doubts = append(doubts, fmt.Sprintf("its own gold %s does not pass: %s; lower tasks.threshold or mend the checks", quote(gold), s.Reason))
 		}
@@ -134,9 +134,9 @@ func (p *program) thresholdDoubt(t task.Task, o Options) []string {
 	return doubts
 }
 
-// placed is what is found of an answer in a reply that has it in the right place.
-// Where a pattern or a path finds it, that place cannot be made.
-func (e *Extractor) placed(answer string) string {
+// extractGold returns what is found of an answer in a reply that has it in the right place. Where a
+// pattern or a path finds it, that place cannot be made.
+func (e *Extractor) extractGold(answer string) string {
 	if e == nil || len(e.rules) == 0 || e.rules[0].place == nil {
 		return strings.TrimSpace(answer)
 	}

@@ -41,7 +41,7 @@ func buildEquivalent(s *spec, n *node) {
 
 func equivalence(w *subject, references []string, choices []mcq.Choice) JudgeRequest {
 	m := newMaterial(map[string]string{
-		"task": shown(asked(w, choices)), "answer": shown(w.Answer), "reference": shown(strings.Join(withTexts(references, choices), "\n")),
+		"task": shortenText(taskText(w, choices)), "answer": shortenText(w.Answer), "reference": shortenText(strings.Join(withTexts(references, choices), "\n")),
 	})
 	m.values["reply"] = `Reply with one JSON object and nothing else: {"reason": "<one sentence: what is the same, or what differs>", "equivalent": true or false}`
 	return JudgeRequest{
@@ -84,7 +84,7 @@ func equivalentVerdict(replies []string, answer string, references []string) (ve
 	}
 	v := verdict{score: float64(yes) / float64(len(replies)), pass: 2*yes > len(replies), saw: fmt.Sprintf("%d of %d votes", yes, len(replies))}
 	if !v.pass {
-		v.reason = fmt.Sprintf("not the same as %s%s", oneOf(references), got(answer))
+		v.reason = fmt.Sprintf("not the same as %s%s", quoteTexts(references), got(answer))
 		if against != "" {
 			v.reason += ": " + excerpt(against, 400)
 		}

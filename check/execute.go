@@ -24,11 +24,10 @@ func (e *Execution) command(missingFails bool) Command {
 	return Command{Argv: e.Argv, Timeout: e.Timeout, MissingFails: missingFails, Untrusted: true}
 }
 
-// executed reads how Execute ended. decided says that the command has nothing to
-// add: the verdict is that of the check, an error that nothing was measured. A
-// program that ran, also one that took too long or wrote too much, decides
-// nothing: the command is told, and judges.
-func (c *Command) executed(r *CommandResult) (v verdict, decided bool, err error) {
+// executeVerdict reads how Execute ended. decided says that the command has nothing to add: the
+// verdict is that of the check, an error that nothing was measured. A program that ran, also one
+// that took too long or wrote too much, decides nothing: the command gets its end, and judges.
+func (c *Command) executeVerdict(r *CommandResult) (v verdict, decided bool, err error) {
 	switch {
 	case c.Execute == nil:
 		return v, false, nil
@@ -40,8 +39,8 @@ func (c *Command) executed(r *CommandResult) (v verdict, decided bool, err error
 		return v, true, fmt.Errorf("execute ended by %q, which means nothing", r.End)
 	case r.killer() != "":
 		return v, true, fmt.Errorf("execute was ended by %s, which measures nothing: that comes from outside, for want of memory perhaps", r.killer())
-	case r.missing() != "":
-		if v, err = r.lacking(c.MissingFails, true); err != nil {
+	case r.missingReason() != "":
+		if v, err = r.missingVerdict(c.MissingFails, true); err != nil {
 			err = fmt.Errorf("execute: %w", err)
 		}
 		v.reason = "execute: " + v.reason
@@ -72,7 +71,7 @@ func (s *spec) execution() *Execution {
 			break
 		}
 	}
-	if err := inner.done(); err != nil {
+	if err := inner.finish(); err != nil {
 		s.errs = append(s.errs, err)
 	}
 	return e

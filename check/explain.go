@@ -24,9 +24,9 @@ func mismatch(answer string, accepted []string) string {
 		return "there is nothing to compare with: the task has no gold answer"
 	}
 	if strings.TrimSpace(answer) == "" {
-		return "the answer is empty, expected " + oneOf(accepted)
+		return "the answer is empty, expected " + quoteTexts(accepted)
 	}
-	reason := fmt.Sprintf("got %s, expected %s", quote(answer), oneOf(accepted))
+	reason := fmt.Sprintf("got %s, expected %s", quote(answer), quoteTexts(accepted))
 	for _, a := range accepted {
 		if p := property(answer, a); p != score.OtherAnswer {
 			return reason + ": " + string(p)
@@ -73,7 +73,7 @@ func strictProperty(answer, want string) score.Cause {
 		return score.OtherNumber
 	case wordLetters(a) == wordLetters(w) && wordLetters(a) != "":
 		return score.Punctuation
-	case p == score.LongerAnswer && !within(a, w), p == score.PartialAnswer && !within(w, a):
+	case p == score.LongerAnswer && !containsWords(a, w), p == score.PartialAnswer && !containsWords(w, a):
 		return score.OtherAnswer
 	}
 	return p
@@ -91,7 +91,7 @@ func property(answer, want string) score.Cause {
 		return score.LetterCase
 	case noSpace(a) == noSpace(w):
 		return score.SpaceAndCase
-	case lettersOf(a) == lettersOf(w) && lettersOf(a) != "":
+	case keepLetters(a) == keepLetters(w) && keepLetters(a) != "":
 		return score.Punctuation
 	case sameNumber(answer, want):
 		return score.NumberForm
@@ -105,22 +105,22 @@ func property(answer, want string) score.Cause {
 	return score.OtherAnswer
 }
 
-// within reports whether a text holds another one as whole words, or anywhere in a script
+// containsWords reports whether a text holds another one as whole words, or anywhere in a script
 // that is written without spaces.
-func within(text, part string) bool {
+func containsWords(text, part string) bool {
 	spaceless := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) }
 	return mcq.Holds(text, part) || strings.ContainsFunc(part, spaceless) && strings.Contains(text, part)
 }
 
-// wordLetters is lettersOf without the punctuation of other scripts, dashes apart.
+// wordLetters is keepLetters without the punctuation of other scripts, dashes apart.
 func wordLetters(s string) string {
 	other := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsPunct(r) && !unicode.Is(unicode.Pd, r) }
-	return lettersOf(strings.Join(strings.FieldsFunc(s, other), ""))
+	return keepLetters(strings.Join(strings.FieldsFunc(s, other), ""))
 }
 
-// lettersOf keeps the characters that are part of words, numbers apart: 3.5 and
+// keepLetters keeps the characters that are part of words, numbers apart: 3.5 and
 // 35 differ in more than punctuation.
-func lettersOf(s string) string {
+func keepLetters(s string) string {
 	return strings.Join(strings.Fields(dropPunctuation(s)), " ")
 }
 

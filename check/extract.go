@@ -197,7 +197,7 @@ func newExtraction(path string, v any) (rule extraction, fallback any, err error
 		rule.place = func(answer string) string { return "The answer is " + answer }
 	}
 	fallback, _ = s.get("fallback")
-	return rule, fallback, s.done()
+	return rule, fallback, s.finish()
 }
 
 func (s *spec) finder(kind string) func(string) (string, bool, error) {
@@ -222,13 +222,13 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 			}
 			return always(func(reply string) (string, bool) { return outerTags(reply, name) })
 		case "reference":
-			return always(func(reply string) (string, bool) { return trimmed(tagged(reply, name, first)) })
+			return always(func(reply string) (string, bool) { return trimAnswer(extractTag(reply, name, first)) })
 		}
-		return always(func(reply string) (string, bool) { return tagged(reply, name, first) })
+		return always(func(reply string) (string, bool) { return extractTag(reply, name, first) })
 	case "regex":
 		first := s.choice("which", "last", "first") == "first"
 		re := s.regex(kind, argument, s.text("flags", "m"), MatchTimeout)
-		return func(reply string) (string, bool, error) { return matched(re, reply, first) }
+		return func(reply string) (string, bool, error) { return extractMatch(re, reply, first) }
 	case "json_path":
 		steps, err := parsePath(argument)
 		if err != nil {
@@ -241,7 +241,7 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 		}
 		return always(lastLine)
 	case "boxed":
-		return s.boxed()
+		return s.compileBox()
 	case "choice":
 		if s.choice("form", "robust", "mmrb") == "mmrb" {
 			return always(mmrbAnswer)
@@ -251,9 +251,9 @@ func (s *spec) finder(kind string) func(string) (string, bool, error) {
 	return always(func(reply string) (string, bool) { return reply, true })
 }
 
-// tagged returns what is between a tag and the nearest closing tag after
+// extractTag returns what is between a tag and the nearest closing tag after
 // it. Tags without a closing one do not count.
-func tagged(reply, name string, first bool) (answer string, found bool) {
+func extractTag(reply, name string, first bool) (answer string, found bool) {
 	low := asciiLower(reply)
 	begin, end := "<"+asciiLower(name)+">", "</"+asciiLower(name)+">"
 	for pos := 0; ; {
@@ -293,9 +293,9 @@ func lastLine(reply string) (string, bool) {
 	return reply, reply != ""
 }
 
-// matched returns the first group of a match, or all of it if there is none.
+// extractMatch returns the first group of a match, or all of it if there is none.
 // Which match would be the last when time is up depends on the machine.
-func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found bool, err error) {
+func extractMatch(re *regexp2.Regexp, reply string, first bool) (answer string, found bool, err error) {
 	deadline := time.Now().Add(re.MatchTimeout)
 	m, err := re.FindStringMatch(reply)
 	for ; err == nil && m != nil; m, err = re.FindNextMatch(m) {
@@ -312,7 +312,7 @@ func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found
 		}
 	}
 	if err != nil {
-		return "", false, errors.New(undecided(re.String(), re.MatchTimeout).undecided)
+		return "", false, errors.New(undecidedVerdict(re.String(), re.MatchTimeout).undecided)
 	}
 	return answer, found, nil
 }
@@ -357,7 +357,7 @@ func jsonAt(reply string, steps []any) (string, bool) {
 			return "", false
 		}
 	}
-	return textOf(v)
+	return formatValue(v)
 }
 
 // looseJSON finds the JSON in a reply with prose around it. Where the path
@@ -390,9 +390,9 @@ func stepInto(v, step any) (any, bool) {
 	return nil, false
 }
 
-// textOf returns text as it is and other values as compact JSON; null is no
+// formatValue returns text as it is and other values as compact JSON; null is no
 // answer.
-func textOf(v any) (string, bool) {
+func formatValue(v any) (string, bool) {
 	if v == nil {
 		return "", false
 	}

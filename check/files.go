@@ -72,7 +72,7 @@ func buildFileEquals(s *spec, n *node, path string) {
 	normalize := s.choice("normalize", append([]string{"trim", "none", "casefold", "text", "squad"}, formNames()...)...)
 	fixed := s.operands(true)
 	n.gold = fixed == nil
-	set := newOperandSet(fixed, normalizerOf(normalize))
+	set := newOperandSet(fixed, findNormalizer(normalize))
 	n.holds = "has a " + path + " that equals " + set.describe()
 	n.look = ofFile(path, func(text string, gold []string) verdict {
 		texts, forms := set.of(gold)
@@ -105,7 +105,7 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 		n.look = ofFile(path, func(text string, _ []string) verdict {
 			count, err := countMatches(re, text, lo, hi)
 			if err != nil {
-				return undecided(pattern, timeout)
+				return undecidedVerdict(pattern, timeout)
 			}
 			return timesVerdict(fmt.Sprintf("/%s/", excerpt(pattern, 200)), count, lo, hi)
 		})
@@ -114,7 +114,7 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 	if flags != "" {
 		s.fail("flags", "belong to regex, which is not given")
 	}
-	set := newOperandSet(s.operands(true), foldOf(normalize))
+	set := newOperandSet(s.operands(true), containsForm(normalize))
 	s.noneEmpty(set.forms)
 	n.gold = set.fixed == nil
 	if form := benchmarkForm(normalize); form != nil && n.gold {
@@ -131,7 +131,7 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 	})
 }
 
-func foldOf(normalize string) normalizer {
+func containsForm(normalize string) normalizer {
 	if normalize == "casefold" {
 		return casefold
 	}

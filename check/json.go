@@ -41,7 +41,7 @@ func wantedJSON(text string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if twice := jsonx.Repeated([]byte(text), 0); twice != nil {
+	if twice := jsonx.FindRepeat([]byte(text), 0); twice != nil {
 		return nil, errors.New(twice.String())
 	}
 	return v, nil

@@ -92,8 +92,8 @@ func (m *material) block(name, text string) string {
 	return m.begin + " " + name + "\n" + text + "\n" + m.end + " " + name
 }
 
-// shown shortens a text to what a judge is shown, and says so.
-func shown(text string) string {
+// shortenText shortens a text to what a judge is shown, and says so.
+func shortenText(text string) string {
 	if len(text) <= maxShown {
 		return text
 	}

@@ -38,7 +38,7 @@ func TestTheMachineIsToBlame(t *testing.T) {
 	root, err := os.OpenRoot(dir)
 	must(t, err)
 	must(t, root.Close())
-	if m, err := manifestOf(root); err == nil || m.Over != "" {
+	if m, err := readManifest(root); err == nil || m.Over != "" {
 		t.Errorf("the manifest is %+v, %v", m, err)
 	}
 }

@@ -49,7 +49,7 @@ func Snapshot(dir string) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("take a snapshot: %w", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	m, err := manifestOf(root)
+	m, err := readManifest(root)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("take a snapshot of %s: %w", dir, err)
 	}
@@ -59,9 +59,9 @@ func Snapshot(dir string) (Manifest, error) {
 	return m, nil
 }
 
-// manifestOf lists a folder. What keeps the list from being complete is in Over;
+// readManifest lists a folder. What keeps the list from being complete is in Over;
 // the error is one of the machine.
-func manifestOf(root *os.Root) (Manifest, error) {
+func readManifest(root *os.Root) (Manifest, error) {
 	w := &walker{files: map[string]File{}}
 	err := disk.Walk(root, w.visit)
 	m := Manifest{Files: w.files}
@@ -113,13 +113,13 @@ func (w *walker) visit(dir *os.Root, path string, d fs.DirEntry, err error) erro
 	if err != nil {
 		return err
 	}
-	w.files[keyOf(path)] = f
+	w.files[manifestKey(path)] = f
 	return nil
 }
 
-// keyOf returns a path as a manifest has it. JSON holds no bytes that are not
+// manifestKey returns a path as a manifest has it. JSON holds no bytes that are not
 // UTF-8: as they are, a file would have another name once it was recorded.
-func keyOf(path string) string {
+func manifestKey(path string) string {
 	if utf8.ValidString(path) {
 		return path
 	}
@@ -134,9 +134,9 @@ func (w *walker) file(dir *os.Root, path string, d fs.DirEntry) (File, error) {
 		if err != nil {
 			return File{}, unreadable(path, err)
 		}
-		return File{Hash: hashOf("link to " + target)}, nil
+		return File{Hash: hashText("link to " + target)}, nil
 	case !mode.IsRegular():
-		return File{Hash: hashOf("special file " + mode.String())}, nil // reading it might wait forever
+		return File{Hash: hashText("special file " + mode.String())}, nil // reading it might wait forever
 	}
 	f, err := dir.Open(d.Name())
 	if err != nil {
@@ -185,7 +185,7 @@ func hashLine(in *bufio.Reader) (hash uint64, n int64, err error) {
 	}
 }
 
-func hashOf(text string) string {
+func hashText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }

@@ -46,11 +46,11 @@ func (o operandSet) describe() string {
 	if o.fixed == nil {
 		return "the gold answer"
 	}
-	return oneOf(o.fixed)
+	return quoteTexts(o.fixed)
 }
 
-// oneOf lists texts for a message.
-func oneOf(texts []string) string {
+// quoteTexts lists texts for a message.
+func quoteTexts(texts []string) string {
 	const shown = 3
 	quoted := make([]string, 0, shown)
 	for _, t := range texts[:min(shown, len(texts))] {
@@ -91,7 +91,7 @@ func buildEquals(s *spec, n *node) {
 		numberNode(s, n, fixed, numberRule{rel: defaultRel})
 		return
 	}
-	set := newOperandSet(fixed, normalizerOf(normalize))
+	set := newOperandSet(fixed, findNormalizer(normalize))
 	n.form = set.form
 	n.holds = "equals " + set.describe()
 	n.inside = n.gold && inside != "never"
@@ -163,12 +163,12 @@ func containsVerdict(answer string, all bool, total int, missing []string) verdi
 		if found > 0 {
 			return verdict{score: 1, pass: true}
 		}
-		return verdict{reason: "does not contain " + oneOf(missing) + got(answer), cause: lackCause(answer, missing)}
+		return verdict{reason: "does not contain " + quoteTexts(missing) + got(answer), cause: lackCause(answer, missing)}
 	}
 	if len(missing) == 0 && total > 0 {
 		return verdict{score: 1, pass: true}
 	}
-	v := verdict{score: float64(found) / float64(max(1, total)), reason: fmt.Sprintf("%d of %d are missing: %s%s", len(missing), total, oneOf(missing), got(answer))}
+	v := verdict{score: float64(found) / float64(max(1, total)), reason: fmt.Sprintf("%d of %d are missing: %s%s", len(missing), total, quoteTexts(missing), got(answer))}
 	if v.cause = lackCause(answer, missing); found > 0 {
 		v.cause = score.PartialAnswer
 	}
@@ -220,7 +220,7 @@ func buildPrefix(s *spec, n *node) {
 				return verdict{score: 1, pass: true}
 			}
 		}
-		v := verdict{reason: fmt.Sprintf("must start with %s, starts with %s", oneOf(texts), quote(excerpt(body, 40))), cause: Difference(answer, texts)}
+		v := verdict{reason: fmt.Sprintf("must start with %s, starts with %s", quoteTexts(texts), quote(excerpt(body, 40))), cause: Difference(answer, texts)}
 		if slices.ContainsFunc(texts, func(t string) bool { return strings.HasPrefix(casefold(body), casefold(t)) }) {
 			v.cause = score.LetterCase
 		}
@@ -245,7 +245,7 @@ func buildRegex(s *spec, n *node, timeout time.Duration) {
 	n.judge = func(answer string, _ []string) verdict {
 		ok, err := re.MatchString(answer)
 		if err != nil {
-			return undecided(text, timeout)
+			return undecidedVerdict(text, timeout)
 		}
 		if !ok {
 			return verdict{reason: fmt.Sprintf("does not match /%s/%s", excerpt(text, 200), got(answer))}
@@ -254,9 +254,9 @@ func buildRegex(s *spec, n *node, timeout time.Duration) {
 	}
 }
 
-// undecided is the verdict when a pattern runs out of time. How long it takes is
-// a matter of the machine too, so that it says nothing of the answer.
-func undecided(pattern string, timeout time.Duration) verdict {
+// undecidedVerdict returns the verdict when a pattern runs out of time. How long it takes is a
+// matter of the machine too, so that it says nothing of the answer.
+func undecidedVerdict(pattern string, timeout time.Duration) verdict {
 	return verdict{undecided: fmt.Sprintf("the pattern /%s/ was not decided within %v, which measures nothing: simplify it", excerpt(pattern, 80), timeout)}
 }
 
@@ -290,7 +290,7 @@ func (s *spec) regex(key, pattern, flags string, timeout time.Duration) *regexp2
 }
 
 func buildF1(s *spec, n *node) {
-	form := normalizerOf(s.choice("normalize", append([]string{"squad", "text", "casefold"}, formNames()...)...))
+	form := findNormalizer(s.choice("normalize", append([]string{"squad", "text", "casefold"}, formNames()...)...))
 	threshold := s.number("threshold", 0.5, 0, 1)
 	fixed := s.operands(true)
 	n.gold = fixed == nil

@@ -26,7 +26,7 @@ func buildMCQ(s *spec, n *node) {
 	n.holds = "names the choice of " + newOperandSet(fixed, strings.TrimSpace).describe()
 	n.suits = func(t task.Task) error { return suitsMCQ(t, field, form, goldOf(t)) }
 	n.look = func(_ context.Context, w *subject, _ string) (verdict, error) {
-		choices, err := choicesOf(w.task, field)
+		choices, err := readChoices(w.task, field)
 		if err != nil {
 			return verdict{broken: true, reason: err.Error()}, nil
 		}
@@ -34,8 +34,8 @@ func buildMCQ(s *spec, n *node) {
 	}
 }
 
-func choicesOf(t task.Task, field string) ([]mcq.Choice, error) {
-	v, ok := fieldOf(t, field)
+func readChoices(t task.Task, field string) ([]mcq.Choice, error) {
+	v, ok := findField(t, field)
 	if !ok {
 		return nil, fmt.Errorf("the task has no field %s with its choices; name the field by choices: FIELD, or write when: %s if only some tasks have choices", field, field)
 	}
@@ -46,9 +46,9 @@ func choicesOf(t task.Task, field string) ([]mcq.Choice, error) {
 	return choices, nil
 }
 
-// fieldOf returns a field of a task, or one within a field ("mcq.choices"), as templates
+// findField returns a field of a task, or one within a field ("mcq.choices"), as templates
 // name them. One that is null, false, or empty is not there.
-func fieldOf(t task.Task, name string) (any, bool) {
+func findField(t task.Task, name string) (any, bool) {
 	var v any = t.Fields()
 	for key := range strings.SplitSeq(name, ".") {
 		m, _ := v.(map[string]any)
@@ -70,7 +70,7 @@ func fieldOf(t task.Task, name string) (any, bool) {
 }
 
 func suitsMCQ(t task.Task, field, form string, gold []string) error {
-	choices, err := choicesOf(t, field)
+	choices, err := readChoices(t, field)
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func choiceVerdict(form, answer string, gold []string, choices []mcq.Choice) ver
 			return verdict{score: 1, pass: true, saw: "choice " + label}
 		}
 		accepted = append(accepted, right)
-		v.reason = fmt.Sprintf("chose %s, expected %s", label, oneOf(accepted))
+		v.reason = fmt.Sprintf("chose %s, expected %s", label, quoteTexts(accepted))
 		v.saw, v.cause = "choice "+label, score.OtherAnswer
 		if why != "" {
 			v.saw, v.cause = "", score.NoAnswer
-			v.reason = fmt.Sprintf("%s%s; expected %s", why, got(answer), oneOf(accepted))
+			v.reason = fmt.Sprintf("%s%s; expected %s", why, got(answer), quoteTexts(accepted))
 		}
 	}
 	return v

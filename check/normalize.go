@@ -24,7 +24,7 @@ func normalizers(first string) []string {
 	return append(names, formNames()...)
 }
 
-func normalizerOf(name string) normalizer {
+func findNormalizer(name string) normalizer {
 	switch name {
 	case "none":
 		return func(s string) string { return s }

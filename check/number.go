@@ -80,7 +80,7 @@ func isNumber(text string) error {
 func (r numberRule) judge(answer string, accepted []string) verdict {
 	got, reason := onlyNumber(answer)
 	if reason != "" {
-		v := verdict{reason: fmt.Sprintf("%s, expected %s", reason, oneOf(accepted)), cause: Difference(answer, accepted)}
+		v := verdict{reason: fmt.Sprintf("%s, expected %s", reason, quoteTexts(accepted)), cause: Difference(answer, accepted)}
 		if len(numbersIn(answer)) == 0 {
 			v.cause = score.NoAnswer
 		}
@@ -94,7 +94,7 @@ func (r numberRule) judge(answer string, accepted []string) verdict {
 			return verdict{score: 1, pass: true, saw: v.saw}
 		}
 		if i == 0 {
-			v.reason, v.cause = fmt.Sprintf("got %s, expected %s: %s", quote(answer), oneOf(accepted), why), cause
+			v.reason, v.cause = fmt.Sprintf("got %s, expected %s: %s", quote(answer), quoteTexts(accepted), why), cause
 		}
 	}
 	return v
@@ -179,7 +179,7 @@ func numbersIn(text string) []quantity {
 		value, n := scanDigits(text[i:])
 		i += n
 		q := quantity{}
-		q.value, q.unit = signed(before, value)
+		q.value, q.unit = applySign(before, value)
 		rest := strings.TrimLeft(text[i:], " \u00a0")
 		word := rest[:wordLen(rest)]
 		switch factor, isScale := scale(word); {
@@ -208,8 +208,8 @@ func startsNumber(s string) bool {
 	return isDigit(s[0]) || s[0] == '.' && len(s) > 1 && isDigit(s[1])
 }
 
-// signed looks at what is before a number: a currency sign, a minus.
-func signed(before string, value float64) (v float64, currency string) {
+// applySign reads what is before a number: a currency sign, a minus.
+func applySign(before string, value float64) (v float64, currency string) {
 	for _, c := range []string{"$", "\u20ac", "\u00a3", "\u00a5"} {
 		if rest, ok := strings.CutSuffix(before, c); ok {
 			before, currency = rest, c
@@ -244,7 +244,7 @@ func parseNumber(text string) (quantity, bool) {
 	if at > 0 && s[at-1] == '.' {
 		at--
 	}
-	head, negHead, ok := headOf(s[:at])
+	head, negHead, ok := parseHead(s[:at])
 	if !ok {
 		return quantity{}, false
 	}
@@ -259,8 +259,8 @@ func parseNumber(text string) (quantity, bool) {
 	return q, true
 }
 
-// headOf reads what is before the digits: a sign, a currency.
-func headOf(s string) (unit string, negative, ok bool) {
+// parseHead reads what is before the digits: a sign, a currency.
+func parseHead(s string) (unit string, negative, ok bool) {
 	s = strings.TrimSpace(s)
 	for _, minus := range []string{"-", "\u2212"} {
 		if strings.Count(s, minus) == 1 && (strings.HasPrefix(s, minus) || strings.HasSuffix(s, minus)) {

@@ -52,7 +52,7 @@ func buildPromptfoo(s *spec, n *node, timeout time.Duration) {
 	case "starts-with":
 		value := s.needText("value")
 		n.holds = "starts with " + quote(value)
-		holds = plainly(func(answer string) bool { return strings.HasPrefix(answer, value) }, "does not start with "+quote(value))
+		holds = withReason(func(answer string) bool { return strings.HasPrefix(answer, value) }, "does not start with "+quote(value))
 	case "regex":
 		promptfooRegex(s, n, timeout)
 		return
@@ -86,7 +86,7 @@ func buildPromptfoo(s *spec, n *node, timeout time.Duration) {
 	}
 }
 
-func plainly(is func(string) bool, why string) func(string) (bool, string) {
+func withReason(is func(string) bool, why string) func(string) (bool, string) {
 	return func(answer string) (bool, string) { return is(answer), why }
 }
 
@@ -109,7 +109,7 @@ func promptfooEquals(s *spec, n *node) func(string) (bool, string) {
 	s.asked = append(s.asked, "value")
 	if text, ok := jsText(v); ok {
 		n.holds = "equals " + quote(text)
-		return plainly(func(answer string) bool { return answer == text }, "does not equal "+quote(text))
+		return withReason(func(answer string) bool { return answer == text }, "does not equal "+quote(text))
 	}
 	want := jsValue(v)
 	n.holds = "equals the JSON that is named"
@@ -223,7 +223,7 @@ func promptfooContains(s *spec, n *node) func(string) (bool, string) {
 	for _, text := range texts {
 		forms = append(forms, form(text))
 	}
-	n.holds = "contains " + oneOf(texts)
+	n.holds = "contains " + quoteTexts(texts)
 	all := kind == "contains-all"
 	return func(answer string) (bool, string) {
 		body := form(answer)
@@ -234,9 +234,9 @@ func promptfooContains(s *spec, n *node) func(string) (bool, string) {
 			}
 		}
 		if all {
-			return len(missing) == 0, fmt.Sprintf("%d of %d are missing: %s", len(missing), len(texts), oneOf(missing))
+			return len(missing) == 0, fmt.Sprintf("%d of %d are missing: %s", len(missing), len(texts), quoteTexts(missing))
 		}
-		return len(missing) < len(texts), "does not contain " + oneOf(texts)
+		return len(missing) < len(texts), "does not contain " + quoteTexts(texts)
 	}
 }
 
@@ -255,7 +255,7 @@ func promptfooRegex(s *spec, n *node, timeout time.Duration) {
 	n.judge = func(answer string, _ []string) verdict {
 		ok, err := re.MatchRunes(jsUnits(answer))
 		if err != nil {
-			return undecided(pattern, timeout)
+			return undecidedVerdict(pattern, timeout)
 		}
 		if !ok {
 			return verdict{reason: fmt.Sprintf("does not match /%s/%s", excerpt(pattern, 200), got(answer))}

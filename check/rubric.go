@@ -97,7 +97,7 @@ func (s *spec) criterion(key string, item any) criterion {
 		if strings.TrimSpace(c.text) == "" {
 			inner.fail("text", "is missing")
 		}
-		if err := inner.done(); err != nil {
+		if err := inner.finish(); err != nil {
 			s.errs = append(s.errs, err)
 		}
 		return c
@@ -135,10 +135,10 @@ func (s *spec) paths(key string) []string {
 // request shows the judge the task, the criteria and what was passed in. What
 // is not ours is between marks.
 func (r *rubric) request(w *subject) (JudgeRequest, error) {
-	values := map[string]string{"task": shown(asked(w, choicesShown(w.task, "choices"))), "answer": shown(w.Answer)}
+	values := map[string]string{"task": shortenText(taskText(w, choicesShown(w.task, "choices"))), "answer": shortenText(w.Answer)}
 	gold := ""
 	if r.reference {
-		gold = shown(strings.Join(w.task.Gold, "\n"))
+		gold = shortenText(strings.Join(w.task.Gold, "\n"))
 		values["gold"] = gold
 	}
 	for i, path := range r.files {
@@ -177,7 +177,7 @@ func (s *subject) show(path string) (string, error) {
 	case err != nil:
 		return "(" + reason(err) + ")", nil
 	}
-	return shown(strings.ToValidUTF8(text, "\uFFFD")), nil
+	return shortenText(strings.ToValidUTF8(text, "\uFFFD")), nil
 }
 
 func (r *rubric) list() string {
@@ -271,15 +271,15 @@ func (r *rubric) verdict(replies []string) (verdict, error) {
 	if r.average {
 		combined = mean(totals)
 	}
-	v := verdict{score: combined, pass: combined >= r.threshold, saw: "votes " + listed(totals)}
+	v := verdict{score: combined, pass: combined >= r.threshold, saw: "votes " + formatNumbers(totals)}
 	if !v.pass {
 		v.reason = fmt.Sprintf("the judge gives %.3g, %.3g is needed%s", combined, r.threshold, r.why(grades[nearestTo(totals, combined)]))
 	}
 	return v, nil
 }
 
-// listed writes numbers in a row.
-func listed(values []float64) string {
+// formatNumbers writes numbers in a row.
+func formatNumbers(values []float64) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = fmt.Sprintf("%.3g", v)

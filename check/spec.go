@@ -43,8 +43,8 @@ func (s *spec) get(key string) (any, bool) {
 	return v, ok && v != nil
 }
 
-// done reports the keys that no one asked for, and all faults.
-func (s *spec) done() error {
+// finish reports the keys that no one asked for, and all faults.
+func (s *spec) finish() error {
 	for _, key := range slices.Sorted(maps.Keys(s.m)) {
 		if slices.Contains(s.asked, key) {
 			continue

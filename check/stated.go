@@ -11,9 +11,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
-// boxed compiles the extraction of a box. mathverse takes a box to end at the first brace, and
+// compileBox compiles the extraction of a box. mathverse takes a box to end at the first brace, and
 // babyvision knows braces within it up to the depth of that evaluation's pattern.
-func (s *spec) boxed() func(string) (string, bool, error) {
+func (s *spec) compileBox() func(string) (string, bool, error) {
 	first := s.choice("which", "last", "first") == "first"
 	switch s.choice("form", "robust", "mathverse", "babyvision") {
 	case "mathverse":
@@ -23,12 +23,12 @@ func (s *spec) boxed() func(string) (string, bool, error) {
 		deep.MatchTimeout = MatchTimeout
 		return func(reply string) (string, bool, error) {
 			if !strings.Contains(reply, `\boxed{`) {
-				answer, found := trimmed(oneOfAll(markedBoxes(reply, false), first))
+				answer, found := trimAnswer(oneOfAll(markedBoxes(reply, false), first))
 				return answer, found, nil
 			}
-			answer, found, err := matched(deep, reply, first)
+			answer, found, err := extractMatch(deep, reply, first)
 			if !found && err == nil {
-				answer, found = trimmed(oneOfAll(markedBoxes(reply, false), first))
+				answer, found = trimAnswer(oneOfAll(markedBoxes(reply, false), first))
 			}
 			return answer, found, err
 		}
@@ -87,15 +87,15 @@ func markedBoxes(reply string, lines bool) (found []string) {
 func outerTags(reply, name string) (string, bool) {
 	text, low := []rune(reply), []rune(lower(reply))
 	begin, end := []rune("<"+lower(name)+">"), []rune("</"+lower(name)+">")
-	from, to := lastOf(low, begin), lastOf(low, end)
+	from, to := lastIndex(low, begin), lastIndex(low, end)
 	if from < 0 || to <= from || to > len(text) {
 		return "", false
 	}
 	return strings.TrimFunc(string(text[min(from+len(begin), to):to]), pytext.IsSpace), true
 }
 
-// trimmed takes off what Python counts as white space.
-func trimmed(answer string, found bool) (string, bool) {
+// trimAnswer trims what Python counts as white space.
+func trimAnswer(answer string, found bool) (string, bool) {
 	return strings.TrimFunc(answer, pytext.IsSpace), found
 }
 
@@ -106,14 +106,14 @@ func lastPythonLine(reply string) (string, bool) {
 		return r >= '\n' && r <= '\r' || r >= 0x1c && r <= 0x1e || r == 0x85 || r == 0x2028 || r == 0x2029
 	})
 	for _, line := range slices.Backward(lines) {
-		if line, _ = trimmed(line, true); line != "" {
+		if line, _ = trimAnswer(line, true); line != "" {
 			return line, true
 		}
 	}
 	return "", true // and the reply is no other answer
 }
 
-func lastOf(text, part []rune) int {
+func lastIndex(text, part []rune) int {
 	for i := len(text) - len(part); i >= 0; i-- {
 		if slices.Equal(text[i:i+len(part)], part) {
 			return i

@@ -64,7 +64,7 @@ func buildToolCalled(s *spec, n *node, timeout time.Duration) {
 	n.look = func(_ context.Context, w *subject, _ string) (verdict, error) {
 		count, total, err := called.count(w.Turns)
 		if err != nil {
-			return undecided(strings.TrimSpace(tool+" "+args), timeout), nil
+			return undecidedVerdict(strings.TrimSpace(tool+" "+args), timeout), nil
 		}
 		if count >= lo && (hi < 0 || count <= hi) {
 			return verdict{score: 1, pass: true, saw: fmt.Sprintf("%d of %d calls", count, total)}, nil

@@ -41,7 +41,7 @@ func (s *subject) open(manifest bool) error {
 	}
 	s.root = root
 	if manifest {
-		s.after, err = manifestOf(root)
+		s.after, err = readManifest(root)
 	}
 	return err
 }
@@ -52,8 +52,8 @@ func (s *subject) close() {
 	}
 }
 
-// deleted reports whether the workspace is gone.
-func (s *subject) deleted() bool { return s.root == nil && !s.dry }
+// isDeleted reports whether the workspace is gone.
+func (s *subject) isDeleted() bool { return s.root == nil && !s.dry }
 
 // stat looks at a path of the workspace. A path that is not there is
 // fs.ErrNotExist.
@@ -107,7 +107,7 @@ func (s *subject) read(path string) (string, error) {
 // error, for those who ask.
 func (s *subject) fault(path string, err error) error {
 	switch {
-	case s.deleted():
+	case s.isDeleted():
 		return fmt.Errorf("the workspace was deleted: %w", fs.ErrNotExist)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s is not there: %w", path, fs.ErrNotExist)

@@ -26,7 +26,7 @@ func (l *loader) benchLayer(ctx context.Context) error {
 	if name == "" {
 		return nil // what is wrong with its type is said where keys are decoded
 	}
-	f, err := folder.Open(ctx, name, originOf(l.dirs, "bench.name"))
+	f, err := folder.Open(ctx, name, findOrigin(l.dirs, "bench.name"))
 	if err != nil {
 		return problemAt(l.origins["bench.name"], "bench.name", err.Error(), "a name of `skillopt bench list`, or a folder such as ./my-bench")
 	}
@@ -48,7 +48,7 @@ func (l *loader) benchLayer(ctx context.Context) error {
 	if err := l.benchGuide(f); err != nil {
 		return err
 	}
-	l.benchTasks(bench, text(own, "env", "world"), originOf(dirs, "bench.data"), origins["bench.data"])
+	l.benchTasks(bench, text(own, "env", "world"), findOrigin(dirs, "bench.data"), origins["bench.data"])
 	l.merge(l.tree, own, layerOrigin{}, "")
 	maps.Copy(l.origins, origins)
 	maps.Copy(l.dirs, dirs)
@@ -80,7 +80,7 @@ func (l *loader) benchFile(f *folder.Folder, name string) error {
 	}
 	o := layerOrigin{file: shown, dir: f.Path, lines: lines}
 	if f.Path != "" { // a folder of the user's own
-		l.marked(layer, o, sumOf(text))
+		l.reviewLayer(layer, o, hashData(text))
 	}
 	l.merge(l.tree, layer, o, "")
 	return nil

@@ -84,7 +84,7 @@ type decoder struct {
 }
 
 func (d *decoder) fail(key, found, want, hint string) {
-	d.problems = append(d.problems, Problem{Key: key, Origin: originOf(d.origins, key), Found: found, Want: want, Hint: hint})
+	d.problems = append(d.problems, Problem{Key: key, Origin: findOrigin(d.origins, key), Found: found, Want: want, Hint: hint})
 }
 
 // redact takes secrets out of what the problems show.
@@ -120,8 +120,8 @@ func place(origin string) (file string, line int) {
 	return origin[:i], n
 }
 
-// originOf returns the origin of a key or of the nearest key above it.
-func originOf(origins map[string]string, key string) string {
+// findOrigin returns the origin of a key or of the nearest key above it.
+func findOrigin(origins map[string]string, key string) string {
 	for {
 		if o, ok := origins[key]; ok {
 			return o
@@ -148,7 +148,7 @@ func (d *decoder) value(dst reflect.Value, key string, v any) {
 	case reflect.Struct:
 		d.structure(dst, key, v)
 	case reflect.Map:
-		d.mapping(dst, key, v)
+		d.decodeMap(dst, key, v)
 	case reflect.Slice:
 		d.list(dst, key, v)
 	case reflect.Interface:
@@ -209,7 +209,7 @@ func (d *decoder) structure(dst reflect.Value, key string, v any) {
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		d.fail(key, describe(v), "a mapping with "+strings.Join(keysOf(dst.Type()), ", "), "")
+		d.fail(key, describe(v), "a mapping with "+strings.Join(keyNames(dst.Type()), ", "), "")
 		return
 	}
 	for _, name := range sortedKeys(m) {
@@ -224,10 +224,10 @@ func (d *decoder) structure(dst reflect.Value, key string, v any) {
 }
 
 func (d *decoder) unknown(t reflect.Type, path, name string) {
-	names := keysOf(t)
+	names := keyNames(t)
 	hint := ""
 	if !keyName.MatchString(name) { // the line of some other file, which may be a secret
-		d.problems = append(d.problems, Problem{Key: strings.TrimSuffix(path, name) + "(a key that is no name)", Origin: originOf(d.origins, path), Found: "an unknown key", Want: strings.Join(names, ", ")})
+		d.problems = append(d.problems, Problem{Key: strings.TrimSuffix(path, name) + "(a key that is no name)", Origin: findOrigin(d.origins, path), Found: "an unknown key", Want: strings.Join(names, ", ")})
 		return
 	}
 	if near, ok := wording.Suggest(name, names); ok {
@@ -236,7 +236,7 @@ func (d *decoder) unknown(t reflect.Type, path, name string) {
 	d.fail(path, "an unknown key", strings.Join(names, ", "), hint)
 }
 
-func (d *decoder) mapping(dst reflect.Value, key string, v any) {
+func (d *decoder) decodeMap(dst reflect.Value, key string, v any) {
 	if v == nil {
 		dst.SetZero()
 		return
@@ -378,7 +378,7 @@ func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-func keysOf(t reflect.Type) []string {
+func keyNames(t reflect.Type) []string {
 	var out []string
 	for _, tag := range keyFields(t) {
 		out = append(out, tag.Get("key"))

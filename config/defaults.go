@@ -27,11 +27,11 @@ const (
 	WarmOff  = "off"
 )
 
-// published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
+// skillOptDefaults returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
 // epochs, a fixed split, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
 // of the gate and any higher mean, all steps, guidance without a gate, edits put where they say,
 // and the view of the optimizer that goes with them.
-func published() Config {
+func skillOptDefaults() Config {
 	c := Default()
 	c.Protocol = protocolSkillOpt
 	c.Train.Epochs, c.Train.BatchSize, c.Train.Accumulation = 4, 40, 1

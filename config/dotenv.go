@@ -22,7 +22,7 @@ func (l *loader) readDotenv(ctx context.Context, path string) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read .env: %w", context.Cause(ctx))
 	}
-	if errors.Is(err, fs.ErrNotExist) || err == nil && l.opts.Guard.Trust(sumOf(data)) != nil {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && l.opts.Guard.Trust(hashData(data)) != nil {
 		return nil
 	}
 	if err != nil {

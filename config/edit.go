@@ -31,7 +31,7 @@ func ReadWritten(text []byte) (Written, error) {
 
 func (w Written) add(m map[string]any, t reflect.Type, prefix string) {
 	for name, v := range m {
-		key, at, sub := join(prefix, name), spot{holds: t}.below(name).holds, ""
+		key, at, sub := join(prefix, name), spot{holds: t}.child(name).holds, ""
 		inner, isBlock := v.(map[string]any)
 		if _, isText := v.(string); isText && prefix == "" {
 			sub = shortField(name)

@@ -22,8 +22,8 @@ type spot struct {
 	public bool         // what is here is the name of a thing, and never a secret
 }
 
-// below returns the spot of a named value in s.
-func (s spot) below(name string) spot {
+// child returns the spot of a named value in s.
+func (s spot) child(name string) spot {
 	at := spot{key: join(s.key, name), public: s.public}
 	switch {
 	case s.holds == nil:
@@ -67,7 +67,7 @@ func (l *loader) expand(d *decoder, node any, at spot) any {
 	switch n := node.(type) {
 	case map[string]any:
 		for _, k := range sortedKeys(n) {
-			n[k] = l.expand(d, n[k], at.below(k))
+			n[k] = l.expand(d, n[k], at.child(k))
 		}
 	case []any:
 		for i := range n {

@@ -40,7 +40,7 @@ func (l *Loaded) Explain() []Explanation {
 		defaults[k.Path] = k.Value
 	}
 	for _, k := range l.Config.Redacted(l.Redactor()).Keys() {
-		origin := originOf(l.Origins, k.Path)
+		origin := findOrigin(l.Origins, k.Path)
 		if _, set := l.Origins[k.Path]; !set && !hasBelow(l.Origins, k.Path) {
 			origin = "default"
 		}

@@ -21,9 +21,9 @@ type Folders struct {
 
 // UserFolders finds the user's folders. Variables win over the usual places, as they do in
 // other programs.
-func UserFolders() (Folders, error) { return foldersOf(runtime.GOOS, os.Getenv) }
+func UserFolders() (Folders, error) { return findFolders(runtime.GOOS, os.Getenv) }
 
-func foldersOf(system string, get func(string) string) (Folders, error) {
+func findFolders(system string, get func(string) string) (Folders, error) {
 	f := Folders{OS: system, Home: get("HOME"), Lookup: get}
 	if system == "windows" {
 		f.Home = cmp.Or(get("USERPROFILE"), f.Home)

@@ -307,7 +307,7 @@ func TestProvidersOfUntrustedConfigs(t *testing.T) {
 	t.Parallel()
 	f, _ := reflect.TypeFor[Model]().FieldByName("Provider")
 	refused := []string{"azure", "claude-cli", "codex-cli", "compatible", "copilot-cli", "handoff"}
-	for _, name := range namesOf(f.Tag) {
+	for _, name := range enumNames(f.Tag) {
 		p, _ := preset.Lookup(name)
 		itself := name == "sim" || p.BaseURL != "" || len(p.Regions) > 0
 		if name != "" && (itself != slices.Contains(vendors(), name) || itself == slices.Contains(refused, name)) {

@@ -54,7 +54,7 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 			leaves(v.Field(i), key, cl, out)
 			continue
 		}
-		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), Values: namesOf(tag), File: tag.Get("path") != "", Untrusted: tag.Get("untrusted")})
+		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), Values: enumNames(tag), File: tag.Get("path") != "", Untrusted: tag.Get("untrusted")})
 	}
 }
 
@@ -89,8 +89,8 @@ func typeText(t reflect.Type) string {
 	return "text, a list or a mapping"
 }
 
-// namesOf are the names that a key allows; nil: others too.
-func namesOf(tag reflect.StructTag) []string {
+// enumNames returns the names that a key allows; nil: others too.
+func enumNames(tag reflect.StructTag) []string {
 	list, ok := tag.Lookup("enum")
 	if !ok {
 		return nil
@@ -159,7 +159,7 @@ func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[
 		case k.File:
 			v = jsonText(contents[k.Path])
 		case shown[i].Value != v:
-			v = digestOf(v)
+			v = digestValue(v)
 		}
 		out[k.Path] = v
 	}
@@ -185,8 +185,8 @@ const (
 	digestRounds = 200_000
 )
 
-// digestOf names a value that must not be shown.
-func digestOf(value string) string {
+// digestValue returns the digest of a value that must not be shown.
+func digestValue(value string) string {
 	sum, err := pbkdf2.Key(sha256.New, value, []byte("skillopt identity"), digestRounds, 6)
 	if err != nil {
 		panic("config: digest: " + err.Error()) // the arguments are constant
@@ -197,7 +197,7 @@ func digestOf(value string) string {
 // SameValue reports whether two values of fingerprints say the same: what was a secret in one
 // of them may have been no variable in the other.
 func SameValue(a, b string) bool {
-	return a == b || isDigest(a) && !isDigest(b) && a == digestOf(b) || isDigest(b) && !isDigest(a) && digestOf(a) == b
+	return a == b || isDigest(a) && !isDigest(b) && a == digestValue(b) || isDigest(b) && !isDigest(a) && digestValue(a) == b
 }
 
 func isDigest(value string) bool { return strings.HasPrefix(value, digestMark) }

@@ -161,7 +161,7 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	}
 	fileOfPrices(layer, lines)
 	o := layerOrigin{file: l.show(path), dir: filepath.Dir(path), lines: lines}
-	if l.marked(layer, o, sumOf(data)) && base != "" {
+	if l.reviewLayer(layer, o, hashData(data)) && base != "" {
 		if err := l.file(ctx, resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (l *loader) set(s Setting) {
 	at[parts[len(parts)-1]] = s.Value
 	fileOfPrices(root, nil)
 	o := layerOrigin{file: s.Origin, dir: l.opts.Dir}
-	l.marked(root, o, "")
+	l.reviewLayer(root, o, "")
 	l.merge(l.tree, root, o, "")
 }
 
@@ -270,7 +270,7 @@ func (l *loader) set(s Setting) {
 func (l *loader) finish(main string) (*Loaded, error) {
 	cfg := Default()
 	if l.tree["protocol"] == protocolSkillOpt {
-		cfg = published()
+		cfg = skillOptDefaults()
 	}
 	d := &decoder{origins: l.origins, problems: l.refused}
 	l.expand(d, l.tree, spot{holds: reflect.TypeFor[Config]()})
@@ -314,7 +314,7 @@ func keyParts(key string) []string {
 			last := strings.LastIndexByte(key, '.')
 			head, rest = key[:last], key[last+1:]
 		}
-		parts, key, t = append(parts, head), rest, spot{holds: t}.below(head).holds
+		parts, key, t = append(parts, head), rest, spot{holds: t}.child(head).holds
 		if t == nil {
 			return append(parts, strings.Split(key, ".")...)
 		}
@@ -348,7 +348,7 @@ func (l *loader) paths(d *decoder, v reflect.Value, prefix string) {
 		case tag.Get("path") != "" && f.Kind() == reflect.Map:
 			l.mapOfPaths(d, f, key)
 		case tag.Get("path") != "" && f.String() != "":
-			f.SetString(l.path(d, key, originOf(l.dirs, key), f.String()))
+			f.SetString(l.path(d, key, findOrigin(l.dirs, key), f.String()))
 		}
 	}
 }
@@ -357,7 +357,7 @@ func (l *loader) paths(d *decoder, v reflect.Value, prefix string) {
 func (l *loader) mapOfPaths(d *decoder, f reflect.Value, key string) {
 	for _, k := range f.MapKeys() {
 		at := join(key, k.String())
-		path := l.path(d, at, originOf(l.dirs, at), f.MapIndex(k).String())
+		path := l.path(d, at, findOrigin(l.dirs, at), f.MapIndex(k).String())
 		f.SetMapIndex(k, reflect.ValueOf(path))
 	}
 }

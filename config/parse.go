@@ -79,7 +79,7 @@ func holdsValue(doc yamlx.Node) bool {
 
 func keyLines(n yamlx.Node, prefix string, lines map[string]int) {
 	for k, v := range n.Pairs() {
-		key := join(prefix, k.Written())
+		key := join(prefix, k.TokenText())
 		lines[key] = k.Line()
 		keyLines(v, key, lines)
 	}
@@ -91,7 +91,7 @@ func asWritten(n yamlx.Node, at spot, v any) any {
 	switch n.Kind() {
 	case yamlx.Integer, yamlx.Float:
 		if at.holds != nil && at.holds.Kind() == reflect.String {
-			return n.Written()
+			return n.TokenText()
 		}
 	case yamlx.List:
 		list, _ := v.([]any)
@@ -103,9 +103,9 @@ func asWritten(n yamlx.Node, at spot, v any) any {
 	case yamlx.Mapping:
 		m, _ := v.(map[string]any)
 		for key, value := range n.Pairs() {
-			name := key.Written()
+			name := key.TokenText()
 			if inner, ok := m[name]; ok {
-				m[name] = asWritten(value, at.below(name), inner)
+				m[name] = asWritten(value, at.child(name), inner)
 			}
 		}
 	}

@@ -49,10 +49,10 @@ func readPrices(ctx context.Context, path string) (price.Table, []price.Skipped,
 	return price.Read(data, info.ModTime().UTC().Format(time.DateOnly))
 }
 
-// priced checks that a ceiling of cost or tokens sees all calls before they are sent:
-// of a model without a price nothing would be counted, and of one whose replies have
-// no known limit no one can say what a call takes.
-func (d *decoder) priced(c *Config) {
+// checkCeilings checks that a ceiling of cost or tokens sees all calls before they are sent:
+// nothing would be counted of a model without a price, and no one can say what a call takes where
+// the replies of a model have no known limit.
+func (d *decoder) checkCeilings(c *Config) {
 	table, _, err := c.PriceTable(context.Background())
 	if err != nil {
 		d.fail("price_file", c.PriceFile, "a table of prices", err.Error())
@@ -91,13 +91,13 @@ func (s ceilinged) check(c Limits) {
 		s.fail("limits.usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.USD, s.role, name),
 			"a ceiling only with prices for all models", "set prices."+name+".input and .output, or price_file to the table that LiteLLM publishes (model_prices_and_context_window.json)")
 	case c.USD != nil && !s.bounded:
-		s.unbounded("limits.usd", fmt.Sprint(*c.USD))
+		s.failUnbounded("limits.usd", fmt.Sprint(*c.USD))
 	case c.Tokens != nil && !s.bounded:
-		s.unbounded("limits.tokens", fmt.Sprint(*c.Tokens))
+		s.failUnbounded("limits.tokens", fmt.Sprint(*c.Tokens))
 	}
 }
 
-func (s ceilinged) unbounded(key, found string) {
+func (s ceilinged) failUnbounded(key, found string) {
 	s.fail(key, fmt.Sprintf("%s, and no limit of the replies of models.%s (%s)", found, s.role, s.model.Model),
 		"a ceiling only where it is known before a call what it can take", fmt.Sprintf("set models.%s.max_tokens, or prices.%s.max_output to the limit of the model", s.role, s.model.Model))
 }

@@ -24,7 +24,7 @@ func Schema() ([]byte, error) {
 func object(t reflect.Type) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 	for i, tag := range keyFields(t) {
-		p := schemaOf(t.Field(i).Type, tag)
+		p := typeSchema(t.Field(i).Type, tag)
 		p.Description = tag.Get("doc")
 		if mark := tag.Get("untrusted"); mark != "" {
 			p.Extra = map[string]any{"untrusted": mark}
@@ -38,7 +38,7 @@ func object(t reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
+func typeSchema(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	if t == reflect.TypeFor[Duration]() {
 		return &jsonschema.Schema{Type: "string", Pattern: `^([0-9.]+(ns|us|ms|s|m|h))+$|^\$\{`}
 	}
@@ -53,7 +53,7 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		s := schemaOf(t.Elem(), tag)
+		s := typeSchema(t.Elem(), tag)
 		s.Types, s.Type = []string{s.Type, "null"}, ""
 		return s
 	case reflect.Struct:
@@ -61,13 +61,13 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	case reflect.Map:
 		s := &jsonschema.Schema{Type: "object"}
 		if t.Elem().Kind() != reflect.Interface {
-			s.AdditionalProperties = schemaOf(t.Elem(), "")
+			s.AdditionalProperties = typeSchema(t.Elem(), "")
 		}
 		return s
 	case reflect.Slice:
 		s := &jsonschema.Schema{Type: "array"}
 		if t.Elem().Kind() != reflect.Interface {
-			s.Items = schemaOf(t.Elem(), "")
+			s.Items = typeSchema(t.Elem(), "")
 		}
 		return s
 	case reflect.Interface:

@@ -16,11 +16,11 @@ import (
 // hostOrigin is the origin of what a guard says.
 const hostOrigin = "host"
 
-func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+func hashData(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// marked notes what a layer says that its author may not say, and reports whether the author may
+// reviewLayer notes what a layer says that its author may not say, and reports whether the author may
 // say anything. sum is that of the file; a setting has none.
-func (l *loader) marked(layer map[string]any, o layerOrigin, sum string) (trusted bool) {
+func (l *loader) reviewLayer(layer map[string]any, o layerOrigin, sum string) (trusted bool) {
 	err := l.opts.Guard.Trust(sum)
 	if err == nil {
 		l.trusted++
@@ -113,7 +113,7 @@ func (g *Guard) leads(path, key, origin string) []Problem {
 // path resolves the path of a key from a folder. One that leads out of the roots is a problem of d.
 func (l *loader) path(d *decoder, key, dir, path string) string {
 	path = resolve(dir, path)
-	d.problems = append(d.problems, l.opts.Guard.leads(path, key, originOf(l.origins, key))...)
+	d.problems = append(d.problems, l.opts.Guard.leads(path, key, findOrigin(l.origins, key))...)
 	return path
 }
 

@@ -149,7 +149,7 @@ func (d *decoder) rules(c *Config) {
 	d.columns(c.Tasks.Columns)
 	d.stop(c)
 	d.files(c)
-	d.priced(c)
+	d.checkCeilings(c)
 	d.reserve(c.Limits.Reserve)
 	d.agent(c)
 	d.world(c.Env)

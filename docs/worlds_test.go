@@ -32,7 +32,7 @@ func TestOwnWorldKeepsToTheProtocol(t *testing.T) {
 		}
 	}
 	tk := task.New("Find it.", "7")
-	cases, err := env.CheckProgram(t.Context(), env.Options{Command: []string{"python3", "guess.py"}, Dir: dir, Environ: env.Allowed(os.LookupEnv), Timeout: time.Minute}, &tk)
+	cases, err := env.CheckProgram(t.Context(), env.Options{Command: []string{"python3", "guess.py"}, Dir: dir, Environ: env.AllowedVariables(os.LookupEnv), Timeout: time.Minute}, &tk)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func compare(e *Evidence, b basis) comparison {
 	}
 	c.n = len(used)
 	if c.n > 0 {
-		mean := meanOf(t, candidate, used)
+		mean := meanPair(t, candidate, used)
 		c.mean = &mean
 	}
 	c.candidate = project(t, t.Density.Candidate, candidate, used)
@@ -70,12 +70,12 @@ func project(t Trial, density float64, outcomes []trajectory.Outcome, items []in
 	if len(items) == 0 {
 		return nil
 	}
-	s := t.Projection.Of(meanOf(t, outcomes, items), density)
+	s := t.Projection.Of(meanPair(t, outcomes, items), density)
 	return &s
 }
 
-// meanOf returns the mean over some items. Those of a cluster are averaged and count as one.
-func meanOf(t Trial, outcomes []trajectory.Outcome, items []int) score.Pair {
+// meanPair returns the mean over some items. Those of a cluster are averaged and count as one.
+func meanPair(t Trial, outcomes []trajectory.Outcome, items []int) score.Pair {
 	all := pairsAt(outcomes, items)
 	if t.Clusters == nil {
 		return score.Mean(all)

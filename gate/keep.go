@@ -141,7 +141,7 @@ func (k Keep) Judge(e *Evidence) (Verdict, bool) {
 		if !done || !v.Action.Accepted() {
 			return v, done
 		}
-		lost := e.lost()
+		lost := e.lostItems()
 		if len(lost) == 0 {
 			return v, true
 		}
@@ -158,8 +158,8 @@ func (k Keep) Judge(e *Evidence) (Verdict, bool) {
 	return c.decide(e), true
 }
 
-// lost are the items that the incumbent wins and the candidate lost, in order.
-func (e *Evidence) lost() []int {
+// lostItems returns the items that the incumbent wins and the candidate lost, in order.
+func (e *Evidence) lostItems() []int {
 	var out []int
 	candidate, incumbent := e.arms[Candidate], e.arms[Incumbent]
 	for i := range e.Trial.Items {
@@ -190,7 +190,7 @@ func (c *keeping) close(kept []Reading) bool {
 	for i := range c.losses {
 		l := &c.losses[i]
 		if l.State == "" {
-			l.Candidate, l.Current = passedOf(kept, c.items[i], Candidate), passedOf(kept, c.items[i], Incumbent)
+			l.Candidate, l.Current = countPassed(kept, c.items[i], Candidate), countPassed(kept, c.items[i], Incumbent)
 			l.State = c.state(*l)
 		}
 		all = all && l.State != ""
@@ -198,8 +198,8 @@ func (c *keeping) close(kept []Reading) bool {
 	return all
 }
 
-// passedOf counts the answers of an arm about an item.
-func passedOf(kept []Reading, item int, arm Arm) (p Passed) {
+// countPassed counts the answers of an arm about an item.
+func countPassed(kept []Reading, item int, arm Arm) (p Passed) {
 	for _, r := range kept {
 		if r.Item == item && r.Arm == arm {
 			p.count(r.Outcome)
@@ -237,7 +237,7 @@ func (c *keeping) shows(candidate, current Passed) bool {
 func (c *keeping) decide(e *Evidence) Verdict {
 	v := c.verdict
 	v.Losses = c.losses
-	v.Unmeasured = c.unmeasured(e)
+	v.Unmeasured = c.unmeasuredItems(e)
 	if v.Draws != nil {
 		draws := map[Arm]int{Candidate: v.Draws[Candidate], Incumbent: v.Draws[Incumbent]}
 		for _, r := range e.kept {
@@ -247,14 +247,14 @@ func (c *keeping) decide(e *Evidence) Verdict {
 	}
 	if lost := c.in(LossConfirmed); len(lost) > 0 {
 		v.Action, v.Phase = Reject, PhaseKeep
-		v.Reason = "loses what the current skill wins, as fresh answers confirm: " + named(lost) + "; else " + c.verdict.Reason
+		v.Reason = "loses what the current skill wins, as fresh answers confirm: " + formatLosses(lost) + "; else " + c.verdict.Reason
 		return v
 	}
 	if dropped := c.in(LossDropped); len(dropped) > 0 {
 		v.Reason += fmt.Sprintf("; %s that seemed to be lost: fresh answers do not confirm it", wording.Plural(len(dropped), "item", "items"))
 	}
 	if unknown := c.in(LossUnknown); len(unknown) > 0 {
-		v.Reason += "; whether it loses what the current skill wins is not known where fresh answers could not be measured: " + named(unknown)
+		v.Reason += "; whether it loses what the current skill wins is not known where fresh answers could not be measured: " + formatLosses(unknown)
 	}
 	return v
 }
@@ -281,8 +281,8 @@ func (c *keeping) in(state LossState) []Loss {
 	return out
 }
 
-// named names losses with their answers.
-func named(losses []Loss) string {
+// formatLosses lists losses by name, with their answers.
+func formatLosses(losses []Loss) string {
 	var out []string
 	for _, l := range losses[:min(len(losses), namedItems)] {
 		out = append(out, fmt.Sprintf("%s (passes %s, the current skill %s)", l.ID, l.Candidate, l.Current))
@@ -293,8 +293,8 @@ func named(losses []Loss) string {
 	return strings.Join(out, ", ")
 }
 
-// unmeasured adds the items of which a fresh answer is missing to those of the verdict.
-func (c *keeping) unmeasured(e *Evidence) []string {
+// unmeasuredItems returns the unmeasured items of the verdict and those of which a fresh answer is missing.
+func (c *keeping) unmeasuredItems(e *Evidence) []string {
 	gone := map[string]bool{}
 	for _, id := range c.verdict.Unmeasured {
 		gone[id] = true

@@ -208,7 +208,7 @@ func TestKeepKnowsWhatWasWonByAllAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(e.lost()) == 1; got != tt.lost {
+		if got := len(e.lostItems()) == 1; got != tt.lost {
 			t.Errorf("%+v: lost %v", tt, got)
 		}
 	}

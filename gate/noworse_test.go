@@ -178,7 +178,7 @@ func TestOrderIsStratified(t *testing.T) {
 			total[trial.Types[i]]++
 		}
 		seen, count := map[int]bool{}, map[string]int{}
-		order := stratified(trial)
+		order := stratifyUnits(trial)
 		for m, u := range order {
 			seen[u[0]] = true
 			count[trial.Types[u[0]]]++
@@ -192,7 +192,7 @@ func TestOrderIsStratified(t *testing.T) {
 		if len(seen) != n {
 			t.Fatalf("%d of %d items in the order", len(seen), n)
 		}
-		if diff := cmp.Diff(order, stratified(trial)); diff != "" {
+		if diff := cmp.Diff(order, stratifyUnits(trial)); diff != "" {
 			t.Fatalf("another order for the same seed:\n%s", diff)
 		}
 	})

@@ -27,10 +27,10 @@ func Units(n int, clusters []string) [][]int {
 	return out
 }
 
-// stratified returns the units of a trial in seeded random order, in which every
+// stratifyUnits returns the units of a trial in seeded random order, in which every
 // task type is spread evenly: any prefix holds the types about as often as the
 // whole does. A cluster has the type of its first item.
-func stratified(t Trial) []unit {
+func stratifyUnits(t Trial) []unit {
 	all := Units(len(t.Items), t.Clusters)
 	rng := rand.New(rand.NewPCG(uint64(t.Seed), 0x67617465))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

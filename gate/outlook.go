@@ -30,8 +30,8 @@ type Outlook struct {
 	Accept *float64
 }
 
-// counted counts units by who is ahead on them.
-func (c *Outlook) counted(differences []float64) {
+// countUnits counts units by who is ahead on them.
+func (c *Outlook) countUnits(differences []float64) {
 	for _, d := range differences {
 		switch {
 		case d > score.Negligible:
@@ -52,7 +52,7 @@ func (Strict) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
 
 // Outlook is how a strict comparison is.
 func (s Strict) Outlook(e *Evidence) Outlook {
-	out := passed(e)
+	out := newOutlook(e)
 	f := NewForesight(e.Trial, s)
 	if f == nil || out.Difference == nil {
 		return out
@@ -78,10 +78,10 @@ func (s Strict) Outlook(e *Evidence) Outlook {
 func (Observe) Reached(e *Evidence) (phase Phase, units, of int, ok bool) { return Strict{}.Reached(e) }
 
 // Outlook is how the candidate is; nothing follows from it.
-func (Observe) Outlook(e *Evidence) Outlook { return passed(e) }
+func (Observe) Outlook(e *Evidence) Outlook { return newOutlook(e) }
 
-// passed compares the result of one pass so far.
-func passed(e *Evidence) Outlook {
+// newOutlook returns the comparison of the arms by the result of one pass so far.
+func newOutlook(e *Evidence) Outlook {
 	phase, m, of, _ := Strict{}.Reached(e)
 	out := Outlook{Phase: phase, Units: m, Of: of}
 	candidate, incumbent, settled := e.Outcomes(Candidate), e.Outcomes(Incumbent), e.arms[Candidate].settled
@@ -97,7 +97,7 @@ func passed(e *Evidence) Outlook {
 			differences = append(differences, p.Of(score.Pair{Hard: c.Hard, Soft: c.Soft}, 0)-p.Of(score.Pair{Hard: inc.Hard, Soft: inc.Soft}, 0))
 		}
 	}
-	out.counted(differences)
+	out.countUnits(differences)
 	if c, inc := project(e.Trial, e.Trial.Density.Candidate, candidate, both), project(e.Trial, e.Trial.Density.Incumbent, incumbent, both); c != nil {
 		d := *c - *inc
 		out.Difference = &d

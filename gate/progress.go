@@ -13,7 +13,7 @@ type progress struct {
 
 // newProgress returns draws of every item of an arm that has no evaluation yet.
 func newProgress(e *Evidence) *progress {
-	c := &progress{units: stratified(e.Trial)}
+	c := &progress{units: stratifyUnits(e.Trial)}
 	for _, u := range c.units {
 		for _, i := range u {
 			for _, arm := range []Arm{Candidate, Incumbent} {

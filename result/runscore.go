@@ -62,7 +62,7 @@ func (r RunScore) Over() string {
 
 // RunScore returns the score of a run that has ended.
 func (s *Summary) RunScore() RunScore {
-	if best := s.tested(); best != nil {
+	if best := s.testScore(); best != nil {
 		return s.runScore(best, "test")
 	}
 	return s.SelectionScore()
@@ -84,8 +84,8 @@ func (s *Summary) SelectionScore() RunScore {
 	return out
 }
 
-// tested returns the test score of the best skill: a seed skill that stayed the best was measured once.
-func (s *Summary) tested() *Score {
+// testScore returns the test score of the best skill: a seed skill that stayed the best was measured once.
+func (s *Summary) testScore() *Score {
 	if s.Test.Best == nil && s.Best.Step == 0 {
 		return s.Test.Seed
 	}
@@ -120,7 +120,7 @@ func (s *Summary) value(of *Score) float64 {
 func (s *Summary) Change(first *StepRecord) *float64 {
 	none := 0.0
 	c, seed := s.Certificate, s.Test.Seed
-	switch best := s.tested(); {
+	switch best := s.testScore(); {
 	case best != nil && s.Test.Best == nil:
 		return &none
 	case best != nil && c != nil && c.Difference != nil:

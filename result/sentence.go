@@ -35,10 +35,10 @@ func (s *Summary) Sentence() string {
 
 // sentence is Sentence without what was not answered.
 func (s *Summary) sentence() string {
-	seed, best := s.Test.Seed, s.tested()
+	seed, best := s.Test.Seed, s.testScore()
 	same := s.Best.Step == 0
 	if best == nil {
-		return s.untested()
+		return s.untestedSentence()
 	}
 	switch {
 	case same:
@@ -50,14 +50,14 @@ func (s *Summary) sentence() string {
 	if seed.N != best.N {
 		text += fmt.Sprintf(" (the seed skill on %d)", seed.N)
 	}
-	if words := s.certified(); words != "" {
+	if words := s.certificateWords(); words != "" {
 		text += ", " + words
 	}
 	return text
 }
 
-// untested is the sentence of a run that has no test score of its best skill.
-func (s *Summary) untested() string {
+// untestedSentence returns the sentence of a run that has no test score of its best skill.
+func (s *Summary) untestedSentence() string {
 	best := s.SelectionScore()
 	if best.Score == nil {
 		return ""
@@ -68,7 +68,7 @@ func (s *Summary) untested() string {
 	} else if s.Status != Completed {
 		why = "the test split is not opened yet"
 	}
-	return fmt.Sprintf("%s%s on %s that chose the skill, so expect less on new ones; %s", s.unit(), rounded(*best.Score), best.Over(), why)
+	return fmt.Sprintf("%s%s on %s that chose the skill, so expect less on new ones; %s", s.unit(), formatScore(*best.Score), best.Over(), why)
 }
 
 // unit names scores that are no hard ones.
@@ -80,11 +80,11 @@ func (s *Summary) unit() string {
 }
 
 // score is a score as it is printed.
-func (s *Summary) score(of *Score) string { return rounded(s.value(of)) }
+func (s *Summary) score(of *Score) string { return formatScore(s.value(of)) }
 
-// rounded is a score with two decimals, and with more where those would make 0 or 1 of what
-// is neither.
-func rounded(v float64) string {
+// formatScore returns a score with two decimals, and with more where those would make 0 or 1 of
+// what is neither.
+func formatScore(v float64) string {
 	v = math.Round(v*1e9) / 1e9 // a mean of ones is not always 1
 	for digits := 2; digits < 6; digits++ {
 		if text := fmt.Sprintf("%.*f", digits, v); v == 0 || v == 1 || strings.Trim(text, "0.") != "" && !strings.HasPrefix(text, "1") {
@@ -112,8 +112,8 @@ func (s *Summary) testTasks(n int) string {
 	}
 }
 
-// certified is the certificate in a few words, "" if there is none.
-func (s *Summary) certified() string {
+// certificateWords returns the certificate in a few words, "" if there is none.
+func (s *Summary) certificateWords() string {
 	c := s.Certificate
 	switch {
 	case c == nil:
@@ -121,7 +121,7 @@ func (s *Summary) certified() string {
 	case s.Test.Openings > 1:
 		return fmt.Sprintf("not certified: the test split was opened %d times", s.Test.Openings)
 	case c.Certified && c.AtLeast != nil && *c.AtLeast >= 0.005:
-		return "certified: at least +" + rounded(*c.AtLeast)
+		return "certified: at least +" + formatScore(*c.AtLeast)
 	case c.Certified:
 		return "certified"
 	case c.Difference == nil:

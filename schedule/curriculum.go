@@ -189,8 +189,8 @@ func normalise(weights []float64) []float64 {
 	return weights
 }
 
-// sharpened is Probabilities with temperature.
-func (c *Curriculum) sharpened(step, total int) []float64 {
+// applyTemperature returns Probabilities with temperature.
+func (c *Curriculum) applyTemperature(step, total int) []float64 {
 	p := c.Probabilities(step, total)
 	if c.cfg.Temperature == 1 {
 		return p
@@ -211,7 +211,7 @@ func (c *Curriculum) SampleBin(rng Rand, step, total int) int {
 	if c.cfg.Strategy == Uniform {
 		return rng.RandBelow(c.cfg.Bins)
 	}
-	drawn, err := rng.Choices(c.cfg.Bins, 1, c.sharpened(step, total))
+	drawn, err := rng.Choices(c.cfg.Bins, 1, c.applyTemperature(step, total))
 	if err != nil {
 		// Unreachable: normalised weights add up to 1.
 		return c.cfg.Bins / 2

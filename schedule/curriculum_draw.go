@@ -23,7 +23,7 @@ func (c *Curriculum) Draw(rng Rand, keys []string, size int, at Window) []int {
 	batch := make([]int, 0, max(0, size))
 	for range cap(batch) {
 		if len(batch)%len(keys) == 0 {
-			bins = c.binned(keys)
+			bins = c.groupByBin(keys)
 		}
 		bin := nearestFilled(bins, c.SampleBin(rng, at.Step, at.Total))
 		i := rng.RandBelow(len(bins[bin]))
@@ -33,8 +33,8 @@ func (c *Curriculum) Draw(rng Rand, keys []string, size int, at Window) []int {
 	return batch
 }
 
-// binned returns the indices of the keys by the bin of their task.
-func (c *Curriculum) binned(keys []string) [][]int {
+// groupByBin returns the indices of the keys by the bin of their task.
+func (c *Curriculum) groupByBin(keys []string) [][]int {
 	bins := make([][]int, c.cfg.Bins)
 	for i, key := range keys {
 		bin := c.Bin(key)

@@ -182,7 +182,7 @@ func TestProbabilitiesAddUp(t *testing.T) {
 			Temperature: rapid.Float64Range(0, 5).Draw(t, "temperature"),
 		})
 		step, total := rapid.IntRange(-5, 200).Draw(t, "step"), rapid.IntRange(0, 100).Draw(t, "total")
-		for _, p := range [][]float64{c.Probabilities(step, total), c.sharpened(step, total)} {
+		for _, p := range [][]float64{c.Probabilities(step, total), c.applyTemperature(step, total)} {
 			sum := 0.0
 			for _, v := range p {
 				if !(v >= 0 && v <= 1) {
@@ -207,7 +207,7 @@ func TestSampleBinFollowsProbabilities(t *testing.T) {
 			cfg := strategy(s)
 			cfg.Temperature = temperature
 			c := newCurriculum(t, cfg)
-			want := c.sharpened(4, 10)
+			want := c.applyTemperature(4, 10)
 			rng := pyrand.New(7)
 			counts := make([]int, cfg.Bins)
 			for range draws {

@@ -116,7 +116,7 @@ func (a *applier) clean(e Edit) Edit {
 	content := Plain(e.Content)
 	a.shift = 0
 	if a.fits(e) && (e.Op == Append || e.Op == InsertAfter) {
-		content, a.shift = dedented(content)
+		content, a.shift = dedent(content)
 	}
 	e.Content = trim(content)
 	if !a.opts.Unprotected {
@@ -143,7 +143,7 @@ func (a *applier) apply(e Edit) (change Change, status ApplyStatus, detail strin
 	if a.done[same] {
 		return change, SkippedDuplicate, "the same edit was applied before"
 	}
-	change, status, detail = a.edited(e)
+	change, status, detail = a.planEdit(e)
 	if !status.Applied() {
 		return change, status, detail
 	}
@@ -175,7 +175,7 @@ func (a *applier) outOfScope(e Edit) string {
 	if scope.description && e.Op == Describe && file == Main {
 		return ""
 	}
-	if detail := scope.outside(file); detail != "" {
+	if detail := scope.outsideReason(file); detail != "" {
 		return detail
 	}
 	if e.Op == Move && !scope.Alone() && (file == Main || !scope.Allows(Main)) {
@@ -202,52 +202,52 @@ func (a *applier) refuse(next Skill, e Edit) (status ApplyStatus, detail string)
 	return a.opts.Scope.tooMuch(a.skill, next)
 }
 
-// edited returns what e would change, and the state that e ends in when nothing
+// planEdit returns what e would change, and the state that e ends in when nothing
 // else speaks against it.
-func (a *applier) edited(e Edit) (Change, ApplyStatus, string) {
+func (a *applier) planEdit(e Edit) (Change, ApplyStatus, string) {
 	if a.opts.Scope.region != "" {
-		return a.confined(e)
+		return a.planRegionEdit(e)
 	}
 	if e.Op == Move && !a.opts.Scope.Alone() {
-		return a.moved(e)
+		return a.planMove(e)
 	}
 	if e.Op == Describe && a.opts.Scope.description {
-		return a.described(e)
+		return a.planDescription(e)
 	}
 	if _, there := a.skill.File(e.path()); !there {
-		return a.made(e)
+		return a.planNewFile(e)
 	}
-	change, status := a.page(e.path()).edited(e)
+	change, status := a.page(e.path()).planEdit(e)
 	change.File = e.File
 	return change, status, ""
 }
 
-// described returns what makes the content of e the description of SKILL.md.
-func (a *applier) described(e Edit) (Change, ApplyStatus, string) {
+// planDescription returns the change that makes the content of e the description of SKILL.md.
+func (a *applier) planDescription(e Edit) (Change, ApplyStatus, string) {
 	if e.path() != Main {
 		return Change{}, SkippedDescription, fmt.Sprintf("the description is in %s", Main)
 	}
-	change, err := described(a.skill.main, e.Content)
+	change, err := changeDescription(a.skill.main, e.Content)
 	if err != nil {
 		return Change{}, SkippedDescription, err.Error()
 	}
 	return change, AppliedDescription, ""
 }
 
-// made returns the file that e adds.
-func (a *applier) made(e Edit) (Change, ApplyStatus, string) {
+// planNewFile returns the file that e adds.
+func (a *applier) planNewFile(e Edit) (Change, ApplyStatus, string) {
 	switch e.Op {
 	case Append, InsertAfter:
 	case Replace, Delete:
-		return Change{}, missing(e.Op, e.Target), "there is no such file"
+		return Change{}, missingStatus(e.Op, e.Target), "there is no such file"
 	default:
 		return Change{}, SkippedUnknownOp, ""
 	}
-	return a.added(e.File, e.Content)
+	return a.newFileChange(e.File, e.Content)
 }
 
-func (a *applier) added(file, content string) (Change, ApplyStatus, string) {
-	if detail := beside(a.skill, file); detail != "" {
+func (a *applier) newFileChange(file, content string) (Change, ApplyStatus, string) {
+	if detail := collisionReason(a.skill, file); detail != "" {
 		return Change{}, SkippedUnsupportedFile, detail
 	}
 	end := LineEnd(a.before.main)
@@ -257,24 +257,24 @@ func (a *applier) added(file, content string) (Change, ApplyStatus, string) {
 	return Change{File: file, Text: WithLineEnd(content, end) + end}, AppliedNewFile, ""
 }
 
-// moved returns what a move takes out of SKILL.md, and where it puts it.
-func (a *applier) moved(e Edit) (Change, ApplyStatus, string) {
+// planMove returns what a move takes out of SKILL.md, and where it puts it.
+func (a *applier) planMove(e Edit) (Change, ApplyStatus, string) {
 	main := a.page(Main)
 	at, found := main.locate(e.Target)
 	text := trim(a.skill.main[at.from:at.to])
 	switch {
 	case !found || text == "":
-		return Change{}, missing(Move, e.Target), ""
+		return Change{}, missingStatus(Move, e.Target), ""
 	case main.isProtected(Replace, at):
 		return Change{}, SkippedProtectedRegion, ""
 	}
-	out := main.replaced(e.Content, at)
+	out := main.planReplace(e.Content, at)
 	in, detail := Change{}, ""
 	if _, there := a.skill.File(e.File); there {
-		in, _ = a.page(e.File).appended(text, AppliedMove, AppliedMove)
+		in, _ = a.page(e.File).planAppend(text, AppliedMove, AppliedMove)
 	} else {
 		var status ApplyStatus
-		if in, status, detail = a.added(e.File, text); !status.Applied() {
+		if in, status, detail = a.newFileChange(e.File, text); !status.Applied() {
 			return Change{}, status, detail
 		}
 	}
@@ -295,7 +295,7 @@ func (a *applier) page(path string) page {
 
 // tidies reports whether edits of a file are fitted in.
 func (a *applier) tidies(path string) bool {
-	return a.opts.Scope.tidy && !a.opts.Unprotected && tidied(path)
+	return a.opts.Scope.tidy && !a.opts.Unprotected && isMarkdown(path)
 }
 
 // fits reports whether e is fitted into its file.

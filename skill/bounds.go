@@ -10,8 +10,8 @@ import (
 // What Apply holds edits to, and Rewrite whole texts of files: which files may change, and
 // how large a skill may become.
 
-// outside says why the file at path may not be changed, "" if it may.
-func (s Scope) outside(path string) string {
+// outsideReason returns why the file at path may not be changed, "" if it may.
+func (s Scope) outsideReason(path string) string {
 	switch {
 	case s.region != "" && path != Main:
 		return fmt.Sprintf("%q: only the learned region of %s may be edited", cut(path, previewLength), Main)
@@ -30,7 +30,7 @@ func (s Scope) outside(path string) string {
 func tooLong(before, next Skill, path string, most int) string {
 	was, _ := before.File(path)
 	if after, _ := next.File(path); len(after) > most && len(after) > len(was) {
-		return fmt.Sprintf("%s would have %d bytes, at most %d are allowed", nameOf(path), len(after), most)
+		return fmt.Sprintf("%s would have %d bytes, at most %d are allowed", displayName(path), len(after), most)
 	}
 	return ""
 }
@@ -43,7 +43,7 @@ func (s Scope) tooMuch(before, next Skill) (status ApplyStatus, detail string) {
 	if len(next.files) == len(before.files) {
 		return "", ""
 	}
-	if s.added(next) > s.newFiles {
+	if s.countNewFiles(next) > s.newFiles {
 		return SkippedTooManyFiles, fmt.Sprintf("%s may be added to the skill", wording.Plural(s.newFiles, "file", "files"))
 	}
 	if len(next.files)+1 > MaxFiles {
@@ -52,16 +52,16 @@ func (s Scope) tooMuch(before, next Skill) (status ApplyStatus, detail string) {
 	return "", ""
 }
 
-// nameOf is how a file is called where something is said of it.
-func nameOf(path string) string {
+// displayName returns the name of a file for messages.
+func displayName(path string) string {
 	if path == Main {
 		return "the document"
 	}
 	return path
 }
 
-// beside says why a file at path cannot be added to s, "" if it can.
-func beside(s Skill, path string) string {
+// collisionReason returns why a file at path cannot be added to s, "" if it can.
+func collisionReason(s Skill, path string) string {
 	if other, ok := collides(s, path); ok {
 		return fmt.Sprintf("%q cannot be next to %s", path, other)
 	}

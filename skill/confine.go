@@ -60,7 +60,7 @@ func (s Scope) Confine(before, after string) (string, error) {
 		at      int
 	}{{before[:was.inner.from], after[:is.inner.from], 0}, {before[was.inner.to:], after[is.inner.to:], is.inner.to}} {
 		if line := differsAt(part.was, part.is); line >= 0 {
-			return "", fmt.Errorf("the new text, line %d: it differs from the document outside of the learned region, where all has to stay", lineOf(after, part.at)+line)
+			return "", fmt.Errorf("the new text, line %d: it differs from the document outside of the learned region, where all has to stay", lineNumber(after, part.at)+line)
 		}
 	}
 	return ReplaceLearned(before, WithLineEnd(after[is.inner.from:is.inner.to], LineEnd(before)))
@@ -81,17 +81,17 @@ func differsAt(a, b string) int {
 // WithSlow is Skill.WithSlow within the region of the scope: the slow-update region lies in
 // it then, at its end if there was none. Where it cannot lie there the skill stays as it is.
 func (s Scope) WithSlow(sk Skill, content string) Skill {
-	return s.within(sk, func(part Skill) Skill { return part.WithSlow(content) })
+	return s.changeRegion(sk, func(part Skill) Skill { return part.WithSlow(content) })
 }
 
 // WithNotes is Skill.WithNotes within the region of the scope, as WithSlow is.
 func (s Scope) WithNotes(sk Skill, notes []string) Skill {
-	return s.within(sk, func(part Skill) Skill { return part.WithNotes(notes) })
+	return s.changeRegion(sk, func(part Skill) Skill { return part.WithNotes(notes) })
 }
 
-// within has change work on a skill whose document is what the region holds. Behind a line
-// of a marker nothing of it can be taken for front matter.
-func (s Scope) within(sk Skill, change func(Skill) Skill) Skill {
+// changeRegion runs change on a skill whose document is what the region holds. Nothing after a line
+// of a marker can be taken for front matter.
+func (s Scope) changeRegion(sk Skill, change func(Skill) Skill) Skill {
 	if s.region == "" {
 		return change(sk)
 	}
@@ -144,15 +144,15 @@ func (s Scope) CheckRegion(sk Skill, guidance, notes bool) error {
 		used bool
 	}{{slow, guidance}, {appendix, notes}} {
 		if at := r.kind.outOfRegion(sk.main, l); r.used && at >= 0 {
-			return &RegionError{Line: lineOf(sk.main, at), Reason: "a marker of " + r.kind.start + " is outside of the learned region, in which alone it may be written: put that region into the learned one, or take it out"}
+			return &RegionError{Line: lineNumber(sk.main, at), Reason: "a marker of " + r.kind.start + " is outside of the learned region, in which alone it may be written: put that region into the learned one, or take it out"}
 		}
 	}
 	return nil
 }
 
-// confined is edited for an edit that may change what the learned region holds, and nothing
-// else.
-func (a *applier) confined(e Edit) (Change, ApplyStatus, string) {
+// planRegionEdit returns what planEdit does for an edit that may change what the learned region
+// holds, and nothing else.
+func (a *applier) planRegionEdit(e Edit) (Change, ApplyStatus, string) {
 	text := a.skill.main
 	l, err := learnedIn(text)
 	switch {
@@ -169,10 +169,10 @@ func (a *applier) confined(e Edit) (Change, ApplyStatus, string) {
 	}
 	if _, inside := part.locate(e.Target); !inside && e.Op != Append {
 		if at, outside := whole.locate(e.Target); outside {
-			return Change{}, SkippedOutsideRegion, fmt.Sprintf("line %d: the target is outside of the learned region", lineOf(text, at.from))
+			return Change{}, SkippedOutsideRegion, fmt.Sprintf("line %d: the target is outside of the learned region", lineNumber(text, at.from))
 		}
 	}
-	c, status := part.edited(e)
+	c, status := part.planEdit(e)
 	if rest := c.in(part.text); rest != "" && !strings.HasSuffix(rest, lf) {
 		c.Text += part.end // the end of the region begins a line
 	}

@@ -33,15 +33,15 @@ var (
 // the skill stay: the name, other fields and their comments, the body. The error is one of
 // the above, ErrTooLarge for more than MaxDescription characters, or a *FrontMatterError.
 func (s Skill) WithDescription(text string) (Skill, error) {
-	change, err := described(s.main, text)
+	change, err := changeDescription(s.main, text)
 	if err != nil {
 		return Skill{}, err
 	}
 	return s.WithText(change.in(s.main)), nil
 }
 
-// described returns the change of a SKILL.md that gives it another description.
-func described(main, description string) (Change, error) {
+// changeDescription returns the change of a SKILL.md that gives it another description.
+func changeDescription(main, description string) (Change, error) {
 	doc, err := Parse(main)
 	if err != nil {
 		return Change{}, err
@@ -197,7 +197,7 @@ func scalarIn(text string) (at span, quoted, ok bool) {
 	}
 	switch text[at.from] {
 	case '"', '\'':
-		n := closing(text[at.from:])
+		n := quotedLength(text[at.from:])
 		at.to = at.from + n
 		return at, true, n > 0
 	case '&', '*', '!', '[', '{', '@', '`', '%':
@@ -237,9 +237,9 @@ func blockEnd(text string, from int) int {
 // comment is the beginning of one behind a scalar without quotes.
 var comment = pattern.New(`[ \t\r\n]#`)
 
-// closing returns the length of the quoted text that a text begins with, 0 if it does not
+// quotedLength returns the length of the quoted text that a text begins with, 0 if it does not
 // end.
-func closing(text string) int {
+func quotedLength(text string) int {
 	quote := text[0]
 	for i := 1; i < len(text); i++ {
 		switch {

@@ -83,7 +83,7 @@ func hunks(a, b []string) (out []Hunk) {
 		rest++
 	}
 	if (len(a)-same-rest)*(len(b)-same-rest) > fine {
-		return anchored(a, b)
+		return diffLongTexts(a, b)
 	}
 	for _, group := range difflib.NewMatcher(a, b).GetGroupedOpCodes(contextLines) {
 		first, last := group[0], group[len(group)-1]
@@ -107,8 +107,8 @@ func (h *Hunk) add(side Side, lines []string) {
 	}
 }
 
-// anchored are the hunks of long texts.
-func anchored(a, b []string) (out []Hunk) {
+// diffLongTexts returns the hunks of long texts.
+func diffLongTexts(a, b []string) (out []Hunk) {
 	text := string(diff.Diff("a", []byte(strings.Join(plainEnds(a), "")), "b", []byte(strings.Join(plainEnds(b), ""))))
 	for line := range strings.Lines(text) {
 		var h Hunk

@@ -108,7 +108,7 @@ func bareField(text string, line int) string {
 // keyLine returns the 1-based line of a top-level key in a YAML text.
 func keyLine(text, key string) int {
 	at := strings.Index(lf+text, lf+key+":")
-	return lineOf(text, max(0, at))
+	return lineNumber(text, max(0, at))
 }
 
 // yamlText returns a YAML scalar as text: a name may look like a number.

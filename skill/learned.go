@@ -85,7 +85,7 @@ func InjectLearned(text string) (string, error) {
 	}
 	out := text + gap + LearnedStart + end + LearnedEnd + end
 	if _, err := learnedIn(out); err != nil {
-		return "", &RegionError{Line: lineOf(text, len(strings.TrimRight(text, crlf))), Reason: "the text ends within code, a comment or an element, in which a learned region would be no region: close it first"}
+		return "", &RegionError{Line: lineNumber(text, len(strings.TrimRight(text, crlf))), Reason: "the text ends within code, a comment or an element, in which a learned region would be no region: close it first"}
 	}
 	return out, nil
 }
@@ -100,7 +100,7 @@ func ReplaceLearned(text, content string) (string, error) {
 		return "", err
 	}
 	if at := likeMarker.FindStringIndex(content); at != nil {
-		return "", fmt.Errorf("line %d of the content is a marker of the learned region, which may not be in it", lineOf(content, at[0]))
+		return "", fmt.Errorf("line %d of the content is a marker of the learned region, which may not be in it", lineNumber(content, at[0]))
 	}
 	if content != "" && !strings.HasSuffix(content, lf) {
 		content += LineEnd(text)
@@ -124,11 +124,11 @@ func learnedIn(text string) (learnedSpan, error) {
 	for _, m := range marks {
 		l, reason := doc.marker(m[0], m[1])
 		if reason != "" {
-			return learnedSpan{}, &RegionError{Line: lineOf(text, m[0]), Reason: reason}
+			return learnedSpan{}, &RegionError{Line: lineNumber(text, m[0]), Reason: reason}
 		}
 		lines = append(lines, l)
 	}
-	if err := paired(text, lines); err != nil {
+	if err := checkMarkers(text, lines); err != nil {
 		return learnedSpan{}, err
 	}
 	l := learnedSpan{outer: span{lines[0].from, lines[1].next}, inner: span{lines[0].next, lines[1].from}}
@@ -156,26 +156,26 @@ func (m mdText) marker(from, to int) (l mdLine, reason string) {
 	return l, ""
 }
 
-// paired reports the first of the lines of markers that has no place.
-func paired(text string, lines []mdLine) error {
+// checkMarkers reports the first of the lines of markers that has no place.
+func checkMarkers(text string, lines []mdLine) error {
 	bad := func(l mdLine, format string, args ...any) error {
-		return &RegionError{Line: lineOf(text, l.from), Reason: fmt.Sprintf(format, args...)}
+		return &RegionError{Line: lineNumber(text, l.from), Reason: fmt.Sprintf(format, args...)}
 	}
 	starts := func(l mdLine) bool { return strings.HasPrefix(text[l.from:], LearnedStart) }
 	first := lines[0]
 	switch {
 	case !starts(first) && len(lines) > 1 && starts(lines[1]):
-		return bad(first, "the learned region ends before it begins, in line %d", lineOf(text, lines[1].from))
+		return bad(first, "the learned region ends before it begins, in line %d", lineNumber(text, lines[1].from))
 	case !starts(first):
 		return bad(first, "the learned region ends and does not begin before: %s is missing", LearnedStart)
 	case len(lines) == 1:
 		return bad(first, "the learned region begins and does not end: %s is missing", LearnedEnd)
 	case starts(lines[1]):
-		return bad(lines[1], "the learned region begins a second time, after line %d", lineOf(text, first.from))
+		return bad(lines[1], "the learned region begins a second time, after line %d", lineNumber(text, first.from))
 	case len(lines) > 2 && starts(lines[2]):
-		return bad(lines[2], "there is a second learned region, the first begins in line %d", lineOf(text, first.from))
+		return bad(lines[2], "there is a second learned region, the first begins in line %d", lineNumber(text, first.from))
 	case len(lines) > 2:
-		return bad(lines[2], "the learned region ends a second time, after line %d", lineOf(text, lines[1].from))
+		return bad(lines[2], "the learned region ends a second time, after line %d", lineNumber(text, lines[1].from))
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (l learnedSpan) cutBy(text string) error {
 		for _, s := range k.regions(text, frontMatterEnd(text)) {
 			within := l.inner.from <= s.from && s.to <= l.inner.to
 			if s.overlaps(l.outer) && !within {
-				return &RegionError{Line: lineOf(text, s.from), Reason: fmt.Sprintf("the region of %s holds a marker of the learned region", k.start)}
+				return &RegionError{Line: lineNumber(text, s.from), Reason: fmt.Sprintf("the region of %s holds a marker of the learned region", k.start)}
 			}
 		}
 	}

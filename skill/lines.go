@@ -122,7 +122,7 @@ func (r *mdReader) inCode(l mdLine, rest string) bool {
 // classify says what a line is that is not blank and lies in no code block.
 func (r *mdReader) classify(l *mdLine, rest string) {
 	after := r.last() // the kind of the line before
-	kind := kindOf(rest)
+	kind := detectKind(rest)
 	if kind == textLine && (after == textLine || after == itemLine) {
 		l.kind = textLine // also of the item before it, however it is indented
 		return
@@ -199,7 +199,7 @@ func (r *mdReader) opens(rest string) bool {
 	case strings.HasPrefix(rest, "<!--"):
 		r.fence, r.raw, lower = "-->", true, rest[len("<!--"):]
 	default:
-		r.fence, r.raw = fenceOf(rest), false
+		r.fence, r.raw = openingFence(rest), false
 		return r.fence != ""
 	}
 	if strings.Contains(lower, r.fence) {
@@ -208,8 +208,8 @@ func (r *mdReader) opens(rest string) bool {
 	return r.fence != ""
 }
 
-// fenceOf is the run of characters that opens a fenced code block, "" if none does.
-func fenceOf(rest string) string {
+// openingFence returns the run of characters that opens a fenced code block, "" if none does.
+func openingFence(rest string) string {
 	for _, c := range []string{"`", "~"} {
 		n := len(rest) - len(strings.TrimLeft(rest, c))
 		if n >= 3 && (c == "~" || !strings.Contains(rest[n:], c)) {
@@ -219,9 +219,9 @@ func fenceOf(rest string) string {
 	return ""
 }
 
-func kindOf(rest string) lineKind {
+func detectKind(rest string) lineKind {
 	switch {
-	case fenceOf(rest) != "":
+	case openingFence(rest) != "":
 		return codeLine
 	case headingStart.MatchString(rest):
 		return headingLine
@@ -343,8 +343,8 @@ func (m mdText) comment(i int) bool {
 	return i == 0 || m.lines[i-1].kind != htmlLine || m.comment(i-1)
 }
 
-// before is the last line before line i that is not blank, -1 if there is none.
-func (m mdText) before(i int) int {
+// previousLine returns the last line before line i that is not blank, -1 if there is none.
+func (m mdText) previousLine(i int) int {
 	for i--; i >= 0 && m.lines[i].kind == blankLine; i-- {
 	}
 	return i
@@ -370,7 +370,7 @@ func (m mdText) loose(k int) bool {
 	if n := m.after(end); n < len(m.lines) && m.siblings(k, n) {
 		return n > end+1
 	}
-	for p := m.before(k); p >= 0; p = m.lines[p].owner {
+	for p := m.previousLine(k); p >= 0; p = m.lines[p].owner {
 		if m.siblings(p, k) {
 			return m.lines[k-1].kind == blankLine
 		}

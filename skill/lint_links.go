@@ -89,7 +89,7 @@ func (l *linter) link(file string, line int, target string, missing Severity) {
 	beside, fromRoot := path.Join(path.Dir(file), target), path.Clean(target)
 	switch {
 	case inEvals(beside), inEvals(fromRoot): // they are no part of what is loaded
-	case l.there(beside), l.there(fromRoot): // agents are told paths from the skill's folder
+	case l.hasPath(beside), l.hasPath(fromRoot): // agents are told paths from the skill's folder
 	case strings.HasPrefix(beside, "../") && strings.HasPrefix(fromRoot, ".."):
 		l.add(file, line, LintWarning, RuleLink, "%q leads out of the skill's folder, of which alone agents get the files", cut(target, maxPath))
 	default:
@@ -100,8 +100,8 @@ func (l *linter) link(file string, line int, target string, missing Severity) {
 // inEvals reports whether a path is in the folder of what a skill is tried with.
 func inEvals(name string) bool { return name == evals || strings.HasPrefix(name, evals+"/") }
 
-// there reports whether a path is a file of the skill, or a folder with files.
-func (l *linter) there(name string) bool {
+// hasPath reports whether a path is a file of the skill, or a folder with files.
+func (l *linter) hasPath(name string) bool {
 	return name == "." || slices.ContainsFunc(l.skill.Files(), func(f string) bool {
 		return f == name || strings.HasPrefix(f, name+"/")
 	})

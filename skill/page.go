@@ -16,37 +16,37 @@ type page struct {
 	shift int    // columns by which the content of the edit was indented
 }
 
-// edited returns what e would change, and the state that e ends in when nothing
+// planEdit returns what e would change, and the state that e ends in when nothing
 // else speaks against it.
-func (p page) edited(e Edit) (Change, ApplyStatus) {
+func (p page) planEdit(e Edit) (Change, ApplyStatus) {
 	at, found := p.locate(e.Target)
 	if found && p.isProtected(e.Op, at) {
 		return Change{}, SkippedProtectedRegion
 	}
 	switch e.Op {
 	case Append:
-		return p.appended(e.Content, AppliedAppend, AppliedAppendBeforeRegion)
+		return p.planAppend(e.Content, AppliedAppend, AppliedAppendBeforeRegion)
 	case InsertAfter:
 		if !found {
-			return p.appended(e.Content, AppliedInsertAfterFallbackAppend, AppliedInsertAfterFallbackBeforeRegion)
+			return p.planAppend(e.Content, AppliedInsertAfterFallbackAppend, AppliedInsertAfterFallbackBeforeRegion)
 		}
-		return p.inserted(e.Content, at), AppliedInsertAfter
+		return p.planInsert(e.Content, at), AppliedInsertAfter
 	case Replace:
 		if !found {
-			return Change{}, missing(Replace, e.Target)
+			return Change{}, missingStatus(Replace, e.Target)
 		}
-		return p.replaced(e.Content, at), AppliedReplace
+		return p.planReplace(e.Content, at), AppliedReplace
 	case Delete:
 		if !found {
-			return Change{}, missing(Delete, e.Target)
+			return Change{}, missingStatus(Delete, e.Target)
 		}
-		return p.replaced("", at), AppliedDelete
+		return p.planReplace("", at), AppliedDelete
 	}
 	return Change{}, SkippedUnknownOp
 }
 
-// missing is the state of an edit whose target is empty or not found.
-func missing(op Op, target string) ApplyStatus {
+// missingStatus returns the state of an edit whose target is empty or not found.
+func missingStatus(op Op, target string) ApplyStatus {
 	empty := target == ""
 	switch {
 	case op == Move && empty:
@@ -110,7 +110,7 @@ func (p page) afterLine(at int) int {
 	return next
 }
 
-func (p page) inserted(content string, target span) Change {
+func (p page) planInsert(content string, target span) Change {
 	if p.tidy {
 		if c, ok := p.fittedBehind(content, p.shift, target); ok {
 			return c
@@ -120,26 +120,26 @@ func (p page) inserted(content string, target span) Change {
 	return Change{From: at, To: at, Text: p.end + WithLineEnd(content, p.end) + p.end}
 }
 
-// replaced puts content instead of a target; without any it takes the target out.
-func (p page) replaced(content string, target span) Change {
+// planReplace returns the change that puts content instead of a target; without any it takes the target out.
+func (p page) planReplace(content string, target span) Change {
 	if p.tidy {
 		if r, ok := p.region(target); ok && content != "" {
-			return r.replaced(content)
+			return r.replaceContent(content)
 		} else if !ok && content != "" && strings.Contains(p.text[target.from:target.to], "\n") { // blank lines: the text is put there
 			if c, fits := p.fittedBehind(content, p.shift, target); fits {
 				return c
 			}
-		} else if c, whole := r.taken(); ok && whole {
+		} else if c, whole := r.removeLines(); ok && whole {
 			return c
 		}
 	}
 	return Change{From: target.from, To: target.to, Text: WithLineEnd(content, p.end)}
 }
 
-// appended adds content as a paragraph at the end of the document, or before
-// its first region.
-func (p page) appended(content string, atEnd, beforeRegion ApplyStatus) (Change, ApplyStatus) {
-	if c, status, ok := p.joined(content, atEnd, beforeRegion); ok {
+// planAppend returns the change that adds content as a paragraph at the end of the document, or
+// before its first region.
+func (p page) planAppend(content string, atEnd, beforeRegion ApplyStatus) (Change, ApplyStatus) {
+	if c, status, ok := p.planTidyAppend(content, atEnd, beforeRegion); ok {
 		return c, status
 	}
 	content = WithLineEnd(content, p.end)
@@ -157,8 +157,8 @@ func (p page) appended(content string, atEnd, beforeRegion ApplyStatus) (Change,
 	return p.paragraph(at, content+strings.Repeat(p.end, 2)), beforeRegion
 }
 
-// joined is appended where the content is fitted in; ok is false if it is not.
-func (p page) joined(content string, atEnd, beforeRegion ApplyStatus) (c Change, status ApplyStatus, ok bool) {
+// planTidyAppend returns what planAppend does where the content is fitted in; ok is false if it is not.
+func (p page) planTidyAppend(content string, atEnd, beforeRegion ApplyStatus) (c Change, status ApplyStatus, ok bool) {
 	if !p.tidy {
 		return c, "", false
 	}

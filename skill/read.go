@@ -129,7 +129,7 @@ func readText(fsys fs.FS, name string) (string, error) {
 	}
 	text := string(b)
 	if at := invalidUTF8(text); at >= 0 {
-		return "", &ReadError{Path: name, Line: lineOf(text, at), Err: ErrNotUTF8}
+		return "", &ReadError{Path: name, Line: lineNumber(text, at), Err: ErrNotUTF8}
 	}
 	return text, nil
 }

@@ -129,9 +129,9 @@ func (k kind) only(text string) (span, bool) {
 	return found[0], true
 }
 
-// protected returns what edits may not touch: the front matter and the regions
+// protectedSpans returns what edits may not touch: the front matter and the regions
 // of all kinds, in order.
-func protected(text string) []span {
+func protectedSpans(text string) []span {
 	return protectedFrom(text, frontMatterEnd(text))
 }
 
@@ -165,7 +165,7 @@ func firstMarker(text string, from int) int {
 // regions in the same order, byte for byte. Text around them may differ. It is
 // the test that a rewritten skill has to pass.
 func RegionsEqual(a, b string) bool {
-	pa, pb := protected(a), protected(b)
+	pa, pb := protectedSpans(a), protectedSpans(b)
 	return slices.EqualFunc(pa, pb, func(x, y span) bool {
 		if x.from == 0 && y.from == 0 {
 			// The line break after front matter may be missing at the end of a file.

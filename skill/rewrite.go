@@ -32,14 +32,14 @@ func Rewrite(s Skill, texts []FileText, scope Scope) (Skill, error) {
 			return Skill{}, fmt.Errorf("%q is there twice: one text a file is allowed", name)
 		}
 		done[t.File] = true
-		if detail := scope.outside(t.File); detail != "" {
+		if detail := scope.outsideReason(t.File); detail != "" {
 			return Skill{}, errors.New(detail)
 		}
 		content, err := rewritten(s, t)
 		if err != nil {
 			return Skill{}, fmt.Errorf("%q: %w", name, err)
 		}
-		if next, err = taken(next, FileText{File: t.File, Content: content}); err != nil {
+		if next, err = putFile(next, FileText{File: t.File, Content: content}); err != nil {
 			return Skill{}, err
 		}
 		if detail := tooLong(s, next, t.File, MaxBytes); detail != "" {
@@ -69,7 +69,7 @@ var breaks = pattern.New(`\r+\n`)
 // rewritten returns the text that a file of s gets.
 func rewritten(s Skill, t FileText) (string, error) {
 	if at := invalidUTF8(t.Content); at >= 0 {
-		return "", fmt.Errorf("line %d is not UTF-8 text", lineOf(t.Content, at))
+		return "", fmt.Errorf("line %d is not UTF-8 text", lineNumber(t.Content, at))
 	}
 	was, there := s.File(t.File)
 	text := newLines(was, breaks.ReplaceAllString(t.Content, lf), func(line string) string { return StripMarkers(Plain(line)) })
@@ -87,10 +87,10 @@ func rewritten(s Skill, t FileText) (string, error) {
 	return WithLineEnd(text, end) + end, nil
 }
 
-// taken returns s with the text of a file, which can lie next to the others.
-func taken(s Skill, t FileText) (Skill, error) {
+// putFile returns s with the text of a file, which can lie next to the others.
+func putFile(s Skill, t FileText) (Skill, error) {
 	if _, there := s.File(t.File); !there {
-		if detail := beside(s, t.File); detail != "" {
+		if detail := collisionReason(s, t.File); detail != "" {
 			return Skill{}, errors.New(detail)
 		}
 	}

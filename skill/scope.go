@@ -88,7 +88,7 @@ func (s Scope) check(pattern string, seed Skill) error {
 		found = true
 		text, _ := seed.File(name)
 		if at := invalidUTF8(text); at >= 0 {
-			return &ScopeError{Pattern: pattern, File: name, Line: lineOf(text, at), Err: ErrNotUTF8}
+			return &ScopeError{Pattern: pattern, File: name, Line: lineNumber(text, at), Err: ErrNotUTF8}
 		}
 		if len(text) > MaxBytes {
 			return &ScopeError{Pattern: pattern, File: name, Err: fmt.Errorf("%d bytes are %w: at most %d", len(text), ErrTooLarge, MaxBytes)}
@@ -166,7 +166,7 @@ func (s Scope) Patterns() []string {
 }
 
 // Room is how many files may still be added to sk.
-func (s Scope) Room(sk Skill) int { return max(0, s.newFiles-s.added(sk)) }
+func (s Scope) Room(sk Skill) int { return max(0, s.newFiles-s.countNewFiles(sk)) }
 
 // Hash names a skill according to what edits may change of it: it is the Digest of Part.
 func (s Scope) Hash(sk Skill) string { return s.Part(sk).Digest() }
@@ -182,8 +182,8 @@ func (s Scope) Part(sk Skill) Skill {
 	return out
 }
 
-// added is how many files of sk were not there in the beginning.
-func (s Scope) added(sk Skill) int {
+// countNewFiles counts the files of sk that were not there in the beginning.
+func (s Scope) countNewFiles(sk Skill) int {
 	n := 0
 	for _, path := range sk.Others() {
 		if _, there := s.seed[path]; !there {

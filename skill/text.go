@@ -122,8 +122,8 @@ func cut(s string, n int) string {
 	return s
 }
 
-// lineOf returns the 1-based line in which the byte at offset is.
-func lineOf(text string, offset int) int { return 1 + strings.Count(text[:offset], lf) }
+// lineNumber returns the 1-based line in which the byte at offset is.
+func lineNumber(text string, offset int) int { return 1 + strings.Count(text[:offset], lf) }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(text string) int {

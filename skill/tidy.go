@@ -11,8 +11,8 @@ import (
 // is taken out leaves none doubled. Bytes outside of an edit stay, but for blank lines where
 // it begins and ends. What lies in code stays as it is.
 
-// tidied reports whether edits of the file at name are fitted in.
-func tidied(name string) bool {
+// isMarkdown reports whether the file at name is Markdown, in which edits are fitted in.
+func isMarkdown(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".md" || ext == ".markdown"
 }
@@ -43,9 +43,9 @@ func (p page) fit(doc mdText, content string, shift int) fitted {
 	return f
 }
 
-// dedented returns text without the white space that its first line begins with, in every
+// dedent returns text without the white space that its first line begins with, in every
 // line, and how many columns that are.
-func dedented(text string) (string, int) {
+func dedent(text string) (string, int) {
 	text = strings.TrimLeft(text, "\r\n")
 	shift := columns(text)
 	if shift == 0 || trim(text) == "" {
@@ -94,17 +94,17 @@ func (f fitted) asItems(k int) string {
 		}
 		out = append(out, line)
 	}
-	return f.indented(out, f.doc.text[item.from:item.from+f.leading(item)])
+	return f.indentLines(out, f.doc.text[item.from:item.from+f.indentLength(item)])
 }
 
-// leading is how many bytes of white space a line of the page begins with.
-func (f fitted) leading(l mdLine) int {
+// indentLength returns how many bytes of white space a line of the page begins with.
+func (f fitted) indentLength(l mdLine) int {
 	line := f.doc.text[l.from:l.to]
 	return len(line) - len(strings.TrimLeft(line, " \t"))
 }
 
-// indented joins lines behind a prefix; blank ones stay empty.
-func (f fitted) indented(lines []string, prefix string) string {
+// indentLines joins lines, each after a prefix; blank ones stay empty.
+func (f fitted) indentLines(lines []string, prefix string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		if out[i] = line; strings.TrimSpace(line) != "" {
@@ -131,8 +131,8 @@ type place struct {
 	list  bool   // it continues with the list, or the table, before it
 }
 
-// behind returns where the text goes that is to be behind line i.
-func (f fitted) behind(i int) place {
+// placeAfter returns where the text goes that is to follow line i.
+func (f fitted) placeAfter(i int) place {
 	l, first := f.doc.lines[i], f.first().kind
 	k := f.doc.item(i)
 	switch {
@@ -142,7 +142,7 @@ func (f fitted) behind(i int) place {
 		}
 		return place{after: i, text: f.plain(), list: true}
 	case k >= 0 && f.shift > 0:
-		return f.within(i, k)
+		return f.placeInItem(i, k)
 	case f.joins(k):
 		return place{after: f.doc.itemEnd(k), text: f.asItems(k), blank: f.doc.loose(k), list: true}
 	case k >= 0:
@@ -151,10 +151,10 @@ func (f fitted) behind(i int) place {
 	return place{after: f.doc.blockEnd(i), text: f.plain(), blank: true}
 }
 
-func (f fitted) plain() string { return f.indented(f.lines, "") }
+func (f fitted) plain() string { return f.indentLines(f.lines, "") }
 
-// within is behind for a text that was indented, so that it tells in which item it lies.
-func (f fitted) within(i, k int) place {
+// placeInItem returns what placeAfter does for a text that was indented, so that it tells in which item it lies.
+func (f fitted) placeInItem(i, k int) place {
 	for f.doc.lines[k].owner >= 0 && f.shift < f.doc.lines[k].body && (f.first().kind != itemLine || f.shift < f.doc.lines[k].indent) {
 		k = f.doc.lines[k].owner
 	}
@@ -162,11 +162,11 @@ func (f fitted) within(i, k int) place {
 		return place{after: f.doc.itemEnd(k), text: f.asItems(k), blank: f.doc.loose(k), list: true}
 	}
 	if f.doc.in(i, k) && f.doc.item(i) != k {
-		i = f.doc.itemEnd(f.childOf(k, i))
+		i = f.doc.itemEnd(f.childItem(k, i))
 	} else if i = f.doc.blockEnd(i); f.first().kind == itemLine && f.captures(i, k) {
 		i = f.doc.itemEnd(k)
 	}
-	text := f.indented(f.lines, strings.Repeat(" ", f.doc.lines[k].body))
+	text := f.indentLines(f.lines, strings.Repeat(" ", f.doc.lines[k].body))
 	kind := f.first().kind
 	return place{after: i, text: text, blank: kind != itemLine && kind != textLine || f.doc.lines[i].kind == codeLine, list: kind == itemLine || kind == textLine}
 }
@@ -178,8 +178,8 @@ func (f fitted) captures(i, k int) bool {
 	return n < len(f.doc.lines) && f.doc.lines[n].owner == k && f.doc.lines[n].kind == textLine && f.doc.lines[n].indent >= f.doc.lines[k].body+f.first().body
 }
 
-// childOf is the item directly below k that line i lies in.
-func (f fitted) childOf(k, i int) int {
+// childItem returns the item directly below k that line i lies in.
+func (f fitted) childItem(k, i int) int {
 	c := f.doc.item(i)
 	for f.doc.lines[c].owner != k {
 		c = f.doc.lines[c].owner
@@ -237,8 +237,8 @@ func (p page) fittedBehind(content string, shift int, target span) (c Change, ok
 	f := p.fit(doc, content, shift)
 	i := doc.at(max(to-1, target.from))
 	if doc.lines[i].kind == blankLine { // the target is nothing but white space
-		if i = doc.before(i); i < 0 {
-			return f.alone(doc.start()), true
+		if i = doc.previousLine(i); i < 0 {
+			return f.putFirst(doc.start()), true
 		}
 	}
 	if doc.lines[i].inside {
@@ -252,14 +252,14 @@ func (p page) fittedBehind(content string, shift int, target span) (c Change, ok
 		if k := doc.lines[i].owner; k >= 0 { // else the item, and the code with it, would end there
 			shift = max(shift, doc.lines[k].body)
 		}
-		text := f.indented(strings.Split(WithLineEnd(content, lf), lf), strings.Repeat(" ", shift))
+		text := f.indentLines(strings.Split(WithLineEnd(content, lf), lf), strings.Repeat(" ", shift))
 		at := doc.lines[i].next
 		return Change{From: at, To: at, Text: text + p.end}, true
 	}
 	if next := doc.after(doc.blockEnd(i)); doc.item(i) < 0 && next < len(doc.lines) && f.joins(doc.item(next)) && doc.lines[next].kind == itemLine {
-		return f.before(i, next), true
+		return f.prependItems(i, next), true
 	}
-	return f.put(f.behind(i)), true
+	return f.put(f.placeAfter(i)), true
 }
 
 // start is where the first line begins that is not blank, else the end.
@@ -274,13 +274,13 @@ func (m mdText) start() int {
 // something else closes now.
 func (f fitted) closes(i int) bool {
 	return !f.doc.lines[f.doc.blockEnd(i)].inside && slices.ContainsFunc(f.lines, func(line string) bool {
-		return fenceOf(strings.Trim(line, " \t")) != "" || strings.Contains(line, "-->") || strings.Contains(line, "</")
+		return openingFence(strings.Trim(line, " \t")) != "" || strings.Contains(line, "-->") || strings.Contains(line, "</")
 	})
 }
 
-// before returns the change that makes the text the first items of the list at line n, which
+// prependItems returns the change that makes the text the first items of the list at line n, which
 // follows the block of line i.
-func (f fitted) before(i, n int) Change {
+func (f fitted) prependItems(i, n int) Change {
 	end := f.doc.blockEnd(i)
 	text := f.asItems(n) + f.end
 	if f.doc.loose(n) {
@@ -298,13 +298,13 @@ func (f fitted) before(i, n int) Change {
 func (p page) fittedAtEnd(content string, shift, at int) (c Change, ok bool) {
 	front := p.front()
 	doc := readLines(p.text[:at], front)
-	i := doc.before(len(doc.lines))
+	i := doc.previousLine(len(doc.lines))
 	if doc.open || content == "" {
 		return c, false
 	}
 	f := p.fit(doc, content, shift)
 	if i < 0 {
-		return f.alone(at), true
+		return f.putFirst(at), true
 	}
 	where := place{after: i, text: f.plain(), blank: true}
 	if k := f.level(doc.outermost(i), i); f.joins(k) {
@@ -323,9 +323,9 @@ func (p page) fittedAtEnd(content string, shift, at int) (c Change, ok bool) {
 	return c, true
 }
 
-// alone returns the change that makes the text all that is before the byte at, but for
+// putFirst returns the change that makes the text all that is before the byte at, but for
 // front matter.
-func (f fitted) alone(at int) Change {
+func (f fitted) putFirst(at int) Change {
 	kept, gap := paragraphGap(f.text[:at], at, f.end)
 	if kept == 0 {
 		gap = ""
@@ -341,7 +341,7 @@ func (f fitted) alone(at int) Change {
 // by its indent.
 func (f fitted) level(k, i int) int {
 	for k >= 0 && f.shift >= f.doc.lines[k].body && f.doc.item(i) != k {
-		k = f.childOf(k, i)
+		k = f.childItem(k, i)
 	}
 	return k
 }
@@ -380,9 +380,9 @@ func (r region) cutsCode() bool {
 	return r.first > 0 && r.doc.lines[r.first-1].inside || r.doc.lines[r.last].inside
 }
 
-// replaced returns the change that puts content instead of the region. White space
+// replaceContent returns the change that puts content instead of the region. White space
 // around a target is not part of what is replaced.
-func (r region) replaced(content string) Change {
+func (r region) replaceContent(content string) Change {
 	c := Change{From: r.at.from, To: r.at.to, Text: WithLineEnd(content, r.end)}
 	if r.cutsCode() {
 		return c
@@ -394,7 +394,7 @@ func (r region) replaced(content string) Change {
 	if p := r.first - 1; p >= 0 && r.parts(r.first, f.first()) && r.doc.lines[p].kind != blankLine {
 		c.Text = r.end + c.Text
 	}
-	if n := r.last + 1; n < len(r.doc.lines) && r.parts(r.last, f.part.lines[f.part.topOf(len(f.part.lines)-1)]) && r.doc.lines[n].kind != blankLine {
+	if n := r.last + 1; n < len(r.doc.lines) && r.parts(r.last, f.part.lines[f.part.topLine(len(f.part.lines)-1)]) && r.doc.lines[n].kind != blankLine {
 		c.Text += r.end
 	}
 	return c
@@ -410,8 +410,8 @@ func (r region) parts(i int, l mdLine) bool {
 	return l.kind != was && !(was == itemLine && r.doc.lines[i].kind == l.kind)
 }
 
-// topOf is the item that a line lies in, else the line itself.
-func (m mdText) topOf(i int) int {
+// topLine returns the item that a line lies in, else the line itself.
+func (m mdText) topLine(i int) int {
 	if k := m.outermost(i); k >= 0 {
 		return k
 	}
@@ -423,13 +423,13 @@ func (m mdText) isCode(i int) bool {
 	return m.lines[i].kind == codeLine || m.lines[i].kind == indentedLine
 }
 
-// taken returns the change that takes the region out: whole lines with their ends, and with
+// removeLines returns the change that takes the region out: whole lines with their ends, and with
 // the blank lines after them where others are before. ok is false if it is no whole lines.
-func (r region) taken() (c Change, ok bool) {
+func (r region) removeLines() (c Change, ok bool) {
 	if !r.whole {
 		return c, false
 	}
-	before, after := r.doc.before(r.first), r.doc.after(r.last)
+	before, after := r.doc.previousLine(r.first), r.doc.after(r.last)
 	c = Change{From: r.doc.lines[r.first].from, To: r.doc.lines[r.last].next}
 	above, below := r.first-before-1, after-r.last-1
 	switch {

@@ -22,7 +22,7 @@ func listChunks(data []byte) []yamlChunk {
 	dash, from, line, at := -1, 0, 0, 0
 	head := ""
 	for row := range bytes.Lines(data) {
-		indent, text := indentOf(row)
+		indent, text := splitIndent(row)
 		switch {
 		case text == "" || text[0] == '#' && indent <= max(dash, 0):
 			// Nothing, wherever it is.
@@ -49,8 +49,8 @@ func listChunks(data []byte) []yamlChunk {
 	return chunks
 }
 
-// indentOf returns the spaces before a line's text, and the text.
-func indentOf(row []byte) (int, string) {
+// splitIndent returns the spaces before a line's text, and the text.
+func splitIndent(row []byte) (int, string) {
 	text := strings.TrimRight(string(row), "\r\n")
 	rest := strings.TrimLeft(text, " ")
 	return len(text) - len(rest), strings.TrimRight(rest, " \t")

@@ -78,14 +78,14 @@ func (p *reader) peek() byte {
 // end fails unless nothing but white space is left.
 func (p *reader) end() error {
 	if p.peek() != 0 || p.pos < len(p.data) {
-		return p.fail("unexpected %s after the end of the value", p.found())
+		return p.fail("unexpected %s after the end of the value", p.describeNext())
 	}
 	return nil
 }
 
-// found describes what is at the current position. It shows one character: what
+// describeNext describes what is at the current position. It shows one character: what
 // is no JSON may be a file of keys.
-func (p *reader) found() string {
+func (p *reader) describeNext() string {
 	if p.pos >= len(p.data) {
 		return "end"
 	}
@@ -148,7 +148,7 @@ func (p *reader) word() (any, error) {
 			return w.value, nil
 		}
 	}
-	return nil, p.fail("a JSON value expected, found %s", p.found())
+	return nil, p.fail("a JSON value expected, found %s", p.describeNext())
 }
 
 func (p *reader) enter() error {
@@ -181,7 +181,7 @@ func (p *reader) array(each func() error) error {
 			p.pos++
 			return nil
 		default:
-			return p.fail("comma or ] expected, found %s", p.found())
+			return p.fail("comma or ] expected, found %s", p.describeNext())
 		}
 	}
 }
@@ -198,14 +198,14 @@ func (p *reader) object(each func(key string) error) error {
 	}
 	for {
 		if p.peek() != '"' {
-			return p.fail("a key in double quotes expected, found %s", p.found())
+			return p.fail("a key in double quotes expected, found %s", p.describeNext())
 		}
 		key, err := p.string()
 		if err != nil {
 			return err
 		}
 		if p.peek() != ':' {
-			return p.fail("colon expected after a key, found %s", p.found())
+			return p.fail("colon expected after a key, found %s", p.describeNext())
 		}
 		p.pos++
 		p.space()
@@ -219,7 +219,7 @@ func (p *reader) object(each func(key string) error) error {
 			p.pos++
 			return nil
 		default:
-			return p.fail("comma or } expected, found %s", p.found())
+			return p.fail("comma or } expected, found %s", p.describeNext())
 		}
 	}
 }

@@ -88,7 +88,7 @@ func NewSet(tasks []Task, rules Rules) (Set, error) {
 func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 	all := l.tasks.join()
 	s := Set{tasks: all, tables: l.tables}
-	s.apart()
+	s.separateTriggers()
 	if len(all) == 0 && len(ps.list) == 0 {
 		ps.add(ps.path, "", "no tasks")
 	}

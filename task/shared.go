@@ -20,14 +20,14 @@ func Shared(tasks, others []Task) (same, near []Pair) {
 	asked, groups := map[[3]similar.Sum]string{}, map[string]string{}
 	for i := len(others) - 1; i >= 0; i-- {
 		if k := others[i].Kin; k != nil {
-			asked[k.Asked()], groups[k.Group] = others[i].ID, others[i].ID
+			asked[k.InputSums()], groups[k.Group] = others[i].ID, others[i].ID
 		}
 	}
 	for _, t := range tasks {
 		if t.Kin == nil {
 			continue
 		}
-		if other, ok := asked[t.Kin.Asked()]; ok {
+		if other, ok := asked[t.Kin.InputSums()]; ok {
 			same = append(same, Pair{t.ID, other})
 		} else if other, ok := groups[t.Kin.Group]; ok && t.Kin.Group != "" {
 			near = append(near, Pair{t.ID, other})

@@ -20,9 +20,9 @@ type slip struct {
 	first string // where the first of them is
 }
 
-// meant are the fields that a slip of the hand may have been meant for. Shorter names
+// intendedFields returns the fields that a slip of the hand may have been meant for. Shorter names
 // are too near to others that are in use, such as time to type.
-func meant() []string {
+func intendedFields() []string {
 	return []string{"prompt", "answer", "answers", "hidden", "checks", "images", "reviewed", "workspace"}
 }
 
@@ -48,7 +48,7 @@ func (s *slips) look(t Task, used []string) {
 const maxFields = 10_000
 
 func (s *slips) near(name string, used []string) string {
-	near, ok := wording.Suggest(name, meant())
+	near, ok := wording.Suggest(name, intendedFields())
 	if !ok || near == name || slices.Contains(used, name) {
 		near = ""
 	}

@@ -166,11 +166,11 @@ func (s Set) Require(names ...Split) error {
 // divide fills in the splits of tasks that name their own. Either all tasks do
 // or none, and so it is with the trigger tasks.
 func (s *Set) divide(ps *problems) {
-	s.splits, s.triggerSplits = named(s.tasks, ps), named(s.triggers, ps)
+	s.splits, s.triggerSplits = groupBySplit(s.tasks, ps), groupBySplit(s.triggers, ps)
 }
 
-// named are the splits that tasks name; nil: they name none.
-func named(tasks []Task, ps *problems) map[Split][]int {
+// groupBySplit returns the splits that tasks name, each with the places of its tasks; nil: they name none.
+func groupBySplit(tasks []Task, ps *problems) map[Split][]int {
 	splits := map[Split][]int{}
 	first, without := 0, 0
 	for i, t := range tasks {

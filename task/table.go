@@ -32,7 +32,7 @@ func (s Set) Tables() []Table { return s.tables }
 func (t Table) unread() []string {
 	var out []string
 	for _, c := range t.Columns {
-		if c.Used || len(c.Fields) == 0 || slices.Contains(meant(), plainName(c.Name)) { // slips reports these
+		if c.Used || len(c.Fields) == 0 || slices.Contains(intendedFields(), plainName(c.Name)) { // slips reports these
 			continue
 		}
 		for _, field := range []string{"id", "type", "task_type", "gold", "split", "trigger"} {
@@ -74,7 +74,7 @@ func (h header) columns(used []string) ([]Column, error) {
 	if err := h.name(cols); err != nil {
 		return nil, err
 	}
-	mapped, err := h.mapped(cols)
+	mapped, err := h.mapColumns(cols)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (h header) columns(used []string) ([]Column, error) {
 		}
 	}
 	h.usual.columns(h.path, cols)
-	if err := h.required(cols); err != nil {
+	if err := h.checkRequired(cols); err != nil {
 		return nil, err
 	}
 	for i := range cols {
@@ -114,9 +114,9 @@ func (h header) name(cols []Column) error {
 	return nil
 }
 
-// mapped gives columns the fields that Rules.Columns says, and returns all names of these
+// mapColumns gives columns the fields that Rules.Columns says, and returns all names of these
 // fields: a column that is called so is not read.
-func (h header) mapped(cols []Column) (map[string]bool, error) {
+func (h header) mapColumns(cols []Column) (map[string]bool, error) {
 	taken := map[string]bool{}
 	for _, field := range slices.Sorted(maps.Keys(h.rules.Columns)) {
 		if taken[field] {
@@ -161,11 +161,11 @@ func (h header) find(cols []Column, field, name string) (int, error) {
 	if near, ok := wording.Suggest(name, columnNames(cols)); ok {
 		hint = fmt.Sprintf("; did you mean %q?", short(near))
 	}
-	return 0, h.fail("tasks.columns.%s is %q, and the header has no such column; there %s%s", field, short(name), listed(cols), hint)
+	return 0, h.fail("tasks.columns.%s is %q, and the header has no such column; there %s%s", field, short(name), describeColumns(cols), hint)
 }
 
-// required fails where no task of the table could have a field that each needs.
-func (h header) required(cols []Column) error {
+// checkRequired fails if no task of the table could have a field that each needs.
+func (h header) checkRequired(cols []Column) error {
 	if h.rules.OwnScore || has(cols, fieldQuery) && has(cols, fieldTrigger) {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (h header) required(cols []Column) error {
 		or = "; or give the set a template of its fields (tasks.prompt)"
 	}
 	return h.fail("no column for %s of the tasks; there %s; say which is which, such as %s%s",
-		strings.Join(missing, " and "), listed(cols), example(missing, cols), or)
+		strings.Join(missing, " and "), describeColumns(cols), example(missing, cols), or)
 }
 
 // needGold reports whether a task without checks of its own is of no use without gold.
@@ -218,7 +218,7 @@ func example(missing []string, cols []Column) string {
 // if none is near.
 func probable(field string, cols []Column, not string) string {
 	names := slices.DeleteFunc(columnNames(cols), func(n string) bool { return n == not })
-	usual := likely(field)
+	usual := usualNames(field)
 	for _, same := range []func(n, want string) bool{
 		func(n, want string) bool { return plainName(n) == want },
 		func(n, want string) bool { return slices.Contains(words(n), want) },
@@ -286,7 +286,7 @@ const (
 	maxNamed  = 60
 )
 
-func listed(cols []Column) string {
+func describeColumns(cols []Column) string {
 	names := columnNames(cols)
 	var shown []string
 	for _, n := range names[:min(len(names), maxListed)] {

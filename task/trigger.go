@@ -137,9 +137,9 @@ func (l *linter) lintTriggerPrompt(t Task, ps *problems) {
 	l.shown.add(sha256.Sum256(fmt.Appendf(nil, "trigger\x00%s\x00%q", t.Prompt, t.Data[FieldImages])))
 }
 
-// apart takes the trigger tasks out of a set, into one of their own: they are no part of
+// separateTriggers takes the trigger tasks out of a set, into one of their own: they are no part of
 // what is trained on, and of what scores are made of.
-func (s *Set) apart() {
+func (s *Set) separateTriggers() {
 	n := 0
 	for _, t := range s.tasks {
 		if t.Trigger != "" {

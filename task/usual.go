@@ -32,9 +32,9 @@ func newUsual(r Rules, used []string) *usual {
 	return u
 }
 
-// likely are names that a field often has. If one of the first has it, the others mean something
-// else.
-func likely(field string) [2][]string {
+// usualNames returns names that a field often has. If one of the first has it, the others mean
+// something else.
+func usualNames(field string) [2][]string {
 	if field == "gold" {
 		return [2][]string{
 			{"gold", "answer", "answers", "expected", "expected answer", "expected output", "correct answer", "ground truth", "target", "label"},
@@ -57,7 +57,7 @@ func findField(field string, names []string) string {
 	if field == "gold" && slices.Contains(names, "checks") {
 		return ""
 	}
-	for _, some := range likely(field) {
+	for _, some := range usualNames(field) {
 		found := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(some, plainName(n)) })
 		if len(found) == 1 {
 			return found[0]
@@ -216,7 +216,7 @@ func quotedList(names []string) string {
 
 // likelyPrompts names the fields of a task that may be its prompt, "" if there are none.
 func likelyPrompts(t Task) string {
-	usual := likely("prompt")
+	usual := usualNames("prompt")
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(t.Data)), func(n string) bool { return !slices.Contains(slices.Concat(usual[:]...), plainName(n)) })
 	if len(names) == 0 {
 		return ""

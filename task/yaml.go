@@ -93,7 +93,7 @@ func (r *yamlReader) document(body yamlx.Node) ([]Item, error) {
 		return nil, nil
 	}
 	v, err := r.value(body)
-	return []Item{{Value: v, Line: lineOf(body)}}, err
+	return []Item{{Value: v, Line: nodeLine(body)}}, err
 }
 
 func (r *yamlReader) elements(seq yamlx.Node) ([]Item, error) {
@@ -103,23 +103,23 @@ func (r *yamlReader) elements(seq yamlx.Node) ([]Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Item{Value: v, Line: lineOf(n)})
+		list = append(list, Item{Value: v, Line: nodeLine(n)})
 	}
 	return list, nil
 }
 
-// lineOf returns the line of the first thing in a node.
-func lineOf(n yamlx.Node) int { return n.Start().Line() }
+// nodeLine returns the line of the first thing in a node.
+func nodeLine(n yamlx.Node) int { return n.Start().Line() }
 
 func keyText(n yamlx.Node) string {
 	if n.Kind() == yamlx.String {
 		return n.Text()
 	}
-	return n.Written()
+	return n.TokenText()
 }
 
 func (r *yamlReader) fail(n yamlx.Node, format string, args ...any) error {
-	return &syntaxError{Line: lineOf(n), Msg: fmt.Sprintf(format, args...)}
+	return &syntaxError{Line: nodeLine(n), Msg: fmt.Sprintf(format, args...)}
 }
 
 func (r *yamlReader) value(n yamlx.Node) (any, error) {
@@ -134,9 +134,9 @@ func (r *yamlReader) value(n yamlx.Node) (any, error) {
 	case yamlx.Null, yamlx.Bool, yamlx.String, yamlx.Literal, yamlx.NaN, yamlx.Infinity:
 		return n.Value(), nil
 	case yamlx.Integer, yamlx.Float:
-		return numberOf(n), nil
+		return toNumber(n), nil
 	case yamlx.Tagged:
-		return r.tagged(n)
+		return r.readTagged(n)
 	case yamlx.List:
 		return r.sequence(n)
 	case yamlx.Mapping:
@@ -152,18 +152,18 @@ func (r *yamlReader) value(n yamlx.Node) (any, error) {
 	return nil, r.fail(n, "%s is not supported in a task file; plain values, lists and objects are", n.Kind())
 }
 
-// tagged honours !!str, which keeps a number or a word such as true as text.
-func (r *yamlReader) tagged(n yamlx.Node) (any, error) {
-	if inner := n.Inner(); inner.Scalar() && n.Written() == "!!str" {
-		return inner.Written(), nil
+// readTagged honours !!str, which keeps a number or a word such as true as text.
+func (r *yamlReader) readTagged(n yamlx.Node) (any, error) {
+	if inner := n.Inner(); inner.Scalar() && n.TokenText() == "!!str" {
+		return inner.TokenText(), nil
 	}
 	return r.value(n.Inner())
 }
 
-// numberOf returns a number as it is written, or in digits where JSON knows no such
-// form: hexadecimal, octal, with underscores.
-func numberOf(n yamlx.Node) any {
-	if text := n.Written(); validNumber([]byte(text)) {
+// toNumber returns a number as it is written, or in digits if JSON knows no such form: hexadecimal,
+// octal, with underscores.
+func toNumber(n yamlx.Node) any {
+	if text := n.TokenText(); validNumber([]byte(text)) {
 		return json.Number(text)
 	}
 	if f, ok := n.Value().(float64); ok {

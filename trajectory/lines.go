@@ -20,7 +20,7 @@ func (o Outcomes) MarshalJSON() ([]byte, error) { return o.Lines() }
 // Lines returns the list as a JSON array, an outcome a line, without a final
 // line break; nil is null. It fails for what JSON cannot hold: a score that is no
 // number.
-func (o Outcomes) Lines() ([]byte, error) { return linesOf(o) }
+func (o Outcomes) Lines() ([]byte, error) { return encodeLines(o) }
 
 // WriteLines writes what Lines returns, a line at a time.
 func (o Outcomes) WriteLines(w io.Writer) error {
@@ -30,9 +30,9 @@ func (o Outcomes) WriteLines(w io.Writer) error {
 	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
-	return within(w, "[]", len(o), func(i int) error {
+	return writeMembers(w, "[]", len(o), func(i int) error {
 		line.Reset()
-		if err := enc.Encode(o[i].filed()); err != nil {
+		if err := enc.Encode(o[i].fileValue()); err != nil {
 			return fmt.Errorf("encode the outcome of %s: %w", o[i].ID, err)
 		}
 		_, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
@@ -40,8 +40,8 @@ func (o Outcomes) WriteLines(w io.Writer) error {
 	})
 }
 
-// linesOf is what a list writes.
-func linesOf(list interface{ WriteLines(w io.Writer) error }) ([]byte, error) {
+// encodeLines returns what a list writes.
+func encodeLines(list interface{ WriteLines(w io.Writer) error }) ([]byte, error) {
 	var b bytes.Buffer
 	if err := list.WriteLines(&b); err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ type unscored struct {
 	Soft *float64 `json:"soft"`
 }
 
-// filed is what a file holds of an outcome.
-func (o *Outcome) filed() any {
+// fileValue returns what a file holds of an outcome.
+func (o *Outcome) fileValue() any {
 	if o.Status.Measured() {
 		return o
 	}
@@ -69,7 +69,7 @@ type Named map[string][]Outcome
 
 // Lines returns a JSON object with the lists in the order of their names. See
 // Outcomes.
-func (n Named) Lines() ([]byte, error) { return linesOf(n) }
+func (n Named) Lines() ([]byte, error) { return encodeLines(n) }
 
 // WriteLines writes what Lines returns, a line at a time.
 func (n Named) WriteLines(w io.Writer) error {
@@ -78,7 +78,7 @@ func (n Named) WriteLines(w io.Writer) error {
 		return err
 	}
 	names := slices.Sorted(maps.Keys(n))
-	return within(w, "{}", len(names), func(i int) error {
+	return writeMembers(w, "{}", len(names), func(i int) error {
 		key, err := json.Marshal(names[i])
 		if err != nil {
 			return fmt.Errorf("encode the name %q: %w", names[i], err)
@@ -90,8 +90,8 @@ func (n Named) WriteLines(w io.Writer) error {
 	})
 }
 
-// within writes n members between two brackets, each on a line of its own.
-func within(w io.Writer, brackets string, n int, member func(i int) error) error {
+// writeMembers writes n members between two brackets, each on a line of its own.
+func writeMembers(w io.Writer, brackets string, n int, member func(i int) error) error {
 	if n == 0 {
 		_, err := io.WriteString(w, brackets)
 		return err

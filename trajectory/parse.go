@@ -29,32 +29,32 @@ func ParseTurns(v any) []Turn {
 func parseTurn(v any) Turn {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return Turn{Content: textOf(v)}
+		return Turn{Content: formatValue(v)}
 	}
 	if m["type"] == string(ToolCall) || m["kind"] == string(ToolCall) {
 		return Turn{Kind: ToolCall, Action: first(m, "cmd", "action"), Observation: first(m, "obs", "observation")}
 	}
 	if _, ok := m["action"]; ok || m["kind"] == string(EnvStep) {
 		return Turn{
-			Kind: EnvStep, Step: textOf(m["step"]), Content: first(m, "reasoning", "content"),
-			Action: textOf(m["action"]), Observation: first(m, "env_feedback", "observation"),
+			Kind: EnvStep, Step: formatValue(m["step"]), Content: first(m, "reasoning", "content"),
+			Action: formatValue(m["action"]), Observation: first(m, "env_feedback", "observation"),
 		}
 	}
-	return Turn{Role: textOf(m["role"]), Content: textOf(m["content"])}
+	return Turn{Role: formatValue(m["role"]), Content: formatValue(m["content"])}
 }
 
 // first is the text of the first key that the object has.
 func first(m map[string]any, keys ...string) string {
 	for _, key := range keys {
 		if v, ok := m[key]; ok {
-			return textOf(v)
+			return formatValue(v)
 		}
 	}
 	return ""
 }
 
-// textOf writes a value as Python's str does where that is plain, else as JSON.
-func textOf(v any) string {
+// formatValue writes a value as Python's str does where that is plain, else as JSON.
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

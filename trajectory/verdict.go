@@ -54,7 +54,7 @@ func VerdictsOf(parts []score.Component) []CheckVerdict {
 		if passed {
 			room--
 		}
-		out = append(out, verdictOf(c))
+		out = append(out, newCheckVerdict(c))
 	}
 	return out
 }
@@ -70,7 +70,7 @@ func countNot(parts []score.Component) int {
 	return n
 }
 
-func verdictOf(c score.Component) CheckVerdict {
+func newCheckVerdict(c score.Component) CheckVerdict {
 	v := CheckVerdict{
 		Check: wording.Cut(c.Check, maxName), Type: wording.Cut(c.Type, maxName), Verdict: Failed, Score: c.Score, Weight: c.Weight,
 		Optional: !c.Required && c.Type != "", Saw: wording.Cut(c.Saw, maxSaw), Why: wording.Cut(c.Reason, maxWhy),

@@ -79,7 +79,7 @@ func conversations(t *testing.T, dir string) (tries, kept int) {
 			}
 			for _, try := range list {
 				tries++
-				if !try.Kept() {
+				if !try.HasConversation() {
 					continue
 				}
 				kept++

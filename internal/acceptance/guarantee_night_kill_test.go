@@ -130,7 +130,7 @@ func (d *killedDesk) agrees(when string) {
 	if err := json.Unmarshal([]byte(status), &of); err != nil {
 		d.t.Fatal(err)
 	}
-	nights, err := record.FolderOf(filepath.Join(d.dir, "state")).Nights()
+	nights, err := record.InspectFolder(filepath.Join(d.dir, "state")).Nights()
 	if err != nil || len(nights) != 1 {
 		d.t.Fatalf("%v: %v", nights, err)
 	}

@@ -70,7 +70,7 @@ func shownRight(t *testing.T, cfg config.Config, dir string) (found pairs) {
 				}
 				continue
 			}
-			said, err := r.Said(t.Context(), e)
+			said, err := r.ReadConversation(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func notElsewhere(t *testing.T, r *record.Run, dir string, unasked record.Evalua
 		if text == "" || e.Outcome != nil || e.Step != unasked.Step || e.Epoch != unasked.Epoch || e.Sample != 0 || !unasked.Outcome.Status.Measured() {
 			continue
 		}
-		said, err := r.Said(t.Context(), e)
+		said, err := r.ReadConversation(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func TestTrap91TwoTimers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := bank.Doing(b, "skillopt sleep run"); err != nil {
+	if err := bank.NoteCommand(b, "skillopt sleep run"); err != nil {
 		t.Fatal(err)
 	}
 	var errs printed

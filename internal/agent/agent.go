@@ -252,7 +252,7 @@ func (a *Agent) askVersion(ctx context.Context, path string) (text string, err e
 	case err != nil:
 		return "", fmt.Errorf("start %s: %w", path, err)
 	case res.Reason != sandbox.Exited || res.Code != 0:
-		return "", fmt.Errorf("%s %s ended with %s: %s", path, strings.Join(a.adapter.version, " "), ending(res), excerpt(cmp.Or(res.Stderr, out.String())))
+		return "", fmt.Errorf("%s %s ended with %s: %s", path, strings.Join(a.adapter.version, " "), describeEnding(res), excerpt(cmp.Or(res.Stderr, out.String())))
 	}
 	return out.String() + "\n" + res.Stderr, nil
 }

@@ -43,7 +43,7 @@ func (a *Agent) runBuiltin(ctx context.Context, j Job, prompt string, rep *Repor
 		return err
 	}
 	late := errors.Is(context.Cause(limited), errDeadline)
-	rep.Starved = late && starved(wait.Waited(0), j)
+	rep.Starved = late && isStarved(wait.Measure(0), j)
 	a.conclude(rep, b.r, j, failure, late)
 	return nil
 }
@@ -65,7 +65,7 @@ func (a *Agent) conclude(rep *Report, r *record, j Job, failure error, late bool
 		rep.Status, rep.Failure, rep.Reason = score.Unmeasured, e, string(e.Code)+": "+e.Err.Error()
 	case failure != nil:
 		a.faulty(rep, &fault{code: model.Server, text: failure.Error()}, j)
-	case gone(j.Workspace):
+	case isGone(j.Workspace):
 		rep.agentError("workspace", "the agent deleted its workspace")
 	case rep.Answer == "":
 		rep.agentError("empty", "it ended without a word")

@@ -29,21 +29,21 @@ func statusIn(text string) int {
 // not known is Server: the same job may succeed another time.
 func classify(status int, text string) model.Code {
 	if status != http.StatusTooManyRequests && status < 500 {
-		if code := refused(text); code != "" {
+		if code := classifyRefusal(text); code != "" {
 			return code
 		}
 	}
 	if code := header.ByStatus(status); code != "" {
 		return code
 	}
-	if code := worded(text); code != "" {
+	if code := classifyText(text); code != "" {
 		return code
 	}
 	return model.Server
 }
 
-// refused knows what servers put under several statuses.
-func refused(text string) model.Code {
+// classifyRefusal returns the class of a refusal that servers put under several statuses.
+func classifyRefusal(text string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(text, phrases...) }
 	switch {
 	case has("context_length", "maximum context", "context window", "prompt is too long", "prompt as too long", "too many input tokens"):
@@ -54,8 +54,8 @@ func refused(text string) model.Code {
 	return ""
 }
 
-// worded knows reasons by their wording.
-func worded(text string) model.Code {
+// classifyText returns the class of a failure by its wording.
+func classifyText(text string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(text, phrases...) }
 	switch {
 	case has("insufficient_quota", "credit balance is too low", "insufficient balance", "billing_error", "billing_hard_limit", "daily quota"):

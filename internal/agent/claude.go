@@ -176,14 +176,14 @@ func (c *claudeReader) line(r *record, text []byte, whole bool) {
 	switch e.Type {
 	case "system":
 		if e.Subtype == "api_retry" {
-			r.retry(deref(e.ErrorStatus), textOf(e.Error))
+			r.retry(deref(e.ErrorStatus), parseText(e.Error))
 		}
 	case "assistant":
 		c.assistant(r, e)
 	case "user":
 		for _, b := range claudeBlocks(e.Message.Content) {
 			if b.Type == "tool_result" {
-				r.result(b.ToolUseID, textOf(b.Content), b.IsError)
+				r.result(b.ToolUseID, parseText(b.Content), b.IsError)
 			}
 		}
 	case "result":
@@ -194,7 +194,7 @@ func (c *claudeReader) line(r *record, text []byte, whole bool) {
 func (c *claudeReader) assistant(r *record, e claudeEvent) {
 	if e.Message.Model == synthetic {
 		if len(e.Error) > 0 {
-			r.fail(0, textOf(e.Message.Content))
+			r.fail(0, parseText(e.Message.Content))
 		}
 		return
 	}
@@ -276,7 +276,7 @@ func (c *claudeReader) partial() trajectory.Usage { return c.sum() }
 func claudeBlocks(raw json.RawMessage) []claudeBlock {
 	var blocks []claudeBlock
 	if json.Unmarshal(raw, &blocks) != nil {
-		if text := textOf(raw); text != "" {
+		if text := parseText(raw); text != "" {
 			return []claudeBlock{{Type: "text", Text: text}}
 		}
 	}

@@ -226,7 +226,7 @@ func (i *codexItem) complete(r *record) {
 	}
 	if name, args := i.call(); name != "" {
 		r.fault = nil
-		if !r.called(i.ID) {
+		if !r.hasOpenCall(i.ID) {
 			r.call(i.ID, name, args)
 		}
 		r.result(i.ID, i.outcome(), i.Status == "failed" || i.Status == "declined")
@@ -262,7 +262,7 @@ func (i *codexItem) call() (name string, args json.RawMessage) {
 func (i *codexItem) outcome() string {
 	text := i.Output
 	if text == "" && len(i.Result) > 0 && string(i.Result) != "null" {
-		text = textOf(i.Result)
+		text = parseText(i.Result)
 	}
 	if i.ExitCode != nil && *i.ExitCode != 0 {
 		text = strings.TrimRight(text, "\n") + "\n(exit code " + strconv.Itoa(*i.ExitCode) + ")"

@@ -68,10 +68,10 @@ func codexCatalog(printed []byte) (bare []byte, ok bool) {
 	return bare, err == nil
 }
 
-// asking returns how an adapter asks its program about itself before it is
-// launched: in the workspace, with the variables of the launch. What it prints
-// counts only if it ended well; the error is that of ctx or of the start.
-func (a *Agent) asking(ctx context.Context, l *launch, program, login string) func(args ...string) ([]byte, error) {
+// newAskFunc returns the function by which an adapter asks its program about itself before it is
+// launched: in the workspace, with the variables of the launch. What it prints counts only if it
+// ended well; the error is that of ctx or of the start.
+func (a *Agent) newAskFunc(ctx context.Context, l *launch, program, login string) func(args ...string) ([]byte, error) {
 	return func(args ...string) ([]byte, error) {
 		var out bytes.Buffer
 		plan, _ := a.Reach() // that it cannot be confined is said when it is to work

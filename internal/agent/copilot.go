@@ -122,7 +122,7 @@ func (c *copilotReader) line(r *record, text []byte, whole bool) {
 	case "assistant.message":
 		c.message(r, e)
 	case "tool.execution_start":
-		if !r.called(d.CallID) {
+		if !r.hasOpenCall(d.CallID) {
 			r.call(d.CallID, d.Tool, d.Args)
 		}
 	case "tool.execution_complete":

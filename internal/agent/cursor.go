@@ -89,7 +89,7 @@ func (c *cursorReader) tool(r *record, e cursorEvent) {
 		if json.Unmarshal(e.Call[name], &call) != nil {
 			continue
 		}
-		if !r.called(e.CallID) {
+		if !r.hasOpenCall(e.CallID) {
 			r.call(e.CallID, strings.TrimSuffix(name, "ToolCall"), call.Args)
 		}
 		if e.Subtype == "completed" {
@@ -97,7 +97,7 @@ func (c *cursorReader) tool(r *record, e cursorEvent) {
 				Error json.RawMessage `json:"error"`
 			}
 			bad := json.Unmarshal(call.Result, &failed) == nil && len(failed.Error) > 0
-			r.result(e.CallID, textOf(orNull(call.Result)), bad)
+			r.result(e.CallID, parseText(orNull(call.Result)), bad)
 		}
 		return
 	}

@@ -116,9 +116,9 @@ func Hidden(workspace fs.FS, agent, file string) string {
 	return ""
 }
 
-// Misplaced reports why no document can be at a path of a workspace: something other than
+// CheckDocumentPath reports why no document can be at a path of a workspace: something other than
 // a file is there or on the way, or a name that differs by upper and lower case alone.
-func Misplaced(workspace fs.FS, file string) error {
+func CheckDocumentPath(workspace fs.FS, file string) error {
 	at := "."
 	parts := strings.Split(file, "/")
 	for i, name := range parts {
@@ -160,7 +160,7 @@ func (w *workspace) writeDocument(a adapter, j Job) error {
 
 // place writes a document, instead of one that is there.
 func (w *workspace) place(name, text string) error {
-	if err := Misplaced(w.root.FS(), name); err != nil {
+	if err := CheckDocumentPath(w.root.FS(), name); err != nil {
 		return err
 	}
 	was, err := w.root.ReadFile(name)
@@ -175,7 +175,7 @@ func (w *workspace) place(name, text string) error {
 
 // clear takes a document out that the workspace brings.
 func (w *workspace) clear(name string) error {
-	if err := Misplaced(w.root.FS(), name); err != nil {
+	if err := CheckDocumentPath(w.root.FS(), name); err != nil {
 		return err
 	}
 	switch err := w.root.Remove(name); {

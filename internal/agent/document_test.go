@@ -70,7 +70,7 @@ func TestMisplaced(t *testing.T) {
 		{"a link on the way", fstest.MapFS{".github": link}, ".github/x.md", ".github, which is no folder"},
 	}
 	for _, tt := range tests {
-		if err := Misplaced(tt.fsys, tt.file); err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+		if err := CheckDocumentPath(tt.fsys, tt.file); err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}

@@ -273,7 +273,7 @@ func TestCutOff(t *testing.T) {
 				for _, res := range []sandbox.Result{exited(0), exited(1), {Reason: sandbox.Exited, Code: -1, Signal: "killed"}} {
 					rep := replay(t, name, bytes.Join(lines[:n], nil), res)
 					if rep.Status != score.Unmeasured || rep.Failure == nil {
-						t.Errorf("after %d lines and %s: %s %s", n, ending(res), rep.Status, rep.Reason)
+						t.Errorf("after %d lines and %s: %s %s", n, describeEnding(res), rep.Status, rep.Reason)
 					}
 				}
 			}

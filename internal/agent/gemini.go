@@ -95,7 +95,7 @@ func (g *geminiReader) line(r *record, text []byte, whole bool) {
 		r.call(e.ID, e.Tool, e.Args)
 	case "tool_result":
 		g.flush(r)
-		g.answered(r, e)
+		g.recordToolResult(r, e)
 	case "error":
 		g.flush(r)
 		if strings.Contains(e.Message, apiError) {
@@ -116,8 +116,8 @@ func (g *geminiReader) flush(r *record) {
 	g.said.Reset()
 }
 
-func (g *geminiReader) answered(r *record, e geminiEvent) {
-	text := textOf(orNull(e.Output))
+func (g *geminiReader) recordToolResult(r *record, e geminiEvent) {
+	text := parseText(orNull(e.Output))
 	if e.Error != nil {
 		text = strings.TrimSpace(text + " " + e.Error.Message)
 	}

@@ -179,7 +179,7 @@ func (o *opencodeReader) used(r *record, e opencodeEvent) {
 		r.broken = "a tool was used that has no name"
 		return
 	}
-	if !r.called(e.Part.CallID) {
+	if !r.hasOpenCall(e.Part.CallID) {
 		r.call(e.Part.CallID, e.Part.Tool, s.Input)
 	}
 	if s.Status == "error" {

@@ -152,11 +152,11 @@ func (*piReader) line(r *record, text []byte, whole bool) {
 			e.Message.record(r)
 		}
 	case "tool_execution_start":
-		if !r.called(e.CallID) {
+		if !r.hasOpenCall(e.CallID) {
 			r.call(e.CallID, e.Tool, e.Args)
 		}
 	case "tool_execution_end":
-		r.result(e.CallID, textOf(e.Result.Content), e.IsError)
+		r.result(e.CallID, parseText(e.Result.Content), e.IsError)
 	case "auto_retry_start":
 		r.retry(0, e.ErrorText)
 	case "auto_retry_end":
@@ -192,7 +192,7 @@ func (m piMessage) record(r *record) {
 func (m piMessage) say(r *record) (answer string) {
 	var blocks []piBlock
 	if json.Unmarshal(m.Content, &blocks) != nil {
-		answer = textOf(m.Content)
+		answer = parseText(m.Content)
 		r.say(answer)
 		return answer
 	}

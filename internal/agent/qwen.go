@@ -105,7 +105,7 @@ func (q *qwenReader) line(r *record, text []byte, whole bool) {
 	case "user":
 		for _, b := range claudeBlocks(e.Message.Content) {
 			if b.Type == "tool_result" {
-				r.result(b.ToolUseID, textOf(b.Content), b.IsError)
+				r.result(b.ToolUseID, parseText(b.Content), b.IsError)
 			}
 		}
 	case "result":
@@ -139,7 +139,7 @@ func (q *qwenReader) result(r *record, e qwenEvent) {
 	case e.Subtype == "error_max_turns":
 		r.own = "turns: the agent's own limit of turns is reached"
 	case e.IsError || strings.HasPrefix(e.Subtype, "error"):
-		r.fail(0, e.Result+textOf(orNull(e.Error)))
+		r.fail(0, e.Result+parseText(orNull(e.Error)))
 	}
 }
 

@@ -92,8 +92,8 @@ func (r *record) call(id, name string, args json.RawMessage) {
 	r.add(trajectory.Turn{Kind: trajectory.ToolCall, Action: shorten(action(name, args), maxText)})
 }
 
-// called reports whether a call of that id is open.
-func (r *record) called(id string) bool {
+// hasOpenCall reports whether a call of that id is open.
+func (r *record) hasOpenCall(id string) bool {
 	_, ok := r.open[id]
 	return ok
 }
@@ -236,8 +236,8 @@ func (r *record) decode(text []byte, into any) bool {
 	return true
 }
 
-// textOf is the text of a value that is a text, or a list of parts with texts.
-func textOf(raw json.RawMessage) string {
+// parseText returns the text of a value that is a text, or a list of parts with texts.
+func parseText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s

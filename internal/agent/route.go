@@ -20,8 +20,8 @@ func FileVariables() []string {
 	}
 }
 
-// given returns the value of a variable that the job passes on, "" if it does not.
-func (l *launch) given(name string) string {
+// jobVariable returns the value of a variable that the job passes on, "" if it does not.
+func (l *launch) jobVariable(name string) string {
 	for _, e := range slices.Backward(l.job.Env) {
 		if value, ok := strings.CutPrefix(e, name+"="); ok {
 			return value
@@ -35,10 +35,10 @@ func (l *launch) given(name string) string {
 // read that variable itself. With OPENAI_API_KEY it sends that key, otherwise it keeps
 // its login.
 func (l *launch) codexRoute() {
-	base := l.given("OPENAI_BASE_URL")
+	base := l.jobVariable("OPENAI_BASE_URL")
 	switch {
 	case base == "":
-	case l.given("OPENAI_API_KEY") == "":
+	case l.jobVariable("OPENAI_API_KEY") == "":
 		l.codexConfig("openai_base_url", strconv.Quote(base))
 	default:
 		l.codexConfig("model_provider", `"company"`)
@@ -60,7 +60,7 @@ func (l *launch) claudeRoute() map[string]string {
 		"ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_VERTEX_PROJECT_ID",
 		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLOUD_ML_REGION", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY",
 	} {
-		if value := l.given(name); value != "" {
+		if value := l.jobVariable(name); value != "" {
 			route[name] = value
 		}
 	}

@@ -87,7 +87,7 @@ func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Repor
 	}
 	res.Stderr = j.Hide.Tail(res.Stderr, len(res.Stderr) >= maxErrors, maxErrors)
 	rep.Result, rep.Raw = res, raw.text(j.Hide)
-	rep.Starved = starved(res.Waited, j)
+	rep.Starved = isStarved(res.Waited, j)
 	rep.fill(r)
 	if res.Reason != sandbox.Cancelled {
 		a.judge(rep, r, j)
@@ -106,7 +106,7 @@ func (a *Agent) spec(ctx context.Context, j Job, prompt string) (sandbox.Spec, e
 		login = j.LoginHome
 	}
 	l := &launch{job: j, home: cmp.Or(login, j.Show.Seen(j.Home)), prompt: prompt, stdin: prompt}
-	l.ask = a.asking(ctx, l, program, login)
+	l.ask = a.newAskFunc(ctx, l, program, login)
 	if a.adapter.abilities.Images {
 		if err := l.attach(); err != nil {
 			return sandbox.Spec{}, err
@@ -187,7 +187,7 @@ func (a *Agent) judge(rep *Report, r *record, j Job) {
 		rep.agentError(class, detail)
 	case !ended:
 		a.cut(rep, r, j)
-	case gone(j.Workspace):
+	case isGone(j.Workspace):
 		rep.agentError("workspace", "the agent deleted its workspace")
 	case rep.Answer == "":
 		rep.agentError("empty", "it ended without a word")
@@ -227,10 +227,10 @@ func (a *Agent) cut(rep *Report, r *record, j Job) {
 		a.faulty(rep, r.waiting, j)
 		return
 	}
-	f := &fault{code: model.Truncated, text: "its events break off; it ended with " + ending(rep.Result)}
+	f := &fault{code: model.Truncated, text: "its events break off; it ended with " + describeEnding(rep.Result)}
 	if said := cmp.Or(strings.TrimSpace(rep.Result.Stderr), rep.Raw); said != "" {
 		f.text += ": " + excerpt(said)
-		if n := statusIn(said); !r.heard && (n > 0 || worded(said) != "") {
+		if n := statusIn(said); !r.heard && (n > 0 || classifyText(said) != "") {
 			f.code, f.status = classify(n, said), n
 		}
 	}
@@ -255,21 +255,21 @@ func (a *Agent) faulty(rep *Report, f *fault, j Job) {
 	rep.Reason = string(f.code) + ": " + f.text
 }
 
-// starved reports whether an agent waited for a processor for so long that its deadline says
+// isStarved reports whether an agent waited for a processor for so long that its deadline says
 // more of the machine than of the agent.
-func starved(waited time.Duration, j Job) bool { return waited > j.Timeout/5 }
+func isStarved(waited time.Duration, j Job) bool { return waited > j.Timeout/5 }
 
 func (rep *Report) agentError(class, detail string) {
 	rep.Status, rep.Reason = score.AgentError, class+": "+detail
 }
 
-func gone(dir string) bool {
+func isGone(dir string) bool {
 	info, err := os.Stat(dir)
 	return err != nil || !info.IsDir()
 }
 
-// ending says how a program ended, for messages.
-func ending(res sandbox.Result) string {
+// describeEnding says how a program ended, for messages.
+func describeEnding(res sandbox.Result) string {
 	switch {
 	case res.Detail != "":
 		return string(res.Reason) + ": " + res.Detail

@@ -212,7 +212,7 @@ func (t *toolbox) bash(ctx context.Context, a toolArgs) (string, error) {
 		text += "\n" + t.shorten(strings.TrimRight(res.Stderr, "\n"), maxRead/4)
 	}
 	if res.Reason != sandbox.Exited || res.Code != 0 {
-		return text, errors.New(ending(res))
+		return text, errors.New(describeEnding(res))
 	}
 	if strings.TrimSpace(text) == "" {
 		return "(no output)", nil

@@ -57,8 +57,8 @@ func Announce(ctx context.Context, r *run.Run, endpoints map[string]string) erro
 // sessions are those of a run, by their first entries.
 type sessions []asked
 
-// sessionsOf reads what the record of a run says of its sessions.
-func sessionsOf(meta map[string]string) sessions {
+// parseSessions reads what the record of a run says of its sessions.
+func parseSessions(meta map[string]string) sessions {
 	var out sessions
 	for key, value := range meta {
 		number, ok := strings.CutPrefix(key, askedKey)
@@ -96,8 +96,8 @@ func (s sessions) here(file string) bool {
 	return file != "" && slices.ContainsFunc(s, func(a asked) bool { return a.File == file })
 }
 
-// hashOf is what the index knows a request by.
-func hashOf(endpoint string, digest journal.Digest) int64 {
+// hashRequest returns what the index knows a request by.
+func hashRequest(endpoint string, digest journal.Digest) int64 {
 	sum := sha256.Sum256(append([]byte(endpoint+"\x00"), digest[:]...))
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
 }

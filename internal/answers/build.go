@@ -42,7 +42,7 @@ type row struct {
 // all takes in what is new of some runs, as long as there is time, and returns in sources
 // those that count. A run that cannot be read is left out: it may be at work, or damaged.
 func (b *builder) all(ctx context.Context, found []candidate, self string, sources map[int64]*source) error {
-	known, err := b.known(ctx)
+	known, err := b.readRuns(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,14 +66,14 @@ func (b *builder) all(ctx context.Context, found []candidate, self string, sourc
 	return b.tidy(ctx, found, known)
 }
 
-func (b *builder) known(ctx context.Context) (map[string]row, error) {
+func (b *builder) readRuns(ctx context.Context) (map[string]row, error) {
 	out := map[string]row{}
 	err := sqlstore.Each(ctx, b.db, "SELECT run_id, number, file, size, time, seq, count, filter FROM runs", nil, func(rows *sql.Rows) error {
 		var id string
 		var r row
 		var bits sql.RawBytes
 		err := rows.Scan(&id, &r.number, &r.file, &r.size, &r.time, &r.seq, &r.count, &bits)
-		r.filter = filterOf(bits)
+		r.filter = decodeFilter(bits)
 		out[id] = r
 		return err
 	})
@@ -92,7 +92,7 @@ func (b *builder) run(ctx context.Context, c candidate, r row) (row, error) {
 	if err != nil || meta[journal.MetaRunID] != c.manifest.RunID {
 		return row{}, ctx.Err()
 	}
-	said := sessionsOf(meta)
+	said := parseSessions(meta)
 	if r.file != c.file { // another file under the id of one that was there
 		if r, err = b.forget(ctx, c, r); err != nil {
 			return row{}, err
@@ -120,7 +120,7 @@ func (b *builder) forget(ctx context.Context, c candidate, r row) (row, error) {
 // entries takes in the calls of a run after those that are in the index, chunk by chunk.
 func (b *builder) entries(ctx context.Context, view *journal.View, c candidate, said sessions, r row) (row, error) {
 	p := part{last: map[asking]journal.Asked{}}
-	for a, err := range view.Asked(ctx, r.seq) {
+	for a, err := range view.CallsAfter(ctx, r.seq) {
 		if err != nil {
 			return row{}, ctx.Err() // it is damaged: nothing of it counts
 		}
@@ -160,7 +160,7 @@ func (p *part) take(c candidate, said sessions, a journal.Asked) {
 		p.last[asking{endpoint, a.Model}] = a
 	}
 	if _, may := Place(c.manifest.Kind, a.Key, a.Role); may && caller.FirstAttempt(a.Key) && !readsTest(c.manifest) {
-		p.answers = append(p.answers, answer{hashOf(endpoint, a.Digest), a.Seq})
+		p.answers = append(p.answers, answer{hashRequest(endpoint, a.Digest), a.Seq})
 	}
 }
 
@@ -231,7 +231,7 @@ func add(ctx context.Context, tx *sql.Tx, number int64, answers []answer) (f fil
 			return nil, err
 		}
 	}
-	all, err := answersOf(ctx, tx, number)
+	all, err := readAnswers(ctx, tx, number)
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +244,8 @@ func add(ctx context.Context, tx *sql.Tx, number int64, answers []answer) (f fil
 	return f, err
 }
 
-// answersOf lists the answers of a run by their hashes.
-func answersOf(ctx context.Context, from sqlstore.Querier, number int64) ([]answer, error) {
+// readAnswers lists the answers of a run by their hashes.
+func readAnswers(ctx context.Context, from sqlstore.Querier, number int64) ([]answer, error) {
 	return sqlstore.All(ctx, from, "SELECT hash, seq FROM answers WHERE run = ? ORDER BY hash, seq", []any{number}, func(rows *sql.Rows, a *answer) error {
 		return rows.Scan(&a.hash, &a.seq)
 	})

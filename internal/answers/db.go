@@ -59,17 +59,17 @@ func openDB(ctx context.Context, dir string) (*sql.DB, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	db, err := prepared(ctx, path)
+	db, err := prepareDB(ctx, path)
 	if !sqlstore.IsDamage(err) {
 		return db, err
 	}
 	if err := remove(path); err != nil {
 		return nil, err
 	}
-	return prepared(ctx, path)
+	return prepareDB(ctx, path)
 }
 
-func prepared(ctx context.Context, path string) (*sql.DB, error) {
+func prepareDB(ctx context.Context, path string) (*sql.DB, error) {
 	db := sqlstore.Open(path, access)
 	db.SetMaxOpenConns(2) // one that looks up, one that adds
 	if err := create(ctx, db); err != nil {

@@ -58,7 +58,7 @@ func (f filter) bytes() []byte {
 	return out
 }
 
-func filterOf(data []byte) filter {
+func decodeFilter(data []byte) filter {
 	f := make(filter, len(data)/8)
 	for i := range f {
 		f[i] = binary.LittleEndian.Uint64(data[8*i:])

@@ -58,14 +58,14 @@ func (x *Index) find(ctx context.Context, q *Question) (Answer, bool) {
 	if !known {
 		return Answer{}, false
 	}
-	hash := hashOf(endpoint, q.Digest)
+	hash := hashRequest(endpoint, q.Digest)
 	for _, s := range x.order {
 		if !s.filter.has(hash) {
 			continue
 		}
 		for _, seq := range x.rows(ctx, s, hash) {
 			if rec, ok := x.entry(ctx, s, seq); ok && s.answers(&rec, q, endpoint) && usable(rec.Result, served) {
-				return Answer{Result: rec.Result, Origin: originOf(&rec, s)}, true
+				return Answer{Result: rec.Result, Origin: answerOrigin(&rec, s)}, true
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (x *Index) find(ctx context.Context, q *Question) (Answer, bool) {
 
 // entry reads an entry of a run.
 func (x *Index) entry(ctx context.Context, s *source, seq int64) (journal.Record, bool) {
-	if !x.opened(ctx, s) {
+	if !x.openSource(ctx, s) {
 		return journal.Record{}, false
 	}
 	rec, ok, err := s.view.Answer(ctx, seq)
@@ -133,7 +133,7 @@ func (x *Index) load(ctx context.Context, s *source) {
 	if s.count > maxList {
 		return
 	}
-	list, err := answersOf(ctx, x.conn, s.number)
+	list, err := readAnswers(ctx, x.conn, s.number)
 	if err != nil {
 		x.fail(ctx, err)
 		return
@@ -184,8 +184,8 @@ type source struct {
 	said   sessions
 }
 
-// opened opens the record of a run, and reports whether it counts and is there.
-func (x *Index) opened(ctx context.Context, s *source) bool {
+// openSource opens the record of a run, and reports whether it counts and is there.
+func (x *Index) openSource(ctx context.Context, s *source) bool {
 	if s.view != nil {
 		i := slices.Index(x.open, s)
 		x.open = append(slices.Delete(x.open, i, i+1), s)
@@ -218,7 +218,7 @@ func (s *source) openView(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, view.Close())
 	}
-	s.view, s.file, s.said = view, fileID(path), sessionsOf(meta)
+	s.view, s.file, s.said = view, fileID(path), parseSessions(meta)
 	if meta[journal.MetaRunID] != s.manifest.RunID || !s.said.here(s.file) {
 		return errors.Join(errOther, s.close())
 	}
@@ -256,7 +256,7 @@ func usable(result []byte, served string) bool {
 	return err == nil && rep.Limit == "" && (rep.Finish == model.FinishStop || rep.Finish == model.FinishTools) && rep.Model == served
 }
 
-func originOf(rec *journal.Record, s *source) journal.Origin {
+func answerOrigin(rec *journal.Record, s *source) journal.Origin {
 	if rec.Origin != (journal.Origin{}) {
 		return rec.Origin
 	}

@@ -149,7 +149,7 @@ func (x *Index) close() error {
 // Add takes the run in dir, which has come to an end or stopped, into the index of its
 // folder, so that the next command need not. It may be called without an Index.
 func Add(ctx context.Context, folder, dir string, now func() time.Time) error {
-	c, ok, err := candidateOf(dir)
+	c, ok, err := readCandidate(dir)
 	if err != nil || !ok {
 		return err
 	}
@@ -202,7 +202,7 @@ func candidates(dir string) ([]candidate, error) {
 	return out, nil
 }
 
-func candidateOf(dir string) (c candidate, ok bool, err error) {
+func readCandidate(dir string) (c candidate, ok bool, err error) {
 	m, found, err := run.ReadManifest(dir)
 	if err != nil || !found {
 		return c, false, err

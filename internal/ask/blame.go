@@ -10,25 +10,25 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Training reads the files of a run that trains; path is what messages call it.
-func Training(dir, path string) (*record.Training, error) {
+// ReadTraining reads the files of a run that trains; path is what messages call it.
+func ReadTraining(dir, path string) (*record.Training, error) {
 	r, err := record.ReadTraining(dir, path)
 	var none *record.NoRunError
 	if errors.As(err, &none) {
-		return nil, missing("%v", err)
+		return nil, missingErrorf("%v", err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if r.Manifest.Kind != result.Train {
-		return nil, missing("run %s trains no skill; `skillopt runs show %s` explains it", path, path)
+		return nil, missingErrorf("run %s trains no skill; `skillopt runs show %s` explains it", path, path)
 	}
 	return r, nil
 }
 
 // Blame says of each line of a version of the skill who wrote it: a step, or best.
 func Blame(dir, path, version string) (record.Blame, error) {
-	r, err := Training(dir, path)
+	r, err := ReadTraining(dir, path)
 	if err != nil {
 		return record.Blame{}, err
 	}

@@ -15,20 +15,20 @@ import (
 // HideTest returns what the files of a run say without the texts of test tasks. Tasks that were drafted belong to no
 // split yet.
 func HideTest(v View) View {
-	v.Summary = HideTestOf(v.Summary)
+	v.Summary = HideSummaryQuotes(v.Summary)
 	v.Drafted = nil
 	return v
 }
 
-// HideTestOf returns the result of a training without what is quoted of tasks; nil stays.
-func HideTestOf(s *result.Summary) *result.Summary {
+// HideSummaryQuotes returns the result of a training without what is quoted of tasks; nil stays.
+func HideSummaryQuotes(s *result.Summary) *result.Summary {
 	if s == nil {
 		return nil
 	}
 	out := *s
-	out.Warnings, out.Reason = slices.Clone(s.Warnings), Unquoted(s.Reason)
+	out.Warnings, out.Reason = slices.Clone(s.Warnings), HideQuotes(s.Reason)
 	for i, w := range out.Warnings {
-		out.Warnings[i] = Unquoted(w)
+		out.Warnings[i] = HideQuotes(w)
 	}
 	return &out
 }
@@ -47,9 +47,9 @@ func HideTestReasons(t *record.Training) {
 // quotes are the parts of a message that repeat what a file holds.
 var quotes = pattern.New("(?s)(?:task )?\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`")
 
-// Unquoted returns a message about tasks without what it quotes: a row that is wrong need not say its split. Commands
+// HideQuotes returns a message about tasks without what it quotes: a row that is wrong need not say its split. Commands
 // that help, flags and names of tasks stay.
-func Unquoted(message string) string {
+func HideQuotes(message string) string {
 	return quotes.Regexp().ReplaceAllStringFunc(message, func(q string) string {
 		if strings.HasPrefix(q, "`skillopt ") || strings.HasPrefix(q, "`--") || strings.HasPrefix(q, "task ") {
 			return q

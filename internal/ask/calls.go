@@ -108,9 +108,9 @@ type Spending struct {
 	Lost   []record.Lost  `json:"lost"` // what gave no result, and why
 }
 
-// Spent sums up what the run in dir paid for; by is part, stage, role, model or step, and part
+// SumSpending sums up what the run in dir paid for; by is part, stage, role, model or step, and part
 // where it is "".
-func Spent(ctx context.Context, r *record.Run, dir, by string) (Spending, error) {
+func SumSpending(ctx context.Context, r *record.Run, dir, by string) (Spending, error) {
 	if by = cmp.Or(by, record.ByPart); !slices.Contains([]string{record.ByPart, record.ByStage, record.ByRole, record.ByModel, record.ByStep}, by) {
 		return Spending{}, wrong("by", "found %q, allowed are part, stage, role, model and step", by)
 	}

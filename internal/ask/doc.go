@@ -38,7 +38,7 @@ func wrong(field, format string, args ...any) error {
 	return &Error{Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-func missing(format string, args ...any) error {
+func missingErrorf(format string, args ...any) error {
 	return &Error{Message: fmt.Sprintf(format, args...), Missing: true}
 }
 

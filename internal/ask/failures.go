@@ -22,13 +22,13 @@ type Failures struct {
 	OfTest bool `json:"-"` // it shows answers to test tasks: a look that is to be noted
 }
 
-// Failing lists what fails in a run; path is what messages call it.
-func Failing(r *record.Run, dir, path string, q FailuresQuestion) (Failures, error) {
+// ListFailures lists what fails in a run; path is what messages call it.
+func ListFailures(r *record.Run, dir, path string, q FailuresQuestion) (Failures, error) {
 	sheets, seed, err := q.sheets(r, path)
 	if err != nil {
 		return Failures{}, err
 	}
-	f, err := q.failing(r, sheets, seed)
+	f, err := q.findFailures(r, sheets, seed)
 	if err != nil {
 		return Failures{}, err
 	}
@@ -50,7 +50,7 @@ func (q FailuresQuestion) sheets(r *record.Run, path string) (sheets []record.Sh
 	case q.Test:
 		sheets = OnTest(all)
 	case len(r.History.Steps) > 0:
-		sheets, err = q.judged(r, all)
+		sheets, err = q.findStepSheets(r, all)
 	default:
 		sheets = those(all, func(s record.Sheet) bool { return s.Arm == "skill" && s.Split != "test" })
 	}
@@ -58,7 +58,7 @@ func (q FailuresQuestion) sheets(r *record.Run, path string) (sheets []record.Sh
 		return nil, nil, err
 	}
 	if len(sheets) == 0 {
-		return nil, nil, missing("run %s has written down no outcomes there; it has: %s", path, strings.Join(titlesOf(all), "; "))
+		return nil, nil, missingErrorf("run %s has written down no outcomes there; it has: %s", path, strings.Join(listTitles(all), "; "))
 	}
 	for _, s := range all {
 		if s.Arm == "seed" && s.Split == sheets[0].Split && s != sheets[0] {
@@ -87,8 +87,8 @@ func OnTest(all []record.Sheet) []record.Sheet {
 	return nil
 }
 
-// judged are the outcomes of the skill of a step on the tasks that judged it.
-func (q FailuresQuestion) judged(r *record.Run, all []record.Sheet) ([]record.Sheet, error) {
+// findStepSheets returns the outcomes of the skill of a step on the tasks that judged it.
+func (q FailuresQuestion) findStepSheets(r *record.Run, all []record.Sheet) ([]record.Sheet, error) {
 	step, err := r.ParseStep(q.Step)
 	if err != nil {
 		return nil, wrong("step", "%v", err)
@@ -103,7 +103,7 @@ func (q FailuresQuestion) judged(r *record.Run, all []record.Sheet) ([]record.Sh
 	return found[:min(1, len(found))], nil
 }
 
-func titlesOf(all []record.Sheet) []string {
+func listTitles(all []record.Sheet) []string {
 	var out []string
 	test := false
 	for _, s := range all {
@@ -122,15 +122,15 @@ func titlesOf(all []record.Sheet) []string {
 	return out
 }
 
-// failing finds out what fails, and which of it the seed skill had solved.
-func (q FailuresQuestion) failing(r *record.Run, sheets []record.Sheet, seed *record.Sheet) (Failures, error) {
+// findFailures finds out what fails, and which of it the seed skill had solved.
+func (q FailuresQuestion) findFailures(r *record.Run, sheets []record.Sheet, seed *record.Sheet) (Failures, error) {
 	all, err := r.Failures(sheets, q.Type)
 	f := Failures{Failing: all, Lost: []string{}}
 	if err != nil {
 		return f, err
 	}
 	if sheets[0].Arm == "skill" && len(sheets) > 1 { // of an evaluation of several splits
-		f.Where = strings.Join(titlesOf(sheets), " and ")
+		f.Where = strings.Join(listTitles(sheets), " and ")
 	}
 	solved := map[string]bool{}
 	if seed != nil {

@@ -13,11 +13,11 @@ var writesItself = reflect.TypeFor[json.Marshaler]()
 // changed.
 func WithLists[T any](v T) T {
 	out := reflect.ValueOf(&v).Elem()
-	out.Set(listed(out))
+	out.Set(copyWithLists(out))
 	return v
 }
 
-func listed(v reflect.Value) reflect.Value {
+func copyWithLists(v reflect.Value) reflect.Value {
 	if v.Type().Implements(writesItself) {
 		return v
 	}
@@ -28,11 +28,11 @@ func listed(v reflect.Value) reflect.Value {
 		}
 		out := reflect.New(v.Type()).Elem()
 		if v.Kind() == reflect.Interface {
-			out.Set(listed(v.Elem()))
+			out.Set(copyWithLists(v.Elem()))
 			return out
 		}
 		out.Set(reflect.New(v.Type().Elem()))
-		out.Elem().Set(listed(v.Elem()))
+		out.Elem().Set(copyWithLists(v.Elem()))
 		return out
 	case reflect.Slice:
 		if v.IsNil() || plainValues(v.Type().Elem()) {
@@ -40,7 +40,7 @@ func listed(v reflect.Value) reflect.Value {
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			out.Index(i).Set(made(listed(v.Index(i))))
+			out.Index(i).Set(replaceNil(copyWithLists(v.Index(i))))
 		}
 		return out
 	case reflect.Map:
@@ -49,7 +49,7 @@ func listed(v reflect.Value) reflect.Value {
 		}
 		out := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for at := v.MapRange(); at.Next(); {
-			out.SetMapIndex(at.Key(), made(listed(at.Value())))
+			out.SetMapIndex(at.Key(), replaceNil(copyWithLists(at.Value())))
 		}
 		return out
 	case reflect.Struct:
@@ -82,17 +82,17 @@ func listedFields(v reflect.Value) reflect.Value {
 		if !f.IsExported() {
 			continue
 		}
-		field := listed(v.Field(i))
+		field := copyWithLists(v.Field(i))
 		if _, options, _ := strings.Cut(f.Tag.Get("json"), ","); !strings.Contains(options, "omit") {
-			field = made(field)
+			field = replaceNil(field)
 		}
 		out.Field(i).Set(field)
 	}
 	return out
 }
 
-// made is a list, bytes or a map, an empty one if there is none.
-func made(v reflect.Value) reflect.Value {
+// replaceNil returns a list, bytes or a map, and an empty one for nil.
+func replaceNil(v reflect.Value) reflect.Value {
 	switch {
 	case v.Type().Implements(writesItself):
 		return v

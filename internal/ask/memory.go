@@ -38,13 +38,13 @@ func Memory(runs []RunName) (Remembered, error) {
 	var out Remembered
 	accepted, metas := map[string]bool{}, []metaSkill{}
 	for _, name := range runs {
-		t, err := Training(name.Dir, name.Path)
+		t, err := ReadTraining(name.Dir, name.Path)
 		if err != nil {
 			return Remembered{}, err
 		}
 		l := leaver{Training: t, dir: name.Dir}
-		entries = append(entries, l.rejected()...)
-		for _, key := range l.accepted() {
+		entries = append(entries, l.listRejections()...)
+		for _, key := range l.listAcceptedKeys() {
 			accepted[key] = true
 		}
 		metas = append(metas, l.metaSkills()...)
@@ -57,7 +57,7 @@ func Memory(runs []RunName) (Remembered, error) {
 	if len(metas) > 0 {
 		meta = slices.MaxFunc(metas, metaSkill.compare).text
 	}
-	m, left := remember.Joined(entries, cut(meta, remember.MaxMeta))
+	m, left := remember.MergeEntries(entries, cut(meta, remember.MaxMeta))
 	var err error
 	out.Left = left
 	out.Memory, err = remember.Clean(m, redact.Text)
@@ -99,8 +99,8 @@ func (l leaver) metaSkills() (out []metaSkill) {
 	return out
 }
 
-// rejected is what the gate turned down.
-func (l leaver) rejected() (out []result.Rejected) {
+// listRejections returns what the gate turned down.
+func (l leaver) listRejections() (out []result.Rejected) {
 	for i, s := range l.History.Steps {
 		if !gate.Action(s.Action).Rejected() || i == 0 {
 			continue
@@ -113,8 +113,8 @@ func (l leaver) rejected() (out []result.Rejected) {
 	return out
 }
 
-// accepted are the keys of what it accepted.
-func (l leaver) accepted() (keys []string) {
+// listAcceptedKeys returns the keys of what the gate accepted.
+func (l leaver) listAcceptedKeys() (keys []string) {
 	for i, s := range l.History.Steps {
 		if e := l.entry(i); gate.Action(s.Action).Accepted() && len(e.Edits)+len(e.Changes) > 0 {
 			keys = append(keys, remember.Key(e))
@@ -137,7 +137,7 @@ func (l leaver) entry(at int) result.Rejected {
 	for _, a := range files.Edits[:min(len(files.Edits), remember.MaxEdits)] {
 		e := a.Edit
 		out.Edits = append(out.Edits, result.RejectedEdit{
-			Op: e.Op, File: cut(e.File, remember.MaxName), Heading: cut(headingOf(before, e), remember.MaxName),
+			Op: e.Op, File: cut(e.File, remember.MaxName), Heading: cut(findHeading(before, e), remember.MaxName),
 			Target: cut(e.Target, remember.MaxText), Content: cut(e.Content, remember.MaxText),
 		})
 	}
@@ -152,8 +152,8 @@ func (l leaver) entry(at int) result.Rejected {
 // cut is a text that keeps a bound: valid, and without secrets, which a cut would hide.
 func cut(text string, most int) string { return wording.Middle(redact.Text(text), most) }
 
-// headingOf is the heading above the place that an edit was about, "" if it has none.
-func headingOf(s skill.Skill, e skill.Edit) string {
+// findHeading returns the heading above the place that an edit was about, "" if it has none.
+func findHeading(s skill.Skill, e skill.Edit) string {
 	file := cmp.Or(e.File, skill.Main)
 	text, _ := s.File(file)
 	at := strings.Index(text, e.Target)
@@ -194,7 +194,7 @@ func (l leaver) difference(at int) *result.ScoreDifference {
 			low, high := max(-1, d.Mean-z**s.SE), min(1, d.Mean+z**s.SE)
 			d.Low, d.High = &low, &high
 		}
-	case !l.paired(at, d):
+	case !l.comparePairs(at, d):
 		if s.Candidate == nil || s.Current == nil {
 			return nil
 		}
@@ -206,9 +206,9 @@ func (l leaver) difference(at int) *result.ScoreDifference {
 	return d
 }
 
-// paired compares a candidate with the skill that it was judged against, task by task. It
+// comparePairs compares a candidate with the skill that it was judged against, task by task. It
 // reports whether there were at least two tasks that both were measured on.
-func (l leaver) paired(at int, d *result.ScoreDifference) bool {
+func (l leaver) comparePairs(at int, d *result.ScoreDifference) bool {
 	if at == 0 {
 		return false
 	}

@@ -26,7 +26,7 @@ func Open(ctx context.Context, dir, path string) (*record.Run, error) {
 	r, err := record.Open(ctx, dir)
 	var none *run.MissingError
 	if errors.As(err, &none) {
-		return nil, missing("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
+		return nil, missingErrorf("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
 	}
 	return r, err
 }
@@ -72,5 +72,5 @@ func noteLookIn(ctx context.Context, folder, of string, look testset.Reading) er
 			return fmt.Errorf("%s is a link, or no regular file: remove it", filepath.Join(folder, name))
 		}
 	}
-	return testset.Again(ctx, folder, of, look)
+	return testset.NoteReading(ctx, folder, of, look)
 }

@@ -92,11 +92,11 @@ func readable(err error, path string) error {
 	var version *record.VersionError
 	switch {
 	case errors.As(err, &none):
-		return missing("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
+		return missingErrorf("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
 	case errors.As(err, &version) && !version.IsStep() && version.Version != "best" && version.Steps:
 		return wrong("", "version %q: want a step, or best", version.Version)
 	case errors.As(err, &version):
-		return missing("run %s has no version %s yet: allowed are %s; `skillopt runs skill %s --list` lists them", path, version.Version, version.Allowed, path)
+		return missingErrorf("run %s has no version %s yet: allowed are %s; `skillopt runs skill %s --list` lists them", path, version.Version, version.Allowed, path)
 	}
 	return err
 }

@@ -16,9 +16,9 @@ func Step(dir, path string, step int) (result.StepDetail, error) {
 	var none *record.StepError
 	switch {
 	case errors.As(err, &none) && none.Last < 0:
-		return d, missing("run %s has done no step yet", path)
+		return d, missingErrorf("run %s has done no step yet", path)
 	case errors.As(err, &none):
-		return d, missing("run %s has no step %d: allowed are 0 to %d", path, step, none.Last)
+		return d, missingErrorf("run %s has no step %d: allowed are 0 to %d", path, step, none.Last)
 	}
 	return Shareable(d), readable(err, path)
 }

@@ -46,19 +46,19 @@ func Task(ctx context.Context, r *record.Run, dir, path, id string, q TaskQuesti
 		return none, err
 	}
 	if len(all) == 0 {
-		return none, missing("run %s has never asked a task %q; `skillopt runs tasks %s` names tasks of it", path, id, path)
+		return none, missingErrorf("run %s has never asked a task %q; `skillopt runs tasks %s` names tasks of it", path, id, path)
 	}
 	if q.Blind && slices.ContainsFunc(all, record.Evaluation.OfTest) {
 		return none, wrong("task", "task %q is one of the test split: of those only scores are shown here", id)
 	}
-	chosen, err := q.chosen(r, all)
+	chosen, err := q.selectEvaluations(r, all)
 	if err != nil {
 		return none, err
 	}
 	if len(chosen) == 0 {
-		return none, missing("the task was not asked there; it was asked at: %s", strings.Join(placesOf(all), "; "))
+		return none, missingErrorf("the task was not asked there; it was asked at: %s", strings.Join(listPlaces(all), "; "))
 	}
-	shown, err := q.Shown(ctx, r, chosen)
+	shown, err := q.ReadConversations(ctx, r, chosen)
 	if err != nil {
 		return none, err
 	}
@@ -70,8 +70,8 @@ func Task(ctx context.Context, r *record.Run, dir, path, id string, q TaskQuesti
 	return out, nil
 }
 
-// chosen are the evaluations that the question names.
-func (q TaskQuestion) chosen(r *record.Run, all []record.Evaluation) ([]record.Evaluation, error) {
+// selectEvaluations returns the evaluations that the question names.
+func (q TaskQuestion) selectEvaluations(r *record.Run, all []record.Evaluation) ([]record.Evaluation, error) {
 	step := -1
 	if q.Step != "" {
 		var err error
@@ -89,7 +89,7 @@ func (q TaskQuestion) chosen(r *record.Run, all []record.Evaluation) ([]record.E
 	return out, nil
 }
 
-func placesOf(all []record.Evaluation) []string {
+func listPlaces(all []record.Evaluation) []string {
 	var out []string
 	for _, e := range all {
 		out = append(out, e.Where)
@@ -97,8 +97,8 @@ func placesOf(all []record.Evaluation) []string {
 	return out
 }
 
-// Shown reads what was said in evaluations, where calls are recorded one by one.
-func (q TaskQuestion) Shown(ctx context.Context, r *record.Run, chosen []record.Evaluation) ([]Evaluation, error) {
+// ReadConversations reads what was said in evaluations, where calls are recorded one by one.
+func (q TaskQuestion) ReadConversations(ctx context.Context, r *record.Run, chosen []record.Evaluation) ([]Evaluation, error) {
 	out := make([]Evaluation, len(chosen))
 	if err := q.attempts(ctx, r, chosen, out); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (q TaskQuestion) Shown(ctx context.Context, r *record.Run, chosen []record.
 		if e.Key == "" || e.Episode {
 			continue
 		}
-		c, err := r.Said(ctx, e)
+		c, err := r.ReadConversation(ctx, e)
 		if errors.Is(err, record.ErrNoCall) {
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// converterOf returns what makes tasks of the rows of a benchmark.
-func converterOf(f *folder.Folder) (converter, error) {
+// newConverter returns what makes tasks of the rows of a benchmark.
+func newConverter(f *folder.Folder) (converter, error) {
 	if f.Task.Convert == "" {
 		d, err := newDescribed(f.Task)
 		if err != nil {
@@ -28,7 +28,7 @@ func converterOf(f *folder.Folder) (converter, error) {
 		near, _ := wording.Suggest(f.Task.Convert, convert.Names())
 		return nil, fmt.Errorf("%s, %s: task.convert: there is no converter %q (did you mean %q?); there are %s", f.Where, folder.FileAbout, f.Task.Convert, near, strings.Join(convert.Names(), ", "))
 	}
-	o, err := optionsOf(f.Task.With)
+	o, err := parseOptions(f.Task.With)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %s: task.with: %w", f.Where, folder.FileAbout, err)
 	}
@@ -42,12 +42,12 @@ func converterOf(f *folder.Folder) (converter, error) {
 		case err != nil:
 			return item{}, "", &rowError{file: row.File, row: row.Number, msg: err.Error()}
 		}
-		return converted(t), "", nil
+		return newItem(t), "", nil
 	}, nil
 }
 
-// optionsOf reads the settings of a converter.
-func optionsOf(with map[string]string) (o convert.Options, err error) {
+// parseOptions reads the settings of a converter.
+func parseOptions(with map[string]string) (o convert.Options, err error) {
 	known := []string{folder.WithSeed, "version", "max_context", "reference"}
 	for key, text := range with {
 		switch key {
@@ -70,15 +70,15 @@ func optionsOf(with map[string]string) (o convert.Options, err error) {
 	return o, nil
 }
 
-// converted is a task as an item. Its prompt has the parts that it has, each under a heading.
-func converted(t convert.Task) item {
+// newItem returns a task as an item. Its prompt has the parts that it has, each under a heading.
+func newItem(t convert.Task) item {
 	it := item{id: t.ID, fields: map[string]any{"id": t.ID}, books: t.Books, game: t.Game}
 	for name, v := range t.Fields {
 		if !slices.Contains(inPrompt(), name) {
 			it.fields[name] = v
 		}
 	}
-	for name, text := range map[string]string{"type": t.Type, "hidden": t.Hidden, "prompt": promptOf(t.Fields)} {
+	for name, text := range map[string]string{"type": t.Type, "hidden": t.Hidden, "prompt": formatPrompt(t.Fields)} {
 		if text != "" {
 			it.fields[name] = text
 		}
@@ -101,8 +101,8 @@ func inPrompt() []string {
 	return []string{"context", "choices_text", "search_results", "stem", "instruction"}
 }
 
-// promptOf puts what a task asks and shows under headings, in a fixed order.
-func promptOf(fields map[string]any) string {
+// formatPrompt puts what a task asks and shows under headings, in a fixed order.
+func formatPrompt(fields map[string]any) string {
 	question := "question"
 	if _, cut := fields["stem"]; cut {
 		question = "stem" // the question without its choices

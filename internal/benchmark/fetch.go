@@ -126,7 +126,7 @@ func (g Fetching) unpack(ctx context.Context, files []fetch.File) (err error) {
 		if !g.Folder.Sources[f.Source].Unpack {
 			continue
 		}
-		dir, mark := unpacked(f.Path), f.Path+".unpacked"
+		dir, mark := archiveFolder(f.Path), f.Path+".unpacked"
 		if was, err := disk.ReadIn(ctx, root, mark, 1<<10); err == nil && string(was) == f.SHA256 {
 			continue
 		}
@@ -143,8 +143,8 @@ func (g Fetching) unpack(ctx context.Context, files []fetch.File) (err error) {
 	return nil
 }
 
-// unpacked is the folder for what an archive holds.
-func unpacked(name string) string {
+// archiveFolder returns the folder for what an archive holds.
+func archiveFolder(name string) string {
 	for _, end := range []string{".tar.gz", ".tgz", ".tar", ".zip"} {
 		if stem, ok := strings.CutSuffix(name, end); ok {
 			return stem

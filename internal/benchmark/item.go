@@ -120,7 +120,7 @@ func (d *described) convert(row dataset.Row) (item, string, error) {
 		}
 		it.fields[name] = v
 	}
-	gold, err := goldOf(d.task.Gold, row.Fields)
+	gold, err := readGold(d.task.Gold, row.Fields)
 	if err != nil {
 		return fail("task.gold", err)
 	}
@@ -132,7 +132,7 @@ func (d *described) convert(row dataset.Row) (item, string, error) {
 		if err != nil {
 			return fail(fmt.Sprintf("task.images[%d].name", i), err)
 		}
-		found, err := picturesOf(row.Fields[image.Field], name, image.Field)
+		found, err := parsePictures(row.Fields[image.Field], name, image.Field)
 		if err != nil {
 			return fail(image.Field, err)
 		}
@@ -157,8 +157,8 @@ func shownFields(fields map[string]any) map[string]any {
 	return out
 }
 
-// goldOf reads the accepted answers; nil: the benchmark names no field with any.
-func goldOf(g folder.Gold, fields map[string]any) (any, error) {
+// readGold reads the accepted answers; nil: the benchmark names no field with any.
+func readGold(g folder.Gold, fields map[string]any) (any, error) {
 	if g.Field == "" {
 		return nil, nil
 	}
@@ -183,18 +183,18 @@ func goldOf(g folder.Gold, fields map[string]any) (any, error) {
 func splitGold(how, text string) (any, error) {
 	switch how {
 	case "json", "python":
-		v, err := listOf(how, text)
+		v, err := parseList(how, text)
 		if err != nil {
 			return nil, err
 		}
 		return v, nil
 	case "lines":
-		return trimmed(strings.Split(text, "\n")), nil
+		return trimParts(strings.Split(text, "\n")), nil
 	}
-	return trimmed(strings.Split(text, ",")), nil
+	return trimParts(strings.Split(text, ",")), nil
 }
 
-func listOf(how, text string) (any, error) {
+func parseList(how, text string) (any, error) {
 	if how == "python" {
 		return convert.DocVQAAnswers(text, false), nil // bare text is one answer
 	}
@@ -207,7 +207,7 @@ func listOf(how, text string) (any, error) {
 	return v, nil
 }
 
-func trimmed(parts []string) []any {
+func trimParts(parts []string) []any {
 	var out []any
 	for _, part := range parts {
 		if part = strings.TrimSpace(part); part != "" {

@@ -24,12 +24,12 @@ const dirImages = "images"
 // maxPicture is the size of the largest picture, in bytes, as rollouts take them.
 const maxPicture = 20 << 20
 
-// picturesOf reads the pictures in a field of a row: bytes, {bytes, path} as data sets at Hugging
+// parsePictures reads the pictures in a field of a row: bytes, {bytes, path} as data sets at Hugging
 // Face have them, base64 text, the path of a file, or a list of these.
-func picturesOf(v any, name, field string) ([]picture, error) {
+func parsePictures(v any, name, field string) ([]picture, error) {
 	list, many := v.([]any)
 	if !many {
-		one, err := pictureOf(v, name, field)
+		one, err := parsePicture(v, name, field)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func picturesOf(v any, name, field string) ([]picture, error) {
 	var out []picture
 	for i, entry := range list {
 		stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
-		one, err := pictureOf(entry, fmt.Sprintf("%s_%d%s", stem, i+1, ext), field)
+		one, err := parsePicture(entry, fmt.Sprintf("%s_%d%s", stem, i+1, ext), field)
 		if err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i+1, err)
 		}
@@ -47,16 +47,16 @@ func picturesOf(v any, name, field string) ([]picture, error) {
 	return out, nil
 }
 
-func pictureOf(v any, name, field string) (picture, error) {
+func parsePicture(v any, name, field string) (picture, error) {
 	p := picture{name: name, field: field}
 	switch v := v.(type) {
 	case []byte:
 		p.bytes = v
 	case map[string]any:
 		if data, ok := v["bytes"]; ok && data != nil {
-			return pictureOf(data, name, field)
+			return parsePicture(data, name, field)
 		}
-		return pictureOf(v["path"], name, field)
+		return parsePicture(v["path"], name, field)
 	case string:
 		if data, ok := fromBase64(v); ok {
 			p.bytes = data
@@ -78,11 +78,11 @@ func fromBase64(text string) ([]byte, bool) {
 		return nil, false
 	}
 	data, err := base64.StdEncoding.DecodeString(text)
-	return data, err == nil && kindOf(data) != ""
+	return data, err == nil && detectSuffix(data) != ""
 }
 
-// kindOf is the end of the name of a picture with these bytes; "" for what is none that models are shown.
-func kindOf(data []byte) string {
+// detectSuffix returns the end of the name of a picture with these bytes, "" if it is none that models are shown.
+func detectSuffix(data []byte) string {
 	switch http.DetectContentType(data) {
 	case "image/png":
 		return ".png"
@@ -134,7 +134,7 @@ func (g *gallery) one(it *item, p picture) (string, error) {
 			return "", fail("the picture %q of task %q is missing: %v", p.path, it.id, err)
 		}
 	}
-	kind := kindOf(data)
+	kind := detectSuffix(data)
 	if err := dataset.Pointer(data); err != nil {
 		return "", fail("the picture of task %q: %v", it.id, err)
 	}

@@ -60,7 +60,7 @@ func (e *DataError) Error() string {
 
 // Prepare makes the folder. Nothing is there if it fails.
 func Prepare(ctx context.Context, o Options) (report Report, err error) {
-	o.Folder = o.Folder.Seeded(o.Seed)
+	o.Folder = o.Folder.CopyWithSeed(o.Seed)
 	w, err := begin(o.Out)
 	if err != nil {
 		return Report{}, err
@@ -104,7 +104,7 @@ type preparation struct {
 }
 
 func (p *preparation) all() (err error) {
-	if p.convert, err = converterOf(p.Folder); err != nil {
+	if p.convert, err = newConverter(p.Folder); err != nil {
 		return err
 	}
 	if p.suite, err = p.checks(); err != nil {
@@ -118,7 +118,7 @@ func (p *preparation) all() (err error) {
 	if err != nil {
 		return err
 	}
-	if p.published, err = readPublished(p.Folder, p.idsOf(sources)); err != nil {
+	if p.published, err = readPublished(p.Folder, p.idsFolder(sources)); err != nil {
 		return err
 	}
 	if p.spool, err = newSpool(p.work.root); err != nil {
@@ -135,8 +135,8 @@ func (p *preparation) all() (err error) {
 	return errors.Join(err, p.spool.close(p.work.root))
 }
 
-// idsOf is the folder with the ids of the splits; "" if rows tell their splits, or nothing does.
-func (p *preparation) idsOf(sources []rowFile) string {
+// idsFolder returns the folder with the ids of the splits; "" if rows name their splits, or nothing does.
+func (p *preparation) idsFolder(sources []rowFile) string {
 	switch own := folder.DirFixture + "/ids"; {
 	case len(sources) > 0 && sources[0].split != "":
 		return ""
@@ -235,7 +235,7 @@ func reasons(leftOut map[string]int) string {
 	if texts == nil {
 		return "there are no rows"
 	}
-	return fewOf(texts)
+	return joinFirst(texts)
 }
 
 // row makes a task of one row, if it is one of the benchmark.
@@ -277,7 +277,7 @@ func (p *preparation) row(row dataset.Row, src rowFile) error {
 	if err := p.vanish(it); err != nil {
 		return err
 	}
-	return p.spool.add(it, groupOf(p.Folder, it))
+	return p.spool.add(it, taskGroup(p.Folder, it))
 }
 
 // digest sums up a file of the source.

@@ -37,7 +37,7 @@ func Ready(ctx context.Context, r Rows) (string, error) {
 	if _, err := os.Stat(r.Data); err != nil {
 		return "", &DataError{Where: f.Where, Name: f.Name, Msg: fmt.Sprintf("its data is not at %s", r.Data)}
 	}
-	sum, err := sumOf(ctx, f, r.Data)
+	sum, err := hashInputs(ctx, f, r.Data)
 	if err != nil {
 		return "", err
 	}
@@ -55,8 +55,8 @@ func Ready(ctx context.Context, r Rows) (string, error) {
 	return out, err
 }
 
-// sumOf sums up what tasks are made of: what the benchmark says, and the files below a folder.
-func sumOf(ctx context.Context, f *folder.Folder, data string) (sum string, err error) {
+// hashInputs returns a hash of what tasks are made of: what the benchmark says, and the files below a folder.
+func hashInputs(ctx context.Context, f *folder.Folder, data string) (sum string, err error) {
 	h := sha256.New()
 	about, err := f.Read(folder.FileAbout)
 	if err != nil {

@@ -55,7 +55,7 @@ func readPublished(f *folder.Folder, dir string) (*published, error) {
 		}
 	}
 	if len(twice) > 0 {
-		return nil, fmt.Errorf("%s, %s: %s in more than one place: %s", f.Where, dir, wording.Plural(len(twice), "id is there", "ids are there"), fewOf(twice))
+		return nil, fmt.Errorf("%s, %s: %s in more than one place: %s", f.Where, dir, wording.Plural(len(twice), "id is there", "ids are there"), joinFirst(twice))
 	}
 	if len(p.of) == 0 {
 		return nil, fmt.Errorf("%s: %s holds no ids; train.txt, selection.txt and test.txt have one a line", f.Where, dir)
@@ -72,8 +72,8 @@ func (p *published) drop(id string) {
 	p.order[s] = slices.DeleteFunc(p.order[s], func(other string) bool { return other == id })
 }
 
-// fewOf lists the first of some names.
-func fewOf(names []string) string {
+// joinFirst lists the first of some names.
+func joinFirst(names []string) string {
 	const shown = 5
 	if len(names) <= shown {
 		return strings.Join(names, ", ")
@@ -116,7 +116,7 @@ func (p *published) divide(f *folder.Folder, s *spool) (parts, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s: %d of the %d ids of its published splits are in no row: %s\nthe source has changed, or files are missing: `skillopt bench fetch %s` gets what the benchmark names", f.Where, len(missing), len(p.of), fewOf(missing), f.Name)
+		return nil, fmt.Errorf("%s: %d of the %d ids of its published splits are in no row: %s\nthe source has changed, or files are missing: `skillopt bench fetch %s` gets what the benchmark names", f.Where, len(missing), len(p.of), joinFirst(missing), f.Name)
 	}
 	return out, nil
 }
@@ -144,8 +144,8 @@ func byRatio(f *folder.Folder, s *spool) (parts, error) {
 	return out, nil
 }
 
-// groupOf is the value of the field by which tasks are stratified.
-func groupOf(f *folder.Folder, it item) string {
+// taskGroup returns the value of the field by which tasks are stratified.
+func taskGroup(f *folder.Folder, it item) string {
 	if f.Splits.Stratify == "" {
 		return ""
 	}

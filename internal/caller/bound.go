@@ -102,22 +102,22 @@ func (p *Price) most(u journal.Usage) *int64 {
 	return &nano
 }
 
-// reported returns what a reply says that it used. Of a part that is missing, or
-// that cannot be true, the bound is taken, and the whole is an estimate; without a
-// bound nothing is known. Somebody who answers in their own time uses nothing.
-func (r *role) reported(req *model.Request, resp *model.Response) (u journal.Usage, estimate bool) {
+// replyUsage returns what a reply says that it used. The bound replaces a part that is missing, or
+// that cannot be true, and the whole is an estimate; without a bound nothing is known. Somebody who
+// answers in their own time uses nothing.
+func (r *role) replyUsage(req *model.Request, resp *model.Response) (u journal.Usage, estimate bool) {
 	if r.Patient {
-		return counted(resp.Usage), false
+		return clampUsage(resp.Usage), false
 	}
 	u = resp.Usage
 	said := resp.Text != "" || len(resp.Calls()) > 0
 	inputKnown := u.Input > 0 && plausible(u.Input, maxSane) && plausible(u.Cached, maxSane) && plausible(u.CacheWrite, maxSane)
 	limit := r.outputBound(req.MaxTokens)
-	outputKnown := (u.Output > 0 || u.Output == 0 && !said) && plausible(u.Output, grossly(limit)) && plausible(u.Reasoning, grossly(limit))
+	outputKnown := (u.Output > 0 || u.Output == 0 && !said) && plausible(u.Output, maxSaneOutput(limit)) && plausible(u.Reasoning, maxSaneOutput(limit))
 	bound, bounded := r.most(req)
 	switch {
 	case inputKnown && outputKnown:
-		r.beyond(u.Input - bound.Input)
+		r.raiseBound(u.Input - bound.Input)
 		return u, false
 	case !outputKnown && !bounded:
 		return journal.Usage{}, true
@@ -143,19 +143,19 @@ func possible(u trajectory.Usage) bool {
 
 func plausible(n, limit int64) bool { return n >= 0 && n <= limit }
 
-// grossly is from where on a count of output tokens cannot be true: some servers
-// count a little more than the limit that they were given.
-func grossly(limit int64) int64 {
+// maxSaneOutput returns the highest count of output tokens that can be true: some servers count a
+// little more than the limit that they were given.
+func maxSaneOutput(limit int64) int64 {
 	if limit <= 0 {
 		return maxSane
 	}
 	return min(2*limit+1024, maxSane)
 }
 
-// beyond remembers by how much the input of a call was more than its bound, as with
+// raiseBound remembers by how much the input of a call was more than its bound, as with
 // a server that puts words of its own before a prompt: the calls to come are bounded
 // by that as well.
-func (r *role) beyond(n int64) {
+func (r *role) raiseBound(n int64) {
 	for {
 		known := r.hidden.Load()
 		if n <= 0 || r.hidden.CompareAndSwap(known, known+n) {
@@ -164,9 +164,9 @@ func (r *role) beyond(n int64) {
 	}
 }
 
-// billed reports whether an attempt that failed may have been charged for: it was
+// isBillable reports whether an attempt that failed may have been charged for: it was
 // sent, and the server did not refuse it.
-func billed(failure *model.Error) bool {
+func isBillable(failure *model.Error) bool {
 	switch failure.Code {
 	case model.Timeout, model.Truncated, model.Malformed:
 		return true

@@ -112,14 +112,14 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 		inherited = inherited && s.inherited
 		c.usedReply(ctx, s.key, r.name, &rep)
 		if rep.Limit != "" {
-			return model.Response{}, limited(r, call.Key, rep, inherited)
+			return model.Response{}, limitError(r, call.Key, rep, inherited)
 		}
 		reason := call.refuses(rep.Response)
 		if reason == nil {
 			return rep.Response, nil
 		}
 		if n >= call.Reask.Same+call.Reask.WithError {
-			return model.Response{}, call.exhausted(&LostError{Key: call.Key, Replies: n + 1, Err: reason, Text: rep.Text, Inherited: inherited})
+			return model.Response{}, call.unusableError(&LostError{Key: call.Key, Replies: n + 1, Err: reason, Text: rep.Text, Inherited: inherited})
 		}
 		if n >= call.Reask.Same {
 			messages = withError(call.Messages, rep.Text, reason)
@@ -154,17 +154,16 @@ func (call *Call) refuses(resp model.Response) error {
 	return call.Accept(resp.Text)
 }
 
-func (call *Call) exhausted(lost *LostError) error {
+func (call *Call) unusableError(lost *LostError) error {
 	if call.Role == model.Target {
 		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%s in a row could not be used, last: %w", wording.Plural(lost.Replies, "reply", "replies"), lost.Err)}
 	}
 	return lost
 }
 
-// limited is the error of a request that the provider refused for its content.
-// For the target that is an answer; no other model can be asked again with any
-// hope, so its reply is lost.
-func limited(r *role, key string, rep reply, inherited bool) error {
+// limitError returns the error of a request that the provider refused for its content. It is an
+// answer for the target; no other model can be asked again with any hope, so its reply is lost.
+func limitError(r *role, key string, rep reply, inherited bool) error {
 	err := &model.Error{Code: rep.Limit, Endpoint: r.Endpoint, Err: errors.New(rep.Message)}
 	if r.name == model.Target {
 		return &TaskLimitError{Key: key, Code: rep.Limit, Err: err}
@@ -221,7 +220,7 @@ func (c *Caller) attempt(ctx context.Context, r *role, s *step) (reply, error) {
 		return reply{}, err
 	}
 	s.digest = s.input.Digest()
-	rec, err := c.recorded(ctx, s.key, s.digest, s.input)
+	rec, err := c.findRecord(ctx, s.key, s.digest, s.input)
 	if err != nil {
 		return reply{}, err
 	}
@@ -236,9 +235,9 @@ func (c *Caller) attempt(ctx context.Context, r *role, s *step) (reply, error) {
 	return c.ask(ctx, r, s)
 }
 
-// recorded looks a key up, and returns nil if there is no result. A record of
-// another input is never an answer.
-func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest, in journal.Input) (*journal.Record, error) {
+// findRecord returns the record of a key, nil if there is no result. A record of another input is
+// never an answer.
+func (c *Caller) findRecord(ctx context.Context, key string, digest journal.Digest, in journal.Input) (*journal.Record, error) {
 	rec, ok, err := c.journal.Lookup(key)
 	switch {
 	case err != nil:
@@ -250,7 +249,7 @@ func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest
 	case c.opts.Forked && rec.Code == journal.CodeInherited:
 		return nil, nil
 	}
-	return nil, c.diverged(ctx, key, in)
+	return nil, c.describeDivergence(ctx, key, in)
 }
 
 // Recorded reports whether the step under key has a result.
@@ -270,9 +269,9 @@ func decodeReply(rec *journal.Record) (reply, error) {
 // ask sends a step and records its reply, or takes that of another run.
 func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 	if c.opts.Replay != nil {
-		return c.replayed(ctx, r, s)
+		return c.replayAttempt(ctx, r, s)
 	}
-	if rep, found := c.known(r, s); found {
+	if rep, found := c.knownReply(r, s); found {
 		return rep, c.inherit(ctx, r, s, rep, journal.Origin{})
 	}
 	if rep, found, err := fromOthers(ctx, c, r, s); found || err != nil {

@@ -10,14 +10,14 @@ import (
 func Holds(c *Caller, limits Limits) error {
 	o := c.opts
 	o.Limits = limits
-	if err := o.held(); err != nil {
+	if err := o.checkCeilings(); err != nil {
 		return err
 	}
 	return newMeter(limits, nil, nil).countable(c.journal.Totals())
 }
 
-// held reports the ceilings that cannot be held, for what a call takes is not known.
-func (o Options) held() error {
+// checkCeilings reports the ceilings that cannot be held, since what a call takes is not known.
+func (o Options) checkCeilings() error {
 	var errs []error
 	for name, r := range o.Roles {
 		if !r.Patient {
@@ -34,7 +34,7 @@ func SetLimits(c *Caller, limits Limits) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.limit = limits
-	m.changed()
+	m.wakeWaiters()
 }
 
 // Used returns what the run has spent, as its ceilings count it: what is not known with the

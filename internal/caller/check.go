@@ -24,7 +24,7 @@ func (c *Caller) Check(ctx context.Context, call CheckCall, run func(context.Con
 		return nil, err
 	}
 	digest := in.Digest()
-	rec, err := c.recorded(ctx, call.Key, digest, in)
+	rec, err := c.findRecord(ctx, call.Key, digest, in)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type cutCounts struct {
 // stepID represents the key of a step.
 type stepID [16]byte
 
-func idOf(key string) stepID {
+func newStepID(key string) stepID {
 	sum := sha256.Sum256([]byte(key))
 	return stepID(sum[:])
 }
@@ -93,17 +93,17 @@ func (a *ahead) count() {
 
 type aheadKey struct{}
 
-// Ahead returns a context for calls and episodes that are made ahead of their turn, and
+// AheadContext returns a context for calls and episodes that are made ahead of their turn, and
 // a function to be called when that has come: LengthShare does not count their replies
 // before. So it does not depend on how far they had got.
-func (c *Caller) Ahead(ctx context.Context) (context.Context, func()) {
+func (c *Caller) AheadContext(ctx context.Context) (context.Context, func()) {
 	a := &ahead{counts: c.cuts}
 	return context.WithValue(ctx, aheadKey{}, a), a.count
 }
 
 // used counts the replies of a step.
 func (c *Caller) used(ctx context.Context, key, role string, n replies) {
-	s := usedStep{id: idOf(key), role: role, replies: n}
+	s := usedStep{id: newStepID(key), role: role, replies: n}
 	if a, ok := ctx.Value(aheadKey{}).(*ahead); ok {
 		a.add(s)
 		return
@@ -125,7 +125,7 @@ func (c *Caller) usedReply(ctx context.Context, key, role string, rep *reply) {
 
 // usedEpisode counts the replies that an episode got before its result.
 func (c *Caller) usedEpisode(ctx context.Context, key, role string, try int) {
-	if in := c.journal.Inside(key); in.Ended && in.Attempt == try {
+	if in := c.journal.LastTry(key); in.Ended && in.Attempt == try {
 		c.used(ctx, key, role, replies{all: in.Calls, cut: in.Cut, refused: in.Refused})
 	}
 }

@@ -90,7 +90,7 @@ func TestRepliesAheadCountLater(t *testing.T) {
 	t.Parallel()
 	b := setup(t, cutting(), nil)
 	for _, session := range []string{"first", "resumed"} {
-		ctx, count := b.Ahead(t.Context())
+		ctx, count := b.AheadContext(t.Context())
 		for i := range 8 {
 			if i == 6 {
 				count()
@@ -106,7 +106,7 @@ func TestRepliesAheadCountLater(t *testing.T) {
 				t.Errorf("%s session, after %d (-want +got):\n%s", session, i+1, diff)
 			}
 		}
-		other, _ := b.Ahead(t.Context()) // its turn never comes
+		other, _ := b.AheadContext(t.Context()) // its turn never comes
 		if _, err := b.Do(other, question(9)); err != nil {
 			t.Fatal(err)
 		}

@@ -53,17 +53,17 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 		})
 	}
 	e.watch = c.sender.watch(d.role, e)
-	got, failure, err := c.sender.once(ctx, d.role, e, false)
+	got, failure, err := c.sender.tryOnce(ctx, d.role, e, false)
 	got.spend.Role = d.role.name                 // also of one that was never sent
 	c.meter.end(got.spend, false, e.reservation) // unless it was answered
 	if failure != nil {
-		err = errors.Join(err, c.sender.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure), why: failure}))
+		err = errors.Join(err, c.sender.fault(ctx, e, got, faulted{code: string(failure.Code), billed: isBillable(failure), why: failure}))
 	}
 	if err == nil && failure != nil {
-		e.watch.failed(time.Now(), failure.Code)
-		e.watch.answered(time.Now(), got, failure)
+		e.watch.reportFailure(time.Now(), failure.Code)
+		e.watch.reportEnd(time.Now(), got, failure)
 	} else {
-		e.watch.answered(time.Now(), got, err)
+		e.watch.reportEnd(time.Now(), got, err)
 	}
 	switch {
 	case err != nil:

@@ -47,7 +47,7 @@ type attempts struct {
 	finals   int   // failures that no retry is known to help against
 	answers  int64 // of the endpoint at the last look
 	others   int   // failures between which the endpoint answered another call
-	barred   int64 // see endpoint.barred
+	barred   int64 // see endpoint.isBarred
 	overdue  bool  // the last one is that its time was over
 }
 
@@ -116,12 +116,12 @@ func (e *endpoint) pausedFor(now time.Time) time.Duration {
 // latencyWindow is how many latencies the median is taken of.
 const latencyWindow = 64
 
-func (e *endpoint) answered(at time.Time, took time.Duration) {
+func (e *endpoint) noteAnswer(at time.Time, took time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answers++
-	e.strays.answered()
-	e.hints.answered(at)
+	e.strays.noteAnswer()
+	e.hints.noteAnswer(at)
 	e.failing, e.failer, e.told = time.Time{}, nil, false
 	if sent := at.Add(-took); sent.After(e.newest) {
 		e.newest = sent
@@ -161,7 +161,7 @@ type strays struct {
 	odd map[string]bool // those before which it answered others: they say nothing more of it
 }
 
-func (s *strays) answered() {
+func (s *strays) noteAnswer() {
 	if len(s.row) == 0 {
 		return
 	}
@@ -172,8 +172,8 @@ func (s *strays) answered() {
 	clear(s.row)
 }
 
-// strayed notes an item that the endpoint refuses, and reports whether it is no use to continue.
-func (e *endpoint) strayed(item string) bool {
+// noteStray notes an item that the endpoint refuses, and reports whether it is no use to continue.
+func (e *endpoint) noteStray(item string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := &e.strays
@@ -210,8 +210,8 @@ type judgement struct {
 	median  time.Duration // latency, 0 if there was no answer yet
 }
 
-// failed notes a failure that may pass.
-func (e *endpoint) failed(at time.Time, a *attempts) judgement {
+// noteFailure notes a failure that may pass.
+func (e *endpoint) noteFailure(at time.Time, a *attempts) judgement {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a.failures++
@@ -219,7 +219,7 @@ func (e *endpoint) failed(at time.Time, a *attempts) judgement {
 		a.answers = e.answers
 		a.others++
 	}
-	e.unanswered(at, a, false)
+	e.noteUnanswered(at, a, false)
 	median := e.median()
 	e.limiter.observe(outcome{at: at, latency: median})
 	j := e.judge(at, a)
@@ -247,9 +247,9 @@ func (e *endpoint) tells(j judgement, delay time.Duration) bool {
 	return true
 }
 
-// unanswered notes that a call is without an answer, because it failed or because
+// noteUnanswered notes that a call is without an answer, because it failed or because
 // it waits. It needs the lock.
-func (e *endpoint) unanswered(at time.Time, a *attempts, waits bool) {
+func (e *endpoint) noteUnanswered(at time.Time, a *attempts, waits bool) {
 	if e.failing.IsZero() {
 		e.failing, e.failer, e.waits = at, a, waits
 	} else if e.failer != a {
@@ -258,14 +258,14 @@ func (e *endpoint) unanswered(at time.Time, a *attempts, waits bool) {
 	e.waits = e.waits && waits
 }
 
-// expired judges again, after a wait and without a new failure. Calls that the
+// judgeAgain judges again, after a wait and without a new failure. Calls that the
 // server told to wait for longer keep the clock running: when all do, there will
 // be no failure that could start it. A single one obeys, since the server has
 // answered the others.
-func (e *endpoint) expired(at time.Time, a *attempts) judgement {
+func (e *endpoint) judgeAgain(at time.Time, a *attempts) judgement {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.unanswered(at, a, true)
+	e.noteUnanswered(at, a, true)
 	if e.waits && e.failer == a {
 		return judgement{left: e.patience}
 	}

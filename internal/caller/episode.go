@@ -59,7 +59,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		return nil, err
 	}
 	if err := c.given.check(call.Key); err != nil {
-		if in := c.journal.Inside(call.Key); in.Ended { // its score alone could not be had
+		if in := c.journal.LastTry(call.Key); in.Ended { // its score alone could not be had
 			c.usedEpisode(ctx, call.Key, r.name, in.Attempt)
 		}
 		return nil, err
@@ -69,7 +69,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		return nil, err
 	}
 	digest := in.Digest()
-	rec, err := c.recorded(ctx, call.Key, digest, in)
+	rec, err := c.findRecord(ctx, call.Key, digest, in)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		w.episode(time.Now(), journal.Spend{}, err)
 		return nil, c.failedEpisode(ctx, client, err)
 	}
-	spend, most := client.reported(result.Usage)
+	spend, most := client.newSpend(result.Usage)
 	err = c.journal.Append(context.WithoutCancel(ctx), journal.Record{
 		Key: call.Key, Kind: journal.Episode, Attempt: client.try, Input: in, Digest: digest, Result: result.Data,
 		Replace: c.opts.Forked, Spend: spend,
@@ -151,7 +151,7 @@ func (c *Caller) episodeInput(r *role, call EpisodeCall) (journal.Input, error) 
 	b, err := encode(stored)
 	in := journal.Input{Own: b}
 	for _, part := range call.Shared {
-		in.Shared = append(in.Shared, c.parts.blobOf(part))
+		in.Shared = append(in.Shared, c.parts.blobFromBytes(part))
 	}
 	return in, err
 }
@@ -315,9 +315,9 @@ func (e *episodeClient) verdict(err error) error {
 	return err
 }
 
-// reported returns what an episode spent next to its client, and the most that it
+// newSpend returns what an episode spent next to its client, and the most that it
 // cost when that is not known.
-func (e *episodeClient) reported(usage trajectory.Usage) (spend journal.Spend, most int64) {
+func (e *episodeClient) newSpend(usage trajectory.Usage) (spend journal.Spend, most int64) {
 	spend = journal.Spend{Stage: e.call.Stage, Role: e.role.name, Model: e.role.Model}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -327,7 +327,7 @@ func (e *episodeClient) reported(usage trajectory.Usage) (spend journal.Spend, m
 	if spend.Estimate = !possible(usage); spend.Estimate {
 		return spend, 0
 	}
-	spend.Usage = counted(usage)
+	spend.Usage = clampUsage(usage)
 	spend.Cost, most = e.role.Price.sum(spend.Usage)
 	return spend, most
 }

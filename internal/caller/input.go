@@ -54,7 +54,7 @@ func (c *Caller) input(r *role, req *model.Request) (journal.Input, error) {
 	}
 	stored := storedInput{Source: r.Source, Model: req.Model, Sampling: req.Sampling, Messages: make([]storedMessage, len(req.Messages))}
 	for i, m := range req.Messages {
-		content, err := contentOf(m)
+		content, err := encodeContent(m)
 		if err != nil {
 			return in, err
 		}
@@ -86,8 +86,8 @@ func (c *Caller) input(r *role, req *model.Request) (journal.Input, error) {
 	return in, err
 }
 
-// contentOf returns a message's text, or the JSON of its parts.
-func contentOf(m model.Message) (string, error) {
+// encodeContent returns a message's text, or the JSON of its parts.
+func encodeContent(m model.Message) (string, error) {
 	if len(m.Parts) == 0 {
 		return m.Content, nil
 	}
@@ -148,8 +148,8 @@ func restore(in journal.Input) (storedInput, error) {
 	return stored, nil
 }
 
-// diverged describes how the recorded input of key differs from the one now.
-func (c *Caller) diverged(ctx context.Context, key string, now journal.Input) error {
+// describeDivergence describes how the recorded input of key differs from the one now.
+func (c *Caller) describeDivergence(ctx context.Context, key string, now journal.Input) error {
 	before, err := c.journal.Input(ctx, key)
 	if err != nil {
 		return err
@@ -264,8 +264,8 @@ func (p *parts) blob(text string) journal.Blob {
 	return p.add(text)
 }
 
-// blobOf is blob for bytes. It copies only those it has not seen.
-func (p *parts) blobOf(text []byte) journal.Blob {
+// blobFromBytes returns the blob of bytes, as blob does of a text. It copies only those it has not seen.
+func (p *parts) blobFromBytes(text []byte) journal.Blob {
 	p.mu.RLock()
 	b, ok := p.blobs[string(text)]
 	p.mu.RUnlock()

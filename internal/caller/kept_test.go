@@ -43,7 +43,7 @@ func (b *bench) ledger(key string, attempt int) ([]journal.Record, exchange.Conv
 			of = append(of, r)
 		}
 	}
-	said, err := v.Said(b.t.Context(), of)
+	said, err := v.ReadExchanges(b.t.Context(), of)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ type Asked struct {
 	Digest   journal.Digest
 }
 
-// known returns what another run was answered to a first attempt. A damaged entry is no answer.
-func (c *Caller) known(r *role, s *step) (rep reply, found bool) {
+// knownReply returns what another run was answered to a first attempt. A damaged entry is no answer.
+func (c *Caller) knownReply(r *role, s *step) (rep reply, found bool) {
 	data, found := c.opts.Known[Asked{r.Endpoint, s.digest}]
 	if !found || s.attempt > 0 || json.Unmarshal(data, &rep) != nil || s.call.refuses(rep.Response) != nil {
 		return reply{}, false

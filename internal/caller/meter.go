@@ -18,9 +18,9 @@ func (a Amount) Plus(b Amount) Amount {
 	return Amount{Calls: a.Calls + b.Calls, Tokens: a.Tokens + b.Tokens, Nano: a.Nano + b.Nano}
 }
 
-// amountOf is what a ledger entry counts for, without the call itself: the most that
-// it can be where that is all that is known.
-func amountOf(s journal.Spend) Amount {
+// spendAmount returns what a ledger entry counts for, without the call itself: the most that it can
+// be where that is all that is known.
+func spendAmount(s journal.Spend) Amount {
 	a := Amount{Tokens: s.Usage.Input + s.Usage.Output}
 	if s.Cost != nil {
 		a.Nano = *s.Cost
@@ -42,9 +42,9 @@ func (a Amount) Short(of Amount) Amount {
 	}
 }
 
-// Scaled returns a, each part of it as much more as whole has more than part. What
-// part has nothing of is taken from nowhere.
-func (a Amount) Scaled(whole, part Amount) Amount {
+// Scale returns a, each part of it multiplied by the ratio of that part in whole to that in part.
+// What part has nothing of stays as it is.
+func (a Amount) Scale(whole, part Amount) Amount {
 	by := func(v, w, p int64) int64 {
 		if p <= 0 {
 			return v
@@ -58,16 +58,16 @@ func (a Amount) Scaled(whole, part Amount) Amount {
 
 // AmountOfRecord is what a result counts for: one call, if it is one.
 func AmountOfRecord(r journal.Record) Amount {
-	a := amountOf(r.Spend)
+	a := spendAmount(r.Spend)
 	if r.Kind == journal.Call {
 		a.Calls = 1
 	}
 	return a
 }
 
-// AmountOf is what the entries of a stage and role come to. Of what is not known
-// they are the bounds, also of attempts that may have been charged for.
-func AmountOf(t journal.Total) Amount {
+// TotalAmount returns the sum of the entries of a stage and role. What is not known counts with its
+// bounds, also for attempts that may have been charged for.
+func TotalAmount(t journal.Total) Amount {
 	a := Amount{Calls: t.Calls, Tokens: t.Usage.Input + t.Usage.Output, Nano: t.CostNano}
 	for _, s := range []journal.Spent{t.Bounded, t.Failed} {
 		a.Tokens += s.Usage.Input + s.Usage.Output
@@ -102,7 +102,7 @@ type meter struct {
 func newMeter(limits Limits, before []journal.Total, unpriced map[string]int64) *meter {
 	m := &meter{account: account{limit: limits}, free: make(chan struct{})}
 	for _, t := range before {
-		m.used = m.used.Plus(AmountOf(t))
+		m.used = m.used.Plus(TotalAmount(t))
 	}
 	for _, nano := range unpriced {
 		m.used.Nano += nano
@@ -170,7 +170,7 @@ func (a *account) full(most Amount) (bool, error) {
 		if c.of == nil {
 			continue
 		}
-		kept := a.keptOf(c.kept/c.by, *c.of)
+		kept := a.keptPart(c.kept/c.by, *c.of)
 		left := *c.of - kept - c.used/c.by
 		switch {
 		case (c.held+c.most)/c.by <= left:
@@ -210,20 +210,20 @@ func (m *meter) giveBack(h *reservation) {
 	h.held = false
 	m.reserved.Tokens -= h.most.Tokens
 	m.reserved.Nano -= h.most.Nano
-	m.changed()
+	m.wakeWaiters()
 }
 
-// changed lets calls that wait for room try again. It needs the lock.
-func (m *meter) changed() {
+// wakeWaiters lets calls that wait for room try again. It needs the lock.
+func (m *meter) wakeWaiters() {
 	close(m.free)
 	m.free = make(chan struct{})
 }
 
-// failed ends an attempt without an answer. What it may have cost counts.
-func (m *meter) failed(s journal.Spend, h *reservation) {
+// fail ends an attempt without an answer. What it may have cost counts.
+func (m *meter) fail(s journal.Spend, h *reservation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.used = m.used.Plus(amountOf(journal.Spend{Usage: s.Usage, Cost: s.Cost}))
+	m.used = m.used.Plus(spendAmount(journal.Spend{Usage: s.Usage, Cost: s.Cost}))
 	m.giveBack(h)
 }
 
@@ -272,9 +272,9 @@ func (m *meter) end(s journal.Spend, answered bool, h *reservation) {
 	m.inFlight--
 	if answered {
 		m.used.Calls++
-		m.used = m.used.Plus(amountOf(s))
+		m.used = m.used.Plus(spendAmount(s))
 	}
-	m.changed()
+	m.wakeWaiters()
 }
 
 // add counts what was spent without a call of the caller, and most of a cost that
@@ -282,7 +282,7 @@ func (m *meter) end(s journal.Spend, answered bool, h *reservation) {
 func (m *meter) add(s journal.Spend, most int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.used = m.used.Plus(amountOf(s))
+	m.used = m.used.Plus(spendAmount(s))
 	m.used.Nano += most
 }
 
@@ -291,9 +291,9 @@ func (a *account) next() error {
 	if err := a.room(Amount{}); err != nil {
 		return err
 	}
-	if of := a.limit.Calls; of != nil && a.used.Calls+a.inFlight >= *of-int64(a.keptOf(float64(a.kept.Calls), float64(*of))) {
+	if of := a.limit.Calls; of != nil && a.used.Calls+a.inFlight >= *of-int64(a.keptPart(float64(a.kept.Calls), float64(*of))) {
 		return &BudgetError{
-			Limit: "limits.calls", Used: float64(a.used.Calls + a.inFlight), Of: float64(*of), Kept: a.keptOf(float64(a.kept.Calls), float64(*of)), InFlight: a.inFlight,
+			Limit: "limits.calls", Used: float64(a.used.Calls + a.inFlight), Of: float64(*of), Kept: a.keptPart(float64(a.kept.Calls), float64(*of)), InFlight: a.inFlight,
 		}
 	}
 	return nil
@@ -321,7 +321,7 @@ func (a *account) room(need Amount) error {
 }
 
 func (a *account) fits(what string, used, of, kept, need float64) error {
-	kept = a.keptOf(kept, of)
+	kept = a.keptPart(kept, of)
 	if left := of - kept - used; left <= 0 || need > left {
 		e := &BudgetError{Limit: "limits." + what, Used: used, Of: of, Kept: kept}
 		if left > 0 {
@@ -332,8 +332,8 @@ func (a *account) fits(what string, used, of, kept, need float64) error {
 	return nil
 }
 
-// keptOf is how much of a ceiling is kept back.
-func (a *account) keptOf(kept, of float64) float64 {
+// keptPart returns how much of a ceiling is kept back.
+func (a *account) keptPart(kept, of float64) float64 {
 	if a.share > 0 {
 		return a.share * of
 	}
@@ -348,7 +348,7 @@ func (c *Caller) Reserve(kept Amount) {
 	defer m.mu.Unlock()
 	m.kept, m.share = kept, 0
 	m.keepOne()
-	m.changed()
+	m.wakeWaiters()
 }
 
 // keepOne adds to what is kept of tokens and money the most that one call can take:
@@ -378,11 +378,11 @@ func (c *Caller) Affords(need Amount) error {
 	return c.meter.room(need)
 }
 
-// Spent returns what each role has spent so far, earlier sessions included.
-func (c *Caller) Spent() map[string]Amount {
+// SpendByRole returns what each role has spent so far, earlier sessions included.
+func (c *Caller) SpendByRole() map[string]Amount {
 	out := map[string]Amount{}
 	for _, t := range c.journal.Totals() {
-		out[t.Role] = out[t.Role].Plus(AmountOf(t))
+		out[t.Role] = out[t.Role].Plus(TotalAmount(t))
 	}
 	return out
 }

@@ -57,14 +57,14 @@ func (w *watch) begin(at time.Time) {
 	}
 }
 
-func (w *watch) failed(at time.Time, code model.Code) {
+func (w *watch) reportFailure(at time.Time, code model.Code) {
 	if w.seen != nil {
 		w.seen.Failed(at, code)
 	}
 }
 
-// answered reports how a request ended.
-func (w *watch) answered(at time.Time, got *answer, err error) {
+// reportEnd reports how a request ended.
+func (w *watch) reportEnd(at time.Time, got *answer, err error) {
 	if w.seen == nil {
 		return
 	}

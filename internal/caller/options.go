@@ -196,7 +196,7 @@ func (c *Caller) learn() (costs map[string]int64, err error) {
 		}
 		c.reuse.learn(&r)
 		c.given.learn(&r)
-		costs[r.Role] += unpriced(c.roles[r.Role], &r)
+		costs[r.Role] += maxEpisodeCost(c.roles[r.Role], &r)
 	}
 	return costs, nil
 }
@@ -233,7 +233,7 @@ func (o Options) check() error {
 			errs = append(errs, fmt.Errorf("models.%s: no client", name))
 		}
 	}
-	return errors.Join(append(errs, o.held())...)
+	return errors.Join(append(errs, o.checkCeilings())...)
 }
 
 // holds reports, as an *UnboundedError, what keeps ceilings from being held: what a

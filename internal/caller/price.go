@@ -48,26 +48,26 @@ func (p *Price) sum(u journal.Usage) (cost *int64, most int64) {
 	return p.nano(u), 0
 }
 
-// known returns a usage whose counts can be added up: what is less than nothing, or
+// saneUsage returns a usage whose counts can be added up: what is less than nothing, or
 // more than anything, is left out.
-func known(u trajectory.Usage) trajectory.Usage {
+func saneUsage(u trajectory.Usage) trajectory.Usage {
 	if u.Input > maxSane || u.Output > maxSane {
 		return trajectory.Usage{}
 	}
-	return counted(u)
+	return clampUsage(u)
 }
 
-// counted returns usage as the ledger takes it: a negative count is a server's or
+// clampUsage returns usage as the ledger takes it: a negative count is a server's or
 // a program's mistake, and must not raise a ceiling.
-func counted(u trajectory.Usage) journal.Usage {
+func clampUsage(u trajectory.Usage) journal.Usage {
 	return journal.Usage{
 		Input: max(0, u.Input), Output: max(0, u.Output), Cached: max(0, u.Cached), CacheWrite: max(0, u.CacheWrite), Reasoning: max(0, u.Reasoning),
 	}
 }
 
-// unpriced is what a recorded result may have cost of which only a ceiling needs to
-// know: an episode's.
-func unpriced(r *role, rec *journal.Record) int64 {
+// maxEpisodeCost returns what a recorded result may have cost that only a ceiling needs to know:
+// that of an episode.
+func maxEpisodeCost(r *role, rec *journal.Record) int64 {
 	if rec.Kind != journal.Episode || rec.Cost != nil || rec.Code == journal.CodeInherited || r == nil {
 		return 0
 	}
@@ -77,7 +77,7 @@ func unpriced(r *role, rec *journal.Record) int64 {
 
 // USD returns what a call with this usage costs; known is false without a price.
 func (p *Price) USD(usage trajectory.Usage) (cost float64, known bool) {
-	nano := p.nano(counted(usage))
+	nano := p.nano(clampUsage(usage))
 	if nano == nil {
 		return 0, false
 	}

@@ -40,9 +40,9 @@ func (c *Caller) find(key string, digest journal.Digest, role string, allowEqual
 	return rec, nil
 }
 
-// replayed answers an attempt from the replay and records it as one that another
+// replayAttempt answers an attempt from the replay and records it as one that another
 // run paid for.
-func (c *Caller) replayed(ctx context.Context, r *role, s *step) (reply, error) {
+func (c *Caller) replayAttempt(ctx context.Context, r *role, s *step) (reply, error) {
 	if err := c.sender.admit(ctx, false); err != nil {
 		return reply{}, err
 	}

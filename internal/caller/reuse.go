@@ -21,7 +21,7 @@ type reuse struct {
 // which represents the endpoint, whose address may change between sessions.
 type equalKey [16]byte
 
-func equalKeyOf(role string, digest journal.Digest) equalKey {
+func newEqualKey(role string, digest journal.Digest) equalKey {
 	sum := sha256.Sum256(append([]byte(role+"\x00"), digest[:]...))
 	return equalKey(sum[:])
 }
@@ -45,7 +45,7 @@ func (u *reuse) learn(r *journal.Record) {
 	if r.Kind != journal.Call || !FirstAttempt(r.Key) {
 		return
 	}
-	t := equalKeyOf(r.Role, r.Digest)
+	t := newEqualKey(r.Role, r.Digest)
 	if _, ok := u.known[t]; !ok {
 		u.known[t] = r.Seq
 	}
@@ -54,7 +54,7 @@ func (u *reuse) learn(r *journal.Record) {
 // merge answers a step from an equal one: recorded, or in flight. The first of
 // several equal steps is sent.
 func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
-	t := equalKeyOf(r.name, s.digest)
+	t := newEqualKey(r.name, s.digest)
 	for {
 		seq, f, first := c.reuse.join(t)
 		switch {

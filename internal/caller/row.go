@@ -1,9 +1,9 @@
 package caller
 
-// ReplyOf returns which entry of the record has the reply to the call or the episode under
+// FindReply returns which entry of the record has the reply to the call or the episode under
 // a key, by number and key: that of the last attempt. 0: it has none of its own, since an
 // equal call was answered before, or nothing was.
-func ReplyOf(c *Caller, key string) (row int64, at string) {
+func FindReply(c *Caller, key string) (row int64, at string) {
 	if row, ok := c.journal.Row(key); ok {
 		return row, key
 	}
@@ -17,9 +17,9 @@ func ReplyOf(c *Caller, key string) (row int64, at string) {
 	}
 }
 
-// RoomOf returns how many requests at once the endpoint of a role is given now, 0 for a
+// SlotLimit returns how many requests at once the endpoint of a role is given now, 0 for a
 // role that has none.
-func RoomOf(c *Caller, role string) int {
+func SlotLimit(c *Caller, role string) int {
 	r := c.roles[role]
 	if r == nil {
 		return 0

@@ -103,7 +103,7 @@ func (s *sender) send(ctx context.Context, r *role, e *request) (*answer, error)
 	e.reserve(r)
 	e.watch = s.watch(r, e)
 	got, err := s.retry(ctx, r, e)
-	e.watch.answered(time.Now(), got, err)
+	e.watch.reportEnd(time.Now(), got, err)
 	got.spend.Role = r.name                      // also of one that was never sent
 	s.meter.end(got.spend, false, e.reservation) // unless it was answered
 	return got, err
@@ -113,15 +113,15 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 	tries := r.end.begin()
 	defer r.end.end(tries)
 	for {
-		got, failure, err := s.once(ctx, r, e, tries.failures > 0)
+		got, failure, err := s.tryOnce(ctx, r, e, tries.failures > 0)
 		if failure == nil {
 			return got, err
 		}
 		if failure.Code == model.Waiting {
 			return &answer{}, &WaitingError{Key: e.key, Err: failure.Err}
 		}
-		e.watch.failed(time.Now(), failure.Code)
-		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure), why: failure})); err != nil {
+		e.watch.reportFailure(time.Now(), failure.Code)
+		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: isBillable(failure), why: failure})); err != nil {
 			return &answer{}, err
 		}
 		if e.divisible && r.overdue(tries, got.spend.Took, failure.Code) {
@@ -131,11 +131,11 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 			return &answer{}, &UnmeasuredError{Key: e.key, Err: fmt.Errorf("the answer broke off after its beginning had reached the agent: %w", failure)}
 		}
 		if final(failure.Code) {
-			if err := s.strayed(r, e, tries, failure); err != nil {
+			if err := s.checkStray(r, e, tries, failure); err != nil {
 				return &answer{}, err
 			}
 		}
-		if err := s.again(ctx, retrying{role: r, request: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
+		if err := s.waitForRetry(ctx, retrying{role: r, request: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
 			return &answer{}, err
 		}
 	}
@@ -156,10 +156,10 @@ func (r *role) overdue(tries *attempts, took time.Duration, code model.Code) boo
 	return true
 }
 
-// once makes one attempt within the limits, and records its answer. A failure is
+// tryOnce makes one attempt within the limits, and records its answer. A failure is
 // the attempt's; an error means that there was none, that it was cut short, or
 // that the run must end, which is before anybody gets the slot.
-func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*answer, *model.Error, error) {
+func (s *sender) tryOnce(ctx context.Context, r *role, e *request, again bool) (*answer, *model.Error, error) {
 	if err := s.enter(ctx, r, e, again); err != nil {
 		return &answer{}, nil, err
 	}
@@ -187,9 +187,9 @@ func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*an
 		return got, nil, errors.Join(context.Cause(ctx), s.fault(ctx, e, got, faulted{code: codeCancelled, billed: true, why: context.Cause(ctx)}))
 	}
 	if got.read(failure); !got.received {
-		return got, failure, s.refused(r, e, failure)
+		return got, failure, s.checkRefusal(r, e, failure)
 	}
-	r.end.answered(now, got.spend.Took)
+	r.end.noteAnswer(now, got.spend.Took)
 	got.price(r, e)
 	err := e.record(got)
 	s.meter.end(got.spend, true, e.reservation) // before anybody gets the slot
@@ -200,11 +200,11 @@ func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*an
 // before the prices; what refuses a prompt costs nothing.
 func (a *answer) price(r *role, e *request) {
 	if a.reply.Limit != "" {
-		a.spend.Usage = counted(a.reply.Usage)
+		a.spend.Usage = clampUsage(a.reply.Usage)
 	} else {
-		a.spend.Usage, a.spend.Estimate = r.reported(&e.req, &a.reply.Response)
+		a.spend.Usage, a.spend.Estimate = r.replyUsage(&e.req, &a.reply.Response)
 	}
-	a.reply.Usage = known(a.reply.Usage)
+	a.reply.Usage = saneUsage(a.reply.Usage)
 	said := a.reply.CostUSD
 	switch {
 	case said != nil && *said >= 0 && *said < maxCost:
@@ -228,8 +228,8 @@ func (s *sender) underway(ctx context.Context) context.Context {
 	return ctx
 }
 
-// paced waits, without a slot, until the server grants requests again.
-func (s *sender) paced(ctx context.Context, r *role, begun bool) error {
+// waitForServer waits, without a slot, until the server grants requests again.
+func (s *sender) waitForServer(ctx context.Context, r *role, begun bool) error {
 	for {
 		d := r.end.pausedFor(time.Now())
 		if d <= 0 {
@@ -245,7 +245,7 @@ func (s *sender) paced(ctx context.Context, r *role, begun bool) error {
 // run. The one who finds the bucket empty once it has its slots gives them back.
 func (s *sender) enter(ctx context.Context, r *role, e *request, again bool) error {
 	for {
-		if err := s.paced(ctx, r, e.begun); err != nil {
+		if err := s.waitForServer(ctx, r, e.begun); err != nil {
 			return err
 		}
 		if err := s.takeSlots(ctx, r, e, again); err != nil {
@@ -266,15 +266,15 @@ func (s *sender) takeSlots(ctx context.Context, r *role, e *request, again bool)
 		if room == nil {
 			return err
 		}
-		if err := s.until(ctx, room, e.begun); err != nil {
+		if err := s.waitForRoom(ctx, room, e.begun); err != nil {
 			return err
 		}
 	}
 }
 
-// until waits for a channel to be closed, unless the request must not be sent any
+// waitForRoom waits for a channel to be closed, unless the request must not be sent any
 // more.
-func (s *sender) until(ctx context.Context, room <-chan struct{}, begun bool) error {
+func (s *sender) waitForRoom(ctx context.Context, room <-chan struct{}, begun bool) error {
 	stopping := s.stopping.ch
 	if begun {
 		stopping = nil
@@ -331,13 +331,13 @@ func generate(ctx context.Context, r *role, req *model.Request, resp *model.Resp
 	}
 	var err error
 	if *resp, err = r.Client.Generate(ctx, *req); err != nil {
-		return classified(ctx, r, err)
+		return classifyError(ctx, r, err)
 	}
 	return nil
 }
 
-// classified gives a class to what a careless client leaves unclassified.
-func classified(ctx context.Context, r *role, err error) *model.Error {
+// classifyError gives a class to what a careless client leaves unclassified.
+func classifyError(ctx context.Context, r *role, err error) *model.Error {
 	var failure *model.Error
 	if errors.As(err, &failure) {
 		return failure
@@ -387,7 +387,7 @@ func (s *sender) fault(ctx context.Context, e *request, got *answer, f faulted) 
 	err := e.kept.charge(ctx, s.journal, journal.Record{
 		Key: e.key, Kind: journal.Fault, Attempt: e.try, Code: f.code, Spend: spend,
 	}, exchange.End{Fault: f.why.Error()})
-	s.meter.failed(spend, e.reservation)
+	s.meter.fail(spend, e.reservation)
 	return err
 }
 
@@ -400,9 +400,9 @@ func final(code model.Code) bool {
 	return false
 }
 
-// refused ends the run for failures that no retry helps against, of an endpoint that has
+// checkRefusal ends the run for failures that no retry helps against, of an endpoint that has
 // answered nothing yet.
-func (s *sender) refused(r *role, e *request, failure *model.Error) error {
+func (s *sender) checkRefusal(r *role, e *request, failure *model.Error) error {
 	switch {
 	case e.direct:
 		return nil
@@ -414,20 +414,20 @@ func (s *sender) refused(r *role, e *request, failure *model.Error) error {
 	return nil
 }
 
-// strayed decides on a failure that no retry is known to help against, of an endpoint that has
+// checkStray decides on a failure that no retry is known to help against, of an endpoint that has
 // answered before. The first of a request may be a stray one.
-func (s *sender) strayed(r *role, e *request, tries *attempts, failure *model.Error) error {
+func (s *sender) checkStray(r *role, e *request, tries *attempts, failure *model.Error) error {
 	if tries.finals++; tries.finals == 1 {
 		return nil
 	}
-	if r.name == model.Optimizer || r.end.strayed(itemOf(e.key)) {
+	if r.name == model.Optimizer || r.end.noteStray(keyItem(e.key)) {
 		return s.stop(r, e, failure)
 	}
 	return &UnmeasuredError{Key: e.key, Err: fmt.Errorf("refused twice while %s answers others: %w", r.end.name, failure)}
 }
 
-// itemOf is the item that a key belongs to, the key itself if it names none.
-func itemOf(key string) string {
+// keyItem returns the item that a key belongs to, the key itself if it names none.
+func keyItem(key string) string {
 	at := strings.LastIndex(key, "/sample")
 	if at < 0 {
 		return key
@@ -451,17 +451,17 @@ type retrying struct {
 	took    time.Duration
 }
 
-// again waits until the request may be tried again, or returns why it must not.
-func (s *sender) again(ctx context.Context, f retrying) error {
+// waitForRetry waits until the request may be tried again, or returns why it must not.
+func (s *sender) waitForRetry(ctx context.Context, f retrying) error {
 	end := f.role.end
 	if f.failure.Code == model.RateLimit || f.failure.RetryAfter > 0 {
 		end.spoke.Store(true)
 	}
-	j := end.failed(time.Now(), f.tries)
+	j := end.noteFailure(time.Now(), f.tries)
 	if err := s.verdict(f, j); err != nil {
 		return err
 	}
-	hint, err := s.hinted(f)
+	hint, err := s.checkHint(f)
 	if err != nil {
 		return err
 	}
@@ -489,7 +489,7 @@ func (s *sender) again(ctx context.Context, f retrying) error {
 			return nil // one last try when patience is about to end
 		}
 		// The server asked for more time than there is patience.
-		j = end.expired(time.Now(), f.tries)
+		j = end.judgeAgain(time.Now(), f.tries)
 		if err := s.verdict(f, j); err != nil {
 			return err
 		}

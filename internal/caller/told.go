@@ -36,8 +36,8 @@ type hints struct {
 	calls      int       // those under way that were told so last
 }
 
-// answered forgets all hints.
-func (h *hints) answered(at time.Time) { *h = hints{answeredAt: at} }
+// noteAnswer forgets all hints.
+func (h *hints) noteAnswer(at time.Time) { *h = hints{answeredAt: at} }
 
 // bar notes that the server told a call to wait for longer than there is
 // patience, and reports whether that holds for the whole endpoint: every call
@@ -46,7 +46,7 @@ func (h *hints) answered(at time.Time) { *h = hints{answeredAt: at} }
 func (e *endpoint) bar(at time.Time, a *attempts) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.barred(a) {
+	if !e.isBarred(a) {
 		a.barred = e.answers + 1
 		e.hints.calls++
 	}
@@ -57,13 +57,12 @@ func (e *endpoint) bar(at time.Time, a *attempts) bool {
 	return e.quiet(at) || e.hints.calls >= barredProves
 }
 
-// barred reports whether a call was told so since the last answer. It needs the
-// lock.
-func (e *endpoint) barred(a *attempts) bool { return a.barred == e.answers+1 }
+// isBarred reports whether bar has noted a call since the last answer. It needs the lock.
+func (e *endpoint) isBarred(a *attempts) bool { return a.barred == e.answers+1 }
 
 // unbar forgets what a call was told. It needs the lock.
 func (e *endpoint) unbar(a *attempts) {
-	if e.barred(a) {
+	if e.isBarred(a) {
 		a.barred = 0
 		e.hints.calls--
 	}
@@ -94,12 +93,11 @@ func (e *endpoint) elsewhere(a *attempts) bool {
 	return e.answers == 0 && a.failures >= redirectsProve
 }
 
-// hinted looks at what the server told a call that failed. It returns the wait
-// that the next try has to obey, 0 for none, or the error that ends the run. A
-// wait within the patience is obeyed as it is. A longer one is no reason to be
-// idle for it: it ends the run as soon as it is certain that it holds for all
-// calls, and until then the call asks again.
-func (s *sender) hinted(f retrying) (time.Duration, error) {
+// checkHint returns the wait that the next try has to obey after what the server told a call that
+// failed, 0 for none, or the error that ends the run. A wait within the patience is obeyed as it
+// is. A longer one is no reason to be idle for it: it ends the run as soon as it is certain that it
+// holds for all calls, and until then the call asks again.
+func (s *sender) checkHint(f retrying) (time.Duration, error) {
 	end, now := f.role.end, time.Now()
 	stop := &StoppedError{Endpoint: end.name, Model: end.model, Key: f.request.key, Patience: s.patience, Err: f.failure}
 	hint := f.failure.RetryAfter

@@ -63,7 +63,7 @@ the run of ablate.
   skillopt ablate runs/quickstart-1 --plan      what that will take
   skillopt ablate SKILL.md --config my-skill
   skillopt ablate runs/my-skill-1 --split train --passes 5 --json`,
-		Args: exactly(1, "a run directory or a skill"),
+		Args: exactArgs(1, "a run directory or a skill"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	o.addFlags(c)
@@ -109,7 +109,7 @@ func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work fun
 	}
 	po := skillopt.PruneOptions{Split: o.split, Margin: o.margin, Passes: o.passes, Record: record, Seed: seed}
 	if o.plan {
-		return errors.Join(a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
+		return errors.Join(a.printPlan(ctx, func(ctx context.Context, plan skillopt.Option) error {
 			return work(ctx, l.Config, po, append(opts, plan))
 		}), end())
 	}
@@ -120,7 +120,7 @@ func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work fun
 func (o *ruleOptions) load(a *app, path string) (l *config.Loaded, record string, err error) {
 	document, conf, record := a.absolute(path), o.config, a.absolute(o.record)
 	if _, err := os.Stat(document); err != nil {
-		return nil, "", usagef("%s: %v; give a run directory, or a skill with --config", path, reasonOf(err))
+		return nil, "", usagef("%s: %v; give a run directory, or a skill with --config", path, stripPath(err))
 	}
 	if _, err := os.Stat(filepath.Join(document, run.ManifestFile)); err == nil {
 		record = cmp.Or(record, document)
@@ -189,7 +189,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 			mark = "x"
 		}
 		fmt.Fprintf(out, "%s%3d  %-8s  %-21s  ", mark, r.Number, r.Verdict, worthText(r))
-		fmt.Fprintln(out, shortened(strings.Join(strings.Fields(printable(ruleText(r.Rule))), " "), max(16, width-39)))
+		fmt.Fprintln(out, shortenText(strings.Join(strings.Fields(printable(ruleText(r.Rule))), " "), max(16, width-39)))
 		if words := r.Unanswered.Words("with it", "without it"); words != "" {
 			out.paragraph("      not all answered: " + words)
 		}

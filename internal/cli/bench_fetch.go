@@ -40,7 +40,7 @@ HF_TOKEN, where it is set, goes to Hugging Face alone, never along with a redire
 		Example: `  skillopt bench fetch searchqa --accept-licence
   skillopt bench fetch docvqa --to /data/docvqa
   HF_TOKEN=... skillopt bench fetch ./my-bench --accept-licence`,
-		Args: exactly(1, "the name of a benchmark, or a folder"),
+		Args: exactArgs(1, "the name of a benchmark, or a folder"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), a, args[0]) },
 	}
 	c.Flags().BoolVar(&o.accept, "accept-licence", false, "the licence that is shown is accepted: do not ask")
@@ -56,7 +56,7 @@ func (o *benchFetchOptions) run(ctx context.Context, a *app, name string) error 
 	if len(f.Sources) == 0 {
 		return usagef("%s names no source to fetch from (%s): get its rows yourself, then skillopt bench prepare %s --from DIR --out OUT", f.Where, f.Homepage, name)
 	}
-	if err := o.agreed(a, f); err != nil {
+	if err := o.confirmLicence(a, f); err != nil {
 		return err
 	}
 	dir := a.absolute(o.to)
@@ -83,13 +83,13 @@ func (o *benchFetchOptions) run(ctx context.Context, a *app, name string) error 
 	return nil
 }
 
-// agreed shows the licence, and asks unless it is accepted.
-func (o *benchFetchOptions) agreed(a *app, f *folder.Folder) error {
+// confirmLicence shows the licence, and asks unless it is accepted.
+func (o *benchFetchOptions) confirmLicence(a *app, f *folder.Folder) error {
 	out := a.printer(a.Err)
 	if !a.json {
 		out.line(fmt.Sprintf("%s: %s", f.Name, f.Title))
 		out.paragraph("licence: " + f.Licence)
-		for _, s := range sourcesOf(f) {
+		for _, s := range listSources(f) {
 			out.line("from " + s)
 		}
 	}

@@ -84,7 +84,7 @@ func rowOfBench(ctx context.Context, a *app, name string) (benchRow, error) {
 	if err != nil {
 		return benchRow{}, err
 	}
-	row := benchRow{Name: f.Name, Title: f.Title, Licence: f.Licence, Scoring: scoringsOf(f), Source: sourcesOf(f), Fixture: len(fixture) > 0}
+	row := benchRow{Name: f.Name, Title: f.Title, Licence: f.Licence, Scoring: listScorings(f), Source: listSources(f), Fixture: len(fixture) > 0}
 	if row.Judge, err = isJudged(ctx, a, f); err != nil {
 		return benchRow{}, err
 	}
@@ -92,8 +92,8 @@ func rowOfBench(ctx context.Context, a *app, name string) (benchRow, error) {
 	return row, err
 }
 
-// scoringsOf are the ways to score a benchmark, its default first.
-func scoringsOf(f *folder.Folder) []string {
+// listScorings returns the ways to score a benchmark, its default first.
+func listScorings(f *folder.Folder) []string {
 	ways := f.Scorings()
 	for i, way := range ways {
 		if way == f.Scoring.Default {
@@ -106,8 +106,8 @@ func scoringsOf(f *folder.Folder) []string {
 	return ways
 }
 
-// sourcesOf names the sources of a benchmark.
-func sourcesOf(f *folder.Folder) []string {
+// listSources names the sources of a benchmark.
+func listSources(f *folder.Folder) []string {
 	names := []string{}
 	for _, s := range f.Sources {
 		names = append(names, sourceText(s))

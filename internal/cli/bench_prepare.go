@@ -41,7 +41,7 @@ simulated world. Nothing half made is left behind.
 		Example: `  skillopt bench prepare searchqa --fixture --out try-it
   skillopt bench prepare docvqa --from ~/data/docvqa --out docvqa
   skillopt bench prepare ./my-bench --from rows --out work --scoring robust`,
-		Args: exactly(1, "the name of a benchmark, or a folder"),
+		Args: exactArgs(1, "the name of a benchmark, or a folder"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), a, args[0]) },
 	}
 	c.Flags().StringVar(&o.out, "out", "", "the folder to make; it does not exist, or is empty")

@@ -43,7 +43,7 @@ compare. With --json the result is what train --json, or eval --json, prints.
   skillopt bench run searchqa --config models.yaml
   skillopt bench run docvqa --config models.yaml --eval runs/docvqa-1/best_skill.md
   skillopt bench run ./my-bench --config models.yaml --set train.epochs=2 --yes`,
-		Args: exactly(1, "the name of a benchmark, or a folder"),
+		Args: exactArgs(1, "the name of a benchmark, or a folder"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), a, args[0]) },
 	}
 	c.Flags().BoolVar(&o.fixture, "fixture", false, "rows of our own, and simulated models")
@@ -168,7 +168,7 @@ func (o *benchRunOptions) settings(a *app, f *folder.Folder, name string) (path 
 	}
 	path = a.absolute(o.config)
 	if _, err := os.Stat(path); err != nil {
-		return "", nil, usagef("--config %s: %v", o.config, reasonOf(err))
+		return "", nil, usagef("--config %s: %v", o.config, stripPath(err))
 	}
 	given := name
 	if f.Path != "" {

@@ -80,15 +80,15 @@ func isJudged(ctx context.Context, a *app, f *folder.Folder) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	suite, err := check.Compile(specsOf(l.Config.Tasks), check.Options{Judge: true, Workspace: true})
+	suite, err := check.Compile(toSpecs(l.Config.Tasks), check.Options{Judge: true, Workspace: true})
 	if err != nil {
 		return false, usagef("%s: tasks.checks: %v", f.Where, err)
 	}
 	return suite.Needs(task.Task{}).Judge, nil
 }
 
-// specsOf are checks as they are compiled: none represents those that a set has without any.
-func specsOf(t config.Tasks) any {
+// toSpecs returns checks as they are compiled; nil represents those that a set has without any.
+func toSpecs(t config.Tasks) any {
 	if len(t.Checks) == 0 {
 		return nil
 	}
@@ -131,7 +131,7 @@ func writeBench(out printer, f *folder.Folder, v benchView) {
 	}
 	out.line("beneath your config it sets:")
 	for _, key := range slices.Sorted(maps.Keys(v.Sets)) {
-		out.line(fmt.Sprintf("  %s: %s", key, shortened(oneLine(v.Sets[key]), 100)))
+		out.line(fmt.Sprintf("  %s: %s", key, shortenText(oneLine(v.Sets[key]), 100)))
 	}
 	writePublished(out, v.Published)
 }

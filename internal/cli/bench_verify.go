@@ -37,7 +37,7 @@ is compared with that of the Python package.
 
 ` + exitHelp,
 		Example: "  skillopt bench verify work --against results.jsonl\n  skillopt bench verify work --against results.jsonl --json",
-		Args:    exactly(1, "a folder that bench prepare made"),
+		Args:    exactArgs(1, "a folder that bench prepare made"),
 		RunE:    func(c *cobra.Command, args []string) error { return benchVerify(c.Context(), a, args[0], against) },
 	}
 	c.Flags().StringVar(&against, "against", "", "the file with recorded replies and grades")
@@ -122,7 +122,7 @@ func writeVerified(out printer, r benchmark.Verified, against string) {
 		out.line(fmt.Sprintf("  our mean: hard %.4f, soft %.4f", *r.Hard, *r.Soft))
 	}
 	for _, d := range r.Differences {
-		out.line(fmt.Sprintf("  %s: theirs hard %s soft %s, ours hard %g soft %.4f: %s", oneLine(d.ID), gradeText(d.Theirs.Hard), gradeText(d.Theirs.Soft), d.Hard, d.Soft, shortened(oneLine(d.Why), 100)))
+		out.line(fmt.Sprintf("  %s: theirs hard %s soft %s, ours hard %g soft %.4f: %s", oneLine(d.ID), gradeText(d.Theirs.Hard), gradeText(d.Theirs.Soft), d.Hard, d.Soft, shortenText(oneLine(d.Why), 100)))
 	}
 }
 

@@ -167,7 +167,7 @@ func group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-func exactly(n int, what string) cobra.PositionalArgs {
+func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
 			return usagef("%s takes %s, got %s; `%s --help` shows examples", c.CommandPath(), what, wording.Plural(len(args), "argument", "arguments"), c.CommandPath())
@@ -176,9 +176,9 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-func atMost(n int, what string) cobra.PositionalArgs { return between(0, n, what) }
+func atMost(n int, what string) cobra.PositionalArgs { return rangeArgs(0, n, what) }
 
-func between(least, most int, what string) cobra.PositionalArgs {
+func rangeArgs(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
 			return usagef("%s takes %s, got %s; `%s --help` shows examples", c.CommandPath(), what, wording.Plural(len(args), "argument", "arguments"), c.CommandPath())

@@ -22,7 +22,7 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 		out.line(endedAs(s))
 	}
 	if text := s.Sentence(); text != "" {
-		out.line(oneLine(text + failing(ctx, s, out.path(s.RunDir))))
+		out.line(oneLine(text + describeFailures(ctx, s, out.path(s.RunDir))))
 	}
 	if s.Status == result.Completed {
 		text := stepsText(s)
@@ -82,16 +82,16 @@ func writeWarnings(out printer, s *result.Summary) {
 	writeReadBefore(out, s.Test.ReadBefore)
 }
 
-// failing names test tasks that fail with the best skill, with answer and reference. The
+// describeFailures names test tasks that fail with the best skill, with answer and reference. The
 // ledger of test sets has the run's reading already.
-func failing(ctx context.Context, s *result.Summary, path string) string {
+func describeFailures(ctx context.Context, s *result.Summary, path string) string {
 	list, unmeasured, err := failingTests(ctx, s.RunDir)
 	text := ""
 	switch {
 	case err != nil:
 		return "; which fail could not be read: " + err.Error()
 	case len(list) > 0:
-		text = fmt.Sprintf("; %d%s %s: %s", len(list), ofTests(s), wording.PluralWord(len(list), "fails", "fail"), namesOf(list, path))
+		text = fmt.Sprintf("; %d%s %s: %s", len(list), ofTests(s), wording.PluralWord(len(list), "fails", "fail"), joinFailures(list, path))
 	}
 	if unmeasured > 0 {
 		text += fmt.Sprintf("; %d more could not be measured", unmeasured)
@@ -107,7 +107,7 @@ func ofTests(s *result.Summary) string {
 	return fmt.Sprintf(" of %d", s.Test.Best.N)
 }
 
-func namesOf(list []record.FailingTask, path string) string {
+func joinFailures(list []record.FailingTask, path string) string {
 	var names []string
 	for i, o := range list {
 		if i == namedFailures {
@@ -122,7 +122,7 @@ func namesOf(list []record.FailingTask, path string) string {
 // failureText is a failing task with what was answered and expected, as far as that is short.
 func failureText(o trajectory.Outcome) string {
 	const columns = 40
-	id, answer, want := shortened(oneLine(o.ID), columns), shortened(oneLine(o.Answer), columns), shortened(expected(o), columns)
+	id, answer, want := shortenText(oneLine(o.ID), columns), shortenText(oneLine(o.Answer), columns), shortenText(expectedText(o), columns)
 	if answer == "" {
 		answer = "no answer"
 	}
@@ -151,8 +151,8 @@ func failingTests(ctx context.Context, dir string) (list []record.FailingTask, u
 	return f.List, len(f.Unmeasured), err
 }
 
-// expected says what the checks of a task wanted, as they word it.
-func expected(o trajectory.Outcome) string {
+// expectedText returns what the checks of a task wanted, as they word it.
+func expectedText(o trajectory.Outcome) string {
 	text := oneLine(o.Reference)
 	if rest, ok := strings.CutPrefix(text, "expected: "); ok {
 		return "expected " + rest

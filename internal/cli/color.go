@@ -46,17 +46,17 @@ func (a *app) writeDiff(diff string) error {
 	for line := range strings.Lines(diff) {
 		text, end := strings.TrimSuffix(line, "\n"), line[len(strings.TrimSuffix(line, "\n")):]
 		text = printable(text)
-		if c := colorOf(line); c != "" {
+		if c := lineColor(line); c != "" {
 			text = c + text + endColor
 		}
 		b.WriteString(text + end)
 	}
-	_, err := io.WriteString(unescaped(a.Out), b.String())
+	_, err := io.WriteString(rawWriter(a.Out), b.String())
 	return err
 }
 
-// colorOf is the colour of a line of a unified diff, "" if it has none.
-func colorOf(line string) string {
+// lineColor returns the colour of a line of a unified diff, "" if it has none.
+func lineColor(line string) string {
 	switch {
 	case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
 		return bold

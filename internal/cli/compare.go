@@ -61,7 +61,7 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
   skillopt compare a.md b.md --tasks tasks.csv --target openai/gpt-5-mini
   skillopt compare a.md b.md --config my-skill --margin 0.02 --passes 20 --json
   skillopt compare old.md new.md --config my-skill --split test --once --set gate.metric=hard`,
-		Args: exactly(2, "two skills, A and B"),
+		Args: exactArgs(2, "two skills, A and B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.looks(cmd.Flags().Changed("passes"), cmd.Flags().Changed("level")); err != nil {
 				return err
@@ -129,7 +129,7 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 	}
 	opts = append(opts, skillopt.WithSplit(o.splitOrAll()), skillopt.WithPasses(o.passes), skillopt.WithMargin(o.margin), skillopt.WithOneLook(o.level))
 	if o.plan {
-		return errors.Join(a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
+		return errors.Join(a.printPlan(ctx, func(ctx context.Context, plan skillopt.Option) error {
 			_, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], append(opts, plan)...)
 			return err
 		}), end())

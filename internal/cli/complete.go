@@ -49,7 +49,7 @@ func (a *app) completions(root *cobra.Command) {
 			if len(args) == 0 {
 				return a.offer(a.runNames(), word)
 			}
-			return a.offer(a.tasksOf(args, taskID), word)
+			return a.offer(a.listTaskValues(args, taskID), word)
 		}
 	case "config explain":
 		root.ValidArgsFunction = func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -61,8 +61,8 @@ func (a *app) completions(root *cobra.Command) {
 		"split": func([]string) []string {
 			return []string{string(task.Train), string(task.Selection), string(task.Test), "all"}
 		},
-		"task":      func(args []string) []string { return a.tasksOf(args, taskID) },
-		"type":      func(args []string) []string { return a.tasksOf(args, taskType) },
+		"task":      func(args []string) []string { return a.listTaskValues(args, taskID) },
+		"type":      func(args []string) []string { return a.listTaskValues(args, taskType) },
 		"continue":  func([]string) []string { return a.runNames() },
 		"status":    func([]string) []string { return listedStatuses() },
 		"by":        func([]string) []string { return spentBy() },
@@ -135,8 +135,8 @@ func (a *app) runNames() []string {
 func taskID(t task.Task) string   { return t.ID }
 func taskType(t task.Task) string { return t.Type }
 
-// tasksOf are what the tasks of a config, or of a run, have of something, each once.
-func (a *app) tasksOf(args []string, what func(task.Task) string) []string {
+// listTaskValues returns what the tasks of a config, or of a run, have of something, each once.
+func (a *app) listTaskValues(args []string, what func(task.Task) string) []string {
 	if len(args) == 0 || args[0] == "" {
 		return nil
 	}

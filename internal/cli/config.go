@@ -99,7 +99,7 @@ func (a *app) writeExplanations(list []config.Explanation) error {
 	if err := config.WriteExplanations(&wide, list); err != nil {
 		return err
 	}
-	out := a.shown()
+	out := a.stdoutPrinter()
 	fits := func(line string) bool { return utf8.RuneCountInString(line) < out.columns }
 	if out.columns <= 0 || !slices.ContainsFunc(strings.Split(wide.String(), "\n"), func(l string) bool { return !fits(l) }) {
 		_, err := a.Out.Write(wide.Bytes())

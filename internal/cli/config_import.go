@@ -92,7 +92,7 @@ func (o *configImportOptions) convert(a *app, file string) ([]byte, importer.Rep
 	text, report, err := importer.Import(cfg, importer.Options{
 		Target: target,
 		Source: filepath.ToSlash(file),
-		Rebase: func(path string) string { return o.rebased(a, path) },
+		Rebase: func(path string) string { return o.rebasePath(a, path) },
 	})
 	if err != nil {
 		return nil, importer.Report{}, fmt.Errorf("import %s: %w", file, err)
@@ -109,9 +109,9 @@ func readSource(path string) ([]byte, error) {
 	return data, err
 }
 
-// rebased turns a path from the working directory into one from the folder of
+// rebasePath turns a path from the working directory into one from the folder of
 // the result, as paths in a configuration are.
-func (o *configImportOptions) rebased(a *app, path string) string {
+func (o *configImportOptions) rebasePath(a *app, path string) string {
 	if o.out == "" {
 		return path
 	}

@@ -54,7 +54,7 @@ func doctorCommand(a *app) *cobra.Command {
   skillopt doctor my-skill --set models.target.base_url=http://localhost:11434/v1
   skillopt doctor my-skill --noise
   skillopt doctor --agents`,
-		Args: between(0, 1, "a config or a directory"),
+		Args: rangeArgs(0, 1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args) },
 	}
 	c.Flags().BoolVar(&o.agents, "agents", false, "look for installed coding agents instead of checking a config")
@@ -126,7 +126,7 @@ func printExamination(a *app, report result.Examination) error {
 			return err
 		}
 	} else {
-		writeExamination(a.paged(), report)
+		writeExamination(a.tablePrinter(), report)
 	}
 	if err := report.Err(); err != nil {
 		return &shownError{err}

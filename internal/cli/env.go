@@ -100,7 +100,7 @@ func printCases(a *app, report result.Examination) error {
 			return err
 		}
 	} else {
-		out := a.paged()
+		out := a.tablePrinter()
 		writeExamination(out, report)
 		fmt.Fprintf(out, "%d of %s passed\n", len(report.Rows)-failed, wording.Plural(len(report.Rows), "case", "cases"))
 	}

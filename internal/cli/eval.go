@@ -65,7 +65,7 @@ by its description, on prompts that should load it and on those that should not.
   skillopt eval my-skill --junit report.xml
   skillopt eval edited/ --config my-skill --tuned-from runs/my-skill-1@best --task total-07
   skillopt eval my-skill --split all --json`,
-		Args: exactly(1, "a config or a directory, or a skill with --config"),
+		Args: exactArgs(1, "a config or a directory, or a skill with --config"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := o.configPath(args[0])
 			if err != nil {
@@ -122,7 +122,7 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	if o.plan {
-		return a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
+		return a.printPlan(ctx, func(ctx context.Context, plan skillopt.Option) error {
 			_, err := o.evaluate(ctx, a, path, plan)
 			return err
 		})
@@ -197,7 +197,7 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 			fmt.Fprintf(w, "  %s\t%s\n", name, interval(&t))
 		}
 		for _, line := range repeatsText(s.Repeats) {
-			fmt.Fprintln(w, out.folded("  "+line))
+			fmt.Fprintln(w, out.foldText("  "+line))
 		}
 		if len(s.Unmeasured) > 0 {
 			some := ""

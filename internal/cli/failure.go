@@ -24,7 +24,7 @@ import (
 // printFailure prints an error as a document of one line. What looks like a secret is
 // masked.
 func printFailure(w io.Writer, dir string, err error) error {
-	f := result.Failure{Error: err.Error(), ExitCode: exitCode(err), Problems: problemsOf(err)}
+	f := result.Failure{Error: err.Error(), ExitCode: exitCode(err), Problems: toProblems(err)}
 	for i := range f.Problems {
 		f.Problems[i].File = relativeTo(dir, f.Problems[i].File)
 		if f.Problems[i].Help == "" {
@@ -36,9 +36,9 @@ func printFailure(w io.Writer, dir string, err error) error {
 	return enc.Encode(redact.Strings(redact.Text, f))
 }
 
-// problemsOf takes an error apart: each problem of a configuration or of tasks by itself,
-// anything else as one.
-func problemsOf(err error) []result.Problem {
+// toProblems splits an error: each problem of a configuration or of tasks by itself, anything else
+// as one.
+func toProblems(err error) []result.Problem {
 	var (
 		out    []result.Problem
 		conf   *config.Error

@@ -207,7 +207,7 @@ func TestProblemsOf(t *testing.T) {
 		{"of a file", &os.PathError{Op: "open", Path: "f", Err: os.ErrPermission}, []result.Problem{{File: "f", Message: "open f: permission denied"}}},
 		{"of several lines", errors.New("was begun otherwise:\n  a\ngo on with --fork"), []result.Problem{{Message: "was begun otherwise:\n  a", Help: "go on with --fork"}}},
 	} {
-		if diff := cmp.Diff(tt.want, problemsOf(tt.err)); diff != "" {
+		if diff := cmp.Diff(tt.want, toProblems(tt.err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

@@ -50,7 +50,7 @@ one at the end ("event": "end").
   skillopt gateway my-skill --set limits.usd=2 --run runs/gateway
   skillopt gateway my-skill --set limits.time=8h
   skillopt gateway my-skill --addr 127.0.0.1:4141 --key-env GATEWAY_KEY --json`,
-		Args: exactly(1, "a config or a directory"),
+		Args: exactArgs(1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().StringVar(&o.addr, "addr", "127.0.0.1:0", "where to listen, on the loopback interface; port 0 takes a free one")

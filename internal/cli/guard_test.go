@@ -178,7 +178,7 @@ func TestProfilesHaveNoGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &app{Streams: Streams{Dir: dir}, guard: &config.Guard{Roots: []string{dir}}}
-	s, err := a.sleepSetupOf(profile, profile)
+	s, err := a.readSleepSetup(profile, profile)
 	if err != nil || s.loaded.Guard != nil {
 		t.Errorf("%v", err)
 	}

@@ -21,10 +21,10 @@ const helpMore = "more"
 func (a *app) help(c *cobra.Command, _ []string) {
 	text := strings.TrimRight(cmp.Or(c.Long, c.Short), " \n") + "\n\n"
 	if c.HasParent() {
-		a.shown().page(text + c.UsageString())
+		a.stdoutPrinter().page(text + c.UsageString())
 		return
 	}
-	a.shown().page(text + "Examples:\n" + c.Example + "\n\nCommands:\n" + listCommands(c, firstCommands()) +
+	a.stdoutPrinter().page(text + "Examples:\n" + c.Example + "\n\nCommands:\n" + listCommands(c, firstCommands()) +
 		"\n`skillopt help more` lists the others, `skillopt COMMAND --help` says more of one.\n\nFlags:\n" + c.Flags().FlagUsages())
 }
 
@@ -53,7 +53,7 @@ func helpCommand(a *app) *cobra.Command {
 						others = append(others, sub.Name())
 					}
 				}
-				a.shown().page(listCommands(root, others))
+				a.stdoutPrinter().page(listCommands(root, others))
 				return nil
 			}
 			found, rest, err := root.Find(args)

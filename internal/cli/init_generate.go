@@ -57,7 +57,7 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	if err != nil {
 		return err
 	}
-	d, err := o.recorded(folder.dir, draft.RunDir, func() (*result.Draft, error) { return o.draft(ctx, a, folder.dir, l) })
+	d, err := o.runDraft(folder.dir, draft.RunDir, func() (*result.Draft, error) { return o.draft(ctx, a, folder.dir, l) })
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	return writeDrafted(a.results(), folder.name, d)
 }
 
-// recorded has tasks drafted with the record in a folder of dir. A record that a
-// later call can resume is kept; a folder that was made in vain is removed.
-func (o *initOptions) recorded(dir, record string, work func() (*result.Draft, error)) (*result.Draft, error) {
+// runDraft drafts tasks by work, with the record in a folder of dir. A record that a later call can
+// resume is kept; a folder that was made in vain is removed.
+func (o *initOptions) runDraft(dir, record string, work func() (*result.Draft, error)) (*result.Draft, error) {
 	_, before := os.Lstat(dir)
 	d, err := work()
 	if err == nil {

@@ -73,7 +73,7 @@ func (o *initOptions) writeAndTry(ctx context.Context, a *app, folder newFolder,
 	if err != nil {
 		return fmt.Errorf("%w\n%s is written; next: skillopt try %s", err, folder.name, shellWord(folder.name))
 	}
-	shown, err := tried(ctx, evaluated)
+	shown, err := readEvaluations(ctx, evaluated)
 	if err != nil {
 		return err
 	}

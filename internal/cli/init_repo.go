@@ -129,12 +129,12 @@ func (o *initOptions) writeSurvey(out printer, folder newFolder, s *result.Surve
 	for _, t := range s.Tasks {
 		out.line(fmt.Sprintf("  %-14s %-9s %-8s %6.1f s of CPU %10s  tokens unknown  %s", t.ID, t.Split, t.Type, t.CPUSeconds, memory(t.MB), oneLine(t.Source)))
 	}
-	counted(out, "left out, by reason:", s.LeftOut)
+	printSortedCounts(out, "left out, by reason:", s.LeftOut)
 	why := map[string]int{}
 	for _, reason := range s.LeftOutTests {
 		why[reason]++
 	}
-	counted(out, "tests that decide nothing, by reason (--json names them):", why)
+	printSortedCounts(out, "tests that decide nothing, by reason (--json names them):", why)
 	out.line(fmt.Sprintf("%s or gradings, %.0f s of CPU; %d were in the record", wording.Plural(s.Runs, "run of tests", "runs of tests"), s.CPUSeconds, s.Recorded))
 	if s.Missing > 0 {
 		out.line(fmt.Sprintf("nothing can be certified: %s missing, of 20", wording.Plural(s.Missing, "test task is", "test tasks are")))
@@ -168,8 +168,8 @@ func byType(tasks []result.SurveyedTask) string {
 	return fmt.Sprintf("%d of history, %d of faults", n["history"], n["fault"])
 }
 
-// counted prints counts, the largest first.
-func counted(out printer, head string, counts map[string]int) {
+// printSortedCounts prints counts, the largest first.
+func printSortedCounts(out printer, head string, counts map[string]int) {
 	if len(counts) == 0 {
 		return
 	}

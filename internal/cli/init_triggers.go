@@ -105,7 +105,7 @@ func (t *triggerDraft) write(folder newFolder, d *result.Draft) (int, error) {
 
 // draftTriggers has the trigger tasks drafted, with the record in a folder of its own.
 func (o *initOptions) draftTriggers(ctx context.Context, a *app, dir string, t *triggerDraft, known []string) (*result.Draft, error) {
-	return o.recorded(dir, draft.TriggerDir, func() (*result.Draft, error) {
+	return o.runDraft(dir, draft.TriggerDir, func() (*result.Draft, error) {
 		ctx, opts, end, err := a.session(ctx, t.models, sessionOptions{runDir: filepath.Join(dir, draft.TriggerDir), yes: o.yes})
 		if err != nil {
 			return nil, err
@@ -178,7 +178,7 @@ func (t *triggerDraft) place(a *app, c config.Config, folder newFolder, name str
 	if len(c.Env.Command) > 0 {
 		return usagef("%s has an environment carry out the tasks (env.command), and trigger tasks need an agent that finds the skill by itself (agent.name, agent.mode: native); choose another folder, with --skill", name)
 	}
-	if t.apart = apart(c, name); t.apart != "" {
+	if t.apart = ownFileReason(c, name); t.apart != "" {
 		t.file = filepath.Join(folder.dir, workTriggers)
 		if filepath.Clean(c.Tasks.Path) == folder.dir {
 			return usagef("%s reads its tasks from the folder itself (tasks.path), where another file would be one of them; name the file there, or choose another folder, with --skill", name)
@@ -194,9 +194,9 @@ func (t *triggerDraft) place(a *app, c config.Config, folder newFolder, name str
 	return nil
 }
 
-// apart is why the trigger tasks of a folder need a file of their own: with the config named
-// name they could not be measured next to what is there, and it would be refused.
-func apart(c config.Config, name string) string {
+// ownFileReason returns why the trigger tasks of a folder need a file of their own: with the config
+// named name they could not be measured next to what is there, and it would be refused.
+func ownFileReason(c config.Config, name string) string {
 	switch {
 	case c.Agent.Name == "":
 		return name + " names no agent (agent.name)"

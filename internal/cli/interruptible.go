@@ -39,9 +39,9 @@ func interruptible[T any](ctx context.Context, signals <-chan os.Signal, work fu
 	return none, errInterrupted
 }
 
-// stopped returns a context that the first signal ends, for work that returns soon after and
+// signalContext returns a context that the first signal ends, for work that returns soon after and
 // is waited for, since it has to close what it has open. release ends the listening.
-func (a *app) stopped(ctx context.Context) (_ context.Context, release func()) {
+func (a *app) signalContext(ctx context.Context) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	finished := make(chan struct{})
 	go func() {

@@ -69,7 +69,7 @@ func (a *app) loadConfigOrTasks(path string, sets []string) (*config.Loaded, err
 	}
 	st, err := os.Stat(full)
 	if err != nil {
-		return nil, usagef("%s: %v; give a config, a directory with config.yaml, or a task file", path, reasonOf(err))
+		return nil, usagef("%s: %v; give a config, a directory with config.yaml, or a task file", path, stripPath(err))
 	}
 	isTasks := false
 	if st.IsDir() {
@@ -136,9 +136,9 @@ func skillName(path string) string {
 	return name
 }
 
-// reasonOf is an error of the file system without the path, which the message that
-// it goes into names already.
-func reasonOf(err error) error {
+// stripPath returns an error of the file system without the path, which the message that it goes
+// into names already.
+func stripPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

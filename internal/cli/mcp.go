@@ -40,7 +40,7 @@ hash in --trust. No tool can change what the flags allow.`,
 		Example: `  skillopt mcp
   skillopt mcp --root ~/skills
   claude mcp add skillopt -- skillopt mcp`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	c.Flags().StringArrayVar(&o.roots, "root", nil, "a folder that tools may read (repeatable); default: those that the agent works in")
@@ -68,11 +68,11 @@ func (o *mcpOptions) run(ctx context.Context, a *app) error {
 	if a.Terminal {
 		fmt.Fprintln(a.Err, "skillopt mcp speaks to a coding agent, which starts it: `skillopt plugin install claude`. Ctrl-C ends it.")
 	}
-	ctx, release := a.stopped(ctx)
+	ctx, release := a.signalContext(ctx)
 	defer release()
 	err = mcp.Server{
 		Name: "skillopt", Version: a.version, Instructions: mcpInstructions, Tools: s.tools(), Documents: s.documents(),
-	}.Serve(ctx, a.In, underlying(a.Out))
+	}.Serve(ctx, a.In, underlyingWriter(a.Out))
 	s.purse.end(a.Err)
 	return err
 }
@@ -140,7 +140,7 @@ func shownFailure(err error) error {
 	}
 	text := err.Error()
 	if tasks := new(task.Error); errors.As(err, &tasks) {
-		text = ask.Unquoted(text)
+		text = ask.HideQuotes(text)
 	}
 	return errors.New(redact.Text(printable(text)))
 }

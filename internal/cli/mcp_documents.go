@@ -125,13 +125,13 @@ func readSkill(ctx context.Context, g *config.Guard, escaped string) (mcp.Docume
 func readOfRun(dir, name, what string) (mcp.Document, error) {
 	switch what {
 	case "report":
-		t, err := ask.Training(dir, name)
+		t, err := ask.ReadTraining(dir, name)
 		if err != nil {
 			return mcp.Document{}, err
 		}
 		ask.HideTestReasons(t)
 		r := report.Of(t)
-		r.Name = report.NameOf(dir)
+		r.Name = report.RunName(dir)
 		return mcp.Document{Text: printable(string(report.Markdown(r))), Type: "text/markdown"}, nil
 	case "diff":
 		d, err := ask.Diff(ask.Side{Dir: dir, Path: name}, ask.Side{Dir: dir, Path: name})

@@ -148,8 +148,8 @@ func softStop(ctx context.Context) (<-chan os.Signal, func()) {
 	return signals, func() { stop() }
 }
 
-// left are the ceilings of the next training, and an error if one is reached.
-func (p *purse) left() (l config.Limits, err error) {
+// nextLimits returns the ceilings of the next training, and an error if one is reached.
+func (p *purse) nextLimits() (l config.Limits, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for name, ceiling := range p.ceilings {
@@ -203,13 +203,13 @@ func (s *mcpServer) begin(ctx context.Context, g *config.Guard, words []string) 
 	switch {
 	case at != nil && slices.Equal(at.words, words):
 		return at, nil
-	case at != nil && !at.ended():
+	case at != nil && !at.hasEnded():
 		return nil, usagef("another training is at work, and one runs at a time: call train again with its arguments to wait for it, or stop")
 	}
 	if err := p.take("train"); err != nil {
 		return nil, err
 	}
-	limits, err := p.left()
+	limits, err := p.nextLimits()
 	if err != nil {
 		p.release()
 		return nil, err
@@ -233,7 +233,7 @@ func (s *mcpServer) begin(ctx context.Context, g *config.Guard, words []string) 
 	return t, nil
 }
 
-func (t *training) ended() bool {
+func (t *training) hasEnded() bool {
 	select {
 	case <-t.done:
 		return true
@@ -312,7 +312,7 @@ func (p *purse) end(errs io.Writer) {
 		return
 	}
 	for _, grace := range []time.Duration{softEnd, hardEnd} {
-		if !t.ended() {
+		if !t.hasEnded() {
 			t.interrupt()
 		}
 		select {

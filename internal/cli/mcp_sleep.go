@@ -45,11 +45,11 @@ func (s *mcpServer) mayShow(ctx context.Context, client string, g *config.Guard)
 	if err != nil {
 		return at, shownFailure(err)
 	}
-	allowed := harvest.NewProjects(setup.allowed()...)
+	allowed := harvest.NewProjects(setup.allowedFolders()...)
 	if at.project = g.Roots[0]; !allowed.Allow(at.project) {
 		return at, usagef("the profile of the sleep commands does not allow the project %s; `skillopt sleep init` in a terminal asks the user for it", at.project)
 	}
-	at.project = rootOf(at.project, allowed)
+	at.project = findProjectRoot(at.project, allowed)
 	return at, setup.agreedTo(ctx, client)
 }
 
@@ -104,7 +104,7 @@ func (s *mcpServer) adopt(ctx context.Context, call *mcp.Call) (string, error) {
 		return "", err
 	}
 	nightName, hash := call.Args["night"].(string), call.Args["hash"].(string)
-	setup, what, err := s.staged(ctx, at, nightName, hash)
+	setup, what, err := s.findAdoption(ctx, at, nightName, hash)
 	if err != nil {
 		return "", shownFailure(err)
 	}
@@ -122,15 +122,15 @@ func (s *mcpServer) adopt(ctx context.Context, call *mcp.Call) (string, error) {
 		setup.command(fmt.Sprintf("skillopt sleep adopt %s --project %s --target %s --expect %s", shellWord(nightName), shellWord(at.project), shellWord(target), what.hash)))
 }
 
-// staged finds what a night has staged under a hash.
-func (s *mcpServer) staged(ctx context.Context, at sleepFlags, nightName, hash string) (setup sleepSetup, found adoption, err error) {
+// findAdoption finds what a night has staged under a hash.
+func (s *mcpServer) findAdoption(ctx context.Context, at sleepFlags, nightName, hash string) (setup sleepSetup, found adoption, err error) {
 	const least = 12
 	if len(hash) < least {
 		return setup, found, usagef("hash: found %q, allowed: at least %d digits of what sleep_diff says", hash, least)
 	}
 	err = withNight(ctx, s.app, at, nightName, func(s2 sleepSetup, r *night.Report) error {
 		setup = s2
-		p, err := stagedOf(setup, r)
+		p, err := requireProposal(setup, r)
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ type pluginDone struct {
 
 // run shows a plan and carries it out.
 func (o *pluginOptions) run(cmd *cobra.Command, a *app, args, flags []string, plan func(plugin.Host, context.Context, plugin.Options) (*plugin.Plan, error)) error {
-	if err := exactly(1, "a coding agent")(cmd, args); err != nil {
+	if err := exactArgs(1, "a coding agent")(cmd, args); err != nil {
 		return err
 	}
 	h, err := pluginHost(args[0])
@@ -190,7 +190,7 @@ func pluginListCommand(a *app) *cobra.Command {
 		Long: `List the coding agents that have a plugin, the version that it was tried with, and the version that is
 installed for the user and in this folder.`,
 		Example: `  skillopt plugin list`,
-		Args:    exactly(0, "no arguments"),
+		Args:    exactArgs(0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listPlugins(cmd.Context(), a) },
 	}
 }

@@ -30,8 +30,8 @@ func (a *app) printer(w io.Writer) printer {
 	return p
 }
 
-// shown returns a printer to standard output, which folds where that is a terminal.
-func (a *app) shown() printer {
+// stdoutPrinter returns a printer to standard output, which folds where that is a terminal.
+func (a *app) stdoutPrinter() printer {
 	p := printer{Writer: a.Out, dir: a.Dir}
 	if a.Shown {
 		p.columns = a.Width
@@ -58,9 +58,9 @@ func (p printer) room(most int) int {
 }
 
 // line prints a line as it is, or folded to the terminal.
-func (p printer) line(text string) { fmt.Fprintln(p, p.folded(text)) }
+func (p printer) line(text string) { fmt.Fprintln(p, p.foldText(text)) }
 
-func (p printer) folded(text string) string {
+func (p printer) foldText(text string) string {
 	if p.columns > 0 {
 		return fold(text, p.columns-1)
 	}
@@ -165,12 +165,12 @@ func (p printer) page(text string) {
 	flush()
 }
 
-// paged returns a printer for a command whose result is tables and lines: on a terminal
+// tablePrinter returns a printer for a command whose result is tables and lines: on a terminal
 // that is narrower than these no word is broken.
-func (a *app) paged() printer {
+func (a *app) tablePrinter() printer {
 	p := a.printer(a.Out)
 	if a.Shown && a.Width > 0 {
-		p.Writer = &pageWriter{to: a.shown()}
+		p.Writer = &pageWriter{to: a.stdoutPrinter()}
 	}
 	return p
 }
@@ -224,8 +224,8 @@ func hangColumn(line string, width int) int {
 	return min(start+2, width/4+2)
 }
 
-// shortened cuts a text to some columns.
-func shortened(text string, columns int) string {
+// shortenText cuts a text to some columns.
+func shortenText(text string, columns int) string {
 	r := []rune(text)
 	if len(r) <= columns {
 		return text
@@ -237,7 +237,7 @@ func shortened(text string, columns int) string {
 func firstLine(texts ...string) string {
 	for _, t := range texts {
 		line, _, _ := strings.Cut(strings.TrimSpace(t), "\n")
-		if line = shortened(oneLine(line), 100); line != "" {
+		if line = shortenText(oneLine(line), 100); line != "" {
 			return line
 		}
 	}

@@ -19,8 +19,8 @@ func TestPageBreaksNoWords(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(line, 1, 8).Draw(t, "lines"), "\n") + "\n"
 		columns := rapid.IntRange(30, 100).Draw(t, "columns")
 		for _, print := range []func(a *app){
-			func(a *app) { a.shown().page(text) },
-			func(a *app) { fmt.Fprint(a.paged(), text) },
+			func(a *app) { a.stdoutPrinter().page(text) },
+			func(a *app) { fmt.Fprint(a.tablePrinter(), text) },
 		} {
 			var out bytes.Buffer
 			print(&app{Streams: Streams{Out: &out, Shown: true, Width: columns}})
@@ -52,8 +52,8 @@ func TestPageKeepsWhatFits(t *testing.T) {
 		var out bytes.Buffer
 		streams.Out = &out
 		a := &app{Streams: streams}
-		a.shown().page(text)
-		fmt.Fprint(a.paged(), text)
+		a.stdoutPrinter().page(text)
+		fmt.Fprint(a.tablePrinter(), text)
 		if out.String() != text+text {
 			t.Errorf("%+v: %q", streams, out.String())
 		}
@@ -65,7 +65,7 @@ func TestPageLaysOut(t *testing.T) {
 	const text = "A text that was filled for wide\nscreens.\n\n  --flag  what the flag is good for here\n"
 	const want = "A text that was filled\nfor wide screens.\n\n  --flag  what the flag\n    is good for here\n"
 	var out bytes.Buffer
-	(&app{Streams: Streams{Out: &out, Shown: true, Width: 25}}).shown().page(text)
+	(&app{Streams: Streams{Out: &out, Shown: true, Width: 25}}).stdoutPrinter().page(text)
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

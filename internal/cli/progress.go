@@ -40,7 +40,7 @@ type progress struct {
 }
 
 func newProgress(s Streams) *progress {
-	return &progress{w: unescaped(s.Err), terminal: s.Terminal, width: s.Width, now: time.Now, start: time.Now(), path: func(p string) string { return p }}
+	return &progress{w: rawWriter(s.Err), terminal: s.Terminal, width: s.Width, now: time.Now, start: time.Now(), path: func(p string) string { return p }}
 }
 
 // handle takes one event.
@@ -49,7 +49,7 @@ func (p *progress) handle(e event.Event) {
 	defer p.mu.Unlock()
 	switch e := e.(type) {
 	case event.RunStarted:
-		p.started(e)
+		p.beginRun(e)
 	case event.StageStarted:
 		p.epoch, p.step = e.Epoch, e.Step
 		p.last.Stage, p.last.Done, p.last.Total = e.Stage, 0, e.Total
@@ -113,7 +113,7 @@ func ceilingText(v any) string {
 	return fmt.Sprint(v)
 }
 
-func (p *progress) started(e event.RunStarted) {
+func (p *progress) beginRun(e event.RunStarted) {
 	p.steps, p.selection, p.start = e.Steps, e.Selection, p.now()
 	verb := "run"
 	if e.Resumed {
@@ -309,14 +309,14 @@ func (p *progress) fields() []string {
 	if p.last.Cost != nil {
 		fields = append(fields, fmt.Sprintf("$%.2f", *p.last.Cost))
 	}
-	if d, ok := p.remaining(); ok {
+	if d, ok := p.remainingTime(); ok {
 		fields = append(fields, d.Round(time.Second).String()+" left")
 	}
 	return fields
 }
 
-// remaining extrapolates the time from the steps that are done.
-func (p *progress) remaining() (time.Duration, bool) {
+// remainingTime extrapolates the time from the steps that are done.
+func (p *progress) remainingTime() (time.Duration, bool) {
 	done := p.stepsDone - p.replayed
 	if done <= 0 {
 		return 0, false
@@ -343,7 +343,7 @@ func (a *app) eventsTo(show event.Sink, end func() error) (event.Sink, func() er
 	if a.events == "" {
 		return show, end, nil
 	}
-	w := underlying(a.Out) // a run does not fail because its events are not read
+	w := underlyingWriter(a.Out) // a run does not fail because its events are not read
 	done := end
 	if a.events != "-" {
 		f, err := os.Create(a.absolute(a.events))

@@ -81,11 +81,11 @@ func TestTimeLeftIsThatOfStepsThatCallModels(t *testing.T) {
 	s.pass(0, event.RunStarted{Resumed: true, Recorded: 40, Steps: 10})
 	replayed := event.Progress{Stage: "rollout", Calls: 40}
 	s.pass(time.Second, replayed, event.StepDone{Step: 0}, replayed, event.StepDone{Epoch: 1, Step: 1}, replayed, event.StepDone{Epoch: 1, Step: 2})
-	if left, ok := s.remaining(); ok {
+	if left, ok := s.remainingTime(); ok {
 		t.Errorf("%s left, though no step has called a model", left)
 	}
 	s.pass(20*time.Second, event.Progress{Stage: "rollout", Calls: 50}, event.StepDone{Epoch: 1, Step: 3})
-	if left, ok := s.remaining(); !ok || left != 140*time.Second {
+	if left, ok := s.remainingTime(); !ok || left != 140*time.Second {
 		t.Errorf("%s left, want 7 steps of 20 s", left)
 	}
 }

@@ -46,7 +46,7 @@ Here 1 also says that the result could not be certified: --to is not written the
   skillopt prune runs/quickstart-1 --plan       what that will take
   skillopt prune SKILL.md --config my-skill --to pruned.md --margin 0.02
   skillopt prune runs/quickstart-1-ablate-1 --to pruned.md    continues from an ablation`,
-		Args: exactly(1, "a run directory or a skill"),
+		Args: exactArgs(1, "a run directory or a skill"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	o.addFlags(c)
@@ -79,7 +79,7 @@ func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 	certified := pruned.Certificate == nil || pruned.Certificate.Certified
 	written := certified && to != ""
 	if written {
-		if err := errors.Join(a.writeSkill(o.to, pruned.Left), run.WriteExport(reportBeside(to), report.Pruned(pruned))); err != nil {
+		if err := errors.Join(a.writeSkill(o.to, pruned.Left), run.WriteExport(reportBeside(to), report.FormatPruned(pruned))); err != nil {
 			return err
 		}
 	}

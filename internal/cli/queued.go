@@ -101,7 +101,7 @@ func plainVariables() []string {
 func queuedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "queued DIR ID", Hidden: true, Short: "Carry out an entry of the queue of skillopt serve, within the bounds on standard input",
-		Args: exactly(2, "the folder of a queue and the id of an entry"),
+		Args: exactArgs(2, "the folder of a queue and the id of an entry"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.beginEntry(cmd.Context(), args[0], args[1]) },
 	}
 }
@@ -140,7 +140,7 @@ func (a *app) carryEntry(ctx context.Context, g *config.Guard, e queue.Entry) er
 	if err != nil {
 		return usagef("%s: %v", e.Config, err)
 	}
-	if sumOf(text) != e.SHA256 {
+	if hashText(text) != e.SHA256 {
 		return usagef("%s has changed since the command was put into the queue: start it again", e.Config)
 	}
 	b := &app{Streams: a.Streams, version: a.version, lookup: a.lookup, guard: g}
@@ -148,4 +148,4 @@ func (a *app) carryEntry(ctx context.Context, g *config.Guard, e queue.Entry) er
 	return execute(ctx, rootCommand(b), b.Streams, e.Words)
 }
 
-func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
+func hashText(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }

@@ -65,7 +65,7 @@ func sumOfFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	must(t, err)
-	return sumOf(text)
+	return hashText(text)
 }
 
 // What no server has written for it is not carried out, and neither is what a page may not say.
@@ -87,7 +87,7 @@ func TestQueuedIsHeldToItsBounds(t *testing.T) {
 		"no roots":       {[]string{"train", "."}, "{}", "", "started by skillopt serve"},
 		"other commands": {[]string{"runs", "rm", "x"}, bounds, "", "carries out train, eval and compare"},
 		"changed":        {[]string{"train", "."}, bounds, "0", "has changed since"},
-		"foreign":        {[]string{"train", "."}, bounds, sumOf([]byte(foreign)), "base_url"},
+		"foreign":        {[]string{"train", "."}, bounds, hashText([]byte(foreign)), "base_url"},
 	} {
 		e, err := q.Add(queue.Entry{Words: tt.words, Run: name, Config: path, SHA256: tt.sum})
 		must(t, err)

@@ -47,7 +47,7 @@ set: it is noted, and later runs count it.`,
   skillopt rescore runs/my-skill-1 --config my-skill --step 3 --type total
   skillopt rescore runs/my-skill-eval-1 --config my-skill --set tasks.extract=last_line
   skillopt rescore runs/my-skill-1 --config my-skill --task total-07 --json`,
-		Args: exactly(1, "a run directory"),
+		Args: exactArgs(1, "a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().StringVar(&o.config, "config", "", "the config with the checks, a file or its directory")
@@ -91,10 +91,10 @@ func (o *rescoreOptions) print(out printer, path string, r *result.Rescore) erro
 	if err := printSheets(out, r.Sheets); err != nil {
 		return err
 	}
-	for _, s := range o.listed(r.Sheets) {
+	for _, s := range o.selectSheets(r.Sheets) {
 		printChanged(out, s)
 	}
-	if elsewhere := changes(r.Sheets) - changes(o.listed(r.Sheets)); elsewhere > 0 {
+	if elsewhere := changes(r.Sheets) - changes(o.selectSheets(r.Sheets)); elsewhere > 0 {
 		fmt.Fprintln(out)
 		out.paragraph(wording.Plural(elsewhere, "answer changes", "answers change") + " elsewhere: --step N lists those of a step, --task ID those to a task, --json all")
 	}
@@ -109,9 +109,9 @@ func (o *rescoreOptions) print(out printer, path string, r *result.Rescore) erro
 	return nil
 }
 
-// listed are the sheets whose answers are listed one by one: those of the step that is
+// selectSheets returns the sheets whose answers are listed one by one: those of the step that is
 // asked for, of an evaluation, or else the last one on selection tasks that changes.
-func (o *rescoreOptions) listed(all []result.RescoredSheet) []result.RescoredSheet {
+func (o *rescoreOptions) selectSheets(all []result.RescoredSheet) []result.RescoredSheet {
 	if o.Step != "" || len(o.IDs) > 0 || len(all) <= 2 {
 		return all
 	}
@@ -221,17 +221,17 @@ func printDecisions(out printer, r *result.Rescore) {
 		now := "not known: " + oneLine(d.Unknown)
 		switch {
 		case d.Now != nil && d.Changed:
-			now = wordsOf(*d.Now) + ", instead of " + wordsOf(d.Then) + ": " + oneLine(d.NowReason)
+			now = actionWords(*d.Now) + ", instead of " + actionWords(d.Then) + ": " + oneLine(d.NowReason)
 		case d.Now != nil && *d.Now != d.Then: // both accept, or both reject
-			now = wordsOf(*d.Now) + ", before " + wordsOf(d.Then) + ": " + oneLine(d.NowReason)
+			now = actionWords(*d.Now) + ", before " + actionWords(d.Then) + ": " + oneLine(d.NowReason)
 		case d.Now != nil:
-			now = wordsOf(*d.Now) + ", as before: " + oneLine(d.NowReason)
+			now = actionWords(*d.Now) + ", as before: " + oneLine(d.NowReason)
 		default:
-			now = "then " + wordsOf(d.Then) + ", now " + now
+			now = "then " + actionWords(d.Then) + ", now " + now
 		}
 		out.hang("  "+d.Where+"  ", now)
 	}
 }
 
-// wordsOf is an action in words.
-func wordsOf(action string) string { return strings.ReplaceAll(action, "_", " ") }
+// actionWords returns an action in words.
+func actionWords(action string) string { return strings.ReplaceAll(action, "_", " ") }

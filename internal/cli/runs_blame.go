@@ -74,7 +74,7 @@ func (o *runsBlameOptions) run(a *app, path string) error {
 
 // readTraining reads the files of a run that trains.
 func readTraining(a *app, dir string) (*record.Training, error) {
-	return ask.Training(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
+	return ask.ReadTraining(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
 }
 
 // readBlame says of each line of a version of the skill who wrote it, without secrets.
@@ -160,7 +160,7 @@ func printSource(out printer, s record.Source) {
 		}
 		out.hang("  ", fmt.Sprintf("edit %d, %s: %s", s.Origin.Edit, what, firstLine(s.Edit.Content, s.Edit.Target)))
 	} else {
-		out.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), wording.Plural(s.Written(), "line", "lines")))
+		out.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), wording.Plural(s.CountLines(), "line", "lines")))
 	}
 	for _, line := range s.Summary {
 		out.hang("    ", firstLine(line))

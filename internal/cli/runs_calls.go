@@ -85,13 +85,13 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 		noteLook(ctx, a, path, r, "runs calls")
 	}
 	if len(calls.Calls) == 0 && calls.TestLeftOut == 0 && o.stage != "" {
-		return o.noneOf(ctx, r)
+		return o.newStageError(ctx, r)
 	}
 	return o.list(a, calls)
 }
 
-// noneOf says which stages there are.
-func (o *runsCallsOptions) noneOf(ctx context.Context, r *record.Run) error {
+// newStageError returns an error that names the stages.
+func (o *runsCallsOptions) newStageError(ctx context.Context, r *record.Run) error {
 	all, err := r.Calls(ctx, record.Filter{})
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 	if a.json {
 		return printAnswer(a.Out, list)
 	}
-	out := a.paged()
+	out := a.tablePrinter()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STARTED\tSTAGE\tIN\tOUT\tUSD\tSECONDS\tRESULT\tKEY")
 	for _, c := range list.Calls {
@@ -199,7 +199,7 @@ func notCounted(out printer, taken, unknown int) {
 func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *record.Run) error {
 	c, err := r.Conversation(ctx, o.key)
 	if errors.Is(err, record.ErrNoCall) {
-		if shown, err := o.inside(ctx, a, path, r); shown || err != nil {
+		if shown, err := o.printEpisode(ctx, a, path, r); shown || err != nil {
 			return err
 		}
 		return usagef("--key %s: the run has no model call under this key; `skillopt runs calls %s --stage STAGE` lists keys", o.key, path)
@@ -207,7 +207,7 @@ func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *reco
 	if err != nil {
 		return err
 	}
-	if r.OfTest(record.PlaceOf(o.key)) {
+	if r.OfTest(record.ParsePlace(o.key)) {
 		noteLook(ctx, a, path, r, "runs calls")
 	}
 	c = shareable(c)
@@ -228,9 +228,9 @@ func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *reco
 	return nil
 }
 
-// inside shows the calls inside an episode, if there is one under the key.
-func (o *runsCallsOptions) inside(ctx context.Context, a *app, path string, r *record.Run) (shown bool, err error) {
-	place := record.PlaceOf(o.key)
+// printEpisode prints the calls inside an episode, if there is one under the key.
+func (o *runsCallsOptions) printEpisode(ctx context.Context, a *app, path string, r *record.Run) (shown bool, err error) {
+	place := record.ParsePlace(o.key)
 	all, err := r.Tries(ctx, place.Task, o.key)
 	if err != nil || len(all) == 0 {
 		return false, err

@@ -29,7 +29,7 @@ is certain which is better. skillopt runs diff RUN OTHER_RUN shows how the skill
   skillopt runs compare runs/my-skill-* --json
   skillopt runs diff runs/my-skill-1 runs/my-skill-2                    the skills
   skillopt compare runs/my-skill-1/best_skill.md runs/my-skill-2/best_skill.md --config my-skill`,
-		Args: between(record.LeastCompared, record.MostCompared, "2 to 8 run directories"),
+		Args: rangeArgs(record.LeastCompared, record.MostCompared, "2 to 8 run directories"),
 		RunE: func(cmd *cobra.Command, args []string) error { return compareRuns(cmd.Context(), a, args) },
 	}
 }
@@ -47,7 +47,7 @@ func compareRuns(ctx context.Context, a *app, paths []string) error {
 	if a.json {
 		return printAnswer(a.Out, c)
 	}
-	out := a.paged()
+	out := a.tablePrinter()
 	if err := printCompared(out, c); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func runsDiffCommand(a *app) *cobra.Command {
 		Example: `  skillopt runs diff runs/quickstart-1
   skillopt runs diff runs/quickstart-1 --from 2 --to 3     between two steps
   skillopt runs diff runs/quickstart-1 runs/quickstart-2`,
-		Args: between(1, 2, "one run directory, or two"),
+		Args: rangeArgs(1, 2, "one run directory, or two"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args) },
 	}
 	c.Flags().StringVar(&o.from, "from", "", "a step, or best")

@@ -21,7 +21,7 @@ const (
 // first sent or answered.
 func printTry(out io.Writer, t record.Try) {
 	fmt.Fprintf(out, "  attempt %d of the episode%s: %s\n", t.Attempt+1, tryFate(t), wording.Plural(int64(len(t.Calls)), "model call", "model calls"))
-	if len(t.Calls) > 0 && !t.Kept() {
+	if len(t.Calls) > 0 && !t.HasConversation() {
 		fmt.Fprintln(out, "    what was said in them is not kept (record.episodes: usage, or a build that kept none)")
 		return
 	}
@@ -64,7 +64,7 @@ func (p *tryPrinter) call(i int) {
 	if s.Damage != "" {
 		p.block("damaged", s.Damage)
 	}
-	p.told(s)
+	p.printTools(s)
 	before := 0
 	for _, span := range s.Sent {
 		for n := span.First; n < span.First+span.Count; n++ {
@@ -83,7 +83,7 @@ func (p *tryPrinter) call(i int) {
 	if s.LeftOut > 0 {
 		fmt.Fprintf(p.out, "    (%s in the middle are not kept)\n", wording.Plural(int64(s.LeftOut), "message", "messages"))
 	}
-	p.ended(s)
+	p.printEnd(s)
 }
 
 func (p *tryPrinter) asBefore(n int) {
@@ -92,8 +92,8 @@ func (p *tryPrinter) asBefore(n int) {
 	}
 }
 
-// ended prints how a call ended.
-func (p *tryPrinter) ended(s exchange.Call) {
+// printEnd prints how a call ended.
+func (p *tryPrinter) printEnd(s exchange.Call) {
 	if s.Reply != nil {
 		if p.shown[*s.Reply] {
 			fmt.Fprintln(p.out, "    reply: as before")
@@ -107,8 +107,8 @@ func (p *tryPrinter) ended(s exchange.Call) {
 	}
 }
 
-// told names the tools, where they are others than before.
-func (p *tryPrinter) told(s exchange.Call) {
+// printTools prints the names of the tools, if they are others than before.
+func (p *tryPrinter) printTools(s exchange.Call) {
 	var names []string
 	for _, span := range s.Tools {
 		for n := span.First; n < span.First+span.Count; n++ {

@@ -58,7 +58,7 @@ later runs count it.`,
   skillopt runs export runs/quickstart-1 --format cassette --to bug.cassette
   skillopt runs export runs/quickstart-1 --format inspect --to logs/quickstart.json
   skillopt runs export runs/quickstart-1 --format inspect --split test --arm seed --to logs/seed.json`,
-		Args: exactly(1, "a run directory"),
+		Args: exactArgs(1, "a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().StringVar(&o.to, "to", "-", "file to write, or for a skill the folder of all its files; - is standard output, for SKILL.md alone")
@@ -183,7 +183,7 @@ func (o *runsExportOptions) printDocument(a *app, s, whole skill.Skill) error {
 		return printJSON(a.Out, exportedSkill{Files: []string{skill.Main}, Text: s.Text()})
 	}
 	a.sayOthers(whole)
-	out := unescaped(a.Out)
+	out := rawWriter(a.Out)
 	if a.Shown {
 		out = a.Out // a terminal gets escapes; a file or another program gets it byte for byte
 	}
@@ -215,7 +215,7 @@ func (o *runsExportOptions) exportCassette(ctx context.Context, a *app, path str
 	if err != nil {
 		return err
 	}
-	secrets, err := secretsOf(a, v.Dir, o.config)
+	secrets, err := readSecrets(a, v.Dir, o.config)
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (o *runsExportOptions) exportLog(ctx context.Context, a *app, path string) 
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	secrets, err := secretsOf(a, a.absolute(path), o.config)
+	secrets, err := readSecrets(a, a.absolute(path), o.config)
 	if err != nil {
 		return err
 	}
@@ -280,9 +280,9 @@ func (o *runsExportOptions) exportLog(ctx context.Context, a *app, path string) 
 	return err
 }
 
-// secretsOf returns the values of the variables that a run's config, and another
+// readSecrets returns the values of the variables that a run's config, and another
 // one, name.
-func secretsOf(a *app, dir, conf string) ([]string, error) {
+func readSecrets(a *app, dir, conf string) ([]string, error) {
 	var out []string
 	add := func(l *config.Loaded) {
 		out = append(append(out, wiring.Secrets(l.Config, l.Lookup)...), l.Secrets()...)

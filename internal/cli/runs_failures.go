@@ -14,7 +14,7 @@ import (
 
 // fails lists what fails.
 func (o *runsTasksOptions) fails(ctx context.Context, a *app, path string, r *record.Run) error {
-	f, err := ask.Failing(r, a.absolute(path), path, ask.FailuresQuestion{Step: cmp.Or(o.step, "best"), Type: o.kind, Test: o.split == "test"})
+	f, err := ask.ListFailures(r, a.absolute(path), path, ask.FailuresQuestion{Step: cmp.Or(o.step, "best"), Type: o.kind, Test: o.split == "test"})
 	if err != nil {
 		return asFlag(err)
 	}
@@ -24,7 +24,7 @@ func (o *runsTasksOptions) fails(ctx context.Context, a *app, path string, r *re
 	if a.json {
 		return printAnswer(a.Out, f)
 	}
-	return printFailures(a.paged(), f, path)
+	return printFailures(a.tablePrinter(), f, path)
 }
 
 // longAnswer is how much of an answer or a reason is listed, in bytes; --json and runs

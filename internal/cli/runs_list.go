@@ -57,8 +57,8 @@ func listedStatuses() []string {
 	return append(out, record.RowKilled, record.RowDamaged, record.RowUnreadable, record.RowFormat)
 }
 
-// chosenOf are the values of a flag that names some of those that are allowed.
-func chosenOf(flag, text string, allowed []string) ([]string, error) {
+// parseChoices returns the values of a flag that names some of those that are allowed.
+func parseChoices(flag, text string, allowed []string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -119,7 +119,7 @@ func kindWord(kind result.Kind) string {
 
 // run lists the runs in a folder.
 func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
-	statuses, err := chosenOf("--status", o.status, listedStatuses())
+	statuses, err := parseChoices("--status", o.status, listedStatuses())
 	if err != nil {
 		return err
 	}
@@ -130,10 +130,10 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 	rows := make([]listRow, 0, len(all))
 	for _, r := range all {
 		if a.guard != nil {
-			r.Reason = ask.Unquoted(r.Reason)
+			r.Reason = ask.HideQuotes(r.Reason)
 		}
 		if o.lets(statuses, r) {
-			rows = append(rows, rowOf(r))
+			rows = append(rows, newListRow(r))
 		}
 	}
 	rows = shareable(rows)
@@ -148,11 +148,11 @@ func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 		_, err := fmt.Fprintf(a.Out, "no runs in %s; `skillopt train CONFIG` begins one\n", dir)
 		return err
 	}
-	return writeRuns(a.paged(), rows)
+	return writeRuns(a.tablePrinter(), rows)
 }
 
-// rowOf is what the list says of a run.
-func rowOf(r result.RunRow) listRow {
+// newListRow returns what the list says of a run.
+func newListRow(r result.RunRow) listRow {
 	out := listRow{RunRow: r, State: r.Status, Status: r.Status, Killed: r.Status == record.RowKilled, Replays: r.Replays, Simulated: r.Simulated}
 	if r.CreatedAt != nil {
 		out.CreatedAt = *r.CreatedAt

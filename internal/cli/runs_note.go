@@ -30,7 +30,7 @@ next to the run, of which nothing is changed; runs rm moves them with it. A text
   skillopt runs note runs/my-skill-3 --text "the batch size of the paper" --tag baseline
   skillopt runs list --tag baseline
   skillopt runs note runs/my-skill-3 --text "" --untag baseline`,
-		Args: exactly(1, "a run directory"),
+		Args: exactArgs(1, "a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(a, args[0], cmd.Flags().Changed("text"))
 		},

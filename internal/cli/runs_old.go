@@ -55,7 +55,7 @@ func (o *runsRmOptions) oldRuns(a *app, args []string) (list []removal, kept int
 		if _, err := run.Removable(old[i].Dir); err != nil {
 			continue // it is worked on after all
 		}
-		r, err := removalOf(old[i].Dir)
+		r, err := newRemoval(old[i].Dir)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -19,8 +19,8 @@ func (o *runsExportOptions) exportReport(ctx context.Context, a *app, dir string
 		return err
 	}
 	r := report.Of(training)
-	r.Name = report.NameOf(a.absolute(dir))
-	if r.Failing, err = record.FailingOf(ctx, a.absolute(dir), report.Transcripts); err != nil {
+	r.Name = report.RunName(a.absolute(dir))
+	if r.Failing, err = record.ReadFailing(ctx, a.absolute(dir), report.Transcripts); err != nil {
 		r.Problems = append(r.Problems, "what fails is not shown: "+err.Error())
 	}
 	text := report.Markdown(r)

@@ -87,7 +87,7 @@ type removal struct {
 
 // run removes runs: all of them are looked at before the first is.
 func (o *runsRmOptions) run(ctx context.Context, a *app, args []string) error {
-	list, kept, err := o.chosen(a, args)
+	list, kept, err := o.findRuns(a, args)
 	if err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func (o *runsRmOptions) run(ctx context.Context, a *app, args []string) error {
 	return remove(ctx, a, list, o.purge)
 }
 
-// chosen finds the runs that are to go, and how many of a folder stay.
-func (o *runsRmOptions) chosen(a *app, args []string) (list []removal, kept int, err error) {
+// findRuns finds the runs that are to be removed, and how many of a folder stay.
+func (o *runsRmOptions) findRuns(a *app, args []string) (list []removal, kept int, err error) {
 	if o.keep >= 0 {
 		return o.oldRuns(a, args)
 	}
@@ -118,7 +118,7 @@ func (o *runsRmOptions) chosen(a *app, args []string) (list []removal, kept int,
 		if run.InTrash(dir) && !o.purge {
 			return nil, 0, usagef("%s is in the trash already; --purge deletes it for good", path)
 		}
-		r, err := removalOf(dir)
+		r, err := newRemoval(dir)
 		if err != nil {
 			return nil, 0, namedAs(err, path)
 		}
@@ -140,8 +140,8 @@ func namedAs(err error, path string) error {
 	return err
 }
 
-// removalOf looks at a run that is to be removed.
-func removalOf(dir string) (removal, error) {
+// newRemoval examines a run that is to be removed.
+func newRemoval(dir string) (removal, error) {
 	m, err := run.Removable(dir)
 	if err != nil {
 		return removal{}, err
@@ -150,11 +150,11 @@ func removalOf(dir string) (removal, error) {
 	if err != nil {
 		return removal{}, err
 	}
-	return removal{Dir: dir, Status: statusText(string(m.Status), record.Killed(dir, m)), Bytes: size, Forks: forksOf(dir, m.RunID), id: m.RunID}, nil
+	return removal{Dir: dir, Status: statusText(string(m.Status), record.Killed(dir, m)), Bytes: size, Forks: findForks(dir, m.RunID), id: m.RunID}, nil
 }
 
-// forksOf are the runs next to a run that were forked of it.
-func forksOf(dir, id string) []string {
+// findForks returns the runs next to a run that were forked of it.
+func findForks(dir, id string) []string {
 	entries, err := record.List(filepath.Dir(dir))
 	if err != nil || id == "" {
 		return nil // it is said for information alone
@@ -240,7 +240,7 @@ func (r *removal) remove(ctx context.Context, purge bool) (err error) {
 	if !purge {
 		return nil
 	}
-	if r.Kept, err = unnoted(ctx, at, r.id); err != nil {
+	if r.Kept, err = findTestFiles(ctx, at, r.id); err != nil {
 		return err
 	}
 	if err := run.Purge(at, r.Kept...); err != nil {
@@ -254,9 +254,9 @@ func (r *removal) remove(ctx context.Context, purge bool) (err error) {
 	return nil
 }
 
-// unnoted are the files of a run that alone report what it has read of a test set: where
+// findTestFiles returns the files of a run that alone report what it has read of a test set: where
 // the ledger does not know the run, as of copies.
-func unnoted(ctx context.Context, dir, id string) ([]string, error) {
+func findTestFiles(ctx context.Context, dir, id string) ([]string, error) {
 	folder := filepath.Dir(dir)
 	if run.InTrash(dir) {
 		folder = filepath.Dir(folder)

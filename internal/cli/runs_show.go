@@ -24,7 +24,7 @@ each edit with its full text, the result of applying it, who asked for it and af
 and whether it is part of a skill that was taken. Edits that were proposed and not chosen, not
 applied, or rejected with their candidate are among them.`,
 		Example: "  skillopt runs show\n  skillopt runs show runs/quickstart-1\n  skillopt runs show runs/quickstart-1 3",
-		Args:    between(0, 2, "a run directory and the number of a step at most"),
+		Args:    rangeArgs(0, 2, "a run directory and the number of a step at most"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := runOrNewest(a, args)
 			if err != nil {
@@ -50,7 +50,7 @@ func printRun(a *app, path string) error {
 	if a.json {
 		return printAnswer(a.Out, v)
 	}
-	return showRun(a.paged(), v)
+	return showRun(a.tablePrinter(), v)
 }
 
 // showRun explains a run by its kind.
@@ -106,7 +106,7 @@ func showHead(out printer, v ask.View) error {
 	if m.ForkedOf != "" {
 		fmt.Fprintf(out, "  forked of %s\n", m.ForkedOf)
 	}
-	if words := m.Tuned().Words(); words != "" {
+	if words := m.TunedSource().Words(); words != "" {
 		fmt.Fprintf(out, "  %s\n", oneLine(words))
 	}
 	showCeilings(out, m)

@@ -77,7 +77,7 @@ func (o *runsSkillOptions) run(a *app, path string) error {
 	}
 	out := a.Out
 	if !a.Shown {
-		out = unescaped(out)
+		out = rawWriter(out)
 	}
 	if _, err := io.WriteString(out, *f.Text); err != nil {
 		return fmt.Errorf("print the skill: %w", err)
@@ -98,7 +98,7 @@ func listVersions(a *app, path string) error {
 		_, err := fmt.Fprintln(a.Out, "the run has made no skill yet, or keeps none")
 		return err
 	}
-	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.tablePrinter(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "VERSION\tSCORE\tN\tFILES\tTAKEN\tFROM")
 	for _, v := range all.Versions {
 		best, n := "", "-"

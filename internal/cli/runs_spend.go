@@ -19,14 +19,14 @@ func spentBy() []string {
 
 // sum says what was paid for.
 func (o *runsCallsOptions) sum(ctx context.Context, a *app, path string, r *record.Run) error {
-	spent, err := ask.Spent(ctx, r, a.absolute(path), cmp.Or(o.by, record.ByStage))
+	spent, err := ask.SumSpending(ctx, r, a.absolute(path), cmp.Or(o.by, record.ByStage))
 	if err != nil {
 		return asFlag(err)
 	}
 	if a.json {
 		return printAnswer(a.Out, spent)
 	}
-	return printSpending(a.paged(), spent)
+	return printSpending(a.tablePrinter(), spent)
 }
 
 // printSpending prints what parts of a run paid for, and where the last gain was.

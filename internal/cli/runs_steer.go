@@ -129,11 +129,11 @@ func steerRun(ctx context.Context, a *app, path string, asking steer.Asking) err
 	} else if got.State == result.SteerDone || got.State == result.SteerKept || got.State == result.SteerIdle {
 		a.printer(a.Out).line(path + ": " + oneLine(got.Text))
 	}
-	return errors.Join(err, unheeded(a, path, got))
+	return errors.Join(err, steerError(a, path, got))
 }
 
-// unheeded is the error of a request that was not carried out.
-func unheeded(a *app, path string, got result.Steered) error {
+// steerError returns the error of a request that was not carried out.
+func steerError(a *app, path string, got result.Steered) error {
 	var err error
 	switch got.State {
 	case result.SteerRefused:

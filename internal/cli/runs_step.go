@@ -26,7 +26,7 @@ func showOneStep(a *app, path, number string) error {
 	if a.json {
 		return printAnswer(a.Out, d)
 	}
-	return printStep(a.paged(), d, path)
+	return printStep(a.tablePrinter(), d, path)
 }
 
 // printStep prints the result of a step, edit by edit.

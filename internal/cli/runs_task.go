@@ -83,7 +83,7 @@ func printEvaluation(out printer, e ask.Evaluation) {
 	}
 	printChecks(out, e.Outcome)
 	switch {
-	case e.Episode && !slices.ContainsFunc(e.Attempts, func(t record.Try) bool { return t.Kept() }):
+	case e.Episode && !slices.ContainsFunc(e.Attempts, func(t record.Try) bool { return t.HasConversation() }):
 		printTurns(out, e.Outcome.Trajectory)
 	case e.Key == "":
 		fmt.Fprintln(out, "  not asked here: an equal request had been answered elsewhere in the run")

@@ -49,7 +49,7 @@ newest one in the folder runs. --json has all tasks, whatever --sort and --type 
   skillopt runs tasks runs/my-skill-1 --failing --step 3 --type total
   skillopt runs tasks runs/my-skill-1 --failing --split test
   skillopt runs tasks runs/my-skill-1 total-07 --step 3 --prompt`,
-		Args: between(0, 2, "a run directory and the id of a task at most"),
+		Args: rangeArgs(0, 2, "a run directory and the id of a task at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(args); err != nil {
 				return err
@@ -113,7 +113,7 @@ func (o *runsTasksOptions) run(ctx context.Context, a *app, path string, args []
 	if a.json {
 		return printAnswer(a.Out, g)
 	}
-	return o.print(a.paged(), g, path, r.Manifest.Kind)
+	return o.print(a.tablePrinter(), g, path, r.Manifest.Kind)
 }
 
 // print prints the tasks that the flags let through, by split.

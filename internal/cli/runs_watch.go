@@ -64,8 +64,8 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 	for failed := 0; ; {
 		p, err := w.Look(ctx)
 		if err != nil {
-			if failed++; failed == mostFailedLooks || vanished(err) {
-				return errors.Join(o.lost(path, err, last), view.end(last))
+			if failed++; failed == mostFailedLooks || isMissingRun(err) {
+				return errors.Join(o.lookError(path, err, last), view.end(last))
 			}
 		} else {
 			failed, last = 0, shareable(p)
@@ -79,7 +79,7 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 		next := tick.C
 		switch {
 		case err == nil && last.Unread > 0: // a long record is read in parts, without waiting in between
-			next = passed()
+			next = closedChannel()
 		case err != nil && last.RunID == "": // nothing was shown yet: who waits is told soon
 			next = time.After(retryEvery)
 		}
@@ -93,15 +93,15 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 // are read.
 const mostFailedLooks = 3
 
-func vanished(err error) bool {
+func isMissingRun(err error) bool {
 	var none *run.MissingError
 	return errors.As(err, &none)
 }
 
-// lost is the error of a look that did not pass.
-func (o *runsWatchOptions) lost(path string, err error, last record.Progress) error {
+// lookError returns the error of a look that failed.
+func (o *runsWatchOptions) lookError(path string, err error, last record.Progress) error {
 	switch {
-	case !vanished(err):
+	case !isMissingRun(err):
 		return err
 	case last.RunID != "":
 		return usagef("run %s is gone: it was deleted or moved while it was watched", path)
@@ -120,8 +120,8 @@ func (a *app) wait(ctx context.Context, next <-chan time.Time) (end bool) {
 	return true
 }
 
-// passed is a moment that has passed.
-func passed() <-chan time.Time {
+// closedChannel returns a channel that is ready at once.
+func closedChannel() <-chan time.Time {
 	c := make(chan time.Time)
 	close(c)
 	return c
@@ -139,7 +139,7 @@ func (o *runsWatchOptions) view(a *app, path string) (watching, time.Duration) {
 	case a.json:
 		return watchJSON{a.Out}, every
 	case live:
-		return &watchScreen{watchText: text, w: unescaped(a.Out), size: a.size}, every
+		return &watchScreen{watchText: text, w: rawWriter(a.Out), size: a.size}, every
 	}
 	return &watchLines{watchText: text, out: a.printer(a.Out)}, every
 }

@@ -45,7 +45,7 @@ func (t watchText) frame(p record.Progress, columns int) []string {
 	}
 	add("status", status)
 	if p.Reason != "" {
-		add("", shortened(oneLine(p.Reason), reasonColumns))
+		add("", shortenText(oneLine(p.Reason), reasonColumns))
 	}
 	add("alive", aliveWords(p))
 	if p.Unread > 0 {
@@ -275,7 +275,7 @@ func (v *watchLines) look(p record.Progress) error {
 	stamp := p.At.Local().Format("15:04:05")
 	if !v.begun {
 		v.begun = true
-		v.passed(p)
+		v.noteProgress(p)
 		fmt.Fprintf(v.out, "%s  watching %s\n", stamp, oneLine(v.path))
 	}
 	for _, d := range p.Decisions {
@@ -288,13 +288,13 @@ func (v *watchLines) look(p record.Progress) error {
 			v.out.line(stamp + "  failed: " + oneLine(faultWords(f, p.At)))
 		}
 	}
-	v.passed(p)
-	v.out.line(stamp + "  " + oneLine(strings.Join(v.summed(p), "  ")))
+	v.noteProgress(p)
+	v.out.line(stamp + "  " + oneLine(strings.Join(v.summaryParts(p), "  ")))
 	return v.failure()
 }
 
-// passed notes what was shown.
-func (v *watchLines) passed(p record.Progress) {
+// noteProgress notes what was shown.
+func (v *watchLines) noteProgress(p record.Progress) {
 	for _, d := range p.Decisions {
 		if d.End {
 			v.ends = max(v.ends, d.Epoch)
@@ -307,8 +307,8 @@ func (v *watchLines) passed(p record.Progress) {
 	}
 }
 
-// summed is a look in a line.
-func (v *watchLines) summed(p record.Progress) []string {
+// summaryParts returns the parts of a look in a line.
+func (v *watchLines) summaryParts(p record.Progress) []string {
 	parts := []string{strings.SplitN(statusWords(p), ":", 2)[0], whereWords(p)}
 	for _, w := range p.Work {
 		parts = append(parts, workWords(w, p))

@@ -35,7 +35,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := s.rest + string(p)
-	whole := len(text) - unfinished(text)
+	whole := len(text) - countUnfinished(text)
 	text, s.rest = text[:whole], text[whole:]
 	if s.print(printable(text)) != nil {
 		return 0, s.err
@@ -59,9 +59,9 @@ func (s *screen) end() error {
 	return s.print(printable(rest))
 }
 
-// unfinished is the length of what text ends in that only more bytes make a
-// character, or distinguish a line's end from what moves a cursor.
-func unfinished(text string) int {
+// countUnfinished returns the length of the end of text that needs more bytes: to make a character,
+// or to distinguish a line's end from what moves a cursor.
+func countUnfinished(text string) int {
 	if strings.HasSuffix(text, "\r") {
 		return 1
 	}
@@ -89,16 +89,16 @@ func (e raw) Write(p []byte) (n int, err error) {
 	return n, e.s.err
 }
 
-// unescaped is where w writes without escapes.
-func unescaped(w io.Writer) io.Writer {
+// rawWriter returns what writes to w without escapes.
+func rawWriter(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return raw{s}
 	}
 	return w
 }
 
-// underlying is what a screen writes to, for a program that is given it.
-func underlying(w io.Writer) io.Writer {
+// underlyingWriter returns what a screen writes to, for a program that is given it.
+func underlyingWriter(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.w
 	}
@@ -108,7 +108,7 @@ func underlying(w io.Writer) io.Writer {
 // printable is text in which every character that steers a terminal, turns the
 // direction of text around or hides is an escape such as \u001b, so that what is
 // shown is what is there. JSON stays the same JSON.
-func printable(text string) string { return wording.Shown(text) }
+func printable(text string) string { return wording.Escape(text) }
 
 // oneLine is printable text that cannot begin a line of its own.
 func oneLine(text string) string {

@@ -131,7 +131,7 @@ func servedFolders(a *app, args []string) (folders []string, configs string, err
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil:
-			return nil, "", usagef("%s: %v; name a folder with runs or nights, or a run directory", arg, reasonOf(err))
+			return nil, "", usagef("%s: %v; name a folder with runs or nights, or a run directory", arg, stripPath(err))
 		case !info.IsDir():
 			return nil, "", usagef("%s is no folder; name a folder with runs or nights, or a run directory", arg)
 		}
@@ -145,7 +145,7 @@ func servedFolders(a *app, args []string) (folders []string, configs string, err
 
 // holdsConfigs reports whether runs are begun in a folder: it is empty, or there is a config in it or one of its folders.
 func holdsConfigs(dir string) bool {
-	if f := record.FolderOf(dir); f.Run != "" || f.Night != "" || f.Sleep {
+	if f := record.InspectFolder(dir); f.Run != "" || f.Night != "" || f.Sleep {
 		return false
 	}
 	entries, err := os.ReadDir(dir)
@@ -243,7 +243,7 @@ func (o *serveOptions) program(a *app, configs string) (*servedProgram, error) {
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, usagef("--trust %s: %v; name a config, or its folder", name, reasonOf(err))
+			return nil, usagef("--trust %s: %v; name a config, or its folder", name, stripPath(err))
 		}
 		p.guard.Trusted = append(p.guard.Trusted, fmt.Sprintf("%x", sha256.Sum256(text)))
 	}
@@ -266,7 +266,7 @@ func (p *servedProgram) Do(ctx context.Context, words ...string) ([]byte, error)
 		err = usagef("models.%s: the variable %s, which should hold the key, is not set where skillopt serve was started; end it, export %s and start it again, or name a .env file next to the config that has it: skillopt serve --trust NAME/.env", key.Role, key.Var, key.Var)
 	}
 	if exitCode(err) == exitInput {
-		page := &pageError{usageError{err.Error()}, problemsOf(err)}
+		page := &pageError{usageError{err.Error()}, toProblems(err)}
 		for i := range page.problems {
 			page.problems[i].File = relativeTo(p.guard.Roots[0], page.problems[i].File)
 		}
@@ -373,7 +373,7 @@ func (s *serving) print(a *app) error {
 
 // foldersText says what a folder holds.
 func foldersText(out printer, dir string) string {
-	shown, f := oneLine(out.path(dir)), record.FolderOf(dir)
+	shown, f := oneLine(out.path(dir)), record.InspectFolder(dir)
 	switch {
 	case f.Run != "":
 		return "showing the run " + shown

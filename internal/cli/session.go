@@ -42,8 +42,8 @@ func (o *sessionOptions) addPlan(c *cobra.Command) {
 	c.Flags().BoolVar(&o.plan, "plan", false, "say what it is expected to take, and end there: nothing is sent")
 }
 
-// planned has work say what it would take, and prints that.
-func (a *app) planned(ctx context.Context, work func(context.Context, skillopt.Option) error) error {
+// printPlan has work say what it would take, and prints that.
+func (a *app) printPlan(ctx context.Context, work func(context.Context, skillopt.Option) error) error {
 	p, err := interruptible(ctx, a.Signals, func(ctx context.Context) (p result.Plan, err error) {
 		err = work(ctx, skillopt.WithPlanOnly(&p))
 		return p, err
@@ -75,7 +75,7 @@ func (a *app) session(ctx context.Context, l *config.Loaded, o sessionOptions) (
 	var stop <-chan struct{}
 	var release func()
 	if o.atOnce {
-		ctx, release = a.stopped(ctx)
+		ctx, release = a.signalContext(ctx)
 	} else {
 		ctx, stop, release = a.interrupts(ctx)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// sinceOf reads a date, a time, or how long ago something was.
-func sinceOf(text string, now time.Time) (time.Time, error) {
+// parseSince reads a date, a time, or how long ago something was.
+func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

@@ -38,7 +38,7 @@ Exit code 2 with an error, with --strict with a warning as well.`,
 		Example: `  skillopt skill lint my-skill
   skillopt skill lint my-skill --strict --json
   skillopt skill lint CLAUDE.md`,
-		Args: exactly(1, "a skill directory or its SKILL.md"),
+		Args: exactArgs(1, "a skill directory or its SKILL.md"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().BoolVar(&o.strict, "strict", false, "fail with warnings too")

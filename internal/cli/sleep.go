@@ -122,14 +122,14 @@ func (a *app) sleepSetup(at sleepFlags, sets ...string) (s sleepSetup, err error
 		path = a.absolute(profile)
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && profile == "" {
-		return a.sleepSetupOf("", path, sets...)
+		return a.readSleepSetup("", path, sets...)
 	}
-	return a.sleepSetupOf(path, path, sets...)
+	return a.readSleepSetup(path, path, sets...)
 }
 
-// sleepSetupOf reads the profile at path; "": all is as without one, and named is where it
+// readSleepSetup reads the profile at path; "": all is as without one, and named is where it
 // would be.
-func (a *app) sleepSetupOf(path, named string, sets ...string) (sleepSetup, error) {
+func (a *app) readSleepSetup(path, named string, sets ...string) (sleepSetup, error) {
 	folders, err := config.UserFolders()
 	if err != nil {
 		return sleepSetup{}, err
@@ -199,7 +199,7 @@ func (s sleepSetup) projects() (harvest.Projects, error) {
 	if len(list) == 0 {
 		return harvest.Projects{}, usagef("%s allows no project, so nothing is read; `skillopt sleep init` shows the projects and asks, or name folders under sleep.projects", s.profile)
 	}
-	return harvest.NewProjects(s.allowed()...), nil
+	return harvest.NewProjects(s.allowedFolders()...), nil
 }
 
 // projectFilter returns a function that reports whether a folder is of the project that the flags name; without one all are.
@@ -221,8 +221,8 @@ func (s sleepSetup) command(line string) string {
 	return line + " --profile " + shellWord(s.profile)
 }
 
-// allowed are the folders under sleep.projects, absolute.
-func (s sleepSetup) allowed() []string {
+// allowedFolders returns the folders under sleep.projects, absolute.
+func (s sleepSetup) allowedFolders() []string {
 	out := []string{}
 	for _, dir := range s.loaded.Config.Sleep.Projects {
 		out = append(out, s.absolute(dir))
@@ -230,13 +230,13 @@ func (s sleepSetup) allowed() []string {
 	return out
 }
 
-// moved says which allowed folders are not there.
-func (s sleepSetup) moved() []string {
+// checkFolders says which allowed folders are not there.
+func (s sleepSetup) checkFolders() []string {
 	var out []string
-	for _, dir := range s.allowed() {
+	for _, dir := range s.allowedFolders() {
 		switch info, err := os.Stat(dir); {
 		case err != nil:
-			out = append(out, fmt.Sprintf("%s: sleep.projects: %s: %v; if the project has moved, add the folder where it is now", s.profile, dir, reasonOf(err)))
+			out = append(out, fmt.Sprintf("%s: sleep.projects: %s: %v; if the project has moved, add the folder where it is now", s.profile, dir, stripPath(err)))
 		case !info.IsDir():
 			out = append(out, fmt.Sprintf("%s: sleep.projects: %s is not a folder; name the folder of a project", s.profile, dir))
 		}

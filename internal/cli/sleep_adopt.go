@@ -116,7 +116,7 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, at sleepFlags, id s
 			return err
 		}
 	}
-	if err := o.agreed(a, what); err != nil {
+	if err := o.confirmWrite(a, what); err != nil {
 		return err
 	}
 	store, err := setup.adoptions(a.version)
@@ -137,25 +137,25 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, at sleepFlags, id s
 		return printJSON(a.Out, ask.Shareable(receipt))
 	}
 	if b := receipt.Branch; b != nil {
-		a.shown().line(oneLine(fmt.Sprintf("committed %.12s to branch %s of %s; git merge %s takes it into what is checked out", b.Commit, b.Name, b.Repository, b.Name)))
+		a.stdoutPrinter().line(oneLine(fmt.Sprintf("committed %.12s to branch %s of %s; git merge %s takes it into what is checked out", b.Commit, b.Name, b.Repository, b.Name)))
 	}
 	for _, c := range receipt.Files {
 		if receipt.Branch == nil {
-			a.shown().line("wrote " + oneLine(c.File()))
+			a.stdoutPrinter().line("wrote " + oneLine(c.File()))
 		}
 	}
-	a.shown().line(fmt.Sprintf("adopted as number %d; %s takes it back", receipt.N, setup.command(fmt.Sprintf("skillopt sleep rollback %d", receipt.N))))
+	a.stdoutPrinter().line(fmt.Sprintf("adopted as number %d; %s takes it back", receipt.N, setup.command(fmt.Sprintf("skillopt sleep rollback %d", receipt.N))))
 	return nil
 }
 
 // prepare settles what is to be written.
 func (o *sleepAdoptOptions) prepare(ctx context.Context, a *app, s sleepSetup, r *night.Report) (adoption, error) {
 	out := adoption{night: r}
-	p, err := stagedOf(s, r)
+	p, err := requireProposal(s, r)
 	if err != nil {
 		return out, err
 	}
-	items, err := o.chosen(p)
+	items, err := o.selectItems(p)
 	if err != nil {
 		return out, err
 	}
@@ -172,17 +172,17 @@ func (o *sleepAdoptOptions) prepare(ctx context.Context, a *app, s sleepSetup, r
 		if len(item.Files) > 0 && len(o.rules) > 0 {
 			return out, usagef("--rule: other files of %s were trained with it, so that it has no rules to choose from", item.Target)
 		}
-		part := o.partOf(r, items)
+		part := o.partReason(r, items)
 		if part != "" {
 			it.Claim, it.Reason = string(night.Suggested), part
 		}
 		if o.measure {
-			if err := o.measured(ctx, a, s, r, p, &it, part); err != nil {
+			if err := o.measureItem(ctx, a, s, r, p, &it, part); err != nil {
 				return out, err
 			}
 		}
 		out.request.Items = append(out.request.Items, it)
-		files, err := filesOf(p, item)
+		files, err := readFileItems(p, item)
 		if err != nil {
 			return out, err
 		}
@@ -198,7 +198,7 @@ func (o *sleepAdoptOptions) prepare(ctx context.Context, a *app, s sleepSetup, r
 	if out.planned, err = store.Plan(ctx, out.request); err != nil {
 		return out, err
 	}
-	out.hash, err = hashOf(out.request)
+	out.hash, err = hashRequest(out.request)
 	return out, err
 }
 
@@ -211,8 +211,8 @@ func hashToAdopt(ctx context.Context, a *app, s sleepSetup, r *night.Report, o s
 	return what.hash
 }
 
-// hashOf is that of what a night's texts are, whatever the documents hold outside of their learned regions.
-func hashOf(q adopt.Request) (string, error) {
+// hashRequest returns the hash of what a night's texts are, whatever the documents hold outside of their learned regions.
+func hashRequest(q adopt.Request) (string, error) {
 	data, err := json.Marshal(q)
 	if err != nil {
 		return "", fmt.Errorf("make the hash of a proposal: %w", err)
@@ -220,8 +220,8 @@ func hashOf(q adopt.Request) (string, error) {
 	return target.Digest("skillopt adopt 1\n" + string(data)), nil
 }
 
-// chosen are the documents that the user named.
-func (o *sleepAdoptOptions) chosen(p *night.Proposal) ([]night.Item, error) {
+// selectItems returns the documents that the user named.
+func (o *sleepAdoptOptions) selectItems(p *night.Proposal) ([]night.Item, error) {
 	var names []string
 	for _, item := range p.Items {
 		names = append(names, item.Target)
@@ -283,8 +283,8 @@ func (o *sleepAdoptOptions) item(p *night.Proposal, item night.Item) (adopt.Item
 	return out, nil
 }
 
-// filesOf is what is to be written into the other files of a skill's folder.
-func filesOf(p *night.Proposal, item night.Item) ([]adopt.Item, error) {
+// readFileItems returns what is to be written into the other files of a skill's folder.
+func readFileItems(p *night.Proposal, item night.Item) ([]adopt.Item, error) {
 	files, err := p.Files(item.Target)
 	if err != nil {
 		return nil, usagef("%v", err)
@@ -324,8 +324,8 @@ func (o *sleepAdoptOptions) some(item night.Item, base, text string) (string, []
 	return text, rules, err
 }
 
-// agreed has the user agree to what was shown.
-func (o *sleepAdoptOptions) agreed(a *app, what adoption) error {
+// confirmWrite has the user agree to what was shown.
+func (o *sleepAdoptOptions) confirmWrite(a *app, what adoption) error {
 	switch {
 	case o.expect != "" && (len(o.expect) < 12 || !strings.HasPrefix(what.hash, o.expect)):
 		return usagef("--expect %s: what would be written has the hash %s; nothing was written", oneLine(o.expect), what.hash)
@@ -339,7 +339,7 @@ func (o *sleepAdoptOptions) agreed(a *app, what adoption) error {
 
 // show prints what would be written, and what it rests on.
 func (w adoption) show(a *app) error {
-	out := a.shown()
+	out := a.stdoutPrinter()
 	if w.staged.Simulated {
 		out.line("simulated models: the scores are those of a simulation")
 	}
@@ -416,7 +416,7 @@ func (o *sleepAdoptOptions) discardStaged(ctx context.Context, a *app, at sleepF
 		return usagef("--discard deletes all that a night has staged: leave the flags that choose or measure out")
 	}
 	return at.withBank(ctx, a, sleepSetup.open, func(setup sleepSetup, b *bank.Bank) error {
-		r, err := setup.nightOf(ctx, b, id)
+		r, err := setup.findNight(ctx, b, id)
 		if err != nil {
 			return err
 		}
@@ -437,7 +437,7 @@ func (o *sleepAdoptOptions) discardStaged(ctx context.Context, a *app, at sleepF
 		if a.json {
 			return printJSON(a.Out, map[string]any{"night": r.ID, "project": r.Project, "discarded": true})
 		}
-		a.shown().line("discarded what night " + r.ID + " has staged; the live documents were never touched")
+		a.stdoutPrinter().line("discarded what night " + r.ID + " has staged; the live documents were never touched")
 		return nil
 	})
 }

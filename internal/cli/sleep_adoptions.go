@@ -53,7 +53,7 @@ func (s sleepSetup) document(project, id string) (adopt.Place, error) {
 	case target.Skill:
 		name, file, inFolder := strings.Cut(name, "/")
 		if t, err = target.FindSkill(places, name); err == nil && inFolder {
-			t.Path, err = s.fileOf(t, file)
+			t.Path, err = s.findSkillFile(t, file)
 		}
 	case target.Memory:
 		t, err = target.FindMemory(places, name)
@@ -69,8 +69,8 @@ func (s sleepSetup) document(project, id string) (adopt.Place, error) {
 	return adopt.Place{ID: id, Root: t.Root, Path: t.Path}, nil
 }
 
-// fileOf is the path of another file of a skill's folder, below the root that the skill was found in: one that the profile has trained.
-func (s sleepSetup) fileOf(t target.Target, file string) (string, error) {
+// findSkillFile returns the path of another file of a skill's folder, below the root that the skill was found in: one that the profile has trained.
+func (s sleepSetup) findSkillFile(t target.Target, file string) (string, error) {
 	c := s.loaded.Config
 	if !slices.Contains(c.Sleep.Whole, t.Name) {
 		return "", usagef("%s: sleep.whole does not name %s, so that only the SKILL.md of this skill is written, not its other files", s.profile, t.Name)

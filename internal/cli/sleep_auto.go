@@ -38,7 +38,7 @@ func (s sleepSetup) autoAdopt() (bool, error) {
 	info, err := os.Lstat(at)
 	switch {
 	case err != nil:
-		return refuse(reasonOf(err).Error())
+		return refuse(stripPath(err).Error())
 	case !info.Mode().IsRegular():
 		return refuse("the profile is a link or no file")
 	case adopt.Foreign(info):
@@ -48,18 +48,18 @@ func (s sleepSetup) autoAdopt() (bool, error) {
 	}
 	real, err := filepath.EvalSymlinks(at)
 	if err != nil {
-		return refuse(reasonOf(err).Error())
+		return refuse(stripPath(err).Error())
 	}
-	for _, dir := range s.allowed() {
-		if where, err := filepath.EvalSymlinks(dir); err == nil && within(where, real) {
+	for _, dir := range s.allowedFolders() {
+		if where, err := filepath.EvalSymlinks(dir); err == nil && containsFile(where, real) {
 			return refuse("the profile lies in a project, where agents write")
 		}
 	}
 	return true, nil
 }
 
-// within reports whether a file lies below a folder.
-func within(dir, file string) bool {
+// containsFile reports whether a file lies below a folder.
+func containsFile(dir, file string) bool {
 	rel, err := filepath.Rel(dir, file)
 	return err == nil && filepath.IsLocal(rel)
 }
@@ -88,7 +88,7 @@ func (w *nightWork) adoptCertified(ctx context.Context, r *night.Report) []adopt
 	var out []adopt.Record
 	errs := w.app.printer(w.app.Err)
 	for id, targets := range certifiedBy(r) {
-		receipt, err := w.adoptOf(ctx, r, id, targets)
+		receipt, err := w.adoptTargets(ctx, r, id, targets)
 		if err != nil {
 			errs.line("warning: " + autoKey + ": what night " + oneLine(id) + " has certified was not adopted: " + oneLine(err.Error()))
 			continue
@@ -102,8 +102,8 @@ func (w *nightWork) adoptCertified(ctx context.Context, r *night.Report) []adopt
 	return out
 }
 
-// adoptOf adopts what a night has staged for documents.
-func (w *nightWork) adoptOf(ctx context.Context, r *night.Report, id string, targets []string) (adopt.Record, error) {
+// adoptTargets adopts what a night has staged for documents.
+func (w *nightWork) adoptTargets(ctx context.Context, r *night.Report, id string, targets []string) (adopt.Record, error) {
 	of := r
 	if id != r.ID {
 		old, found, err := night.Last(ctx, w.bank, w.setup.dir, r.Project, id)

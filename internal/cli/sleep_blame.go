@@ -24,7 +24,7 @@ func sleepBlameCommand(a *app, at *sleepFlags) *cobra.Command {
 night, and what it rests on. A line of which nothing is known was written by a person, or by
 another program.`,
 		Example: `  skillopt sleep blame CLAUDE.md`,
-		Args:    exactly(1, "the file of a document"),
+		Args:    exactArgs(1, "the file of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return blameDocument(cmd.Context(), a, *at, args[0])
 		},
@@ -70,10 +70,10 @@ func blameDocument(ctx context.Context, a *app, at sleepFlags, name string) erro
 		return printJSON(a.Out, ask.Shareable(out))
 	}
 	if len(out.Lines) == 0 {
-		a.shown().line("nothing is in the learned region of " + oneLine(file))
+		a.stdoutPrinter().line("nothing is in the learned region of " + oneLine(file))
 	}
 	for _, o := range out.Lines {
-		a.shown().line(originText(o))
+		a.stdoutPrinter().line(originText(o))
 	}
 	return nil
 }

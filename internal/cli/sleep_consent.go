@@ -27,7 +27,7 @@ func (o *sleepInitOptions) consent(ctx context.Context, a *app, s sleepSetup, q 
 	if _, err := s.firstNight(ctx, a, q.out, places); err != nil {
 		return err
 	}
-	missing, err := unconsented(ctx, s.dir, remote(list))
+	missing, err := findMissingConsents(ctx, s.dir, remote(list))
 	if err != nil || len(missing) == 0 {
 		return tellConsent(q.out, list, err)
 	}
@@ -93,7 +93,7 @@ func revokeConsent(ctx context.Context, a *app, at sleepFlags, host string) erro
 		case a.json:
 			return printJSON(a.Out, map[string]any{"revoked": n})
 		}
-		a.shown().line("taken back: " + wording.Plural(n, "consent", "consents") + "; nothing is sent there before you are asked again")
+		a.stdoutPrinter().line("taken back: " + wording.Plural(n, "consent", "consents") + "; nothing is sent there before you are asked again")
 		return nil
 	})
 }
@@ -154,8 +154,8 @@ func destinationText(d wiring.Destination) string {
 	return text + oneLine(d.Host)
 }
 
-// unconsented are the destinations that the user has not agreed to, by the bank in a folder.
-func unconsented(ctx context.Context, dir string, wanted []bank.Destination) (missing []bank.Destination, err error) {
+// findMissingConsents returns the destinations that the user has not agreed to, by the bank in a folder.
+func findMissingConsents(ctx context.Context, dir string, wanted []bank.Destination) (missing []bank.Destination, err error) {
 	b, err := bank.Look(ctx, dir)
 	if errors.Is(err, bank.ErrNone) {
 		return wanted, nil
@@ -164,5 +164,5 @@ func unconsented(ctx context.Context, dir string, wanted []bank.Destination) (mi
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	return b.Missing(ctx, wanted)
+	return b.MissingConsents(ctx, wanted)
 }

@@ -93,7 +93,7 @@ func demoNight(ctx context.Context, a *app, at sleepFlags, dir string, files map
 	if err != nil {
 		return nil, err
 	}
-	w, err := nightWorkOf(ctx, a, setup)
+	w, err := openNightWork(ctx, a, setup)
 	if err != nil {
 		return nil, err
 	}

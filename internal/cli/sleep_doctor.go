@@ -30,7 +30,7 @@ A store that cannot be read is a note: the others are read without it. An agent 
 none (marked with --) is no failure. A row that fails says how to mend it.`,
 		Example: `  skillopt sleep doctor
   skillopt sleep doctor --json`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSleepDoctor(cmd.Context(), a, *at) },
 	}
 }
@@ -88,7 +88,7 @@ func (x *sleepExamination) profile(s sleepSetup, bad error) {
 		return
 	}
 	x.add(result.Finding{Name: "profile", OK: true, Detail: s.profile})
-	allowed, moved := s.allowed(), s.moved()
+	allowed, moved := s.allowedFolders(), s.checkFolders()
 	row := result.Finding{Name: "projects", OK: true, Detail: wording.Plural(len(allowed), "folder", "folders") + " may be read"}
 	if len(allowed) == 0 {
 		row.Warning, row.Detail = true, "sleep.projects is empty: nothing is read"
@@ -112,7 +112,7 @@ func (x *sleepExamination) where(ctx context.Context, s sleepSetup) {
 		lines = append(lines, destinationText(d))
 	}
 	row := result.Finding{Name: "models", OK: true, Detail: strings.Join(lines, "\n")}
-	if missing, err := unconsented(ctx, s.dir, remote(list)); err == nil && len(missing) > 0 {
+	if missing, err := findMissingConsents(ctx, s.dir, remote(list)); err == nil && len(missing) > 0 {
 		row.Warning, row.Detail = true, row.Detail+"\nnot agreed to yet: nothing is sent before `skillopt sleep init` has asked"
 	}
 	x.add(row)
@@ -184,7 +184,7 @@ func (x sleepExamination) print(a *app) error {
 			return err
 		}
 	} else {
-		writeExamination(a.paged(), shareable(x.Examination))
+		writeExamination(a.tablePrinter(), shareable(x.Examination))
 	}
 	if err := x.Err(); err != nil {
 		return &shownError{err}

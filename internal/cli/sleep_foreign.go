@@ -14,7 +14,7 @@ func foreignProposal(a *app, at sleepFlags, id string) error {
 	}
 	folders := []string{a.absolute(id)}
 	if setup, err := a.sleepSetup(at); err == nil && filepath.IsLocal(id) {
-		for _, project := range setup.allowed() {
+		for _, project := range setup.allowedFolders() {
 			folders = append(folders, filepath.Join(project, ".skillopt-sleep", "staging", id))
 		}
 	}

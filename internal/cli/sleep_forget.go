@@ -47,7 +47,7 @@ also what was forgotten.`,
 			case o.all == (len(args) == 1):
 				return usagef("forget takes the folder of a project or the id of a session, or --all; `skillopt sleep status` lists the projects")
 			case o.all:
-				return o.everything(cmd.Context(), a, *at)
+				return o.deleteAll(cmd.Context(), a, *at)
 			}
 			return o.run(cmd.Context(), a, *at, args[0])
 		},
@@ -71,7 +71,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, at sleepFlags, nam
 	if err != nil {
 		return err
 	}
-	s, err := subjectOf(a, ctx, setup, name)
+	s, err := findSubject(a, ctx, setup, name)
 	if err != nil {
 		return err
 	}
@@ -112,8 +112,8 @@ func (a *app) sure(yes bool, what, question, declined string) error {
 	return a.agree(question, declined)
 }
 
-// subjectOf finds what the user named: a folder, or a session by its id or how it begins.
-func subjectOf(a *app, ctx context.Context, setup sleepSetup, name string) (s subject, err error) {
+// findSubject finds what the user named: a folder, or a session by its id or how it begins.
+func findSubject(a *app, ctx context.Context, setup sleepSetup, name string) (s subject, err error) {
 	if strings.TrimSpace(name) == "" {
 		return s, usagef("forget takes the folder of a project, or the id of a session; `skillopt sleep status` lists the projects")
 	}
@@ -137,7 +137,7 @@ func subjectOf(a *app, ctx context.Context, setup sleepSetup, name string) (s su
 			return s, usagef("%d sessions begin with %s: %s; give more of the id", len(sessions), name, strings.Join(sessions, ", "))
 		}
 	}
-	return projectOf(a, ctx, setup, b, name)
+	return newProjectSubject(a, ctx, setup, b, name)
 }
 
 func distinct(list []bank.Name) []string {
@@ -150,11 +150,11 @@ func distinct(list []bank.Name) []string {
 	return out
 }
 
-// projectOf is a folder as a subject. One that no one knows is refused: it is probably misspelt.
-func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name string) (s subject, err error) {
+// newProjectSubject returns a folder as a subject. One that no one knows is refused: it is probably misspelt.
+func newProjectSubject(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name string) (s subject, err error) {
 	dir := a.folder(name)
 	projects := harvest.NewProjects(dir)
-	s = subject{Subject: bank.Subject{Folders: projects.Allowed(), Project: projects.Allow}, name: "project " + dir}
+	s = subject{Subject: bank.Subject{Folders: projects.Folders(), Project: projects.Allow}, name: "project " + dir}
 	parts, err := b.Parts(ctx)
 	if err != nil {
 		return s, err
@@ -164,7 +164,7 @@ func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name
 			s.sessions += p.Sessions
 		}
 	}
-	allowed := slices.ContainsFunc(setup.allowed(), func(d string) bool { return projects.Allow(d) })
+	allowed := slices.ContainsFunc(setup.allowedFolders(), func(d string) bool { return projects.Allow(d) })
 	if _, err := os.Stat(dir); s.sessions == 0 && err != nil && !allowed {
 		return s, usagef("nothing is kept of a project or session %s; `skillopt sleep status` lists the projects, `skillopt sleep sessions` the sessions", name)
 	}
@@ -175,7 +175,7 @@ func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name
 func tellForgotten(a *app, setup sleepSetup, s subject, gone bank.Deleted, strange []string) error {
 	listed := []string{}
 	if s.Project != nil {
-		for _, dir := range setup.allowed() {
+		for _, dir := range setup.allowedFolders() {
 			if s.Project(dir) {
 				listed = append(listed, dir)
 			}
@@ -184,7 +184,7 @@ func tellForgotten(a *app, setup sleepSetup, s subject, gone bank.Deleted, stran
 	if a.json {
 		return printJSON(a.Out, map[string]any{"forgotten": s.name, "sessions": gone.Sessions, "backups": nonNil(gone.Backups), "still_allowed": listed, "not_looked_at": nonNil(strange)})
 	}
-	out, errs := a.shown(), a.printer(a.Err)
+	out, errs := a.stdoutPrinter(), a.printer(a.Err)
 	out.line(fmt.Sprintf("forgot %s: %s", oneLine(s.name), wording.Plural(gone.Sessions, "session", "sessions")))
 	for _, path := range gone.Backups {
 		out.line("backup of an adopted file: " + oneLine(path))
@@ -205,8 +205,8 @@ func nonNil(list []string) []string {
 	return list
 }
 
-// everything deletes all that is kept, whatever can be read of it.
-func (o *sleepForgetOptions) everything(ctx context.Context, a *app, at sleepFlags) error {
+// deleteAll deletes all that is kept, whatever can be read of it.
+func (o *sleepForgetOptions) deleteAll(ctx context.Context, a *app, at sleepFlags) error {
 	setup, err := a.sleepSetup(at)
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func (o *sleepForgetOptions) everything(ctx context.Context, a *app, at sleepFla
 	if a.json {
 		return printJSON(a.Out, map[string]any{"dir": setup.dir, "not_looked_at": nonNil(strange)})
 	}
-	a.shown().line("nothing is kept in " + oneLine(setup.dir) + " any more; the profile and the agents' own files are as they were")
+	a.stdoutPrinter().line("nothing is kept in " + oneLine(setup.dir) + " any more; the profile and the agents' own files are as they were")
 	for _, name := range strange {
 		a.printer(a.Err).line("warning: " + oneLine(filepath.Join(setup.dir, name)) + " is none of sleep's files and stays")
 	}

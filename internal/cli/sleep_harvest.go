@@ -98,7 +98,7 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, at sleepFlags) (e
 	if a.json {
 		return printJSON(a.Out, report)
 	}
-	out := a.shown()
+	out := a.stdoutPrinter()
 	if a.events == "-" {
 		out = a.results()
 	}
@@ -108,13 +108,13 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, at sleepFlags) (e
 
 // harvestInto reads what is new, until a signal ends it.
 func harvestInto(ctx context.Context, a *app, b *bank.Bank, setup sleepSetup, terms harvest.Terms, in harvest.Inputs) (harvest.Report, error) {
-	ctx, release := a.stopped(ctx)
+	ctx, release := a.signalContext(ctx)
 	defer release()
 	report, err := harvest.Run(ctx, b, terms, in)
 	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
 		err = stopError("stopped: what was read is kept, and the next harvest continues")
 	}
-	report.Warnings = append(report.Warnings, setup.moved()...)
+	report.Warnings = append(report.Warnings, setup.checkFolders()...)
 	return report, err
 }
 
@@ -137,7 +137,7 @@ func (o *sleepHarvestOptions) terms(setup sleepSetup, now time.Time) (harvest.Te
 	if err != nil {
 		return harvest.Terms{}, err
 	}
-	since, err := sinceOf(o.since, now)
+	since, err := parseSince(o.since, now)
 	if err != nil {
 		return harvest.Terms{}, err
 	}

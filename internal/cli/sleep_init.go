@@ -125,7 +125,7 @@ func (a *app) openProfile(at sleepFlags) (sleepSetup, error) {
 	if err == nil || !isNew(at.profile, err, setup) {
 		return setup, err
 	}
-	s, err := a.sleepSetupOf("", a.absolute(at.profile))
+	s, err := a.readSleepSetup("", a.absolute(at.profile))
 	s.project = setup.project
 	return s, err
 }
@@ -141,17 +141,17 @@ func isNew(profile string, err error, s sleepSetup) bool {
 
 // askMissing asks what a profile that is there does not answer.
 func (o *sleepInitOptions) askMissing(ctx context.Context, a *app, s sleepSetup, q *asking, dirs []string, places []harvest.Place) error {
-	q.out.line(oneLine(s.profile) + " is there already and stays as it is; it allows " + wording.Plural(len(s.allowed()), "project", "projects"))
-	for _, dir := range s.allowed() {
+	q.out.line(oneLine(s.profile) + " is there already and stays as it is; it allows " + wording.Plural(len(s.allowedFolders()), "project", "projects"))
+	for _, dir := range s.allowedFolders() {
 		q.out.line("  " + oneLine(dir))
 	}
-	for _, warning := range s.moved() {
+	for _, warning := range s.checkFolders() {
 		q.out.line("warning: " + oneLine(warning))
 	}
 	for _, dir := range dirs {
-		if dir = a.folder(dir); !slices.Contains(s.allowed(), dir) {
+		if dir = a.folder(dir); !slices.Contains(s.allowedFolders(), dir) {
 			q.out.line("to allow one more, add this line under sleep.projects:")
-			q.out.line("    - " + quoted(dir))
+			q.out.line("    - " + quoteYAML(dir))
 		}
 	}
 	if len(dirs) == 0 {
@@ -162,7 +162,7 @@ func (o *sleepInitOptions) askMissing(ctx context.Context, a *app, s sleepSetup,
 
 // choose shows what is there and asks which projects may be read.
 func (o *sleepInitOptions) choose(a *app, q *asking, dirs []string, places []harvest.Place) ([]string, error) {
-	list := projectsOf(places)
+	list := listProjects(places)
 	if err := showPlaces(q.out, places, list); err != nil {
 		return nil, err
 	}
@@ -173,15 +173,15 @@ func (o *sleepInitOptions) choose(a *app, q *asking, dirs []string, places []har
 	if err != nil {
 		return nil, err
 	}
-	words, err := chosen(line, list)
+	words, err := parseFolders(line, list)
 	if err != nil {
 		return nil, err
 	}
 	return folders(a, words)
 }
 
-// projectsOf are the projects of places, each once.
-func projectsOf(places []harvest.Place) []string {
+// listProjects returns the projects of places, each once.
+func listProjects(places []harvest.Place) []string {
 	var out []string
 	for _, p := range places {
 		if !slices.Contains(out, p.Project) {
@@ -210,8 +210,8 @@ func showPlaces(out printer, places []harvest.Place, list []string) error {
 	return w.Flush()
 }
 
-// chosen are the folders of an answer: numbers of a list, or folders.
-func chosen(line string, list []string) ([]string, error) {
+// parseFolders returns the folders of an answer: numbers of a list, or folders.
+func parseFolders(line string, list []string) ([]string, error) {
 	parts := strings.Split(line, ",")
 	if strings.Trim(line, "0123456789, ") == "" {
 		parts = strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
@@ -243,13 +243,13 @@ func folders(a *app, names []string) ([]string, error) {
 		dir := a.folder(name)
 		switch info, err := os.Stat(dir); {
 		case err != nil:
-			return nil, usagef("%s: %v; name the folder of a project that is there", name, reasonOf(err))
+			return nil, usagef("%s: %v; name the folder of a project that is there", name, stripPath(err))
 		case !info.IsDir():
 			return nil, usagef("%s is not a folder; name the folder of a project", name)
 		case filepath.Dir(dir) == dir:
 			return nil, usagef("%s holds everything; name the folders of projects", name)
 		case !utf8.ValidString(dir) || strings.Contains(dir, "${") || strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' }):
-			return nil, usagef("%s cannot be in a profile; name a folder above it", quoted(dir))
+			return nil, usagef("%s cannot be in a profile; name a folder above it", quoteYAML(dir))
 		}
 		if !slices.Contains(out, dir) {
 			out = append(out, dir)
@@ -269,8 +269,8 @@ func (a *app) folder(name string) string {
 	return filepath.Clean(a.absolute(name))
 }
 
-// quoted writes a text so that YAML reads it back.
-func quoted(text string) string {
+// quoteYAML writes a text so that YAML reads it back.
+func quoteYAML(text string) string {
 	data, err := json.Marshal(text)
 	if err != nil {
 		return strconv.Quote(text)

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
-// partOf says why what is to be adopted is not what a night has measured; "": it is.
-func (o *sleepAdoptOptions) partOf(r *night.Report, items []night.Item) string {
+// partReason says why what is to be adopted is not what a night has measured; "": it is.
+func (o *sleepAdoptOptions) partReason(r *night.Report, items []night.Item) string {
 	if len(o.rules) > 0 {
 		return "some rules of a proposal, of which nothing was measured by themselves"
 	}
@@ -35,12 +35,12 @@ func (o *sleepAdoptOptions) partOf(r *night.Report, items []night.Item) string {
 	return "a part of what was measured together: without " + strings.Join(left, ", ")
 }
 
-// measured has what is to be adopted of a document measured by itself, and calls it that result.
-func (o *sleepAdoptOptions) measured(ctx context.Context, a *app, s sleepSetup, r *night.Report, p *night.Proposal, it *adopt.Item, part string) (err error) {
+// measureItem measures what is to be adopted of a document by itself, and calls it that result.
+func (o *sleepAdoptOptions) measureItem(ctx context.Context, a *app, s sleepSetup, r *night.Report, p *night.Proposal, it *adopt.Item, part string) (err error) {
 	if part == "" {
 		return usagef("--measure: %s as a whole is what night %s has measured; it goes with --rule, or with --target where several documents were measured together", it.Target, r.ID)
 	}
-	w, err := nightWorkOf(ctx, a, s)
+	w, err := openNightWork(ctx, a, s)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ since their checks run a command or look at files, go into the bank all the same
 		Example: `  skillopt sleep mine
   skillopt sleep mine --out found.jsonl
   skillopt sleep mine --project ~/src/shop --json`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
 	c.Flags().StringVar(&o.out, "out", "", "write what is found into this new file, and not into the bank")
@@ -73,7 +73,7 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, at sleepFlags) (err 
 			return usagef("--out %s: it is there already and is not replaced; name a new file", o.out)
 		}
 	}
-	w, err := nightWorkOf(ctx, a, setup)
+	w, err := openNightWork(ctx, a, setup)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func printCounts(out printer, what string, counts []result.MineCount) {
 func exampleText(e result.MineExample) string {
 	text := fmt.Sprintf("%s session %s", oneLine(e.Source), oneLine(e.Session))
 	if e.Prompt != "" {
-		text += fmt.Sprintf(", %q", shortened(oneLine(e.Prompt), 60))
+		text += fmt.Sprintf(", %q", shortenText(oneLine(e.Prompt), 60))
 	}
 	if e.Detail != "" {
 		text += " (" + oneLine(e.Detail) + ")"

@@ -38,7 +38,7 @@ func nightForecast(out printer, f *result.NightForecast, simulated bool) {
 	}
 	cached := "its cached part unknown before a first night"
 	if f.Cached != nil {
-		cached = roughly(f.Cached.Expected) + " of it cached"
+		cached = roundCount(f.Cached.Expected) + " of it cached"
 	}
 	cost := "cost unknown (no price known)"
 	switch {
@@ -53,16 +53,16 @@ func nightForecast(out printer, f *result.NightForecast, simulated bool) {
 	}
 }
 
-func roughly(v float64) string { return count(int64(math.Round(v))) }
+func roundCount(v float64) string { return count(int64(math.Round(v))) }
 
 func rangeText(i result.Interval) string {
-	return fmt.Sprintf("%s (%s to %s)", roughly(i.Expected), roughly(i.Low), roughly(i.High))
+	return fmt.Sprintf("%s (%s to %s)", roundCount(i.Expected), roundCount(i.Low), roundCount(i.High))
 }
 
 // firstNight says how many sessions a first night reads, of when they are, and what it is expected to take and takes at most. It
 // returns how many there are.
 func (s sleepSetup) firstNight(ctx context.Context, a *app, out printer, places []harvest.Place) (int, error) {
-	allowed := harvest.NewProjects(s.allowed()...)
+	allowed := harvest.NewProjects(s.allowedFolders()...)
 	chosen := s.projectFilter()
 	var sum harvest.Place
 	for _, p := range places {

@@ -31,7 +31,7 @@ func TestEachOutcomeHasItsCauseAndExitCode(t *testing.T) {
 		r := &night.Report{ID: "n", Targets: []night.Target{
 			{Target: "skill:a", Outcome: night.NoData, Reason: "nothing"}, {Target: "skill:b", Outcome: outcome, Reason: "it is so"},
 		}}
-		cause, help := causeOf(r)
+		cause, help := nightCause(r)
 		want := string(outcome) + ": skill:b: it is so"
 		if outcome == night.NoData {
 			want = "no_data: skill:a: nothing"
@@ -71,11 +71,11 @@ func TestWhereANightRanDry(t *testing.T) {
 		"no_data: the optimizer proposed no task of 2 sessions":                                                            funnel(result.MineFunnel{Sessions: 4, Candidates: 2}),
 		"no_data: of 4 tasks that were proposed none can be used; 3 are tasks that have an answer that was not kept whole": funnel(result.MineFunnel{Sessions: 4, Candidates: 2, Proposed: 4, Fell: why}),
 	} {
-		if got, help := causeOf(&night.Report{Mined: m}); got != want || help == "" {
+		if got, help := nightCause(&night.Report{Mined: m}); got != want || help == "" {
 			t.Errorf("%q, want %q (help %q)", got, want, help)
 		}
 	}
-	got, _ := causeOf(&night.Report{Skipped: []night.Skipped{{Skill: "s", Groups: 2, Reason: "s: no skill of this name"}}})
+	got, _ := nightCause(&night.Report{Skipped: []night.Skipped{{Skill: "s", Groups: 2, Reason: "s: no skill of this name"}}})
 	if got != "refused: 2 independent tasks: s: no skill of this name" {
 		t.Error(got)
 	}
@@ -104,7 +104,7 @@ func TestNotifyIsToldCounts(t *testing.T) {
 		ID: "20261125-200000", Project: "/srv/SECRET", Ended: time.Now(), Exploratory: true,
 		Targets: []night.Target{{Target: "skill:SECRET", Outcome: night.Supported, Reason: "SECRET", Rules: []night.Rule{{Text: "SECRET"}}, Held: []night.HeldRule{{Text: "SECRET"}}}, {Outcome: night.Rejected}},
 	}
-	got := strings.Join(told(r, nil), "\n")
+	got := strings.Join(nightVariables(r, nil), "\n")
 	if strings.Contains(got, "SECRET") {
 		t.Error(got)
 	}
@@ -131,7 +131,7 @@ func TestRootOfASession(t *testing.T) {
 	allowed := harvest.NewProjects(at("src"))
 	got := map[string]string{}
 	for _, dir := range []string{at("src", "shop"), at("src", "shop", "web", "deep"), at("src", "notes"), at("src")} {
-		got[dir] = rootOf(dir, allowed)
+		got[dir] = findProjectRoot(dir, allowed)
 	}
 	want := map[string]string{
 		at("src", "shop"): at("src", "shop"), at("src", "shop", "web", "deep"): at("src", "shop"), at("src", "notes"): at("src", "notes"), at("src"): at("src"),
@@ -176,10 +176,10 @@ func TestNotifyOfWhatIsOver(t *testing.T) {
 	}
 	loaded.Config.Sleep.Notify = []string{"./nobody"}
 	s := sleepSetup{profile: filepath.Join(t.TempDir(), "sleep.yaml"), dir: t.TempDir(), loaded: loaded}
-	if err := notifyOf(t.Context(), s, &night.Report{}, nil); err != nil {
+	if err := runNotify(t.Context(), s, &night.Report{}, nil); err != nil {
 		t.Error(err)
 	}
-	err = notifyOf(t.Context(), s, &night.Report{Ended: time.Now()}, nil)
+	err = runNotify(t.Context(), s, &night.Report{Ended: time.Now()}, nil)
 	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "sleep.notify: start ") {
 		t.Error(err)
 	}

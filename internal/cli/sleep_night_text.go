@@ -141,7 +141,7 @@ func printNightAlone(out printer, r *night.Report) {
 	}
 	printSkipped(out, r)
 	if len(r.Targets) == 0 {
-		cause, _ := causeOf(r)
+		cause, _ := nightCause(r)
 		out.line(oneLine(cause))
 	}
 	for _, note := range r.Notes {

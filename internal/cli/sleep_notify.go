@@ -17,9 +17,9 @@ import (
 // notifyTime is how long the program of sleep.notify may take.
 const notifyTime = 30 * time.Second
 
-// notifyOf starts the program of sleep.notify, which is told counts and no text. It gets what ordinary programs see of
-// the environment, and no keys. What it leaves running is ended with it. That it fails fails no night.
-func notifyOf(ctx context.Context, s sleepSetup, r *night.Report, adopted []adopt.Record) error {
+// runNotify runs the program of sleep.notify, which gets counts and no text. It gets what ordinary programs see of the
+// environment, and no keys. What it leaves running is ended with it. Its failure fails no night.
+func runNotify(ctx context.Context, s sleepSetup, r *night.Report, adopted []adopt.Record) error {
 	argv := s.loaded.Config.Sleep.Notify
 	if len(argv) == 0 || r == nil || r.Ended.IsZero() {
 		return nil
@@ -28,20 +28,20 @@ func notifyOf(ctx context.Context, s sleepSetup, r *night.Report, adopted []adop
 	if strings.ContainsAny(run[0], `/\`) || strings.HasPrefix(run[0], "~") {
 		run[0] = s.absolute(run[0])
 	}
-	res, err := sandbox.Run(context.WithoutCancel(ctx), sandbox.Spec{Argv: run, Dir: s.dir, Env: append(env.Allowed(s.loaded.Lookup), told(r, adopted)...), Timeout: notifyTime})
+	res, err := sandbox.Run(context.WithoutCancel(ctx), sandbox.Spec{Argv: run, Dir: s.dir, Env: append(env.AllowedVariables(s.loaded.Lookup), nightVariables(r, adopted)...), Timeout: notifyTime})
 	switch {
 	case err != nil:
 		return fmt.Errorf("sleep.notify: %w", err)
 	case res.Reason == sandbox.Deadline:
 		return fmt.Errorf("sleep.notify: %s: it took more than %s", argv[0], notifyTime)
 	case res.Reason != sandbox.Exited || res.Code != 0:
-		return fmt.Errorf("sleep.notify: %s: %s, exit code %d: %s", argv[0], res.Reason, res.Code, shortened(oneLine(strings.TrimSpace(res.Stderr)), 200))
+		return fmt.Errorf("sleep.notify: %s: %s, exit code %d: %s", argv[0], res.Reason, res.Code, shortenText(oneLine(strings.TrimSpace(res.Stderr)), 200))
 	}
 	return nil
 }
 
-// told are the counts of a night, as variables.
-func told(r *night.Report, adopted []adopt.Record) []string {
+// nightVariables returns the counts of a night, as variables.
+func nightVariables(r *night.Report, adopted []adopt.Record) []string {
 	counts := map[night.Outcome]int{}
 	held := 0
 	for i := range r.Targets {

@@ -60,7 +60,7 @@ func (d *draftProfile) models(a *app) (string, error) {
 			if key == "world" {
 				value = a.absolute(value)
 			}
-			parts = append(parts, key+": "+quoted(value))
+			parts = append(parts, key+": "+quoteYAML(value))
 		}
 		text += fmt.Sprintf("  %s: {%s}\n", m.role, strings.Join(parts, ", "))
 	}
@@ -93,13 +93,13 @@ const profileWithoutModels = `
 func (d *draftProfile) text(a *app) (string, error) {
 	var lines []string
 	for _, dir := range d.projects {
-		lines = append(lines, "    - "+quoted(dir))
+		lines = append(lines, "    - "+quoteYAML(dir))
 	}
 	models, err := d.models(a)
 	extends := ""
 	switch {
 	case d.config != "":
-		extends = "extends: " + quoted(a.absolute(d.config)) + "\n"
+		extends = "extends: " + quoteYAML(a.absolute(d.config)) + "\n"
 	case models == "":
 		models = profileWithoutModels
 	}
@@ -121,7 +121,7 @@ func (d *draftProfile) setup(a *app, path string, sets ...string) (s sleepSetup,
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return s, fmt.Errorf("write a draft of the profile: %w", err)
 	}
-	s, err = a.sleepSetupOf(file, path, sets...)
+	s, err = a.readSleepSetup(file, path, sets...)
 	s.found = false
 	return s, err
 }

@@ -39,7 +39,7 @@ func (s sleepSetup) nightProjects(ctx context.Context, b *bank.Bank) ([]string, 
 		}
 	}
 	for _, p := range parts {
-		add(rootOf(p.Project, allowed))
+		add(findProjectRoot(p.Project, allowed))
 	}
 	for _, g := range groups {
 		add(g.Project)
@@ -56,11 +56,11 @@ func (s sleepSetup) checkProject(allowed harvest.Projects) error {
 	if s.project == "" || allowed.Allow(s.project) {
 		return nil
 	}
-	return usagef("--project %s: sleep.projects in %s does not allow it; add the line\n    - %s", s.project, s.profile, quoted(s.project))
+	return usagef("--project %s: sleep.projects in %s does not allow it; add the line\n    - %s", s.project, s.profile, quoteYAML(s.project))
 }
 
-// rootOf is the project that a session's folder belongs to: the nearest repository that is allowed, else the folder.
-func rootOf(dir string, allowed harvest.Projects) string {
+// findProjectRoot returns the project that a session's folder belongs to: the nearest repository that is allowed, else the folder.
+func findProjectRoot(dir string, allowed harvest.Projects) string {
 	for at := filepath.Clean(dir); allowed.Allow(at); at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at
@@ -72,8 +72,8 @@ func rootOf(dir string, allowed harvest.Projects) string {
 	return filepath.Clean(dir)
 }
 
-// nightOf finds a night by its name, or the last one, of a project or of all.
-func (s sleepSetup) nightOf(ctx context.Context, b *bank.Bank, id string) (*night.Report, error) {
+// findNight finds a night by its name, or the last one, of a project or of all.
+func (s sleepSetup) findNight(ctx context.Context, b *bank.Bank, id string) (*night.Report, error) {
 	nights, err := b.Nights(ctx, "")
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ what they find is exploratory then, and never certified.`,
   skillopt sleep review --json
   skillopt sleep review --edit '{"id": "mined-0a1b2c3d4e5f6071", "gold": ["15:10"]}'
   skillopt sleep review --accept mined-0a1b2c3d4e5f6071,mined-8a9b0c1d2e3f4051 --reject mined-1122334455667788`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
 	c.Flags().StringSliceVar(&o.accept, "accept", nil, "accept these tasks unseen, by id")
@@ -75,14 +75,14 @@ func (o *sleepReviewOptions) run(ctx context.Context, a *app, at sleepFlags) err
 	if len(o.accept)+len(o.reject)+len(o.edit) > 0 {
 		return o.decide(ctx, a, setup)
 	}
-	list, err := o.waiting(ctx, setup)
+	list, err := o.readUnreviewedTasks(ctx, setup)
 	switch {
 	case err != nil:
 		return err
 	case a.json:
 		return printJSON(a.Out, ask.Shareable(list))
 	case len(list) == 0:
-		a.shown().line("nothing to review: no task of an allowed project waits")
+		a.stdoutPrinter().line("nothing to review: no task of an allowed project waits")
 		return nil
 	case !isTerminal(a.In):
 		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or look at them with --json and decide with --accept and --reject", wording.Plural(len(list), "task is", "tasks are"))
@@ -111,7 +111,7 @@ func (o *sleepReviewOptions) decide(ctx context.Context, a *app, setup sleepSetu
 	if a.json {
 		return printJSON(a.Out, result.Reviewed{Accepted: len(said) - len(o.reject), Rejected: len(o.reject)})
 	}
-	a.shown().line(fmt.Sprintf("%d accepted, %d rejected", len(said)-len(o.reject), len(o.reject)))
+	a.stdoutPrinter().line(fmt.Sprintf("%d accepted, %d rejected", len(said)-len(o.reject), len(o.reject)))
 	return nil
 }
 
@@ -155,8 +155,8 @@ func allTasks(ctx context.Context, b *bank.Bank) (map[string]bank.Task, error) {
 	return known, nil
 }
 
-// waiting are the tasks that no one has reviewed, those first that are held.
-func (o *sleepReviewOptions) waiting(ctx context.Context, setup sleepSetup) (list []minedTask, err error) {
+// readUnreviewedTasks returns the tasks that no one has reviewed, those first that are held.
+func (o *sleepReviewOptions) readUnreviewedTasks(ctx context.Context, setup sleepSetup) (list []minedTask, err error) {
 	list = []minedTask{}
 	b, err := setup.look(ctx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (o *sleepReviewOptions) waiting(ctx context.Context, setup sleepSetup) (lis
 				if t.Reviewed != bank.Unreviewed || t.Unfit != "" {
 					continue
 				}
-				m, err := minedOf(ctx, b, t, sessions)
+				m, err := newMinedTask(ctx, b, t, sessions)
 				if err != nil {
 					return nil, err
 				}
@@ -199,11 +199,11 @@ func (o *sleepReviewOptions) waiting(ctx context.Context, setup sleepSetup) (lis
 	return list, nil
 }
 
-// minedOf is a task with the answers of its session, which may be gone. sessions are those that were looked up.
-func minedOf(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[string]*transcript.Transcript) (minedTask, error) {
+// newMinedTask returns a task with the answers of its session, which may be gone. sessions are those that were looked up.
+func newMinedTask(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[string]*transcript.Transcript) (minedTask, error) {
 	m := minedTask{task: t.Task, MinedTask: result.MinedTask{
 		ID: t.Task.Task.ID, Held: t.Held, Project: t.Project, Skill: t.Skill, Trust: string(t.Trust), Prompt: t.Task.Task.Prompt, Gold: t.Task.Task.Gold,
-		Checks: t.Task.Task.Checks, Said: t.Task.Task.Hidden, Doubts: t.Task.Task.Data["doubts"], Place: night.WhereOf(&t.Task),
+		Checks: t.Task.Task.Checks, Said: t.Task.Task.Hidden, Doubts: t.Task.Task.Data["doubts"], Place: night.DescribePlace(&t.Task),
 	}}
 	if len(t.Seen) == 0 {
 		return m, nil

@@ -123,7 +123,7 @@ func (o *sleepReviewOptions) takeEdits(ctx context.Context, setup sleepSetup, sa
 	if len(o.edit) == 0 {
 		return nil
 	}
-	list, err := o.waiting(ctx, setup)
+	list, err := o.readUnreviewedTasks(ctx, setup)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func takeBack(ctx context.Context, a *app, at sleepFlags, number string, yes boo
 	if err != nil {
 		return err
 	}
-	of, err := store.Standing(setup.project, n)
+	of, err := store.FindAdoption(setup.project, n)
 	if errors.Is(err, adopt.ErrNothing) {
 		return nothingBack(a, err)
 	}
@@ -92,10 +92,10 @@ func takeBack(ctx context.Context, a *app, at sleepFlags, number string, yes boo
 		if b.Commit != "" {
 			text = fmt.Sprintf("branch %s is at %.12s; no file was written", b.Name, b.Commit)
 		}
-		a.shown().line(oneLine(text))
+		a.stdoutPrinter().line(oneLine(text))
 	}
 	for _, t := range taken {
-		a.shown().line(oneLine(takenBackText(t)))
+		a.stdoutPrinter().line(oneLine(takenBackText(t)))
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func nothingBack(a *app, err error) error {
 	if a.json {
 		return printJSON(a.Out, rolledBack{Documents: []adopt.Taken{}, Reason: err.Error()})
 	}
-	a.shown().line(oneLine(err.Error()))
+	a.stdoutPrinter().line(oneLine(err.Error()))
 	return nil
 }
 
@@ -130,7 +130,7 @@ func listAdoptions(a *app, at sleepFlags) error {
 		return err
 	}
 	list := []adopt.Record{}
-	store, err := setup.adopted(a.version)
+	store, err := setup.findAdoptions(a.version)
 	if err != nil {
 		return err
 	}
@@ -148,16 +148,16 @@ func listAdoptions(a *app, at sleepFlags) error {
 		return errors.Join(printJSON(a.Out, ask.Shareable(list)), problems)
 	}
 	if len(list) == 0 {
-		a.shown().line("nothing was adopted yet")
+		a.stdoutPrinter().line("nothing was adopted yet")
 	}
 	for _, r := range list {
-		printAdoption(a.shown(), r)
+		printAdoption(a.stdoutPrinter(), r)
 	}
 	if store == nil {
 		return problems
 	}
-	if last, err := store.Standing(setup.project, 0); err == nil {
-		a.shown().line("to take the last one back: " + setup.command(fmt.Sprintf("skillopt sleep rollback %d", last.N)))
+	if last, err := store.FindAdoption(setup.project, 0); err == nil {
+		a.stdoutPrinter().line("to take the last one back: " + setup.command(fmt.Sprintf("skillopt sleep rollback %d", last.N)))
 	}
 	return problems
 }

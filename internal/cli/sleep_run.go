@@ -71,7 +71,7 @@ its record. Ctrl-C stops softly, a second one at once. A night without gain ends
   skillopt sleep run --explore                        train on whatever there is: suggestions
   skillopt sleep run --tasks reviewed.jsonl           on tasks that you have written or reviewed
   skillopt sleep run --set limits.tokens=200000 --json`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.scheduled && o.tasks != "" {
 				return usagef("--tasks is for a night that a person starts; leave out --scheduled")
@@ -117,7 +117,7 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, at sleepFlags) (err e
 	if o.dryRun {
 		return o.dry(ctx, a, setup)
 	}
-	w, err := nightWorkOf(ctx, a, setup)
+	w, err := openNightWork(ctx, a, setup)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (o *sleepRunOptions) work(ctx context.Context, a *app, setup sleepSetup, w 
 // nights carries the nights out, and closes what they work with. What is known is there also next to an error; nil: nothing is.
 func (o *sleepRunOptions) nights(ctx context.Context, a *app, setup sleepSetup, w *nightWork) (out *nightsDone, err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
-	if err := bank.Doing(w.bank, "skillopt sleep run"); err != nil {
+	if err := bank.NoteCommand(w.bank, "skillopt sleep run"); err != nil {
 		return nil, err
 	}
 	out = &nightsDone{Nights: []*night.Report{}}
@@ -202,7 +202,7 @@ func (o *sleepRunOptions) night(ctx context.Context, w *nightWork, out *nightsDo
 	if endsAll(bad) {
 		return bad
 	}
-	if err := notifyOf(ctx, w.setup, r, adopted); err != nil {
+	if err := runNotify(ctx, w.setup, r, adopted); err != nil {
 		w.app.printer(w.app.Err).line("warning: " + oneLine(err.Error()))
 	}
 	return bad
@@ -292,8 +292,8 @@ type nightWork struct {
 	stop      <-chan struct{}
 }
 
-// nightWorkOf opens what is kept for writing. Before that it is clear that text may be sent where it would go.
-func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, error) {
+// openNightWork opens what is kept for writing. It makes sure that text may be sent where it would go.
+func openNightWork(ctx context.Context, a *app, setup sleepSetup) (*nightWork, error) {
 	list, err := setup.ready()
 	if err != nil {
 		return nil, err
@@ -375,7 +375,7 @@ func (w *nightWork) close() error { return w.bank.Close() }
 
 // consent asks for what the user has not agreed to; without a terminal no one can be asked.
 func (w *nightWork) consent(ctx context.Context, wanted []bank.Destination) error {
-	missing, err := w.bank.Missing(ctx, wanted)
+	missing, err := w.bank.MissingConsents(ctx, wanted)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
@@ -423,13 +423,13 @@ func (w *nightWork) options(project string) night.Options {
 	return night.Options{
 		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: s.targets(project),
 		Miner: night.Asked{Env: env}, Version: w.app.version, Clouds: w.app.Clouds, Stop: w.stop, Events: w.events,
-		Again: w.again, Env: env, Adopted: s.standing(project, w.app.version),
+		Again: w.rereadSession, Env: env, Adopted: s.standingReader(project, w.app.version),
 	}
 }
 
-// again reads a session again from its store; false: the store does not have it as it is kept.
-func (w *nightWork) again(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error) {
-	t, err := harvest.Again(ctx, w.setup.places, w.setup.loaded.Redactor(), w.bank.Temp(), s)
+// rereadSession reads a session again from its store; false: the store does not have it as it is kept.
+func (w *nightWork) rereadSession(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error) {
+	t, err := harvest.ReadSession(ctx, w.setup.places, w.setup.loaded.Redactor(), w.bank.Temp(), s)
 	var not *harvest.NotAgainError
 	if errors.As(err, &not) {
 		return t, false, nil

@@ -58,7 +58,7 @@ with, their logs. A night that is at work continues.`,
   skillopt sleep schedule --print --kind cron       what would be written
   skillopt sleep schedule --list                    what there is, and when it ran
   skillopt sleep schedule --off                     take it back`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case o.list && o.off:
@@ -110,7 +110,7 @@ func (o *sleepScheduleOptions) run(ctx context.Context, a *app, at sleepFlags) e
 	if err != nil {
 		return usagef("--at %v", err)
 	}
-	kind, err := o.chosen(ctx, setup)
+	kind, err := o.chooseKind(ctx, setup)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,11 @@ func (o *sleepScheduleOptions) ask(ctx context.Context) (err error) {
 		return err
 	}
 	nothing := func(string) (string, bool) { return "", false }
-	return askedKeys(ctx, hostOf(folders), o.flags.Keys, nothing, config.SetEnvironment)
+	return askedKeys(ctx, newTimerHost(folders), o.flags.Keys, nothing, config.SetEnvironment)
 }
 
-// chosen is the scheduler of --kind, or one that is at work.
-func (o *sleepScheduleOptions) chosen(ctx context.Context, s sleepSetup) (timer.Kind, error) {
+// chooseKind returns the scheduler of --kind, or one that is at work.
+func (o *sleepScheduleOptions) chooseKind(ctx context.Context, s sleepSetup) (timer.Kind, error) {
 	if o.kind == "auto" {
 		return timer.Choose(ctx, s.host())
 	}
@@ -184,7 +184,7 @@ func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup
 	if err != nil {
 		return nil, err
 	}
-	missing, err := unconsented(ctx, s.dir, remote(list))
+	missing, err := findMissingConsents(ctx, s.dir, remote(list))
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup
 	if err == nil && before != nil && sameTimer(before, p) {
 		p.Written = before.Written // done twice, it is the same bytes
 	}
-	return p, keysOf(ctx, a, s, p, o.flags)
+	return p, checkKeys(ctx, a, s, p, o.flags)
 }
 
 // sameTimer reports whether two profiles differ by when they were written alone.
@@ -237,7 +237,7 @@ func (o *sleepScheduleOptions) install(ctx context.Context, s sleepSetup, p *tim
 	if locked, err := lock.TryLock(); err != nil || !locked {
 		return errors.Join(err, &timerLockedError{"another process writes timers at this moment; try again"})
 	}
-	defer func() { err = errors.Join(err, lock.Unlock(), removed(lock.Path())) }()
+	defer func() { err = errors.Join(err, lock.Unlock(), removeFile(lock.Path())) }()
 	before, readErr := os.ReadFile(e.Profile)
 	if err := p.Write(e.Profile); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (o *sleepScheduleOptions) install(ctx context.Context, s sleepSetup, p *tim
 		return o.others(ctx, s, p)
 	}
 	if readErr != nil {
-		err = errors.Join(err, removed(e.Profile))
+		err = errors.Join(err, removeFile(e.Profile))
 		_ = os.Remove(filepath.Dir(e.Profile)) // it stays where others are in it
 		return err
 	}
@@ -281,7 +281,7 @@ func printScheduled(a *app, s sleepSetup, out scheduled) error {
 	if a.json {
 		return printJSON(a.Out, shareable(out))
 	}
-	to, errs := a.shown(), a.printer(a.Err)
+	to, errs := a.stdoutPrinter(), a.printer(a.Err)
 	if !out.Written {
 		for _, f := range out.Files {
 			where := f.Path
@@ -359,7 +359,7 @@ func listTimers(ctx context.Context, a *app, at sleepFlags) error {
 		a.printer(a.Err).line("there is no timer; `skillopt sleep schedule` sets one")
 	}
 	for _, l := range out {
-		printTimer(a.shown(), l)
+		printTimer(a.stdoutPrinter(), l)
 	}
 	return nil
 }
@@ -379,7 +379,7 @@ func (s sleepSetup) wouldStart(ctx context.Context, p *timer.Profile) (bool, str
 	case !there:
 		return false, fmt.Sprintf("%s does not have it any more; `skillopt sleep schedule` writes it again", p.Kind)
 	case gone != nil:
-		return true, fmt.Sprintf("%s: %v; `skillopt sleep schedule` writes where the program is now", p.Program, reasonOf(gone))
+		return true, fmt.Sprintf("%s: %v; `skillopt sleep schedule` writes where the program is now", p.Program, stripPath(gone))
 	}
 	return true, ""
 }
@@ -488,7 +488,7 @@ func printUnscheduled(a *app, gone map[string][]timer.Kind) error {
 		if kinds := gone[id]; len(kinds) > 0 {
 			by = strings.Trim(fmt.Sprint(kinds), "[]")
 		}
-		a.shown().line(fmt.Sprintf("the timer %s is gone (%s), with all that was written for it", id, by))
+		a.stdoutPrinter().line(fmt.Sprintf("the timer %s is gone (%s), with all that was written for it", id, by))
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (s *start) carryOut(ctx context.Context, at sleepFlags, due string) error {
 func (s *start) note(err error) error {
 	s.state.Process, s.state.Failed = 0, ""
 	if err != nil {
-		s.state.Failed = time.Now().Format("2006-01-02 15:04") + ": " + shortened(oneLine(shareable(err.Error())), 500)
+		s.state.Failed = time.Now().Format("2006-01-02 15:04") + ": " + shortenText(oneLine(shareable(err.Error())), 500)
 	}
 	if _, gone := os.Stat(s.profile); gone != nil {
 		return err // it was unscheduled meanwhile, and nothing of it is to be left
@@ -158,7 +158,7 @@ func (s *start) open(ctx context.Context, setup sleepSetup) (*nightWork, error) 
 	return interruptible(ctx, s.app.Signals, func(ctx context.Context) (*nightWork, error) {
 		until := time.Now().Add(lockPatience)
 		for said := false; ; said = true {
-			w, err := nightWorkOf(ctx, s.app, setup)
+			w, err := openNightWork(ctx, s.app, setup)
 			var locked *bank.LockedError
 			if !errors.As(err, &locked) || time.Now().After(until) {
 				return w, err

@@ -62,7 +62,7 @@ type listedSession struct {
 	First       string            `json:"first"`  // the beginning of what was said first
 }
 
-func listed(s bank.Session) listedSession {
+func newListedSession(s bank.Session) listedSession {
 	l := listedSession{ID: s.ID, Source: s.Source, Project: s.Project, Started: s.Started, Ended: s.Ended, Turns: len(s.Turns), Skills: []string{}, Corrections: correction.Marks(s.Turns), First: firstWords(s.Turns[0].User)}
 	if l.Corrections == nil {
 		l.Corrections = []correction.Mark{}
@@ -92,7 +92,7 @@ func (o *sleepSessionsOptions) run(ctx context.Context, a *app, at sleepFlags) (
 		return err
 	}
 	f := bank.Filter{Project: setup.projectFilter()}
-	if f.Since, err = sinceOf(o.since, time.Now()); err != nil {
+	if f.Since, err = parseSince(o.since, time.Now()); err != nil {
 		return err
 	}
 	b, err := setup.look(ctx)
@@ -102,7 +102,7 @@ func (o *sleepSessionsOptions) run(ctx context.Context, a *app, at sleepFlags) (
 	defer func() { err = errors.Join(err, b.Close()) }()
 	list := []listedSession{}
 	err = b.Sessions(ctx, f, func(s bank.Session) error {
-		if l := listed(s); o.takes(l) {
+		if l := newListedSession(s); o.takes(l) {
 			list = append(list, l)
 		}
 		return nil
@@ -173,7 +173,7 @@ func showSession(ctx context.Context, a *app, at sleepFlags, id string) error {
 		if a.json {
 			return printJSON(a.Out, shown)
 		}
-		printSession(a.shown(), shown)
+		printSession(a.stdoutPrinter(), shown)
 		return nil
 	})
 }

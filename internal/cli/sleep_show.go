@@ -78,7 +78,7 @@ type nightDiff struct {
 func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
 	return withNight(ctx, a, at, id, func(s sleepSetup, r *night.Report) error {
 		shown := shownNight{Report: r, Texts: map[string]string{}, Diffs: []nightDiff{}, Adopt: map[string]string{}}
-		p, err := proposalOf(s, r)
+		p, err := readProposal(s, r)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -93,7 +93,7 @@ func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
 			}
 			return printJSON(a.Out, ask.Shareable(shown))
 		}
-		printNightAlone(a.shown(), r)
+		printNightAlone(a.stdoutPrinter(), r)
 		next := nextCommand(r)
 		if p != nil {
 			next = adoptCommand(p)
@@ -106,7 +106,7 @@ func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
 				return err
 			}
 		}
-		a.shown().line("next: " + oneLine(s.command(next)))
+		a.stdoutPrinter().line("next: " + oneLine(s.command(next)))
 		return nil
 	})
 }
@@ -179,7 +179,7 @@ func userWords(ctx context.Context, s sleepSetup, r *night.Report) (out []result
 // withNight calls f with a night, or with the last one.
 func withNight(ctx context.Context, a *app, at sleepFlags, id string, f func(sleepSetup, *night.Report) error) error {
 	return at.withBank(ctx, a, sleepSetup.look, func(setup sleepSetup, b *bank.Bank) error {
-		r, err := setup.nightOf(ctx, b, id)
+		r, err := setup.findNight(ctx, b, id)
 		if err != nil {
 			return err
 		}
@@ -187,8 +187,8 @@ func withNight(ctx context.Context, a *app, at sleepFlags, id string, f func(sle
 	})
 }
 
-// proposalOf reads what a night has staged, as this user's night has written it. fs.ErrNotExist: it has staged nothing.
-func proposalOf(s sleepSetup, r *night.Report) (*night.Proposal, error) {
+// readProposal reads what a night has staged, as this user's night has written it. fs.ErrNotExist: it has staged nothing.
+func readProposal(s sleepSetup, r *night.Report) (*night.Proposal, error) {
 	p, err := night.Open(s.dir, r.Project, r.ID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -202,9 +202,9 @@ func proposalOf(s sleepSetup, r *night.Report) (*night.Proposal, error) {
 	return p, nil
 }
 
-// stagedOf is proposalOf where there has to be one.
-func stagedOf(s sleepSetup, r *night.Report) (*night.Proposal, error) {
-	p, err := proposalOf(s, r)
+// requireProposal calls readProposal where there has to be a proposal.
+func requireProposal(s sleepSetup, r *night.Report) (*night.Proposal, error) {
+	p, err := readProposal(s, r)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nothingStaged(s, r)
 	}
@@ -240,15 +240,15 @@ func sleepAlone(ctx context.Context, a *app, at sleepFlags, help func() error) (
 	if len(nights) == 0 && !a.json {
 		return help()
 	}
-	r, err := setup.nightOf(ctx, b, "")
+	r, err := setup.findNight(ctx, b, "")
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(r))
 	}
-	printNight(a.shown(), setup, r)
-	printBeside(a.shown(), setup, nights, r)
+	printNight(a.stdoutPrinter(), setup, r)
+	printBeside(a.stdoutPrinter(), setup, nights, r)
 	return nil
 }
 

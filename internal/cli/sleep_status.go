@@ -27,7 +27,7 @@ adopted and its effect since, what the nights have used, what to do next; and wh
 sessions, of which projects, where it may go, and what you have agreed to.`,
 		Example: `  skillopt sleep status
   skillopt sleep status --json`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSleepStatus(cmd.Context(), a, *at) },
 	}
 }
@@ -68,8 +68,8 @@ func runSleepStatus(ctx context.Context, a *app, at sleepFlags) error {
 	}
 	sleep := setup.loaded.Config.Sleep
 	s := sleepStatus{
-		Profile: setup.profile, Found: setup.found, Dir: setup.dir, Projects: setup.allowed(), Parts: []bank.Part{}, Sends: []sentTo{},
-		Disk: sleep.Disk.Bytes(), Keep: sleep.Keep.String(), Missing: []bank.Destination{}, Agreed: []bank.Consent{}, Warnings: nonNil(setup.moved()),
+		Profile: setup.profile, Found: setup.found, Dir: setup.dir, Projects: setup.allowedFolders(), Parts: []bank.Part{}, Sends: []sentTo{},
+		Disk: sleep.Disk.Bytes(), Keep: sleep.Keep.String(), Missing: []bank.Destination{}, Agreed: []bank.Consent{}, Warnings: nonNil(setup.checkFolders()),
 	}
 	list, err := setup.destinations()
 	if err != nil {
@@ -78,7 +78,7 @@ func runSleepStatus(ctx context.Context, a *app, at sleepFlags) error {
 	for _, d := range list {
 		s.Sends = append(s.Sends, sentTo{Role: d.Role, Host: d.Host, Local: d.Local, Note: d.Why})
 	}
-	if s.Missing, err = unconsented(ctx, setup.dir, remote(list)); err != nil {
+	if s.Missing, err = findMissingConsents(ctx, setup.dir, remote(list)); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -136,7 +136,7 @@ func (s *sleepStatus) read(ctx context.Context, setup sleepSetup, version string
 }
 
 func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
-	out := a.shown()
+	out := a.stdoutPrinter()
 	if s.Week != nil {
 		printWeek(out, s.Week)
 		out.line("")
@@ -163,7 +163,7 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 		out.line("next night: " + s.Next.Local().Format("2006-01-02 15:04"))
 	}
 	if len(s.Parts) > 0 {
-		w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
+		w := tabwriter.NewWriter(a.tablePrinter(), 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "\nAGENT\tSESSIONS\tTURNS\tNEWEST\tPROJECT")
 		for _, p := range s.Parts {
 			fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", p.Source, p.Sessions, p.Turns, p.Newest.Local().Format("2006-01-02 15:04"), oneLine(p.Project))

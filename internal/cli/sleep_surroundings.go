@@ -76,7 +76,7 @@ func surroundings(ctx context.Context, a *app, s sleepSetup, sets []string) (map
 	r := &recording{names: map[string]string{}}
 	from := *a
 	from.lookup = r.lookup
-	seen, err := from.sleepSetupOf(pathIf(s), s.profile, sets...)
+	seen, err := from.readSleepSetup(pathIf(s), s.profile, sets...)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func surroundings(ctx context.Context, a *app, s sleepSetup, sets []string) (map
 	for _, name := range slices.Concat(forTransport(), forFolders(), seen.loaded.Config.Agent.PassEnv) {
 		r.lookup(name)
 	}
-	env.Allowed(r.lookup)
+	env.AllowedVariables(r.lookup)
 	for _, name := range []string{"TMPDIR", "TEMP", "TMP"} { // of this session of the user
 		delete(r.names, name)
 	}
@@ -129,9 +129,9 @@ func isSecret(secrets []string, name, value string) bool {
 	return redact.Has(name + "=" + value)
 }
 
-// keysOf fails if a night could not be carried out with what a timer has: the variables of its profile, the file .env next to
+// checkKeys fails if a night could not be carried out with what a timer has: the variables of its profile, the file .env next to
 // the user's profile, and the commands that print keys. It names the variable and what helps.
-func keysOf(ctx context.Context, a *app, s sleepSetup, p *timer.Profile, flags nightFlags) error {
+func checkKeys(ctx context.Context, a *app, s sleepSetup, p *timer.Profile, flags nightFlags) error {
 	dotenv := filepath.Join(filepath.Dir(s.profile), ".env")
 	if info, err := os.Stat(dotenv); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return usagef("%s: others can read it, and nights have their keys from there; run: chmod 600 %s", dotenv, shellWord(dotenv))
@@ -142,7 +142,7 @@ func keysOf(ctx context.Context, a *app, s sleepSetup, p *timer.Profile, flags n
 	}
 	from := *a
 	from.lookup = func(name string) (string, bool) { value, ok := vars[name]; return value, ok }
-	seen, err := from.sleepSetupOf(pathIf(s), s.profile, flags.Set...)
+	seen, err := from.readSleepSetup(pathIf(s), s.profile, flags.Set...)
 	if err == nil {
 		_, err = seen.ready()
 	}

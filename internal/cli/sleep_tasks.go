@@ -21,10 +21,10 @@ func (s *sleepSetup) single(a *app) error {
 	if err != nil || s.project != "" {
 		return errors.Join(err, s.checkProject(allowed))
 	}
-	if s.project = rootOf(a.folder("."), allowed); allowed.Allow(s.project) {
+	if s.project = findProjectRoot(a.folder("."), allowed); allowed.Allow(s.project) {
 		return nil
 	}
-	return usagef("the working directory is in no folder of sleep.projects in %s, which has %s; name the project by --project", s.profile, oneLine(strings.Join(s.allowed(), ", ")))
+	return usagef("the working directory is in no folder of sleep.projects in %s, which has %s; name the project by --project", s.profile, oneLine(strings.Join(s.allowedFolders(), ", ")))
 }
 
 // reviewedTasks reads a file of tasks for a night of the project.

@@ -67,12 +67,12 @@ func timedSetup(a *app, t *timed, sets ...string) (sleepSetup, error) {
 	if err != nil {
 		return sleepSetup{}, err
 	}
-	if err := askedKeys(context.Background(), hostOf(folders), t.flags.Keys, config.Environment, config.SetEnvironment); err != nil {
+	if err := askedKeys(context.Background(), newTimerHost(folders), t.flags.Keys, config.Environment, config.SetEnvironment); err != nil {
 		return sleepSetup{}, err
 	}
 	from := *a
 	from.Dir = t.profile.Folder
-	s, err := from.sleepSetupOf(t.profile.Profile, t.profile.Profile, append(slices.Clone(t.flags.Set), sets...)...)
+	s, err := from.readSleepSetup(t.profile.Profile, t.profile.Profile, append(slices.Clone(t.flags.Set), sets...)...)
 	s.timer, s.project = t, t.flags.Project
 	return s, err
 }
@@ -97,9 +97,9 @@ const (
 func timerFiles() []string { return []string{timerProfile, timerState, timerLog, timerLock} }
 
 // host is the machine whose schedulers are told.
-func (s sleepSetup) host() timer.Host { return hostOf(s.folders) }
+func (s sleepSetup) host() timer.Host { return newTimerHost(s.folders) }
 
-func hostOf(f config.Folders) timer.Host {
+func newTimerHost(f config.Folders) timer.Host {
 	folders := timer.Folders{Home: f.Home, Settings: filepath.Join(f.Home, ".config"), Data: filepath.Join(f.Home, ".local", "share")}
 	if dir := f.Lookup("XDG_CONFIG_HOME"); dir != "" {
 		folders.Settings = dir
@@ -156,13 +156,13 @@ func (s sleepSetup) unschedule(ctx context.Context, id string) (had []timer.Kind
 		}
 	}
 	for _, ending := range timerFiles() {
-		err = errors.Join(err, removed(s.timerFile(id, ending)))
+		err = errors.Join(err, removeFile(s.timerFile(id, ending)))
 	}
 	_ = os.Remove(filepath.Join(s.dir, timersDir)) // it stays where others are in it
 	return had, err
 }
 
-func removed(path string) error {
+func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -200,7 +200,7 @@ func (r timersRoom) Forget(ctx context.Context, s bank.Subject, _ bool, _ time.T
 
 // silence deletes what the nights of a timer have said.
 func (r timersRoom) silence(ctx context.Context, id string) error {
-	if err := removed(r.setup.timerFile(id, timerLog)); err != nil {
+	if err := removeFile(r.setup.timerFile(id, timerLog)); err != nil {
 		return err
 	}
 	path := r.setup.timerFile(id, timerState)

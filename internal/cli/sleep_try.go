@@ -41,7 +41,7 @@ your login, a server that runs, or a vendor whose key is there. skillopt sleep r
 		Example: `  skillopt sleep try
   skillopt sleep try --project ~/src/shop --target openai/gpt-5-mini --optimizer openai/gpt-5
   skillopt sleep try --yes --set limits.tokens=200000`,
-		Args: exactly(0, "no arguments"),
+		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *at) },
 	}
 	o.addModels(c)
@@ -56,7 +56,7 @@ func (o *sleepTryOptions) run(ctx context.Context, a *app, at sleepFlags) error 
 		return err
 	}
 	if setup.project == "" {
-		setup.project = rootOf(a.folder("."), harvest.NewProjects(filepath.VolumeName(a.Dir)+string(filepath.Separator)))
+		setup.project = findProjectRoot(a.folder("."), harvest.NewProjects(filepath.VolumeName(a.Dir)+string(filepath.Separator)))
 	}
 	at.project = setup.project
 	setup, d, err := o.prepare(ctx, a, at, setup)
@@ -90,7 +90,7 @@ func (o *sleepTryOptions) prepare(ctx context.Context, a *app, at sleepFlags, s 
 		if o.config+o.target+o.optimizer != "" {
 			return s, nil, usagef("%s is there and stays as it is; write the models into it", s.profile)
 		}
-		if err := s.checkProject(harvest.NewProjects(s.allowed()...)); err != nil {
+		if err := s.checkProject(harvest.NewProjects(s.allowedFolders()...)); err != nil {
 			return s, nil, err
 		}
 		s, err := a.sleepSetup(at, o.sets...)
@@ -171,7 +171,7 @@ func (o *sleepTryOptions) ask(ctx context.Context, a *app, s sleepSetup, d *draf
 
 // night carries the night out, as sleep run does, and shows what it proposes.
 func (o *sleepTryOptions) night(ctx context.Context, a *app, at sleepFlags, s sleepSetup) error {
-	w, err := nightWorkOf(ctx, a, s)
+	w, err := openNightWork(ctx, a, s)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,8 @@ func (s sleepSetup) nextRun(ctx context.Context, now time.Time) (*time.Time, err
 	return next, nil
 }
 
-// adopted opens what was adopted, if anything was; nil: nothing was.
-func (s sleepSetup) adopted(version string) (*adopt.Store, error) {
+// findAdoptions opens what was adopted, if anything was; nil: nothing was.
+func (s sleepSetup) findAdoptions(version string) (*adopt.Store, error) {
 	if _, err := os.Lstat(filepath.Join(s.dir, adoptedDir)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func (s sleepSetup) adopted(version string) (*adopt.Store, error) {
 
 // week gathers what nights of some days came to.
 func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now time.Time) (*result.Week, error) {
-	store, err := s.adopted(version)
+	store, err := s.findAdoptions(version)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +77,14 @@ func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now 
 	return w, nil
 }
 
-// standing are the adoptions of a project's documents that are, for its nights.
-func (s sleepSetup) standing(project, version string) func(target, live string) ([]night.Standing, error) {
+// standingReader returns what reads the adoptions of a project's documents that stand, for its nights.
+func (s sleepSetup) standingReader(project, version string) func(target, live string) ([]night.Standing, error) {
 	return func(target, live string) ([]night.Standing, error) {
-		store, err := s.adopted(version)
+		store, err := s.findAdoptions(version)
 		if store == nil || err != nil {
 			return nil, err
 		}
-		list, err := store.StandingFor(project, target)
+		list, err := store.ListAdopted(project, target)
 		if err != nil {
 			return nil, err
 		}

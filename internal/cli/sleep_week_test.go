@@ -24,7 +24,7 @@ func TestWeekOnAScreen(t *testing.T) {
 	w.Problems = []string{bad}
 	var out bytes.Buffer
 	a := &app{Streams: Streams{Out: &out, Err: &out, Width: 120}}
-	printWeek(a.shown(), w)
+	printWeek(a.stdoutPrinter(), w)
 	text := out.String()
 	if n := strings.Count(text, "\n"); n > 60 {
 		t.Errorf("%d lines", n)

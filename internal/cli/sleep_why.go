@@ -43,7 +43,7 @@ func showWhy(ctx context.Context, a *app, at sleepFlags, id string) error {
 		}
 		var r *night.Report
 		if len(nights) > 0 || id != "" {
-			if r, err = setup.nightOf(ctx, b, id); err != nil {
+			if r, err = setup.findNight(ctx, b, id); err != nil {
 				return err
 			}
 		}
@@ -54,7 +54,7 @@ func showWhy(ctx context.Context, a *app, at sleepFlags, id string) error {
 		if a.json {
 			return printJSON(a.Out, ask.Shareable(e))
 		}
-		out := a.shown()
+		out := a.stdoutPrinter()
 		out.line(oneLine(e.Cause))
 		for _, s := range e.Stages {
 			out.line(fmt.Sprintf("%-9s %s", s.Stage, oneLine(s.Says)))
@@ -88,7 +88,7 @@ func explain(ctx context.Context, b *bank.Bank, r *night.Report) (explained, err
 		return e, err
 	}
 	e.Stages = append(e.Stages, sessions, turns, taskStage(r), checks, baselineStage(r), editStage(r), verdictStage(r))
-	e.Cause, e.Help = causeOf(r)
+	e.Cause, e.Help = nightCause(r)
 	if kept == 0 && len(r.Targets) == 0 {
 		e.Cause, e.Help = "no_data: no session of the project is kept", "skillopt sleep doctor"
 	}
@@ -169,7 +169,7 @@ func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions
 		}
 		for _, m := range correction.Marks(s.Turns) {
 			corrected++
-			turns.example("%s session %s, turn %d: %s", s.Source, s.ID, m.Turn+1, shortened(oneLine(m.Words), 80))
+			turns.example("%s session %s, turn %d: %s", s.Source, s.ID, m.Turn+1, shortenText(oneLine(m.Words), 80))
 		}
 		return nil
 	})
@@ -298,14 +298,14 @@ func editStage(r *night.Report) explainStage {
 		removed += len(t.Remove)
 		for k, line := range t.Remove {
 			if k < len(t.RemoveWhy) {
-				s.example("%s: proposed for removal: %s (%s)", t.Target, shortened(oneLine(line), 80), t.RemoveWhy[k])
+				s.example("%s: proposed for removal: %s (%s)", t.Target, shortenText(oneLine(line), 80), t.RemoveWhy[k])
 			}
 		}
 		for _, h := range t.Held {
-			s.example("%s: held: %s: %s", t.Target, h.Reason, shortened(oneLine(h.Text), 80))
+			s.example("%s: held: %s: %s", t.Target, h.Reason, shortenText(oneLine(h.Text), 80))
 		}
 		for _, edit := range append(slices.Clone(t.Consolidation.AppliedEdits), t.Consolidation.RejectedEdits...) {
-			text := fmt.Sprintf("%s: step %d, %s: %s", t.Target, edit.Step, edit.Action, shortened(oneLine(edit.Content), 80))
+			text := fmt.Sprintf("%s: step %d, %s: %s", t.Target, edit.Step, edit.Action, shortenText(oneLine(edit.Content), 80))
 			if edit.Difference != nil {
 				text += fmt.Sprintf(" (%+.3f)", *edit.Difference)
 			}
@@ -341,10 +341,10 @@ func verdictStage(r *night.Report) explainStage {
 	return s
 }
 
-// causeOf says why a night came to its result, in one line, and what helps.
-func causeOf(r *night.Report) (cause, help string) {
+// nightCause returns why a night has its result, in one line, and what helps.
+func nightCause(r *night.Report) (cause, help string) {
 	if len(r.Targets) > 0 {
-		t := telling(r.Targets)
+		t := findMainTarget(r.Targets)
 		cause, help = fmt.Sprintf("%s: %s", t.Outcome, t.Reason), t.Help
 		if t.Outcome == "" {
 			cause = "the night is not over: " + t.Target + " was not worked on yet"
@@ -353,7 +353,7 @@ func causeOf(r *night.Report) (cause, help string) {
 			cause = fmt.Sprintf("%s: %s: %s", t.Outcome, t.Target, t.Reason)
 		}
 		if help == "" {
-			help = helpOf(r, t)
+			help = outcomeHelp(r, t)
 		}
 		return cause, help
 	}
@@ -363,8 +363,8 @@ func causeOf(r *night.Report) (cause, help string) {
 	return dryCause(r)
 }
 
-// telling is the target that says most: one that ended the night, else the one that came furthest.
-func telling(list []night.Target) *night.Target {
+// findMainTarget returns the target that says most: one that ended the night, else the one that came furthest.
+func findMainTarget(list []night.Target) *night.Target {
 	rank := []night.Outcome{
 		night.ModelUnhealthy, night.Budget, night.WaitingForReply, night.Stopped, night.Certified, night.Supported, night.Suggested, night.Refused,
 		night.JudgeUnusable, night.Rejected, night.NothingToLearn, night.NotReplayable, night.TooFewTasks, night.NoData,
@@ -384,7 +384,7 @@ func telling(list []night.Target) *night.Target {
 	return best
 }
 
-func helpOf(r *night.Report, t *night.Target) string {
+func outcomeHelp(r *night.Report, t *night.Target) string {
 	switch t.Outcome {
 	case night.Certified, night.Supported, night.Suggested:
 		return "skillopt sleep show " + r.ID

@@ -145,7 +145,7 @@ func writeTypes(out io.Writer, s *result.Summary) {
 	fmt.Fprintln(w, "  type\tseed\tbest\tn")
 	for _, name := range slices.Sorted(maps.Keys(s.ByType)) {
 		t := s.ByType[name]
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%d\n", name, hardOf(t, "seed"), hardOf(t, "best"), t["best"].N)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%d\n", name, hardText(t, "seed"), hardText(t, "best"), t["best"].N)
 	}
 	if err := w.Flush(); err != nil {
 		return
@@ -168,8 +168,8 @@ func writeEffort(out io.Writer, list []result.Effort) error {
 	return nil
 }
 
-// hardOf is the score of an arm on a type with its interval, "-" where nothing was measured.
-func hardOf(t result.Types, arm string) string {
+// hardText returns the score of an arm on a type with its interval, "-" where nothing was measured.
+func hardText(t result.Types, arm string) string {
 	s, ok := t[arm]
 	if !ok {
 		return scoreText(nil)

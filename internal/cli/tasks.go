@@ -38,7 +38,7 @@ and which are not used. No model is called.`,
 		Example: `  skillopt tasks lint my-skill
   skillopt tasks lint tasks.jsonl
   skillopt tasks lint tasks.csv --set tasks.columns.prompt=Question --set tasks.columns.gold=Answer`,
-		Args: exactly(1, "a config, a directory or a task file"),
+		Args: exactArgs(1, "a config, a directory or a task file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	addSet(c, &o.sets)
@@ -69,7 +69,7 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 	}
 	if a.guard != nil {
 		for i, w := range report.Warnings {
-			report.Warnings[i] = ask.Unquoted(w)
+			report.Warnings[i] = ask.HideQuotes(w)
 		}
 	}
 	if a.json {
@@ -139,7 +139,7 @@ func (p printer) table(t task.Table) {
 	p.line(fmt.Sprintf("%s: %s, separated by %s", p.path(t.Path), wording.Plural(len(t.Columns), "column", "columns"), separator))
 	var used, unused []string
 	for i, c := range t.Columns {
-		name := shortened(oneLine(c.Name), 60)
+		name := shortenText(oneLine(c.Name), 60)
 		if name == "" {
 			name = fmt.Sprintf("column %d (no name, empty)", i+1)
 		}

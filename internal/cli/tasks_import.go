@@ -45,7 +45,7 @@ name is not run, nothing is fetched, and variables of the environment are not re
   skillopt tasks import evals/registry/evals/arithmetic.yaml --root evals/registry --out arithmetic
   skillopt tasks import train.jsonl --map prompt=question --map gold=answer.text --out qa
   skillopt tasks import skills/pdf --out pdf-tasks --json`,
-		Args: exactly(1, "a file or folder"),
+		Args: exactArgs(1, "a file or folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().StringVar(&o.out, "out", "", "the folder to write, which is not there yet or is empty")
@@ -64,7 +64,7 @@ func (o *tasksImportOptions) run(ctx context.Context, a *app, path string) error
 	if err := checkEmpty(a.absolute(o.out), o.out); err != nil {
 		return err
 	}
-	columns, err := o.mapped()
+	columns, err := o.parseColumns()
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ type imported struct {
 	Report evals.Report `json:"report"`
 }
 
-// mapped reads the flags that say which column is which field.
-func (o *tasksImportOptions) mapped() (map[string]string, error) {
+// parseColumns reads the flags that say which column is which field.
+func (o *tasksImportOptions) parseColumns() (map[string]string, error) {
 	out := map[string]string{}
 	for _, one := range o.columns {
 		field, column, ok := strings.Cut(one, "=")
@@ -120,7 +120,7 @@ func (o *tasksImportOptions) source(a *app, path string) (dir, file string, err 
 	full := a.absolute(path)
 	info, err := os.Stat(full)
 	if err != nil {
-		return "", "", usagef("%s: %v; name a file or a folder that is there", path, reasonOf(err))
+		return "", "", usagef("%s: %v; name a file or a folder that is there", path, stripPath(err))
 	}
 	if o.root == "" {
 		if info.IsDir() {

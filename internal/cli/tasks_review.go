@@ -49,7 +49,7 @@ exploratory.`,
 		Example: `  skillopt tasks review my-skill
   skillopt tasks review my-skill/tasks.jsonl --editor nano
   skillopt tasks review my-skill --accept-all --json`,
-		Args: exactly(1, "a config, a directory or a task file"),
+		Args: exactArgs(1, "a config, a directory or a task file"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
 	c.Flags().BoolVar(&o.acceptAll, "accept-all", false, "accept every task without showing it")
@@ -87,7 +87,7 @@ func (o *tasksReviewOptions) run(a *app, path string) error {
 			return usagef("%v", err)
 		}
 		w.counts.Files = append(w.counts.Files, a.relative(file))
-		w.total += len(r.Pending())
+		w.total += len(r.PendingLines())
 		w.reviews = append(w.reviews, r)
 	}
 	if w.total > 0 && !o.acceptAll && !isTerminal(a.In) {
@@ -115,7 +115,7 @@ func reviewFiles(path string) ([]string, error) {
 	}
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, usagef("%s: %v", path, reasonOf(err))
+		return nil, usagef("%s: %v", path, stripPath(err))
 	}
 	if !st.IsDir() {
 		if !isLines(path) {
@@ -179,7 +179,7 @@ var (
 // print prints the result of the review.
 func (w *reviewer) print() error {
 	for _, r := range w.reviews {
-		w.counts.Pending += len(r.Pending())
+		w.counts.Pending += len(r.PendingLines())
 	}
 	c := w.counts
 	if w.app.json {
@@ -211,7 +211,7 @@ func (w *reviewer) all() error {
 }
 
 func (w *reviewer) file(r *draft.Review) error {
-	pending := r.Pending()
+	pending := r.PendingLines()
 	if w.options.acceptAll {
 		w.counts.Accepted += len(pending)
 		return r.Accept(pending...)
@@ -469,9 +469,9 @@ func (w *reviewer) edit(r *draft.Review, i int) (err error) {
 // own choice and sees what ordinary programs need, and no keys.
 func (w *reviewer) runEditor(argv []string, path string) error {
 	cmd := exec.Command(argv[0], append(slices.Clone(argv[1:]), path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.app.In, underlying(w.app.Err), underlying(w.app.Err)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.app.In, underlyingWriter(w.app.Err), underlyingWriter(w.app.Err)
 	cmd.Dir = w.app.Dir
-	cmd.Env = env.Allowed(w.lookup)
+	cmd.Env = env.AllowedVariables(w.lookup)
 	for _, name := range []string{"TERM", "COLORTERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"} {
 		if v, ok := w.lookup(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)

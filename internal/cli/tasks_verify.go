@@ -23,7 +23,7 @@ begins with, and on its real fix, three times each. Doing nothing has to score 0
 fix 1, each time; else the exit code is 1. No model is called.`,
 		Example: `  skillopt tasks verify my-repo
   skillopt tasks verify my-repo --task h-0123456789ab --json`,
-		Args: exactly(1, "a config or a directory with one"),
+		Args: exactArgs(1, "a config or a directory with one"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	c.Flags().StringArrayVar(&o.ids, "task", nil, "only the task with this id; may be repeated")
@@ -37,7 +37,7 @@ func (o *tasksVerifyOptions) run(ctx context.Context, a *app, path string) error
 	if err != nil {
 		return err
 	}
-	ctx, release := a.stopped(ctx)
+	ctx, release := a.signalContext(ctx)
 	defer release()
 	out := a.printer(a.Out)
 	note := func(t result.ProvenTask) {

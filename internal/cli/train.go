@@ -75,7 +75,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 			if o.from != "" && len(args) == 0 {
 				return nil
 			}
-			return exactly(1, "a config, a directory or a SKILL.md")(c, args)
+			return exactArgs(1, "a config, a directory or a SKILL.md")(c, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -182,7 +182,7 @@ func (o *trainOptions) load(a *app, path string) (*config.Loaded, error) {
 	}
 	st, err := os.Stat(full)
 	if err != nil {
-		return nil, usagef("%s: %v; give a config, a directory with config.yaml or SKILL.md, or a SKILL.md (`skillopt init` writes an example)", path, reasonOf(err))
+		return nil, usagef("%s: %v; give a config, a directory with config.yaml or SKILL.md, or a SKILL.md (`skillopt init` writes an example)", path, stripPath(err))
 	}
 	isSkill := strings.EqualFold(filepath.Ext(full), ".md")
 	if st.IsDir() {
@@ -231,7 +231,7 @@ func printSummary(ctx context.Context, a *app, s *result.Summary) error {
 		return nil
 	}
 	if s = shareable(s); a.guard != nil {
-		s = ask.HideTestOf(s)
+		s = ask.HideSummaryQuotes(s)
 	}
 	if a.json {
 		return printJSON(a.Out, s)

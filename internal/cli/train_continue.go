@@ -19,7 +19,7 @@ import (
 // earlier returns what the run takes from earlier ones, as the flags have it: the one that it
 // continues from, and those whose edits the optimizer is shown.
 func (o *trainOptions) earlier(a *app) ([]skillopt.Option, error) {
-	goesOn, err := o.continuing(a)
+	goesOn, err := o.parseContinue(a)
 	if err != nil || len(o.memory) == 0 {
 		return goesOn, err
 	}
@@ -43,8 +43,8 @@ func (o *trainOptions) earlier(a *app) ([]skillopt.Option, error) {
 	return append(goesOn, skillopt.WithMemory(m.Memory)), nil
 }
 
-// continuing returns how a run continues from a finished one.
-func (o *trainOptions) continuing(a *app) ([]skillopt.Option, error) {
+// parseContinue returns how a run continues from a finished one.
+func (o *trainOptions) parseContinue(a *app) ([]skillopt.Option, error) {
 	switch {
 	case o.from == "" && o.epochs == "":
 		return nil, nil
@@ -72,7 +72,7 @@ var runNumber = pattern.New(`-\d+$`)
 func (o *trainOptions) configOfRun(a *app) ([]string, error) {
 	path := filepath.Join(o.from, run.ConfigFile)
 	if _, err := os.Stat(a.absolute(path)); err != nil {
-		return nil, usagef("--continue %s: no run is there, it has no %s (%v); `skillopt runs list` shows runs", o.from, run.ConfigFile, reasonOf(err))
+		return nil, usagef("--continue %s: no run is there, it has no %s (%v); `skillopt runs list` shows runs", o.from, run.ConfigFile, stripPath(err))
 	}
 	full := a.absolute(o.from)
 	o.beside = []config.Setting{{Key: "run.dir", Value: filepath.Dir(full), Origin: "--continue"}}

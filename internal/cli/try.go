@@ -31,7 +31,7 @@ The tasks are those of the train split, so that nothing is learned of the others
 		Example: `  skillopt try my-skill
   skillopt try my-skill -n 1 --type total
   skillopt try other.md --config my-skill --task inv-7`,
-		Args: exactly(1, "a config or a directory, or a skill with --config"),
+		Args: exactArgs(1, "a config or a directory, or a skill with --config"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := o.configPath(args[0])
 			if err != nil {
@@ -59,7 +59,7 @@ func (o *tryOptions) run(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	shown, err := tried(ctx, evaluated)
+	shown, err := readEvaluations(ctx, evaluated)
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (o *tryOptions) run(ctx context.Context, a *app, path string) error {
 	return o.print(a.results(), evaluated, shown)
 }
 
-// tried reads back what was said in an evaluation, task by task.
-func tried(ctx context.Context, evaluated *result.Evaluation) ([]ask.Evaluation, error) {
+// readEvaluations reads back what was said in an evaluation, task by task.
+func readEvaluations(ctx context.Context, evaluated *result.Evaluation) ([]ask.Evaluation, error) {
 	r, err := record.Open(ctx, evaluated.RunDir)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func tried(ctx context.Context, evaluated *result.Evaluation) ([]ask.Evaluation,
 			if err != nil {
 				return nil, err
 			}
-			shown, err := show.Shown(ctx, r, evaluations)
+			shown, err := show.ReadConversations(ctx, r, evaluations)
 			if err != nil {
 				return nil, err
 			}

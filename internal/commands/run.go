@@ -76,10 +76,10 @@ func (s *Commands) Run(ctx context.Context, st Step) (result check.CommandResult
 // bounds says what a step sees of the environment, and what it can reach.
 func (s *Commands) bounds(st Step, output string) ([]string, *sandbox.Confine, error) {
 	if s.Trusts(st.Command) {
-		return s.trusted(st, output)
+		return s.trustedBounds(st, output)
 	}
 	environ := append(s.plainEnviron(st.show.Seen(st.temp)), "WORKSPACE="+st.show.Seen(st.Dir))
-	return environ, &sandbox.Confine{Write: []string{st.Dir, st.temp}, Read: append(s.alone(st), s.Readable()...), Network: st.Command.Network}, nil
+	return environ, &sandbox.Confine{Write: []string{st.Dir, st.temp}, Read: append(s.readableScripts(st), s.Readable()...), Network: st.Command.Network}, nil
 }
 
 // Trusts reports whether a command is given what is expected.
@@ -99,9 +99,9 @@ func (s *Commands) Refuse(c check.Command, dir string) error {
 	return fmt.Errorf("run the command of a check: %s lies in the workspace, and the command names GOLD, TASK or CONFIG_DIR: with these nothing of the workspace is executed; run it by execute, and look at what it left in $OUTPUT", c.Argv[0])
 }
 
-// trusted bounds a step that is given what is expected. Where only bubblewrap
+// trustedBounds returns the bounds of a step that is given what is expected. Where only bubblewrap
 // confines, what is in the workspace can still be executed.
-func (s *Commands) trusted(st Step, output string) ([]string, *sandbox.Confine, error) {
+func (s *Commands) trustedBounds(st Step, output string) ([]string, *sandbox.Confine, error) {
 	config, beside, err := s.besideConfig(st.RunDir)
 	if err != nil {
 		return nil, nil, err
@@ -111,13 +111,13 @@ func (s *Commands) trusted(st Step, output string) ([]string, *sandbox.Confine, 
 		return nil, nil, fmt.Errorf("encode task %s: %w", st.Task.ID, err)
 	}
 	environ := append(
-		apart(s.plainEnviron(st.show.Seen(st.temp)), st.Dir, st.RunDir), "WORKSPACE="+st.show.Seen(st.Dir), "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(st.Task.Gold, "\n"),
+		filterEnviron(s.plainEnviron(st.show.Seen(st.temp)), st.Dir, st.RunDir), "WORKSPACE="+st.show.Seen(st.Dir), "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(st.Task.Gold, "\n"),
 		// What programs load or obey of the folder that they are started in.
 		"PYTHONSAFEPATH=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1", "GIT_DIR="+os.DevNull,
 		"R_PROFILE_USER="+os.DevNull, "R_ENVIRON_USER="+os.DevNull, "CLASSPATH="+st.show.Seen(st.temp),
 	)
 	for _, dir := range s.Readable() {
-		beside = append(beside, without(dir, st.RunDir)...)
+		beside = append(beside, excludeFolder(dir, st.RunDir)...)
 	}
 	if output != "" {
 		environ, beside = append(environ, "OUTPUT="+output), append(beside, output)
@@ -130,12 +130,12 @@ func ofWorkspace(program, dir string) bool {
 	if !filepath.IsAbs(program) {
 		return strings.ContainsAny(program, "/"+string(filepath.Separator))
 	}
-	return within(real(program), real(dir)) || within(program, dir)
+	return isWithin(real(program), real(dir)) || isWithin(program, dir)
 }
 
-// apart takes out of an environment what would lead a program to code in a
-// workspace: paths of modules, and folders of programs that are relative or there.
-func apart(environ []string, dirs ...string) []string {
+// filterEnviron removes from an environment what would lead a program to code in a workspace: paths
+// of modules, and folders of programs that are relative or there.
+func filterEnviron(environ []string, dirs ...string) []string {
 	var kept []string
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
@@ -155,7 +155,7 @@ func apart(environ []string, dirs ...string) []string {
 // of dirs.
 func absolute(list string, dirs []string) string {
 	folders := slices.DeleteFunc(filepath.SplitList(list), func(folder string) bool {
-		return !filepath.IsAbs(folder) || slices.ContainsFunc(dirs, func(dir string) bool { return within(real(folder), real(dir)) })
+		return !filepath.IsAbs(folder) || slices.ContainsFunc(dirs, func(dir string) bool { return isWithin(real(folder), real(dir)) })
 	})
 	return strings.Join(folders, string(filepath.ListSeparator))
 }
@@ -237,7 +237,7 @@ func (s *Commands) besideConfig(run string) (dir string, visible []string, err e
 // holdsRuns reports whether a file or folder belongs to a run, or is a folder of
 // runs.
 func holdsRuns(path, run string) bool {
-	if within(real(run), real(path)) || within(real(path), real(run)) {
+	if isWithin(real(run), real(path)) || isWithin(real(path), real(run)) {
 		return true
 	}
 	for _, pattern := range []string{"run.db", filepath.Join("*", "run.db")} {
@@ -248,22 +248,22 @@ func holdsRuns(path, run string) bool {
 	return false
 }
 
-// alone returns the scripts in the folder of the config that an untrusted step
+// readableScripts returns the scripts in the folder of the config that an untrusted step
 // names: each may be read, and nothing next to it. Tasks, with their gold, and the
 // config itself are none.
-func (s *Commands) alone(st Step) []string {
+func (s *Commands) readableScripts(st Step) []string {
 	config, visible, err := s.besideConfig(st.RunDir)
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(named(st.Command.Argv), func(path string) bool {
-		inside := func(dir string) bool { return dir != "" && within(real(path), real(dir)) }
-		return !within(path, config) || !slices.ContainsFunc(visible, inside) || inside(s.Loaded.File) || inside(s.Config.Tasks.Path)
+	return slices.DeleteFunc(findAbsoluteFiles(st.Command.Argv), func(path string) bool {
+		inside := func(dir string) bool { return dir != "" && isWithin(real(path), real(dir)) }
+		return !isWithin(path, config) || !slices.ContainsFunc(visible, inside) || inside(s.Loaded.File) || inside(s.Config.Tasks.Path)
 	})
 }
 
-// within reports whether a path is a folder or lies in it.
-func within(path, dir string) bool {
+// isWithin reports whether a path is a folder or lies in it.
+func isWithin(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
@@ -282,13 +282,13 @@ func real(path string) string {
 	return path
 }
 
-// without lists what a folder holds but for what leads to another in it.
-func without(dir, other string) []string {
+// excludeFolder lists what a folder holds but for what leads to another in it.
+func excludeFolder(dir, other string) []string {
 	dir, other = real(dir), real(other)
 	switch {
-	case within(dir, other):
+	case isWithin(dir, other):
 		return nil
-	case !within(other, dir):
+	case !isWithin(other, dir):
 		return []string{dir}
 	}
 	entries, err := os.ReadDir(dir)
@@ -298,7 +298,7 @@ func without(dir, other string) []string {
 	var rest []string
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink == 0 {
-			rest = append(rest, without(filepath.Join(dir, e.Name()), other)...)
+			rest = append(rest, excludeFolder(filepath.Join(dir, e.Name()), other)...)
 		}
 	}
 	return rest
@@ -308,7 +308,7 @@ func without(dir, other string) []string {
 // its own.
 func (s *Commands) plainEnviron(home string) []string {
 	var environ []string
-	for _, v := range env.Allowed(s.Loaded.Lookup) {
+	for _, v := range env.AllowedVariables(s.Loaded.Lookup) {
 		if !hasName(v, "HOME") && !hasName(v, "TMPDIR") {
 			environ = append(environ, v)
 		}

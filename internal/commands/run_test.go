@@ -27,7 +27,7 @@ func TestApart(t *testing.T) {
 		}
 		return text
 	}
-	got := apart([]string{
+	got := filterEnviron([]string{
 		"PATH=" + list("", dir, ".", "bin", work, filepath.Join(work, "bin"), link, filepath.Join(link, "bin"), work+"2"),
 		"HOME=" + dir, "PYTHONPATH=x", "PYTHONHOME=x", "VIRTUAL_ENV=x", "LANG=C",
 	}, work)
@@ -56,7 +56,7 @@ func TestWithout(t *testing.T) {
 		{at("runs", "one"), at("runs", "one"), nil},
 		{at("none"), at("runs", "one"), []string{at("none")}},
 	} {
-		got := without(tt.dir, tt.other)
+		got := excludeFolder(tt.dir, tt.other)
 		slices.Sort(got)
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s without %s: %s", tt.dir, tt.other, d)

@@ -32,13 +32,13 @@ func (s *Commands) Scripts() []string {
 	for _, c := range s.commands() {
 		words := c.Argv
 		if c.Execute != nil {
-			words = append(named(c.Execute.Argv), words...)
+			words = append(findAbsoluteFiles(c.Execute.Argv), words...)
 		}
 		for _, word := range words {
 			if filepath.IsAbs(word) {
 				files[word] = true
 			}
-			for _, name := range beside(word) {
+			for _, name := range parseConfigPaths(word) {
 				files[name] = true
 			}
 		}
@@ -57,18 +57,18 @@ func (s *Commands) commands() (all []check.Command) {
 	return all
 }
 
-// beside returns the files that a word names by the folder of the config, relative
+// parseConfigPaths returns the files that a word names by the folder of the config, relative
 // to it.
-func beside(word string) (names []string) {
+func parseConfigPaths(word string) (names []string) {
 	for _, m := range besideForm.FindAllStringSubmatch(word, -1) {
 		names = append(names, filepath.Clean(m[1]+m[2]))
 	}
 	return names
 }
 
-// named returns the regular files that a command names by their absolute paths, in
+// findAbsoluteFiles returns the regular files that a command names by their absolute paths, in
 // its arguments or within the text of a script.
-func named(argv []string) []string {
+func findAbsoluteFiles(argv []string) []string {
 	var files []string
 	add := func(path string) {
 		path = filepath.Clean(path)
@@ -93,9 +93,9 @@ const maxScript = 1 << 20
 // texts returns what the scripts say that a command names; programs that are no
 // text are left out.
 func (s *Commands) texts(argv []string) (texts []string) {
-	files := named(argv)
+	files := findAbsoluteFiles(argv)
 	for _, word := range argv {
-		for _, name := range beside(word) {
+		for _, name := range parseConfigPaths(word) {
 			files = append(files, filepath.Join(s.Loaded.Dir, name))
 		}
 	}
@@ -129,14 +129,14 @@ func (s *Commands) Lint() []string {
 		}
 		seen[key] = true
 		for _, what := range c.Lint(s.Trusts(c), s.texts(c.Argv)) {
-			warnings = append(warnings, fmt.Sprintf("tasks.checks: command %q: %s", shown(c.Argv), what))
+			warnings = append(warnings, fmt.Sprintf("tasks.checks: command %q: %s", formatCommand(c.Argv), what))
 		}
 	}
 	return warnings
 }
 
-// shown is the beginning of a command as it was written, for messages.
-func shown(argv []string) string {
+// formatCommand returns the beginning of a command as it was written, for messages.
+func formatCommand(argv []string) string {
 	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
 		argv = argv[2:]
 	}

@@ -44,7 +44,7 @@ type Bounds struct {
 	Files     int   // that a pattern may cover; 10,000
 }
 
-func (b Bounds) filled() Bounds {
+func (b Bounds) withDefaults() Bounds {
 	if b.FileBytes == 0 {
 		b.FileBytes = 64 << 30
 	}

@@ -17,30 +17,30 @@ import (
 // folders. Names that begin with a dot are covered by patterns that name them alone. At
 // least one file is there, or the error wraps ErrNoFile.
 func Files(ctx context.Context, root *os.Root, pattern string, b Bounds) ([]string, error) {
-	b = b.filled()
+	b = b.withDefaults()
 	if err := disk.ValidPattern(pattern); err != nil {
 		return nil, &Error{File: pattern, Msg: fmt.Sprintf("the pattern is none: %v; write it like data/**/*.json", err), Err: ErrNoFile}
 	}
 	dir, plain := disk.FixedPart(pattern)
 	if plain {
 		if _, err := root.Stat(pattern); err != nil {
-			return nil, missing(pattern, err)
+			return nil, newPatternError(pattern, err)
 		}
 		return []string{pattern}, nil
 	}
 	names, err := walk(ctx, root, dir, func(name string) bool { return disk.Match(pattern, name) && !hides(pattern, name) }, b.Files)
 	if err != nil {
-		return nil, missing(pattern, err)
+		return nil, newPatternError(pattern, err)
 	}
 	if len(names) == 0 {
-		return nil, missing(pattern, fs.ErrNotExist)
+		return nil, newPatternError(pattern, fs.ErrNotExist)
 	}
 	slices.Sort(names)
 	return names, nil
 }
 
-// missing is the error of a pattern or name that nothing is found by.
-func missing(pattern string, err error) error {
+// newPatternError returns the error of a pattern or name by which nothing is found.
+func newPatternError(pattern string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &Error{File: pattern, Msg: "no such file", Err: errors.Join(ErrNoFile, fs.ErrNotExist)}

@@ -111,15 +111,15 @@ func (r *reader) document() error {
 	if err == nil {
 		err = r.stream(func(in *bufio.Reader) error {
 			p = newParser(in, r.bounds.RowBytes)
-			return r.ofRow(p.fault(r.shaped(p, sh)))
+			return r.ofRow(p.fault(r.yieldRows(p, sh)))
 		})
 	}
-	return r.located(p, err)
+	return r.addErrorLine(p, err)
 }
 
-// located completes an error with the line that it is in, which is counted when it is
+// addErrorLine completes an error with the line that it is in, which is counted when it is
 // needed.
-func (r *reader) located(p *parser, err error) error {
+func (r *reader) addErrorLine(p *parser, err error) error {
 	if err == nil || errors.Is(err, errStop) {
 		return err
 	}
@@ -155,8 +155,8 @@ func countLines(in io.Reader) (n int) {
 	}
 }
 
-// shaped gives out the rows of a document.
-func (r *reader) shaped(p *parser, sh shape) error {
+// yieldRows yields the rows of a document.
+func (r *reader) yieldRows(p *parser, sh shape) error {
 	switch sh {
 	case shapeMany:
 		for {

@@ -38,10 +38,10 @@ func (r *reader) parquet(head []byte) (err error) {
 	}
 	var file *parquet.File
 	var root *node
-	err = contained(func() (err error) {
+	err = callLibrary(func() (err error) {
 		// Indexes are for those who look for something, and more to be hostile in.
 		if file, err = parquet.OpenFile(f, f.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10)); err != nil {
-			return broken(err)
+			return toFileError(err)
 		}
 		root, err = newTree(file.Metadata().Schema)
 		return err
@@ -51,7 +51,7 @@ func (r *reader) parquet(head []byte) (err error) {
 	}
 	for i, group := range file.RowGroups() {
 		pages := pageCheck{left: &r.left, file: f, size: f.Size(), meta: &file.Metadata().RowGroups[i], leaves: root.leaves(nil), ctx: r.ctx}
-		if err := contained(pages.run); err != nil {
+		if err := callLibrary(pages.run); err != nil {
 			return r.ofRow(err)
 		}
 		if err := r.group(root, group); err != nil {
@@ -64,15 +64,15 @@ func (r *reader) parquet(head []byte) (err error) {
 // group gives out the rows of a row group.
 func (r *reader) group(root *node, group parquet.RowGroup) (err error) {
 	var rows parquet.Rows
-	if err := contained(func() error { rows = group.Rows(); return nil }); err != nil {
+	if err := callLibrary(func() error { rows = group.Rows(); return nil }); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, contained(rows.Close)) }()
+	defer func() { err = errors.Join(err, callLibrary(rows.Close)) }()
 	buf := make([]parquet.Row, batch)
 	fields := make([]map[string]any, batch)
 	for left := group.NumRows(); left > 0; {
 		n := 0
-		err := contained(func() (err error) {
+		err := callLibrary(func() (err error) {
 			n, err = rows.ReadRows(buf[:min(batch, left)])
 			for i := range n { // they are gone with the next call
 				var e error
@@ -81,7 +81,7 @@ func (r *reader) group(root *node, group parquet.RowGroup) (err error) {
 					return e
 				}
 			}
-			return broken(err)
+			return toFileError(err)
 		})
 		for i := range n {
 			if err := r.take(Row{Fields: fields[i]}); err != nil {
@@ -186,11 +186,11 @@ func soundEnds(f *disk.File) error {
 	return nil
 }
 
-// contained calls the library. It panics for some files that are broken, and reads memory that
-// is not its own for others; both is an error of the file here, whose name the caller adds,
-// and not the end of the program. Nothing but the library is called within, so that no other
-// panic is taken for one of a file.
-func contained(call func() error) (err error) {
+// callLibrary calls the library. It panics for some files that are broken, and reads memory that is
+// not its own for others; both is an error of the file here, whose name the caller adds, and not
+// the end of the program. The call runs nothing but the library, so that no other panic is taken
+// for one of a file.
+func callLibrary(call func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -200,8 +200,8 @@ func contained(call func() error) (err error) {
 	return call()
 }
 
-// broken makes an error of the library one of the file.
-func broken(err error) error {
+// toFileError turns an error of the library into one of the file.
+func toFileError(err error) error {
 	var own *Error
 	var file *disk.Error
 	if err == nil || errors.As(err, &own) || errors.As(err, &file) {

@@ -141,12 +141,12 @@ func (p *page) check() error {
 		if n := int64(h.DictionaryPageHeader.V.NumValues); n < 0 || n > min(mostValues, 8*int64(size)+8) {
 			return tooManyValues(n)
 		}
-		return p.unpacked(p.body, nil)
+		return p.checkBody(p.body, nil)
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
 		if n := int64(h.DataPageHeader.V.NumValues); n < 0 || n > mostValues {
 			return tooManyValues(n)
 		}
-		return p.unpacked(p.body, p.first)
+		return p.checkBody(p.body, p.first)
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
 		return p.second()
 	}
@@ -178,7 +178,7 @@ func (p *page) first(in *bufio.Reader) error {
 			return err
 		}
 	}
-	return encoded(in, h.Encoding, n)
+	return checkValues(in, h.Encoding, n)
 }
 
 // second goes over a page of the second version, whose levels are before what is
@@ -201,19 +201,19 @@ func (p *page) second() error {
 		}
 	}
 	body := io.NewSectionReader(p.body, repetitions+definitions, p.body.Size()-repetitions-definitions)
-	values := func(in *bufio.Reader) error { return encoded(in, h.Encoding, n) }
+	values := func(in *bufio.Reader) error { return checkValues(in, h.Encoding, n) }
 	if h.IsCompressed.Valid && !h.IsCompressed.V {
 		if err := values(bufio.NewReader(body)); err != nil && !errors.Is(err, io.EOF) {
 			return unpackError(err)
 		}
 		return nil
 	}
-	return p.unpacked(body, values)
+	return p.checkBody(body, values)
 }
 
-// unpacked has look go over what body is unpacked to, and sees to it that this is no more
-// than the header says.
-func (p *page) unpacked(body *io.SectionReader, look func(*bufio.Reader) error) error {
+// checkBody has look read what body unpacks to, and checks that this is no more than the header
+// says.
+func (p *page) checkBody(body *io.SectionReader, look func(*bufio.Reader) error) error {
 	in, done, err := p.unpack(body)
 	if err != nil {
 		return unpackError(err)
@@ -286,8 +286,8 @@ func (p *page) snappy(body *io.SectionReader) (io.Reader, error) {
 // dictionary.
 const olderDictionary format.Encoding = 2
 
-// encoded goes over the values of a page where their encoding may make much of little.
-func encoded(in *bufio.Reader, as format.Encoding, n int64) error {
+// checkValues checks the values of a page where their encoding may make much of little.
+func checkValues(in *bufio.Reader, as format.Encoding, n int64) error {
 	switch as {
 	case olderDictionary, format.RLEDictionary:
 		width, err := in.ReadByte()

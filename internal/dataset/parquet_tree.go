@@ -97,13 +97,13 @@ func (b *treeBuilder) node(parent *node, depth int) (*node, error) {
 		n.children = append(n.children, child)
 	}
 	n.last = b.columns
-	n.annotated()
+	n.setLayout()
 	return n, nil
 }
 
-// annotated tells lists and maps from groups. One that is annotated as a list or map and is
+// setLayout distinguishes lists and maps from groups. One that is annotated as a list or map and is
 // not built like one is read as the group that it is.
-func (n *node) annotated() {
+func (n *node) setLayout() {
 	if len(n.children) != 1 || !n.children[0].repeated {
 		return
 	}

@@ -54,7 +54,7 @@ func (n *node) integer(v int64, bits int) (any, error) {
 		return moment(v, unit(&t.Unit), t.IsAdjustedToUTC), nil
 	case *format.IntType:
 		if !t.IsSigned {
-			return unsigned(v, bits), nil
+			return formatUnsigned(v, bits), nil
 		}
 		return json.Number(strconv.FormatInt(v, 10)), nil
 	}
@@ -73,13 +73,13 @@ func (n *node) integer(v int64, bits int) (any, error) {
 		case deprecated.TimestampMicros:
 			return moment(v, time.Microsecond, true), nil
 		case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
-			return unsigned(v, bits), nil
+			return formatUnsigned(v, bits), nil
 		}
 	}
 	return json.Number(strconv.FormatInt(v, 10)), nil
 }
 
-func unsigned(v int64, bits int) json.Number {
+func formatUnsigned(v int64, bits int) json.Number {
 	if bits == 32 {
 		return json.Number(strconv.FormatUint(uint64(uint32(v)), 10))
 	}
@@ -92,7 +92,7 @@ func (n *node) binary(data []byte) (any, error) {
 	case *format.StringType, *format.EnumType, *format.JsonType:
 		return text(data)
 	case *format.DecimalType:
-		return decimal(signed(data), t.Scale)
+		return decimal(parseSigned(data), t.Scale)
 	case *format.UUIDType:
 		id, err := uuid.FromBytes(data)
 		if err != nil {
@@ -110,7 +110,7 @@ func (n *node) binary(data []byte) (any, error) {
 		case deprecated.UTF8, deprecated.Enum, deprecated.Json:
 			return text(data)
 		case deprecated.Decimal:
-			return decimal(signed(data), n.element.Scale.V)
+			return decimal(parseSigned(data), n.element.Scale.V)
 		case deprecated.Interval:
 			return nil, &Error{Err: ErrUnsupported, Msg: "intervals are not read: take the column out"}
 		}
@@ -160,8 +160,8 @@ func half(bits uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// signed reads an integer in two's complement, its highest byte first.
-func signed(data []byte) *big.Int {
+// parseSigned reads an integer in two's complement, its highest byte first.
+func parseSigned(data []byte) *big.Int {
 	v := new(big.Int).SetBytes(data)
 	if len(data) > 0 && data[0]>>7 == 1 {
 		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(len(data))*8))

@@ -32,7 +32,7 @@ import (
 // stays open until then. The iterator may be used again; it opens the file again.
 func Rows(ctx context.Context, root *os.Root, name string, b Bounds) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		r := &reader{ctx: ctx, root: root, name: name, bounds: b.filled(), yield: yield}
+		r := &reader{ctx: ctx, root: root, name: name, bounds: b.withDefaults(), yield: yield}
 		if err := r.read(); err != nil && !errors.Is(err, errStop) {
 			yield(Row{File: name}, r.fault(err))
 		}

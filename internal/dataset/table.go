@@ -20,7 +20,7 @@ func (r *reader) table(in *bufio.Reader, tabs bool) error {
 	if err != nil {
 		return r.tableError(err, 0)
 	}
-	if err := columnsOf(names, line); err != nil {
+	if err := checkColumns(names, line); err != nil {
 		return err
 	}
 	for {
@@ -43,9 +43,9 @@ func (r *reader) table(in *bufio.Reader, tabs bool) error {
 	}
 }
 
-// columnsOf refuses names that are twice. A column may have none: pandas writes its index
-// into such.
-func columnsOf(names []string, line int) error {
+// checkColumns refuses names that are there twice. A column may have no name: pandas writes its
+// index into such a column.
+func checkColumns(names []string, line int) error {
 	seen := map[string]int{}
 	for i, name := range names {
 		name = strings.TrimSpace(name)

@@ -31,7 +31,7 @@ type ArchiveBounds struct {
 	Ratio       int64 // of what is unpacked to the bytes of the archive, above the first MiB; 200
 }
 
-func (b ArchiveBounds) filled() ArchiveBounds {
+func (b ArchiveBounds) withDefaults() ArchiveBounds {
 	if b.FileBytes == 0 {
 		b.FileBytes = 64 << 30
 	}
@@ -68,7 +68,7 @@ type Unpacked struct {
 // (ErrBroken). The errors name the archive and the member. Modes and times of members are not
 // kept, and entries of a packer's own (extended headers, __MACOSX) are passed over.
 func Unpack(ctx context.Context, root *os.Root, name string, into *os.Root, dir string, b ArchiveBounds) (done Unpacked, err error) {
-	u := &unpacker{ctx: ctx, name: name, bounds: b.filled(), seen: map[string]string{}, folders: map[string]bool{}, fold: cases.Fold()}
+	u := &unpacker{ctx: ctx, name: name, bounds: b.withDefaults(), seen: map[string]string{}, folders: map[string]bool{}, fold: cases.Fold()}
 	defer func() { err = u.fault(err) }()
 	open, err := opener(name)
 	if err != nil {
@@ -264,7 +264,7 @@ func (u *unpacker) take(name string, mode fs.FileMode, size int64, open func() (
 	if u.members++; u.members > u.bounds.Members {
 		return u.bad(ErrBound, "more than %d members", u.bounds.Members)
 	}
-	clean, err := u.named(name, mode)
+	clean, err := u.cleanPath(name, mode)
 	if err != nil {
 		return err
 	}
@@ -291,8 +291,8 @@ func (u *unpacker) take(name string, mode fs.FileMode, size int64, open func() (
 	return errors.Join(err, out.Close())
 }
 
-// named returns the path of a member, if it may have it.
-func (u *unpacker) named(name string, mode fs.FileMode) (string, error) {
+// cleanPath returns the path of a member, if it may have it.
+func (u *unpacker) cleanPath(name string, mode fs.FileMode) (string, error) {
 	switch {
 	case mode&fs.ModeSymlink != 0:
 		return "", u.bad(ErrMember, "it is a link; only files and folders are unpacked")

@@ -198,7 +198,7 @@ func (f *File) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if f.left == 0 {
-		return 0, f.beyond()
+		return 0, f.checkEnd()
 	}
 	n, err := f.file.Read(p[:min(int64(len(p)), f.left, chunk)])
 	f.left -= int64(n)
@@ -209,9 +209,9 @@ func (f *File) Read(p []byte) (int, error) {
 // noticed.
 const chunk = 1 << 20
 
-// beyond tells the end of a file that has just the size of the limit from one that
+// checkEnd distinguishes the end of a file that has just the size of the limit from a file that
 // continues.
-func (f *File) beyond() error {
+func (f *File) checkEnd() error {
 	n, err := f.file.Read(make([]byte, 1))
 	if n > 0 {
 		return &Error{Path: f.path, Limit: f.limit, Err: ErrTooLarge}

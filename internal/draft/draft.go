@@ -181,9 +181,9 @@ func (d *drafter) round(ctx context.Context, n int, wanted []int) error {
 // for a chunk whose reply is lost.
 func (d *drafter) write(ctx context.Context, round int, list []chunk) ([][]proposal, error) {
 	out := make([][]proposal, len(list))
-	known := d.known()
+	known := d.knownPrompts()
 	err := d.each(ctx, model.StageDraft, len(list), func(ctx context.Context, i int) error {
-		system, user, err := d.asked(list[i], known[list[i].file])
+		system, user, err := d.renderRequest(list[i], known[list[i].file])
 		if err != nil {
 			return err
 		}
@@ -206,8 +206,8 @@ func (d *drafter) write(ctx context.Context, round int, list []chunk) ([][]propo
 	return out, err
 }
 
-// known returns the prompts that are kept, by file.
-func (d *drafter) known() map[int][]string {
+// knownPrompts returns the prompts that are kept, by file.
+func (d *drafter) knownPrompts() map[int][]string {
 	out := map[int][]string{}
 	for _, c := range d.kept {
 		file := d.parts[c.part].File

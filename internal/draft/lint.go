@@ -68,7 +68,7 @@ func (r *Rules) Unusable(t task.Task) (Reason, string) {
 	if r.suite.Score(t.Prompt, t).Hard > 0 {
 		return Echo, ""
 	}
-	if g, given := answered(words(t.Prompt), t.Gold); given {
+	if g, given := findAnswer(words(t.Prompt), t.Gold); given {
 		return Answered, g
 	}
 	return "", ""
@@ -105,7 +105,7 @@ func newLinter(m Material, parts []Section) (*linter, error) {
 	l := &linter{Rules: rules, material: m, parts: parts, runs: map[string]bool{}}
 	for n, kind := range statements(m.Files[0]) {
 		if kind.rule {
-			for _, run := range runsOf(words(m.Files[0].Lines[n]), QuotedWords+1) {
+			for _, run := range wordRuns(words(m.Files[0].Lines[n]), QuotedWords+1) {
 				l.runs[run] = true
 			}
 		}
@@ -158,9 +158,9 @@ func (l *linter) place(c *candidate, file int) bool {
 	return false
 }
 
-// answered returns an expected answer that is long enough to be no chance, and
-// is in the prompt all the same.
-func answered(prompt, gold []string) (string, bool) {
+// findAnswer returns an expected answer that is in the prompt and is too long to be there by
+// chance.
+func findAnswer(prompt, gold []string) (string, bool) {
 	for _, g := range gold {
 		w := words(g)
 		if (len(w) >= answerWords || utf8.RuneCountInString(g) >= answerRunes) && holds(prompt, w) {
@@ -176,7 +176,7 @@ func (l *linter) quotes(prompt []string, c *candidate) (string, bool) {
 	if quotesRule(prompt, own) {
 		return strings.Join(own, " "), true
 	}
-	for _, run := range runsOf(prompt, QuotedWords+1) {
+	for _, run := range wordRuns(prompt, QuotedWords+1) {
 		if l.runs[run] {
 			return run, true
 		}

@@ -64,24 +64,24 @@ func digest(more string, names ...string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
-// asked returns what a chunk is asked for. What all calls share comes first, so
-// that a provider's cache of prompts helps.
-func (d *drafter) asked(c chunk, known []string) (system, user string, err error) {
+// renderRequest returns the prompts that ask for the tasks of a chunk. What all calls share comes
+// first, so that a provider's cache of prompts helps.
+func (d *drafter) renderRequest(c chunk, known []string) (system, user string, err error) {
 	if system, err = d.prompts.write.Render(map[string]any{"checks": strings.Join(CheckTypes(), ", ")}); err != nil {
 		return "", "", err
 	}
-	files := numbered(d.material.Files[0])
+	files := numberLines(d.material.Files[0])
 	if c.file > 0 {
-		files += "\n\n" + numbered(d.material.Files[c.file])
+		files += "\n\n" + numberLines(d.material.Files[c.file])
 	}
 	user, err = d.prompts.task.Render(map[string]any{
-		"files": files, "known": listed(known), "count": c.tasks(), "assignment": d.assignment(c),
+		"files": files, "known": formatPrompts(known), "count": c.tasks(), "assignment": d.assignment(c),
 	})
 	return system, user, err
 }
 
-// numbered shows a file with the numbers of its lines.
-func numbered(f File) string {
+// numberLines returns a file with the numbers of its lines.
+func numberLines(f File) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## File %s\n", f.Path)
 	for i, line := range f.Lines {
@@ -90,7 +90,7 @@ func numbered(f File) string {
 	return b.String()
 }
 
-func listed(prompts []string) string {
+func formatPrompts(prompts []string) string {
 	if len(prompts) == 0 {
 		return "(none)"
 	}

@@ -112,7 +112,7 @@ func (c *candidate) read(v any) (err error) {
 // ReadPrompt reads the prompt of a task as a reply has it, without characters that steer or
 // hide. The error says why it is none.
 func ReadPrompt(v any) (string, error) {
-	raw := textOf(v)
+	raw := scalarText(v)
 	prompt := strings.TrimSpace(wording.Plain(raw))
 	switch {
 	case prompt == "":
@@ -125,8 +125,8 @@ func ReadPrompt(v any) (string, error) {
 	return prompt, nil
 }
 
-// textOf returns text, or a number or bool as it was written; "" for all else.
-func textOf(v any) string {
+// scalarText returns text, or a number or bool as it was written; "" for all else.
+func scalarText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -139,7 +139,7 @@ func textOf(v any) string {
 }
 
 func whole(v any) (int, bool) {
-	n, err := strconv.ParseFloat(textOf(v), 64)
+	n, err := strconv.ParseFloat(scalarText(v), 64)
 	if err != nil || n != math.Trunc(n) || math.Abs(n) > 1<<30 {
 		return 0, false
 	}
@@ -155,7 +155,7 @@ func ReadGold(v any) ([]string, error) {
 	}
 	var gold []string
 	for _, one := range list {
-		raw := textOf(one)
+		raw := scalarText(one)
 		if strings.ContainsRune(raw, 0) {
 			return nil, errors.New("an expected answer holds a zero byte")
 		}
@@ -207,9 +207,9 @@ func readCheck(v any) (map[string]any, error) {
 	if !ok {
 		return nil, errors.New("a check of it is no object")
 	}
-	kind := strings.ReplaceAll(strings.ToLower(textOf(m["type"])), "_", "-")
+	kind := strings.ReplaceAll(strings.ToLower(scalarText(m["type"])), "_", "-")
 	if !slices.Contains(CheckTypes(), strings.TrimPrefix(kind, "not-")) {
-		return nil, fmt.Errorf("a drafted task may not have the check %q", textOf(m["type"]))
+		return nil, fmt.Errorf("a drafted task may not have the check %q", scalarText(m["type"]))
 	}
 	c := map[string]any{"type": kind}
 	for _, key := range slices.Sorted(maps.Keys(m)) {

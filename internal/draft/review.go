@@ -62,7 +62,7 @@ func OpenReview(path string) (*Review, error) {
 	for line := range bytes.Lines(rest) {
 		l := reviewLine{text: line}
 		if bytes.Contains(line, []byte("reviewed")) || bytes.Contains(line, []byte(`\u`)) { // JSON may write any letter by its number
-			if _, l.pending, err = accepted(line); err != nil {
+			if _, l.pending, err = markReviewed(line); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, len(r.lines)+1, err)
 			}
 		}
@@ -74,11 +74,11 @@ func OpenReview(path string) (*Review, error) {
 // Path is the file under review.
 func (r *Review) Path() string { return r.path }
 
-// Rejected is the file that keeps rejected tasks.
-func (r *Review) Rejected() string { return filepath.Join(filepath.Dir(r.path), task.RejectedFile) }
+// RejectedPath returns the path of the file that keeps rejected tasks.
+func (r *Review) RejectedPath() string { return filepath.Join(filepath.Dir(r.path), task.RejectedFile) }
 
-// Pending returns the lines, from 0, whose tasks are unreviewed.
-func (r *Review) Pending() []int {
+// PendingLines returns the lines, from 0, whose tasks are unreviewed.
+func (r *Review) PendingLines() []int {
 	var list []int
 	for i, l := range r.lines {
 		if l.pending && !l.gone {
@@ -106,7 +106,7 @@ func (r *Review) Line(i int) []byte { return slices.Clip(bytes.TrimRight(r.lines
 func (r *Review) Accept(lines ...int) error {
 	return r.change(func(l []reviewLine) error {
 		for _, i := range lines {
-			text, _, err := accepted(l[i].text)
+			text, _, err := markReviewed(l[i].text)
 			if err != nil {
 				return fmt.Errorf("%s:%d: %w", r.path, i+1, err)
 			}
@@ -120,7 +120,7 @@ func (r *Review) Accept(lines ...int) error {
 // from here.
 func (r *Review) Reject(i int) error {
 	line := append(slices.Clone(r.Line(i)), '\n')
-	kept, err := os.ReadFile(r.Rejected())
+	kept, err := os.ReadFile(r.RejectedPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep rejected task: %w", err)
 	}
@@ -129,7 +129,7 @@ func (r *Review) Reject(i int) error {
 	}
 	// A review that was killed between the two files meets the task again.
 	if !bytes.Contains(append([]byte{'\n'}, kept...), append([]byte{'\n'}, line...)) {
-		if err := disk.WriteFile(r.Rejected(), append(kept, line...), r.perm); err != nil {
+		if err := disk.WriteFile(r.RejectedPath(), append(kept, line...), r.perm); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (r *Review) Replace(i int, object []byte) error {
 	if err := json.Compact(&line, object); err != nil {
 		return fmt.Errorf("the task is not JSON: %w", err)
 	}
-	_, pending, err := accepted(line.Bytes())
+	_, pending, err := markReviewed(line.Bytes())
 	if err != nil {
 		return err
 	}
@@ -183,9 +183,9 @@ func (r *Review) change(decide func([]reviewLine) error) error {
 	return nil
 }
 
-// accepted returns a line with reviewed set to true, and whether it was false.
+// markReviewed returns a line with reviewed set to true, and whether it was false.
 // All other bytes stay as they are.
-func accepted(line []byte) (text []byte, pending bool, err error) {
+func markReviewed(line []byte) (text []byte, pending bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, false, errors.New("the line is no JSON object")

@@ -44,7 +44,7 @@ func content(t *testing.T, path string) string {
 func TestAcceptKeepsEverythingElse(t *testing.T) {
 	t.Parallel()
 	r, path := open(t, odd)
-	if diff := cmp.Diff([]int{0, 3}, r.Pending()); diff != "" {
+	if diff := cmp.Diff([]int{0, 3}, r.PendingLines()); diff != "" {
 		t.Fatal(diff)
 	}
 	if err := r.Accept(3); err != nil {
@@ -54,14 +54,14 @@ func TestAcceptKeepsEverythingElse(t *testing.T) {
 	if diff := cmp.Diff(want, content(t, path)); diff != "" {
 		t.Error(diff)
 	}
-	if err := r.Accept(r.Pending()...); err != nil {
+	if err := r.Accept(r.PendingLines()...); err != nil {
 		t.Fatal(err)
 	}
 	want = strings.Replace(want, `"reviewed": false ,`, `"reviewed": true ,`, 1)
 	if diff := cmp.Diff(want, content(t, path)); diff != "" {
 		t.Error(diff)
 	}
-	if len(r.Pending()) != 0 {
+	if len(r.PendingLines()) != 0 {
 		t.Error("an accepted task is pending")
 	}
 	info, err := os.Stat(path)
@@ -83,7 +83,7 @@ func TestRejectLosesNothing(t *testing.T) {
 	if got := content(t, path); strings.Contains(got, `"id":"a"`) || !strings.HasPrefix(got, "\ufeff\n") {
 		t.Errorf("the file is now %q", got)
 	}
-	if got := content(t, r.Rejected()); got != first+"\n" {
+	if got := content(t, r.RejectedPath()); got != first+"\n" {
 		t.Errorf("rejected: %q, want %q", got, first)
 	}
 	if r.Number(3) != 3 {
@@ -92,7 +92,7 @@ func TestRejectLosesNothing(t *testing.T) {
 	if err := r.Reject(3); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(content(t, r.Rejected()), "\n"); n != 2 {
+	if n := strings.Count(content(t, r.RejectedPath()), "\n"); n != 2 {
 		t.Errorf("%d rejected tasks, want 2", n)
 	}
 }
@@ -101,13 +101,13 @@ func TestRejectLosesNothing(t *testing.T) {
 func TestRejectGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	r, _ := open(t, odd)
-	if err := os.WriteFile(r.Rejected(), append(r.Line(0), '\n'), 0o600); err != nil {
+	if err := os.WriteFile(r.RejectedPath(), append(r.Line(0), '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Reject(0); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(content(t, r.Rejected()), "\n"); n != 1 {
+	if n := strings.Count(content(t, r.RejectedPath()), "\n"); n != 1 {
 		t.Errorf("the task was kept %d times", n)
 	}
 }
@@ -124,7 +124,7 @@ func TestReplace(t *testing.T) {
 	if err := r.Replace(3, []byte(`{"prompt":"r","gold":"g"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{0}, r.Pending()); diff != "" {
+	if diff := cmp.Diff([]int{0}, r.PendingLines()); diff != "" {
 		t.Errorf("a task without the field counts as reviewed:\n%s", diff)
 	}
 	before := content(t, path)
@@ -169,7 +169,7 @@ func TestOpenReviewErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if r, _ := open(t, `{"x":NaN,"prompt":"a line that is none of our business"}`+"\n"); len(r.Pending()) != 0 {
+	if r, _ := open(t, `{"x":NaN,"prompt":"a line that is none of our business"}`+"\n"); len(r.PendingLines()) != 0 {
 		t.Error("a task that says nothing of a review is pending")
 	}
 }
@@ -203,7 +203,7 @@ func FuzzAccept(f *testing.F) {
 		if err != nil {
 			return
 		}
-		pending := r.Pending()
+		pending := r.PendingLines()
 		before := make([]map[string]any, len(pending))
 		for n, i := range pending {
 			if err := json.Unmarshal(r.Line(i), &before[n]); err != nil {
@@ -217,8 +217,8 @@ func FuzzAccept(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(again.Pending()) != 0 {
-			t.Fatalf("still pending: %v", again.Pending())
+		if len(again.PendingLines()) != 0 {
+			t.Fatalf("still pending: %v", again.PendingLines())
 		}
 		for n, i := range pending {
 			var after map[string]any
@@ -264,10 +264,10 @@ func TestReviewSeesWhatTheLoaderSees(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 			continue
 		}
-		if want := unreviewed(path); len(r.Pending()) != want {
-			t.Errorf("%s: %d to review, %d unreviewed", field, len(r.Pending()), want)
+		if want := unreviewed(path); len(r.PendingLines()) != want {
+			t.Errorf("%s: %d to review, %d unreviewed", field, len(r.PendingLines()), want)
 		}
-		if err := r.Accept(r.Pending()...); err != nil {
+		if err := r.Accept(r.PendingLines()...); err != nil {
 			t.Errorf("%s: %v", field, err)
 		}
 		if n := unreviewed(path); n != 0 {

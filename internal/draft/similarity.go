@@ -73,8 +73,8 @@ func longestRun(a, b []string) int {
 	return longest
 }
 
-// runsOf returns every run of n words.
-func runsOf(list []string, n int) []string {
+// wordRuns returns every run of n words.
+func wordRuns(list []string, n int) []string {
 	var runs []string
 	for i := 0; i+n <= len(list); i++ {
 		runs = append(runs, strings.Join(list[i:i+n], " "))

@@ -60,7 +60,7 @@ func TestLongestRun(t *testing.T) {
 		b := rapid.SliceOfN(word, 0, 12).Draw(t, "b")
 		want := 0
 		for n := 1; n <= len(a); n++ {
-			for _, run := range runsOf(a, n) {
+			for _, run := range wordRuns(a, n) {
 				if strings.Contains(" "+strings.Join(b, " ")+" ", " "+run+" ") {
 					want = n
 				}

@@ -49,7 +49,7 @@ func (d *drafter) attempt(ctx context.Context, c candidate) (solution, error) {
 	if err != nil {
 		return s, err
 	}
-	system, user, err := d.solving(c)
+	system, user, err := d.renderSolveRequest(c)
 	if err != nil {
 		return s, err
 	}
@@ -76,9 +76,9 @@ func (d *drafter) attempt(ctx context.Context, c candidate) (solution, error) {
 	return s, nil
 }
 
-// solving returns what an author is asked about a task: what the target will be
-// asked, with the reference that the task is about next to SKILL.md.
-func (d *drafter) solving(c candidate) (system, user string, err error) {
+// renderSolveRequest returns the prompts that ask an author to solve a task: what the target will
+// be asked, with the reference that the task is about next to SKILL.md.
+func (d *drafter) renderSolveRequest(c candidate) (system, user string, err error) {
 	text := strings.Join(d.material.Files[0].Lines, "\n")
 	if file := d.parts[c.part].File; file > 0 {
 		f := d.material.Files[file]

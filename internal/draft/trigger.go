@@ -215,9 +215,9 @@ func (d *triggerDrafter) round(ctx context.Context, n int, wanted byKind) error 
 // write makes calls and returns what came, in their order; nil for one whose reply is lost.
 func (d *triggerDrafter) write(ctx context.Context, round int, calls []triggerCall) ([][]triggerProposal, error) {
 	out := make([][]triggerProposal, len(calls))
-	known := d.known()
+	known := d.knownPrompts()
 	err := d.each(ctx, model.StageDraft, len(calls), func(ctx context.Context, i int) error {
-		system, user, err := d.asked(calls[i], i, known)
+		system, user, err := d.renderRequest(calls[i], i, known)
 		if err != nil {
 			return err
 		}
@@ -240,8 +240,8 @@ func (d *triggerDrafter) write(ctx context.Context, round int, calls []triggerCa
 	return out, err
 }
 
-// known returns the prompts that there are, of both kinds.
-func (d *triggerDrafter) known() []string {
+// knownPrompts returns the prompts that there are, of both kinds.
+func (d *triggerDrafter) knownPrompts() []string {
 	out := slices.Clone(d.Known)
 	for _, c := range d.kept {
 		out = append(out, c.prompt)

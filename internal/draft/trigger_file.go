@@ -50,7 +50,7 @@ func OpenTriggerFile(path string) (*TriggerFile, error) {
 		return nil, fmt.Errorf("read rejected tasks: %w", err)
 	}
 	for line := range bytes.Lines(rejected) {
-		f.ids[idOf(line)] = true
+		f.ids[parseTaskID(line)] = true
 	}
 	return f, nil
 }
@@ -97,7 +97,7 @@ func (f *TriggerFile) note(line []byte) error {
 	return nil
 }
 
-func idOf(line []byte) string {
+func parseTaskID(line []byte) string {
 	var t struct{ ID string }
 	if json.Unmarshal(line, &t) != nil {
 		return "" // which is the id of no drafted task
@@ -115,7 +115,7 @@ func (f *TriggerFile) Add(lines []byte) (int, error) {
 		out = append(out, '\n')
 	}
 	for line := range bytes.Lines(lines) {
-		if !f.ids[idOf(line)] {
+		if !f.ids[parseTaskID(line)] {
 			out, n = append(out, line...), n+1
 		}
 	}

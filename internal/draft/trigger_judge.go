@@ -88,7 +88,7 @@ func (d *triggerDrafter) opinions(ctx context.Context, key string, calls []trigg
 	}
 	err := d.each(ctx, model.StageDraftCheck, len(asked), func(ctx context.Context, n int) error {
 		i := asked[n]
-		q, err := d.request(calls[i].file, d.shuffled(found[i], i))
+		q, err := d.request(calls[i].file, d.shufflePrompts(found[i], i))
 		if err != nil {
 			return err
 		}
@@ -118,8 +118,8 @@ func (d *triggerDrafter) order(n, call int) []int {
 	return rand.New(rand.NewPCG(uint64(d.Seed), uint64(call))).Perm(n)
 }
 
-// shuffled are the prompts of a call in the order in which they are asked about.
-func (d *triggerDrafter) shuffled(found []triggerCandidate, call int) []string {
+// shufflePrompts returns the prompts of a call in the order in which they are asked about.
+func (d *triggerDrafter) shufflePrompts(found []triggerCandidate, call int) []string {
 	out := make([]string, len(found))
 	for place, at := range d.order(len(found), call) {
 		out[place] = found[at].prompt
@@ -148,7 +148,7 @@ func (d *triggerDrafter) request(file int, prompts []string) (Request, error) {
 	if q.System, err = d.prompts.check.Render(nil); err != nil {
 		return Request{}, err
 	}
-	q.User, err = d.prompts.requests.Render(map[string]any{"files": d.shown(file), "requests": strings.TrimSpace(string(requests))})
+	q.User, err = d.prompts.requests.Render(map[string]any{"files": d.formatFiles(file), "requests": strings.TrimSpace(string(requests))})
 	return q, err
 }
 
@@ -189,7 +189,7 @@ func readOpinions(text string) (said, error) {
 	for _, v := range list {
 		m, _ := v.(map[string]any)
 		n, numbered := whole(m["n"])
-		load := strings.ToLower(textOf(m["load"]))
+		load := strings.ToLower(scalarText(m["load"]))
 		if !numbered || load != "true" && load != "false" {
 			continue
 		}

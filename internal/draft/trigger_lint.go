@@ -40,7 +40,7 @@ func endsSentence(r rune) bool { return strings.ContainsRune(".;:!?\n", r) }
 
 // lint returns why a prompt makes no trigger task; "" if it does.
 func (l *triggerLinter) lint(prompt string) (Reason, string) {
-	if l.named(prompt) {
+	if l.namesSkill(prompt) {
 		return NamesSkill, l.name
 	}
 	asked := words(prompt)
@@ -58,10 +58,10 @@ func (l *triggerLinter) lint(prompt string) (Reason, string) {
 	return "", ""
 }
 
-// named reports whether a prompt names the skill: its file, a name of several words in any
+// namesSkill reports whether a prompt names the skill: its file, a name of several words in any
 // spelling, or one of a single word where it is meant as a name. Such a word by itself may
 // well be what the user speaks of.
-func (l *triggerLinter) named(prompt string) bool {
+func (l *triggerLinter) namesSkill(prompt string) bool {
 	asked := strings.ToLower(prompt)
 	if strings.Contains(asked, strings.ToLower(skill.Main)) {
 		return true
@@ -72,8 +72,8 @@ func (l *triggerLinter) named(prompt string) bool {
 	if strings.Contains(l.name, "-") && strings.Contains(asked, l.name) { // which the lint of tasks warns of
 		return true
 	}
-	name := words(spaced(l.name))
-	if len(name) > 1 && holds(words(spaced(asked)), name) {
+	name := words(separateWords(l.name))
+	if len(name) > 1 && holds(words(separateWords(asked)), name) {
 		return true
 	}
 	for _, form := range []string{"/" + l.name, "$" + l.name, "@" + l.name, "`" + l.name + "`", l.name + " skill", "skill " + l.name} {
@@ -84,5 +84,5 @@ func (l *triggerLinter) named(prompt string) bool {
 	return false
 }
 
-// spaced is a name as words.
-func spaced(text string) string { return strings.NewReplacer("-", " ", "_", " ").Replace(text) }
+// separateWords returns a name as words.
+func separateWords(text string) string { return strings.NewReplacer("-", " ", "_", " ").Replace(text) }

@@ -50,24 +50,24 @@ func TriggerDigest() (string, error) {
 	return digest("", triggerWriteFile, triggerTaskFile, triggerLeansFile, triggerCheckFile, triggerRequestsFile)
 }
 
-// asked returns what the nth call of a round is asked for. What all calls share comes first,
+// renderRequest returns the prompts of the nth call of a round. What all calls share comes first,
 // so that a provider's cache of prompts helps.
-func (d *triggerDrafter) asked(c triggerCall, n int, known []string) (system, user string, err error) {
+func (d *triggerDrafter) renderRequest(c triggerCall, n int, known []string) (system, user string, err error) {
 	if system, err = d.prompts.write.Render(nil); err != nil {
 		return "", "", err
 	}
 	user, err = d.prompts.task.Render(map[string]any{
-		"files": d.shown(c.file), "known": listed(known[max(0, len(known)-maxListed):]), "count": wording.Plural(c.tasks(), "prompt", "prompts"),
+		"files": d.formatFiles(c.file), "known": formatPrompts(known[max(0, len(known)-maxListed):]), "count": wording.Plural(c.tasks(), "prompt", "prompts"),
 		"assignment": d.assignment(c), "lean": d.lean(n),
 	})
 	return system, user, err
 }
 
-// shown is SKILL.md, and the file that a call is about if that is another.
-func (d *triggerDrafter) shown(file int) string {
-	text := numbered(d.Material.Files[0])
+// formatFiles returns SKILL.md, and the file that a call is about if that is another.
+func (d *triggerDrafter) formatFiles(file int) string {
+	text := numberLines(d.Material.Files[0])
 	if file > 0 {
-		text += "\n\n" + numbered(d.Material.Files[file])
+		text += "\n\n" + numberLines(d.Material.Files[file])
 	}
 	return text
 }

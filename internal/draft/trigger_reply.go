@@ -61,7 +61,7 @@ func (c *triggerCandidate) read(v any) error {
 	if !ok {
 		return errors.New("it is no object")
 	}
-	raw := textOf(m["prompt"])
+	raw := scalarText(m["prompt"])
 	c.prompt = strings.TrimSpace(wording.Plain(raw))
 	switch {
 	case c.prompt == "":
@@ -73,10 +73,10 @@ func (c *triggerCandidate) read(v any) error {
 	case strings.ContainsRune(raw, 0):
 		return errors.New("its prompt holds a zero byte")
 	}
-	kind := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(textOf(m["trigger"]))))
+	kind := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(scalarText(m["trigger"]))))
 	if c.kind = task.Trigger(kind); c.kind != task.TriggerShould && c.kind != task.TriggerShouldNot {
-		return fmt.Errorf("its trigger is %q, allowed: %s, %s", excerpt(wording.Plain(textOf(m["trigger"])), 40), task.TriggerShould, task.TriggerShouldNot)
+		return fmt.Errorf("its trigger is %q, allowed: %s, %s", excerpt(wording.Plain(scalarText(m["trigger"])), 40), task.TriggerShould, task.TriggerShouldNot)
 	}
-	c.why = excerpt(wording.Plain(textOf(m["why"])), maxWhy)
+	c.why = excerpt(wording.Plain(scalarText(m["why"])), maxWhy)
 	return nil
 }

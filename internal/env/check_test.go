@@ -34,7 +34,7 @@ func TestEchoWorldsKeepToTheProtocol(t *testing.T) {
 			if _, err := exec.LookPath(command[0]); err != nil {
 				t.Skip(err)
 			}
-			found, err := CheckProgram(t.Context(), Options{Command: command, Environ: Allowed(os.LookupEnv), Timeout: time.Minute}, nil)
+			found, err := CheckProgram(t.Context(), Options{Command: command, Environ: AllowedVariables(os.LookupEnv), Timeout: time.Minute}, nil)
 			if err != nil || len(found) < 40 {
 				t.Fatalf("%d cases, %v", len(found), err)
 			}

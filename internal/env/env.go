@@ -208,7 +208,7 @@ func (e *Env) take() (p *process, kept bool, err error) {
 	for len(e.idle) > 0 && p == nil {
 		last := len(e.idle) - 1
 		p, e.idle = e.idle[last], e.idle[:last]
-		if p.exited() {
+		if p.hasExited() {
 			p = nil
 		}
 	}

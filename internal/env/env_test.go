@@ -401,7 +401,7 @@ func TestRequest(t *testing.T) {
 	if strings.Count(string(line), "\n") != 1 {
 		t.Errorf("%q is not one line", line)
 	}
-	if seedOf(t.Context(), "x") == seedOf(t.Context(), "y") {
+	if rolloutSeed(t.Context(), "x") == rolloutSeed(t.Context(), "y") {
 		t.Error("tasks share a seed")
 	}
 	if _, _, err := e.Answer(t.Context(), task.Task{ID: "x", Data: map[string]any{"f": func() {}}}, skill.Skill{}, nil); err == nil {
@@ -460,7 +460,7 @@ func TestEnvironmentIsClosed(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	vars := map[string]string{"PATH": "/bin", "OPENAI_API_KEY": "sk-1", "LC_ALL": "C", "HOME": ""}
-	got := Allowed(func(name string) (string, bool) { v, ok := vars[name]; return v, ok })
+	got := AllowedVariables(func(name string) (string, bool) { v, ok := vars[name]; return v, ok })
 	if diff := cmp.Diff([]string{"PATH=/bin", "HOME=", "LC_ALL=C"}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -12,9 +12,9 @@ func basic() []string {
 	}
 }
 
-// Allowed returns what a process may see of the environment without being
+// AllowedVariables returns what a process may see of the environment without being
 // granted it by name, as "NAME=value". lookup reads one variable.
-func Allowed(lookup func(name string) (value string, ok bool)) []string {
+func AllowedVariables(lookup func(name string) (value string, ok bool)) []string {
 	var allowed []string
 	for _, name := range basic() {
 		if value, ok := lookup(name); ok {

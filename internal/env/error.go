@@ -22,9 +22,9 @@ const (
 // FaultClass is the class under which the record counts a fault.
 func (e *Error) FaultClass() string { return "environment_" + string(e.Kind) }
 
-// Broken reports whether a fault is of the program itself: it ended, or does not speak
+// IsProgramFault reports whether a fault is of the program itself: it ended, or does not speak
 // the protocol. The others are of its time, or of what it depends on.
-func (k Kind) Broken() bool { return k != Deadline && k != Refused }
+func (k Kind) IsProgramFault() bool { return k != Deadline && k != Refused }
 
 // Error is a fault of an environment's process.
 type Error struct {

@@ -37,7 +37,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := New(Options{Command: ex.command, Dir: dir, Environ: Allowed(os.LookupEnv), Slots: 2})
+			e, err := New(Options{Command: ex.command, Dir: dir, Environ: AllowedVariables(os.LookupEnv), Slots: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

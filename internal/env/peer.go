@@ -57,7 +57,7 @@ func (r *peer) read() {
 			return
 		}
 	}
-	r.end(r.process.gone())
+	r.end(r.process.exitError())
 }
 
 // end ends the process, and all that waits for it with it. It is called once.

@@ -26,14 +26,14 @@ func (e *Env) Probe(ctx context.Context, settle time.Duration) (parting string, 
 	select {
 	case l, ok := <-p.lines:
 		if !ok {
-			return "", p.abandon(p.gone())
+			return "", p.abandon(p.exitError())
 		}
 		if l.err != nil {
 			return "", p.abandon(l.err)
 		}
-		return "", p.abandon(unasked(l))
+		return "", p.abandon(unaskedError(l))
 	case <-p.done:
-		return "", p.abandon(p.gone())
+		return "", p.abandon(p.exitError())
 	case <-ctx.Done():
 		return "", p.abandon(fmt.Errorf("environment: %w", context.Cause(ctx)))
 	case <-timer.C:
@@ -45,6 +45,6 @@ func (e *Env) Probe(ctx context.Context, settle time.Duration) (parting string, 
 	return p.exit.Error(), nil
 }
 
-func unasked(l line) *Error {
+func unaskedError(l line) *Error {
 	return &Error{Kind: Rubbish, Detail: fmt.Sprintf("it wrote %s without being asked: one line for each task is allowed", excerpt(l.text))}
 }

@@ -47,7 +47,7 @@ type line struct {
 // start runs the program. Two goroutines go with it, which owner waits for: one
 // reads its output, one waits for its end.
 func start(o Options, owner *sync.WaitGroup) (*process, error) {
-	key, environ, err := o.keyed()
+	key, environ, err := o.modelAccess()
 	if err != nil {
 		return nil, startError(err)
 	}
@@ -84,8 +84,8 @@ func start(o Options, owner *sync.WaitGroup) (*process, error) {
 	return p, nil
 }
 
-// keyed is what a process finds a model by; nothing if there is none.
-func (o Options) keyed() (key string, environ []string, err error) {
+// modelAccess returns what a process finds a model by; nothing if there is none.
+func (o Options) modelAccess() (key string, environ []string, err error) {
 	if o.Keyed == nil {
 		return "", nil, nil
 	}
@@ -145,7 +145,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (p *process) exited() bool {
+func (p *process) hasExited() bool {
 	select {
 	case <-p.done:
 		return true
@@ -168,9 +168,9 @@ func (p *process) ask(ctx context.Context, request []byte) ([]byte, error) {
 	select {
 	case l, ok := <-p.lines:
 		if ok {
-			return nil, unasked(l)
+			return nil, unaskedError(l)
 		}
-		return nil, p.gone()
+		return nil, p.exitError()
 	default:
 	}
 	// Ending the process is what unblocks the write when it does not read.
@@ -178,7 +178,7 @@ func (p *process) ask(ctx context.Context, request []byte) ([]byte, error) {
 	defer stop()
 	answer, err := p.exchange(ctx, request)
 	if err != nil && ctx.Err() != nil {
-		return nil, ended(ctx) // it ended because we ended it
+		return nil, contextError(ctx) // it ended because we ended it
 	}
 	return answer, err
 }
@@ -191,11 +191,11 @@ func (p *process) exchange(ctx context.Context, request []byte) ([]byte, error) 
 	select {
 	case l, ok := <-p.lines:
 		if !ok {
-			return nil, p.gone()
+			return nil, p.exitError()
 		}
 		return p.check(l)
 	case <-ctx.Done():
-		return nil, ended(ctx)
+		return nil, contextError(ctx)
 	case <-p.done:
 		return p.last(ctx)
 	}
@@ -211,10 +211,10 @@ func (p *process) last(ctx context.Context) ([]byte, error) {
 			return p.check(l)
 		}
 	case <-ctx.Done():
-		return nil, ended(ctx)
+		return nil, contextError(ctx)
 	case <-timer.C:
 	}
-	return nil, p.gone()
+	return nil, p.exitError()
 }
 
 func (p *process) check(l line) ([]byte, error) {
@@ -227,15 +227,15 @@ func (p *process) check(l line) ([]byte, error) {
 	return l.text, nil
 }
 
-func ended(ctx context.Context) error {
+func contextError(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errDeadline) {
 		return &Error{Kind: Deadline, Err: errDeadline}
 	}
 	return context.Cause(ctx)
 }
 
-// gone says how the process ended.
-func (p *process) gone() error {
+// exitError returns how the process ended.
+func (p *process) exitError() error {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -272,7 +272,7 @@ func (p *process) quote(err error) error {
 func (p *process) kill() {
 	p.once.Do(func() {
 		close(p.quit)
-		if !p.exited() {
+		if !p.hasExited() {
 			killGroup(p.cmd)
 		}
 		p.stdin.Close()  // unblocks a write; the process is ending anyway

@@ -48,8 +48,8 @@ func Seen(t task.Task) any {
 	}{t, t.GoldJSON()}
 }
 
-// seedOf is the seed of the rollout; without one it follows from the task's id.
-func seedOf(ctx context.Context, id string) int64 {
+// rolloutSeed returns the seed of the rollout; without one it derives it from the task's id.
+func rolloutSeed(ctx context.Context, id string) int64 {
 	if seed, ok := task.Seed(ctx); ok {
 		return seed
 	}
@@ -61,7 +61,7 @@ func seedOf(ctx context.Context, id string) int64 {
 func encodeRequest(ctx context.Context, t task.Task, s skill.Skill, o Options, m *Model) ([]byte, error) {
 	r := request{
 		ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: t.GoldJSON(), Hidden: t.Hidden,
-		Data: t.Data, Skill: s.Text(), Files: s.Contents(filesRoom), Seed: seedOf(ctx, t.ID), Extras: o.Extras, Model: m,
+		Data: t.Data, Skill: s.Text(), Files: s.Contents(filesRoom), Seed: rolloutSeed(ctx, t.ID), Extras: o.Extras, Model: m,
 	}
 	if r.Data == nil {
 		r.Data = map[string]any{}
@@ -181,7 +181,7 @@ func parseReply(line []byte, id string) (reply, error) {
 	if err := json.Unmarshal(line, &keys); err != nil || keys == nil {
 		return r, rubbish("it wrote %s, which is not a JSON object; logs belong on the standard error", excerpt(line))
 	}
-	if twice := jsonx.Repeated(line, replyDepth); twice != nil {
+	if twice := jsonx.FindRepeat(line, replyDepth); twice != nil {
 		return r, rubbish("in its answer %s %s, so it is not known which value is meant", excerpt(line), twice)
 	}
 	for key := range keys {

@@ -25,7 +25,7 @@ func (l *log) compactOld() error {
 
 // compact writes a segment again with outcomes shortened. Numbers stay what they are.
 func compact(root *os.Root, k int) (err error) {
-	name := nameOf(k)
+	name := segmentName(k)
 	f, err := openFile(root, name, os.O_RDONLY)
 	if err != nil {
 		return err
@@ -46,8 +46,8 @@ func compact(root *os.Root, k int) (err error) {
 			return err
 		}
 		end, _, damaged, err := scan(io.NewSectionReader(f, size, 1<<62), size, h.First, true, func(fields, line []byte) error {
-			n, _, _ := numberOf(line)
-			_, _ = out.Write(shortened(n, fields, line)) // Flush returns what went wrong
+			n, _, _ := parseNumber(line)
+			_, _ = out.Write(shortenLine(n, fields, line)) // Flush returns what went wrong
 			return out.WriteByte('\n')
 		})
 		if err == nil && (damaged || end != info.Size()) { // it stays as it is

@@ -29,7 +29,7 @@ func logOf(t testing.TB, dir string, n int, segment int64) {
 // spoil changes a file of a log.
 func spoil(t testing.TB, dir string, k int, how func(lines []string) []string) {
 	t.Helper()
-	path := filepath.Join(dir, Folder, nameOf(k))
+	path := filepath.Join(dir, Folder, segmentName(k))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestALostSegmentIsTold(t *testing.T) {
 		dir := t.TempDir()
 		logOf(t, dir, 20, 600)
 		for _, k := range []int{1, 4, 5} {
-			if err := lose(filepath.Join(dir, Folder, nameOf(k))); err != nil {
+			if err := lose(filepath.Join(dir, Folder, segmentName(k))); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -214,7 +214,7 @@ func cut(t *rapid.T, dir string) int64 {
 func checkOnce(t *rapid.T, lines []Line, events []event.Event) {
 	got, want := map[string]int{}, map[string]int{}
 	said := func(line []byte) string {
-		_, fields, _ := numberOf(line)
+		_, fields, _ := parseNumber(line)
 		kind, says, _ := content(fields)
 		var o outcome
 		if kind == kindOutcome {
@@ -235,7 +235,7 @@ func checkOnce(t *rapid.T, lines []Line, events []event.Event) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[said(bytes.TrimSuffix(numbered(nil, 1, wire), []byte("\n")))]++
+		want[said(bytes.TrimSuffix(appendLine(nil, 1, wire), []byte("\n")))]++
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -277,7 +277,7 @@ func TestOldSegmentsAreReadBack(t *testing.T) {
 		}
 	}
 	w.Close()
-	text, err := os.ReadFile(filepath.Join(dir, Folder, nameOf(1)))
+	text, err := os.ReadFile(filepath.Join(dir, Folder, segmentName(1)))
 	if want := `{"n":2,"event":"step_done"`; err != nil || !strings.Contains(string(text), want) || !strings.Contains(string(text), `{"n":1,"row":1,"hard":1,"soft":0.25}`) {
 		t.Fatalf("%s, %v", text, err)
 	}
@@ -407,7 +407,7 @@ func TestDecisionsAreThereAtOnce(t *testing.T) {
 func TestAnotherFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, Folder, nameOf(1)), []byte("{\"format\":2,\"first\":1,\"log\":\"x\",\"more\":\"\"}\n{\"x\":1}\n"), 0o644)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, Folder, segmentName(1)), []byte("{\"format\":2,\"first\":1,\"log\":\"x\",\"more\":\"\"}\n{\"x\":1}\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Open(dir, Options{})
@@ -428,7 +428,7 @@ func TestAFailingDiskFailsNothing(t *testing.T) {
 	told := make(chan error, 10)
 	w := open(t, dir, Options{SegmentBytes: 600, Every: time.Nanosecond, Failed: func(err error) { told <- err }})
 	w.Add(outcomeOf(1, "a"), start)
-	if err := os.Mkdir(filepath.Join(dir, Folder, nameOf(2)), 0o755); err != nil { // where the next segment belongs
+	if err := os.Mkdir(filepath.Join(dir, Folder, segmentName(2)), 0o755); err != nil { // where the next segment belongs
 		t.Fatal(err)
 	}
 	for i := range int64(100) {

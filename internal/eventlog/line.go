@@ -25,9 +25,9 @@ const (
 	kindRunDone = "run_done"
 )
 
-// fleeting events only tell how things are: of several that come close together the last
-// one is enough.
-func fleeting(kind string) bool { return kind == "progress" || kind == "in_flight" }
+// isFleeting reports whether events of a kind only say how things are: of several that come close
+// together the last one is enough.
+func isFleeting(kind string) bool { return kind == "progress" || kind == "in_flight" }
 
 // ofSession events belong to the session that sends them: a resumed run has its own.
 func ofSession(kind string) bool {
@@ -35,7 +35,7 @@ func ofSession(kind string) bool {
 	case "run_started", kindRunDone, "refusals", "waiting", "steered":
 		return true
 	}
-	return fleeting(kind)
+	return isFleeting(kind)
 }
 
 // urgent events are written at once: somebody may wait for them, or the process end.
@@ -57,17 +57,17 @@ type testDone struct {
 
 func (testDone) Kind() string { return event.TestDone{}.Kind() }
 
-// logged is the form of an event in the log: that of its own, unless a field of it has the
-// name of a field of lines.
-func logged(e event.Event) event.Event {
+// toLogEvent returns the form of an event in the log: its own, unless a field of it has the name of
+// a field of lines.
+func toLogEvent(e event.Event) event.Event {
 	if done, ok := e.(event.TestDone); ok {
 		return testDone{Arm: done.Arm, Hard: done.Hard, Soft: done.Soft, Tasks: done.N}
 	}
 	return e
 }
 
-// numbered puts a number before an event in its wire form, and a newline behind it.
-func numbered(dst []byte, n int64, wire []byte) []byte {
+// appendLine appends a line: a number, an event in its wire form and a newline.
+func appendLine(dst []byte, n int64, wire []byte) []byte {
 	dst = append(dst, `{"n":`...)
 	dst = strconv.AppendInt(dst, n, 10)
 	dst = append(dst, ',')
@@ -75,8 +75,8 @@ func numbered(dst []byte, n int64, wire []byte) []byte {
 	return append(dst, '\n')
 }
 
-// numberOf returns the number of a line and what follows the comma behind it.
-func numberOf(line []byte) (n int64, rest []byte, ok bool) {
+// parseNumber returns the number of a line and what follows the comma after it.
+func parseNumber(line []byte) (n int64, rest []byte, ok bool) {
 	digits, ok := bytes.CutPrefix(line, []byte(`{"n":`))
 	if !ok {
 		return 0, nil, false
@@ -136,9 +136,9 @@ const (
 	statusUnmeasured = "unmeasured"
 )
 
-// shortened is a line as it is in a segment that is no longer whole: the line itself,
-// unless it is an outcome that was made of an entry of the record.
-func shortened(n int64, fields, line []byte) []byte {
+// shortenLine returns a line as it is in a segment that is no longer whole: the line itself, unless
+// it is an outcome that was made of an entry of the record.
+func shortenLine(n int64, fields, line []byte) []byte {
 	kind, _, ok := content(fields)
 	if !ok || kind != kindOutcome {
 		return line
@@ -157,8 +157,8 @@ func shortened(n int64, fields, line []byte) []byte {
 	return out
 }
 
-// rowOf returns the row of a shortened line.
-func rowOf(fields []byte) (row int64, ok bool) {
+// parseRow returns the row of a shortened line.
+func parseRow(fields []byte) (row int64, ok bool) {
 	digits, ok := bytes.CutPrefix(fields, []byte(`"row":`))
 	if !ok {
 		return 0, false
@@ -171,8 +171,8 @@ func rowOf(fields []byte) (row int64, ok bool) {
 	return row, err == nil && row > 0
 }
 
-// lengthened is the outcome of a shortened line. known is what the record says of it.
-func lengthened(line []byte, known event.OutcomeDone, at time.Time) ([]byte, error) {
+// restoreLine returns the outcome of a shortened line. known is what the record says of it.
+func restoreLine(line []byte, known event.OutcomeDone, at time.Time) ([]byte, error) {
 	var s short
 	if err := json.Unmarshal(line, &s); err != nil {
 		return nil, err
@@ -185,6 +185,6 @@ func lengthened(line []byte, known event.OutcomeDone, at time.Time) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	whole := numbered(nil, s.N, wire)
+	whole := appendLine(nil, s.N, wire)
 	return whole[:len(whole)-1], nil
 }

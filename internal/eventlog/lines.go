@@ -90,7 +90,7 @@ func (w *walk) through(r io.Reader, reads func(n int64, line []byte) bool, yield
 		if !whole {
 			return nil
 		}
-		n, _, ok := numberOf(line)
+		n, _, ok := parseNumber(line)
 		kind := o.take(n, ok && reads(n, line), size)
 		if kind == isBoth {
 			if more, err := w.take(n-1, heldAt, pos, held, yield); !more || err != nil {
@@ -111,7 +111,7 @@ func (w *walk) through(r io.Reader, reads func(n int64, line []byte) bool, yield
 
 // take passes on an event that is from one offset to another.
 func (w *walk) take(n, begin, end int64, line []byte, yield func(found) (bool, error)) (bool, error) {
-	_, fields, _ := numberOf(line)
+	_, fields, _ := parseNumber(line)
 	more, err := yield(found{n: n, from: w.next, bad: min(w.bad, begin), begin: begin, fields: fields, line: line})
 	if more && err == nil {
 		w.at, w.next, w.bad = end, n+1, 0
@@ -156,8 +156,8 @@ type damage struct {
 // kindDamaged is the kind of event that a reader puts instead of what cannot be read.
 const kindDamaged = "damaged"
 
-// lost is the line for the events from one number to another.
-func lost(from, to int64, file string, line int, why string) Line {
+// newDamagedLine returns the line for the events from one number to another that cannot be read.
+func newDamagedLine(from, to int64, file string, line int, why string) Line {
 	d := damage{N: to, Event: kindDamaged, File: file, Line: line, Text: fmt.Sprintf("event %d cannot be read: %s", to, why)}
 	if from < to {
 		d.From, d.Text = from, fmt.Sprintf("events %d to %d cannot be read: %s", from, to, why)

@@ -26,14 +26,14 @@ func TestNothingButFilesOfTheRun(t *testing.T) {
 		"the folder is a link": func(dir string) error { return os.Symlink(elsewhere, filepath.Join(dir, Folder)) },
 		"the folder is a file": func(dir string) error { return os.WriteFile(filepath.Join(dir, Folder), nil, 0o644) },
 		"a segment is a link": func(dir string) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.Symlink(secret, filepath.Join(dir, Folder, nameOf(1))))
+			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.Symlink(secret, filepath.Join(dir, Folder, segmentName(1))))
 		},
 		"a segment is a link within the run": func(dir string) error {
 			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, "run.db"), []byte("{\"format\":1,\"first\":1,\"log\":\"x\"}\n"), 0o644),
-				os.Symlink("../run.db", filepath.Join(dir, Folder, nameOf(1))))
+				os.Symlink("../run.db", filepath.Join(dir, Folder, segmentName(1))))
 		},
 		"a segment is a pipe": func(dir string) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), syscall.Mkfifo(filepath.Join(dir, Folder, nameOf(1)), 0o644))
+			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), syscall.Mkfifo(filepath.Join(dir, Folder, segmentName(1)), 0o644))
 		},
 	} {
 		dir := t.TempDir()

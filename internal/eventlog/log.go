@@ -53,7 +53,7 @@ func (l *log) open() error {
 		last := segments[len(segments)-1]
 		h, size, err := l.openLast(last)
 		if errors.Is(err, errTorn) { // killed while it was begun: it holds nothing
-			if err := errors.Join(l.file.Close(), l.root.Remove(nameOf(last))); err != nil {
+			if err := errors.Join(l.file.Close(), l.root.Remove(segmentName(last))); err != nil {
 				return err
 			}
 			l.file, segments = nil, segments[:len(segments)-1]
@@ -73,7 +73,7 @@ func (l *log) open() error {
 
 // openLast opens the last segment.
 func (l *log) openLast(k int) (h header, size int64, err error) {
-	l.segment, l.name = k, nameOf(k)
+	l.segment, l.name = k, segmentName(k)
 	if l.file, err = openFile(l.root, l.name, os.O_RDWR); err != nil {
 		return h, 0, err
 	}
@@ -113,12 +113,12 @@ func (l *log) learn(segments []int, h header, size int64) error {
 
 // read takes in what a segment holds and returns the number behind its last event.
 func (l *log) read(k int, s *seen) (next int64, err error) {
-	f, err := openFile(l.root, nameOf(k), os.O_RDONLY)
+	f, err := openFile(l.root, segmentName(k), os.O_RDONLY)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	h, size, err := readHeader(f, nameOf(k))
+	h, size, err := readHeader(f, segmentName(k))
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +128,7 @@ func (l *log) read(k int, s *seen) (next int64, err error) {
 
 // begin begins a segment.
 func (l *log) begin(k int) (err error) {
-	l.segment, l.name = k, nameOf(k)
+	l.segment, l.name = k, segmentName(k)
 	if l.file, err = l.root.OpenFile(l.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (r *Reader) After(ctx context.Context, n int64, most int) ([]Line, error) {
 		return nil, nil
 	}
 	var lines []Line
-	err := r.looking(func(v *look) (err error) {
+	err := r.runLook(func(v *look) (err error) {
 		lines, err = v.after(ctx, max(0, n), most)
 		return err
 	})
@@ -95,7 +95,7 @@ func (r *Reader) First(ctx context.Context) (int64, error) {
 
 // Last returns the highest number that can be read, 0 without any event.
 func (r *Reader) Last(context.Context) (n int64, err error) {
-	err = r.looking(func(v *look) (err error) {
+	err = r.runLook(func(v *look) (err error) {
 		n, err = v.last()
 		return err
 	})
@@ -106,8 +106,8 @@ func (r *Reader) Last(context.Context) (n int64, err error) {
 func (r *Reader) whole(ctx context.Context, lines []Line) ([]Line, error) {
 	rows := make(map[int64]int)
 	for i, l := range lines {
-		if _, fields, ok := numberOf(l.JSON); ok {
-			if row, ok := rowOf(fields); ok {
+		if _, fields, ok := parseNumber(l.JSON); ok {
+			if row, ok := parseRow(fields); ok {
 				rows[row] = i
 			}
 		}
@@ -129,9 +129,9 @@ func (r *Reader) whole(ctx context.Context, lines []Line) ([]Line, error) {
 	}
 	for row, i := range rows {
 		k := known[row]
-		line, err := lengthened(lines[i].JSON, k.OutcomeDone, k.At)
+		line, err := restoreLine(lines[i].JSON, k.OutcomeDone, k.At)
 		if err != nil { // it is JSON, and no outcome
-			lines[i] = lost(lines[i].N, lines[i].N, "", 0, "its line is damaged")
+			lines[i] = newDamagedLine(lines[i].N, lines[i].N, "", 0, "its line is damaged")
 			continue
 		}
 		lines[i].JSON = line
@@ -173,9 +173,9 @@ func (r *Reader) forget(log string) {
 // errOther says that another log has come to lie in the folder.
 var errOther = errors.New("another run is in its place")
 
-// looking carries out a reading, again if another log has come to lie in the folder. It
-// does nothing if there is none.
-func (r *Reader) looking(do func(*look) error) error {
+// runLook carries out a reading, and repeats it if another log was put into the folder. It does
+// nothing if there is none.
+func (r *Reader) runLook(do func(*look) error) error {
 	for tries := 0; ; tries++ {
 		v, err := r.look()
 		if v == nil || err != nil {
@@ -251,7 +251,7 @@ func (o *opened) path() string { return Folder + "/" + o.name }
 // open opens a segment. It is nil if the segment is not there, was only just begun, or has no
 // line that can be read.
 func (v *look) open(k int) (*opened, error) {
-	f, err := openFile(v.root, nameOf(k), os.O_RDONLY)
+	f, err := openFile(v.root, segmentName(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		if slices.Contains(v.segments, k) {
 			return nil, errOther // it was there
@@ -261,7 +261,7 @@ func (v *look) open(k int) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{File: f, segment: k, name: nameOf(k)}
+	o := &opened{File: f, segment: k, name: segmentName(k)}
 	h, begin, err := readHeader(f, o.name)
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
@@ -285,8 +285,8 @@ func (v *look) open(k int) (*opened, error) {
 	return o, nil
 }
 
-// firstOf is the number of the first event in a segment, 0 if it has none yet.
-func (v *look) firstOf(k int) (int64, error) {
+// readFirst returns the number of the first event in a segment, 0 if it has none yet.
+func (v *look) readFirst(k int) (int64, error) {
 	var first int64
 	v.keep(func(r *Reader) { first = r.firsts[k] })
 	if first > 0 {
@@ -299,12 +299,12 @@ func (v *look) firstOf(k int) (int64, error) {
 	return f.first, f.Close()
 }
 
-// holding returns the segment that has the event with a number, or would have it: the last
+// findSegment returns the segment that has the event with a number, or would have it: the last
 // one whose first is not above it. 0: there is none.
-func (v *look) holding(n int64) (int, error) {
+func (v *look) findSegment(n int64) (int, error) {
 	var failed error
 	at, _ := slices.BinarySearchFunc(v.segments, n, func(k int, n int64) int {
-		first, err := v.firstOf(k)
+		first, err := v.readFirst(k)
 		if err != nil {
 			failed = cmp.Or(failed, err)
 		}
@@ -318,7 +318,7 @@ func (v *look) holding(n int64) (int, error) {
 	}
 	at = max(0, at-1)
 	for at < len(v.segments)-1 { // the first ones may have no line that can be read
-		first, err := v.firstOf(v.segments[at])
+		first, err := v.readFirst(v.segments[at])
 		if first > 0 || err != nil {
 			return v.segments[at], err
 		}
@@ -329,7 +329,7 @@ func (v *look) holding(n int64) (int, error) {
 
 // after reads lines behind the one with the number n.
 func (v *look) after(ctx context.Context, n int64, most int) (out []Line, err error) {
-	k, err := v.holding(n + 1)
+	k, err := v.findSegment(n + 1)
 	if k == 0 || err != nil {
 		return nil, err
 	}
@@ -374,13 +374,13 @@ func (v *look) after(ctx context.Context, n int64, most int) (out []Line, err er
 // between it and the next one that there is.
 func lostBetween(k, next int, from, to int64, damaged *DamagedError) Line {
 	if damaged != nil {
-		return lost(from, to, damaged.File, damaged.Line, nameOfLine(damaged.File, damaged.Line)+" is damaged")
+		return newDamagedLine(from, to, damaged.File, damaged.Line, nameOfLine(damaged.File, damaged.Line)+" is damaged")
 	}
-	name, where := Folder+"/"+nameOf(k+1), "is missing or damaged"
+	name, where := Folder+"/"+segmentName(k+1), "is missing or damaged"
 	if next == k+1 {
-		name, where = Folder+"/"+nameOf(k), "ends before them"
+		name, where = Folder+"/"+segmentName(k), "ends before them"
 	}
-	return lost(from, to, name, 0, name+" "+where)
+	return newDamagedLine(from, to, name, 0, name+" "+where)
 }
 
 // follows returns the segment to be read after k, whose last event that was read has the
@@ -388,10 +388,10 @@ func lostBetween(k, next int, from, to int64, damaged *DamagedError) Line {
 // the number of the last event that is in neither of them; 0: none is missing.
 func (v *look) follows(k int, n int64, some bool) (next int, gap int64, err error) {
 	next = k + 1
-	first, err := v.firstOf(next)
+	first, err := v.readFirst(next)
 	for err == nil && first == 0 && v.segments[len(v.segments)-1] > next { // missing or damaged
 		next++
-		first, err = v.firstOf(next)
+		first, err = v.readFirst(next)
 	}
 	switch {
 	case err != nil || first == 0:
@@ -462,7 +462,7 @@ func readFrom(f *opened, w walk, n int64, most, room int) (got reading, end walk
 		if e.from < e.n {
 			if gap = true; e.n-1 > n && !full {
 				line := count.line(f, e.bad)
-				add(lost(e.from, e.n-1, f.path(), line, nameOfLine(f.path(), line)+" is damaged"))
+				add(newDamagedLine(e.from, e.n-1, f.path(), line, nameOfLine(f.path(), line)+" is damaged"))
 			}
 		}
 		if full {
@@ -546,7 +546,7 @@ func lineFrom(f *opened, offset int64) (at, n int64, err error) {
 			return 0, 0, err
 		}
 		if skipped {
-			n, _, _ := numberOf(buf[:got])
+			n, _, _ := parseNumber(buf[:got])
 			return at, n, nil
 		}
 		if end := bytes.IndexByte(buf[:got], '\n'); end >= 0 {
@@ -568,7 +568,7 @@ func (v *look) last() (int64, error) {
 	}
 	k := v.segments[len(v.segments)-1]
 	for {
-		next, err := v.firstOf(k + 1)
+		next, err := v.readFirst(k + 1)
 		if err != nil {
 			return 0, err
 		}

@@ -88,7 +88,7 @@ func (s *seen) addOutcome(o outcome) {
 
 // learn takes in a line of the log.
 func (s *seen) learn(fields, line []byte) error {
-	if row, ok := rowOf(fields); ok {
+	if row, ok := parseRow(fields); ok {
 		s.addRow(row)
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *seen) learn(fields, line []byte) error {
 	switch {
 	case !ok || ofSession(kind):
 	case kind == kindOutcome:
-		if row, ok := rowOf(bytes.TrimPrefix(says, []byte(","))); ok && !bytes.Contains(says, []byte(`"status":"`+statusUnmeasured+`"`)) {
+		if row, ok := parseRow(bytes.TrimPrefix(says, []byte(","))); ok && !bytes.Contains(says, []byte(`"status":"`+statusUnmeasured+`"`)) {
 			s.addRow(row)
 			return nil
 		}
@@ -124,24 +124,24 @@ type storedSeen struct {
 	Count   map[string]uint32 `json:"count"`
 }
 
-func hexOf(v uint64) string { return strconv.FormatUint(v, 16) }
+func formatHex(v uint64) string { return strconv.FormatUint(v, 16) }
 
-func (s *seen) stored(log string, through int) storedSeen {
+func (s *seen) toStoredSeen(log string, through int) storedSeen {
 	out := storedSeen{Format: Format, Log: log, Through: through, Rows: make([]byte, 0, 8*len(s.rows)), Count: make(map[string]uint32, len(s.count))}
 	for _, w := range s.rows {
 		out.Rows = binary.LittleEndian.AppendUint64(out.Rows, w)
 	}
 	for k := range s.once {
-		out.Once = append(out.Once, hexOf(k))
+		out.Once = append(out.Once, formatHex(k))
 	}
 	slices.Sort(out.Once)
 	for k, n := range s.count {
-		out.Count[hexOf(k)] = n
+		out.Count[formatHex(k)] = n
 	}
 	return out
 }
 
-func (st storedSeen) seen() (*seen, error) {
+func (st storedSeen) toSeen() (*seen, error) {
 	s := newSeen()
 	for i := 0; i+8 <= len(st.Rows); i += 8 {
 		s.rows = append(s.rows, binary.LittleEndian.Uint64(st.Rows[i:]))
@@ -180,7 +180,7 @@ func loadSeen(root *os.Root, log string, last int) (s *seen, through int) {
 	if err := json.Unmarshal(data, &st); err != nil || st.Format != Format || st.Log != log || st.Through < 0 || st.Through >= last {
 		return nothing()
 	}
-	if s, err = st.seen(); err != nil {
+	if s, err = st.toSeen(); err != nil {
 		return nothing()
 	}
 	return s, st.Through
@@ -188,7 +188,7 @@ func loadSeen(root *os.Root, log string, last int) (s *seen, through int) {
 
 // storeSeen writes the side file, whole or not at all.
 func storeSeen(root *os.Root, s *seen, log string, through int) error {
-	data, err := json.Marshal(s.stored(log, through))
+	data, err := json.Marshal(s.toStoredSeen(log, through))
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", seenFile, err)
 	}

@@ -29,11 +29,11 @@ func (h header) line() []byte {
 	return append(line, '\n')
 }
 
-// nameOf is the name of the kth segment, from 1.
-func nameOf(k int) string { return fmt.Sprintf("events-%06d.jsonl", k) }
+// segmentName returns the name of the kth segment, from 1.
+func segmentName(k int) string { return fmt.Sprintf("events-%06d.jsonl", k) }
 
-// segmentOf is the number of the segment with a name.
-func segmentOf(name string) (k int, ok bool) {
+// parseSegmentName returns the number of the segment with a name.
+func parseSegmentName(name string) (k int, ok bool) {
 	digits, ok := strings.CutPrefix(name, "events-")
 	if !ok {
 		return 0, false
@@ -43,7 +43,7 @@ func segmentOf(name string) (k int, ok bool) {
 		return 0, false
 	}
 	k, err := strconv.Atoi(digits)
-	return k, err == nil && k > 0 && nameOf(k) == name
+	return k, err == nil && k > 0 && segmentName(k) == name
 }
 
 // openFolder opens the folder of the log in a run directory. A link is not followed: what
@@ -137,7 +137,7 @@ func segmentsIn(root *os.Root) ([]int, error) {
 	}
 	var out []int
 	for _, name := range names {
-		if k, ok := segmentOf(name); ok {
+		if k, ok := parseSegmentName(name); ok {
 			out = append(out, k)
 		}
 	}
@@ -182,7 +182,7 @@ func headless(f io.ReaderAt) (h header, size int64, err error) {
 			size = at
 			continue // that is the damaged one
 		}
-		if first, _, ok := numberOf(line); ok && isJSON(first, line) {
+		if first, _, ok := parseNumber(line); ok && isJSON(first, line) {
 			h.First = first
 			return h, size, nil
 		}

@@ -63,11 +63,11 @@ func (w *Writer) Add(e event.Event, at time.Time) {
 		w.addOutcome(&o, at)
 		return
 	}
-	if fleeting(e.Kind()) {
+	if isFleeting(e.Kind()) {
 		w.thin(e, at)
 		return
 	}
-	wire, e := wireOf(logged(e), at)
+	wire, e := marshalEvent(toLogEvent(e), at)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.failed != nil {
@@ -75,7 +75,7 @@ func (w *Writer) Add(e event.Event, at time.Time) {
 	}
 	kind := e.Kind()
 	switch {
-	case w.known(kind, wire):
+	case w.isRepeat(kind, wire):
 		return
 	case kind == kindStage:
 		delete(w.held, "progress") // of a stage that is over
@@ -103,8 +103,8 @@ func (w *Writer) addOutcome(o *event.OutcomeDone, at time.Time) {
 	w.signal()
 }
 
-// wireOf is the wire form of an event, or of a warning that it is no line of the log.
-func wireOf(e event.Event, at time.Time) ([]byte, event.Event) {
+// marshalEvent returns the wire form of an event, or of a warning that it is no line of the log.
+func marshalEvent(e event.Event, at time.Time) ([]byte, event.Event) {
 	wire, err := event.Marshal(e, at)
 	if err != nil || len(wire) > maxLine-64 {
 		return tooLong(e, len(wire), err, at)
@@ -123,9 +123,9 @@ func tooLong(e event.Event, size int, err error, at time.Time) ([]byte, event.Ev
 	return wire, instead
 }
 
-// known reports whether an earlier session has logged the event, and this one has not sent
+// isRepeat reports whether an earlier session has logged the event, and this one has not sent
 // it again yet.
-func (w *Writer) known(kind string, wire []byte) bool {
+func (w *Writer) isRepeat(kind string, wire []byte) bool {
 	if len(w.before) == 0 || ofSession(kind) {
 		return false
 	}
@@ -164,7 +164,7 @@ func (w *Writer) thin(e event.Event, at time.Time) {
 func (w *Writer) send(kind string, h held, now time.Time) {
 	delete(w.held, kind)
 	w.sent[kind] = now
-	wire, _ := wireOf(h.event, h.at)
+	wire, _ := marshalEvent(h.event, h.at)
 	w.put(wire)
 }
 
@@ -179,7 +179,7 @@ func (w *Writer) release(at time.Time, all bool) {
 
 // put gives a line its number. The caller holds the mutex.
 func (w *Writer) put(wire []byte) {
-	w.waiting = numbered(w.waiting, w.next, wire)
+	w.waiting = appendLine(w.waiting, w.next, wire)
 	w.next++
 	if len(w.waiting) > maxWaiting {
 		w.failed = fmt.Errorf("%d MB of events wait for the disk", maxWaiting>>20)
@@ -255,7 +255,7 @@ func (w *Writer) write(l *log) {
 // rest waits until the next write, unless somebody is in a hurry.
 func (w *Writer) rest(pause *time.Timer) {
 	pause.Reset(w.opts.Every)
-	for !w.hurried() {
+	for !w.needsHurry() {
 		select {
 		case <-pause.C:
 			return
@@ -264,7 +264,7 @@ func (w *Writer) rest(pause *time.Timer) {
 	}
 }
 
-func (w *Writer) hurried() bool {
+func (w *Writer) needsHurry() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.hurry || w.closed || w.failed != nil || len(w.waiting) > 1<<20

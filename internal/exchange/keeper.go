@@ -59,7 +59,7 @@ func (k *Keeper) Request(req *model.Request) *Request {
 		list = append(list[:maxMessages/2:maxMessages/2], list[len(list)-maxMessages/2:]...)
 	}
 	for _, m := range list {
-		r.messages = append(r.messages, k.item(m.Role, partsOf(m)))
+		r.messages = append(r.messages, k.item(m.Role, splitMessage(m)))
 	}
 	for _, t := range req.Tools[:min(len(req.Tools), maxMessages)] {
 		r.tools = append(r.tools, k.item(kindTool, []raw{{part: part{Kind: kindTool, Name: t.Name}, text: t.Description, more: string(t.Parameters)}}))
@@ -83,13 +83,13 @@ func (k *Keeper) Write(r *Request, end End, write func(Form) error) error {
 	var reply *item
 	if end.Reply != nil {
 		m := end.Reply.Message()
-		reply = k.item(m.Role, partsOf(m))
+		reply = k.item(m.Role, splitMessage(m))
 	}
 	b := body{Limit: end.Limit, Message: k.reason(end.Message), Fault: k.reason(end.Fault), LeftOut: r.left}
 	if end.Reply != nil {
 		b.Finish, b.Served = end.Reply.Finish, k.name(end.Reply.Served())
 	}
-	begun := textOf(k.mask.text(end.Begun))
+	begun := newText(k.mask.text(end.Begun))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	w := writing{keeper: k, body: &b}
@@ -166,7 +166,7 @@ type raw struct {
 
 // item returns the item for something that was said, the same one for what is equal.
 func (k *Keeper) item(role string, parts []raw) *item {
-	key := k.keyOf(role, parts)
+	key := k.hashParts(role, parts)
 	k.mu.Lock()
 	it, ok := k.items[key]
 	if !ok {
@@ -181,7 +181,7 @@ func (k *Keeper) item(role string, parts []raw) *item {
 			return
 		}
 		for _, p := range parts {
-			it.said.Parts = append(it.said.Parts, k.kept(p))
+			it.said.Parts = append(it.said.Parts, k.maskPart(p))
 		}
 	})
 	return it
@@ -193,8 +193,8 @@ const maxName = 200
 // name is what is kept of a name.
 func (k *Keeper) name(s string) string { return wording.Middle(k.mask.text(s), maxName) }
 
-// keyOf is the key of something that was said.
-func (k *Keeper) keyOf(role string, parts []raw) rawKey {
+// hashParts returns the key of something that was said.
+func (k *Keeper) hashParts(role string, parts []raw) rawKey {
 	var h maphash.Hash
 	h.SetSeed(k.mask.seed)
 	size := 0
@@ -221,8 +221,8 @@ const maxReason = 2000
 
 func (k *Keeper) reason(s string) string { return wording.Middle(k.mask.text(s), maxReason) }
 
-// kept is what is kept of a part.
-func (k *Keeper) kept(p raw) part {
+// maskPart returns a part in the form in which it is kept.
+func (k *Keeper) maskPart(p raw) part {
 	out := p.part
 	out.ID, out.Name = k.name(p.ID), k.name(p.Name)
 	out.Text, out.More = k.text(p.text), k.text(p.more)
@@ -235,7 +235,7 @@ func (k *Keeper) text(s string) text {
 	if !k.take(len(t)) {
 		t = fmt.Sprintf("[%d bytes not kept, sha256 %s: what is kept of this episode is full]", len(s), sum(s))
 	}
-	return textOf(t)
+	return newText(t)
 }
 
 // take takes room for n bytes, if there is some left.
@@ -249,17 +249,17 @@ func (k *Keeper) take(n int) bool {
 	return true
 }
 
-// textOf is a text in the form in which it is kept.
-func textOf(s string) text {
+// newText returns a text in the form in which it is kept.
+func newText(s string) text {
 	if len(s) < shortText {
 		return short(s)
 	}
 	return text{pieces: pieces(s)}
 }
 
-// partsOf takes a message apart. Texts of an assistant that follow each other are one:
+// splitMessage takes a message apart. Texts of an assistant that follow each other are one:
 // agents hand them back in other pieces.
-func partsOf(m model.Message) []raw {
+func splitMessage(m model.Message) []raw {
 	if len(m.Parts) == 0 {
 		return []raw{{text: m.Content}}
 	}
@@ -276,7 +276,7 @@ func partsOf(m model.Message) []raw {
 				out = append(out, image(i))
 			}
 		case p.Reasoning != nil:
-			out = append(out, reasoning(*p.Reasoning))
+			out = append(out, rawReasoning(*p.Reasoning))
 		case len(out) > 0 && out[len(out)-1].Kind == "" && m.Role == model.Assistant:
 			out[len(out)-1].text += p.Text
 		default:
@@ -288,14 +288,14 @@ func partsOf(m model.Message) []raw {
 
 // image has length and hash instead of a picture.
 func image(i model.Image) raw {
-	return raw{part: part{Kind: kindImage, Name: i.MIME}, text: fmt.Sprintf("[%d bytes, sha256 %s]", len(i.Data), sumOf(i.Data))}
+	return raw{part: part{Kind: kindImage, Name: i.MIME}, text: fmt.Sprintf("[%d bytes, sha256 %s]", len(i.Data), hashBytes(i.Data))}
 }
 
-// reasoning keeps what can be read of it.
-func reasoning(r model.Reasoning) raw {
+// rawReasoning returns what can be read of it.
+func rawReasoning(r model.Reasoning) raw {
 	out := raw{part: part{Kind: kindReasoning, Name: r.Provider}, text: r.Text}
 	if len(r.Opaque) > 0 {
-		out.more = fmt.Sprintf("[%d bytes in the form of the provider, sha256 %s]", len(r.Opaque), sumOf(r.Opaque))
+		out.more = fmt.Sprintf("[%d bytes in the form of the provider, sha256 %s]", len(r.Opaque), hashBytes(r.Opaque))
 	}
 	return out
 }

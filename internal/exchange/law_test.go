@@ -58,7 +58,7 @@ func (c Conversation) sent(call Call) []Message {
 // asKept is a message as it is to be read back.
 func asKept(m model.Message) Message {
 	out := Message{Role: m.Role}
-	for _, p := range partsOf(m) {
+	for _, p := range splitMessage(m) {
 		out.Parts = append(out.Parts, Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Failed: p.Failed, Text: p.text, More: p.more})
 	}
 	return out

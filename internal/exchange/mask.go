@@ -52,7 +52,7 @@ type rawKey struct {
 // text is what is kept of a text.
 func (m *Mask) text(s string) string {
 	if len(s) < minKnown || len(s) > maxKnown {
-		return m.masked(s)
+		return m.maskText(s)
 	}
 	key := rawKey{maphash.String(m.seed, s), len(s)}
 	m.mu.Lock()
@@ -61,7 +61,7 @@ func (m *Mask) text(s string) string {
 	if ok {
 		return kept
 	}
-	kept = m.masked(s)
+	kept = m.maskText(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.known) >= mostKept {
@@ -71,7 +71,7 @@ func (m *Mask) text(s string) string {
 	return kept
 }
 
-func (m *Mask) masked(s string) string {
+func (m *Mask) maskText(s string) string {
 	s = withoutBase64(s)
 	if len(s) <= maxText {
 		return strings.ToValidUTF8(m.redact(s), "\uFFFD")
@@ -84,9 +84,9 @@ func (m *Mask) masked(s string) string {
 }
 
 // sum is the SHA-256 of s in hexadecimal digits.
-func sum(s string) string { return sumOf([]byte(s)) }
+func sum(s string) string { return hashBytes([]byte(s)) }
 
-func sumOf(b []byte) string {
+func hashBytes(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
 }
@@ -150,7 +150,7 @@ const (
 func pieces(s string) []string {
 	var out []string
 	for len(s) > 2*minPiece {
-		n := pieceOf(s)
+		n := pieceLength(s)
 		out, s = append(out, s[:n]), s[n:]
 	}
 	if s != "" {
@@ -159,8 +159,8 @@ func pieces(s string) []string {
 	return out
 }
 
-// pieceOf is the length of the first piece of s.
-func pieceOf(s string) int {
+// pieceLength returns the length of the first piece of s.
+func pieceLength(s string) int {
 	const oneIn = 16 // lines end a piece
 	bound := min(len(s), maxPiece)
 	sum := uint32(2166136261)

@@ -84,7 +84,7 @@ func TestDataIsToldByLengthAndHash(t *testing.T) {
 		if bytes > 2000 || !strings.Contains(parts[0].Text, "bytes of base64 left out, sha256 ") {
 			t.Errorf("%s: %d bytes, %q", name, bytes, parts[0].Text)
 		}
-		if want := fmt.Sprintf("[90000 bytes, sha256 %s]", sumOf(data)); parts[1].Text != want || parts[1].Name != "image/png" {
+		if want := fmt.Sprintf("[90000 bytes, sha256 %s]", hashBytes(data)); parts[1].Text != want || parts[1].Name != "image/png" {
 			t.Errorf("%s: picture %+v", name, parts[1])
 		}
 	}

@@ -199,7 +199,7 @@ func (r *reader) spans(runs []int, role string) []Span {
 		for n := runs[i]; n < runs[i]+min(runs[i+1], maxMessages); n++ {
 			p, ok := r.of[n]
 			if !ok || (p.role == kindTool) != (role == kindTool) || p.role == kindSettings {
-				p = r.missing(n, role)
+				p = r.addMissing(n, role)
 			}
 			if last := len(out) - 1; last >= 0 && out[last].First+out[last].Count == p.at {
 				out[last].Count++
@@ -211,8 +211,8 @@ func (r *reader) spans(runs []int, role string) []Span {
 	return out
 }
 
-// missing is the place of a message that says that another one is missing.
-func (r *reader) missing(number int, role string) place {
+// addMissing adds a message that says that another one is missing, and returns its place.
+func (r *reader) addMissing(number int, role string) place {
 	const words = "[damaged: it is missing in what was kept]"
 	m := message{Role: role, Parts: []part{{Text: short(words)}}}
 	delete(r.of, number)

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 )
 
-func (b Bounds) filled() Bounds {
+func (b Bounds) withDefaults() Bounds {
 	fill(&b.Files, 10_000)
 	fill(&b.FileBytes, 64<<30)
 	fill(&b.TotalBytes, 512<<30)
@@ -47,7 +47,7 @@ type client struct {
 }
 
 func newClient(o Options) (*client, error) {
-	o.Bounds = o.Bounds.filled()
+	o.Bounds = o.Bounds.withDefaults()
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -172,7 +172,7 @@ var errTry = errors.New("try again")
 // returns ends it, unless it wraps errTry.
 func (c *client) ask(ctx context.Context, r request, use func(*http.Response) error) error {
 	for try := 1; ; try++ {
-		pause, err := c.once(ctx, r, use)
+		pause, err := c.sendOnce(ctx, r, use)
 		switch {
 		case err == nil:
 			return nil
@@ -181,7 +181,7 @@ func (c *client) ask(ctx context.Context, r request, use func(*http.Response) er
 		case !errors.Is(err, errTry):
 			return err
 		case try >= c.o.Bounds.Tries:
-			return c.given(r, try, err)
+			return c.finalError(r, try, err)
 		case pause > c.o.Bounds.MostWait:
 			return &Error{Origin: r.name(), Err: ErrBusy, Msg: fmt.Sprintf("%s asks to wait %s: fetch again then; what is here stays", r.url.Host, pause.Round(time.Second))}
 		}
@@ -199,8 +199,8 @@ func (c *client) ask(ctx context.Context, r request, use func(*http.Response) er
 // so on.
 func backoff(try int) time.Duration { return min(time.Second<<min(try-1, 10), time.Minute) }
 
-// given is the error of a request that is given up.
-func (c *client) given(r request, tries int, err error) error {
+// finalError returns the error of a request that is given up.
+func (c *client) finalError(r request, tries int, err error) error {
 	kind := ErrTransport
 	for _, k := range []error{ErrBusy, ErrCut} {
 		if errors.Is(err, k) {
@@ -231,9 +231,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// once sends a request and follows where it is sent on to. pause is how long the server asks
+// sendOnce sends a request and follows where it is sent on to. pause is how long the server asks
 // to wait.
-func (c *client) once(ctx context.Context, r request, use func(*http.Response) error) (pause time.Duration, err error) {
+func (c *client) sendOnce(ctx context.Context, r request, use func(*http.Response) error) (pause time.Duration, err error) {
 	ctx, watch := header.NewWatch(ctx, c.o.Bounds.Silence)
 	defer watch.Stop()
 	res, err := c.follow(ctx, r)
@@ -259,7 +259,7 @@ const mostRedirects = 8
 func (c *client) follow(ctx context.Context, r request) (*http.Response, error) {
 	at, seen := r.url, map[string]bool{}
 	for range mostRedirects {
-		if err := c.allowed(r, at, len(seen) > 0); err != nil {
+		if err := c.checkAddress(r, at, len(seen) > 0); err != nil {
 			return nil, err
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
@@ -275,7 +275,7 @@ func (c *client) follow(ctx context.Context, r request) (*http.Response, error) 
 		}
 		res, err := c.network.RoundTrip(req)
 		if err != nil {
-			return nil, c.unreached(r, at, err)
+			return nil, c.networkError(r, at, err)
 		}
 		if res.StatusCode < 300 || res.StatusCode > 399 || res.StatusCode == http.StatusNotModified {
 			return res, nil
@@ -294,8 +294,8 @@ func (c *client) follow(ctx context.Context, r request) (*http.Response, error) 
 	return nil, &Error{Origin: r.name(), Err: ErrRedirect, Msg: fmt.Sprintf("it is sent on more than %d times, the last time to %s", mostRedirects, plainURL(at.String()))}
 }
 
-// allowed refuses addresses that are not spoken to.
-func (c *client) allowed(r request, u *url.URL, sentOn bool) error {
+// checkAddress refuses addresses that are not spoken to.
+func (c *client) checkAddress(r request, u *url.URL, sentOn bool) error {
 	kind, what := ErrSource, "its address"
 	if sentOn {
 		kind, what = ErrRedirect, "it is sent on to an address that"
@@ -320,8 +320,8 @@ func (c *client) allowed(r request, u *url.URL, sentOn bool) error {
 	return nil
 }
 
-// unreached makes an error of what the network says.
-func (c *client) unreached(r request, at *url.URL, err error) error {
+// networkError returns an error for what the network says.
+func (c *client) networkError(r request, at *url.URL, err error) error {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, page.ErrPrivate):
@@ -340,11 +340,11 @@ func (c *client) judge(r request, res *http.Response) (pause time.Duration, err 
 	switch s := res.StatusCode; {
 	case s == http.StatusOK, s == http.StatusPartialContent, s == http.StatusRequestedRangeNotSatisfiable && r.header.Get("Range") != "":
 		return 0, nil
-	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s >= 500, s == http.StatusForbidden && limited(res.Header):
+	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s >= 500, s == http.StatusForbidden && isRateLimited(res.Header):
 		_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
 		return header.Wait(res.Header, c.o.Now()), errors.Join(errTry, bad(ErrBusy, "%s does not answer (status %d), in %d tries: fetch again later; what is here stays", r.url.Host, s, c.o.Bounds.Tries))
 	case s == http.StatusUnauthorized, s == http.StatusForbidden:
-		return 0, bad(ErrGated, "%s", gated(r, s))
+		return 0, bad(ErrGated, "%s", accessHelp(r, s))
 	case s == http.StatusNotFound, s == http.StatusGone:
 		return 0, bad(ErrNotFound, "%s does not have it (status %d): is it spelled as there, and was it taken away?", r.url.Host, s)
 	default:
@@ -352,13 +352,13 @@ func (c *client) judge(r request, res *http.Response) (pause time.Duration, err 
 	}
 }
 
-// limited reports whether a 403 is one of GitHub's for too many requests.
-func limited(h http.Header) bool {
+// isRateLimited reports whether a 403 is one of GitHub's for too many requests.
+func isRateLimited(h http.Header) bool {
 	return h.Get("X-Ratelimit-Remaining") == "0" || h.Get("Retry-After") != ""
 }
 
-// gated says what helps where a server wants to know who asks.
-func gated(r request, status int) string {
+// accessHelp says what helps where a server wants to know who asks.
+func accessHelp(r request, status int) string {
 	switch {
 	case r.source.HF != "" && r.token == "":
 		return fmt.Sprintf("Hugging Face gives it only to known users (status %d): agree to its licence at https://huggingface.co/datasets/%s, make a token that may read at https://huggingface.co/settings/tokens, and set HF_TOKEN to it; or there is no data set of this name", status, r.source.HF)

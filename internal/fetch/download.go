@@ -261,14 +261,14 @@ func (d *download) run(ctx context.Context) (_ *sums, err error) {
 			return nil, err
 		}
 		if !resumed {
-			return nil, &Error{Origin: d.file.Origin, Path: d.file.Path, Err: ErrHash, Msg: why + "; nothing of it is kept" + d.otherwise()}
+			return nil, &Error{Origin: d.file.Origin, Path: d.file.Path, Err: ErrHash, Msg: why + "; nothing of it is kept" + d.changeHelp()}
 		}
 		resumed = false
 	}
 }
 
-// otherwise says what helps where a file has changed.
-func (d *download) otherwise() string {
+// changeHelp says what helps where a file has changed.
+func (d *download) changeHelp() string {
 	if d.file.Known == "lock" {
 		return fmt.Sprintf(". If it was changed on purpose, take it out of %s", d.lock)
 	}
@@ -433,14 +433,14 @@ func (d *download) take(ctx context.Context, res *http.Response) (done bool, err
 	case http.StatusPartialContent:
 		from, size, err := contentRange(res.Header.Get("Content-Range"))
 		if err != nil || from != d.sums.size || d.etag != "" && etag != "" && etag != d.etag {
-			return false, d.anew()
+			return false, d.dropPart()
 		}
 		end = size
 	case http.StatusRequestedRangeNotSatisfiable:
 		if _, size, err := contentRange(res.Header.Get("Content-Range")); err == nil && size == d.sums.size {
 			return true, nil
 		}
-		return false, d.anew()
+		return false, d.dropPart()
 	default:
 		if err := d.restart(etag); err != nil {
 			return false, err
@@ -459,8 +459,8 @@ func (d *download) take(ctx context.Context, res *http.Response) (done bool, err
 	return true, nil
 }
 
-// anew drops the part and asks again, for all of it.
-func (d *download) anew() error {
+// dropPart drops the part and fails with errTry, so that all of it is asked for again.
+func (d *download) dropPart() error {
 	if err := d.restart(""); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (c *client) plan(ctx context.Context, sources []Source, pins lockFile) ([]F
 		total := int64(0)
 		for j := range files {
 			files[j].Source = i
-			if err := pinned(&files[j], pins); err != nil {
+			if err := applyPin(&files[j], pins); err != nil {
 				return nil, err
 			}
 			if files[j].Size < 0 {
@@ -49,8 +49,8 @@ func (c *client) plan(ctx context.Context, sources []Source, pins lockFile) ([]F
 	return all, c.fits(all)
 }
 
-// pinned takes in what the lock file knows of a file.
-func pinned(f *File, pins lockFile) error {
+// applyPin sets what the lock file knows of a file.
+func applyPin(f *File, pins lockFile) error {
 	p, there := pins[f.Origin]
 	if !there {
 		return nil
@@ -127,7 +127,7 @@ type entry struct {
 func (c *client) listHF(ctx context.Context, s Source) ([]File, error) {
 	base := c.hf
 	dir, _ := disk.FixedPart(s.pattern())
-	next := base.JoinPath("api", "datasets", s.HF, "tree", s.Revision, escaped(dir))
+	next := base.JoinPath("api", "datasets", s.HF, "tree", s.Revision, escapePath(dir))
 	next.RawQuery = "recursive=true"
 	var files []File
 	seen := map[string]bool{}
@@ -173,7 +173,7 @@ func (c *client) fileHF(s Source, dir string, e entry) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	u := c.hf.JoinPath("datasets", s.HF, "resolve", s.Revision, escaped(e.Path))
+	u := c.hf.JoinPath("datasets", s.HF, "resolve", s.Revision, escapePath(e.Path))
 	f := File{Origin: s.String() + "/" + e.Path, URL: u.String(), Path: at, Size: e.Size}
 	switch {
 	case e.LFS != nil && isHex(e.LFS.OID, 64):
@@ -189,8 +189,8 @@ func (c *client) fileHF(s Source, dir string, e entry) (File, error) {
 	return f, nil
 }
 
-// escaped writes a path for an address, where it may have any sign in its names.
-func escaped(path string) string {
+// escapePath returns a path for an address, where its names may have any sign.
+func escapePath(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {
 		names[i] = url.PathEscape(name)

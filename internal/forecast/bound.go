@@ -66,7 +66,7 @@ func turns(s *session.Session, tasks []task.Task) int {
 
 // Rollouts is the plan of a number of rollouts over splits.
 func Rollouts(s *session.Session, rollouts int, splits ...task.Split) result.Plan {
-	p := result.Plan{Simulated: s.Simulated(), Unreviewed: s.Unreviewed(splits), Limit: s.Config.Tasks.Limit, Stages: []result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}}
+	p := result.Plan{Simulated: s.Simulated(), Unreviewed: s.CountDrafts(splits), Limit: s.Config.Tasks.Limit, Stages: []result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}}
 	var tasks []task.Task
 	for _, split := range splits {
 		tasks = append(tasks, s.Set.Split(split)...)

@@ -116,7 +116,7 @@ func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *roll
 	r := &dryRun{keep: o.Keep, several: o.Rollouts > 1, alone: o.Alone, carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	deps := train.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
-		Told: s.Told(nil), AtOnce: 1, // what is counted does not depend on who is faster
+		Told: s.TargetContext(nil), AtOnce: 1, // what is counted does not depend on who is faster
 	}
 	if calls := s.Config.Limits.Calls; calls != nil && !s.Episodes() {
 		r.ceiling = &ceiling{calls: int(*calls), each: max(1, o.Rollouts), pass: s.Data.Pass(), alone: o.Alone}
@@ -167,9 +167,9 @@ func (t tally) plus(u tally) tally {
 	return t
 }
 
-// paid reports whether another run has carried out what a key represents: it is played, and
+// isPaid reports whether another run has carried out what a key represents: it is played, and
 // not counted.
-func (r *dryRun) paid(key string) bool { return r.carriedOut != nil && r.carriedOut(key) }
+func (r *dryRun) isPaid(key string) bool { return r.carriedOut != nil && r.carriedOut(key) }
 
 func (r *dryRun) count(k stageRole, t tally) {
 	r.mu.Lock()
@@ -184,7 +184,7 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 	r.mu.Lock()
 	r.latest = s.Text()
 	r.mu.Unlock()
-	paid := r.paid(p.Prefix)
+	paid := r.isPaid(p.Prefix)
 	if r.session.Episodes() {
 		hard := r.scores(p, t, s)
 		if !paid {
@@ -307,7 +307,7 @@ func (r *dryRun) judge(ctx context.Context, t task.Task, ev rollout.Evidence) {
 	// asked until then is counted.
 	_, _ = r.session.Suite.Assess(ctx, check.Evidence{Answer: ev.Reply, Turns: ev.Turns}, t, check.Means{
 		Judge: func(_ context.Context, _ string, q check.JudgeRequest) (string, error) {
-			reply := filled(q.Schema)
+			reply := fillSchema(q.Schema)
 			r.count(stageRole{model.StageJudge, model.Judge}, tally{calls: 1, asked: len(q.System) + len(q.User) + len(q.Schema), said: len(reply)})
 			return reply, nil
 		},

@@ -31,8 +31,8 @@ type forecaster struct {
 	speeds map[string]*session.Speed // by role, of models on this machine; nil: not measured
 }
 
-// accuracyOf is what bench/forecast.py found; docs/budgets.md has all of it.
-func accuracyOf(basis string) *result.Accuracy {
+// basisAccuracy returns what bench/forecast.py found; docs/budgets.md has all of it.
+func basisAccuracy(basis string) *result.Accuracy {
 	switch basis {
 	case result.Estimated:
 		return &result.Accuracy{Tried: 40, Calls: 33, Input: 20, Output: 1}
@@ -136,7 +136,7 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 		solved = *known.solved
 	}
 	if len(o.Earlier) > 0 {
-		solved = s.reached(solved)
+		solved = s.startScore(solved)
 	}
 	scenarios := []scenario{{solved: solved, helps: priorHelps, length: edit}, {solved: solved, length: edit}, {solved: solved, helps: 1, length: 2 * edit, again: true}}
 	if known.learned.judged >= enoughSeen {
@@ -151,13 +151,13 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	nearest := known.learned.helps(runs)
 	runs[0], runs[nearest] = runs[nearest], runs[0]
 	f = s.sum(runs, known, !known.whole)
-	f.Accuracy = accuracyOf(f.Basis)
+	f.Accuracy = basisAccuracy(f.Basis)
 	return f, runs[0].made, nil
 }
 
-// reached is the score of the skill that a run continues with, as far as its origin tells. From
-// there a dry run begins: its edits help nothing in the part that was carried out.
-func (s *forecaster) reached(otherwise float64) float64 {
+// startScore returns the score of the skill that a run continues with, as far as its origin has it.
+// From there a dry run begins: its edits help nothing in the part that was carried out.
+func (s *forecaster) startScore(otherwise float64) float64 {
 	h := historyIn(s.Continue.Dir)
 	if h == nil || len(h.Steps) == 0 {
 		return otherwise
@@ -171,7 +171,7 @@ func (s *forecaster) reached(otherwise float64) float64 {
 // sum puts dry runs, the first of them the expected one, into calls, tokens, money and time.
 // loose: how many calls there are is less certain than they say.
 func (s *forecaster) sum(runs []*dryRun, known measured, loose bool) *result.Forecast {
-	f := &result.Forecast{Basis: result.Estimated, Learned: known.learned.told(runs[0])}
+	f := &result.Forecast{Basis: result.Estimated, Learned: known.learned.toResult(runs[0])}
 	switch {
 	case len(known.stages) > 0:
 		f.Basis = result.Measured
@@ -230,13 +230,13 @@ func of(runs []*dryRun, figure func(*dryRun) float64) result.Interval {
 func spread(st *result.StageForecast, below, above float64) {
 	for _, i := range []*result.Interval{&st.Calls, &st.Input, &st.Output, st.USD} {
 		if i != nil {
-			*i = widened(*i, below, above)
+			*i = widenInterval(*i, below, above)
 		}
 	}
 }
 
-// widened spreads an interval by shares below and above.
-func widened(i result.Interval, below, above float64) result.Interval {
+// widenInterval spreads an interval by shares below and above.
+func widenInterval(i result.Interval, below, above float64) result.Interval {
 	return result.Interval{Expected: i.Expected, Low: i.Low * below, High: i.High * above}
 }
 
@@ -254,33 +254,33 @@ func (s *forecaster) forecastStage(k stageRole, runs []*dryRun, known measured) 
 	in := func(t tally) float64 { return float64(t.asked) / bytesPerTok }
 	out := 1.0 / bytesPerTok
 	input := of(runs, func(r *dryRun) float64 { return in(r.tally[k]) })
-	st.Input = widened(input, 1-promptSpread, 1+promptSpread)
-	st.Output = widened(of(runs, func(r *dryRun) float64 { return out * float64(r.tally[k].said) }), leastReply, mostReply)
+	st.Input = widenInterval(input, 1-promptSpread, 1+promptSpread)
+	st.Output = widenInterval(of(runs, func(r *dryRun) float64 { return out * float64(r.tally[k].said) }), leastReply, mostReply)
 	if isKnown {
 		if known.whole { // it is the best dryRun
-			return s.repeated(st, m)
+			return s.repeatStage(st, m)
 		}
-		st.Input = widened(of(runs, func(r *dryRun) float64 { return in(r.tally[k]) * m.ratio(runs[0].tally[k]) }), 1-replySpread, 1+replySpread)
+		st.Input = widenInterval(of(runs, func(r *dryRun) float64 { return in(r.tally[k]) * m.ratio(runs[0].tally[k]) }), 1-replySpread, 1+replySpread)
 		if runs[0].tally[k].blind > 0 {
-			st.Input = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * m.input }), 1-promptSpread, 1+promptSpread)
+			st.Input = widenInterval(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * m.input }), 1-promptSpread, 1+promptSpread)
 		}
-		st.Output = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * m.output }), 1-replySpread, 1+replySpread)
+		st.Output = widenInterval(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * m.output }), 1-replySpread, 1+replySpread)
 	}
 	if each, ok := known.learned.replies[k]; ok && !isKnown && st.Output.High > 0 {
-		st.Output = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * each.output }), 1-learnedSpread, 1+learnedSpread)
+		st.Output = widenInterval(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * each.output }), 1-learnedSpread, 1+learnedSpread)
 	}
-	st.USD = s.priceOf(k.role, st)
+	st.USD = s.priceStage(k.role, st)
 	return st
 }
 
-// repeated expects of a stage what it was in a run of the same configuration.
-func (s *forecaster) repeated(st result.StageForecast, m stageMeasure) result.StageForecast {
+// repeatStage expects of a stage what it was in a run of the same configuration.
+func (s *forecaster) repeatStage(st result.StageForecast, m stageMeasure) result.StageForecast {
 	of := func(v float64) result.Interval {
 		return result.Interval{Expected: v, Low: min(v, st.Calls.Low/max(1, st.Calls.Expected)*v), High: max(v, st.Calls.High/max(1, st.Calls.Expected)*v)}
 	}
-	st.Input, st.Output = widened(of(m.calls*m.input), 1-replySpread, 1+replySpread), widened(of(m.calls*m.output), 1-replySpread, 1+replySpread)
+	st.Input, st.Output = widenInterval(of(m.calls*m.input), 1-replySpread, 1+replySpread), widenInterval(of(m.calls*m.output), 1-replySpread, 1+replySpread)
 	st.Calls = of(m.calls)
-	st.USD = s.priceOf(st.Role, st)
+	st.USD = s.priceStage(st.Role, st)
 	return st
 }
 
@@ -294,20 +294,20 @@ func (s *forecaster) forecastEpisodes(k stageRole, runs []*dryRun, known measure
 		return st
 	}
 	times := func(each float64) result.Interval {
-		return widened(result.Interval{Expected: n.Expected * each, Low: n.Low * each, High: n.High * each}, 1-promptSpread, 1+promptSpread)
+		return widenInterval(result.Interval{Expected: n.Expected * each, Low: n.Low * each, High: n.High * each}, 1-promptSpread, 1+promptSpread)
 	}
 	calls := max(1, m.calls) // that the tokens are means of: of episodes that report a sum, one
 	st.Input, st.Output = times(m.input*calls/m.episodes), times(m.output*calls/m.episodes)
 	if m.calls > 0 {
 		st.Episodes, st.Calls = false, times(m.calls/m.episodes)
 	}
-	st.USD = s.priceOf(k.role, st)
+	st.USD = s.priceStage(k.role, st)
 	return st
 }
 
-// priceOf is what a stage costs; nil: no one knows. A simulation costs nothing
+// priceStage returns what a stage costs; nil: the price is not known. A simulation costs nothing
 // that could be known.
-func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Interval {
+func (s *forecaster) priceStage(role string, st result.StageForecast) *result.Interval {
 	if !s.Models.Has(role) && (role != model.Judge || s.Models.Load(role) != nil) || s.Models.Of(role).Simulated {
 		return nil
 	}
@@ -361,7 +361,7 @@ func (s *forecaster) forecastTime(r *dryRun, known measured, loose bool) *result
 	sec := total.Seconds()
 	out := result.Interval{Expected: sec, Low: sec / spread, High: sec * spread}
 	if loose {
-		out = widened(out, fewestCalls, mostCalls)
+		out = widenInterval(out, fewestCalls, mostCalls)
 	}
 	return &out
 }

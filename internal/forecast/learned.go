@@ -148,8 +148,8 @@ func (l learned) helps(runs []*dryRun) int {
 	return best
 }
 
-// told says what of it a forecast rests on; nil: nothing.
-func (l learned) told(r *dryRun) *result.Learned {
+// toResult returns what of it a forecast rests on; nil: nothing.
+func (l learned) toResult(r *dryRun) *result.Learned {
 	out := &result.Learned{Runs: l.runs, Replies: []string{}}
 	for k := range l.replies {
 		if r.tally[k].calls > 0 {

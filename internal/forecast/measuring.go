@@ -106,9 +106,9 @@ func short(s *session.Session, f *result.Forecast) []string {
 	return out
 }
 
-// Between spans the result of dry runs: the middle of them, the least and the most, these
-// two further by a share.
-func Between(found []int, spread float64) result.Interval {
+// NewInterval spans the results of dry runs: the middle of them, the least and the most, these two
+// further by a share.
+func NewInterval(found []int, spread float64) result.Interval {
 	if len(found) == 0 {
 		return result.Interval{}
 	}
@@ -116,7 +116,7 @@ func Between(found []int, spread float64) result.Interval {
 	return result.Interval{Expected: float64(found[len(found)/2]), Low: float64(found[0]) * (1 - spread), High: float64(found[len(found)-1]) * (1 + spread)}
 }
 
-// Exactly is a number that nothing is left to chance in.
-func Exactly(n int) result.Interval {
+// NewExactInterval returns the interval of a number that does not depend on chance.
+func NewExactInterval(n int) result.Interval {
 	return result.Interval{Expected: float64(n), Low: float64(n), High: float64(n)}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// filled is a small JSON value that a schema describes.
-func filled(schema []byte) string {
+// fillSchema returns a small JSON value that a schema describes.
+func fillSchema(schema []byte) string {
 	var s any
 	if json.Unmarshal(schema, &s) != nil {
 		return "{}"
@@ -104,7 +104,7 @@ func (r *dryRun) ask(prefix string) optimize.Ask {
 		if q.Schema != nil {
 			t.asked += len(q.Schema.JSON)
 		}
-		if !r.paid(prefix + "/" + q.Key) {
+		if !r.isPaid(prefix + "/" + q.Key) {
 			r.count(stageRole{q.Stage, model.Optimizer}, t)
 		}
 		if q.Accept != nil && q.Accept(reply) != nil {
@@ -173,7 +173,7 @@ func (r *dryRun) items(key string, n int) []any {
 // edit is a line of its own that helps or not.
 func (r *dryRun) edit(key string) string {
 	text := fmt.Sprintf("- Rule %.0f", 1e6*chance(key))
-	if chance(key+"?") < r.scenario.helps && !r.paid(key) {
+	if chance(key+"?") < r.scenario.helps && !r.isPaid(key) {
 		text += " " + helpful
 	}
 	return text + strings.Repeat(" word", max(0, r.scenario.length-len(text))/5)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// kindOf names the kind of a block for a remark; kinds come from outside.
-func kindOf(n node) string {
+// blockKind returns the kind of a block for a remark; kinds come from outside.
+func blockKind(n node) string {
 	kind := n.get("type").text()
 	if kind == "" || len(kind) > 64 {
 		return "unnamed"
@@ -18,10 +18,10 @@ func kindOf(n node) string {
 	return kind
 }
 
-// missing represents content that the gateway cannot pass on, so that the model
-// knows of it. To refuse it would end the agent's work: it would come again with
-// every later request of the conversation.
-func missing(what string) model.Part {
+// missingPart returns a text for content that the gateway cannot pass on, so that the model knows
+// of it. To refuse it would end the agent's work: it would come again with every later request of
+// the conversation.
+func missingPart(what string) model.Part {
 	return text("[" + what + " was left out: it cannot be shown to this model]")
 }
 
@@ -34,7 +34,7 @@ func (r *remarks) picture(mime, data string) (model.Part, error) {
 		mime = "image/jpeg"
 	default:
 		r.add("content of another type than png, jpeg, gif and webp")
-		return missing("a file"), nil
+		return missingPart("a file"), nil
 	}
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *remarks) dataURL(url string) (model.Part, error) {
 	mime, isBase64 := strings.CutSuffix(kind, ";base64")
 	if !ok || !isBase64 || !strings.HasPrefix(url, "data:") {
 		r.note(LeftOut{Kind: trajectory.RemoteURL, What: "image by reference"})
-		return missing("an image that is not in the request"), nil
+		return missingPart("an image that is not in the request"), nil
 	}
 	return r.picture(mime, data)
 }
@@ -109,8 +109,8 @@ func (n node) all(one func(i int, n node) error) error {
 	return nil
 }
 
-// parsed reads the body of a request.
-func parsed(in inbound) (node, error) {
+// parseBody reads the body of a request.
+func parseBody(in inbound) (node, error) {
 	n, err := parseJSON(in.body)
 	if err != nil {
 		return n, badRequest("%v", err)

@@ -15,7 +15,7 @@ func chatCodec() codec {
 
 // decodeChat reads the body of POST /v1/chat/completions.
 func decodeChat(in inbound) (agentRequest, error) {
-	body, err := parsed(in)
+	body, err := parseBody(in)
 	if err != nil {
 		return agentRequest{}, err
 	}
@@ -82,11 +82,11 @@ func (d *chatDecoder) conversation() error {
 func (d *chatDecoder) message(i int, m node) error {
 	switch role := m.get("role").text(); role {
 	case "system", "developer":
-		return d.said(model.System, m)
+		return d.addMessage(model.System, m)
 	case "user":
-		return d.said(model.User, m)
+		return d.addMessage(model.User, m)
 	case "assistant":
-		return d.answered(m)
+		return d.readAnswer(m)
 	case "tool":
 		return d.result(m)
 	default:
@@ -94,7 +94,7 @@ func (d *chatDecoder) message(i int, m node) error {
 	}
 }
 
-func (d *chatDecoder) said(role string, m node) error {
+func (d *chatDecoder) addMessage(role string, m node) error {
 	parts, err := d.content(m.get("content"))
 	d.conv.say(role, parts...)
 	return err
@@ -119,8 +119,8 @@ func (d *chatDecoder) content(n node) ([]model.Part, error) {
 			}
 			parts = append(parts, image)
 		default:
-			d.conv.left.add("content " + kindOf(b))
-			parts = append(parts, missing("content of type "+kindOf(b)))
+			d.conv.left.add("content " + blockKind(b))
+			parts = append(parts, missingPart("content of type "+blockKind(b)))
 		}
 	}
 	return parts, nil
@@ -140,8 +140,8 @@ func chatReasoning(m node) []model.Part {
 	return one(model.Part{Reasoning: &r})
 }
 
-// answered reads an answer of the model.
-func (d *chatDecoder) answered(m node) error {
+// readAnswer reads an answer of the model.
+func (d *chatDecoder) readAnswer(m node) error {
 	parts := chatReasoning(m)
 	said, err := d.content(m.get("content"))
 	if err != nil {
@@ -154,7 +154,7 @@ func (d *chatDecoder) answered(m node) error {
 	for _, c := range m.get("tool_calls").each() {
 		f := c.get("function")
 		if !f.isObject() {
-			d.conv.left.add("call " + kindOf(c))
+			d.conv.left.add("call " + blockKind(c))
 			continue
 		}
 		args, err := arguments(f.get("arguments").text())
@@ -172,7 +172,7 @@ func (d *chatDecoder) result(m node) error {
 	if err != nil {
 		return err
 	}
-	d.conv.result(resultOf(m.get("tool_call_id").text(), false, parts))
+	d.conv.result(newToolResult(m.get("tool_call_id").text(), false, parts))
 	return nil
 }
 
@@ -215,7 +215,7 @@ func openAIChoice(n node, left *remarks) (string, error) {
 		left.add("tool_choice.allowed_tools")
 		return n.get("allowed_tools").get("mode").text() + n.get("mode").text(), nil
 	}
-	left.add("tool_choice " + kindOf(n))
+	left.add("tool_choice " + blockKind(n))
 	return "", nil
 }
 

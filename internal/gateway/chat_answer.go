@@ -159,7 +159,7 @@ func (s *chatStream) fail(f *fault) {
 // refuseChat is a failure in OpenAI's form.
 func refuseChat(f *fault) (int, any) {
 	kind, code := openAIKind(f)
-	return f.status(), object{{"error", object{{"message", f.worded("maximum context length exceeded")}, {"type", kind}, {"code", code}, {"param", nil}}}}
+	return f.status(), object{{"error", object{{"message", f.formatMessage("maximum context length exceeded")}, {"type", kind}, {"code", code}, {"param", nil}}}}
 }
 
 // openAIKind returns the type and the code of a failure.

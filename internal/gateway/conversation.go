@@ -33,7 +33,7 @@ func (c *conversation) system(s string) {
 
 // say appends what somebody says. Parts without anything in them are dropped.
 func (c *conversation) say(role string, parts ...model.Part) {
-	parts = filled(parts)
+	parts = dropEmpty(parts)
 	if len(parts) == 0 {
 		return
 	}
@@ -41,7 +41,7 @@ func (c *conversation) say(role string, parts ...model.Part) {
 		c.parts = append(c.parts, parts...)
 	} else {
 		if c.role != "" {
-			c.done = append(c.done, finished(c.role, c.parts))
+			c.done = append(c.done, newMessage(c.role, c.parts))
 		}
 		c.role, c.parts = role, parts
 	}
@@ -72,18 +72,18 @@ func (c *conversation) result(r model.ToolResult) {
 func (c *conversation) finish() []model.Message {
 	list := make([]model.Message, 0, len(c.done)+2)
 	if len(c.front) > 0 {
-		list = append(list, finished(model.System, c.front))
+		list = append(list, newMessage(model.System, c.front))
 	}
 	list = append(list, c.done...)
 	if c.role != "" {
-		list = append(list, finished(c.role, c.parts))
+		list = append(list, newMessage(c.role, c.parts))
 	}
 	if len(c.front) > 0 && len(list) > 1 && list[1].Role == model.System {
 		parts := list[1].Parts
 		if len(parts) == 0 {
 			parts = one(text(list[1].Content))
 		}
-		list[1] = finished(model.System, slices.Concat(c.front, parts))
+		list[1] = newMessage(model.System, slices.Concat(c.front, parts))
 		return list[1:]
 	}
 	return list
@@ -96,9 +96,9 @@ func (q *agentRequest) settle(c *conversation, left remarks) {
 	q.asked, q.leftOut = q.req.Model, left.list
 }
 
-// finished is a message. One that is nothing but text has no Parts.
-func finished(role string, parts []model.Part) model.Message {
-	if text, ok := joined(parts, separator(role)); ok {
+// newMessage returns a message. One that is nothing but text has no Parts.
+func newMessage(role string, parts []model.Part) model.Message {
+	if text, ok := joinTexts(parts, separator(role)); ok {
 		return model.Message{Role: role, Content: text}
 	}
 	return model.Message{Role: role, Parts: parts}
@@ -113,8 +113,8 @@ func separator(role string) string {
 	return "\n\n"
 }
 
-// filled leaves out parts without anything in them. What it returns may be parts.
-func filled(parts []model.Part) []model.Part {
+// dropEmpty returns parts without those that have nothing in them. The result may be parts itself.
+func dropEmpty(parts []model.Part) []model.Part {
 	if !slices.Contains(parts, model.Part{}) {
 		return parts
 	}
@@ -127,8 +127,8 @@ func filled(parts []model.Part) []model.Part {
 	return out
 }
 
-// joined returns the texts of parts that are nothing else.
-func joined(parts []model.Part, sep string) (string, bool) {
+// joinTexts returns the joined texts of parts that are nothing else.
+func joinTexts(parts []model.Part, sep string) (string, bool) {
 	if len(parts) == 1 {
 		return parts[0].Text, parts[0].Text != ""
 	}
@@ -142,10 +142,9 @@ func joined(parts []model.Part, sep string) (string, bool) {
 	return strings.Join(texts, sep), true
 }
 
-// before returns text up to the first of the sequences, and that sequence, or
-// all of text and "". Of several that begin at one place it is the first of the
-// list.
-func before(text string, sequences []string) (head, sequence string) {
+// cutAtStop returns text up to the first of the sequences, and that sequence, or all of text and
+// "". The first of the list counts if several begin at one place.
+func cutAtStop(text string, sequences []string) (head, sequence string) {
 	at := -1
 	for _, s := range sequences {
 		if i := strings.Index(text, s); s != "" && i >= 0 && (at < 0 || i < at) {
@@ -167,8 +166,8 @@ func call(id, name string, arguments json.RawMessage) model.Part {
 
 func one(p model.Part) []model.Part { return []model.Part{p} }
 
-// resultOf is the result of a call from its pieces.
-func resultOf(id string, failed bool, parts []model.Part) model.ToolResult {
+// newToolResult returns the result of a call from its pieces.
+func newToolResult(id string, failed bool, parts []model.Part) model.ToolResult {
 	r := model.ToolResult{CallID: id, IsError: failed}
 	for _, p := range parts {
 		if p.Image != nil {
@@ -186,7 +185,7 @@ func resultOf(id string, failed bool, parts []model.Part) model.ToolResult {
 // pieces are the parts of an answer, also of one that is text only.
 func pieces(r model.Response) []model.Part {
 	if len(r.Parts) > 0 {
-		return filled(r.Parts)
+		return dropEmpty(r.Parts)
 	}
-	return filled([]model.Part{text(r.Text)})
+	return dropEmpty([]model.Part{text(r.Text)})
 }

@@ -51,8 +51,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the session has used up its %d %s", e.Of, e.Limit)
 }
 
-// faultOf classifies what a client or the gateway itself returned.
-func faultOf(err error, retried bool) *fault {
+// toFault classifies what a client or the gateway itself returned.
+func toFault(err error, retried bool) *fault {
 	var f *fault
 	if errors.As(err, &f) {
 		return f
@@ -129,9 +129,9 @@ func (f *fault) headers(h http.Header) {
 	}
 }
 
-// worded puts the phrase before the message by which agents know a prompt that
-// is too long and shorten it.
-func (f *fault) worded(phrase string) string {
+// formatMessage returns the message; that of a prompt that is too long begins with the phrase by
+// which agents know it and shorten it.
+func (f *fault) formatMessage(phrase string) string {
 	if f.code == model.ContextLength {
 		return phrase + ": " + f.message
 	}

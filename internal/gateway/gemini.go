@@ -23,7 +23,7 @@ func geminiCodec() codec {
 // decodeGemini reads the body of POST /v1beta/models/M:generateContent, and that
 // of :countTokens, which may hold such a request in generateContentRequest.
 func decodeGemini(in inbound) (agentRequest, error) {
-	body, err := parsed(in)
+	body, err := parseBody(in)
 	if err != nil {
 		return agentRequest{}, err
 	}
@@ -68,7 +68,7 @@ func geminiEffort(n node) string {
 	if level := n.get("thinkingLevel", "thinking_level").text(); level != "" && level != "THINKING_LEVEL_UNSPECIFIED" {
 		return strings.ToLower(level)
 	}
-	return effortOf(count(n.get("thinkingBudget", "thinking_budget")))
+	return budgetEffort(count(n.get("thinkingBudget", "thinking_budget")))
 }
 
 // options looks at what the gateway has no place for.
@@ -142,7 +142,7 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 	}
 	if p.get("fileData", "file_data").present() {
 		d.conv.left.note(LeftOut{Kind: trajectory.RemoteURL, What: "fileData"})
-		return missing("a file that is not in the request"), nil
+		return missingPart("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {
 		d.conv.left.add("part " + k.key[:min(len(k.key), 64)])
@@ -262,5 +262,5 @@ func geminiResult(n node) (content string, failed bool) {
 			return e.text(), true
 		}
 	}
-	return n.written(), n.get("error").present()
+	return n.rawText(), n.get("error").present()
 }

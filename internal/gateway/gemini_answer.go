@@ -179,5 +179,5 @@ func refuseGemini(f *fault) (int, any) {
 	if status == http.StatusBadGateway {
 		status = http.StatusServiceUnavailable // Google has no 502
 	}
-	return status, object{{"error", object{{"code", status}, {"message", f.worded("the input token count exceeds the maximum number of tokens allowed")}, {"status", name}}}}
+	return status, object{{"error", object{{"code", status}, {"message", f.formatMessage("the input token count exceeds the maximum number of tokens allowed")}, {"status", name}}}}
 }

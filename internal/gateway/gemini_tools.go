@@ -18,7 +18,7 @@ func (d *geminiDecoder) tools() error {
 func geminiTools(t node, to *toolset) error {
 	for _, k := range t.kids {
 		if name := k.key; name != "functionDeclarations" && name != "function_declarations" {
-			to.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + clipped(name)})
+			to.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + clipName(name)})
 		}
 	}
 	for _, f := range t.get("functionDeclarations", "function_declarations").each() {

@@ -176,21 +176,21 @@ func (h *Handle) Close() {
 	h.inflight.Wait()
 }
 
-// Unserved is the first request of the session for something that no model server of
-// the gateway's wires has, as method and path; "" if there was none. It is no failure
-// by itself: agents look for more than they need.
-func (h *Handle) Unserved() string {
+// UnservedRequest returns the first request of the session for something that no model server of
+// the gateway's wires has, as method and path; "" if there was none. It is no failure by itself:
+// agents look for more than they need.
+func (h *Handle) UnservedRequest() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.unserved
 }
 
-// missed keeps what was asked for and is not served.
-func (h *Handle) missed(method, path string) {
+// noteUnserved keeps what was asked for and is not served.
+func (h *Handle) noteUnserved(method, path string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.unserved == "" {
-		h.unserved = clipped(method) + " " + clipped(path)
+		h.unserved = clipName(method) + " " + clipName(path)
 	}
 }
 
@@ -205,8 +205,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the gateway refused a request of the wire %s: %s", e.Wire, e.Reason)
 }
 
-// refused keeps that a request was not taken.
-func (h *Handle) refused(w Wire, reason error) {
+// noteRefusal keeps that a request was not taken.
+func (h *Handle) noteRefusal(w Wire, reason error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.failure == nil {
@@ -297,7 +297,7 @@ func (h *Handle) prepare(req *model.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.thoughts.restore(req.Messages)
-	h.trace.asked(req.Messages)
+	h.trace.addRequest(req.Messages)
 }
 
 func (h *Handle) call(ctx context.Context, req model.Request) (model.Response, error) {
@@ -344,7 +344,7 @@ func (h *Handle) settle(ctx context.Context, resp model.Response, err error, lef
 	h.left.all(remarks{left})
 	if err == nil {
 		h.usage = h.usage.Add(resp.Usage)
-		h.trace.answered(resp)
+		h.trace.addResponse(resp)
 		h.thoughts.keep(resp.Parts)
 		return
 	}

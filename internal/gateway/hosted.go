@@ -15,27 +15,27 @@ var clientTools = map[string]bool{
 	"bash": true, "text_editor": true, "memory": true, "tool_search_tool_regex": true, "tool_search_tool_bm25": true,
 }
 
-// dated takes the date off the end of a type of Anthropic's, such as
+// cutDate takes the date off the end of a type of Anthropic's, such as
 // bash_20250124, and of OpenAI's, such as web_search_2025_08_26.
-func dated(kind string) (name, date string) {
+func cutDate(kind string) (name, date string) {
 	name = strings.TrimRight(kind, "0123456789_")
 	return name, kind[len(name):]
 }
 
-// clipped is a name from outside.
-func clipped(s string) string { return s[:min(len(s), 64)] }
+// clipName returns the beginning of a name from outside.
+func clipName(s string) string { return s[:min(len(s), 64)] }
 
 // allows reports whether a hosted tool is among those that are allowed: by its
 // type, with or without its date.
 func (p *passing) allows(kind string) bool {
-	name, _ := dated(kind)
+	name, _ := cutDate(kind)
 	return slices.Contains(p.hosted, kind) || slices.Contains(p.hosted, name)
 }
 
 // runs reports whether the agent runs a tool itself.
 func runs(t node) bool {
 	kind := t.get("type").text()
-	name, _ := dated(kind)
+	name, _ := cutDate(kind)
 	if name == "shell" {
 		return t.get("environment").get("type").text() == "local"
 	}
@@ -57,10 +57,10 @@ func (p *passing) tool(t node) (string, bool) {
 			return k.raw, true
 		})
 	}
-	if runs(t) || p.allows(kindOf(t)) {
+	if runs(t) || p.allows(blockKind(t)) {
 		return t.raw, true
 	}
-	p.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + kindOf(t), Name: clipped(t.get("name").text())})
+	p.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + blockKind(t), Name: clipName(t.get("name").text())})
 	p.gone = append(p.gone, t.get("name").text(), t.get("type").text())
 	return "", false
 }
@@ -73,7 +73,7 @@ func (p *passing) geminiTool(t node) (string, bool) {
 		case "functionDeclarations", "function_declarations", "computerUse", "computer_use":
 		default:
 			if !slices.Contains(p.hosted, k.key) {
-				p.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + clipped(k.key)})
+				p.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + clipName(k.key)})
 				return "", false
 			}
 		}

@@ -116,9 +116,9 @@ func list[T any](w *writer, all []T) error {
 	return nil
 }
 
-// once writes a value that is part of several events. What cannot be written
-// stays as it is, for the one that writes the whole to find.
-func once(v any) any {
+// encodeOnce returns a value that is part of several events as JSON. A value that cannot be written
+// stays as it is, so that the write of the whole finds it.
+func encodeOnce(v any) any {
 	b, err := document(v)
 	if err != nil {
 		return v

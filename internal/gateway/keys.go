@@ -11,7 +11,7 @@ import (
 // nothing.
 type keyHash [sha256.Size]byte
 
-func hashOf(key string) keyHash { return sha256.Sum256([]byte(key)) }
+func hashKey(key string) keyHash { return sha256.Sum256([]byte(key)) }
 
 // NewKey makes a key that no one can guess. It is that of no session yet.
 func (g *Gateway) NewKey() (string, error) {
@@ -39,7 +39,7 @@ func (g *Gateway) register(h *Handle, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	sum := hashOf(key)
+	sum := hashKey(key)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -64,7 +64,7 @@ func (h *Handle) Bind(key string) error { return h.gateway.register(h, key) }
 func (h *Handle) Unbind(key string) {
 	h.gateway.mu.Lock()
 	defer h.gateway.mu.Unlock()
-	sum := hashOf(key)
+	sum := hashKey(key)
 	h.gateway.drop(h, sum)
 	h.keys = slices.DeleteFunc(h.keys, func(k keyHash) bool { return k == sum })
 }
@@ -90,7 +90,7 @@ func (g *Gateway) drop(h *Handle, sum keyHash) {
 
 // session finds the session of a key. Without one, ended says that there was one.
 func (g *Gateway) session(key string) (h *Handle, ended bool) {
-	sum := hashOf(key)
+	sum := hashKey(key)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if h = g.sessions[sum]; h != nil {

@@ -87,8 +87,8 @@ func TestUnservedIsTold(t *testing.T) {
 			t.Errorf("%s: status %d", path, got)
 		}
 	}
-	if h.Unserved() != "POST /v1/embeddings" || h.Err() != nil {
-		t.Errorf("%q, %v", h.Unserved(), h.Err())
+	if h.UnservedRequest() != "POST /v1/embeddings" || h.Err() != nil {
+		t.Errorf("%q, %v", h.UnservedRequest(), h.Err())
 	}
 }
 

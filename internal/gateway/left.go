@@ -34,10 +34,10 @@ func (r *remarks) add(what string) { r.note(LeftOut{Kind: trajectory.Field, What
 // vendor: a name reports where.
 func (r *remarks) tool(t node) {
 	kind := trajectory.HostedTool
-	if name, _ := dated(kindOf(t)); clientTools[name] {
+	if name, _ := cutDate(blockKind(t)); clientTools[name] {
 		kind = trajectory.ClientTool
 	}
-	r.note(LeftOut{Kind: kind, What: "tool " + kindOf(t), Name: clipped(t.get("name").text())})
+	r.note(LeftOut{Kind: kind, What: "tool " + blockKind(t), Name: clipName(t.get("name").text())})
 }
 
 // all adds what another one has collected.

@@ -21,7 +21,7 @@ func messagesCodec() codec {
 
 // decodeMessages reads the body of POST /v1/messages.
 func decodeMessages(in inbound) (agentRequest, error) {
-	body, err := parsed(in)
+	body, err := parseBody(in)
 	if err != nil {
 		return agentRequest{}, err
 	}
@@ -72,11 +72,11 @@ func messagesEffort(body node) string {
 	if thinking.get("type").text() != "enabled" {
 		return ""
 	}
-	return effortOf(budget)
+	return budgetEffort(budget)
 }
 
-// effortOf is the effort that a number of tokens to think with represents.
-func effortOf(budget int) string {
+// budgetEffort returns the effort that a number of tokens to think with represents.
+func budgetEffort(budget int) string {
 	switch {
 	case budget <= 0:
 		return ""
@@ -160,7 +160,7 @@ func (d *messagesDecoder) block(b node) ([]model.Part, error) {
 	case "thinking", "redacted_thinking":
 		return messagesReasoning(b), nil
 	default:
-		d.conv.left.add("block " + kindOf(b))
+		d.conv.left.add("block " + blockKind(b))
 		return nil, nil
 	}
 }
@@ -196,7 +196,7 @@ func (d *messagesDecoder) document(b node) model.Part {
 		return text(content.text() + strings.Join(s, "\n\n"))
 	}
 	d.conv.left.add("document that is no text")
-	return missing("a document")
+	return missingPart("a document")
 }
 
 func (d *messagesDecoder) result(b node) error {
@@ -218,7 +218,7 @@ func (d *messagesDecoder) result(b node) error {
 		parts = append(parts, text("loaded: "+strings.Join(loaded, ", ")))
 	}
 	d.loaded = append(d.loaded, loaded...)
-	d.conv.result(resultOf(b.get("tool_use_id").text(), b.get("is_error").isTrue(), parts))
+	d.conv.result(newToolResult(b.get("tool_use_id").text(), b.get("is_error").isTrue(), parts))
 	return nil
 }
 

@@ -189,5 +189,5 @@ func refuseMessages(f *fault) (int, any) {
 	case status == statusStop:
 		kind = "billing_error"
 	}
-	return status, object{{"type", "error"}, {"error", object{{"type", kind}, {"message", f.worded("prompt is too long")}}}}
+	return status, object{{"type", "error"}, {"error", object{{"type", kind}, {"message", f.formatMessage("prompt is too long")}}}}
 }

@@ -133,8 +133,8 @@ func (n node) isFalse() bool  { return n.kind == 'f' }
 // text is the value of a string, "" of anything else.
 func (n node) text() string { return n.str }
 
-// written is the value as it was written.
-func (n node) written() string { return strings.Clone(n.raw) }
+// rawText returns the value as it was written.
+func (n node) rawText() string { return strings.Clone(n.raw) }
 
 // bytes is the value as it was written, in memory that is the caller's own: the
 // body that a node points into may be large, and what is kept of it small.

@@ -18,10 +18,10 @@ type passing struct {
 	gone   []string // names and types of tools that were taken out
 }
 
-// passed returns the body of a request in the agent's own words, and what was left
-// out of it. A body in which a name is twice in an object is not passed: which
-// of the two counts is for the one who reads it to say.
-func passed(wire Wire, body node, hosted []string) (text string, left remarks, ok bool) {
+// filterBody returns the body of a request in the agent's own words, and what was left out of it. A
+// body in which a name is twice in an object is not passed: its reader has to say which of the two
+// counts.
+func filterBody(wire Wire, body node, hosted []string) (text string, left remarks, ok bool) {
 	if twice(body) {
 		return "", remarks{}, false
 	}
@@ -33,7 +33,7 @@ func passed(wire Wire, body node, hosted []string) (text string, left remarks, o
 		}
 	}
 	if wire == Responses {
-		text = p.unstored(body, text)
+		text = p.disableStore(body, text)
 	}
 	return text, p.left, true
 }
@@ -110,22 +110,22 @@ func (p *passing) member(k node) (string, bool) {
 		out, kept := p.tools(k)
 		return out, kept || len(k.kids) == 0
 	case "messages", "input", "contents":
-		return p.within(k), true
+		return p.dropReferences(k), true
 	case "mcp_servers", "web_search_options", "search_parameters", "enable_search", "plugins":
-		return p.without(k, trajectory.HostedTool)
+		return p.dropMember(k, trajectory.HostedTool)
 	case "store", "container", "previous_response_id", "conversation", "background", "cachedContent", "cached_content":
 		if k.key == "store" && !k.isTrue() {
 			return k.raw, true
 		}
-		return p.without(k, trajectory.StoredState)
+		return p.dropMember(k, trajectory.StoredState)
 	case "models", "fallbacks", "route":
-		return p.without(k, trajectory.Field) // the model is that of the session
+		return p.dropMember(k, trajectory.Field) // the model is that of the session
 	}
 	return k.raw, true
 }
 
-// without leaves a member out, unless it is allowed.
-func (p *passing) without(k node, kind string) (string, bool) {
+// dropMember leaves a member out, unless it is allowed.
+func (p *passing) dropMember(k node, kind string) (string, bool) {
 	if !k.present() || kind == trajectory.HostedTool && p.allows(k.key) {
 		return k.raw, true
 	}
@@ -147,9 +147,9 @@ func (p *passing) choice(k node) (string, bool) {
 	return k.raw, true
 }
 
-// unstored has OpenAI keep nothing, which it does unless it is told not to. An
-// agent that relied on it gets the reasoning itself, to hand it back.
-func (p *passing) unstored(body node, text string) string {
+// disableStore has OpenAI keep nothing, since it keeps what it gets by default. An agent that
+// relied on it gets the reasoning itself, to send it back.
+func (p *passing) disableStore(body node, text string) string {
 	if body.get("store").isFalse() {
 		return text
 	}
@@ -160,9 +160,9 @@ func (p *passing) unstored(body node, text string) string {
 	return text
 }
 
-// within takes references to what is elsewhere out of a conversation. Values that
+// dropReferences takes references to what is elsewhere out of a conversation. Values that
 // hold none are as they were.
-func (p *passing) within(n node) string {
+func (p *passing) dropReferences(n node) string {
 	switch n.kind {
 	case '[':
 		out, _ := p.list(n, func(k node) (string, bool) { return p.item(k), true })
@@ -174,7 +174,7 @@ func (p *passing) within(n node) string {
 			}
 			switch k.key {
 			case "content", "output", "parts":
-				return p.within(k), true
+				return p.dropReferences(k), true
 			case "tools": // of an item that brings tools
 				out, _ := p.tools(k)
 				return out, true
@@ -191,14 +191,14 @@ func (p *passing) within(n node) string {
 func (p *passing) item(n node) string {
 	kind := elsewhere(n)
 	if kind == "" {
-		return p.within(n)
+		return p.dropReferences(n)
 	}
 	what := n.get("type").text()
 	if what == "" {
 		what = "fileData"
 	}
-	p.left.note(LeftOut{Kind: kind, What: clipped(what)})
-	text := missing("content that is not in the request").Text
+	p.left.note(LeftOut{Kind: kind, What: clipName(what)})
+	text := missingPart("content that is not in the request").Text
 	o := object{{"type", "text"}, {"text", text}}
 	switch p.wire {
 	case Responses:
@@ -233,8 +233,8 @@ func elsewhere(n node) string {
 	return ""
 }
 
-// carried are the headers of agents that change what a request means to a vendor.
-func carried(wire Wire, h http.Header) map[string][]string {
+// vendorHeaders returns the headers of agents that change what a request means to a vendor.
+func vendorHeaders(wire Wire, h http.Header) map[string][]string {
 	names := []string{"Openai-Beta", "X-Openai-Internal-Codex-Responses-Lite"}
 	switch wire {
 	case Messages:
@@ -257,9 +257,9 @@ func (h *Handle) passage(wire Wire, q agentRequest, header http.Header) (*model.
 	if !model.Passes(h.session.Client, string(wire)) || q.list && q.stream {
 		return nil, remarks{}
 	}
-	text, left, ok := passed(wire, q.body, h.session.Hosted)
+	text, left, ok := filterBody(wire, q.body, h.session.Hosted)
 	if !ok {
 		return nil, remarks{}
 	}
-	return &model.Passage{Wire: string(wire), Body: []byte(text), Header: carried(wire, header), Stream: q.stream, Set: h.session.Sampling}, left
+	return &model.Passage{Wire: string(wire), Body: []byte(text), Header: vendorHeaders(wire, header), Stream: q.stream, Set: h.session.Sampling}, left
 }

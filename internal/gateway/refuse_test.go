@@ -61,7 +61,7 @@ func TestDecodersRefuse(t *testing.T) {
 func TestEffort(t *testing.T) {
 	t.Parallel()
 	for budget, want := range map[int]string{0: "", 1: "low", 4096: "low", 8192: "medium", 16384: "medium", 30000: "high"} {
-		if got := effortOf(budget); got != want {
+		if got := budgetEffort(budget); got != want {
 			t.Errorf("effortOf(%d) = %q, want %q", budget, got, want)
 		}
 	}

@@ -16,7 +16,7 @@ func responsesCodec() codec {
 // decodeResponses reads the body of POST /v1/responses. Nothing is stored: the
 // whole conversation must be in input.
 func decodeResponses(in inbound) (agentRequest, error) {
-	body, err := parsed(in)
+	body, err := parseBody(in)
 	if err != nil {
 		return agentRequest{}, err
 	}
@@ -86,24 +86,24 @@ func (d *responsesDecoder) item(i int, item node) error {
 		return d.message(i, item)
 	case "function_call":
 		args, err := arguments(item.get("arguments").text())
-		d.conv.say(model.Assistant, call(item.get("call_id").text(), d.known(item), args))
+		d.conv.say(model.Assistant, call(item.get("call_id").text(), d.toolName(item), args))
 		return err
 	case "custom_tool_call":
-		d.conv.say(model.Assistant, call(item.get("call_id").text(), d.known(item), wrapped(item.get("input").text())))
+		d.conv.say(model.Assistant, call(item.get("call_id").text(), d.toolName(item), wrapInput(item.get("input").text())))
 		return nil
 	case "tool_search_call":
-		d.conv.say(model.Assistant, call(item.get("call_id").text(), toolSearch, searched(item.get("arguments"))))
+		d.conv.say(model.Assistant, call(item.get("call_id").text(), toolSearch, searchArguments(item.get("arguments"))))
 		return nil
 	case "tool_search_output":
 		d.bring(item)
-		d.conv.result(resultOf(item.get("call_id").text(), false, one(text(item.get("tools").written()))))
+		d.conv.result(newToolResult(item.get("call_id").text(), false, one(text(item.get("tools").rawText()))))
 		return nil
 	case "additional_tools":
 		d.bring(item)
 		return nil
 	case "function_call_output", "custom_tool_call_output":
 		parts, err := d.content(item.get("output"))
-		d.conv.result(resultOf(item.get("call_id").text(), false, parts))
+		d.conv.result(newToolResult(item.get("call_id").text(), false, parts))
 		return err
 	case "reasoning":
 		d.conv.say(model.Assistant, responsesReasoning(item)...)
@@ -111,7 +111,7 @@ func (d *responsesDecoder) item(i int, item node) error {
 	case "item_reference":
 		return badRequest("input.%d: nothing is stored here; send the item itself (store: false)", i)
 	default:
-		d.conv.left.add("item " + kindOf(item))
+		d.conv.left.add("item " + blockKind(item))
 		return nil
 	}
 }
@@ -146,8 +146,8 @@ func (d *responsesDecoder) content(n node) ([]model.Part, error) {
 			}
 			parts = append(parts, image)
 		default:
-			d.conv.left.add("content " + kindOf(b))
-			parts = append(parts, missing("content of type "+kindOf(b)))
+			d.conv.left.add("content " + blockKind(b))
+			parts = append(parts, missingPart("content of type "+blockKind(b)))
 		}
 	}
 	return parts, nil
@@ -168,8 +168,8 @@ func responsesReasoning(item node) []model.Part {
 	return one(model.Part{Reasoning: r})
 }
 
-// known is the name by which the model knows the tool of a call.
-func (d *responsesDecoder) known(n node) string {
+// toolName returns the name by which the model knows the tool of a call.
+func (d *responsesDecoder) toolName(n node) string {
 	return flat(n.get("namespace").text(), n.get("name").text())
 }
 

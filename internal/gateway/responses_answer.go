@@ -114,7 +114,7 @@ func responsesCall(q agentRequest, c *model.ToolCall, id string) object {
 	item := object{{"type", "function_call"}, {"id", "fc_" + id}, {"call_id", c.ID}, {"name", own.name}, {"arguments", string(c.Arguments)}, {"status", "completed"}}
 	switch own.kind {
 	case customTool:
-		item = object{{"type", "custom_tool_call"}, {"id", "ctc_" + id}, {"call_id", c.ID}, {"name", own.name}, {"input", unwrapped(c.Arguments)}, {"status", "completed"}}
+		item = object{{"type", "custom_tool_call"}, {"id", "ctc_" + id}, {"call_id", c.ID}, {"name", own.name}, {"input", unwrapInput(c.Arguments)}, {"status", "completed"}}
 	case toolSearch:
 		item = object{{"type", "tool_search_call"}, {"id", "tsc_" + id}, {"call_id", c.ID}, {"execution", "client"}, {"arguments", c.Arguments}, {"status", "completed"}}
 	}
@@ -147,7 +147,7 @@ func (s *responsesStream) open() {
 		return
 	}
 	s.opened = true
-	head := once(responsesHead(s.q, s.head, "in_progress"))
+	head := encodeOnce(responsesHead(s.q, s.head, "in_progress"))
 	s.event("response.created", object{{"response", head}})
 	s.event("response.in_progress", object{{"response", head}})
 }
@@ -165,7 +165,7 @@ func (s *responsesStream) finish(r model.Response) {
 	s.open()
 	output := responsesOutput(s.q, reply{head: s.head, resp: r})
 	for i, item := range output {
-		output[i] = once(item)
+		output[i] = encodeOnce(item)
 		s.item(i, item, output[i])
 	}
 	o := responsesDone(s.q, s.head, r, output)
@@ -251,7 +251,7 @@ func (s *responsesStream) summary(i, k int, id, words string) {
 func (s *responsesStream) fail(f *fault) {
 	s.open()
 	_, code := openAIKind(f)
-	o := responsesHead(s.q, s.head, "failed").with("error", object{{"code", code}, {"message", f.worded("the input exceeds the context window")}})
+	o := responsesHead(s.q, s.head, "failed").with("error", object{{"code", code}, {"message", f.formatMessage("the input exceeds the context window")}})
 	s.event("response.failed", object{{"response", o}})
 }
 

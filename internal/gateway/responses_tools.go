@@ -72,12 +72,12 @@ func grammar(format node) string {
 	if definition == "" {
 		return ""
 	}
-	return "\n\nThe input must follow this grammar (" + clipped(format.get("syntax").text()) + "):\n\n" + definition
+	return "\n\nThe input must follow this grammar (" + clipName(format.get("syntax").text()) + "):\n\n" + definition
 }
 
-// wrapped are the arguments of the function that represents a tool which takes a
-// text, and unwrapped is the text in them. What a model wrote otherwise is the text.
-func wrapped(input string) json.RawMessage {
+// wrapInput returns the arguments of the function that represents a tool which takes a text, and
+// unwrapInput returns the text in them. What a model wrote otherwise is the text.
+func wrapInput(input string) json.RawMessage {
 	b, err := document(object{{"input", input}})
 	if err != nil {
 		return json.RawMessage("{}") // a text can be written
@@ -85,7 +85,7 @@ func wrapped(input string) json.RawMessage {
 	return json.RawMessage(b[:len(b)-1])
 }
 
-func unwrapped(arguments json.RawMessage) string {
+func unwrapInput(arguments json.RawMessage) string {
 	n, err := parseJSON(arguments)
 	if input := n.get("input"); err == nil && input.isText() {
 		return input.text()
@@ -96,8 +96,8 @@ func unwrapped(arguments json.RawMessage) string {
 	return string(arguments)
 }
 
-// searched are the arguments of a search.
-func searched(n node) json.RawMessage {
+// searchArguments returns the arguments of a search.
+func searchArguments(n node) json.RawMessage {
 	if !n.isObject() {
 		return json.RawMessage("{}")
 	}

@@ -48,7 +48,7 @@ type target struct {
 // find returns the route of a request. Agents append paths to a base URL with or
 // without a version.
 func (g *Gateway) find(r *http.Request) (target, bool) {
-	path, gemini := unversioned(r.URL.Path)
+	path, gemini := trimVersions(r.URL.Path)
 	name, isModel := strings.CutPrefix(path, "/models/")
 	for _, rt := range g.routes {
 		if rt.method != r.Method {
@@ -72,8 +72,8 @@ func (g *Gateway) find(r *http.Request) (target, bool) {
 	return target{route: route{codec: codec}}, false
 }
 
-// unversioned takes versions off the front of a path; Gemini has others.
-func unversioned(path string) (string, bool) {
+// trimVersions returns a path without the versions at its front, and reports whether one of them is Gemini's.
+func trimVersions(path string) (string, bool) {
 	gemini := false
 	for {
 		switch {
@@ -100,8 +100,8 @@ func (g *Gateway) speaker(r *http.Request, path string, gemini bool) codec {
 	return chatCodec()
 }
 
-// keyOf is the credential of a request, wherever the wires have it.
-func keyOf(r *http.Request) string {
+// requestKey returns the credential of a request, wherever the wires have it.
+func requestKey(r *http.Request) string {
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		if token = strings.TrimSpace(token); token != "" { // some clients always send the header
 			return token

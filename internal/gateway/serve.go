@@ -19,7 +19,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer g.handlers.Done()
-	within(w) // the deadline of the answer before this one may have passed
+	setWriteDeadline(w) // the deadline of the answer before this one may have passed
 	if !g.opts.Remote && !local(r.Host) {
 		http.Error(w, "the gateway answers to names of the loopback interface only", http.StatusForbidden)
 		return
@@ -29,18 +29,18 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to, ok := g.find(r)
-	h, refused := g.admit(keyOf(r))
+	h, refused := g.admit(requestKey(r))
 	if h == nil {
 		g.refuse(w, to.codec, &fault{code: model.Auth, message: refused.Error(), final: true})
 		return
 	}
 	if refused != nil {
-		g.refuse(w, to.codec, faultOf(refused, true))
+		g.refuse(w, to.codec, toFault(refused, true))
 		return
 	}
 	defer h.leave()
 	if !ok {
-		h.missed(r.Method, r.URL.Path)
+		h.noteUnserved(r.Method, r.URL.Path)
 		g.refuse(w, to.codec, &fault{code: model.NotFound, message: "nothing is served at " + r.Method + " " + r.URL.Path, final: true})
 		return
 	}
@@ -74,16 +74,16 @@ func (g *Gateway) admit(key string) (*Handle, error) {
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
 	release, err := h.reserve(r.Context())
 	if err != nil {
-		g.refuse(w, to.codec, faultOf(err, true))
+		g.refuse(w, to.codec, toFault(err, true))
 		return
 	}
 	defer release()
 	q, err := g.read(w, r, to)
 	if err != nil {
 		if r.Context().Err() == nil {
-			h.refused(to.codec.wire, err)
+			h.noteRefusal(to.codec.wire, err)
 		}
-		g.refuse(w, to.codec, faultOf(err, h.session.Retried))
+		g.refuse(w, to.codec, toFault(err, h.session.Retried))
 		return
 	}
 	if to.op == opCount {
@@ -92,7 +92,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 	}
 	id, err := g.id(12)
 	if err != nil {
-		g.refuse(w, to.codec, faultOf(err, true))
+		g.refuse(w, to.codec, toFault(err, true))
 		return
 	}
 	var taken remarks
@@ -102,7 +102,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 	w.Header().Set("X-Request-Id", "req_"+id)
 	w.Header().Set("Request-Id", "req_"+id)
 	if q.stream {
-		g.streamed(w, r, a)
+		g.serveStream(w, r, a)
 		return
 	}
 	if q.passage != nil {
@@ -113,7 +113,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 		return
 	}
 	if err != nil {
-		g.refuse(w, to.codec, faultOf(err, h.session.Retried))
+		g.refuse(w, to.codec, toFault(err, h.session.Retried))
 		return
 	}
 	write(w, http.StatusOK, to.codec.answer(q, reply{head: a.head, resp: resp}))
@@ -153,10 +153,10 @@ func whole(body io.Reader, told int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// streamed answers with events. The stream is opened when the answer is there,
+// serveStream answers with events. The stream is opened when the answer is there,
 // or when that takes so long that the agent should see a sign of life; until
 // then a failure can still have its own status.
-func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) {
+func (g *Gateway) serveStream(w http.ResponseWriter, r *http.Request, a answering) {
 	out := &outlet{w: w, json: a.q.list}
 	s := a.codec.stream(a.q, a.head, &out.events)
 	sign := func() {
@@ -193,7 +193,7 @@ func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) 
 		out.end()
 		return
 	}
-	f := faultOf(err, a.handle.session.Retried)
+	f := toFault(err, a.handle.session.Retried)
 	// Codex shortens its prompt only when it is told within a stream.
 	if out.opened || a.codec.wire == Responses && f.code == model.ContextLength {
 		s.fail(f)
@@ -259,14 +259,14 @@ func (o *outlet) flush() error {
 		o.w.Header().Set("X-Accel-Buffering", "no")
 		o.w.WriteHeader(http.StatusOK)
 	}
-	within(o.w)
+	setWriteDeadline(o.w)
 	_, err := o.w.Write(o.buf.Bytes())
 	o.buf.Reset()
 	return errors.Join(err, http.NewResponseController(o.w).Flush())
 }
 
-// within bounds the next write. A writer without deadlines has none to set.
-func within(w http.ResponseWriter) {
+// setWriteDeadline bounds the next write. A writer without deadlines has none to set.
+func setWriteDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 }
 
@@ -285,7 +285,7 @@ func write(w http.ResponseWriter, status int, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	within(w)
+	setWriteDeadline(w)
 	w.WriteHeader(status)
 	_, _ = w.Write(b) // an agent that is gone needs no answer
 }

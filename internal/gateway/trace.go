@@ -15,8 +15,8 @@ type trace struct {
 	calls map[string]int // turn by the id of a call
 }
 
-// asked takes what is new in a request.
-func (t *trace) asked(messages []model.Message) {
+// addRequest adds what is new in a request.
+func (t *trace) addRequest(messages []model.Message) {
 	last := len(messages)
 	for last > 0 && messages[last-1].Role != model.Assistant {
 		last--
@@ -52,8 +52,8 @@ func (t *trace) result(r *model.ToolResult) {
 	}
 }
 
-// answered takes what the model said.
-func (t *trace) answered(r model.Response) {
+// addResponse adds what the model said.
+func (t *trace) addResponse(r model.Response) {
 	for _, p := range pieces(r) {
 		switch {
 		case p.Call != nil:

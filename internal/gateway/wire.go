@@ -90,13 +90,13 @@ func (q agentRequest) cut(resp model.Response) model.Response {
 		return resp
 	}
 	if len(resp.Parts) == 0 {
-		if text, sequence := before(resp.Text, q.stop); sequence != "" {
+		if text, sequence := cutAtStop(resp.Text, q.stop); sequence != "" {
 			resp.Text, resp.Finish, resp.StopSequence = text, model.FinishStop, sequence
 		}
 		return resp
 	}
 	for i, p := range resp.Parts {
-		text, sequence := before(p.Text, q.stop)
+		text, sequence := cutAtStop(p.Text, q.stop)
 		if sequence == "" {
 			continue
 		}

@@ -30,7 +30,7 @@ func (b Branch) Ref() string { return "refs/heads/" + b.Name }
 func (r *Repo) Branch(ctx context.Context, name string) (Branch, error) {
 	b, symbolic, checkedOut, err := r.look(ctx, name)
 	if err == nil {
-		err = r.hooked(ctx)
+		err = r.checkHooks(ctx)
 	}
 	switch {
 	case err != nil:
@@ -46,8 +46,8 @@ func (r *Repo) Branch(ctx context.Context, name string) (Branch, error) {
 	return b, nil
 }
 
-// hooked fails where settings of the repository name hooks: newer versions of git run these wherever core.hooksPath leads.
-func (r *Repo) hooked(ctx context.Context) error {
+// checkHooks fails where settings of the repository name hooks: newer versions of git run these wherever core.hooksPath leads.
+func (r *Repo) checkHooks(ctx context.Context) error {
 	var out bytes.Buffer
 	if err := r.Run(ctx, nil, &out, maxListing, "config", "--includes", "--name-only", "--null", "--list"); err != nil {
 		return fmt.Errorf("look at the settings of the repository: %w", err)
@@ -278,8 +278,8 @@ func (r *Repo) Contains(ctx context.Context, commit, in string) bool {
 	return in != "" && commit != "" && r.Run(ctx, nil, nil, maxLine, "merge-base", "--is-ancestor", commit, in) == nil
 }
 
-// homeOf are the variables by which git finds the user's own settings.
-func homeOf(env Env) []string {
+// homeVariables returns the variables by which git finds the user's own settings.
+func homeVariables(env Env) []string {
 	var out []string
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE"} {
 		if v := env(name); v != "" {

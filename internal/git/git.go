@@ -64,7 +64,7 @@ var settings = []string{
 
 // New is a repository by its folder, see [Find]. Nothing is read.
 func New(dir string, env Env) *Repo {
-	g := &Repo{Dir: dir, home: homeOf(env), env: []string{
+	g := &Repo{Dir: dir, home: homeVariables(env), env: []string{
 		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
 	}}

@@ -28,14 +28,14 @@ func Writable(ctx context.Context, project, branch string) (dir, common, prefix 
 			top = filepath.Dir(top)
 		}
 	}
-	if common, err = commonOf(ctx, top, dir); err != nil {
+	if common, err = findCommonDir(ctx, top, dir); err != nil {
 		return "", "", "", err
 	}
-	return dir, common, prefix, unlinked(common, branch)
+	return dir, common, prefix, checkLinks(common, branch)
 }
 
-// commonOf is the folder of a repository that has its branches: itself, or of a working tree next to the main one, that.
-func commonOf(ctx context.Context, top, dir string) (string, error) {
+// findCommonDir returns the folder of a repository that has its branches: itself, or the main one's for a working tree next to it.
+func findCommonDir(ctx context.Context, top, dir string) (string, error) {
 	dot := filepath.Join(top, ".git")
 	info, err := os.Lstat(dot)
 	switch {
@@ -64,8 +64,8 @@ func commonOf(ctx context.Context, top, dir string) (string, error) {
 	return common, nil
 }
 
-// unlinked fails where a folder that git would write into is a link.
-func unlinked(common, branch string) error {
+// checkLinks fails where a folder that git would write into is a link.
+func checkLinks(common, branch string) error {
 	names := []string{"", "objects", "refs", "logs"}
 	for _, at := range []string{"refs/heads", "logs/refs/heads"} {
 		for part := range strings.SplitSeq(branch, "/") {

@@ -25,18 +25,18 @@ type Options struct {
 // Import converts a configuration in either form. The rows of the report are
 // named as cfg has the keys.
 func Import(cfg map[string]any, o Options) ([]byte, Report, error) {
-	cfg = modernised(cfg)
+	cfg = moderniseConfig(cfg)
 	if Structured(cfg) {
 		nameEnv(cfg, map[string]any{"env": map[string]any{}})
 	}
 	c := newConverter(Flatten(cfg), o)
-	c.written = func(flat string) string { return written(cfg, flat) }
+	c.written = func(flat string) string { return settingKey(cfg, flat) }
 	if env, ok := cfg["env"].(map[string]any); ok {
 		c.passed = sortedKeys(env)
 	}
 	c.all()
 	for _, key := range Lost(cfg) {
-		c.lost(key, at(cfg, key))
+		c.noteUnknown(key, at(cfg, key))
 	}
 	return c.finish()
 }
@@ -50,9 +50,9 @@ func at(cfg map[string]any, key string) any {
 	return cfg[name]
 }
 
-// written returns how a configuration writes a setting.
-func written(cfg map[string]any, flat string) string {
-	if s, ok := sectionOf(flat); ok {
+// settingKey returns how a configuration writes a setting.
+func settingKey(cfg map[string]any, flat string) string {
+	if s, ok := findSetting(flat); ok {
 		section, _ := cfg[s.section].(map[string]any)
 		if _, ok := section[s.key]; ok {
 			return s.section + "." + s.key
@@ -91,7 +91,7 @@ func newConverter(flat map[string]any, o Options) *converter {
 
 func (c *converter) all() {
 	c.kinds()
-	c.training()
+	c.convertTraining()
 	c.schedule()
 	c.slowUpdate()
 	c.gate()
@@ -135,7 +135,7 @@ func (c *converter) note(flat string, state State, note string, to ...string) {
 	}
 	row := Row{Key: c.written(flat), State: state, Note: note, To: to}
 	if before, ok := c.rows[flat]; ok {
-		row = before.merged(row)
+		row = before.merge(row)
 	}
 	c.rows[flat] = row
 }
@@ -232,11 +232,11 @@ func (c *converter) rest(flat string) {
 		c.note(flat, NotNeeded, "not set")
 		return
 	}
-	if row, ok := known(flat, c.in[flat]); ok {
+	if row, ok := explainKey(flat, c.in[flat]); ok {
 		c.note(flat, row.State, row.Note)
 		return
 	}
-	if _, ok := sectionOf(flat); ok {
+	if _, ok := findSetting(flat); ok {
 		c.note(flat, NoCounterpart, "nothing here does this")
 		return
 	}
@@ -244,7 +244,7 @@ func (c *converter) rest(flat string) {
 		c.extra(flat)
 		return
 	}
-	c.note(flat, Unknown, c.meant(flat, flatNames()))
+	c.note(flat, Unknown, c.suggestKey(flat, flatNames()))
 }
 
 // extra keeps a key for an environment or a template of the user's: what is written here has none.
@@ -281,20 +281,20 @@ func (c *converter) extra(flat string) {
 	}
 }
 
-// lost says what happens to a key that SkillOpt itself leaves out.
-func (c *converter) lost(key string, value any) {
+// noteUnknown notes what happens to a key that SkillOpt itself leaves out.
+func (c *converter) noteUnknown(key string, value any) {
 	section, name, dotted := strings.Cut(key, ".")
-	row := Row{Key: key, State: Unknown, Note: "SkillOpt does not read it; " + c.meant(name, sectionNames(section))}
+	row := Row{Key: key, State: Unknown, Note: "SkillOpt does not read it; " + c.suggestKey(name, sectionNames(section))}
 	if !dotted {
 		row.Note = "not a mapping: SkillOpt does not read it"
 	}
-	if known, ok := known(name, value); ok && dotted {
+	if known, ok := explainKey(name, value); ok && dotted {
 		row.State, row.Note = known.State, known.Note
 	}
 	c.rows[key] = row
 }
 
-func (c *converter) meant(name string, names []string) string {
+func (c *converter) suggestKey(name string, names []string) string {
 	if near, ok := wording.Suggest(name, names); ok {
 		return "did you mean " + near + "?"
 	}
@@ -307,7 +307,7 @@ func flatNames() []string {
 		names = append(names, s.flat)
 	}
 	names = append(names, dataKeys()...)
-	return sorted(names)
+	return sortStrings(names)
 }
 
 func sectionNames(section string) []string {
@@ -317,7 +317,7 @@ func sectionNames(section string) []string {
 			names = append(names, s.key)
 		}
 	}
-	return sorted(names)
+	return sortStrings(names)
 }
 
 // finish writes our YAML.
@@ -362,7 +362,7 @@ func (c *converter) tree(prefix string, f *field) yamlx.Ordered {
 		key := prefix + name
 		switch below := f.fields[name]; {
 		case key == "extras" && len(c.extras) > 0:
-			out = append(out, yamlx.Entry{Key: name, Value: ordered(c.extras)})
+			out = append(out, yamlx.Entry{Key: name, Value: orderMappings(c.extras)})
 		case below.fields != nil:
 			if inner := c.tree(key+".", below); len(inner) > 0 {
 				out = append(out, yamlx.Entry{Key: name, Value: inner})
@@ -376,19 +376,19 @@ func (c *converter) tree(prefix string, f *field) yamlx.Ordered {
 	return out
 }
 
-// ordered makes the order of mappings certain.
-func ordered(v any) any {
+// orderMappings returns a value whose mappings have a certain order.
+func orderMappings(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := yamlx.Ordered{}
 		for _, key := range sortedKeys(v) {
-			out = append(out, yamlx.Entry{Key: key, Value: ordered(v[key])})
+			out = append(out, yamlx.Entry{Key: key, Value: orderMappings(v[key])})
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = ordered(v[i])
+			out[i] = orderMappings(v[i])
 		}
 		return out
 	}

@@ -39,7 +39,7 @@ func (c *converter) tasks(folders bool) {
 		switch {
 		case !slices.Contains(benchmarks(), name):
 			c.note("env", NoCounterpart, "an environment of your own is a program here: env.command")
-		case !slices.Contains(carried(), name):
+		case !slices.Contains(benchmarkNames(), name):
 			c.note("env", NoCounterpart, "there is no such benchmark here yet: tasks.prompt and tasks.checks say what it asks and how it scores")
 		case !c.take("env", "bench.name", name, ""):
 			c.note("env", NoCounterpart, "tasks.prompt and tasks.checks say what it asks and how it scores")

@@ -13,7 +13,7 @@ func Keys() []string {
 	for _, s := range settings() {
 		out = append(out, s.section+"."+s.key)
 	}
-	return sorted(out)
+	return sortStrings(out)
 }
 
 // EveryKey lists all keys that are known, those of data and of benchmarks too.
@@ -22,5 +22,5 @@ func EveryKey() []string {
 	for _, key := range append(dataKeys(), benchmarkKeys()...) {
 		out = append(out, "env."+key)
 	}
-	return sorted(out)
+	return sortStrings(out)
 }

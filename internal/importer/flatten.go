@@ -17,7 +17,7 @@ func Structured(cfg map[string]any) bool {
 // for an environment; those of other sections are left out (Lost lists them), and
 // so is what replaces a section without being a mapping.
 func Flatten(cfg map[string]any) map[string]any {
-	cfg = modernised(cfg)
+	cfg = moderniseConfig(cfg)
 	if !Structured(cfg) {
 		return cfg
 	}
@@ -45,7 +45,7 @@ func Flatten(cfg map[string]any) map[string]any {
 // Lost names what Flatten leaves out of a structured configuration, as
 // section.key, or as section when it is no mapping; sorted.
 func Lost(cfg map[string]any) []string {
-	cfg = modernised(cfg)
+	cfg = moderniseConfig(cfg)
 	if !Structured(cfg) {
 		return nil
 	}
@@ -62,5 +62,5 @@ func Lost(cfg map[string]any) []string {
 			}
 		}
 	}
-	return sorted(lost)
+	return sortStrings(lost)
 }

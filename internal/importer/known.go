@@ -25,11 +25,11 @@ func benchmarks() []string {
 	return strings.Fields("alfworld docvqa livemathematicianbench officeqa searchqa spreadsheetbench babyvision mathverse mmrb sealqa swebench")
 }
 
-// carried are the benchmarks that there are here.
-func carried() []string { return folder.Names() }
+// benchmarkNames returns the benchmarks that there are here.
+func benchmarkNames() []string { return folder.Names() }
 
-// known says what happens to keys that are taken over nowhere, and why.
-func known(flat string, v any) (Row, bool) {
+// explainKey returns what happens to keys that are taken over nowhere, and why.
+func explainKey(flat string, v any) (Row, bool) {
 	is := func(state State, note string) (Row, bool) { return Row{State: state, Note: note}, true }
 	switch flat {
 	case "train_size":

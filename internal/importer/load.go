@@ -44,7 +44,7 @@ func load(read ReadFile, path string, above []string) (map[string]any, error) {
 	}
 	base := cfg["_base_"]
 	delete(cfg, "_base_")
-	cfg = modernised(cfg)
+	cfg = moderniseConfig(cfg)
 	oneForm(cfg)
 	if empty(base) {
 		return cfg, nil
@@ -61,7 +61,7 @@ func load(read ReadFile, path string, above []string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return layered(below, cfg), nil
+	return layerConfig(below, cfg), nil
 }
 
 // Recognise returns an error for a file that can be read and is no configuration of SkillOpt: one
@@ -73,7 +73,7 @@ func Recognise(file string, data []byte) error {
 	}
 	flat := append(flatNames(), benchmarkKeys()...)
 	ours, foreign := 0, 0
-	for key, value := range modernised(cfg) {
+	for key, value := range moderniseConfig(cfg) {
 		section, isMap := value.(map[string]any)
 		if known := slices.Contains(flat, key) || key == "_base_"; !isMap || !isSection(key) {
 			ours, foreign = ours+count(known), foreign+count(!known)

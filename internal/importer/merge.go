@@ -21,10 +21,10 @@ func Merge(base, over map[string]any) map[string]any {
 	return out
 }
 
-// layered lays the configuration of one file over that of the file that it
+// layerConfig lays the configuration of one file over that of the file that it
 // builds on. A setting of the upper one wins also when the two write it in
 // different forms.
-func layered(base, over map[string]any) map[string]any {
+func layerConfig(base, over map[string]any) map[string]any {
 	base, over = clone(base), clone(over)
 	for _, s := range settings() {
 		_, flat := over[s.flat]
@@ -90,7 +90,7 @@ func cloneValue(v any) any {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-func sorted(list []string) []string {
+func sortStrings(list []string) []string {
 	slices.Sort(list)
 	return list
 }

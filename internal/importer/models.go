@@ -22,7 +22,7 @@ func (c *converter) models() {
 			c.note(flat, NotNeeded, "the other keys of backends decide")
 		}
 	}
-	c.unused(optimizer, target)
+	c.noteUnusedKeys(optimizer, target)
 }
 
 // part is one role while it is converted.
@@ -251,8 +251,8 @@ func (p part) has(flat string) bool {
 	return ok
 }
 
-// unused says of the keys of backends that no role has that no one needs them.
-func (c *converter) unused(backends ...string) {
+// noteUnusedKeys notes that the keys of backends that no role has are not needed.
+func (c *converter) noteUnusedKeys(backends ...string) {
 	families := map[string][]string{
 		"azure_": {OpenAIChat}, "openai_compatible_": {OpenAICompatible}, "qwen_chat_": {QwenChat}, "minimax_": {MiniMaxChat},
 		"copilot_chat_": {CopilotChat}, "codex_": {CodexExec}, "claude_": {ClaudeCodeExec}, "cursor_exec_": {CursorExec},
@@ -266,19 +266,19 @@ func (c *converter) unused(backends ...string) {
 		for i, role := range []string{"optimizer_", "target_"} {
 			if rest, ok := strings.CutPrefix(flat, role); ok {
 				name = rest
-				if family, of := familyOf(families, name); family != "" && !slices.Contains(of, backends[i]) {
+				if family, of := findFamily(families, name); family != "" && !slices.Contains(of, backends[i]) {
 					c.note(flat, NotNeeded, "the "+strings.TrimSuffix(role, "_")+" is "+backends[i])
 				}
 			}
 		}
-		family, of := familyOf(families, name)
+		family, of := findFamily(families, name)
 		if family != "" && !slices.ContainsFunc(of, func(b string) bool { return slices.Contains(backends, b) }) {
 			c.note(flat, NotNeeded, "no role is "+strings.Join(of, " or "))
 		}
 	}
 }
 
-func familyOf(families map[string][]string, name string) (string, []string) {
+func findFamily(families map[string][]string, name string) (string, []string) {
 	for family, of := range families {
 		if strings.HasPrefix(name, family) {
 			return family, of

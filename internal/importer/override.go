@@ -40,7 +40,7 @@ func place(key string, structured bool) (section, name string) {
 	section, name, dotted := strings.Cut(key, ".")
 	if !dotted {
 		name = modernName(key)
-		if s, ok := sectionOf(name); ok && structured {
+		if s, ok := findSetting(name); ok && structured {
 			return s.section, s.key
 		}
 		return "", name

@@ -103,12 +103,12 @@ func (p part) qwen() {
 	p.model()
 	p.temperature("qwen_chat_", 0.7)
 	p.limits("qwen_chat_", 8000)
-	p.thinking()
+	p.convertThinking()
 }
 
-// thinking converts the mode, and the switch that was there before it: on, or
+// convertThinking converts the mode, and the switch that was there before it: on, or
 // left to the server.
-func (p part) thinking() {
+func (p part) convertThinking() {
 	to := p.key + "thinking"
 	mode, older := p.of("qwen_chat_", "thinking_mode"), p.of("qwen_chat_", "enable_thinking")
 	if used := p.pick(append(mode, older...)...); used != "" && !strings.HasSuffix(used, "enable_thinking") {

@@ -46,8 +46,8 @@ func (s State) weight() int {
 	return slices.Index([]State{Unknown, NotNeeded, NoCounterpart, Unusable, Taken}, s)
 }
 
-// merged joins what two places say of one key.
-func (r Row) merged(other Row) Row {
+// merge joins what two places say of one key.
+func (r Row) merge(other Row) Row {
 	if r.State != other.State {
 		if r.State.weight() < other.State.weight() {
 			return other

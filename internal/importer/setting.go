@@ -78,8 +78,8 @@ func listSettings() []setting {
 	return out
 }
 
-// sectionOf returns the setting of a flat name.
-func sectionOf(flat string) (setting, bool) {
+// findSetting returns the setting of a flat name.
+func findSetting(flat string) (setting, bool) {
 	for _, s := range settings() {
 		if s.flat == flat {
 			return s, true
@@ -140,9 +140,9 @@ func modernise(m map[string]any) {
 	}
 }
 
-// modernised returns a copy of a configuration with present names, at the top
+// moderniseConfig returns a copy of a configuration with present names, at the top
 // and in the section of models.
-func modernised(cfg map[string]any) map[string]any {
+func moderniseConfig(cfg map[string]any) map[string]any {
 	out := clone(cfg)
 	modernise(out)
 	if model, ok := out["model"].(map[string]any); ok {

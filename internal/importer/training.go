@@ -9,8 +9,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
-// training converts what needs no more than another name.
-func (c *converter) training() {
+// convertTraining converts what needs no more than another name.
+func (c *converter) convertTraining() {
 	c.add("protocol", "skillopt", "its numbers hold for what is not written down")
 	c.direct("num_epochs", "train.epochs", "")
 	c.direct("batch_size", "train.batch_size", "")

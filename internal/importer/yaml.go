@@ -129,7 +129,7 @@ func (r *reader) value(n yamlx.Node) (any, error) {
 	case yamlx.None, yamlx.Null, yamlx.Comments:
 		return nil, nil
 	case yamlx.Mapping:
-		return r.mapping(n)
+		return r.readMapping(n)
 	case yamlx.List:
 		return r.sequence(n)
 	case yamlx.Anchored:
@@ -141,7 +141,7 @@ func (r *reader) value(n yamlx.Node) (any, error) {
 	case yamlx.Alias:
 		return r.alias(n)
 	case yamlx.Tagged:
-		return r.tagged(n)
+		return r.resolveTag(n)
 	}
 	if n.Scalar() {
 		return n.Value11(), nil
@@ -161,8 +161,8 @@ func (r *reader) sequence(n yamlx.Node) (any, error) {
 	return list, nil
 }
 
-// mapping reads keys and values. What is merged in gives way to what is said.
-func (r *reader) mapping(n yamlx.Node) (any, error) {
+// readMapping reads keys and values. Keys that are written there win over keys that are merged in.
+func (r *reader) readMapping(n yamlx.Node) (any, error) {
 	said, merged := map[string]any{}, map[string]any{}
 	for name, value := range n.Pairs() {
 		v, err := r.value(value)
@@ -219,7 +219,7 @@ func (r *reader) key(n yamlx.Node) (string, error) {
 		return n.Text(), nil
 	}
 	if n.Scalar() {
-		return n.Written(), nil
+		return n.TokenText(), nil
 	}
 	return "", r.fail(n, "a key that is no text")
 }
@@ -234,15 +234,15 @@ func (r *reader) alias(n yamlx.Node) (any, error) {
 	return cloneValue(v), nil
 }
 
-func (r *reader) tagged(n yamlx.Node) (any, error) {
-	if inner := n.Inner(); n.Written() == "!!str" && inner.Scalar() {
+func (r *reader) resolveTag(n yamlx.Node) (any, error) {
+	if inner := n.Inner(); n.TokenText() == "!!str" && inner.Scalar() {
 		return inner.Text(), nil
 	}
 	v, err := r.value(n.Inner())
 	if err != nil {
 		return nil, err
 	}
-	switch n.Written() {
+	switch n.TokenText() {
 	case "!!int", "!!float", "!!bool", "!!null":
 		if s, ok := v.(string); ok {
 			return yamlx.Plain11(s), nil

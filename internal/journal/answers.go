@@ -22,9 +22,9 @@ type Asked struct {
 	Digest Digest
 }
 
-// Asked returns the calls of models after entry seq that have a result, in the order of
+// CallsAfter returns the calls of models after entry seq that have a result, in the order of
 // commits. An error is the last that it gives.
-func (v *View) Asked(ctx context.Context, seq int64) iter.Seq2[Asked, error] {
+func (v *View) CallsAfter(ctx context.Context, seq int64) iter.Seq2[Asked, error] {
 	return func(yield func(Asked, error) bool) {
 		var role, model, code, digest sql.RawBytes
 		l, enough := loader{names: make(map[string]string)}, false
@@ -138,7 +138,7 @@ func (a *answers) read(ctx context.Context, from, to int64) (err error) {
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		r, err := a.l.verified(&w)
+		r, err := a.l.verifyRow(&w)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ type storedText struct {
 // textHash is the first half of a SHA-256 sum.
 type textHash [sha256.Size / 2]byte
 
-func textHashOf(text string) textHash {
+func hashText(text string) textHash {
 	sum := sha256.Sum256([]byte(text))
 	return textHash(sum[:])
 }
@@ -49,7 +49,7 @@ func (s *beside) prepare(entries []Record) {
 		}
 		x.ready = make([]storedText, len(x.Texts))
 		for n, text := range x.Texts {
-			x.ready[n] = storedText{hash: textHashOf(text), text: text}
+			x.ready[n] = storedText{hash: hashText(text), text: text}
 			if !s.recent.has(x.ready[n].hash) {
 				x.ready[n].packed = s.packer.pack([]byte(text))
 			}
@@ -178,7 +178,7 @@ const (
 // statement prepares a statement when it is first needed.
 func (s *beside) statement(stmt **sql.Stmt, query string) (err error) {
 	if *stmt == nil {
-		*stmt, err = s.conn.PrepareContext(unbounded(), query)
+		*stmt, err = s.conn.PrepareContext(unboundedContext(), query)
 	}
 	return err
 }
@@ -199,11 +199,11 @@ func (s *beside) take(r *Record) error {
 	if s.fault != nil {
 		return nil
 	}
-	err := s.mark(r.Seq, markOf(r.Key, r.Kind.ledger()))
+	err := s.mark(r.Seq, keyMark(r.Key, r.Kind.ledger()))
 	if err == nil && r.Exchange != nil && r.Kind.ledger() {
 		err = s.say(r.Seq, r.Exchange)
 	}
-	if err != nil && damaged(err) {
+	if err != nil && isDamage(err) {
 		s.fault, s.at = err, r.Seq
 		return nil
 	}
@@ -222,18 +222,18 @@ func (s *beside) begin() error {
 	if len(s.marks) < blockEntries {
 		return nil
 	}
-	if _, err := s.conn.ExecContext(unbounded(), "BEGIN IMMEDIATE"); err != nil {
+	if _, err := s.conn.ExecContext(unboundedContext(), "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	if err := s.flush(); err != nil {
-		_, _ = s.conn.ExecContext(unbounded(), "ROLLBACK") // the first error counts
-		if damaged(err) {
+		_, _ = s.conn.ExecContext(unboundedContext(), "ROLLBACK") // the first error counts
+		if isDamage(err) {
 			s.fault, s.at = err, s.seq+1
 			return nil
 		}
 		return err
 	}
-	_, err := s.conn.ExecContext(unbounded(), "COMMIT")
+	_, err := s.conn.ExecContext(unboundedContext(), "COMMIT")
 	return err
 }
 
@@ -244,7 +244,7 @@ func (s *beside) flush() error {
 			return err
 		}
 		block, data := first/blockEntries+1, encodeMarks(s.marks[:blockEntries])
-		if _, err := s.block.ExecContext(unbounded(), block, marksSum(block, data), data); err != nil {
+		if _, err := s.block.ExecContext(unboundedContext(), block, marksSum(block, data), data); err != nil {
 			return err
 		}
 		if s.marks = s.marks[blockEntries:]; len(s.marks) == 0 {
@@ -268,7 +268,7 @@ func (s *beside) say(seq int64, x *Exchange) error {
 		return err
 	}
 	form := s.packer.pack(x.Form)
-	_, err := s.exchange.ExecContext(unbounded(), seq, exchangeSum(seq, refs, form), blobOrNull(refs), int64(len(x.Form)), form)
+	_, err := s.exchange.ExecContext(unboundedContext(), seq, exchangeSum(seq, refs, form), blobOrNull(refs), int64(len(x.Form)), form)
 	return err
 }
 
@@ -280,14 +280,14 @@ func (s *beside) store(t storedText) (id int64, err error) {
 	if err := errors.Join(s.statement(&s.find, findText), s.statement(&s.text, putText)); err != nil {
 		return 0, err
 	}
-	err = s.find.QueryRowContext(unbounded(), t.hash[:]).Scan(&id)
+	err = s.find.QueryRowContext(unboundedContext(), t.hash[:]).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		packed := t.packed
 		if packed == nil {
 			packed = s.packer.pack([]byte(t.text))
 		}
 		var done sql.Result
-		if done, err = s.text.ExecContext(unbounded(), t.hash[:], int64(len(t.text)), packed); err == nil {
+		if done, err = s.text.ExecContext(unboundedContext(), t.hash[:], int64(len(t.text)), packed); err == nil {
 			id, err = done.LastInsertId()
 		}
 	}
@@ -329,13 +329,13 @@ type Said struct {
 	Damage error
 }
 
-// Said reads what was said in calls, by the numbers of their entries.
-func (v *View) Said(ctx context.Context, of []Record) ([]Said, error) {
+// ReadExchanges reads what was said in calls, by the numbers of their entries.
+func (v *View) ReadExchanges(ctx context.Context, of []Record) ([]Said, error) {
 	out := make([]Said, len(of))
 	texts := make(map[int64]string)
 	for i, r := range of {
 		out[i].Record = r
-		if err := v.said(ctx, &out[i], texts); err != nil {
+		if err := v.readExchange(ctx, &out[i], texts); err != nil {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -347,7 +347,7 @@ func (v *View) Said(ctx context.Context, of []Record) ([]Said, error) {
 
 var errOther = errors.New("its checksum is another")
 
-func (v *View) said(ctx context.Context, s *Said, known map[int64]string) error {
+func (v *View) readExchange(ctx context.Context, s *Said, known map[int64]string) error {
 	var sum, size int64
 	var refs, form []byte
 	err := v.one(ctx, "SELECT checksum, texts, size, form FROM exchanges WHERE seq = ?", []any{s.Seq}, &sum, &refs, &size, &form)
@@ -394,7 +394,7 @@ func (v *View) text(ctx context.Context, id int64) (string, error) {
 		return "", fmt.Errorf("text %d: %w", id, err)
 	}
 	text := string(data)
-	if sum := textHashOf(text); !bytes.Equal(sum[:], hash) {
+	if sum := hashText(text); !bytes.Equal(sum[:], hash) {
 		return "", fmt.Errorf("text %d: %w", id, errOther)
 	}
 	return text, nil

@@ -55,7 +55,7 @@ func said(t testing.TB, v *journal.View, q journal.Query) []journal.Said {
 		}
 		of = append(of, r)
 	}
-	out, err := v.Said(t.Context(), of)
+	out, err := v.ReadExchanges(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,13 +124,13 @@ func TestCopyToAfterACopyThatWasKilled(t *testing.T) {
 	if got := results(t, fork); len(got) != 1 || string(got[0].Result) != "a1" {
 		t.Errorf("the copy holds %+v", got)
 	}
-	if !fork.Inherited() || j.Inherited() {
-		t.Errorf("inherited: the copy %v, the original %v", fork.Inherited(), j.Inherited())
+	if !fork.IsInherited() || j.IsInherited() {
+		t.Errorf("inherited: the copy %v, the original %v", fork.IsInherited(), j.IsInherited())
 	}
 	again := call(1, journal.NewBlob("skill"), []byte("q1"), []byte("paid"))
 	again.Replace = true
 	appendAll(t, fork, again)
-	if fork.Inherited() {
+	if fork.IsInherited() {
 		t.Error("what the fork paid for is taken for inherited")
 	}
 }

@@ -116,10 +116,10 @@ func (e *WriteError) Is(target error) bool {
 	return false
 }
 
-// damaged reports whether SQLite itself found the file to be broken, or shorter
+// isDamage reports whether SQLite itself found the file to be broken, or shorter
 // than it has to be. A statement of ours that does not fit the tables of a file
 // of a known version means that its schema was hurt.
-func damaged(err error) bool {
+func isDamage(err error) bool {
 	var e *sqlite.Error
 	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHORT_READ {
 		return true

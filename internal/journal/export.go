@@ -45,14 +45,14 @@ func (j *Journal) Each(ctx context.Context, yield func(Record) error) (err error
 // parts resolves references to shared parts, reading each part once as long as
 // the same cache is passed in.
 func (j *Journal) parts(ctx context.Context, refs []byte, cache map[int64]Blob) ([]Blob, error) {
-	return resolved(ctx, j.path, func(ctx context.Context, id int64, data *[]byte) error {
+	return resolveParts(ctx, j.path, func(ctx context.Context, id int64, data *[]byte) error {
 		return j.db.QueryRowContext(ctx, "SELECT data FROM blobs WHERE id = ?", id).Scan(data)
 	}, refs, cache)
 }
 
-// resolved resolves references to shared parts of the journal at path. read reads the data of a
+// resolveParts resolves references to shared parts of the journal at path. read reads the data of a
 // part.
-func resolved(ctx context.Context, path string, read func(ctx context.Context, id int64, data *[]byte) error, refs []byte, cache map[int64]Blob) ([]Blob, error) {
+func resolveParts(ctx context.Context, path string, read func(ctx context.Context, id int64, data *[]byte) error, refs []byte, cache map[int64]Blob) ([]Blob, error) {
 	ids, ok := parseRefs(refs)
 	if !ok {
 		return nil, &CorruptError{Path: path, Reason: "a list of shared parts cannot be read"}
@@ -132,9 +132,9 @@ func removeFile(path string) error {
 	return nil
 }
 
-// Inherited reports whether the journal holds nothing but results that another
-// run paid for. That of an empty journal is true.
-func (j *Journal) Inherited() bool {
+// IsInherited reports whether the journal holds nothing but results that another run paid for. It
+// is true for an empty journal.
+func (j *Journal) IsInherited() bool {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	// A replaced result and the ledger count as well: they were paid for.
@@ -162,7 +162,7 @@ func (j *Journal) copyInto(ctx context.Context, to *Journal, upTo int64) error {
 		if last[r.Key] != r.Seq {
 			return nil
 		}
-		batch = append(batch, inherited(r))
+		batch = append(batch, markInherited(r))
 		if len(batch) < copyBatch {
 			return nil
 		}
@@ -193,8 +193,8 @@ func (j *Journal) newest(ctx context.Context, upTo int64) (last map[string]int64
 	return last, nil
 }
 
-// inherited returns r as a run records it that did not pay for it.
-func inherited(r Record) Record {
+// markInherited returns r as a run that did not pay for it records it.
+func markInherited(r Record) Record {
 	r.Code, r.Replace = CodeInherited, true
 	r.Usage, r.Cost, r.Estimate = Usage{}, nil, false
 	return r

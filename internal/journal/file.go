@@ -23,10 +23,10 @@ type files struct {
 func look(path string) (files, error) {
 	f := files{path: path}
 	var err error
-	if f.size, err = sizeOf(path); err != nil {
+	if f.size, err = readFileSize(path); err != nil {
 		return f, err
 	}
-	if f.log, err = sizeOf(path + "-wal"); err != nil {
+	if f.log, err = readFileSize(path + "-wal"); err != nil {
 		return f, err
 	}
 	_, err = os.Stat(path + "-shm")
@@ -67,7 +67,7 @@ func fewTables(path string, file io.ReaderAt) error {
 	return &CorruptError{Path: path, Reason: fmt.Sprintf("it has more than %d tables and indexes, or its list of them is damaged", mostTables)}
 }
 
-func sizeOf(path string) (int64, error) {
+func readFileSize(path string) (int64, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

@@ -83,7 +83,7 @@ func (v *View) Entry(ctx context.Context, seq int64) (r Record, err error) {
 	err = v.each(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq = ?", []any{seq}, func(rows *sql.Rows) (more bool, err error) {
 		if err = rows.Scan(w.targets()...); err == nil {
 			found = true
-			r, err = l.verified(&w)
+			r, err = l.verifyRow(&w)
 		}
 		return false, err
 	})

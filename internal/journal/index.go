@@ -5,7 +5,7 @@ import "crypto/sha256"
 // keyID represents a key in memory. Two keys with the same one do not exist.
 type keyID [16]byte
 
-func idOf(key string) keyID {
+func hashKey(key string) keyID {
 	sum := sha256.Sum256([]byte(key))
 	return keyID(sum[:])
 }
@@ -18,7 +18,7 @@ const (
 	placeBits            = 4
 )
 
-func placeOf(r *Record) place {
+func newPlace(r *Record) place {
 	p := place(r.Seq)<<placeBits | kindBits(r.Kind)
 	if r.Code == CodeInherited {
 		p |= placeInherited
@@ -26,8 +26,8 @@ func placeOf(r *Record) place {
 	return p
 }
 
-func (p place) seq() int64      { return int64(p >> placeBits) }
-func (p place) inherited() bool { return p&placeInherited != 0 }
+func (p place) seq() int64        { return int64(p >> placeBits) }
+func (p place) isInherited() bool { return p&placeInherited != 0 }
 
 // kindBits numbers the kinds of results.
 func kindBits(k Kind) place {
@@ -45,8 +45,8 @@ func kindBits(k Kind) place {
 	}
 }
 
-// asked reports whether the result is an answer: decisions are none.
-func (p place) asked() bool {
+// isAnswer reports whether the result is an answer: decisions are none.
+func (p place) isAnswer() bool {
 	kind := p & (placeInherited - 1)
 	return kind != kindBits(Decision) && kind != kindBits(Unmeasured)
 }
@@ -64,20 +64,20 @@ type Counts struct {
 
 func (c *Counts) add(p place, n int) {
 	c.Results += n
-	if p.asked() {
+	if p.isAnswer() {
 		c.Answers += n
 	}
-	if p.inherited() {
+	if p.isInherited() {
 		c.Inherited += n
 	}
 }
 
 // place makes a durable result known.
 func (s *state) place(r *Record) {
-	id, p := idOf(r.Key), placeOf(r)
+	id, p := hashKey(r.Key), newPlace(r)
 	if old, ok := s.index[id]; ok {
 		s.counts.add(old, -1)
-		if !old.inherited() {
+		if !old.isInherited() {
 			s.counts.Revised++
 		}
 	}
@@ -107,7 +107,7 @@ func (j *Journal) Has(key string) bool {
 
 // Decision returns the decision recorded under key. It reads nothing.
 func (j *Journal) Decision(key string) (r Record, ok bool) {
-	id := idOf(key)
+	id := hashKey(key)
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	r, ok = j.decided[id]
@@ -116,7 +116,7 @@ func (j *Journal) Decision(key string) (r Record, ok bool) {
 
 // Row returns the number of the entry that is the result under key.
 func (j *Journal) Row(key string) (seq int64, ok bool) {
-	id := idOf(key)
+	id := hashKey(key)
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	p, ok := j.index[id]

@@ -34,11 +34,11 @@ func TestCallsInsideAnEpisodeAreCountedOnce(t *testing.T) {
 	appendAll(t, j)              // and durable
 
 	want := journal.Inside{Attempt: 1, Calls: 3, Cut: 1, Ended: true}
-	if diff := cmp.Diff(want, j.Inside("ep")); diff != "" {
+	if diff := cmp.Diff(want, j.LastTry("ep")); diff != "" {
 		t.Errorf("live (-want +got):\n%s", diff)
 	}
 	j = reopen(t, j, path)
-	if diff := cmp.Diff(want, j.Inside("ep")); diff != "" {
+	if diff := cmp.Diff(want, j.LastTry("ep")); diff != "" {
 		t.Errorf("reopened (-want +got):\n%s", diff)
 	}
 }

@@ -21,9 +21,9 @@ const blockEntries = 1000
 // ledgerMark is the bit in the mark of a ledger entry.
 const ledgerMark = 1 << 31
 
-// itemOf is the part of a key that names its item: what is before the number of the
-// sample, as it is escaped there. "": the key belongs to no item.
-func itemOf(key string) string {
+// parseItem returns the part of a key that names its item: what is before the number of the sample,
+// as it is escaped there. It returns "" for a key that belongs to no item.
+func parseItem(key string) string {
 	at := strings.LastIndex(key, "/sample")
 	if at < 0 {
 		return ""
@@ -31,9 +31,9 @@ func itemOf(key string) string {
 	return key[strings.LastIndexByte(key[:at], '/')+1 : at]
 }
 
-// markOf is the mark of an entry.
-func markOf(key string, ledger bool) uint32 {
-	m := itemMark(itemOf(key))
+// keyMark returns the mark of an entry.
+func keyMark(key string, ledger bool) uint32 {
+	m := itemMark(parseItem(key))
 	if ledger {
 		m |= ledgerMark
 	}
@@ -120,9 +120,9 @@ func (v *View) blocks(ctx context.Context, yield func(block int64, marks []byte,
 	})
 }
 
-// indexed is how many blocks of the index of items are written, 0 if it cannot be read:
+// countBlocks returns how many blocks of the index of items are written, 0 if it cannot be read:
 // then all of it is written again.
-func (l *loader) indexed(ctx context.Context) int64 {
+func (l *loader) countBlocks(ctx context.Context) int64 {
 	var count, last int64
 	err := l.conn.QueryRowContext(ctx, "SELECT count(*), ifnull(max(block), 0) FROM items").Scan(&count, &last)
 	if err != nil || count != last {

@@ -222,7 +222,7 @@ func (j *Journal) tells(what error) error {
 func (j *Journal) Attempts(key string) int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.attempts[idOf(key)]
+	return j.attempts[hashKey(key)]
 }
 
 // Inside counts the calls of one try of an episode: those that were recorded before its
@@ -235,11 +235,11 @@ type Inside struct {
 	Ended   bool           // the try has a result
 }
 
-// Inside returns what is durable of the last try of the episode key.
-func (j *Journal) Inside(key string) Inside {
+// LastTry returns what is durable of the last try of the episode key.
+func (j *Journal) LastTry(key string) Inside {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	in := j.inner[idOf(key)]
+	in := j.inner[hashKey(key)]
 	in.Refused = maps.Clone(in.Refused)
 	return in
 }
@@ -287,7 +287,7 @@ func (j *Journal) SetMeta(ctx context.Context, key, value string) error {
 // are passed in and not after: what was paid for is recorded.
 func (j *Journal) Append(ctx context.Context, records ...Record) error {
 	for i := range records {
-		if k := records[i].Kind; k.ledger() || !k.known() {
+		if k := records[i].Kind; k.ledger() || !k.isKnown() {
 			return fmt.Errorf("append %q: kind %q is not that of a result", records[i].Key, k)
 		}
 		complete(&records[i])
@@ -365,7 +365,7 @@ func (j *Journal) Input(ctx context.Context, key string) (Input, error) {
 func (j *Journal) readError(op string, err error) error { return readError(j.path, op, err) }
 
 func readError(path, op string, err error) error {
-	if damaged(err) {
+	if isDamage(err) {
 		return &CorruptError{Path: path, Reason: "the database cannot be read", Err: err}
 	}
 	return fmt.Errorf("%s journal %s: %w", op, path, err)

@@ -66,7 +66,7 @@ func (l *loader) version(ctx context.Context) (empty bool, err error) {
 	}
 	if found == version {
 		if l.marking {
-			l.covered = l.indexed(ctx) * blockEntries
+			l.covered = l.countBlocks(ctx) * blockEntries
 		}
 		return false, nil
 	}
@@ -233,7 +233,7 @@ func (l *loader) entry(w *row) error {
 	}
 	l.state.take(&r)
 	if l.marking && r.Seq > l.covered {
-		l.marks = append(l.marks, markOf(r.Key, r.Kind.ledger()))
+		l.marks = append(l.marks, keyMark(r.Key, r.Kind.ledger()))
 	}
 	return nil
 }
@@ -292,18 +292,18 @@ func (l *loader) inputIntact(r *Record, refs []int64, own []byte) bool {
 func (s *state) take(r *Record) {
 	s.seq, s.lastKey = r.Seq, r.Key
 	s.totals.add(r)
-	s.tried(r)
+	s.noteTry(r)
 	s.count(r)
 	if !r.Kind.ledger() {
 		s.place(r)
 	}
 }
 
-// tried remembers that a try of an episode left a trace. It may be said of an entry
-// more than once.
-func (s *state) tried(r *Record) {
+// noteTry remembers that a try of an episode left a trace. It may be called for an entry more than
+// once.
+func (s *state) noteTry(r *Record) {
 	if r.Kind == Inner || r.Kind == Episode {
-		id := idOf(r.Key)
+		id := hashKey(r.Key)
 		s.attempts[id] = max(s.attempts[id], r.Attempt+1)
 	}
 }
@@ -313,7 +313,7 @@ func (s *state) count(r *Record) {
 	if r.Kind != Inner && r.Kind != Episode {
 		return
 	}
-	id := idOf(r.Key)
+	id := hashKey(r.Key)
 	n := s.inner[id]
 	if r.Attempt < n.Attempt || r.Attempt == n.Attempt && n.Ended {
 		return
@@ -342,7 +342,7 @@ func (s *state) count(r *Record) {
 func checksum(r *Record) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	buf := make([]byte, 0, 512)
-	for _, s := range []string{string(r.Kind), r.Key, r.Stage, r.Role, r.Model, r.stored()} {
+	for _, s := range []string{string(r.Kind), r.Key, r.Stage, r.Role, r.Model, r.storedCode()} {
 		buf = binary.AppendUvarint(buf, uint64(len(s)))
 		buf = append(buf, s...)
 	}

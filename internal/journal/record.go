@@ -76,8 +76,8 @@ const CodeCut = "length"
 // where it is part of the code.
 const estimateMark = "~"
 
-// stored is the code as the file has it.
-func (r *Record) stored() string {
+// storedCode returns the code as the file has it.
+func (r *Record) storedCode() string {
 	code := r.Origin.code(r.Code)
 	if r.Estimate {
 		return code + estimateMark
@@ -92,8 +92,8 @@ func (k Kind) ledger() bool { return k == Inner || k == Fault }
 // Attempt which.
 func (k Kind) InTry() bool { return k == Inner || k == Fault || k == Episode }
 
-// known reports whether k is one of the kinds above.
-func (k Kind) known() bool {
+// isKnown reports whether k is one of the kinds above.
+func (k Kind) isKnown() bool {
 	switch k {
 	case Call, Episode, Decision, Unmeasured, Check, Inner, Fault:
 		return true
@@ -123,7 +123,7 @@ type Record struct {
 	Replace bool
 
 	// Exchange is what was said in a call inside an episode, of a ledger entry. Nothing
-	// reads it back but View.Said. Nil: it is not kept.
+	// reads it back but View.ReadExchanges. Nil: it is not kept.
 	Exchange *Exchange
 
 	Spend

@@ -47,7 +47,7 @@ func (r *reader) get(seq int64) (Record, error) {
 	if err := r.open(); err != nil {
 		return Record{}, err
 	}
-	if err := r.ahead(seq); err != nil {
+	if err := r.readAhead(seq); err != nil {
 		return Record{}, err
 	}
 	rec, ok := r.kept[seq]
@@ -62,21 +62,21 @@ func (r *reader) open() (err error) {
 	if r.query != nil {
 		return nil
 	}
-	if r.conn, err = r.db.Conn(unbounded()); err != nil {
+	if r.conn, err = r.db.Conn(unboundedContext()); err != nil {
 		return readError(r.path, "read", err)
 	}
-	r.query, err = r.conn.PrepareContext(unbounded(), "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq")
+	r.query, err = r.conn.PrepareContext(unboundedContext(), "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq")
 	if err != nil {
 		return readError(r.path, "read", err)
 	}
 	return nil
 }
 
-// ahead reads an entry and the others of its block, as far as they have room. Blocks do
+// readAhead reads an entry and the others of its block, as far as they have room. Blocks do
 // not overlap, so that those who ask out of order do not read rows again.
-func (r *reader) ahead(seq int64) (err error) {
+func (r *reader) readAhead(seq int64) (err error) {
 	first := seq - (seq-1)%blockRows
-	rows, err := r.query.QueryContext(unbounded(), first, first+blockRows-1)
+	rows, err := r.query.QueryContext(unboundedContext(), first, first+blockRows-1)
 	if err != nil {
 		return readError(r.path, "read", err)
 	}
@@ -91,7 +91,7 @@ func (r *reader) ahead(seq int64) (err error) {
 		if !asked && size >= bytesAhead {
 			continue
 		}
-		rec, err := r.decode.verified(&w)
+		rec, err := r.decode.verifyRow(&w)
 		if err != nil {
 			return err
 		}
@@ -140,8 +140,8 @@ func (r *reader) close() error {
 	return err
 }
 
-// verified is record for a row that no one has checked yet.
-func (l *loader) verified(w *row) (Record, error) {
+// verifyRow returns the record of a row that no one has checked yet, or an error if it was damaged.
+func (l *loader) verifyRow(w *row) (Record, error) {
 	r := l.record(w)
 	if int64(checksum(&r)) != w.checksum {
 		return Record{}, l.corrupt("entry %d is not what was written", r.Seq)
@@ -205,7 +205,7 @@ func (j *Journal) each(ctx context.Context, after int64, yield func(Record) bool
 		if Kind(w.kind).ledger() {
 			continue
 		}
-		r, err := l.verified(&w)
+		r, err := l.verifyRow(&w)
 		if err != nil {
 			return err
 		}

@@ -47,8 +47,8 @@ func (s *Spent) add(v Spent) {
 	s.CostNano += v.CostNano
 }
 
-// spent is what an entry used.
-func (s Spend) spent() Spent {
+// toSpent returns what an entry used.
+func (s Spend) toSpent() Spent {
 	out := Spent{Usage: s.Usage}
 	if s.Cost != nil {
 		out.CostNano = *s.Cost
@@ -144,7 +144,7 @@ func (t *totals) add(r *Record) {
 	}
 	switch {
 	case r.Kind == Fault && r.Estimate:
-		sum.Failed.add(r.spent())
+		sum.Failed.add(r.toSpent())
 	case r.Estimate:
 		sum.estimate(r)
 	default:
@@ -198,18 +198,18 @@ func (t *Total) estimate(r *Record) {
 	if r.Usage == (Usage{}) {
 		t.Unbounded++
 	}
-	t.Bounded.add(r.spent())
+	t.Bounded.add(r.toSpent())
 }
 
 // lose counts an inner call as lost until its episode has a result.
 func (t *totals) lose(sum *Total, r *Record) {
 	loss := Loss{Calls: 1}
 	if !r.Estimate {
-		spent := r.spent()
+		spent := r.toSpent()
 		loss.Usage, loss.CostNano = spent.Usage, spent.CostNano
 	}
 	sum.Lost.add(loss, 1)
-	key := try{idOf(r.Key), r.Attempt, sum}
+	key := try{hashKey(r.Key), r.Attempt, sum}
 	open := t.open[key]
 	open.add(loss, 1)
 	t.open[key] = open
@@ -217,7 +217,7 @@ func (t *totals) lose(sum *Total, r *Record) {
 
 // settle takes the calls of a finished episode out of what is lost.
 func (t *totals) settle(r *Record) {
-	id := idOf(r.Key)
+	id := hashKey(r.Key)
 	for _, sum := range t.sums {
 		key := try{id, r.Attempt, sum}
 		if loss, ok := t.open[key]; ok {

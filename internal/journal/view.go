@@ -33,14 +33,14 @@ func openView(ctx context.Context, path string, longest int) (*View, error) {
 		return nil, err
 	}
 	v := &View{path: path, longest: longest, db: sqlstore.Open(path, readOnly(files))}
-	if err := v.known(ctx); err != nil {
+	if err := v.checkFormat(ctx); err != nil {
 		return nil, errors.Join(err, v.db.Close())
 	}
 	return v, nil
 }
 
-// known refuses other formats, and files that are no journal.
-func (v *View) known(ctx context.Context) (err error) {
+// checkFormat refuses other formats, and files that are no journal.
+func (v *View) checkFormat(ctx context.Context) (err error) {
 	conn, err := v.conn(ctx)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (l *loader) span(ctx context.Context, query *sql.Stmt, args []any, yield fu
 	for rows.Next() {
 		var r Record
 		if err = rows.Scan(targets...); err == nil {
-			r, err = l.verified(&w)
+			r, err = l.verifyRow(&w)
 		}
 		if err != nil {
 			return false, err
@@ -160,7 +160,7 @@ func (v *View) Input(ctx context.Context, seq int64) (Input, error) {
 	read := func(ctx context.Context, id int64, data *[]byte) error {
 		return v.one(ctx, "SELECT data FROM blobs WHERE id = ?", []any{id}, data)
 	}
-	parts, err := resolved(ctx, v.path, read, shared, make(map[int64]Blob))
+	parts, err := resolveParts(ctx, v.path, read, shared, make(map[int64]Blob))
 	if err != nil {
 		return Input{}, fmt.Errorf("read input of entry %d: %w", seq, err)
 	}

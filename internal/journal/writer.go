@@ -92,10 +92,10 @@ func (w *writer) reserve(records []Record) error {
 	for i := range records {
 		r := &records[i]
 		if r.Kind.ledger() {
-			w.j.tried(r) // a next try is known from this one before it is durable
+			w.j.noteTry(r) // a next try is known from this one before it is durable
 			continue
 		}
-		_, recorded := w.j.index[idOf(r.Key)]
+		_, recorded := w.j.index[hashKey(r.Key)]
 		_, pending := w.pending[r.Key]
 		if pending || (recorded && !r.Replace) {
 			w.release(records[:i])
@@ -190,13 +190,13 @@ func (w *writer) abort(cause error) error {
 	return w.j.writeError(cause)
 }
 
-// unbounded is the context of all writes. A commit that has begun is finished:
-// what it holds was paid for. (The driver would also start a goroutine for each
-// statement whose context can end.)
-func unbounded() context.Context { return context.Background() }
+// unboundedContext returns the context of all writes. A commit that has begun is finished: what it
+// holds was paid for. (The driver would also start a goroutine for each statement whose context can
+// end.)
+func unboundedContext() context.Context { return context.Background() }
 
 func (w *writer) exec(query string) error {
-	_, err := w.conn.ExecContext(unbounded(), query)
+	_, err := w.conn.ExecContext(unboundedContext(), query)
 	return err
 }
 
@@ -248,7 +248,7 @@ func (w *writer) failure() error {
 // when a reader kept it from that.
 func (w *writer) checkpoint() (folded bool, err error) {
 	var busy, pages, moved int
-	row := w.conn.QueryRowContext(unbounded(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	row := w.conn.QueryRowContext(unboundedContext(), "PRAGMA wal_checkpoint(TRUNCATE)")
 	if err := row.Scan(&busy, &pages, &moved); err != nil {
 		return false, w.j.writeError(fmt.Errorf("fold in the write-ahead log: %w", err))
 	}
@@ -261,7 +261,7 @@ func (j *Journal) writeError(err error) error {
 	case *VersionError, *CorruptError, *WriteError:
 		return e
 	}
-	if damaged(err) {
+	if isDamage(err) {
 		return j.readError("write", err)
 	}
 	return &WriteError{Path: j.path, Full: sqlstore.Code(err) == sqlite3.SQLITE_FULL, Err: err}
@@ -294,7 +294,7 @@ func (t *transaction) write(b *batch) error {
 		r.Exchange = nil
 	}
 	for _, m := range b.meta {
-		_, err := t.w.conn.ExecContext(unbounded(),
+		_, err := t.w.conn.ExecContext(unboundedContext(),
 			"INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", m.key, m.value)
 		if err != nil {
 			return err
@@ -310,12 +310,12 @@ func (t *transaction) entry(r *Record, refs []byte) error {
 		cost = *r.Cost
 	}
 	t.args = [...]any{
-		r.Seq, string(r.Kind), r.Key, r.Stage, r.Role, r.Model, int64(r.Attempt), int64(r.Ordinal), r.stored(),
+		r.Seq, string(r.Kind), r.Key, r.Stage, r.Role, r.Model, int64(r.Attempt), int64(r.Ordinal), r.storedCode(),
 		r.Usage.Input, r.Usage.Output, r.Usage.Cached, r.Usage.Reasoning, r.Usage.CacheWrite, cost,
 		micros(r.StartedAt), r.Took.Microseconds(), int64(checksum(r)),
 		blobOrNull(digestBytes(&r.Digest)), blobOrNull(r.Result), blobOrNull(refs), blobOrNull(r.Input.Own),
 	}
-	_, err := t.w.insert.ExecContext(unbounded(), t.args[:]...)
+	_, err := t.w.insert.ExecContext(unboundedContext(), t.args[:]...)
 	return err
 }
 
@@ -329,7 +329,7 @@ func (t *transaction) share(parts []Blob) ([]byte, error) {
 		}
 		if !ok {
 			id = int64(len(t.w.j.blobs) + len(t.blobs) + 1)
-			_, err := t.w.conn.ExecContext(unbounded(), "INSERT INTO blobs VALUES (?, ?, ?)", id, b.hash[:], []byte(b.text))
+			_, err := t.w.conn.ExecContext(unboundedContext(), "INSERT INTO blobs VALUES (?, ?, ?)", id, b.hash[:], []byte(b.text))
 			if err != nil {
 				return nil, err
 			}

@@ -26,7 +26,7 @@ const (
 	Arrays  Shape = '['
 )
 
-func (s Shape) closing() byte {
+func (s Shape) closingBracket() byte {
 	if s == Objects {
 		return '}'
 	}
@@ -145,7 +145,7 @@ func (f *finder) find(text string, want Shape) (any, error) {
 	fence, fenced := jsonFence(text)
 	if fenced {
 		if v, err := f.parse(fence.text(text)); err == nil {
-			if whole, ok := f.around(text, fence, v, want); ok {
+			if whole, ok := f.findEnclosingObject(text, fence, v, want); ok {
 				return whole, nil
 			}
 			return v, nil
@@ -168,9 +168,9 @@ func (f *finder) find(text string, want Shape) (any, error) {
 	return nil, shift(err, whole.from)
 }
 
-// around returns the object that holds the marks of a block in its texts: what is
+// findEnclosingObject returns the object that holds the marks of a block in its texts: what is
 // between two of them may by chance be a text or a number of its own.
-func (f *finder) around(text string, fence span, block any, want Shape) (any, bool) {
+func (f *finder) findEnclosingObject(text string, fence span, block any, want Shape) (any, bool) {
 	switch block.(type) {
 	case map[string]any, []any:
 		return nil, false
@@ -184,10 +184,10 @@ func (f *finder) around(text string, fence span, block any, want Shape) (any, bo
 }
 
 // parse reads s as parse does. What cannot be read has no keys to note.
-func (f *finder) parse(s string) (any, error) { return f.note(&parser{s: s}, parsed) }
+func (f *finder) parse(s string) (any, error) { return f.note(&parser{s: s}, parseDocument) }
 
 func (f *finder) parseRepaired(s string) (any, error) {
-	return f.note(&parser{s: s, repair: true}, repaired)
+	return f.note(&parser{s: s, repair: true}, repairDocument)
 }
 
 func (f *finder) note(p *parser, read func(*parser) (any, error)) (any, error) {

@@ -300,7 +300,7 @@ func FuzzObject(f *testing.F) {
 		}
 		for _, want := range []Shape{Objects, Arrays} {
 			for _, s := range Spans(text, want) {
-				if s[0] != byte(want) || s[len(s)-1] != want.closing() {
+				if s[0] != byte(want) || s[len(s)-1] != want.closingBracket() {
 					t.Fatalf("span %q of %q", s, text)
 				}
 			}

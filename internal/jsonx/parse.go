@@ -26,9 +26,9 @@ type parser struct {
 }
 
 // parse reads s as one JSON value with nothing but white space around it.
-func parse(s string) (any, error) { return parsed(&parser{s: s}) }
+func parse(s string) (any, error) { return parseDocument(&parser{s: s}) }
 
-func parsed(p *parser) (any, error) {
+func parseDocument(p *parser) (any, error) {
 	v, err := p.document()
 	if err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func parsed(p *parser) (any, error) {
 	return v, nil
 }
 
-// repaired reads all of a text as one value that is complete, but may have trailing
+// repairDocument reads all of a text as one value that is complete, but may have trailing
 // commas, comments, True, False, None, raw control characters in strings, and
 // more closing brackets at its end than were opened.
-func repaired(p *parser) (any, error) {
+func repairDocument(p *parser) (any, error) {
 	v, err := p.document()
 	if err != nil {
 		return nil, err
@@ -120,9 +120,9 @@ func (p *parser) comment() error {
 func (p *parser) value() (any, error) {
 	switch c := p.peek(); {
 	case c == '{':
-		return p.nested(p.object)
+		return p.descend(p.object)
 	case c == '[':
-		return p.nested(p.array)
+		return p.descend(p.array)
 	case c == '"':
 		return p.str()
 	case c == '-' || c >= '0' && c <= '9':
@@ -156,7 +156,7 @@ func literals() [8]literal {
 	}
 }
 
-func (p *parser) nested(read func() (any, error)) (any, error) {
+func (p *parser) descend(read func() (any, error)) (any, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, p.fault(fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	}
@@ -171,7 +171,7 @@ func (p *parser) nested(read func() (any, error)) (any, error) {
 
 func (p *parser) object() (any, error) {
 	m := map[string]any{}
-	if p.closed('}') {
+	if p.acceptEnd('}') {
 		return m, nil
 	}
 	for {
@@ -203,7 +203,7 @@ func (p *parser) object() (any, error) {
 
 func (p *parser) array() (any, error) {
 	list := []any{}
-	if p.closed(']') {
+	if p.acceptEnd(']') {
 		return list, nil
 	}
 	for {
@@ -222,7 +222,7 @@ func (p *parser) array() (any, error) {
 	}
 }
 
-func (p *parser) closed(end byte) bool {
+func (p *parser) acceptEnd(end byte) bool {
 	if p.peek() != end {
 		return false
 	}
@@ -247,7 +247,7 @@ func (p *parser) next(end byte) (done bool, err error) {
 	if err := p.space(); err != nil {
 		return false, err
 	}
-	if p.closed(end) {
+	if p.acceptEnd(end) {
 		return true, nil
 	}
 	if p.peek() != ',' {
@@ -257,7 +257,7 @@ func (p *parser) next(end byte) (done bool, err error) {
 	if err := p.space(); err != nil {
 		return false, err
 	}
-	return p.repair && p.closed(end), nil
+	return p.repair && p.acceptEnd(end), nil
 }
 
 func (p *parser) number() (any, error) {

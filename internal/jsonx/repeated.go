@@ -26,12 +26,12 @@ func (r *Repeat) String() string {
 	return fmt.Sprintf("the key %q is there twice%s", r.Key, where)
 }
 
-// Repeated returns the first key that is twice in one object of a JSON value,
+// FindRepeat returns the first key that is twice in one object of a JSON value,
 // at whatever depth, nil if there is none. Readers disagree about which of the two
 // counts. In objects that less than folded others hold, keys that differ in
 // nothing but case are the same, as they are to encoding/json when it fills a
 // struct. What is no JSON is looked at up to its fault.
-func Repeated(data []byte, folded int) *Repeat {
+func FindRepeat(data []byte, folded int) *Repeat {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	w := walk{folded: folded}
@@ -63,7 +63,7 @@ type level struct {
 func (w *walk) step(token json.Token) *Repeat {
 	if token == json.Delim('}') || token == json.Delim(']') {
 		w.open = w.open[:len(w.open)-1]
-		w.done()
+		w.endValue()
 		return nil
 	}
 	if n := len(w.open); n > 0 && w.open[n-1].inKey {
@@ -76,7 +76,7 @@ func (w *walk) step(token json.Token) *Repeat {
 	case json.Delim('['):
 		w.open = append(w.open, level{})
 	default:
-		w.done()
+		w.endValue()
 	}
 	return nil
 }
@@ -96,8 +96,8 @@ func (w *walk) member(key string) *Repeat {
 	return nil
 }
 
-// done ends a value: what comes next in an object is a key.
-func (w *walk) done() {
+// endValue ends a value: what comes next in an object is a key.
+func (w *walk) endValue() {
 	if len(w.open) == 0 {
 		return
 	}

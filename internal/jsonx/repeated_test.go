@@ -33,7 +33,7 @@ func TestRepeated(t *testing.T) {
 		{`3`, 0, ""},
 	} {
 		got := ""
-		if r := Repeated([]byte(c.in), c.folded); r != nil {
+		if r := FindRepeat([]byte(c.in), c.folded); r != nil {
 			got = r.String()
 		}
 		if got != c.want {
@@ -69,15 +69,15 @@ func FuzzRepeated(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		found := Repeated([]byte(s), 0)
-		if Repeated([]byte(s), 3) == nil && found != nil {
+		found := FindRepeat([]byte(s), 0)
+		if FindRepeat([]byte(s), 3) == nil && found != nil {
 			t.Errorf("%q: folding loses %v", s, found)
 		}
 		if !json.Valid([]byte(s)) {
 			return
 		}
 		p := &parser{s: strings.ToValidUTF8(s, "\ufffd")}
-		if _, err := parsed(p); err != nil {
+		if _, err := parseDocument(p); err != nil {
 			return // deeper than this parser goes
 		}
 		if (p.repeated != nil) != (found != nil) {

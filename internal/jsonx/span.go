@@ -74,7 +74,7 @@ func spans(text string, want Shape) []span {
 				from = i
 			}
 			depth++
-		case text[i] == want.closing() && depth > 0:
+		case text[i] == want.closingBracket() && depth > 0:
 			depth--
 			if depth == 0 {
 				found = append(found, span{from, i + 1})
@@ -82,7 +82,7 @@ func spans(text string, want Shape) []span {
 		}
 	}
 	if want == Arrays {
-		return outside(found, outermost(text, marks))
+		return filterSpans(found, outermost(text, marks))
 	}
 	return found
 }
@@ -129,8 +129,8 @@ func outermost(text string, marks []int) []span {
 	return pairs
 }
 
-// outside keeps the spans that begin in none of the pairs; both are in order.
-func outside(found, pairs []span) []span {
+// filterSpans keeps the spans that begin in none of the pairs; both are in order.
+func filterSpans(found, pairs []span) []span {
 	var kept []span
 	for _, sp := range found {
 		for len(pairs) > 0 && pairs[0].to <= sp.from {

@@ -51,7 +51,7 @@ func Equal(answer, accepted string, o Options) (same bool, why string) {
 	if len(a.elements) == 0 || len(b.elements) == 0 {
 		return false, "nothing to compare"
 	}
-	if a.shape == b.shape || unordered(a) && unordered(b) {
+	if a.shape == b.shape || isUnordered(a) && isUnordered(b) {
 		if len(a.elements) == len(b.elements) && o.sameElements(a, b) {
 			return true, ""
 		}
@@ -65,10 +65,10 @@ func Equal(answer, accepted string, o Options) (same bool, why string) {
 // Says reports whether a text has anything to compare.
 func Says(text string) bool { return textual(text) != "" }
 
-func unordered(c collection) bool { return c.shape == "list" || c.shape == `\{\}` }
+func isUnordered(c collection) bool { return c.shape == "list" || c.shape == `\{\}` }
 
 func (o Options) sameElements(a, b collection) bool {
-	if !unordered(a) {
+	if !isUnordered(a) {
 		for i := range a.elements {
 			if !o.same(a.elements[i], b.elements[i]) {
 				return false
@@ -149,20 +149,20 @@ func read(s string) collection {
 	body := parts[len(parts)-1]
 	if len(parts) == 1 {
 		if shape, inner := brackets(body); shape != "" && topComma(inner) {
-			return collection{shape: shape, elements: elementsOf(name, splitTop(inner))}
+			return collection{shape: shape, elements: parseElements(name, splitTop(inner))}
 		}
 	}
 	row := splitTop(joined.ReplaceAllString(s, ", "))
 	if len(row) == 1 || len(row) > maxElements || isNumber(s) {
-		return one(elementOf(s))
+		return one(parseElement(s))
 	}
-	return collection{shape: "list", elements: elementsOf("", row)}
+	return collection{shape: "list", elements: parseElements("", row)}
 }
 
 // one is a single element; "plus or minus" makes two of it.
 func one(e element) collection {
 	if rest, ok := strings.CutPrefix(e.text, `\pm`); ok && e.quantity == nil {
-		plus := elementOf(rest)
+		plus := parseElement(rest)
 		if plus.quantity != nil {
 			minus := *plus.quantity
 			minus.value = minus.neg()
@@ -172,9 +172,9 @@ func one(e element) collection {
 	return collection{elements: []element{e}}
 }
 
-func elementsOf(name string, texts []string) (list []element) {
+func parseElements(name string, texts []string) (list []element) {
 	for _, t := range texts {
-		for _, e := range one(elementOf(t)).elements {
+		for _, e := range one(parseElement(t)).elements {
 			if name != "" {
 				e.name = name
 			}
@@ -187,23 +187,23 @@ func elementsOf(name string, texts []string) (list []element) {
 // isNumber reports whether all of s is one number with its unit, whose commas separate
 // thousands.
 func isNumber(s string) bool {
-	q, ok := quantityOf(s)
+	q, ok := parseQuantity(s)
 	return ok && q.exact != nil && !strings.Contains(s, ", ")
 }
 
-func elementOf(s string) element {
+func parseElement(s string) element {
 	name, parts := cutName(strings.TrimSpace(s))
 	last := parts[len(parts)-1]
 	e := element{name: name, text: textual(last)}
 	if name != "" && len(parts) > 1 || name == "" && len(parts) > 1 {
 		e.text = textual(strings.Join(parts, "="))
 	}
-	q, ok := quantityOf(last)
+	q, ok := parseQuantity(last)
 	if !ok {
 		return e
 	}
 	for _, part := range parts[:len(parts)-1] {
-		if other, ok := quantityOf(part); !ok || !other.equal(q.value, roundingError) {
+		if other, ok := parseQuantity(part); !ok || !other.equal(q.value, roundingError) {
 			return e // an equation, no value
 		}
 	}
@@ -214,8 +214,8 @@ func elementOf(s string) element {
 // variable finds a single letter right behind a number.
 var variable = pattern.New(`^[A-Za-z](?:[^A-Za-z]|$)`)
 
-// quantityOf evaluates an expression with what follows it.
-func quantityOf(s string) (quantity, bool) {
+// parseQuantity evaluates an expression with what follows it.
+func parseQuantity(s string) (quantity, bool) {
 	if strings.TrimSpace(s) == "" {
 		return quantity{}, false
 	}
@@ -229,7 +229,7 @@ func quantityOf(s string) (quantity, bool) {
 		return quantity{}, false // 3m may be three times m; 3 m is a length
 	}
 	tail := plainWords.ReplaceAllString(strings.TrimSpace(s[r.i:]), " $1 ")
-	tail, factor := scaled(tail)
+	tail, factor := cutScales(tail)
 	if factor.Cmp(big.NewRat(1, 1)) != 0 {
 		if q.value, err = v.mul(value{exact: factor, f: float64(factor.Num().Int64())}); err != nil {
 			return quantity{}, false
@@ -247,7 +247,7 @@ func quantityOf(s string) (quantity, bool) {
 	}
 	tail = strings.Join(strings.Fields(strings.ReplaceAll(strings.ReplaceAll(tail, `\degree`, " degree "), " ^", "^")), " ")
 	var ok bool
-	q.unit, ok = unitOf(tail)
+	q.unit, ok = parseUnit(tail)
 	return q, ok
 }
 

@@ -106,14 +106,14 @@ func (r *reader) product() (value, error) {
 		var w value
 		switch {
 		case r.take("*"):
-			if w, err = r.signed(); err == nil {
+			if w, err = r.signedFactor(); err == nil {
 				v, err = v.mul(w)
 			}
 		case r.take("/"):
-			if w, err = r.signed(); err == nil {
+			if w, err = r.signedFactor(); err == nil {
 				v, err = v.div(w)
 			}
-		case r.beside():
+		case r.hasFactor():
 			if w, err = r.power(); err == nil {
 				v, err = v.mul(w)
 			}
@@ -124,8 +124,8 @@ func (r *reader) product() (value, error) {
 	return value{}, err
 }
 
-// signed reads a factor that may have a sign of its own: 2*-3.
-func (r *reader) signed() (value, error) {
+// signedFactor reads a factor that may have a sign of its own: 2*-3.
+func (r *reader) signedFactor() (value, error) {
 	if r.take("-") {
 		v, err := r.power()
 		return v.neg(), err
@@ -133,9 +133,9 @@ func (r *reader) signed() (value, error) {
 	return r.power()
 }
 
-// beside reports whether a factor follows without a sign: a root, a fraction, \pi, a bracket;
+// hasFactor reports whether a factor follows without a sign: a root, a fraction, \pi, a bracket;
 // never a number, which would be another one.
-func (r *reader) beside() bool {
+func (r *reader) hasFactor() bool {
 	return r.has("(") || r.has(`\sqrt`) || r.has(`\frac`) || r.has(`\pi`) || r.has("{")
 }
 
@@ -202,7 +202,7 @@ func (r *reader) atom() (value, error) {
 	case r.command(`\pi`), r.command("pi"):
 		return near(math.Pi)
 	case isDigit(r.s[r.i]) || r.s[r.i] == '.':
-		return r.mixed()
+		return r.mixedNumber()
 	}
 	return value{}, errNoValue
 }
@@ -268,8 +268,8 @@ func (r *reader) radicand() (value, error) {
 	return r.number()
 }
 
-// mixed reads a number, and one like 2\frac{1}{2}, which is 2 and a half.
-func (r *reader) mixed() (value, error) {
+// mixedNumber reads a number, and one like 2\frac{1}{2}, which is 2 and a half.
+func (r *reader) mixedNumber() (value, error) {
 	v, err := r.number()
 	if err != nil || !r.has(`\frac`) || v.exact == nil || !v.exact.IsInt() {
 		return v, err

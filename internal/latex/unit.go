@@ -39,8 +39,8 @@ var scales = map[string]int64{
 // plainWords finds commands that only say how a unit looks.
 var plainWords = pattern.New(`\\(?:text|mathrm|textrm|mathit|mbox|operatorname|rm)\s*\{([^{}]*)\}`)
 
-// scaled takes scale words off what follows a number.
-func scaled(tail string) (rest string, factor *big.Rat) {
+// cutScales takes scale words off what follows a number.
+func cutScales(tail string) (rest string, factor *big.Rat) {
 	factor = big.NewRat(1, 1)
 	for range 4 {
 		tail = strings.TrimSpace(tail)
@@ -58,8 +58,8 @@ func scaled(tail string) (rest string, factor *big.Rat) {
 // atom finds one unit within a compound one, with its power.
 var atom = pattern.New(`^([A-Za-zΩ€£]+)(?:\^?\{?(-?[0-9])\}?)?`)
 
-// unitOf reads what follows a number as a unit: cm, \mathrm{cm}^2, km/h, square metres. "" is none.
-func unitOf(tail string) (unit string, ok bool) {
+// parseUnit reads what follows a number as a unit: cm, \mathrm{cm}^2, km/h, square metres. "" is none.
+func parseUnit(tail string) (unit string, ok bool) {
 	tail = strings.TrimSpace(tail)
 	power := ""
 	for prefix, p := range map[string]string{"square ": "2", "sq ": "2", "sq. ": "2", "cubic ": "3", "cu ": "3"} {

@@ -44,7 +44,7 @@ func robust(answer string, choices []Choice) (label, why string) {
 	if strings.TrimSpace(answer) == "" {
 		return "", "the answer is empty"
 	}
-	for _, way := range []func(string) []int{p.whole, p.text, p.stated, p.mentioned, p.closing, p.within} {
+	for _, way := range []func(string) []int{p.whole, p.text, p.findStatements, p.findMentions, p.findLastLabel, p.findChoiceText} {
 		found := way(answer)
 		slices.Sort(found)
 		switch found = slices.Compact(found); len(found) {
@@ -53,12 +53,12 @@ func robust(answer string, choices []Choice) (label, why string) {
 		case 1:
 			return choices[found[0]].Label, ""
 		}
-		return "", "two choices are named, " + p.listed(found)
+		return "", "two choices are named, " + p.joinLabels(found)
 	}
 	return "", fmt.Sprintf("no choice is named; the labels are %s", Labels(choices))
 }
 
-func (p *parser) listed(found []int) string {
+func (p *parser) joinLabels(found []int) string {
 	labels := make([]string, len(found))
 	for i, f := range found {
 		labels[i] = p.choices[f].Label
@@ -175,9 +175,9 @@ func (p *parser) exact(answer string) (only int, all []int) {
 	return -1, all
 }
 
-// stated finds the labels that an answer gives as its result: in a box, behind "answer", "I
+// findStatements finds the labels that an answer gives as its result: in a box, after "answer", "I
 // choose" and the like, before "is correct", or at the beginning of a line.
-func (p *parser) stated(answer string) []int {
+func (p *parser) findStatements(answer string) []int {
 	var found []int
 	for _, content := range latex.Boxes(answer) {
 		inner := p.whole(content)
@@ -185,14 +185,14 @@ func (p *parser) stated(answer string) []int {
 			inner = p.text(content)
 		}
 		if len(inner) == 0 {
-			inner = p.leading(content)
+			inner = p.findLineLabels(content)
 		}
 		found = append(found, inner...)
 	}
 	for _, claim := range []pattern.Pattern{answerIs, optionIs, chosen} {
 		for _, m := range some(claim, answer) {
 			if !denied.MatchString(answer[max(0, m[0]-24):m[0]]) {
-				found = append(found, p.claimed(answer, m)...)
+				found = append(found, p.readClaim(answer, m)...)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (p *parser) stated(answer string) []int {
 			found = append(found, i)
 		}
 	}
-	lines := p.leading(answer)
+	lines := p.findLineLabels(answer)
 	if len(found) == 0 || len(lines) == 1 {
 		found = append(found, lines...) // several lines with labels of their own go through the choices
 	}
@@ -238,8 +238,8 @@ var (
 	denied = pattern.New(`(?i)(?:\b(?:not|never|no|cannot|neither|without|nor)|n't)\b[^.;\n]*$`)
 )
 
-// claimed reads the label of a claim, and those that a list continues with.
-func (p *parser) claimed(answer string, m []int) []int {
+// readClaim reads the label of a claim, and those with which a list continues.
+func (p *parser) readClaim(answer string, m []int) []int {
 	before, token, after := answer[m[2]:m[3]], answer[m[4]:m[5]], answer[m[5]:]
 	i, ok := p.labels[strings.ToUpper(token)]
 	if !ok || !p.isLabel(i, token, strings.ContainsAny(before, "*`\"'([{$"), after, true) {
@@ -345,8 +345,8 @@ var goes = pattern.New(`^\s*(?:[,/&;+]|(?:and|or|are|both|because|since)\b)`)
 // line finds a label at the beginning of a line. Groups: what opens it, the label.
 var line = pattern.New("(?m)^[ \\t>#]*(?:[-•]\\s+|\\*\\s+)?(?:(?i:option|choice)\\s+)?([*_`\"'(\\[{$ ]*)" + token)
 
-// leading finds labels with which lines begin: "B. text", "(B)", "B" alone.
-func (p *parser) leading(answer string) (found []int) {
+// findLineLabels finds labels with which lines begin: "B. text", "(B)", "B" alone.
+func (p *parser) findLineLabels(answer string) (found []int) {
 	for _, m := range some(line, answer) {
 		before, token, after := answer[m[2]:m[3]], answer[m[4]:m[5]], answer[m[5]:]
 		i, ok := p.labels[strings.ToUpper(token)]
@@ -370,15 +370,15 @@ var (
 	refused    = pattern.New(`^[*_)\]}"']*\s+(?:(?:is|are|was|would be|seems)\s+(?:not|wrong|incorrect|false|out|impossible)|isn't|fails|cannot|can't)`)
 )
 
-// mentioned finds labels that are named anywhere as such.
-func (p *parser) mentioned(answer string) (found []int) {
+// findMentions finds labels that are named as such anywhere.
+func (p *parser) findMentions(answer string) (found []int) {
 	add := func(i int, start, end int) {
 		if !denied.MatchString(answer[max(0, start-24):start]) && !refused.MatchString(answer[end:]) {
 			found = append(found, i)
 		}
 	}
 	for _, m := range some(named, answer) {
-		for _, i := range p.claimed(answer, m) {
+		for _, i := range p.readClaim(answer, m) {
 			add(i, m[0], m[5])
 		}
 	}
@@ -397,7 +397,7 @@ func (p *parser) mentioned(answer string) (found []int) {
 // last finds a label with which an answer ends: "so it must be B."
 var last = pattern.New(`(?i:\b(?:it|this|that|which)(?:'s|\s+(?:is|must be|has to be|should be))|\b(?:therefore|hence|thus|so)\s*[,:]?|[=:]|->|=>|→)\s*([A-Z]|\d)\s*[.!]?\s*$`)
 
-func (p *parser) closing(answer string) []int {
+func (p *parser) findLastLabel(answer string) []int {
 	if m := last.FindStringSubmatchIndex(answer); m != nil && !denied.MatchString(answer[max(0, m[0]-24):m[0]]) {
 		if i, ok := p.labels[answer[m[2]:m[3]]]; ok && !strings.ContainsFunc(answer[m[2]:m[3]], unicode.IsDigit) {
 			return []int{i}
@@ -409,9 +409,9 @@ func (p *parser) closing(answer string) []int {
 // denying finds the words that may turn a text into its opposite.
 var denying = pattern.New(`\b(?:not|never|no|neither|nor|cannot|except|wrong|incorrect|false|unlike|without|rather|instead)\b|n't\b`)
 
-// within finds the only choice whose text is in the answer. An answer with a word that
-// may deny it names none.
-func (p *parser) within(answer string) (found []int) {
+// findChoiceText finds the only choice whose text is in the answer. An answer with a word that may
+// deny it names none.
+func (p *parser) findChoiceText(answer string) (found []int) {
 	body := form(answer)
 	rest := body
 	for i, t := range p.texts {
@@ -441,7 +441,7 @@ func Holds(body, text string) bool {
 		}
 		start := from + i
 		end := start + len(text)
-		if bounded(body[:start], body[end:], text) {
+		if isBounded(body[:start], body[end:], text) {
 			return true
 		}
 		from = start + 1
@@ -449,7 +449,7 @@ func Holds(body, text string) bool {
 	return false
 }
 
-func bounded(before, after, text string) bool {
+func isBounded(before, after, text string) bool {
 	first := firstRune(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	wordBefore := lastRune(before)

@@ -56,7 +56,7 @@ func (in ReflectInput) read(reply string, j job) (*Analysis, error) {
 		Source: j.source,
 		Mode:   in.Mode,
 		Budget: in.Budget,
-		Notes:  in.noted(j.source),
+		Notes:  in.writesNotes(j.source),
 	})
 	if err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ const (
 	StableSuccess  Category = "stable_success"
 )
 
-// Changed reports whether the two skills fared differently.
-func (c Category) Changed() bool { return c == Improved || c == Regressed }
+// IsChange reports whether the two skills fared differently.
+func (c Category) IsChange() bool { return c == Improved || c == Regressed }
 
 // Side is one skill's rollout of a compared task.
 type Side struct {
@@ -58,11 +58,11 @@ func Compare(tasks []task.Task, prev, curr []trajectory.Outcome) []Pair {
 		}
 		pairs = append(pairs, Pair{
 			ID:        t.ID,
-			Category:  categoryOf(p, c),
+			Category:  pairCategory(p, c),
 			Task:      firstText(c.Question, p.Question, t.Prompt, t.ID),
 			Reference: firstText(c.Reference, p.Reference),
-			Prev:      sideOf(p),
-			Curr:      sideOf(c),
+			Prev:      newSide(p),
+			Curr:      newSide(c),
 		})
 	}
 	return pairs
@@ -76,7 +76,7 @@ func byID(outcomes []trajectory.Outcome) map[string]trajectory.Outcome {
 	return m
 }
 
-func categoryOf(prev, curr trajectory.Outcome) Category {
+func pairCategory(prev, curr trajectory.Outcome) Category {
 	switch was, is := prev.Hard > 0, curr.Hard > 0; {
 	case was && is:
 		return StableSuccess
@@ -88,9 +88,9 @@ func categoryOf(prev, curr trajectory.Outcome) Category {
 	return PersistentFail
 }
 
-// sideOf takes over what a reader needs. The task itself is shown once, so the
-// message that holds nothing else is left out of the conversation.
-func sideOf(o trajectory.Outcome) Side {
+// newSide returns what a reader needs of an outcome. The task itself is shown once, so the
+// conversation leaves out the message that holds nothing else.
+func newSide(o trajectory.Outcome) Side {
 	turns := slices.DeleteFunc(slices.Clone(o.Trajectory), func(t trajectory.Turn) bool {
 		return t.Kind == trajectory.Message && t.Role == "user" && t.Content == o.Question
 	})
@@ -142,7 +142,7 @@ func SelectPairs(pairs []Pair, policy PairPolicy) []Pair {
 	}
 	var kept []Pair
 	for _, p := range pairs {
-		if p.Category.Changed() == (policy == PairsChanged) {
+		if p.Category.IsChange() == (policy == PairsChanged) {
 			kept = append(kept, p)
 		}
 	}

@@ -75,7 +75,7 @@ func TestSelectPairsSplits(t *testing.T) {
 			t.Fatalf("%d changed and %d unchanged of %d", len(changed), len(unchanged), len(pairs))
 		}
 		for _, p := range changed {
-			if !p.Category.Changed() {
+			if !p.Category.IsChange() {
 				t.Fatalf("%s is no change", p.Category)
 			}
 		}

@@ -24,7 +24,7 @@ type Contrast struct {
 // the tasks where they are equally wide. rest are the tasks without one, by index.
 func Contrasts(answers [][]trajectory.Outcome, p score.Projection) (out []Contrast, rest []int) {
 	for i, of := range answers {
-		if c, ok := contrastOf(of, p); ok {
+		if c, ok := newContrast(of, p); ok {
 			out = append(out, c)
 		} else {
 			rest = append(rest, i)
@@ -34,7 +34,7 @@ func Contrasts(answers [][]trajectory.Outcome, p score.Projection) (out []Contra
 	return out, rest
 }
 
-func contrastOf(answers []trajectory.Outcome, p score.Projection) (c Contrast, ok bool) {
+func newContrast(answers []trajectory.Outcome, p score.Projection) (c Contrast, ok bool) {
 	var best, worst float64
 	for _, o := range answers {
 		if !o.Status.Measured() {
@@ -61,26 +61,26 @@ func (in ReflectInput) contrastBatches(size int) [][]int {
 		all[i] = i
 	}
 	if size > 0 {
-		return chunk(all, contrastsOf(size))
+		return chunk(all, countContrasts(size))
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	tokens := func(i int) int { return in.View.tokens(in.Contrasts[i].Best) + in.View.tokens(in.Contrasts[i].Worst) }
-	least := contrastsOf(leastSimilar(in.View.Window))
-	return room{window: in.View.Window, least: least, most: contrastsOf(mostSimilar)}.fill([][]int{all}, tokens)
+	least := countContrasts(leastSimilar(in.View.Window))
+	return room{window: in.View.Window, least: least, most: countContrasts(mostSimilar)}.fill([][]int{all}, tokens)
 }
 
-// contrastsOf is how many contrasts represent that many trajectories.
-func contrastsOf(trajectories int) int { return max(1, trajectories/2) }
+// countContrasts returns how many contrasts represent that many trajectories.
+func countContrasts(trajectories int) int { return max(1, trajectories/2) }
 
 // MaxContrastBatches bounds the analysts of contrasts of that many tasks: with size trajectories
-// for each, or as many as a window holds, of which it takes contrastsOf in any case.
+// for each, or as many as a window holds, of which it takes countContrasts in any case.
 func MaxContrastBatches(tasks, size, window int) int {
 	if size <= 0 {
 		size = leastSimilar(window)
 	}
-	each := contrastsOf(size)
+	each := countContrasts(size)
 	return (tasks + each - 1) / each
 }
 
@@ -88,7 +88,7 @@ func MaxContrastBatches(tasks, size, window int) int {
 // them.
 func (v View) renderContrasts(list []Contrast) (told, text string) {
 	if v.Whole {
-		return v.contrasted(list)
+		return v.writeContrasts(list)
 	}
 	var b strings.Builder
 	for i, c := range list {
@@ -109,9 +109,9 @@ func (c Contrast) words() string {
 	return fmt.Sprintf("best and worst of %d answers, %s apart", c.Answers, decimal(c.Spread))
 }
 
-// contrasted writes contrasts into v.room() bytes. Those that not even their beginnings fit of
-// are left out at the end, which is said.
-func (v View) contrasted(list []Contrast) (told, text string) {
+// writeContrasts writes contrasts into v.room() bytes. It leaves out those at the end whose
+// beginnings do not fit, and says so.
+func (v View) writeContrasts(list []Contrast) (told, text string) {
 	n := len(list)
 	list = list[:min(n, max(1, v.room()/(2*leastShown)-1))]
 	ids, own := make([]string, len(list)), Told{}
@@ -146,7 +146,7 @@ func contrastSheet(at nth, c Contrast, t telling) sheet {
 			p.line("id", c.Best.ID)
 			p.line("type", c.Best.Type)
 			t.write(p, func(at int) string { return fmt.Sprint("number ", at) })
-			if !asked(c.Best) || !asked(c.Worst) {
+			if !showsTask(c.Best) || !showsTask(c.Worst) {
 				p.block("Task", c.Best.Question)
 			}
 			p.block("Reference (hidden from the agent)", c.Best.Reference)

@@ -59,7 +59,7 @@ func triedText(tried []TriedDescription) string {
 	var b strings.Builder
 	b.WriteString("Descriptions that were tried and not taken:")
 	for _, t := range tried[max(0, len(tried)-triedLast):] {
-		fmt.Fprintf(&b, "\n- %s\n  Not taken: %s", escaped(t.Text), escaped(t.Why))
+		fmt.Fprintf(&b, "\n- %s\n  Not taken: %s", escapeNewlines(t.Text), escapeNewlines(t.Why))
 	}
 	return b.String()
 }
@@ -96,7 +96,7 @@ func list(b *strings.Builder, head string, prompts []string, most int) {
 	}
 	fmt.Fprintf(b, "%s (%s):\n", head, wording.Plural(len(prompts), "prompt", "prompts"))
 	for _, p := range prompts[:min(most, len(prompts))] {
-		fmt.Fprintf(b, "- %s\n", wording.Middle(escaped(strings.TrimSpace(p)), loadLength))
+		fmt.Fprintf(b, "- %s\n", wording.Middle(escapeNewlines(strings.TrimSpace(p)), loadLength))
 	}
 	b.WriteByte('\n')
 }

@@ -37,7 +37,7 @@ func Files(in FilesInput) (prompt.Text, error) {
 		wording.Plural(len(in.Skill.Text()), "byte", "bytes"), wording.Plural(len(strings.Fields(in.Skill.Text())), "word", "words"), in.about(skill.Main, touched))
 	for _, name := range in.Skill.Others() {
 		text, _ := in.Skill.File(name)
-		fmt.Fprintf(&b, "- %s: %s%s\n", escaped(name), wording.Plural(len(text), "byte", "bytes"), in.about(name, touched))
+		fmt.Fprintf(&b, "- %s: %s%s\n", escapeNewlines(name), wording.Plural(len(text), "byte", "bytes"), in.about(name, touched))
 	}
 	in.texts(&b, touched)
 	return in.Prompts.Files(prompt.FilesInput{
@@ -62,13 +62,13 @@ func (in FilesInput) about(name string, touched []string) string {
 
 // texts writes the texts of the files that matter, those that were touched first.
 func (in FilesInput) texts(b *strings.Builder, touched []string) {
-	for _, f := range in.chosen(touched) {
+	for _, f := range in.chooseFiles(touched) {
 		if !f.fits {
-			fmt.Fprintf(b, "\n%s is not shown: there is no room for it.\n", escaped(f.name))
+			fmt.Fprintf(b, "\n%s is not shown: there is no room for it.\n", escapeNewlines(f.name))
 			continue
 		}
-		p := pen{fence: fenceOf(ticksIn(f.text), sha256.Sum256([]byte(f.text)))}
-		p.fenced(escaped(f.name), strings.TrimRight(f.text, "\n"))
+		p := pen{fence: chooseFence(ticksIn(f.text), sha256.Sum256([]byte(f.text)))}
+		p.writeFenced(escapeNewlines(f.name), strings.TrimRight(f.text, "\n"))
 		b.WriteString(p.b.String())
 	}
 }
@@ -79,15 +79,15 @@ type chosen struct {
 	fits       bool
 }
 
-// chosen returns the files that matter and are texts, those that were touched first.
-func (in FilesInput) chosen(touched []string) (out []chosen) {
+// chooseFiles returns the files that matter and are texts, those first that were touched.
+func (in FilesInput) chooseFiles(touched []string) (out []chosen) {
 	names := slices.DeleteFunc(in.Skill.Others(), func(name string) bool {
 		return slices.Contains(touched, name) || !in.Scope.Allows(name)
 	})
 	room := filesRoom
 	for _, c := range in.Skill.Contents(skill.MaxTotal) {
 		if c.Text == nil { // nothing to read
-			names, touched = without(names, c.Path), without(touched, c.Path)
+			names, touched = removeName(names, c.Path), removeName(touched, c.Path)
 		}
 	}
 	for _, name := range slices.Concat(touched, names) {
@@ -105,15 +105,15 @@ func (in FilesInput) chosen(touched []string) (out []chosen) {
 // that they are shown no text of.
 func (in FilesInput) Folder() Folder {
 	f := Folder{Skill: in.Skill, Scope: in.Scope, Unseen: in.Skill.Others()}
-	for _, c := range in.chosen(Touched(in.Outcomes, in.Skill.Others())) {
+	for _, c := range in.chooseFiles(Touched(in.Outcomes, in.Skill.Others())) {
 		if c.fits {
-			f.Unseen = without(f.Unseen, c.name)
+			f.Unseen = removeName(f.Unseen, c.name)
 		}
 	}
 	return f
 }
 
-func without(names []string, name string) []string {
+func removeName(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
 

@@ -53,7 +53,7 @@ func LearningRate(ctx context.Context, in LearningRateInput) (LearningRateResult
 	if n == 0 {
 		return LearningRateResult{RiskNotes: []string{}}, nil
 	}
-	text, err := in.Prompts.LearningRate(in.shown(n))
+	text, err := in.Prompts.LearningRate(in.promptInput(n))
 	if err != nil {
 		return LearningRateResult{}, fmt.Errorf("learning rate question: %w", err)
 	}
@@ -81,8 +81,8 @@ func LearningRate(ctx context.Context, in LearningRateInput) (LearningRateResult
 	return r, nil
 }
 
-// shown is what the model is shown of n items.
-func (in LearningRateInput) shown(n int) prompt.LearningRateInput {
+// promptInput returns what the model is shown of n items.
+func (in LearningRateInput) promptInput(n int) prompt.LearningRateInput {
 	out := prompt.LearningRateInput{
 		Mode: string(in.Mode), Items: in.View.items(in.Patch, in.Mode), Count: n, Skill: in.Skill,
 		Score: fmt.Sprintf("hard=%s soft=%s", scoreText(in.RolloutHard), scoreText(in.RolloutSoft)),

@@ -61,7 +61,7 @@ func (v View) items(p Patch, mode Mode) string {
 			if mode == ModeFullRewrite {
 				delete(head, "new_skill")
 			}
-			line := itemLine(head, mode, v.Forms.Files, func(text string, _ int) string { return p.cut(escaped(text)) })
+			line := itemLine(head, mode, v.Forms.Files, func(text string, _ int) string { return p.cut(escapeNewlines(text)) })
 			fmt.Fprintf(&p.b, "[%d] %s", i, line)
 			if mode == ModeFullRewrite {
 				p.b.WriteByte('\n')

@@ -58,8 +58,8 @@ func (p Patch) with(mode Mode, items []any) Patch {
 	return q
 }
 
-// noted returns a copy of p whose reason ends with a note by the program.
-func (p Patch) noted(note string) Patch {
+// withNote returns a copy of p whose reason ends with a note by the program.
+func (p Patch) withNote(note string) Patch {
 	q := maps.Clone(p)
 	q["reasoning"] = trimSpace(p.Reasoning() + " " + note)
 	return q

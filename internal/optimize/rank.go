@@ -60,7 +60,7 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 		}, nil
 	}
 	if in.Budget == 0 {
-		return in.truncated(items), nil
+		return in.keepFirst(items), nil
 	}
 	text, err := in.Prompts.Ranking(prompt.RankingInput{
 		Mode:      string(in.Mode),
@@ -82,7 +82,7 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 	}
 	reply, err := in.Ask(ctx, q)
 	if errors.Is(err, ErrLost) {
-		r := in.truncated(items)
+		r := in.keepFirst(items)
 		r.Calls, r.Lost = 1, []string{q.Key}
 		return r, nil
 	}
@@ -96,14 +96,14 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 	if whole {
 		ranking.Selected = withRest(ranking.Selected, len(items))
 	}
-	return in.ranked(items, ranking), nil
+	return in.keepSelected(items, ranking), nil
 }
 
-// truncated keeps the first items.
-func (in RankInput) truncated(items []any) RankResult {
+// keepFirst keeps the first items.
+func (in RankInput) keepFirst(items []any) RankResult {
 	note := fmt.Sprintf("[fallback truncated %d->%d %s]", len(items), in.Budget, in.Mode.Labels().Plural)
 	return RankResult{
-		Patch:    in.Patch.with(in.Mode, items[:in.Budget:in.Budget]).noted(note),
+		Patch:    in.Patch.with(in.Mode, items[:in.Budget:in.Budget]).withNote(note),
 		Total:    len(items),
 		Items:    in.Budget,
 		Selected: upTo(in.Budget),
@@ -111,14 +111,14 @@ func (in RankInput) truncated(items []any) RankResult {
 	}
 }
 
-// ranked keeps what the optimizer chose, in its order.
-func (in RankInput) ranked(items []any, r Ranking) RankResult {
+// keepSelected keeps what the optimizer chose, in its order.
+func (in RankInput) keepSelected(items []any, r Ranking) RankResult {
 	chosen := make([]any, len(r.Selected))
 	for i, index := range r.Selected {
 		chosen[i] = items[index]
 	}
 	note := fmt.Sprintf("[optimizer-ranked: selected %d/%d %s]", len(chosen), len(items), in.Mode.Labels().Plural)
-	patch := in.Patch.with(in.Mode, chosen).noted(note)
+	patch := in.Patch.with(in.Mode, chosen).withNote(note)
 	patch["ranking_details"] = r.Reply
 	return RankResult{
 		Patch: patch, Total: len(items), Items: len(chosen), Selected: r.Selected, Method: ByModel, Calls: 1,

@@ -215,7 +215,7 @@ func (in ReflectInput) request(j job) (Request, error) {
 		Failures:     failed,
 		Contrasts:    j.contrasts != nil,
 		Mode:         string(in.Mode),
-		SkillAware:   in.noted(j.source),
+		SkillAware:   in.writesNotes(j.source),
 		Deep:         !in.Shallow,
 		Budget:       max(0, in.Budget),
 		StepBuffer:   in.StepBuffer,
@@ -230,7 +230,7 @@ func (in ReflectInput) request(j job) (Request, error) {
 	}
 	q := Request{
 		Key: j.key, Stage: model.StageAnalystSuccess, System: in.View.system(text.System), User: text.User,
-		Schema:    analystSchema(in.Mode, in.View.Forms, j.source, in.noted(j.source)),
+		Schema:    analystSchema(in.Mode, in.View.Forms, j.source, in.writesNotes(j.source)),
 		Divisible: j.size() > 1,
 		Accept: func(reply string) error {
 			_, err := in.read(reply, j)
@@ -246,8 +246,8 @@ func (in ReflectInput) request(j job) (Request, error) {
 	return q, nil
 }
 
-// noted reports whether analysts of trajectories from source write notes.
-func (in ReflectInput) noted(source skill.Source) bool {
+// writesNotes reports whether analysts of trajectories from source write notes.
+func (in ReflectInput) writesNotes(source skill.Source) bool {
 	return in.SkillAware && (in.View.Whole || source == skill.FromFailure)
 }
 
@@ -256,7 +256,7 @@ func (v View) render(outcomes []trajectory.Outcome) (told, rollouts string) {
 	if !v.Whole {
 		return "", RenderTrajectories(outcomes)
 	}
-	return v.shown(outcomes)
+	return v.writeRollouts(outcomes)
 }
 
 // Patches returns what the analysts proposed, ready for Aggregate: empty

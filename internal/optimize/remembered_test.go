@@ -41,7 +41,7 @@ func TestRemember(t *testing.T) {
 	if diff := cmp.Diff(Remembered{}, Remember(result.Memory{})); diff != "" {
 		t.Errorf("of nothing:\n%s", diff)
 	}
-	if text, err := (Remembered{MetaSkill: "m"}).Shown(prompt.Whole()); err != nil || text != (prompt.Text{}) {
+	if text, err := (Remembered{MetaSkill: "m"}).PromptText(prompt.Whole()); err != nil || text != (prompt.Text{}) {
 		t.Errorf("%v, shown although nothing was rejected: %q", err, text)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// shown writes rollouts for an analyst: what the agent was given with all of them, and
-// each with its id, type, scores, fail reason and turns, then what it was given with this
-// one alone, task, reference, feedback and conversation. It has at most v.room() bytes.
-// Rollouts that not even their beginnings fit of are left out at the end, which is said.
-func (v View) shown(outcomes []trajectory.Outcome) (told, rollouts string) {
+// writeRollouts writes rollouts for an analyst: what the agent was given with all of them, and each
+// with its id, type, scores, fail reason and turns, then what it was given with this one alone,
+// task, reference, feedback and conversation. It writes at most v.room() bytes. It leaves out the
+// rollouts at the end whose beginnings do not fit, and says so.
+func (v View) writeRollouts(outcomes []trajectory.Outcome) (told, rollouts string) {
 	n := len(outcomes)
 	outcomes = outcomes[:min(n, max(1, v.room()/leastShown-2))]
 	var ids []string
@@ -76,7 +76,7 @@ func (v View) tells(ids []string, own Told) tellings {
 	}
 	first := map[Told]int{}
 	for i, id := range ids {
-		t := v.told(id)
+		t := v.findTold(id)
 		if t == (Told{}) {
 			first[t] = 0
 			continue
@@ -124,7 +124,7 @@ func outcomeSheet(at nth, o trajectory.Outcome, t telling) sheet {
 			p.line("turns", strconv.Itoa(len(o.Trajectory)))
 			p.line("scored answer", o.Answer)
 			t.write(p, func(at int) string { return fmt.Sprint("number ", at) })
-			if !asked(o) {
+			if !showsTask(o) {
 				p.block("Task", o.Question)
 			}
 			p.block("Reference (hidden from the agent)", o.Reference)
@@ -148,11 +148,11 @@ func (p *pen) conversation(label string, turns []trajectory.Turn) {
 		t.Content, t.Action, t.Observation = p.cut(t.Content), p.cut(t.Action), p.cut(t.Observation)
 		kept[i] = t
 	}
-	p.fenced(label, trajectory.Format(kept))
+	p.writeFenced(label, trajectory.Format(kept))
 }
 
-// sizeOf is how many bytes an outcome takes if nothing is cut.
-func sizeOf(o trajectory.Outcome) int {
-	m := measured(outcomeSheet(nth{1, 1}, o, telling{}).write)
+// outcomeSize returns how many bytes an outcome takes if nothing is cut.
+func outcomeSize(o trajectory.Outcome) int {
+	m := measureTexts(outcomeSheet(nth{1, 1}, o, telling{}).write)
 	return m.size()
 }

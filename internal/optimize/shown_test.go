@@ -25,7 +25,7 @@ func TestShown(t *testing.T) {
 	t.Parallel()
 	v := whole(10_000)
 	v.Told = toldSame(Told{System: "Be brief.\n" + SkillMark, Tools: "read: reads"})
-	told, got := v.shown([]trajectory.Outcome{
+	told, got := v.writeRollouts([]trajectory.Outcome{
 		{
 			ID: "q1", Type: "sum", Soft: 0.25, FailReason: "wrong: a\nb", Answer: "42", Question: "What is it?", Reference: "43", Feedback: "off by one",
 			Trajectory: []trajectory.Turn{
@@ -92,7 +92,7 @@ func TestShownTellsWhatDiffers(t *testing.T) {
 	t.Parallel()
 	v := whole(10_000)
 	v.Told = func(id string) Told { return Told{System: "for " + id[:1]} }
-	told, got := v.shown([]trajectory.Outcome{{ID: "a1"}, {ID: "b1"}, {ID: "a2"}})
+	told, got := v.writeRollouts([]trajectory.Outcome{{ID: "a1"}, {ID: "b1"}, {ID: "a2"}})
 	if told != "" || strings.Count(got, "for a") != 1 || strings.Count(got, "for b") != 1 || !strings.Contains(got, "- system message and tools: as with number 1\n") {
 		t.Errorf("shared %q, rollouts:\n%s", told, got)
 	}
@@ -102,12 +102,12 @@ func TestShownTellsWhatDiffers(t *testing.T) {
 func TestShownTellsWhatOutcomesSay(t *testing.T) {
 	t.Parallel()
 	outcomes := []trajectory.Outcome{{ID: "a"}, {ID: "b", Told: Told{System: "at noon"}}, {ID: "c", Told: Told{System: "at one"}}}
-	told, got := whole(10_000).shown(outcomes)
+	told, got := whole(10_000).writeRollouts(outcomes)
 	if !strings.Contains(told, "at noon") || strings.Contains(told+got, "at one") {
 		t.Errorf("told %q, rollouts:\n%s", told, got)
 	}
 	pairs := Compare([]task.Task{{ID: "b"}, {ID: "c"}}, outcomes, outcomes)
-	if told, _ := whole(10_000).compared(pairs); !strings.Contains(told, "at noon") {
+	if told, _ := whole(10_000).writePairs(pairs); !strings.Contains(told, "at noon") {
 		t.Errorf("a comparison tells %q", told)
 	}
 }
@@ -119,7 +119,7 @@ func TestShownWhole(t *testing.T) {
 	o := trajectory.Outcome{ID: "q", Question: "Q?", Trajectory: []trajectory.Turn{
 		{Kind: trajectory.ToolCall, Action: turn(1), Observation: turn(2)}, {Role: "assistant", Content: turn(3)},
 	}}
-	_, got := whole(60_000).shown([]trajectory.Outcome{o})
+	_, got := whole(60_000).writeRollouts([]trajectory.Outcome{o})
 	for i := range 3 {
 		if !strings.Contains(got, turn(i+1)) {
 			t.Errorf("turn %d is cut", i+1)
@@ -140,7 +140,7 @@ func TestShownCutsFairly(t *testing.T) {
 		outcomes = append(outcomes, o)
 	}
 	v := whole(60_000)
-	_, got := v.shown(outcomes)
+	_, got := v.writeRollouts(outcomes)
 	if len(got) > v.room() || len(got) < v.room()*9/10 {
 		t.Errorf("%d bytes, there is room for %d", len(got), v.room())
 	}
@@ -167,7 +167,7 @@ func TestShownManyTurns(t *testing.T) {
 		o.Trajectory = append(o.Trajectory, trajectory.Turn{Kind: trajectory.ToolCall, Action: fmt.Sprintf("call %d", i), Observation: "ok"})
 	}
 	v := whole(2000)
-	_, got := v.shown([]trajectory.Outcome{o})
+	_, got := v.writeRollouts([]trajectory.Outcome{o})
 	if len(got) > v.room() || !strings.Contains(got, "call 0\n") || !strings.Contains(got, "call 19999\n") {
 		t.Errorf("%d of %d bytes:\n%s", len(got), v.room(), got)
 	}
@@ -195,7 +195,7 @@ func TestShownLaws(t *testing.T) {
 		}
 		v := whole(rapid.IntRange(1000, 20_000).Draw(t, "window"))
 		v.Told = toldSame(Told{System: text.Draw(t, "system"), Tools: text.Draw(t, "tools")})
-		told, got := v.shown(outcomes)
+		told, got := v.writeRollouts(outcomes)
 		if len(told)+len(got) > v.room() || !utf8.ValidString(told+got) {
 			t.Fatalf("%d bytes, there is room for %d; valid: %v", len(told)+len(got), v.room(), utf8.ValidString(told+got))
 		}
@@ -275,7 +275,7 @@ func TestComparisonShowsBothConversations(t *testing.T) {
 	}
 	v := whole(5000)
 	v.Told = toldSame(Told{System: "SYSTEM"})
-	told, got := v.compared(pairs)
+	told, got := v.writePairs(pairs)
 	for _, marker := range []string{"TASK-r", "REF-r", "PREV-r", "CURR-r", "TASK-i", "PREV-i", "CURR-i", "TASK-f", "PREV-f", "CURR-f", "TASK-s"} {
 		if !strings.Contains(got, marker) {
 			t.Errorf("%s is missing", marker)

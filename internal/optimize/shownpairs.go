@@ -9,10 +9,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// compared writes a comparison, and what the agent was given with all of its tasks. With
-// Whole task, reference and both conversations of what changed or failed are shown, all
-// of it in about v.room() bytes.
-func (v View) compared(pairs []Pair) (told, text string) {
+// writePairs writes a comparison, and what the agent was given with all of its tasks. With Whole it
+// shows task, reference and both conversations of what changed or failed, all of it in about
+// v.room() bytes.
+func (v View) writePairs(pairs []Pair) (told, text string) {
 	if !v.Whole {
 		return "", RenderPairs(pairs)
 	}
@@ -64,7 +64,7 @@ func pairSheet(pair Pair, t telling, ids []string) sheet {
 	form := func(conversation func(p *pen, s Side)) func(p *pen) {
 		return func(p *pen) {
 			fmt.Fprintf(&p.b, "\n#### Task %s\n", oneLine(pair.ID, maxTargetLine))
-			t.write(p, func(at int) string { return "task " + escaped(ids[at-1]) })
+			t.write(p, func(at int) string { return "task " + escapeNewlines(ids[at-1]) })
 			p.block("Task", pair.Task)
 			p.block("Reference (hidden from the agent)", pair.Reference)
 			for _, s := range []struct {
@@ -72,7 +72,7 @@ func pairSheet(pair Pair, t telling, ids []string) sheet {
 				side Side
 			}{{"Before", pair.Prev}, {"Now", pair.Curr}} {
 				p.b.WriteString("\n")
-				p.scored(s.when, s.side)
+				p.writeSide(s.when, s.side)
 				conversation(p, s.side)
 			}
 		}
@@ -83,11 +83,11 @@ func pairSheet(pair Pair, t telling, ids []string) sheet {
 	}
 }
 
-// scored writes how one skill fared, on one line.
-func (p *pen) scored(when string, s Side) {
-	fmt.Fprintf(&p.b, "%s: hard=%s soft=%s answer=%s", when, decimal(s.Hard), decimal(s.Soft), p.cut(escaped(s.Answer)))
+// writeSide writes how one skill fared, on one line.
+func (p *pen) writeSide(when string, s Side) {
+	fmt.Fprintf(&p.b, "%s: hard=%s soft=%s answer=%s", when, decimal(s.Hard), decimal(s.Soft), p.cut(escapeNewlines(s.Answer)))
 	if s.FailReason != "" {
-		fmt.Fprintf(&p.b, " (%s)", p.cut(escaped(s.FailReason)))
+		fmt.Fprintf(&p.b, " (%s)", p.cut(escapeNewlines(s.FailReason)))
 	}
 	p.b.WriteByte('\n')
 }

@@ -23,7 +23,7 @@ func BySimilarity(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (fa
 		if len(all) == 0 {
 			return nil
 		}
-		return packed(kinds(outcomes, all[0]), func(i int) int { return v.tokens(outcomes[i]) }, v.Window)
+		return packGroups(kinds(outcomes, all[0]), func(i int) int { return v.tokens(outcomes[i]) }, v.Window)
 	}
 	failed, succeeded := Minibatches(outcomes, o)
 	return cut(failed), cut(succeeded)
@@ -52,7 +52,7 @@ func MaxBySimilarity(batch, window int) int {
 // tokens estimates what an outcome takes in a prompt that has room for it.
 func (v View) tokens(o trajectory.Outcome) int {
 	if v.Whole {
-		return sizeOf(o)/bytesPerToken + 1
+		return outcomeSize(o)/bytesPerToken + 1
 	}
 	return RenderedTokens(RenderTrajectories([]trajectory.Outcome{o}))
 }
@@ -66,7 +66,7 @@ func kinds(outcomes []trajectory.Outcome, list []int) [][]int {
 	at := map[string]int{}
 	var groups [][]int
 	for _, i := range list {
-		key := kindOf(outcomes[i])
+		key := outcomeKind(outcomes[i])
 		g, known := at[key]
 		if !known {
 			g, at[key] = len(groups), len(groups)
@@ -84,8 +84,8 @@ var varying = pattern.New(`"[^"]*"|'[^']*'|\pN+`)
 // kindWords is how many words of a reason tell its kind.
 const kindWords = 12
 
-// kindOf names the kind of an outcome.
-func kindOf(o trajectory.Outcome) string {
+// outcomeKind returns the kind of an outcome.
+func outcomeKind(o trajectory.Outcome) string {
 	reason := o.FailReason
 	if reason == "" {
 		reason = o.Feedback
@@ -94,10 +94,10 @@ func kindOf(o trajectory.Outcome) string {
 	return o.Type + "\x00" + strings.ToValidUTF8(strings.Join(words[:min(len(words), kindWords)], " "), string(utf8.RuneError))
 }
 
-// packed fills minibatches with groups in turn. A group that does not fit into what is
-// left begins a new one, and is cut where it does not fit into a whole one. None but the
-// last has fewer than a window has to take, and none more than mostSimilar.
-func packed(groups [][]int, size func(int) int, window int) [][]int {
+// packGroups fills minibatches with groups in turn. A group that does not fit into what is left
+// begins a new one, and is cut if it does not fit into a whole one. Each but the last has at least
+// as many as a window has to take, and at most mostSimilar.
+func packGroups(groups [][]int, size func(int) int, window int) [][]int {
 	return room{window: window, least: leastSimilar(window), most: mostSimilar}.fill(groups, size)
 }
 

@@ -33,7 +33,7 @@ type SlowResult struct {
 // SlowUpdate asks for guidance that takes the place of the one in Current. It
 // does not decide whether the guidance is taken over.
 func SlowUpdate(ctx context.Context, in SlowInput) (SlowResult, error) {
-	told, pairs := in.View.compared(in.Pairs)
+	told, pairs := in.View.writePairs(in.Pairs)
 	text, err := in.Prompts.SlowUpdate(prompt.SlowUpdateInput{
 		PreviousSkill:    in.Previous,
 		CurrentSkill:     in.Current,

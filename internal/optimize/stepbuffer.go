@@ -77,12 +77,12 @@ func StepBuffer(notes []StepNote) string {
 }
 
 func (n StepNote) write(b *strings.Builder) {
-	n.found(b)
+	n.writeFindings(b)
 	n.writeRejected(b)
 }
 
-// found writes what was found in the rollouts of a step.
-func (n StepNote) found(b *strings.Builder) {
+// writeFindings writes what was found in the rollouts of a step.
+func (n StepNote) writeFindings(b *strings.Builder) {
 	fmt.Fprintf(b, "### Step %d: %s, %d of %d tasks failed\n", n.Step, n.Action, n.Failed, n.Total)
 	for _, p := range n.Patterns[:min(len(n.Patterns), maxPatterns)] {
 		name := p.Pattern

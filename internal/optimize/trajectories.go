@@ -41,7 +41,7 @@ func writeOutcome(b *strings.Builder, o trajectory.Outcome) {
 			fmt.Fprintf(b, "\n%s:\n%s\n", label, text)
 		}
 	}
-	if !asked(o) {
+	if !showsTask(o) {
 		block("Task", clip(o.Question, maxField))
 	}
 	block("Reference (hidden from the agent)", clip(o.Reference, maxField))
@@ -49,8 +49,8 @@ func writeOutcome(b *strings.Builder, o trajectory.Outcome) {
 	block("Conversation", clip(trajectory.Format(clipTurns(o.Trajectory)), maxTrajectory))
 }
 
-// asked reports whether the conversation already shows the task.
-func asked(o trajectory.Outcome) bool {
+// showsTask reports whether the conversation already shows the task.
+func showsTask(o trajectory.Outcome) bool {
 	for _, t := range o.Trajectory {
 		if o.Question != "" && strings.Contains(t.Content, o.Question) {
 			return true

@@ -77,7 +77,7 @@ const (
 // room is the window in bytes.
 func (v View) room() int { return bytesPerToken * max(leastWindow, v.Window) }
 
-func (v View) told(id string) Told {
+func (v View) findTold(id string) Told {
 	if v.Told == nil {
 		return Told{}
 	}
@@ -94,26 +94,26 @@ type pen struct {
 
 func (p *pen) line(label, text string) {
 	if text != "" {
-		fmt.Fprintf(&p.b, "- %s: %s\n", label, p.cut(escaped(text)))
+		fmt.Fprintf(&p.b, "- %s: %s\n", label, p.cut(escapeNewlines(text)))
 	}
 }
 
 func (p *pen) block(label, text string) {
 	if text != "" {
-		p.fenced(label, p.cut(text))
+		p.writeFenced(label, p.cut(text))
 	}
 }
 
-// fenced writes a block whose text is cut already.
-func (p *pen) fenced(label, text string) {
+// writeFenced writes a block whose text is cut already.
+func (p *pen) writeFenced(label, text string) {
 	p.b.Grow(len("\n:\n\n\n\n") + len(label) + 2*len(p.fence) + len(text))
 	for _, s := range [...]string{"\n", label, ":\n", p.fence, "\n", text, "\n", p.fence, "\n"} {
 		p.b.WriteString(s)
 	}
 }
 
-// escaped writes a text on one line.
-func escaped(text string) string {
+// escapeNewlines writes a text on one line.
+func escapeNewlines(text string) string {
 	if !strings.ContainsAny(text, "\r\n") {
 		return text
 	}
@@ -144,10 +144,10 @@ func (m *measure) size() int {
 	return n
 }
 
-func measured(write func(p *pen)) measure {
+func measureTexts(write func(p *pen)) measure {
 	var m measure
 	h, buf := sha256.New(), []byte(nil)
-	p := &pen{fence: fenceOf(0, m.sum)}
+	p := &pen{fence: chooseFence(0, m.sum)}
 	p.cut = func(text string) string {
 		if text == "" {
 			return ""
@@ -182,9 +182,9 @@ func ticksIn(text string) int {
 // mostTicks is the longest fence of backticks.
 const mostTicks = 16
 
-// fenceOf is a line that occurs in none of the texts: longer than any run of backticks
-// in them or, where one is very long, a sum of all of them, which none can hold.
-func fenceOf(ticks int, sum [sha256.Size]byte) string {
+// chooseFence returns a line that occurs in none of the texts: longer than any run of backticks in
+// them or, if one is very long, a sum of all of them, which none can hold.
+func chooseFence(ticks int, sum [sha256.Size]byte) string {
 	if ticks >= mostTicks {
 		return "=====" + hex.EncodeToString(sum[:8])
 	}
@@ -198,20 +198,20 @@ func write(sheets []sheet, room int) []string {
 	sizes, ticks := make([]int, len(sheets)), 0
 	h := sha256.New()
 	for i, s := range sheets {
-		m := measured(s.write)
+		m := measureTexts(s.write)
 		sizes[i], ticks = m.size(), max(ticks, m.ticks)
 		h.Write(m.sum[:])
 	}
 	var sum [sha256.Size]byte
 	h.Sum(sum[:0])
-	fence := fenceOf(ticks, sum)
+	fence := chooseFence(ticks, sum)
 	for i := range sizes {
 		sizes[i] += mostFences * (len(fence) - 3) // they were measured with the shortest fence
 	}
 	limit := wording.FitLimit(sizes, room)
 	texts := make([]string, len(sheets))
 	for i, s := range sheets {
-		texts[i] = s.within(limit, fence)
+		texts[i] = s.fit(limit, fence)
 	}
 	return texts
 }
@@ -219,8 +219,8 @@ func write(sheets []sheet, room int) []string {
 // mostFences is how many fences a sheet has at most.
 const mostFences = 16
 
-// within writes a sheet of at most room bytes, if its texts can be cut as far.
-func (s sheet) within(room int, fence string) string {
+// fit writes a sheet of at most room bytes, if its texts can be cut as far.
+func (s sheet) fit(room int, fence string) string {
 	form := s.write
 	limit := cutTo(form, room, fence)
 	if limit < wording.Least && s.brief != nil {
@@ -235,6 +235,6 @@ func (s sheet) within(room int, fence string) string {
 
 // cutTo is the length to which the texts of a form are cut.
 func cutTo(form func(p *pen), room int, fence string) int {
-	m := measured(form)
+	m := measureTexts(form)
 	return wording.FitLimit(m.lengths, room-m.fixed-mostFences*(len(fence)-3))
 }

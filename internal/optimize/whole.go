@@ -154,7 +154,7 @@ func otherTexts(item map[string]any) string {
 	list, _ := item["files"].([]any)
 	for _, e := range list {
 		entry, _ := asObject(e)
-		fmt.Fprintf(&b, "%s:\n%s\n\n", escaped(optionalText(entry["file"])), optionalText(entry["content"]))
+		fmt.Fprintf(&b, "%s:\n%s\n\n", escapeNewlines(optionalText(entry["file"])), optionalText(entry["content"]))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -64,7 +64,7 @@ func New(o Options) *Client {
 			MaxResponseHeaderBytes: maxHeader, DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 		}
 	}
-	return &Client{http: &http.Client{Transport: transport, CheckRedirect: redirected}}
+	return &Client{http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}
 }
 
 // fault is why a page cannot be fetched, in words that tell nothing of this machine.
@@ -85,17 +85,17 @@ const (
 	faultEmpty    fault = "it holds no text"
 )
 
-// redirected decides whether a redirect is followed. Where one comes from is not told.
-func redirected(r *http.Request, via []*http.Request) error {
+// checkRedirect decides whether a redirect is followed. It drops the Referer.
+func checkRedirect(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer")
 	if len(via) > MaxRedirects {
 		return faultRedirect
 	}
-	return allowed(r.URL)
+	return checkAddress(r.URL)
 }
 
-// allowed decides what an address may be, as far as it can be seen by itself.
-func allowed(u *url.URL) error {
+// checkAddress refuses what an address may not be, as far as it can be seen by itself.
+func checkAddress(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return faultScheme
@@ -117,7 +117,7 @@ func (c *Client) Get(ctx context.Context, address string) (Page, error) {
 		return Page{}, context.Cause(ctx)
 	}
 	if err != nil {
-		p = Page{Failure: worded(within, err).Error()}
+		p = Page{Failure: toFault(within, err).Error()}
 	}
 	p.Address = address
 	return p, nil
@@ -128,7 +128,7 @@ func (c *Client) get(ctx context.Context, address string) (Page, error) {
 	if err != nil {
 		return Page{}, fault("its address cannot be read")
 	}
-	if err := allowed(u); err != nil {
+	if err := checkAddress(u); err != nil {
 		return Page{}, err
 	}
 	u.Fragment, u.RawFragment = "", ""
@@ -152,7 +152,7 @@ func (c *Client) get(ctx context.Context, address string) (Page, error) {
 
 // read makes text of an answer.
 func read(resp *http.Response) (Page, error) {
-	body, err := unpacked(resp)
+	body, err := unpackBody(resp)
 	if err != nil {
 		return Page{}, err
 	}
@@ -170,12 +170,12 @@ func read(resp *http.Response) (Page, error) {
 	text := func(s string) string { return s }
 	switch kind {
 	case "text/html", "application/xhtml+xml":
-		text = textOf
+		text = extractText
 	case "text/plain", "application/json":
 	default:
-		return Page{}, fault(fmt.Sprintf("it is %s, and pages are read of text/html, application/xhtml+xml, text/plain and application/json", named(kind)))
+		return Page{}, fault(fmt.Sprintf("it is %s, and pages are read of text/html, application/xhtml+xml, text/plain and application/json", kindName(kind)))
 	}
-	p.Text, p.Omitted = fitted(text(decoded(data, declared)))
+	p.Text, p.Omitted = fitText(text(decodeBody(data, declared)))
 	if p.Text == "" {
 		return Page{}, faultEmpty
 	}
@@ -184,17 +184,17 @@ func read(resp *http.Response) (Page, error) {
 
 var usualKind = pattern.New(`^[a-z]{1,20}/[a-z0-9.+-]{1,60}$`)
 
-// named is a kind of content as it is told: a name can be any text.
-func named(kind string) string {
+// kindName returns a kind of content for a message: a name can be any text.
+func kindName(kind string) string {
 	if usualKind.MatchString(kind) {
 		return kind
 	}
 	return "of an odd kind"
 }
 
-// unpacked is the body of an answer. We unpack it ourselves, so that what a server packs
+// unpackBody returns the body of an answer. We unpack it ourselves, so that what a server packs
 // otherwise than it was asked to is not taken for text.
-func unpacked(resp *http.Response) (io.Reader, error) {
+func unpackBody(resp *http.Response) (io.Reader, error) {
 	switch strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))) {
 	case "", "identity":
 		return resp.Body, nil
@@ -208,8 +208,8 @@ func unpacked(resp *http.Response) (io.Reader, error) {
 	return nil, faultPacked
 }
 
-// decoded is a body as UTF-8, according to what its header or its beginning says of its characters.
-func decoded(data []byte, declared string) string {
+// decodeBody returns a body as UTF-8, according to what its header or its beginning says of its characters.
+func decodeBody(data []byte, declared string) string {
 	if e, _, _ := charset.DetermineEncoding(data, declared); e != nil {
 		if text, err := e.NewDecoder().Bytes(data); err == nil {
 			data = text
@@ -218,8 +218,8 @@ func decoded(data []byte, declared string) string {
 	return wording.Plain(strings.ToValidUTF8(string(data), string(utf8.RuneError)))
 }
 
-// fitted squeezes white space, and cuts a text to what is kept of it.
-func fitted(text string) (kept string, omitted int) {
+// fitText squeezes white space, and cuts a text to what is kept of it.
+func fitText(text string) (kept string, omitted int) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		words := strings.Join(strings.Fields(line), " ")
@@ -249,9 +249,9 @@ func excerpt(text string, most int) string {
 	return text
 }
 
-// worded says why a page could not be fetched without a word of this machine, its resolver
-// or its addresses: a model is told.
-func worded(ctx context.Context, err error) fault {
+// toFault says why a page could not be fetched without a word of this machine, its resolver or its
+// addresses: a model reads it.
+func toFault(ctx context.Context, err error) fault {
 	var told fault
 	var name *net.DNSError
 	var cert *tls.CertificateVerificationError

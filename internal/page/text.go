@@ -10,10 +10,10 @@ import (
 // maxTag bounds one tag or comment, in bytes: none that is longer has text in it.
 const maxTag = 1 << 20
 
-// textOf is the text of a page of HTML as a reader sees it: without scripts and styles,
-// without controls, and without what leads around the site. Where such an element is not
-// closed it may hold all of the page, and all stay in.
-func textOf(page string) string {
+// extractText returns the text of a page of HTML as a reader sees it: without scripts and styles,
+// without controls, and without what leads around the site. Where such an element is not closed it
+// may hold all of the page, and all stay in.
+func extractText(page string) string {
 	text, closed := visible(page, true)
 	if !closed {
 		text, _ = visible(page, false)

@@ -85,11 +85,11 @@ func (m *masker) comment(at int) int {
 	rest := m.in[at:]
 	switch {
 	case rest[0] == '#' && (m.language == "py" || m.language == "c"), strings.HasPrefix(rest, "//") && m.language != "py", strings.HasPrefix(rest, "#!") && at == 0:
-		return at + until(rest, "\n", 0)
+		return at + indexFrom(rest, "\n", 0)
 	case !strings.HasPrefix(rest, "/*") || m.language == "py":
 		return at
 	case m.language != "rs":
-		return at + until(rest, "*/", 2) + 2
+		return at + indexFrom(rest, "*/", 2) + 2
 	}
 	i := 3
 	for open := 1; open > 0 && i < len(rest); i++ {
@@ -103,8 +103,8 @@ func (m *masker) comment(at int) int {
 	return at + i
 }
 
-// until returns where end is in rest, from a place on, or the length of rest.
-func until(rest, end string, from int) int {
+// indexFrom returns where end is in rest, from a place on, or the length of rest.
+func indexFrom(rest, end string, from int) int {
 	if i := strings.Index(rest[min(from, len(rest)):], end); i >= 0 {
 		return from + i
 	}
@@ -128,7 +128,7 @@ func (m *masker) stringEnd(at int) int {
 	switch m.language {
 	case "py":
 		if found := pythonString.FindStringSubmatch(rest); found != nil && (!word || found[1] == "") {
-			return m.until(at+len(found[0]), found[2], strings.ContainsAny(found[1], "ftFT"))
+			return m.quoteEnd(at+len(found[0]), found[2], strings.ContainsAny(found[1], "ftFT"))
 		}
 		return at
 	case "rs":
@@ -139,17 +139,17 @@ func (m *masker) stringEnd(at int) int {
 		case strings.HasSuffix(found[0], "'"):
 			return at + len(found[0])
 		case found[2] != "":
-			return m.until(at+len(found[0]), `"`, false)
+			return m.quoteEnd(at+len(found[0]), `"`, false)
 		}
-		return at + until(rest, `"`+found[1], len(found[0])) + 1 + len(found[1])
+		return at + indexFrom(rest, `"`+found[1], len(found[0])) + 1 + len(found[1])
 	}
 	switch {
 	case strings.HasPrefix(rest, `"""`), strings.HasPrefix(rest, "'''"):
-		return m.until(at+3, rest[:3], false)
+		return m.quoteEnd(at+3, rest[:3], false)
 	case rest[0] == '`' && m.language != "js":
-		return at + until(rest, "`", 1) + 1
+		return at + indexFrom(rest, "`", 1) + 1
 	case strings.ContainsRune("\"'`", rune(rest[0])):
-		return m.until(at+1, rest[:1], rest[0] == '`')
+		return m.quoteEnd(at+1, rest[:1], rest[0] == '`')
 	case rest[0] == '/' && m.language == "js" && jsNoValue.MatchString(string(m.out[max(0, at-40):at])):
 		return at + len(jsRegex.FindString(rest))
 	}
@@ -160,9 +160,9 @@ func wordy(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= utf8.RuneSelf
 }
 
-// until returns the end of a string that end closes. With a quote of one character it ends with its
+// quoteEnd returns the end of a string that end closes. With a quote of one character it ends with its
 // line but in Rust. The code in a template or a formatted string may have such strings itself.
-func (m *masker) until(at int, end string, fields bool) int {
+func (m *masker) quoteEnd(at int, end string, fields bool) int {
 	for lines := len(end) > 1 || end == "`" || m.language == "rs"; at < len(m.in); {
 		switch rest := m.in[at:]; {
 		case strings.HasPrefix(rest, end):

@@ -124,7 +124,7 @@ func (t *lineText) body(head string, end int, s span) (from, to int) {
 		}
 		return from, t.expression(from)
 	case s.function && t.language != "rs":
-		open := end + until(rest, "(", 0)
+		open := end + indexFrom(rest, "(", 0)
 		if strings.HasSuffix(head, "(") {
 			open = end - 1
 		}
@@ -155,7 +155,7 @@ func (t *lineText) dedent(at, first int) int {
 	if at < len(t.code) && t.code[at] == '(' {
 		at = t.pair[at]
 	}
-	for at += until(t.code[at:], "\n", 0); at < len(t.code); at += 1 + until(t.code[at+1:], "\n", 0) {
+	for at += indexFrom(t.code[at:], "\n", 0); at < len(t.code); at += 1 + indexFrom(t.code[at+1:], "\n", 0) {
 		rest := strings.TrimLeft(t.code[at+1:], " \t\f\r")
 		indent := len(t.code) - len(rest) - at
 		if rest != "" && rest[0] != '\n' && rest[0] != '"' && indent <= column && t.outer[at] < 0 {
@@ -287,7 +287,7 @@ func (t *lineText) more(start, end int) string {
 func (t *lineText) swap(start, end int) string {
 	a, b, _ := strings.Cut(t.text[start:end], ", ")
 	from := strings.LastIndexByte(t.code[:start], '\n') + 1
-	if defines.MatchString(t.code[from:end+until(t.code[end:], "\n", 0)]) || digit(a) != digit(b) || round(a)+round(b) != "" {
+	if defines.MatchString(t.code[from:end+indexFrom(t.code[end:], "\n", 0)]) || digit(a) != digit(b) || round(a)+round(b) != "" {
 		return t.text[start:end]
 	}
 	return b + ", " + a

@@ -47,7 +47,7 @@ func (h Host) build(at agent.Place, o Options) map[string][]byte {
 	b.skill()
 	switch {
 	case h.Name == "copilot" && b.user:
-		b.below("hooks/skillopt.json", toJSON(copilotHook()))
+		b.addHostFile("hooks/skillopt.json", toJSON(copilotHook()))
 	case h.Name == "opencode":
 		b.commands("../../command/skillopt/%s.md", "$ARGUMENTS")
 	case at.Own == "":
@@ -76,14 +76,15 @@ func (h Host) build(at agent.Place, o Options) map[string][]byte {
 }
 
 // own adds a file of the plugin's own folder, below one of the host's.
-func (b *bundle) own(name string, text []byte)   { b.files[path.Join(own(b.at), name)] = text }
-func (b *bundle) below(name string, text []byte) { b.files[path.Join(b.at.Folder, name)] = text }
+func (b *bundle) own(name string, text []byte) { b.files[path.Join(own(b.at), name)] = text }
+
+func (b *bundle) addHostFile(name string, text []byte) { b.files[path.Join(b.at.Folder, name)] = text }
 
 // skill adds the skill: to the plugin, if the host looks for skills there.
 func (b *bundle) skill() {
 	name := "skills/" + skillName + "/SKILL.md"
 	if b.at.Own == "" {
-		b.below(name, text("SKILL.md"))
+		b.addHostFile(name, text("SKILL.md"))
 		return
 	}
 	b.own(name, text("SKILL.md"))

@@ -82,8 +82,8 @@ func ParseLiteLLM(data []byte, asOf string) (t Table, bad []Skipped, err error) 
 	return t, bad, nil
 }
 
-// providersOf names our providers by those of LiteLLM.
-func providersOf() map[string]string {
+// providerNames returns the names of our providers by those of LiteLLM.
+func providerNames() map[string]string {
 	return map[string]string{
 		"openai": "openai", "anthropic": "anthropic", "gemini": "gemini", "mistral": "mistral", "xai": "xai", "groq": "groq",
 		"deepseek": "deepseek", "minimax": "minimax", "together_ai": "together", "fireworks_ai": "fireworks", "openrouter": "openrouter",
@@ -100,7 +100,7 @@ func importRow(name string, data json.RawMessage) (e Entry, ours bool, err error
 	if err := json.Unmarshal(data, &f); err != nil {
 		return e, false, errors.New("a field has another type than it should")
 	}
-	provider, known := providersOf()[f.Provider]
+	provider, known := providerNames()[f.Provider]
 	if !known || !slices.Contains([]string{"chat", "completion", "responses"}, f.Mode) {
 		return e, false, nil
 	}

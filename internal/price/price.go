@@ -177,11 +177,11 @@ func matches(name, model string) bool {
 	if !ok || name == "" {
 		return false
 	}
-	return rest == "" || (rest[0] == '-' || rest[0] == '@') && dated(rest[1:])
+	return rest == "" || (rest[0] == '-' || rest[0] == '@') && isDay(rest[1:])
 }
 
-// dated reports whether s is a day, written 20240806 or 2024-08-06.
-func dated(s string) bool {
+// isDay reports whether s is a day, written 20240806 or 2024-08-06.
+func isDay(s string) bool {
 	for _, layout := range []string{"20060102", time.DateOnly} {
 		if day, err := time.Parse(layout, s); err == nil && day.Year() >= 2020 && day.Year() < 2100 {
 			return true

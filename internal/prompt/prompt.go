@@ -132,7 +132,7 @@ func (s *Set) load(dir fs.FS) error {
 }
 
 func (s *Set) loadFile(dir fs.FS, name string) error {
-	sp, ok := specOf(name)
+	sp, ok := findSpec(name)
 	if !ok {
 		return fmt.Errorf("%s is no prompt; the files are %s", name, strings.Join(Files(), ", "))
 	}
@@ -162,7 +162,7 @@ func (s *Set) loadFile(dir fs.FS, name string) error {
 // render builds the prompt of a stage. values holds its inputs; choices says
 // which part is in a slot.
 func (s *Set) render(name string, values map[string]any, choices map[string]string) (Text, error) {
-	sp, _ := specOf(name)
+	sp, _ := findSpec(name)
 	f := s.files[name]
 	filled := map[string]any{}
 	for in, v := range values {

@@ -68,7 +68,7 @@ func cases(s *Set) map[string]func() (Text, error) {
 			return s.Files(FilesInput{Mode: "full_rewrite_minibatch", Files: "- SKILL.md", Patterns: "SKILL.md, references/*.md"})
 		},
 		"remembered": func() (Text, error) {
-			return s.Remembered(RememberedInput{Rejected: "```\n### 1 change, difference not measured\n- append content=- A\n```"})
+			return s.RememberedEdits(RememberedInput{Rejected: "```\n### 1 change, difference not measured\n- append content=- A\n```"})
 		},
 		"guide": func() (Text, error) {
 			return s.Guide("The tasks are invoices.\nA change must not name a customer.")

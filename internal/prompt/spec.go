@@ -125,7 +125,7 @@ func specs() []spec {
 	}
 }
 
-func specOf(name string) (spec, bool) {
+func findSpec(name string) (spec, bool) {
 	for _, sp := range specs() {
 		if sp.file == name {
 			return sp, true
@@ -144,9 +144,9 @@ func (sp spec) parts() []string {
 	return slices.Compact(names)
 }
 
-// known lists the template names that a part may use. Only system and user
+// listNames lists the template names that a part may use. Only system and user
 // have slots, so that parts cannot contain each other in a circle.
-func (sp spec) known(part string) []string {
+func (sp spec) listNames(part string) []string {
 	if part != "system" && part != "user" {
 		return sp.inputs
 	}
@@ -166,7 +166,7 @@ func (sp spec) parse(sec section) (*template.Template, error) {
 	if sp.open {
 		return t, nil
 	}
-	if err := t.Check(sp.known(sec.name)...); err != nil {
+	if err := t.Check(sp.listNames(sec.name)...); err != nil {
 		return nil, err
 	}
 	return t, nil

@@ -172,9 +172,9 @@ type RememberedInput struct {
 	Rejected string // formatted, between fences
 }
 
-// Remembered returns what is reported of them next to what analysts are asked: System goes behind
-// the system message, User behind the skill.
-func (s *Set) Remembered(in RememberedInput) (Text, error) {
+// RememberedEdits returns what is reported of them next to what analysts are asked: System goes
+// after the system message, User after the skill.
+func (s *Set) RememberedEdits(in RememberedInput) (Text, error) {
 	return s.render(fileRemembered, map[string]any{"rejected": in.Rejected}, nil)
 }
 

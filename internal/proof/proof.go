@@ -182,7 +182,7 @@ func (s *Script) judgeFiles(r *Result, seen Seen) {
 			r.fault(fmt.Sprintf("a command was not run: its tool %s gave %s", c.tool, s.gave(runs)))
 		} else {
 			r.Shown = append(r.Shown, "a command ran")
-			r.missing(strings.TrimSpace(text), s.expect.Path)
+			r.comparePath(strings.TrimSpace(text), s.expect.Path)
 		}
 	}
 	if c, ok := s.step(writes); ok {
@@ -194,8 +194,8 @@ func (s *Script) judgeFiles(r *Result, seen Seen) {
 	}
 }
 
-// missing compares the search path of the agent's commands with what it was given.
-func (r *Result) missing(got, given string) {
+// comparePath compares the search path of the agent's commands with what it was given.
+func (r *Result) comparePath(got, given string) {
 	have := strings.Split(got, ":")
 	var lost []string
 	for dir := range strings.SplitSeq(given, ":") {

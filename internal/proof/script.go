@@ -61,7 +61,7 @@ func (s *Script) Generate(ctx context.Context, req model.Request) (model.Respons
 	defer s.mu.Unlock()
 	s.look(req)
 	resp := model.Response{Model: req.Model, Finish: model.FinishStop, Text: answer, Usage: s.grant()}
-	if done := s.done(req.Messages); len(req.Tools) > 0 && done < len(s.plan) {
+	if done := s.countResults(req.Messages); len(req.Tools) > 0 && done < len(s.plan) {
 		next := s.plan[done]
 		resp.Finish, resp.Text = model.FinishTools, ""
 		resp.Parts = []model.Part{{Call: &model.ToolCall{ID: fmt.Sprintf("call_proof_%d", done+1), Name: next.tool, Arguments: next.args}}}
@@ -106,8 +106,8 @@ func (s *Script) look(req model.Request) {
 	s.plan = s.planFor(req.Tools)
 }
 
-// done counts the results in a conversation and keeps what they hold.
-func (s *Script) done(messages []model.Message) int {
+// countResults counts the results in a conversation and keeps what they hold.
+func (s *Script) countResults(messages []model.Message) int {
 	n := 0
 	for _, m := range messages {
 		for _, p := range m.Parts {

@@ -16,8 +16,8 @@ func (s *Script) planFor(tools []model.Tool) []step {
 		deed deed
 		ways []chooser
 	}{
-		{loads, append([]chooser{loadByName, s.reading(skillFolder + skill.Main)}, s.shells("cat "+skillFolder+skill.Main)...)},
-		{refers, append([]chooser{s.reading(skillFolder + referenceName)}, s.shells("cat "+skillFolder+referenceName)...)},
+		{loads, append([]chooser{loadByName, s.readFile(skillFolder + skill.Main)}, s.shells("cat "+skillFolder+skill.Main)...)},
+		{refers, append([]chooser{s.readFile(skillFolder + referenceName)}, s.shells("cat "+skillFolder+referenceName)...)},
 		{executes, s.shells(skillFolder + scriptName)},
 		{runs, s.shells(`printf '%s\n' "$PATH" > ` + commandFile)},
 		{writes, []chooser{s.write}},
@@ -48,7 +48,7 @@ type chooser func(t model.Tool, f form) map[string]any
 // pick returns the call of the first tool that can do a deed.
 func pick(tools []model.Tool, choose chooser) (step, bool) {
 	for _, t := range tools {
-		f, ok := formOf(t.Parameters)
+		f, ok := parseForm(t.Parameters)
 		if !ok {
 			continue
 		}
@@ -130,8 +130,8 @@ func loadByName(t model.Tool, f form) map[string]any {
 	return map[string]any{name: skillName}
 }
 
-// reading is a call that reads a file of the workspace.
-func (s *Script) reading(name string) chooser {
+// readFile returns the chooser of a call that reads a file of the workspace.
+func (s *Script) readFile(name string) chooser {
 	return func(t model.Tool, f form) map[string]any {
 		path := f.first(pathNames()...)
 		if path == "" || !strings.Contains(strings.ToLower(t.Name), "read") {
@@ -162,7 +162,7 @@ type form struct {
 	Required []string `json:"required"`
 }
 
-func formOf(schema json.RawMessage) (form, bool) {
+func parseForm(schema json.RawMessage) (form, bool) {
 	var f form
 	if len(schema) == 0 || json.Unmarshal(schema, &f) != nil {
 		return form{}, false

@@ -134,7 +134,7 @@ func (t *tracked) become(text string, origin Origin) {
 // the lines whose content is the same as before keep their origin.
 func (t *tracked) splice(c skill.Change, origin Origin) {
 	text := t.text[:c.From] + c.Text + t.text[c.To:]
-	head, tail := t.untouched(c, text)
+	head, tail := t.untouchedLines(c, text)
 	middle := t.lines[len(head) : len(t.lines)-len(tail)]
 	end := len(text)
 	for _, l := range tail {
@@ -149,9 +149,9 @@ func (t *tracked) splice(c skill.Change, origin Origin) {
 	t.lines = append(append(append([]line(nil), head...), written...), tail...)
 }
 
-// untouched returns the lines that end before the change and those that begin
+// untouchedLines returns the lines that end before the change and those that begin
 // after it. A line that runs into the change is neither.
-func (t *tracked) untouched(c skill.Change, after string) (head, tail []line) {
+func (t *tracked) untouchedLines(c skill.Change, after string) (head, tail []line) {
 	at := 0
 	n := 0
 	for n < len(t.lines) && at+len(t.lines[n].text) <= c.From && strings.HasSuffix(t.lines[n].text, "\n") {
@@ -188,15 +188,15 @@ func match(old []line, texts []string, origin Origin) []line {
 		}
 	}
 	take(-1, -1)
-	a, b := written(old), written(out)
+	a, b := nonBlankLines(old), nonBlankLines(out)
 	for _, p := range pairs(contents(old, a), contents(out, b)) {
 		take(a[p[0]], b[p[1]])
 	}
 	return out
 }
 
-// written returns the indices of the lines that are not blank.
-func written(lines []line) []int {
+// nonBlankLines returns the indices of the lines that are not blank.
+func nonBlankLines(lines []line) []int {
 	var at []int
 	for i, l := range lines {
 		if !l.blank() {

@@ -52,10 +52,9 @@ type Reason struct {
 // of a merged edit.
 const similar = 0.4
 
-// Asked says who asked for an edit: the analysts of the step that proposed it,
-// else those with the proposal most like it, else all who read trajectories of its
-// kind.
-func Asked(e skill.Edit, analyses []Analysis) Reason {
+// FindReason returns who asked for an edit: the analysts of the step that proposed it, else those
+// with the proposal most like it, else all who read trajectories of its kind.
+func FindReason(e skill.Edit, analyses []Analysis) Reason {
 	r := Reason{Link: Batch, Source: e.Source, Support: e.SupportCount}
 	var from []Analysis
 	best := similar
@@ -90,7 +89,7 @@ func Asked(e skill.Edit, analyses []Analysis) Reason {
 		}
 	}
 	r.Why = distinct(r.Why)
-	r.Tasks, r.Patterns = distinct(r.Tasks), about(e, merged(r.Patterns))
+	r.Tasks, r.Patterns = distinct(r.Tasks), about(e, mergePatterns(r.Patterns))
 	return r
 }
 
@@ -133,8 +132,8 @@ func about(e skill.Edit, patterns []Pattern) []Pattern {
 	return slices.DeleteFunc(patterns, func(p Pattern) bool { return share(p) < most/2 })
 }
 
-// merged adds up patterns that are described alike.
-func merged(patterns []Pattern) []Pattern {
+// mergePatterns adds up patterns that are described alike.
+func mergePatterns(patterns []Pattern) []Pattern {
 	var out []Pattern
 	for _, p := range patterns {
 		i := slices.IndexFunc(out, func(q Pattern) bool { return q.Name == p.Name && q.Description == p.Description })

@@ -36,17 +36,17 @@ func TestAsked(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			tt.want.Source, tt.want.Support = tt.edit.Source, 3
-			if diff := cmp.Diff(tt.want, Asked(tt.edit, analyses)); diff != "" {
+			if diff := cmp.Diff(tt.want, FindReason(tt.edit, analyses)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	if got := Asked(appended("x"), nil); len(got.Tasks) != 0 || got.Link != Batch {
+	if got := FindReason(appended("x"), nil); len(got.Tasks) != 0 || got.Link != Batch {
 		t.Errorf("without analyses: %+v", got)
 	}
 	unsourced := appended("- Write dates in ISO form.")
 	unsourced.Source = ""
-	if got := Asked(unsourced, analyses); got.Source != skill.FromFailure {
+	if got := FindReason(unsourced, analyses); got.Source != skill.FromFailure {
 		t.Errorf("the source is not taken from the analysts: %+v", got)
 	}
 }

@@ -98,13 +98,13 @@ type duel struct {
 func (b *Bench) duel(name string, short, long skill.Skill) *duel {
 	n := len(b.Items)
 	return &duel{
-		bench: b, counter: b, name: name, short: short, long: long, digests: digestsOf(short, long),
+		bench: b, counter: b, name: name, short: short, long: long, digests: skillDigests(short, long),
 		drawn: make([]int, n), first: make([]trajectory.Outcome, n), partner: make([]trajectory.Outcome, n), longs: make([]gate.Pooled, n), lost: map[int]bool{},
 	}
 }
 
-// digestsOf tells a pair of skills from others.
-func digestsOf(short, long skill.Skill) [2]string { return [2]string{short.Digest(), long.Digest()} }
+// skillDigests returns what distinguishes a pair of skills from others.
+func skillDigests(short, long skill.Skill) [2]string { return [2]string{short.Digest(), long.Digest()} }
 
 // units is how many tasks there are, those of a cluster counting once.
 func (d *duel) units() int {
@@ -132,7 +132,7 @@ func (d *duel) round(ctx context.Context, policy gate.Policy) (gate.Verdict, err
 	d.rounds++
 	b := d.bench
 	t := gate.Trial{
-		Items: b.Items, Projection: b.Projection, Types: b.Types, Clusters: b.Clusters, Seed: seedOf(b.Seed, d.rounds),
+		Items: b.Items, Projection: b.Projection, Types: b.Types, Clusters: b.Clusters, Seed: roundSeed(b.Seed, d.rounds),
 		Past: map[gate.Arm][]gate.Pooled{}, Next: map[gate.Arm][]int{},
 	}
 	next := make([]int, len(b.Items))
@@ -251,7 +251,7 @@ func (d *duel) pair(order []int, read map[int]*seen) {
 
 // effect returns how much better the short text is according to what was read so far.
 func (d *duel) effect(bets stats.Betting, level float64) (Effect, error) {
-	e, err := effectOf(d.pairs, bets, level)
+	e, err := newEffect(d.pairs, bets, level)
 	e.Refused = d.refused
 	return e, err
 }
@@ -450,9 +450,9 @@ func (l listed) Judge(e *gate.Evidence) (gate.Verdict, bool) {
 	return gate.Verdict{Action: gate.Accept}, len(e.Readings) == len(l.draws)
 }
 
-// seedOf gives each round an order of its own: the same one in every duel, so that
-// the longer text is asked for what others have asked it before.
-func seedOf(seed int64, round int) int64 {
+// roundSeed returns a seed that gives each round an order of its own: the same one in every duel,
+// so that the longer text is asked for what others have asked it before.
+func roundSeed(seed int64, round int) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "prune/%d/%d", seed, round)
 	return int64(h.Sum64())

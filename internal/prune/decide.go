@@ -64,8 +64,8 @@ type Effect struct {
 // too. Measured in simulated worlds, see docs/config.md.
 const doubt = 2.5
 
-// effectOf sums up the differences of pairs, with the interval that bets give.
-func effectOf(differences []float64, bets stats.Betting, level float64) (Effect, error) {
+// newEffect sums up the differences of pairs, with the interval that bets give.
+func newEffect(differences []float64, bets stats.Betting, level float64) (Effect, error) {
 	e := Effect{Pairs: len(differences)}
 	if e.Pairs == 0 {
 		return e, nil

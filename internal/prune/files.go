@@ -14,10 +14,10 @@ func Cuttable(name string) bool {
 	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
 }
 
-// RulesOf cuts files of a skill, SKILL.md alone if files is nil, of that what the region of
-// scope holds. The numbers of the rules
-// run through all of them. What is no Markdown document, or is not there, has no rules.
-func RulesOf(s skill.Skill, files []string, scope skill.Scope) []Rule {
+// ParseRules cuts files of a skill, SKILL.md alone if files is nil, into rules, as far as the
+// region of scope holds them. The numbers of the rules run through all of them. A file that is no
+// Markdown document, or is not there, has no rules.
+func ParseRules(s skill.Skill, files []string, scope skill.Scope) []Rule {
 	if files == nil {
 		files = []string{skill.Main}
 	}
@@ -46,7 +46,7 @@ func rulesIn(name, text string, scope skill.Scope) []Rule {
 	return Rules(text)
 }
 
-// Leave returns the skill without some of its rules, which RulesOf has cut of it. What
+// Leave returns the skill without some of its rules, which ParseRules has cut of it. What
 // Without says holds for each file; a file whose rules all go stays, with what else it
 // holds.
 func Leave(s skill.Skill, gone ...Rule) skill.Skill {

@@ -14,10 +14,10 @@ func TestRulesOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	s := skill.New("# A\n\n- One.\n- Two.\n").WithFile("references/b.md", "- Three.\r\n- Four.\r\n").
 		WithFile("references/c.txt", "- No rule.\n").WithFile("scripts/run.sh", "#!/bin/sh\n").WithExecutable("scripts/run.sh")
-	if diff := cmp.Diff([]string{"- One.", "- Two."}, texts(RulesOf(s, nil, skill.Scope{}))); diff != "" {
+	if diff := cmp.Diff([]string{"- One.", "- Two."}, texts(ParseRules(s, nil, skill.Scope{}))); diff != "" {
 		t.Error(diff)
 	}
-	rules := RulesOf(s, []string{"SKILL.md", "gone.md", "references/b.md", "references/c.txt"}, skill.Scope{})
+	rules := ParseRules(s, []string{"SKILL.md", "gone.md", "references/b.md", "references/c.txt"}, skill.Scope{})
 	want := []Rule{
 		{Number: 1, Line: 3, LastLine: 3, Text: "- One."},
 		{Number: 2, Line: 4, LastLine: 4, Text: "- Two."},

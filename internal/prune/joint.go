@@ -38,7 +38,7 @@ const CertifyPasses = 4
 // joint removes what may go. Where that is not shown of all of it together, those
 // rules are tried one after the other of which it is shown by itself.
 func (p *Pruner) joint(ctx context.Context, out *Pruning) error {
-	shown, err := p.group(ctx, out, p.candidates(out.Findings, out.Removed()))
+	shown, err := p.group(ctx, out, p.candidates(out.Findings, out.RemovedRules()))
 	if err != nil || shown {
 		return err
 	}
@@ -57,7 +57,7 @@ func (p *Pruner) joint(ctx context.Context, out *Pruning) error {
 // tried again. It may take as many evaluations as were made before it, and reports
 // whether it is settled of each rule whether it may go.
 func (p *Pruner) group(ctx context.Context, out *Pruning, rules []Finding) (shown bool, err error) {
-	g := &grouping{Pruner: p, out: out, long: out.Skill, rules: rules, most: 2 * p.Bench.Evaluations(), first: p.unused(), variance: p.spread()}
+	g := &grouping{Pruner: p, out: out, long: out.Skill, rules: rules, most: 2 * p.Bench.Evaluations(), first: p.nextSample(), variance: p.spread()}
 	defer func() { out.Samples = max(out.Samples, g.first) }()
 	for attempt := 1; len(g.rules) > 0; attempt++ {
 		d, v, effect, err := g.attempt(ctx, attempt)
@@ -73,7 +73,7 @@ func (p *Pruner) group(ctx context.Context, out *Pruning, rules []Finding) (show
 			return false, err
 		}
 		for _, f := range back {
-			out.Steps = append(out.Steps, Step{Rule: f.Rule, Verdict: Needed, Effect: effect, Lost: d.missing(), With: numbers(g.rules)})
+			out.Steps = append(out.Steps, Step{Rule: f.Rule, Verdict: Needed, Effect: effect, Lost: d.lostItems(), With: numbers(g.rules)})
 		}
 		g.rules = slices.DeleteFunc(g.rules, func(f Finding) bool {
 			return slices.ContainsFunc(back, func(b Finding) bool { return b.Number == f.Number })
@@ -93,9 +93,9 @@ type grouping struct {
 	variance float64 // of a difference between texts that are alike
 }
 
-// without is the long skill without some of the rules.
-func (g *grouping) without(rules []Finding) skill.Skill {
-	gone := g.out.Removed()
+// leaveOut returns the long skill without some of the rules.
+func (g *grouping) leaveOut(rules []Finding) skill.Skill {
+	gone := g.out.RemovedRules()
 	for _, f := range rules {
 		gone = append(gone, f.Rule)
 	}
@@ -111,7 +111,7 @@ func (g *grouping) attempt(ctx context.Context, number int) (*duel, Verdict, Eff
 	}
 	b := *g.Bench
 	b.First += g.first
-	d := b.duel(name, g.without(g.rules), g.long)
+	d := b.duel(name, g.leaveOut(g.rules), g.long)
 	d.counter = g.Bench
 	s := g.Settings
 	s.Level = 1 - gate.LevelOf(1-s.Level, number)
@@ -123,9 +123,9 @@ func (g *grouping) attempt(ctx context.Context, number int) (*duel, Verdict, Eff
 				return d, Unclear, e, err
 			}
 			switch v := s.verdict(e, d.pairs); {
-			case v == Needed || f.lost(lostError) != nil:
+			case v == Needed || f.findLosses(lostError) != nil:
 				return d, Needed, e, nil
-			case v == Useless && f.kept(), v == Harmful && f.kept():
+			case v == Useless && f.excludesLosses(), v == Harmful && f.excludesLosses():
 				return d, v, e, nil
 			case d.rounds >= rounds*s.Passes, g.Bench.Evaluations() >= g.most:
 				return d, Unclear, e, nil
@@ -140,9 +140,9 @@ func (g *grouping) attempt(ctx context.Context, number int) (*duel, Verdict, Eff
 
 // settle takes down what happened to all rules that are left in the group.
 func (g *grouping) settle(v Verdict, e Effect, d *duel) {
-	short := g.without(g.rules)
+	short := g.leaveOut(g.rules)
 	for _, f := range g.rules {
-		g.out.Steps = append(g.out.Steps, Step{Rule: f.Rule, Removed: v.Removable(), Verdict: v, Effect: e, Lost: d.missing(), With: numbers(g.rules)})
+		g.out.Steps = append(g.out.Steps, Step{Rule: f.Rule, Removed: v.Removable(), Verdict: v, Effect: e, Lost: d.lostItems(), With: numbers(g.rules)})
 	}
 	if v.Removable() {
 		g.out.Skill = short
@@ -161,7 +161,7 @@ func numbers(rules []Finding) []int {
 // restore finds rules without which the group may go: each is put back by itself, and
 // the tasks that were lost are asked again.
 func (g *grouping) restore(ctx context.Context, d *duel, attempt int) ([]Finding, error) {
-	tasks := newFocus(d, g.Settings.Level, g.variance).lost(lostError)
+	tasks := newFocus(d, g.Settings.Level, g.variance).findLosses(lostError)
 	if len(tasks) == 0 {
 		tasks = d.worst()
 	}
@@ -175,7 +175,7 @@ func (g *grouping) restore(ctx context.Context, d *duel, attempt int) ([]Finding
 	g.first += restores
 	for i, f := range g.rules {
 		rest := slices.DeleteFunc(slices.Clone(g.rules), func(o Finding) bool { return o.Number == f.Number })
-		r := b.duel(fmt.Sprintf("rule %d back, attempt %d", f.Number, attempt), g.without(rest), skill.Skill{})
+		r := b.duel(fmt.Sprintf("rule %d back, attempt %d", f.Number, attempt), g.leaveOut(rest), skill.Skill{})
 		r.counter = g.Bench
 		got, err := r.means(ctx, tasks, restores)
 		if err != nil {
@@ -186,9 +186,9 @@ func (g *grouping) restore(ctx context.Context, d *duel, attempt int) ([]Finding
 	return g.cover(gains, d.levels(tasks)), nil
 }
 
-// unused is the first sample that no comparison has asked for, counted from that of the
+// nextSample returns the first sample that no comparison has asked for, counted from that of the
 // bench.
-func (p *Pruner) unused() int {
+func (p *Pruner) nextSample() int {
 	n := 0
 	for _, d := range p.duels {
 		n = max(n, slices.Max(d.drawn))
@@ -250,10 +250,10 @@ func newFocus(d *duel, level, variance float64) focus {
 	return focus{d: d, bar: -math.Log(1 - level), stake: stats.StakeFor(focusLoss, variance), variance: variance}
 }
 
-// kept reports whether it is shown that there are no three units that lose half of their
-// score each: the evidence against that is, of any three, at least that of the three
-// with the least, and those who bet against it have won enough.
-func (f focus) kept() bool {
+// excludesLosses reports whether it is shown that there are no three units that lose half of their
+// score each: the evidence against that is, of any three, at least that of the three with the
+// least, and those who bet against it have won enough.
+func (f focus) excludesLosses() bool {
 	var logs []float64
 	_, units := f.d.byUnit()
 	for _, xs := range units {
@@ -271,11 +271,11 @@ func (f focus) kept() bool {
 	return sum >= f.bar
 }
 
-// lost lists the items, the first of each unit, that lose half of their score and more
+// findLosses lists the items, the first of each unit, that lose half of their score and more
 // than chance takes from any of them: if what a pair loses on average between texts that
 // are alike is at most the variance, all of these losses together have a probability of
 // at most lostError (Chernoff's bound).
-func (f focus) lost(wrong float64) []int {
+func (f focus) findLosses(wrong float64) []int {
 	heads, units := f.d.byUnit()
 	bar := math.Log(float64(len(units)) / wrong)
 	var out []int
@@ -332,9 +332,9 @@ func (p *Pruner) candidates(findings []Finding, gone []Rule) []Finding {
 	return out
 }
 
-// ahead reports whether the text without a rule seems to be better: such a rule goes by
-// itself, and before the others. Among them it would hide what they are for.
-func (p *Pruner) ahead(f Finding) bool {
-	d := p.duels[digestsOf(Leave(p.Skill, f.Rule), p.Skill)]
+// seemsBetter reports whether the text without a rule seems to be better. Such a rule goes by
+// itself, and before the others: among them it would hide what they are for.
+func (p *Pruner) seemsBetter(f Finding) bool {
+	d := p.duels[skillDigests(Leave(p.Skill, f.Rule), p.Skill)]
 	return f.Verdict == Harmful || *f.Difference > harmless*standardError(d.pairs)+score.Negligible
 }

@@ -56,8 +56,8 @@ type Pruning struct {
 	Samples       int         // of a task by a text that were asked for, at most
 }
 
-// Removed lists the rules that went, in the order of their numbers.
-func (p Pruning) Removed() []Rule {
+// RemovedRules lists the rules that were removed, in the order of their numbers.
+func (p Pruning) RemovedRules() []Rule {
 	var out []Rule
 	for _, s := range p.Steps {
 		if s.Removed {
@@ -73,7 +73,7 @@ var errChanged = errors.New("an answer changed")
 
 // Ablate leaves each rule out, one at a time, and says what that does.
 func (p *Pruner) Ablate(ctx context.Context) (Pruning, error) {
-	return p.again(func() (Pruning, error) {
+	return p.retry(func() (Pruning, error) {
 		findings, err := p.ablate(ctx)
 		return Pruning{Findings: findings, Skill: p.Skill, Deterministic: p.deterministic()}, err
 	})
@@ -85,7 +85,7 @@ func (p *Pruner) Ablate(ctx context.Context) (Pruning, error) {
 // or not clearly enough that it is not. What stayed is tried again at the end,
 // if the skill has changed since.
 func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
-	return p.again(func() (Pruning, error) {
+	return p.retry(func() (Pruning, error) {
 		findings, err := p.ablate(ctx)
 		if err != nil {
 			return Pruning{}, err
@@ -94,7 +94,7 @@ func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 		if err := p.remove(ctx, &out); err != nil {
 			return out, err
 		}
-		out.Deterministic, out.Variance, out.Samples = p.deterministic(), p.spread(), max(out.Samples, p.unused())
+		out.Deterministic, out.Variance, out.Samples = p.deterministic(), p.spread(), max(out.Samples, p.nextSample())
 		return out, nil
 	})
 }
@@ -104,7 +104,7 @@ func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 func (p *Pruner) remove(ctx context.Context, out *Pruning) error {
 	rules := removable(out.Findings)
 	if p.Settings.Joint && !p.deterministic() {
-		rules = slices.DeleteFunc(rules, func(f Finding) bool { return !p.ahead(f) })
+		rules = slices.DeleteFunc(rules, func(f Finding) bool { return !p.seemsBetter(f) })
 	}
 	tried, err := p.sweep(ctx, out, rules)
 	switch {
@@ -112,7 +112,7 @@ func (p *Pruner) remove(ctx context.Context, out *Pruning) error {
 		return err
 	case p.Settings.Joint && !p.deterministic():
 		return p.joint(ctx, out)
-	case len(out.Removed()) > 0:
+	case len(out.RemovedRules()) > 0:
 		_, err = p.sweep(ctx, out, tried)
 	}
 	return err
@@ -123,12 +123,12 @@ func (p *Pruner) remove(ctx context.Context, out *Pruning) error {
 func (p *Pruner) sweep(ctx context.Context, out *Pruning, rules []Finding) ([]Finding, error) {
 	var stayed, changed []Finding
 	for _, f := range rules {
-		short := Leave(p.Skill, append(out.Removed(), f.Rule)...)
+		short := Leave(p.Skill, append(out.RemovedRules(), f.Rule)...)
 		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("removal of rule %d, attempt %d", f.Number, len(out.Steps)+1), short, out.Skill)
 		if err != nil {
 			return nil, err
 		}
-		s := Step{Rule: f.Rule, Removed: verdict.Removable(), Verdict: verdict, Effect: effect, Lost: d.missing()}
+		s := Step{Rule: f.Rule, Removed: verdict.Removable(), Verdict: verdict, Effect: effect, Lost: d.lostItems()}
 		if s.Removed {
 			out.Skill, changed = short, slices.Clone(stayed)
 		} else {
@@ -139,9 +139,9 @@ func (p *Pruner) sweep(ctx context.Context, out *Pruning, rules []Finding) ([]Fi
 	return changed, nil
 }
 
-// again works again from the beginning, with what was measured before, when
-// answers turn out to change.
-func (p *Pruner) again(work func() (Pruning, error)) (Pruning, error) {
+// retry runs work, and a second time from the beginning, with what was measured before, if answers
+// turn out to change.
+func (p *Pruner) retry(work func() (Pruning, error)) (Pruning, error) {
 	if err := p.Settings.Validate(); err != nil {
 		return Pruning{}, err
 	}
@@ -157,7 +157,7 @@ func (p *Pruner) deterministic() bool { return p.Settings.Deterministic && !p.no
 
 func (p *Pruner) ablate(ctx context.Context) ([]Finding, error) {
 	var out []Finding
-	for _, r := range RulesOf(p.Skill, p.Files, p.Scope) {
+	for _, r := range ParseRules(p.Skill, p.Files, p.Scope) {
 		if p.Keep != nil && p.Keep(r) {
 			continue
 		}
@@ -165,7 +165,7 @@ func (p *Pruner) ablate(ctx context.Context) ([]Finding, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Finding{Rule: r, Verdict: verdict, Effect: effect, Lost: d.missing()})
+		out = append(out, Finding{Rule: r, Verdict: verdict, Effect: effect, Lost: d.lostItems()})
 	}
 	return out, nil
 }
@@ -191,7 +191,7 @@ func (p *Pruner) compare(ctx context.Context, name string, short, long skill.Ski
 	if p.duels == nil {
 		p.duels = map[[2]string]*duel{}
 	}
-	key := digestsOf(short, long)
+	key := skillDigests(short, long)
 	d := p.duels[key]
 	if d == nil {
 		if p.Progress != nil {
@@ -202,7 +202,7 @@ func (p *Pruner) compare(ctx context.Context, name string, short, long skill.Ski
 		p.order = append(p.order, key)
 	}
 	if p.deterministic() {
-		v, e, err := p.settled(ctx, d)
+		v, e, err := p.settleDeterministic(ctx, d)
 		return d, v, e, err
 	}
 	for {
@@ -219,10 +219,10 @@ func (p *Pruner) compare(ctx context.Context, name string, short, long skill.Ski
 	}
 }
 
-// settled compares skills whose answers are the same every time: one evaluation of
-// each task is all there is to know. Where the skills differ they are asked once
-// more, and if a score changes the error is errChanged.
-func (p *Pruner) settled(ctx context.Context, d *duel) (Verdict, Effect, error) {
+// settleDeterministic compares skills whose answers are the same every time: one evaluation of each
+// task is all there is to know. If the skills differ they are asked again, and if a score changes
+// the error is errChanged.
+func (p *Pruner) settleDeterministic(ctx context.Context, d *duel) (Verdict, Effect, error) {
 	if d.rounds == 0 {
 		if _, err := d.round(ctx, gate.NoWorse{}); err != nil {
 			return Unclear, Effect{}, err
@@ -261,8 +261,8 @@ func (d *duel) passes() float64 {
 	return float64(sum) / float64(max(1, len(d.drawn)))
 }
 
-// missing lists the items that a round has lost, in order.
-func (d *duel) missing() []int {
+// lostItems lists the items that a round has lost, in order.
+func (d *duel) lostItems() []int {
 	var out []int
 	for i := range d.drawn {
 		if d.lost[i] {
@@ -315,7 +315,7 @@ func Certify(ctx context.Context, b *Bench, s Settings, short, long skill.Skill)
 			return c, err
 		}
 		worse, known := s.inferior(c.Effect)
-		c.Passes, c.Lost = d.passes(), d.missing()
+		c.Passes, c.Lost = d.passes(), d.lostItems()
 		c.NotWorse, c.Worse = known && !worse, known && worse
 		if known || c.Passes >= most {
 			return c, nil

@@ -99,14 +99,14 @@ func (c *cutter) next() {
 		c.example()
 	case l.blank():
 		c.at++
-	case l.protected, heading(l.text), separator(l.text):
+	case l.protected, isHeading(l.text), separator(l.text):
 		c.at++
 		c.near = false
 	case strings.HasPrefix(l.text, "<!--"):
 		c.comment()
-	case fenceOf(l.text) != "":
+	case openingFence(l.text) != "":
 		first := c.at
-		c.fenced()
+		c.skipFence()
 		if c.near {
 			c.extend()
 		} else {
@@ -158,10 +158,9 @@ func (c *cutter) comment() {
 	c.near = false
 }
 
-// fenced passes over a fenced block: up to the line that closes it, or to what no
-// rule may hold.
-func (c *cutter) fenced() {
-	fence := fenceOf(c.lines[c.at].text)
+// skipFence skips a fenced block: up to the line that closes it, or to what no rule may hold.
+func (c *cutter) skipFence() {
+	fence := openingFence(c.lines[c.at].text)
 	c.at++
 	for c.at < len(c.lines) && !c.lines[c.at].protected {
 		l := c.lines[c.at]
@@ -194,8 +193,8 @@ func (c *cutter) item() {
 				return
 			}
 			c.at = next
-		case l.indent >= under && fenceOf(l.text) != "":
-			c.fenced()
+		case l.indent >= under && openingFence(l.text) != "":
+			c.skipFence()
 		case l.indent < under && begins(l.text):
 			c.add(first)
 			return
@@ -234,10 +233,10 @@ func (c *cutter) paragraph() {
 
 // begins reports whether a line starts something that ends a paragraph.
 func begins(text string) bool {
-	return heading(text) || separator(text) || marker(text) > 0 || fenceOf(text) != "" || strings.HasPrefix(text, "<!--")
+	return isHeading(text) || separator(text) || marker(text) > 0 || openingFence(text) != "" || strings.HasPrefix(text, "<!--")
 }
 
-func heading(text string) bool {
+func isHeading(text string) bool {
 	level := len(text) - len(strings.TrimLeft(text, "#"))
 	return level >= 1 && level <= 6 && (len(text) == level || text[level] == ' ' || text[level] == '\t')
 }
@@ -253,8 +252,8 @@ func separator(text string) bool {
 	return len(bare) >= 3 && (strings.Trim(bare, "-") == "" || strings.Trim(bare, "*") == "" || strings.Trim(bare, "_") == "")
 }
 
-// fenceOf returns the fence that a line opens, "" if none.
-func fenceOf(text string) string {
+// openingFence returns the fence that a line opens, "" if none.
+func openingFence(text string) string {
 	for _, mark := range []string{"`", "~"} {
 		if n := len(text) - len(strings.TrimLeft(text, mark)); n >= 3 {
 			return text[:n]

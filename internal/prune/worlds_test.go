@@ -174,7 +174,7 @@ func TestPlantedRules(t *testing.T) {
 		wrong, again := []string{}, 0
 		for _, f := range got.Findings {
 			rules++
-			removed := slices.ContainsFunc(got.Removed(), func(r prune.Rule) bool { return r.Number == f.Number })
+			removed := slices.ContainsFunc(got.RemovedRules(), func(r prune.Rule) bool { return r.Number == f.Number })
 			switch want := w.fate[f.Text]; {
 			case want == "":
 				t.Fatalf("world %d: %q is no rule of it", seed, f.Text)
@@ -246,7 +246,7 @@ func TestPlantedRulesInNoise(t *testing.T) {
 				continue
 			}
 			worlds++
-			for _, r := range got.Removed() {
+			for _, r := range got.RemovedRules() {
 				at := slices.IndexFunc(got.Findings, func(f prune.Finding) bool { return f.Number == r.Number })
 				if !got.Findings[at].Verdict.Removable() {
 					t.Errorf("world %d: rule %d went, which is %s by itself", seed, r.Number, got.Findings[at].Verdict)

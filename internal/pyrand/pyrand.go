@@ -167,10 +167,10 @@ func (r *Rand) RandBelow(n int) int {
 	if n < 1 {
 		panic("pyrand: RandBelow of an empty range")
 	}
-	return int(r.below(uint64(n)))
+	return int(r.uint64n(uint64(n)))
 }
 
-func (r *Rand) below(n uint64) uint64 {
+func (r *Rand) uint64n(n uint64) uint64 {
 	k := bits.Len64(n)
 	for {
 		if v := r.bits64(k); v < n {
@@ -186,7 +186,7 @@ func (r *Rand) RandInt(a, b int) int {
 	if b < a || width == 0 {
 		panic("pyrand: RandInt of an empty or too wide range")
 	}
-	return int(uint64(a) + r.below(width))
+	return int(uint64(a) + r.uint64n(width))
 }
 
 // Choice returns the index that random.choice takes of n items. It panics if

@@ -27,7 +27,7 @@ func (s spot) String() string {
 func (s spot) contains(o spot) bool {
 	for _, outer := range []string{s.path, s.real} {
 		for _, inner := range []string{o.path, o.real} {
-			if within(inner, outer) {
+			if isInside(inner, outer) {
 				return true
 			}
 		}
@@ -35,8 +35,8 @@ func (s spot) contains(o spot) bool {
 	return s.id != "" && slices.Contains(o.above, s.id)
 }
 
-// within reports whether path is dir or lies in it, by name.
-func within(path, dir string) bool {
+// isInside reports whether path is dir or lies in it, by name.
+func isInside(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
 }
 
@@ -107,11 +107,11 @@ type conflict struct {
 	above  bool // it contains that path, otherwise it lies in it
 }
 
-func containing(k kept) *conflict {
+func newConflictAbove(k kept) *conflict {
 	return &conflict{fmt.Sprintf("contains %s (%s)", k.name, k.spot), k, true}
 }
 
-func inside(k kept) *conflict {
+func newConflictInside(k kept) *conflict {
 	return &conflict{fmt.Sprintf("lies in %s (%s)", k.name, k.spot), k, false}
 }
 
@@ -125,7 +125,7 @@ func (c *checker) holds(s spot) *conflict {
 	}
 	for _, k := range slices.Concat(all, c.kept, c.bases) {
 		if s.contains(k.spot) {
-			return containing(k)
+			return newConflictAbove(k)
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func (c *checker) file(s spot) *conflict {
 	}
 	for _, k := range c.kept {
 		if k.contains(s) {
-			return inside(k)
+			return newConflictInside(k)
 		}
 	}
 	return nil
@@ -151,7 +151,7 @@ func (c *checker) folder(s spot) *conflict {
 		return found
 	}
 	if c.config != nil && c.config.contains(s) {
-		return inside(*c.config)
+		return newConflictInside(*c.config)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (c *checker) entry(path string, own []spot) error {
 	if found == nil {
 		return nil
 	}
-	mine := slices.ContainsFunc(own, func(o spot) bool { return within(o.real, s.real) })
+	mine := slices.ContainsFunc(own, func(o spot) bool { return isInside(o.real, s.real) })
 	if (mine || c.open != nil && c.open.contains(s)) && c.inConfig(found) {
 		return nil
 	}
@@ -218,5 +218,5 @@ func (c *checker) system() error {
 
 // ofSystem reports whether every program can read a file anyway.
 func (c *checker) ofSystem(path string) bool {
-	return slices.ContainsFunc(c.folders, func(s spot) bool { return within(path, s.path) || within(path, s.real) })
+	return slices.ContainsFunc(c.folders, func(s spot) bool { return isInside(path, s.path) || isInside(path, s.real) })
 }

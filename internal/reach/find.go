@@ -57,8 +57,8 @@ func (f *finding) pack(real string) {
 		f.wants = append(f.wants, want{root, []string{pkg}, true})
 		return
 	}
-	if at := brewed(real); at >= 0 {
-		f.known(real[:at], brewParts())
+	if at := findBrewPrefix(real); at >= 0 {
+		f.addParts(real[:at], brewParts())
 		return
 	}
 	dir := filepath.Dir(real)
@@ -66,7 +66,7 @@ func (f *finding) pack(real string) {
 		f.installation(filepath.Dir(dir))
 		return
 	}
-	if !f.shared(dir) {
+	if !f.isShared(dir) {
 		f.wants = append(f.wants, want{path: dir})
 	}
 }
@@ -88,8 +88,8 @@ func nodePackage(real string) (root, pkg string, ok bool) {
 	return root, filepath.Join(append([]string{root}, rest[:n]...)...), true
 }
 
-// brewed returns where the prefix of Homebrew ends in a path, -1 if it is none of its.
-func brewed(real string) int {
+// findBrewPrefix returns where the prefix of Homebrew ends in a path, -1 if the path is none of Homebrew's.
+func findBrewPrefix(real string) int {
 	for _, name := range []string{"Cellar", "Caskroom"} {
 		if at := strings.Index(real, separator+name+separator); at >= 0 {
 			return at
@@ -112,8 +112,8 @@ func shimParts() []string {
 	return append(installParts(), "shims", "versions", "installs", "plugins", "completions", "pyenv.d", "rbenv.d", "version")
 }
 
-// known adds the parts of a folder that are there.
-func (f *finding) known(root string, names []string) {
+// addParts adds the parts of a folder that are there.
+func (f *finding) addParts(root string, names []string) {
 	for _, name := range names {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		switch kind(f.files, path) {
@@ -129,19 +129,19 @@ func (f *finding) known(root string, names []string) {
 // shows that nothing else lies there.
 func (f *finding) installation(prefix string) {
 	switch {
-	case f.there(prefix, "pyvenv.cfg"): // done already
-	case f.there(prefix, "conda-meta"), f.there(prefix, "VERSION", "pkg/tool", "src/runtime"), f.there(prefix, "release", "lib/modules"):
-		f.wants = append(f.wants, want{prefix, joined(prefix, installParts()), true})
-	case f.shared(prefix):
+	case f.hasAll(prefix, "pyvenv.cfg"): // done already
+	case f.hasAll(prefix, "conda-meta"), f.hasAll(prefix, "VERSION", "pkg/tool", "src/runtime"), f.hasAll(prefix, "release", "lib/modules"):
+		f.wants = append(f.wants, want{prefix, joinNames(prefix, installParts()), true})
+	case f.isShared(prefix):
 	case f.local(prefix):
-		f.known(prefix, []string{"lib"})
+		f.addParts(prefix, []string{"lib"})
 	default:
-		f.known(prefix, installParts())
+		f.addParts(prefix, installParts())
 	}
 }
 
-// there reports whether a folder has all of these.
-func (f *finding) there(dir string, names ...string) bool {
+// hasAll reports whether a folder has all of these.
+func (f *finding) hasAll(dir string, names ...string) bool {
 	for _, name := range names {
 		if kind(f.files, filepath.Join(dir, name)) == Nothing {
 			return false
@@ -150,7 +150,7 @@ func (f *finding) there(dir string, names ...string) bool {
 	return true
 }
 
-func joined(dir string, names []string) []string {
+func joinNames(dir string, names []string) []string {
 	var out []string
 	for _, name := range names {
 		out = append(out, filepath.Join(dir, name))
@@ -158,8 +158,8 @@ func joined(dir string, names []string) []string {
 	return out
 }
 
-// shared reports whether a folder is one in which all sorts of things lie.
-func (f *finding) shared(prefix string) bool {
+// isShared reports whether a folder is one in which all sorts of things lie.
+func (f *finding) isShared(prefix string) bool {
 	if slices.Contains([]string{separator, "/usr", "/usr/local", "/opt", "/srv"}, prefix) {
 		return true
 	}
@@ -175,10 +175,10 @@ func (f *finding) local(prefix string) bool {
 // venv adds a virtual environment of Python, whose programs are links to those of
 // another place, and the interpreter that it was made from.
 func (f *finding) venv(prefix string) {
-	if !f.there(prefix, "pyvenv.cfg") {
+	if !f.hasAll(prefix, "pyvenv.cfg") {
 		return
 	}
-	f.wants = append(f.wants, want{prefix, joined(prefix, installParts()), true})
+	f.wants = append(f.wants, want{prefix, joinNames(prefix, installParts()), true})
 	for line := range strings.Lines(f.text(filepath.Join(prefix, "pyvenv.cfg"))) {
 		key, value, _ := strings.Cut(line, "=")
 		dir := strings.TrimSpace(value)
@@ -186,7 +186,7 @@ func (f *finding) venv(prefix string) {
 			continue
 		}
 		for _, name := range []string{"python3", "python"} {
-			if f.there(dir, name) {
+			if f.hasAll(dir, name) {
 				f.program(filepath.Join(dir, name))
 				return
 			}
@@ -232,19 +232,19 @@ func (f *finding) shim(hop, real string) {
 	dir := filepath.Dir(hop)
 	root := filepath.Dir(dir)
 	switch base := filepath.Base(dir); {
-	case base == "shims" && f.there(root, "installs"):
-		f.known(root, shimParts())
+	case base == "shims" && f.hasAll(root, "installs"):
+		f.addParts(root, shimParts())
 		name := "ASDF_DATA_DIR"
 		if filepath.Base(real) == "mise" {
 			name = "MISE_DATA_DIR"
 		}
 		f.env = append(f.env, name+"="+root)
-	case base == "shims" && f.there(root, "versions"):
-		f.known(root, shimParts())
-	case base == "bin" && f.there(root, "tools", "tools/image"):
-		f.known(root, []string{"bin", "tools", "hooks.json"})
+	case base == "shims" && f.hasAll(root, "versions"):
+		f.addParts(root, shimParts())
+	case base == "bin" && f.hasAll(root, "tools", "tools/image"):
+		f.addParts(root, []string{"bin", "tools", "hooks.json"})
 		f.env = append(f.env, "VOLTA_HOME="+root)
-	case base == "bin" && f.there(dir, "rustup"):
+	case base == "bin" && f.hasAll(dir, "rustup"):
 		f.rustup(filepath.Dir(root))
 	}
 }
@@ -252,8 +252,8 @@ func (f *finding) shim(hop, real string) {
 // rustup adds the toolchains next to a folder of cargo.
 func (f *finding) rustup(beside string) {
 	for _, name := range []string{".rustup", "rustup"} {
-		if root := filepath.Join(beside, name); f.there(root, "toolchains") {
-			f.known(root, []string{"toolchains", "settings.toml"})
+		if root := filepath.Join(beside, name); f.hasAll(root, "toolchains") {
+			f.addParts(root, []string{"toolchains", "settings.toml"})
 			f.env = append(f.env, "RUSTUP_HOME="+root)
 			return
 		}

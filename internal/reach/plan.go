@@ -18,18 +18,18 @@ type planner struct {
 func (p *planner) plan() Plan {
 	out := Plan{Read: slices.Sorted(maps.Keys(p.read)), Env: slices.Sorted(maps.Keys(p.env))}
 	for _, n := range p.narrow {
-		if !p.covered(n.Path) && !slices.Contains(out.Narrowed, n) {
+		if !p.canRead(n.Path) && !slices.Contains(out.Narrowed, n) {
 			out.Narrowed = append(out.Narrowed, n)
 		}
 	}
 	return out
 }
 
-// covered reports whether a path lies in what may be read.
-func (p *planner) covered(path string) bool {
+// canRead reports whether a path lies in what may be read.
+func (p *planner) canRead(path string) bool {
 	real := resolve(p.files, path)
 	for granted := range p.read {
-		if within(real, resolve(p.files, granted)) {
+		if isInside(real, resolve(p.files, granted)) {
 			return true
 		}
 	}

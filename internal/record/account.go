@@ -72,7 +72,7 @@ func spentIn(ctx context.Context, dir string) (s result.NightSpent, begun bool, 
 			return s, false, err
 		}
 	}
-	u := w.spending()
+	u := w.sumSpending()
 	return result.NightSpent{Calls: u.Calls, Input: u.Tokens.Input, Output: u.Tokens.Output, Cached: u.Tokens.Cached, CostUSD: u.USD}, true, nil
 }
 

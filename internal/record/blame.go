@@ -58,7 +58,7 @@ func (r *Training) Blame(version string, doc skill.Skill) Blame {
 	b.Problems = append(b.Problems, problems...)
 	files := provenance.Blame(r.Seed, changes, doc, r.edits())
 	b.Lines, b.Files = files[0].Lines, files[1:]
-	judged := r.Judged()
+	judged := r.Judgements()
 	at := map[provenance.Origin]int{}
 	for _, f := range files {
 		for _, l := range f.Lines {
@@ -99,8 +99,8 @@ func (s *Source) wrote(file string, number int) {
 	s.Files[file] = append(s.Files[file], number)
 }
 
-// Written is how many lines it wrote, in all files.
-func (s Source) Written() int {
+// CountLines returns how many lines it wrote, in all files.
+func (s Source) CountLines() int {
 	n := len(s.Lines)
 	for _, lines := range s.Files {
 		n += len(lines)
@@ -134,7 +134,7 @@ func (r *Training) source(o provenance.Origin, judged map[provenance.Origin]*Jud
 	}
 	for _, e := range step.Edits {
 		if e.Number == o.Edit {
-			reason := provenance.Asked(e.Edit, step.Analyses)
+			reason := provenance.FindReason(e.Edit, step.Analyses)
 			s.Edit, s.Reason = &e.Edit, &reason
 		}
 	}
@@ -149,8 +149,8 @@ func Whole(o provenance.Origin) provenance.Origin {
 	return provenance.Origin{Kind: provenance.Rewrite, Step: o.Step}
 }
 
-// Judged returns what the gate said of every step and slow update.
-func (r *Training) Judged() map[provenance.Origin]*Judged {
+// Judgements returns what the gate said of every step and slow update.
+func (r *Training) Judgements() map[provenance.Origin]*Judged {
 	out := map[provenance.Origin]*Judged{}
 	var current *float64
 	r.Walk(func(s result.StepRecord, _ Step) {

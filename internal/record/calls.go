@@ -18,11 +18,11 @@ func Skim(ctx context.Context, r *Run, f Filter, each func(Call)) error {
 	for last := int64(0); ; {
 		list, err := r.view.Follow(ctx, last, entriesAtOnce)
 		if err != nil {
-			return r.damaged(err)
+			return r.wrapDamage(err)
 		}
 		for _, rec := range list {
 			last = rec.Seq
-			if c := callOf(rec); f.lets(c) && (f.Key == "" || c.Key == f.Key) && (f.Stage == "" || c.Stage == f.Stage) && (!f.Failed || c.Kind == journal.Fault) {
+			if c := newCall(rec); f.lets(c) && (f.Key == "" || c.Key == f.Key) && (f.Stage == "" || c.Stage == f.Stage) && (!f.Failed || c.Kind == journal.Fault) {
 				each(c)
 			}
 		}
@@ -36,7 +36,7 @@ func Skim(ctx context.Context, r *Run, f Filter, each func(Call)) error {
 func CallAt(ctx context.Context, r *Run, seq int64) (Call, error) {
 	rec, err := r.view.Entry(ctx, seq)
 	if err != nil {
-		return Call{}, r.damaged(err)
+		return Call{}, r.wrapDamage(err)
 	}
-	return callOf(rec), nil
+	return newCall(rec), nil
 }

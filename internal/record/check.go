@@ -104,7 +104,7 @@ func Check(ctx context.Context, dir string) (Checked, error) {
 	if c.Bad(run.ManifestFile) {
 		return c.out, nil // files cannot be judged without it
 	}
-	c.derived(ctx, whole)
+	c.checkFiles(ctx, whole)
 	return c.out, nil
 }
 
@@ -155,8 +155,8 @@ func (c *checker) record(ctx context.Context, m run.Manifest) (whole bool) {
 	return true
 }
 
-// derived checks the files that are written from the record.
-func (c *checker) derived(ctx context.Context, whole bool) {
+// checkFiles checks the files that are written from the record.
+func (c *checker) checkFiles(ctx context.Context, whole bool) {
 	r, err := Open(ctx, c.dir)
 	if err == nil {
 		c.run = r
@@ -173,7 +173,7 @@ func (c *checker) derived(ctx context.Context, whole bool) {
 	}
 	c.config()
 	if d.Manifest.Kind == result.Train {
-		c.training()
+		c.checkTraining()
 		c.report(d)
 		c.summary(ctx, d, whole)
 	}
@@ -192,8 +192,8 @@ func (c *checker) config() {
 	}
 }
 
-// training checks history, skills and what the steps left.
-func (c *checker) training() {
+// checkTraining checks history, skills and what the steps left.
+func (c *checker) checkTraining() {
 	t, err := ReadTraining(c.dir, c.dir)
 	if err != nil {
 		return // history.json is named already
@@ -334,12 +334,12 @@ func (c *checker) outcomes(ctx context.Context) {
 		}
 		seen := map[string]int{}
 		for _, o := range outcomes {
-			said, ok := replies[placeOf(s, o.ID, seen[o.ID])]
+			said, ok := replies[newAnswerKey(s, o.ID, seen[o.ID])]
 			seen[o.ID]++
 			if !ok || len(o.Trajectory) != 1 {
 				continue // an episode, or answered elsewhere in the run
 			}
-			same := slices.Contains(said, textOf(o.Trajectory[0].Content))
+			same := slices.Contains(said, digestText(o.Trajectory[0].Content))
 			if !same && c.severalAt(s.Step) {
 				continue // recorded of another candidate, and answered elsewhere in the run of this one
 			}
@@ -372,11 +372,11 @@ type answerKey struct {
 	sample      int
 }
 
-func placeOf(s Sheet, task string, sample int) answerKey {
+func newAnswerKey(s Sheet, task string, sample int) answerKey {
 	return answerKey{s.Epoch, s.Step, s.stage, task, sample}
 }
 
-func textOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(strings.TrimSpace(text))) }
+func digestText(text string) [sha256.Size]byte { return sha256.Sum256([]byte(strings.TrimSpace(text))) }
 
 // replies are digests of the replies of the target, by where they were asked for, as sheets
 // call it: of a step with several candidates, those of all of them.
@@ -384,12 +384,12 @@ func (r *Run) replies(ctx context.Context) (map[answerKey][][sha256.Size]byte, e
 	out := map[answerKey][][sha256.Size]byte{}
 	for rec, err := range r.view.Entries(ctx, journal.Query{Stage: "rollout"}) {
 		if err != nil {
-			return nil, r.damaged(err)
+			return nil, r.wrapDamage(err)
 		}
 		if rec.Kind != journal.Call {
 			continue
 		}
-		p := PlaceOf(rec.Key)
+		p := ParsePlace(rec.Key)
 		at := p.At
 		for _, stage := range []string{"rollout", "gate/cand"} { // of several batches and candidates
 			if p.Step > 0 && strings.HasSuffix(at, "/"+stage) {
@@ -404,7 +404,7 @@ func (r *Run) replies(ctx context.Context) (map[answerKey][][sha256.Size]byte, e
 		if p.Step == 0 {
 			key.epoch = p.Epoch
 		}
-		out[key] = append(out[key], textOf(said.Text))
+		out[key] = append(out[key], digestText(said.Text))
 	}
 	return out, nil
 }

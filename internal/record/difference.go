@@ -32,7 +32,7 @@ func Diff(a, b skill.Skill, from, to string) result.Difference {
 			f.State = "removed"
 		}
 		for _, h := range skill.Hunks(before, after) {
-			f.Hunks = append(f.Hunks, hunkOf(h, &words))
+			f.Hunks = append(f.Hunks, newHunk(h, &words))
 		}
 		d.Files = append(d.Files, f)
 	}
@@ -57,9 +57,9 @@ const (
 	resembles  = 0.3       // share of equal words from which a line is taken for another, changed
 )
 
-// hunkOf is a hunk with the numbers of its lines, and with words where a line took the place
-// of another.
-func hunkOf(h skill.Hunk, budget *int) result.DiffHunk {
+// newHunk returns a hunk with the numbers of its lines, and with words where one line replaces
+// another.
+func newHunk(h skill.Hunk, budget *int) result.DiffHunk {
 	out := result.DiffHunk{From: h.From + 1, To: h.To + 1, Lines: make([]result.DiffLine, 0, len(h.Lines))}
 	from, to := h.From, h.To
 	for _, l := range h.Lines {
@@ -102,7 +102,7 @@ func stretch(lines []result.DiffLine, op string) int {
 
 // compareWords marks the words in which two lines differ, if they are similar.
 func compareWords(before, after *result.DiffLine, budget *int) {
-	a, b := wordsOf(before.Text), wordsOf(after.Text)
+	a, b := splitWords(before.Text), splitWords(after.Text)
 	cost := len(a) * len(b)
 	if len(a) > lineWords || len(b) > lineWords || cost > *budget {
 		return
@@ -133,8 +133,8 @@ func addWords(to []result.DiffWord, words []string, changed bool) []result.DiffW
 	return append(to, result.DiffWord{Text: strings.Join(words, ""), Changed: changed})
 }
 
-// wordsOf takes a line apart: words, and each other character by itself.
-func wordsOf(line string) (out []string) {
+// splitWords splits a line into words, and each other character by itself.
+func splitWords(line string) (out []string) {
 	from := -1 // of a word
 	for i, r := range line {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {

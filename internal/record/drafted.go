@@ -51,7 +51,7 @@ func (d *Documents) readDrafted(dir string) error {
 func readDraft(dir string) (*result.Drafted, bool, error) {
 	data, found, err := run.ReadFile(dir, draftedFile, maxDrafted)
 	if err != nil || !found {
-		return nil, false, wrapped(err)
+		return nil, false, wrapReadError(err)
 	}
 	out := &result.Drafted{Tasks: []result.DraftedTask{}, Fell: []result.Dropped{}, Fallen: []result.FallenDraft{}}
 	for i, line := range bytes.Split(data, []byte{'\n'}) {
@@ -77,7 +77,7 @@ func readDraft(dir string) (*result.Drafted, bool, error) {
 	return out, true, nil
 }
 
-func wrapped(err error) error {
+func wrapReadError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -31,8 +31,8 @@ type InnerCall struct {
 	Said    exchange.Call `json:"said"`
 }
 
-// Kept reports whether what was said in some of the calls is kept.
-func (t *Try) Kept() bool {
+// HasConversation reports whether what was said in some of the calls is kept.
+func (t *Try) HasConversation() bool {
 	return len(t.Messages) > 0 || slices.ContainsFunc(t.Calls, func(c InnerCall) bool { return c.Said.Damage == "" })
 }
 
@@ -46,7 +46,7 @@ func (r *Run) Tries(ctx context.Context, task string, keys ...string) ([]Try, er
 	}
 	for rec, err := range r.view.Entries(ctx, query) {
 		if err != nil {
-			return nil, r.damaged(err)
+			return nil, r.wrapDamage(err)
 		}
 		if slices.Contains(keys, rec.Key) && rec.Kind.InTry() {
 			g.take(rec)
@@ -54,7 +54,7 @@ func (r *Run) Tries(ctx context.Context, task string, keys ...string) ([]Try, er
 	}
 	out := make([]Try, 0, len(g.list))
 	for _, t := range g.list {
-		if err := r.said(ctx, t); err != nil {
+		if err := r.readTry(ctx, t); err != nil {
 			return nil, err
 		}
 		out = append(out, t.Try)
@@ -88,7 +88,7 @@ func (g *tries) take(rec journal.Record) {
 		g.at[id] = i
 		g.list = append(g.list, &gathered{Try: Try{Key: rec.Key, Attempt: rec.Attempt, Calls: []InnerCall{}, Messages: []exchange.Message{}}})
 	}
-	t, c := g.list[i], callOf(rec)
+	t, c := g.list[i], newCall(rec)
 	switch {
 	case rec.Kind == journal.Episode:
 		for _, other := range g.list { // the latest result counts
@@ -103,11 +103,11 @@ func (g *tries) take(rec journal.Record) {
 	}
 }
 
-// said reads what was said in the calls of a try.
-func (r *Run) said(ctx context.Context, t *gathered) error {
-	said, err := r.view.Said(ctx, t.records)
+// readTry reads what was said in the calls of a try.
+func (r *Run) readTry(ctx context.Context, t *gathered) error {
+	said, err := r.view.ReadExchanges(ctx, t.records)
 	if err != nil {
-		return r.damaged(err)
+		return r.wrapDamage(err)
 	}
 	var forms []exchange.Stored
 	for _, s := range said {

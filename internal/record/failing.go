@@ -85,9 +85,9 @@ func (s Sheet) shows(origin string) bool {
 	return own == origin || own != "" && strings.HasPrefix(origin, own+", ")
 }
 
-// shipped reads what candidates.json says of the best skill, and of which tasks. What the end of
-// the last epoch decided is there alone.
-func shipped(r *Run) (of result.Candidate, items []string, err error) {
+// readBestCandidate reads what candidates.json says of the best skill, and of which tasks. Only
+// that file has what the end of the last epoch decided.
+func readBestCandidate(r *Run) (of result.Candidate, items []string, err error) {
 	var all struct { // all that is needed of a long file
 		Items      []string
 		Candidates []struct {
@@ -134,7 +134,7 @@ func checkCounts(c result.Candidate, items int) error {
 
 // bestOrigin is where the best skill comes from.
 func bestOrigin(r *Run) (string, error) {
-	c, _, err := shipped(r)
+	c, _, err := readBestCandidate(r)
 	return c.Origin, err
 }
 
@@ -143,19 +143,19 @@ const (
 	lastFile       = "last_outcomes.json" // what the best skill was asked at the end, by place
 )
 
-// FailingOf is Failing of the run in dir.
-func FailingOf(ctx context.Context, dir string, most int) (f *Failing, err error) {
+// ReadFailing reads what fails in the run in dir, see [Run.FindFailing].
+func ReadFailing(ctx context.Context, dir string, most int) (f *Failing, err error) {
 	r, err := Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return r.Failing(ctx, most)
+	return r.FindFailing(ctx, most)
 }
 
-// Failing reads what fails with the best skill, with the transcripts of the first most
+// FindFailing reads what fails with the best skill, with the transcripts of the first most
 // tasks. Test tasks are not among them. Nil: the run has written no outcomes down.
-func (r *Run) Failing(ctx context.Context, most int) (*Failing, error) {
+func (r *Run) FindFailing(ctx context.Context, most int) (*Failing, error) {
 	sheets, err := r.BestSheets()
 	if err != nil || len(sheets) == 0 {
 		return nil, err
@@ -249,7 +249,7 @@ func (t *FailingTask) count(o trajectory.Outcome) {
 
 // countShipped replaces the counts of sheets of the best skill with those over all its draws.
 func countShipped(r *Run, s Sheet, at map[string]int, tasks []FailingTask) error {
-	c, items, err := shipped(r)
+	c, items, err := readBestCandidate(r)
 	if err != nil || s.Split != "selection" || c.Origin == "" || !s.shows(c.Origin) || len(c.Pooled) == 0 || len(c.Solved) == 0 {
 		return err
 	}
@@ -298,14 +298,14 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 	for seq := int64(0); ; {
 		entries, err := r.view.Follow(ctx, seq, entriesAtOnce)
 		if err != nil {
-			return r.damaged(err)
+			return r.wrapDamage(err)
 		}
 		for _, e := range entries {
 			seq = e.Seq
 			if e.Kind != journal.Call || e.Role == "judge" || !strings.Contains(e.Key, "/sample0") {
 				continue
 			}
-			p := PlaceOf(e.Key)
+			p := ParsePlace(e.Key)
 			if i, ok := wanted[p.Task]; ok && p.Sample == 0 && sheet.holds(p) {
 				at[i] = append(at[i], e.Seq)
 			}
@@ -320,7 +320,7 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 			if err != nil {
 				return err
 			}
-			if said := list[i].Outcome.Trajectory; len(said) == 1 && textOf(said[0].Content) != textOf(c.Reply.Text) {
+			if said := list[i].Outcome.Trajectory; len(said) == 1 && digestText(said[0].Content) != digestText(c.Reply.Text) {
 				continue // one that could not be used, or did not count
 			}
 			list[i].Conversation = &c
@@ -334,11 +334,11 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 func (r *Run) conversation(ctx context.Context, seq int64) (caller.Conversation, error) {
 	e, err := r.view.Entry(ctx, seq)
 	if err != nil {
-		return caller.Conversation{}, r.damaged(err)
+		return caller.Conversation{}, r.wrapDamage(err)
 	}
 	in, err := r.view.Input(ctx, seq)
 	if err != nil {
-		return caller.Conversation{}, r.damaged(err)
+		return caller.Conversation{}, r.wrapDamage(err)
 	}
 	c, err := caller.ReadConversation(in, e.Result)
 	if err != nil {

@@ -22,10 +22,10 @@ func Kinds() []result.Kind {
 	}
 }
 
-// filesOf lists what is at the top of a run directory, by name: of a run of a kind that
+// listFiles lists what is at the top of a run directory, by name: of a run of a kind that
 // this program does not know there is nothing else to show. More than some hundred are not
 // listed.
-func filesOf(dir string, m run.Manifest) ([]result.RunFile, error) {
+func listFiles(dir string, m run.Manifest) ([]result.RunFile, error) {
 	if slices.Contains(Kinds(), m.Kind) {
 		return nil, nil
 	}

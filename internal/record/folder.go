@@ -27,9 +27,9 @@ const (
 	sleepBank   = "bank.db"
 )
 
-// FolderOf finds out what a folder is: one of runs, one run, a sleep.dir, or of a sleep.dir the folder of all nights, that of
+// InspectFolder finds out what a folder is: one of runs, one run, a sleep.dir, or of a sleep.dir the folder of all nights, that of
 // the nights of a project, or one night.
-func FolderOf(path string) Folder {
+func InspectFolder(path string) Folder {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
 	switch {
@@ -68,8 +68,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Inside fails if the folder of runs of a sleep.dir is a link that leads out of it. That there is none yet is no failure.
-func (f Folder) Inside() error {
+// CheckRuns fails if the folder of runs of a sleep.dir is a link that leads out of it. A folder that is not there yet is no failure.
+func (f Folder) CheckRuns() error {
 	if !f.Sleep {
 		return nil
 	}

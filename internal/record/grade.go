@@ -115,17 +115,17 @@ func (g *grader) of(o trajectory.Outcome) graded {
 	out := graded{id: o.ID, kind: o.Type, hard: o.Hard, soft: o.Soft, measured: o.Status.Measured(), failed: o.Status == score.AgentError, why: o.FailReason != ""}
 	if s := g.sheets[g.sheet]; s.Split != "test" {
 		if g.reasons[g.sheet] {
-			out.reason = beginning(o.FailReason)
+			out.reason = shortenText(o.FailReason)
 		}
 		if key := (rowKey{s.Split, o.ID}); g.questions.wants(key, g.at+g.sheet) {
-			g.questions.put(key, g.at+g.sheet, beginning(o.Question))
+			g.questions.put(key, g.at+g.sheet, shortenText(o.Question))
 		}
 	}
 	return out
 }
 
-// beginning is as much of a text as a grid has.
-func beginning(text string) string {
+// shortenText returns as much of a text as a grid has.
+func shortenText(text string) string {
 	if len(text) <= maxBeginning || utf8.RuneCountInString(text) <= maxBeginning {
 		return text
 	}
@@ -185,7 +185,7 @@ func (g *grader) outcome(to *[]graded) error {
 		if err != nil {
 			return err
 		}
-		key, err := keyOf(text)
+		key, err := findGradeKey(text)
 		if err != nil || !g.take(':') {
 			return errOdd
 		}
@@ -207,8 +207,8 @@ func (g *grader) outcome(to *[]graded) error {
 	return err
 }
 
-// keyOf is the number of an encoded key, -1 of one that is not needed.
-func keyOf(text []byte) (int, error) {
+// findGradeKey returns the number of an encoded key, -1 of one that is not needed.
+func findGradeKey(text []byte) (int, error) {
 	for i, key := range gradeKeys {
 		switch {
 		case string(text) == key:
@@ -247,8 +247,8 @@ func (g *grader) field(key int, o *graded) (err error) {
 		if o.why = len(text) > 0; sheet.Split == "test" || !g.reasons[g.sheet] {
 			return nil
 		}
-		o.reason, err = decoded(text)
-		o.reason = strings.Clone(beginning(o.reason))
+		o.reason, err = decodeString(text)
+		o.reason = strings.Clone(shortenText(o.reason))
 	case "question":
 		key := rowKey{sheet.Split, o.id}
 		if sheet.Split == "test" || !g.questions.wants(key, g.at+g.sheet) {
@@ -256,7 +256,7 @@ func (g *grader) field(key int, o *graded) (err error) {
 		}
 		var text string
 		if text, err = g.string(); err == nil {
-			g.questions.put(key, g.at+g.sheet, beginning(text))
+			g.questions.put(key, g.at+g.sheet, shortenText(text))
 		}
 	}
 	return err
@@ -267,7 +267,7 @@ func (g *grader) string() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return decoded(text)
+	return decodeString(text)
 }
 
 // number is the next value; null is 0, as of what was not measured.

@@ -61,7 +61,7 @@ func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 		b.add(s, read.outcomes[i], b.best[i])
 		read.outcomes[i] = nil
 	}
-	g.Columns, g.Tasks = b.finished(read.questions)
+	g.Columns, g.Tasks = b.build(read.questions)
 	return g, nil
 }
 
@@ -395,9 +395,9 @@ func (c *cellSum) cell() byte {
 // rounding keeps 0.3, a sum of shares, from being a bit less.
 const rounding = 1e-9
 
-// finished are the columns and rows; those of one split are together, in the order in which
-// the run came to the tasks.
-func (b *gridder) finished(q *questions) ([]result.GridColumn, []result.GridTask) {
+// build returns the columns and rows; those of one split are together, in the order in which the
+// run came to the tasks.
+func (b *gridder) build(q *questions) ([]result.GridColumn, []result.GridTask) {
 	order := make([]int, len(b.tasks))
 	for i := range order {
 		order[i] = i

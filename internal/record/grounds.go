@@ -26,7 +26,7 @@ func (r *Run) Grounds(ctx context.Context, s Source) (*Grounds, error) {
 		return nil, nil
 	}
 	g := &Grounds{Step: s.Origin.Step, Replies: []string{}, Why: s.Reason.Why, Tasks: []ReadTask{}}
-	outcomes, err := batchOf(r, s.Origin.Step)
+	outcomes, err := readBatch(r, s.Origin.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ type ReadTask struct {
 	Outcome *trajectory.Outcome `json:"outcome"` // of the batch; null: the run has written none down
 }
 
-// batchOf are the outcomes of the batch of a step.
-func batchOf(r *Run, step int) ([]trajectory.Outcome, error) {
+// readBatch returns the outcomes of the batch of a step.
+func readBatch(r *Run, step int) ([]trajectory.Outcome, error) {
 	sheets, err := r.Sheets()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func replyAt(ctx context.Context, r *Run, step int, place string) (key string, e
 	within := fmt.Sprintf("/s%d/%s/", step, place)
 	for rec, err := range r.view.Entries(ctx, journal.Query{Holding: within}) {
 		if err != nil {
-			return "", r.damaged(err)
+			return "", r.wrapDamage(err)
 		}
 		if rec.Kind == journal.Call && strings.HasPrefix(rec.Key, "e") {
 			key = rec.Key

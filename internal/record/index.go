@@ -172,20 +172,20 @@ func (x *Index) keep(folder string, known, now map[string]kept) {
 
 // look is the row of a folder that is a run, nil of another.
 func (x *Index) look(ctx context.Context, dir string, known kept) *kept {
-	stamp := stampOf(dir)
+	stamp := computeStamp(dir)
 	if stamp == "" {
 		return nil
 	}
 	if known.Stamp == stamp && (known.Row.Status != RowKilled || !busy(dir)) {
-		known.Row.Dir, known.Row.Name, known.Row.Copy = dir, filepath.Base(dir), run.Copied(dir, run.Manifest{Directory: known.Directory})
+		known.Row.Dir, known.Row.Name, known.Row.Copy = dir, filepath.Base(dir), run.IsCopy(dir, run.Manifest{Directory: known.Directory})
 		return &known
 	}
-	return x.anew(ctx, dir, stamp)
+	return x.refreshRow(ctx, dir, stamp)
 }
 
-// anew reads a row. One that may change before its files do has no stamp.
-func (x *Index) anew(ctx context.Context, dir, stamp string) *kept {
-	size := SizeOf(dir)
+// refreshRow reads a row. One that may change before its files do has no stamp.
+func (x *Index) refreshRow(ctx context.Context, dir, stamp string) *kept {
+	size := DocumentSize(dir)
 	if size > Large {
 		x.large.Lock()
 		defer x.large.Unlock()
@@ -202,7 +202,7 @@ func (x *Index) anew(ctx context.Context, dir, stamp string) *kept {
 	if err != nil || size > 4*Large {
 		x.forget(dir) // what was read of it is not kept
 	}
-	if err != nil || row.Status == string(result.Running) || stampOf(dir) != stamp {
+	if err != nil || row.Status == string(result.Running) || computeStamp(dir) != stamp {
 		return &kept{Row: row}
 	}
 	x.forget(dir)
@@ -240,9 +240,9 @@ func busy(dir string) bool {
 	return err != nil || alive
 }
 
-// stampOf reports whether the files have changed that a row is read from, "" of a folder that is
-// no run.
-func stampOf(dir string) string {
+// computeStamp returns a text that changes with the files that a row is read from, "" of a folder
+// that is no run.
+func computeStamp(dir string) string {
 	var b strings.Builder
 	for _, name := range []string{
 		run.ManifestFile, run.HistoryFile, run.SummaryFile, evaluationFile, comparisonFile, result.AblationFile, result.PruningFile, result.GatewayFile,

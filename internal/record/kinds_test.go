@@ -118,19 +118,19 @@ func TestNoiseFloor(t *testing.T) {
 		{Items: 40, Flips: make([]string, 40), Within: f(0.7071067811865476), Detectable: f(0.4429)},
 		{Items: 50, Flips: []string{"a"}, Within: f(0.02), Detectable: f(0.02)},
 	} {
-		f := record.NoiseFloorOf(n)
+		f := record.NewNoiseFloor(n)
 		if *f.DetectableLow > *n.Detectable+1e-9 || *f.DetectableHigh < *n.Detectable-1e-3 || *f.ChangedLow > *f.Changed || *f.ChangedHigh < *f.Changed || *f.DetectableLow < 1/float64(n.Items) {
 			t.Errorf("%d of %d: %v in [%v, %v], %v in [%v, %v]", len(n.Flips), n.Items, *n.Detectable, *f.DetectableLow, *f.DetectableHigh, *f.Changed, *f.ChangedLow, *f.ChangedHigh)
 		}
 	}
-	one := record.NoiseFloorOf(result.Noise{Items: 1, TooSmall: true})
+	one := record.NewNoiseFloor(result.Noise{Items: 1, TooSmall: true})
 	if one.DetectableLow != nil || one.Changed == nil {
 		t.Errorf("of one task: %+v", one)
 	}
-	if floor := record.NoiseFloorOf(result.Noise{Items: 30}); floor.DetectableLow != nil || floor.DetectableHigh != nil {
+	if floor := record.NewNoiseFloor(result.Noise{Items: 30}); floor.DetectableLow != nil || floor.DetectableHigh != nil {
 		t.Errorf("where the skill cannot show it: %+v", floor)
 	}
-	if none := record.NoiseFloorOf(result.Noise{}); none.Changed != nil || none.ChangedLow != nil {
+	if none := record.NewNoiseFloor(result.Noise{}); none.Changed != nil || none.ChangedLow != nil {
 		t.Errorf("of none: %+v", none)
 	}
 }

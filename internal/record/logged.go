@@ -8,9 +8,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 )
 
-// EventsOf returns a reader of the run's events. It may be used as long as the run is open;
+// NewEventReader returns a reader of the run's events. It may be used as long as the run is open;
 // what its log does not hold any more of old outcomes is read back from the record.
-func EventsOf(r *Run) *eventlog.Reader {
+func NewEventReader(r *Run) *eventlog.Reader {
 	log := eventlog.Read(r.dir)
 	log.Rows = loggedRows{r}
 	return log
@@ -32,7 +32,7 @@ func (l loggedRows) Outcomes(ctx context.Context, rows []int64) (map[int64]event
 		}
 		found, err := l.run.view.Follow(ctx, rows[0]-1, int(rows[n-1]-rows[0])+1)
 		if err != nil {
-			return nil, l.run.damaged(err)
+			return nil, l.run.wrapDamage(err)
 		}
 		wanted := make(map[int64]bool, n)
 		for _, row := range rows[:n] {
@@ -50,7 +50,7 @@ func (l loggedRows) Outcomes(ctx context.Context, rows []int64) (map[int64]event
 
 // outcomeAt is what the key of a reply reports the outcome that was made of it.
 func outcomeAt(key string, took float64) event.OutcomeDone {
-	p := PlaceOf(key)
+	p := ParsePlace(key)
 	stage, arm := p.Stage()
 	if at := strings.LastIndex(key, "/attempt"); p.Turn > 0 && at > 0 {
 		key = key[:at]

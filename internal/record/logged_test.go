@@ -62,7 +62,7 @@ func TestOldOutcomesAreReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	lines, err := EventsOf(r).After(t.Context(), 0, 10_000)
+	lines, err := NewEventReader(r).After(t.Context(), 0, 10_000)
 	if err != nil || len(lines) != len(want) {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}
@@ -109,7 +109,7 @@ func TestStagesOfPlaces(t *testing.T) {
 		"something/that/nobody/writes": {"writes", ""},
 		"":                             {"", ""},
 	} {
-		stage, arm := PlaceOf(key).Stage()
+		stage, arm := ParsePlace(key).Stage()
 		if got := [2]string{stage, arm}; got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}

@@ -51,7 +51,7 @@ func (l *losses) take(rec journal.Record) {
 		return
 	}
 	id := tryID{rec.Key, rec.Attempt}
-	switch c := callOf(rec); {
+	switch c := newCall(rec); {
 	case rec.Kind == journal.Episode:
 		l.counts[rec.Key] = rec.Attempt
 	case rec.Kind == journal.Inner:
@@ -94,8 +94,8 @@ func (l *lost) addUSD(usd float64) {
 	l.USD = &usd
 }
 
-// listed adds calls of attempts at episodes that gave no result, and sorts.
-func (l *losses) listed() []Lost {
+// list adds calls of attempts at episodes that gave no result, and sorts.
+func (l *losses) list() []Lost {
 	for id, t := range l.tries {
 		if attempt, ended := l.counts[id.key]; ended && attempt == id.attempt {
 			continue

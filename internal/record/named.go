@@ -33,8 +33,8 @@ func namesIn(r *Run, file string) ([]string, error) {
 	return slices.Sorted(maps.Keys(all)), err
 }
 
-// listOf is the list of a sheet that is under a name, as it is encoded; nil: there is none.
-func listOf(r *Run, sheet Sheet) (list json.RawMessage, err error) {
+// readList returns the list of a sheet that is under a name, as it is encoded; nil: there is none.
+func readList(r *Run, sheet Sheet) (list json.RawMessage, err error) {
 	s := &scanner{}
 	err = s.through(r, sheet.file, func() error {
 		return s.lists(func(name string) error {

@@ -339,7 +339,7 @@ func (v *NightView) readStaged(n NightAt, root *os.Root) {
 		v.Problems = append(v.Problems, result.NightProposalFile+": it is of another night or project: what is staged is not shown")
 	default:
 		for _, item := range p.Items[:min(len(p.Items), mostStagedAll)] {
-			s, err := n.staged(root, item)
+			s, err := n.readStagedItem(root, item)
 			if err != nil {
 				v.Problems = append(v.Problems, err.Error())
 				continue
@@ -353,8 +353,8 @@ func (v *NightView) readStaged(n NightAt, root *os.Root) {
 	}
 }
 
-// staged reads a text and the live one that it was made from. Their digests have to be those of the manifest.
-func (n NightAt) staged(root *os.Root, item result.NightItem) (NightStaged, error) {
+// readStagedItem reads a text and the live one that it was made from. Their digests have to be those of the manifest.
+func (n NightAt) readStagedItem(root *os.Root, item result.NightItem) (NightStaged, error) {
 	s := NightStaged{Target: item.Target, Outcome: item.Outcome, Reason: item.Reason, Whole: item.Whole}
 	text, err := n.stagedText(root, item.File, item.SHA)
 	if err != nil {

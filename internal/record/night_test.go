@@ -83,7 +83,7 @@ func TestFolderOf(t *testing.T) {
 		{empty, record.Folder{Path: empty, Runs: empty}, []string{}},
 		{filepath.Join(empty, "none"), record.Folder{Path: filepath.Join(empty, "none"), Runs: filepath.Join(empty, "none")}, []string{}},
 	} {
-		got := record.FolderOf(c.path)
+		got := record.InspectFolder(c.path)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.path, diff)
 		}
@@ -110,7 +110,7 @@ func TestANightIsWrittenAgain(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, cmp.Diff(string(text), string(again)))
 		}
 	}
-	f := record.FolderOf(sleepDir(t))
+	f := record.InspectFolder(sleepDir(t))
 	rows, list, err := new(record.NightIndex).Rows(t.Context(), f)
 	if err != nil || len(rows) != 1 {
 		t.Fatal(rows, err)
@@ -153,7 +153,7 @@ func TestOtherFilesOfAProposal(t *testing.T) {
 	put(t, filepath.Join(at, result.NightProposalFile), string(text))
 	put(t, filepath.Join(at, "f0.live"), "# A\n")
 	view := func() record.NightView {
-		list, err := record.FolderOf(dir).Nights()
+		list, err := record.InspectFolder(dir).Nights()
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
@@ -182,7 +182,7 @@ func TestOtherFilesOfAProposal(t *testing.T) {
 func TestNightsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := sleepDir(t)
-	f := record.FolderOf(dir)
+	f := record.InspectFolder(dir)
 	at := func(name string) string { return filepath.Join(dir, "nights", project, name) }
 	for name, text := range map[string]string{
 		"a-cut": `{"format": 4, "targets": [`, "b-other": `{"format": 99, "targets": 5}`, "c-none": `{}`, "d-shape": `{"format": 4, "targets": 5}`,
@@ -259,7 +259,7 @@ func TestDocumentsOfANight(t *testing.T) {
 			t.Parallel()
 			dir := sleepDir(t)
 			c.change(t, filepath.Join(dir, "nights", project, aNight))
-			list, err := record.FolderOf(dir).Nights()
+			list, err := record.InspectFolder(dir).Nights()
 			if err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			}
@@ -293,7 +293,7 @@ func TestAnswersOfANightAreBounded(t *testing.T) {
 		tasks = append(tasks, fmt.Sprintf(`{"id": "%d", "head": %q}`, i, strings.Repeat("ä", 800)))
 	}
 	put(t, filepath.Join(dir, "nights", project, aNight, "diagnostics.json"), fmt.Sprintf(`{"format": %d, "tasks": [`, result.NightFormat)+strings.Join(tasks, ",")+`]}`)
-	list, err := record.FolderOf(dir).Nights()
+	list, err := record.InspectFolder(dir).Nights()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,11 +325,11 @@ func TestNightsBehindLinks(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a", "b"} {
-		f := record.FolderOf(filepath.Join(dir, name))
+		f := record.InspectFolder(filepath.Join(dir, name))
 		if got := ids(t, f); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
-		if err := f.Inside(); (err != nil) != (name == "a") {
+		if err := f.CheckRuns(); (err != nil) != (name == "a") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

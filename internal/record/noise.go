@@ -39,7 +39,7 @@ func (d *Documents) readNoise(dir string) error {
 		return err
 	}
 	n.RunDir = dir
-	d.Noise = NoiseFloorOf(n)
+	d.Noise = NewNoiseFloor(n)
 	return nil
 }
 
@@ -59,8 +59,8 @@ func oddNoise(n result.Noise) error {
 	return nil
 }
 
-// NoiseFloorOf says how sure the figures of two passes are.
-func NoiseFloorOf(n result.Noise) *result.NoiseFloor {
+// NewNoiseFloor returns how sure the figures of two passes are.
+func NewNoiseFloor(n result.Noise) *result.NoiseFloor {
 	f := &result.NoiseFloor{Noise: n}
 	flips := len(n.Flips)
 	if n.Items < 1 {

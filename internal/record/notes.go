@@ -123,7 +123,7 @@ func WriteNotes(dir string, n result.Notes) (result.Notes, error) {
 		}
 	}
 	if n.Text == "" && len(n.Tags) == 0 {
-		return n, removed(path, within)
+		return n, removeFiles(path, within)
 	}
 	m, _, err := run.ReadManifest(dir)
 	if err != nil {
@@ -136,11 +136,11 @@ func WriteNotes(dir string, n result.Notes) (result.Notes, error) {
 	if err := disk.WriteFile(path, append(data, '\n'), notesPerms); err != nil {
 		return n, err
 	}
-	return n, removed(within)
+	return n, removeFiles(within)
 }
 
-// removed removes files that may not be there.
-func removed(paths ...string) error {
+// removeFiles removes files that may not be there.
+func removeFiles(paths ...string) error {
 	for _, p := range paths {
 		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove notes: %w", err)

@@ -58,7 +58,7 @@ func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error)
 		}
 		out = append(out,
 			Sheet{Step: s.Step, Arm: "current", Split: "train", file: dir + "rollout.json", stage: stageRollout, again: s.Retried},
-			Sheet{Step: s.Step, Arm: "candidate", Split: "selection", file: dir + "selection.json", stage: stageGate, again: s.Retried, candidate: candidateOf(s)})
+			Sheet{Step: s.Step, Arm: "candidate", Split: "selection", file: dir + "selection.json", stage: stageGate, again: s.Retried, candidate: candidatePlace(s)})
 	}
 	for _, e := range r.History.Epochs {
 		out = append(out, Sheet{Epoch: e.Epoch, Arm: "candidate", Split: "selection", file: fmt.Sprintf("epochs/epoch_%02d/selection.json", e.Epoch), stage: "end/gate/cand"})
@@ -74,14 +74,14 @@ func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error)
 			return nil, err
 		}
 		for _, name := range all {
-			out = append(out, r.named(file, name))
+			out = append(out, r.newSheet(file, name))
 		}
 	}
 	return out, nil
 }
 
-// named is the sheet that is under a name in a file of several.
-func (r *Run) named(file, name string) Sheet {
+// newSheet returns the sheet that is under a name in a file of several.
+func (r *Run) newSheet(file, name string) Sheet {
 	s := Sheet{Arm: name, Split: "test", file: file, name: name, stage: "final/test/" + name}
 	switch {
 	case file == lastFile:
@@ -109,7 +109,7 @@ func (r *Run) Outcomes(s Sheet) ([]trajectory.Outcome, error) {
 		}
 		return passes(s.file, list)
 	}
-	list, err := listOf(r, s)
+	list, err := readList(r, s)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 // that counts, of the candidate that the step is recorded by, and of the last time that it was
 // judged. Other candidates were asked the same tasks.
 
-// candidateOf returns the place of the candidate that a step is recorded by: "" of the first,
+// candidatePlace returns the place of the candidate that a step is recorded by: "" of the first,
 // "second/half1/".
-func candidateOf(s result.StepRecord) string {
+func candidatePlace(s result.StepRecord) string {
 	at := slices.IndexFunc(s.Candidates, func(c result.CandidateRecord) bool { return c.Hash != "" && c.Hash == s.CandidateHash })
 	if at < 0 {
 		at = slices.IndexFunc(s.Candidates, func(c result.CandidateRecord) bool { return c.Taken })
@@ -114,9 +114,9 @@ func (s Sheet) rankOfOpening(at string) int {
 	return 1 + n
 }
 
-// drawn reports whether outcomes of a sheet are first draws, whatever their number: a gate goes
-// on where it has once begun.
-func (s Sheet) drawn() bool {
+// hasFirstDraws reports whether outcomes of a sheet are first draws, whatever their number: a gate
+// continues where it has begun.
+func (s Sheet) hasFirstDraws() bool {
 	return s.stage != stageRollout && (s.Step > 0 || s.Epoch > 0 || s.file == lastFile)
 }
 
@@ -133,7 +133,7 @@ func (e *Evaluation) agreement(o *trajectory.Outcome) agreement {
 	switch {
 	case e.said == nil || len(o.Trajectory) != 1:
 		return unknown
-	case *e.said == textOf(o.Trajectory[0].Content):
+	case *e.said == digestText(o.Trajectory[0].Content):
 		return agrees
 	}
 	return differs
@@ -151,7 +151,7 @@ func (s Sheet) pair(all []Evaluation, o *trajectory.Outcome, sample int) int {
 		switch {
 		case rank == 0 || e.Outcome != nil || same == differs:
 		case same != agrees && (e.Sample != sample || rank == otherTry && s.stage == stageRollout):
-		case e.Sample != sample && !s.drawn():
+		case e.Sample != sample && !s.hasFirstDraws():
 		case found < 0 || rank > best || rank == best && e.Sample < all[found].Sample:
 			found, best = i, rank
 		}

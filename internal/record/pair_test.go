@@ -19,7 +19,7 @@ func TestCandidateOf(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, hash := range []string{"", "a", "b", "c", "d"} {
-		got[hash] = candidateOf(result.StepRecord{CandidateHash: hash, Candidates: several})
+		got[hash] = candidatePlace(result.StepRecord{CandidateHash: hash, Candidates: several})
 	}
 	want := map[string]string{"": "", "a": "", "b": "second/", "c": "second/half1/", "d": "second/half2/"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -61,7 +61,7 @@ func TestPlacesOfSheets(t *testing.T) {
 		var got []string
 		for rank := 99; rank > 0; rank-- {
 			for _, key := range keys {
-				if tt.sheet.rank(PlaceOf(key+"/t-1/sample0/attempt0/turn1")) == rank {
+				if tt.sheet.rank(ParsePlace(key+"/t-1/sample0/attempt0/turn1")) == rank {
 					got = append(got, key)
 				}
 			}

@@ -49,22 +49,22 @@ func Participants(m run.Manifest) []Participant {
 	var all []Participant
 	for _, role := range roles {
 		p := Participant{
-			Role: role, Provider: settingOf(m, "models."+role+".provider"), Model: settingOf(m, "models."+role+".model"),
-			BaseURL: settingOf(m, "models."+role+".base_url"), Name: m.Identity["library.client."+role], Version: settingOf(m, "models."+role+".version"),
+			Role: role, Provider: settingText(m, "models."+role+".provider"), Model: settingText(m, "models."+role+".model"),
+			BaseURL: settingText(m, "models."+role+".base_url"), Name: m.Identity["library.client."+role], Version: settingText(m, "models."+role+".version"),
 		}
 		if p.Provider != "" || p.Name != "" {
 			all = append(all, p)
 		}
 	}
-	if name := settingOf(m, "agent.name"); name != "" && kind.HasTasks() {
-		all = append(all, Participant{Role: "agent", Name: name, Version: settingOf(m, "agent.version")})
+	if name := settingText(m, "agent.name"); name != "" && kind.HasTasks() {
+		all = append(all, Participant{Role: "agent", Name: name, Version: settingText(m, "agent.version")})
 	}
 	return all
 }
 
-// settingOf returns a text of the settings in a manifest, "" if there is none. What was
+// settingText returns a text of the settings in a manifest, "" if there is none. What was
 // masked there stays masked.
-func settingOf(m run.Manifest, key string) string {
+func settingText(m run.Manifest, key string) string {
 	value, ok := m.Identity[key]
 	if !ok {
 		value = m.Operational[key]

@@ -20,9 +20,9 @@ type Place struct {
 	Turn    int    `json:"turn,omitempty"`    // of a conversation, from 1
 }
 
-// PlaceOf takes a key of the record apart: [eN[/sN]/]AT[/TASK/sampleN][/attemptN][/turnN]. One that
-// no run writes, with a line break, is a place as it is. The one who reads a record calls it for each entry.
-func PlaceOf(key string) Place {
+// ParsePlace parses a key of the record: [eN[/sN]/]AT[/TASK/sampleN][/attemptN][/turnN]. A key with a line
+// break, which no run writes, is a place as it is. Readers of a record call it for each entry.
+func ParsePlace(key string) Place {
 	if strings.ContainsRune(key, '\n') {
 		return Place{At: key}
 	}
@@ -32,7 +32,7 @@ func PlaceOf(key string) Place {
 	rest, p.Attempt, _ = cutNumber(rest, "/attempt")
 	if of, sample, ok := cutNumber(rest, "/sample"); ok {
 		if at := strings.LastIndexByte(of, '/'); at >= 0 && at < len(of)-1 {
-			rest, p.Task, p.Sample = of[:at], unescaped(of[at+1:]), sample
+			rest, p.Task, p.Sample = of[:at], unescapeID(of[at+1:]), sample
 		}
 	}
 	if p.At = rest; p.At == "" {
@@ -111,12 +111,12 @@ func number(digits string) int {
 	return n
 }
 
-// escaped is an id within a key, and unescaped the reverse.
-func escaped(id string) string {
+// escapeID encodes an id for use within a key, and unescapeID decodes it.
+func escapeID(id string) string {
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(id)
 }
 
-func unescaped(id string) string {
+func unescapeID(id string) string {
 	if !strings.Contains(id, "%") {
 		return id
 	}

@@ -26,7 +26,7 @@ func TestPlaceOf(t *testing.T) {
 		"train/start": {At: "train/start"},
 		"":            {},
 	} {
-		if diff := cmp.Diff(want, PlaceOf(key)); diff != "" {
+		if diff := cmp.Diff(want, ParsePlace(key)); diff != "" {
 			t.Errorf("%s: %s", key, diff)
 		}
 	}
@@ -37,7 +37,7 @@ func placeByPattern(key string) Place {
 	var p Place
 	rest := key
 	if m := callOfTask.FindStringSubmatch(key); m != nil {
-		rest, p.Task = m[1], unescaped(m[2])
+		rest, p.Task = m[1], unescapeID(m[2])
 		p.Sample, p.Attempt, p.Turn = number(m[3]), number(m[4]), number(m[5])
 	} else if m := callOfNone.FindStringSubmatch(key); m != nil {
 		rest, p.Attempt, p.Turn = m[1], number(m[2]), number(m[3])
@@ -63,7 +63,7 @@ func TestAnyKeyIsTakenApart(t *testing.T) {
 	parts := []string{"e1", "e", "s2", "s", "e1x", "sample0", "sample", "sample1x", "attempt3", "attempt", "turn4", "turn", "", "a", "t%2F1", "end", "gate", "99999999999999999999", "e0", "\xff", "7"}
 	rapid.Check(t, func(t *rapid.T) {
 		key := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(t, "parts"), "/")
-		if diff := cmp.Diff(placeByPattern(key), PlaceOf(key)); diff != "" {
+		if diff := cmp.Diff(placeByPattern(key), ParsePlace(key)); diff != "" {
 			t.Fatalf("%q: %s", key, diff)
 		}
 	})
@@ -76,7 +76,7 @@ func TestPlacesOfTasks(t *testing.T) {
 		id := rapid.StringMatching(`[a-z0-9/%.\- ]{1,12}`).Draw(t, "id")
 		sample := rapid.IntRange(0, 3000).Draw(t, "sample")
 		prefix := rapid.SampledFrom([]string{"e1/s3/gate/cand", "final/test/best", "eval/selection"}).Draw(t, "prefix")
-		p := PlaceOf(rollout.Place{Prefix: prefix, Sample: sample}.Key(task.Task{ID: id}))
+		p := ParsePlace(rollout.Place{Prefix: prefix, Sample: sample}.Key(task.Task{ID: id}))
 		if p.Task != id || p.Sample != sample {
 			t.Fatalf("%q, sample %d: %+v", id, sample, p)
 		}
@@ -87,7 +87,7 @@ func TestPlacesOfTasks(t *testing.T) {
 // about does.
 func TestCutsOnTestTasks(t *testing.T) {
 	t.Parallel()
-	p := PlaceOf("text/be632d58b0cb8ca4/t-1/sample1002/attempt0/turn1")
+	p := ParsePlace("text/be632d58b0cb8ca4/t-1/sample1002/attempt0/turn1")
 	for _, c := range []struct {
 		key, about string
 		want       bool

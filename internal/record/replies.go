@@ -36,7 +36,7 @@ func (r *Run) Replies(ctx context.Context) (*Replies, error) {
 	out := &Replies{run: r, at: map[string]int64{}, places: map[string][]Place{}, judged: map[string][]int64{}, lost: map[string]bool{}}
 	for rec, err := range r.view.Entries(ctx, journal.Query{}) {
 		if err != nil {
-			return nil, r.damaged(err)
+			return nil, r.wrapDamage(err)
 		}
 		switch rec.Kind {
 		case journal.Call, journal.Episode:
@@ -55,7 +55,7 @@ func (p *Replies) take(rec journal.Record) {
 		}
 		return
 	}
-	place := PlaceOf(rec.Key)
+	place := ParsePlace(rec.Key)
 	if place.Task == "" {
 		return
 	}
@@ -95,7 +95,7 @@ func (p Place) Key() string {
 	case p.Epoch > 0:
 		prefix = fmt.Sprintf("e%d/%s", p.Epoch, p.At)
 	}
-	return fmt.Sprintf("%s/%s/sample%d", prefix, escaped(p.Task), p.Sample)
+	return fmt.Sprintf("%s/%s/sample%d", prefix, escapeID(p.Task), p.Sample)
 }
 
 // Of returns the key of the rollout of a task that a sheet has as its given sample, ""
@@ -125,7 +125,7 @@ func (p *Replies) Lost(key string) bool { return p.lost[key] }
 func (p *Replies) Begins(prefix string, f func(key, id string, sample int)) {
 	for key := range p.at {
 		if strings.HasPrefix(key, prefix) {
-			place := PlaceOf(key)
+			place := ParsePlace(key)
 			f(key, place.Task, place.Sample)
 		}
 	}
@@ -160,7 +160,7 @@ func (p *Replies) Read(ctx context.Context, key string) (Reply, error) {
 	if err != nil {
 		return Reply{}, fmt.Errorf("%s: %w", key, err)
 	}
-	out := Reply{Text: c.Reply.Text, Failure: rollout.LimitOf(&c.Reply)}
+	out := Reply{Text: c.Reply.Text, Failure: rollout.ReplyLimit(&c.Reply)}
 	if c.Limit != "" {
 		out.Failure = string(c.Limit) + ": " + c.Message
 	}
@@ -207,11 +207,11 @@ func textOnly(text string) string {
 func (p *Replies) entry(ctx context.Context, seq int64) (rec journal.Record, in journal.Input, err error) {
 	for rec, err = range p.run.view.Entries(ctx, journal.Query{Seq: seq}) {
 		if err != nil {
-			return rec, in, p.run.damaged(err)
+			return rec, in, p.run.wrapDamage(err)
 		}
 	}
 	if in, err = p.run.view.Input(ctx, seq); err != nil {
-		return rec, in, p.run.damaged(err)
+		return rec, in, p.run.wrapDamage(err)
 	}
 	return rec, in, nil
 }

@@ -15,7 +15,7 @@ import (
 // gives: a *run.DamagedError if an entry is missing or not what was written.
 func (r *Run) Results(ctx context.Context) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
-		stands, last, err := standing(ctx, r)
+		stands, last, err := indexResults(ctx, r)
 		if err != nil {
 			yield(journal.Record{}, err)
 			return
@@ -23,7 +23,7 @@ func (r *Run) Results(ctx context.Context) iter.Seq2[journal.Record, error] {
 		for rec, err := range r.view.Entries(ctx, journal.Query{Results: true}) {
 			switch {
 			case err != nil:
-				yield(journal.Record{}, r.damaged(err))
+				yield(journal.Record{}, r.wrapDamage(err))
 				return
 			case rec.Seq > last:
 				return
@@ -34,18 +34,18 @@ func (r *Run) Results(ctx context.Context) iter.Seq2[journal.Record, error] {
 	}
 }
 
-// standing are the entries of results by key, each that which has replaced those before it, and
-// last is the last entry of all.
-func standing(ctx context.Context, r *Run) (stands map[string]int64, last int64, err error) {
+// indexResults returns the numbers of the entries of results by key, each the latest under its key,
+// and last is the last entry of all.
+func indexResults(ctx context.Context, r *Run) (stands map[string]int64, last int64, err error) {
 	stands = map[string]int64{}
 	for {
 		list, err := r.view.Follow(ctx, last, entriesAtOnce)
 		if err != nil {
-			return nil, 0, r.damaged(err)
+			return nil, 0, r.wrapDamage(err)
 		}
 		for _, e := range list {
 			if e.Seq != last+1 {
-				return nil, 0, r.damaged(&journal.CorruptError{Path: filepath.Join(r.dir, run.DBFile), Reason: fmt.Sprintf("entry %d is missing", last+1)})
+				return nil, 0, r.wrapDamage(&journal.CorruptError{Path: filepath.Join(r.dir, run.DBFile), Reason: fmt.Sprintf("entry %d is missing", last+1)})
 			}
 			last = e.Seq
 			if e.Kind != journal.Inner && e.Kind != journal.Fault {

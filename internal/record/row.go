@@ -49,11 +49,11 @@ func annotate(row *result.RunRow) {
 func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error) {
 	row := result.RunRow{Dir: dir, Name: filepath.Base(dir)}
 	v, err := ReadView(dir, dir)
-	known(&row, v)
+	fillRow(&row, v)
 	if err != nil {
 		return unreadable(row, err), err
 	}
-	ended(&row, v)
+	fillStatus(&row, v)
 	switch {
 	case v.Evaluation != nil:
 		used(&row, v.Evaluation.Usage)
@@ -65,13 +65,13 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 		used(&row, v.Ablation.Usage)
 	case v.Noise != nil:
 		row.Calls, row.CostUSD = v.Noise.Calls.Total, v.Noise.CostUSD
-	case v.Files != nil && !recorded(dir): // of a kind that is not known, and that may keep no record
+	case v.Files != nil && !hasRecord(dir): // of a kind that is not known, and that may keep no record
 	case v.Summary != nil:
 		used(&row, v.Summary.Usage)
 	case v.Gateway != nil && v.Gateway.TotalCalls > 0 && row.Status != string(result.Running):
 		row.Calls, row.CostUSD = v.Gateway.TotalCalls, v.Gateway.TotalUSD
 	default:
-		if err := counted(ctx, &row, w); err != nil {
+		if err := countUsage(ctx, &row, w); err != nil {
 			return unreadable(row, err), err
 		}
 	}
@@ -79,13 +79,13 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 	return row, nil
 }
 
-// known takes from a manifest what it reports any run.
-func known(row *result.RunRow, v View) {
+// fillRow takes from a manifest what it reports of any run.
+func fillRow(row *result.RunRow, v View) {
 	m := v.Manifest
 	row.Named, row.Replays, row.RunScore, row.Change = m.Name, m.Replays() != "", v.Score, v.Change
 	row.RunID, row.Kind, row.Simulated, row.Unreviewed = m.RunID, m.Kind, m.Simulated, v.Exploratory()
-	row.Tuned, row.ForkedOf, row.Continues = m.Tuned(), m.ForkedOf, m.About("continues")
-	row.Status, row.EndedAt, row.Copy = string(m.Status), m.EndedAt, run.Copied(row.Dir, m)
+	row.Tuned, row.ForkedOf, row.Continues = m.TunedSource(), m.ForkedOf, m.About("continues")
+	row.Status, row.EndedAt, row.Copy = string(m.Status), m.EndedAt, run.IsCopy(row.Dir, m)
 	if !m.CreatedAt.IsZero() {
 		row.CreatedAt = &m.CreatedAt
 	}
@@ -123,8 +123,8 @@ func unreadable(row result.RunRow, err error) result.RunRow {
 	return row
 }
 
-// ended says how a run is.
-func ended(row *result.RunRow, v View) {
+// fillStatus sets the status of a run, its reason, and whether the run can be resumed.
+func fillStatus(row *result.RunRow, v View) {
 	if v.Killed {
 		row.Status = RowKilled
 	}
@@ -141,14 +141,14 @@ func ended(row *result.RunRow, v View) {
 // used takes what a run has used.
 func used(row *result.RunRow, u result.Usage) { row.Calls, row.CostUSD = u.Calls.Total, u.CostUSD }
 
-// recorded reports whether a run has a record of calls.
-func recorded(dir string) bool {
+// hasRecord reports whether a run has a record of calls.
+func hasRecord(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, run.DBFile))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// counted takes from the record what a run has used that has not written it down.
-func counted(ctx context.Context, row *result.RunRow, w *Watcher) error {
+// countUsage counts from the record what a run has used, where the run has not written it down.
+func countUsage(ctx context.Context, row *result.RunRow, w *Watcher) error {
 	for {
 		p, err := w.Look(ctx)
 		if err != nil {

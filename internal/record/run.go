@@ -51,13 +51,13 @@ func Open(ctx context.Context, dir string) (r *Run, err error) {
 	}
 	out.dir = dir
 	if out.view, err = journal.OpenView(ctx, path.Join(dir, run.DBFile)); err != nil {
-		return nil, errors.Join(out.damaged(err), out.root.Close())
+		return nil, errors.Join(out.wrapDamage(err), out.root.Close())
 	}
 	return out, nil
 }
 
-// damaged is a *run.DamagedError of a record that is missing or cannot be trusted.
-func (r *Run) damaged(err error) error {
+// wrapDamage returns a *run.DamagedError for a record that is missing or cannot be trusted, and other errors as they are.
+func (r *Run) wrapDamage(err error) error {
 	var corrupt *journal.CorruptError
 	if errors.Is(err, journal.ErrMissing) || errors.As(err, &corrupt) {
 		return &run.DamagedError{Dir: r.dir, Err: err}
@@ -170,9 +170,9 @@ type Origin struct {
 
 const nanosOfUSD = 1e9
 
-func callOf(rec journal.Record) Call {
+func newCall(rec journal.Record) Call {
 	c := Call{
-		Seq: rec.Seq, Key: rec.Key, Kind: rec.Kind, Place: PlaceOf(rec.Key), Role: rec.Role, Model: rec.Model, Code: rec.Code,
+		Seq: rec.Seq, Key: rec.Key, Kind: rec.Kind, Place: ParsePlace(rec.Key), Role: rec.Role, Model: rec.Model, Code: rec.Code,
 		Usage: rec.Usage, Estimate: rec.Estimate, Seconds: rec.Took.Seconds(), Stage: rec.Stage,
 	}
 	if rec.Kind.InTry() && c.Turn == 0 {
@@ -203,9 +203,9 @@ func (r *Run) Calls(ctx context.Context, f Filter) ([]Call, error) {
 func (r *Run) calls(ctx context.Context, f Filter, each func(c Call, answer []byte)) error {
 	for rec, err := range r.view.Entries(ctx, f.query()) {
 		if err != nil {
-			return r.damaged(err)
+			return r.wrapDamage(err)
 		}
-		if c := callOf(rec); f.lets(c) {
+		if c := newCall(rec); f.lets(c) {
 			each(c, rec.Result)
 		}
 	}
@@ -223,7 +223,7 @@ type Filter struct {
 func (f Filter) query() journal.Query {
 	q := journal.Query{Key: f.Key, Stage: f.Stage, Faults: f.Failed}
 	if f.Task != "" {
-		q.Item = escaped(f.Task)
+		q.Item = escapeID(f.Task)
 	}
 	return q
 }
@@ -241,12 +241,12 @@ var ErrNoCall = errors.New("the record has no call of a model under this key")
 func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation, error) {
 	var found *journal.Record
 	q := journal.Query{Key: key}
-	if p := PlaceOf(key); p.Task != "" {
-		q.Item = escaped(p.Task) // which is in the index
+	if p := ParsePlace(key); p.Task != "" {
+		q.Item = escapeID(p.Task) // which is in the index
 	}
 	for rec, err := range r.view.Entries(ctx, q) {
 		if err != nil {
-			return caller.Conversation{}, r.damaged(err)
+			return caller.Conversation{}, r.wrapDamage(err)
 		}
 		if rec.Kind == journal.Call {
 			found = &rec
@@ -257,7 +257,7 @@ func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation
 	}
 	in, err := r.view.Input(ctx, found.Seq)
 	if err != nil {
-		return caller.Conversation{}, r.damaged(err)
+		return caller.Conversation{}, r.wrapDamage(err)
 	}
 	return caller.ReadConversation(in, found.Result)
 }
@@ -273,7 +273,7 @@ func (r *Run) Decision(ctx context.Context, key string) ([]byte, error) {
 	var out []byte
 	for rec, err := range r.view.Entries(ctx, journal.Query{Key: key}) {
 		if err != nil {
-			return nil, r.damaged(err)
+			return nil, r.wrapDamage(err)
 		}
 		if rec.Kind == journal.Decision {
 			out = rec.Result

@@ -131,15 +131,15 @@ func (s *scanner) key() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key, err := decoded(text)
+	key, err := decodeString(text)
 	if err == nil && !s.take(':') {
 		err = errOdd
 	}
 	return key, err
 }
 
-// decoded is a string as the decoder reads it.
-func decoded(text []byte) (string, error) {
+// decodeString returns a string as the decoder reads it.
+func decodeString(text []byte) (string, error) {
 	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return string(text), nil
 	}
@@ -154,7 +154,7 @@ func decoded(text []byte) (string, error) {
 func (s *scanner) skipText() error {
 	s.at++
 	for {
-		if i := closed(s.buf[s.at:]); i >= 0 {
+		if i := findStringEnd(s.buf[s.at:]); i >= 0 {
 			s.at += i
 			return nil
 		}
@@ -165,9 +165,9 @@ func (s *scanner) skipText() error {
 	}
 }
 
-// closed is the length of a string up to and with the quote that ends it, -1: it is not among
-// them. The text does not begin within an escape.
-func closed(text []byte) int {
+// findStringEnd returns the length of a string up to and with the quote that ends it, -1 if that
+// quote is not in the text. The text does not begin within an escape.
+func findStringEnd(text []byte) int {
 	for from := 0; from < len(text); {
 		i := bytes.IndexByte(text[from:], '"')
 		if i < 0 {
@@ -371,7 +371,7 @@ func (s *scanner) outcome(task string, to *[]trajectory.Outcome) error {
 		if text, err = s.text(); err != nil {
 			return err
 		}
-		id, err := decoded(text)
+		id, err := decodeString(text)
 		if known, wanted = true, id == task; !wanted {
 			s.keep = -1
 		}
@@ -405,7 +405,7 @@ func (s *scanner) line(task string, to *[]trajectory.Outcome) (done bool, err er
 	if !whole || !bytes.HasPrefix(object, []byte(lineHead)) || object[len(object)-1] != '}' {
 		return false, nil
 	}
-	n := closed(object[len(lineHead):])
+	n := findStringEnd(object[len(lineHead):])
 	if n < 0 {
 		return false, nil
 	}
@@ -450,7 +450,7 @@ func means(text []byte, is string) (bool, error) {
 	if bytes.IndexByte(text, '\\') < 0 && (string(text) == is || utf8.Valid(text)) {
 		return string(text) == is, nil
 	}
-	out, err := decoded(text)
+	out, err := decodeString(text)
 	return out == is, err
 }
 
@@ -462,7 +462,7 @@ func isID(key []byte) (bool, error) {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return false, nil
 	}
-	text, err := decoded(key)
+	text, err := decodeString(key)
 	if err != nil || len(text) != 2 {
 		return false, err
 	}

@@ -180,7 +180,7 @@ func TestScanFindsWhatDecodingGives(t *testing.T) {
 		}
 		all, _ := listsIn(r, file)
 		for name, list := range all {
-			if got, err := listOf(r, Sheet{file: file, name: name}); err != nil || string(got) != string(list) {
+			if got, err := readList(r, Sheet{file: file, name: name}); err != nil || string(got) != string(list) {
 				t.Fatalf("list %q: %v\n%s\n%s", name, err, got, list)
 			}
 		}

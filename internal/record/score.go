@@ -15,9 +15,9 @@ import (
 func (d *Documents) runScore(dir string) (result.RunScore, *float64, error) {
 	switch {
 	case d.Evaluation != nil:
-		return evaluated(d.Evaluation), nil, nil
+		return evaluationScore(d.Evaluation), nil, nil
 	case d.Comparison != nil:
-		return compared(d.Comparison), d.Comparison.Difference, nil
+		return comparisonScore(d.Comparison), d.Comparison.Difference, nil
 	case d.Pruning != nil && d.Pruning.Certificate != nil:
 		return result.RunScore{Split: d.Pruning.CertifiedOn}, d.Pruning.Certificate.Difference, nil
 	case d.Noise != nil && d.Noise.Items > 0:
@@ -26,7 +26,7 @@ func (d *Documents) runScore(dir string) (result.RunScore, *float64, error) {
 		return result.NewRunScore(mean, metric, d.Noise.Items, 2*d.Noise.Items, "selection", d.Noise.Unanswered), nil, nil
 	}
 	t := trained{d.Manifest, d.History, result.Candidates{}, d.Summary}
-	if !t.ended() && len(d.History.Steps) > 0 {
+	if !t.hasEnded() && len(d.History.Steps) > 0 {
 		if err := document(dir, candidatesFile, &t.candidates); err != nil {
 			return result.RunScore{}, nil, err
 		}
@@ -35,8 +35,8 @@ func (d *Documents) runScore(dir string) (result.RunScore, *float64, error) {
 	return s.RunScore, change, nil
 }
 
-// evaluated returns the score of a skill that was evaluated: on test, else selection.
-func evaluated(e *result.Evaluation) result.RunScore {
+// evaluationScore returns the score of a skill that was evaluated: on test, else selection.
+func evaluationScore(e *result.Evaluation) result.RunScore {
 	for _, split := range []string{"test", "selection", "train"} {
 		if s, ok := e.Splits[split]; ok && s.N > 0 {
 			answers := s.N
@@ -49,8 +49,8 @@ func evaluated(e *result.Evaluation) result.RunScore {
 	return result.RunScore{}
 }
 
-// compared returns the score of the second skill of a comparison.
-func compared(c *result.Comparison) result.RunScore {
+// comparisonScore returns the score of the second skill of a comparison.
+func comparisonScore(c *result.Comparison) result.RunScore {
 	s := c.B.Score
 	if s == nil || s.N == 0 {
 		return result.RunScore{Split: c.Split}
@@ -66,15 +66,15 @@ type trained struct {
 	summary    *result.Summary
 }
 
-// ended reports whether the summary says how the run is.
-func (t trained) ended() bool { return t.summary != nil && t.manifest.Status != result.Running }
+// hasEnded reports whether the run is over and has a summary.
+func (t trained) hasEnded() bool { return t.summary != nil && t.manifest.Status != result.Running }
 
 // best returns the score of the best skill, and by how much it is better than the seed skill.
 func (t trained) best() (Standing, *float64) {
 	_, origin := t.origins()
-	if !t.ended() {
-		out := t.standing(origin)
-		seed := t.standing("seed").Score
+	if !t.hasEnded() {
+		out := t.newStanding(origin)
+		seed := t.newStanding("seed").Score
 		if out.Score == nil || seed == nil {
 			return out, nil
 		}
@@ -113,8 +113,8 @@ func (t trained) origins() (current, best string) {
 	return current, best
 }
 
-// standing returns the score of a skill over all its answers so far, each task counting once.
-func (t trained) standing(origin string) Standing {
+// newStanding returns the score of a skill over all its answers so far, each task counting once.
+func (t trained) newStanding(origin string) Standing {
 	out := Standing{Origin: origin}
 	i := slices.IndexFunc(t.candidates.Candidates, func(c result.Candidate) bool { return c.Origin == origin })
 	if i < 0 || t.candidates.Candidates[i].Mean == nil {

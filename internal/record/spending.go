@@ -36,10 +36,10 @@ type Used struct {
 	unpriced bool
 }
 
-// Spending sums up the calls of the run by the part of it that made them, in the order of
+// SumCalls sums up the calls of the run by the part of it that made them, in the order of
 // the parts. Calls made ahead count where they belong.
-func (r *Run) Spending(ctx context.Context) ([]Spent, error) {
-	return r.spending(ctx, func(journal.Record) bool { return true }, partsBy)
+func (r *Run) SumCalls(ctx context.Context) ([]Spent, error) {
+	return r.sumCallsBy(ctx, func(journal.Record) bool { return true }, partsBy)
 }
 
 // What spending can be summed up by, next to the part of the run.
@@ -51,7 +51,7 @@ const (
 	ByStep  = "step"
 )
 
-// SpendingBy is Spending summed up by something else, and what was spent without a result. Only
+// SpendingBy returns what SumCalls does, summed up by something else, and what was spent without a result. Only
 // by part and step it reports what was gained. What is no step, or has no name, is "other".
 func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, []Lost, error) {
 	name := map[string]func(journal.Record, Place) string{
@@ -61,7 +61,7 @@ func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, []Lost, error)
 		ByModel: func(rec journal.Record, _ Place) string { return rec.Model },
 		ByStep: func(_ journal.Record, p Place) string {
 			if p.Step > 0 {
-				return partOf(p)
+				return partName(p)
 			}
 			return ""
 		},
@@ -70,31 +70,31 @@ func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, []Lost, error)
 		return nil, nil, fmt.Errorf("spending by %q: allowed are part, stage, role, model and step", by)
 	}
 	lost := newLosses()
-	out, err := r.spending(ctx, func(rec journal.Record) bool { lost.take(rec); return true }, func(rec journal.Record, p Place) string { return cmp.Or(name(rec, p), "other") })
+	out, err := r.sumCallsBy(ctx, func(rec journal.Record) bool { lost.take(rec); return true }, func(rec journal.Record, p Place) string { return cmp.Or(name(rec, p), "other") })
 	if by == ByPart || by == ByStep {
-		return out, lost.listed(), err
+		return out, lost.list(), err
 	}
 	for i := range out {
 		out[i].Step, out[i].Epoch, out[i].Best, out[i].Gain = 0, 0, nil, nil
 	}
 	slices.SortStableFunc(out, func(a, b Spent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Part, b.Part)) })
-	return out, lost.listed(), err
+	return out, lost.list(), err
 }
 
 // partsBy sums up by the part of the run.
-func partsBy(_ journal.Record, p Place) string { return partOf(p) }
+func partsBy(_ journal.Record, p Place) string { return partName(p) }
 
-func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool, part func(journal.Record, Place) string) ([]Spent, error) {
+func (r *Run) sumCallsBy(ctx context.Context, wanted func(journal.Record) bool, part func(journal.Record, Place) string) ([]Spent, error) {
 	at := map[string]*Spent{}
 	var parts []*Spent
 	for rec, err := range r.view.Entries(ctx, journal.Query{}) {
 		if err != nil {
-			return nil, r.damaged(err)
+			return nil, r.wrapDamage(err)
 		}
 		if !wanted(rec) || rec.Stage == "" {
 			continue
 		}
-		p := PlaceOf(rec.Key)
+		p := ParsePlace(rec.Key)
 		name := part(rec, p)
 		s := at[name]
 		if s == nil {
@@ -115,8 +115,8 @@ func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool, pa
 	return out, nil
 }
 
-// partOf names the part of a run that a place belongs to.
-func partOf(p Place) string {
+// partName returns the name of the part of a run that a place belongs to.
+func partName(p Place) string {
 	switch {
 	case p.Step > 0:
 		return fmt.Sprintf("step %d", p.Step)

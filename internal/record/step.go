@@ -57,13 +57,13 @@ func ReadStep(dir string, step int) (result.StepDetail, error) {
 	out.Lost, out.Rewritten = files.Lost, files.Summary
 	out.Edits = append(out.Edits, r.edits(out.Record, files)...)
 	for _, a := range files.Analyses {
-		out.Analyses = append(out.Analyses, result.AnalysisDetail{Place: a.Place, Source: string(a.Source), Tasks: a.Tasks, Why: a.Why, Patterns: patternsOf(a.Patterns)})
+		out.Analyses = append(out.Analyses, result.AnalysisDetail{Place: a.Place, Source: string(a.Source), Tasks: a.Tasks, Why: a.Why, Patterns: newPatternDetails(a.Patterns)})
 	}
 	out.Problems = r.run.Problems
 	return out, nil
 }
 
-func patternsOf(all []provenance.Pattern) (out []result.PatternDetail) {
+func newPatternDetails(all []provenance.Pattern) (out []result.PatternDetail) {
 	for _, p := range all {
 		out = append(out, result.PatternDetail{Name: p.Name, Count: p.Count, Description: p.Description})
 	}
@@ -92,11 +92,11 @@ func (r *reader) edits(of result.StepRecord, files Step) []result.EditDetail {
 		if own == 0 && sameTried(t, main) && (c.Taken || !slices.ContainsFunc(of.Candidates, func(c result.CandidateRecord) bool { return c.Taken })) {
 			own = c.Index
 		} else {
-			others = append(others, detailed(t, files.Analyses, c.Index, c.Taken)...)
+			others = append(others, newEditDetails(t, files.Analyses, c.Index, c.Taken)...)
 		}
 		others = append(others, r.notChosen(folder, files.Analyses, c.Index)...)
 	}
-	out := append(detailed(main, files.Analyses, own, gate.Action(of.Action).Accepted()), others...)
+	out := append(newEditDetails(main, files.Analyses, own, gate.Action(of.Action).Accepted()), others...)
 	if own == 0 {
 		out = append(out, r.notChosen(dir, files.Analyses, 0)...)
 	}
@@ -125,9 +125,9 @@ func sameTried(a, b tried) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// detailed pairs edits with what happened to them. A proposal that was no edit at all has a
-// report alone.
-func detailed(t tried, analyses []provenance.Analysis, candidate int, taken bool) (out []result.EditDetail) {
+// newEditDetails pairs edits with their reports. A proposal that was no edit at all has a report
+// alone.
+func newEditDetails(t tried, analyses []provenance.Analysis, candidate int, taken bool) (out []result.EditDetail) {
 	at := 0
 	for i, rep := range t.Reports {
 		d := result.EditDetail{
@@ -146,7 +146,7 @@ func detailed(t tried, analyses []provenance.Analysis, candidate int, taken bool
 
 // askedFor adds what an edit says whole, and who asked for it.
 func askedFor(d *result.EditDetail, e skill.Edit, analyses []provenance.Analysis) {
-	reason := provenance.Asked(e, analyses)
+	reason := provenance.FindReason(e, analyses)
 	d.Op, d.File, d.Target, d.Content = string(e.Op), e.File, e.Target, e.Content
 	d.Why, d.Tasks, d.Trajectory, d.Link, d.Source = reason.Why, reason.Tasks, reason.Support, string(reason.Link), string(reason.Source)
 }

@@ -32,9 +32,9 @@ type Evaluation struct {
 	said *[sha256.Size]byte // of the reply in it; nil: of an episode
 }
 
-// Said reads what the model was sent in an evaluation and its reply; ErrNoCall where no call
+// ReadConversation reads what the model was sent in an evaluation and its reply; ErrNoCall where no call
 // is recorded under its key.
-func (r *Run) Said(ctx context.Context, e Evaluation) (caller.Conversation, error) {
+func (r *Run) ReadConversation(ctx context.Context, e Evaluation) (caller.Conversation, error) {
 	if e.seq == 0 || e.Episode {
 		return caller.Conversation{}, fmt.Errorf("%s: %w", e.Key, ErrNoCall)
 	}
@@ -47,7 +47,7 @@ func (e Evaluation) OfTest() bool { return e.test }
 // Task returns all evaluations of a task that the run knows of, in the order of the run;
 // none of a task that it has never asked.
 func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
-	all, err := r.asked(ctx, id)
+	all, err := r.readEvaluations(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +69,9 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 	return all, nil
 }
 
-// asked are the evaluations of a task that the record has: what a conversation takes and
-// what was asked again is one.
-func (r *Run) asked(ctx context.Context, id string) ([]Evaluation, error) {
+// readEvaluations returns the evaluations of a task that the record has: the calls of a
+// conversation are one, and so are those that were asked again.
+func (r *Run) readEvaluations(ctx context.Context, id string) ([]Evaluation, error) {
 	var out []Evaluation
 	at := map[Place]int{}
 	err := r.calls(ctx, Filter{Task: id}, func(c Call, answer []byte) {
@@ -91,7 +91,7 @@ func (r *Run) asked(ctx context.Context, id string) ([]Evaluation, error) {
 		e.Key, e.Episode, e.seq, e.said = c.Key, c.Kind == journal.Episode || c.InEpisode(), c.Seq, nil
 		e.Open = e.Open && !result
 		if reply, err := caller.ReadReply(answer); err == nil && !e.Episode { // its checksum is right: a build that keeps replies otherwise has written it
-			text := textOf(reply.Text)
+			text := digestText(reply.Text)
 			e.said = &text
 		}
 	})

@@ -83,7 +83,7 @@ func ReadTraining(dir, name string) (*Training, error) {
 	}
 	defer root.Close()
 	r := &reader{root: root, run: &Training{Name: name}, read: new(atomic.Int64)}
-	if err := r.required(); err != nil {
+	if err := r.readBasics(); err != nil {
 		return nil, err
 	}
 	r.rest()
@@ -110,8 +110,8 @@ type reader struct {
 // maxTraining is how many bytes of a run's files are read at most where all of its steps are.
 const maxTraining = 128 << 20
 
-// required reads what no report goes without.
-func (r *reader) required() error {
+// readBasics reads what every report needs: the manifest and the history.
+func (r *reader) readBasics() error {
 	if found, err := r.decode(run.ManifestFile, &r.run.Manifest); err != nil {
 		return &NoRunError{r.run.Name, err.Error()}
 	} else if !found {
@@ -132,7 +132,7 @@ func (r *reader) rest() {
 		r.run.Summary = &s
 	}
 	t := trained{r.run.Manifest, r.run.History, result.Candidates{}, r.run.Summary}
-	if !t.ended() {
+	if !t.hasEnded() {
 		r.optional(candidatesFile, &t.candidates)
 	}
 	shipped, _ := t.best()
@@ -181,7 +181,7 @@ func (r *reader) step(of result.StepRecord) Step {
 	}
 	if r.optional(dir+"edit_apply_report.json", &update) {
 		s.Tried, s.Summary = update.Edits, update.Summary
-		s.Edits = applied(update.Edits, update.Reports)
+		s.Edits = pairEdits(update.Edits, update.Reports)
 	}
 	var batches []struct {
 		Analyses []analysis `json:"analyses"`
@@ -202,14 +202,14 @@ func (r *reader) step(of result.StepRecord) Step {
 		r.optional(dir+"rollout.json", &s.Trained)
 	}
 	if of.LostReplies > len(s.Lost) {
-		s.Lost = append(s.Lost, r.lost(dir)...)
+		s.Lost = append(s.Lost, r.readLostKeys(dir)...)
 	}
 	return s
 }
 
-// lost returns the keys of requests without a usable reply after those to analysts. Those
+// readLostKeys returns the keys of requests without a usable reply after those to analysts. Those
 // of a second try are in a file of their own.
-func (r *reader) lost(dir string) (keys []string) {
+func (r *reader) readLostKeys(dir string) (keys []string) {
 	var again struct {
 		Lost []string `json:"lost"`
 	}
@@ -227,9 +227,9 @@ func (r *reader) lost(dir string) (keys []string) {
 	return keys
 }
 
-// applied pairs edits with their reports. Proposals that were no edits at all
+// pairEdits pairs edits with their reports. Proposals that were no edits at all
 // have a report and no edit.
-func applied(edits []skill.Edit, reports []skill.Report) []provenance.Applied {
+func pairEdits(edits []skill.Edit, reports []skill.Report) []provenance.Applied {
 	var out []provenance.Applied
 	at := 0
 	for i, rep := range reports {

@@ -99,9 +99,9 @@ func (e *UnreadSkillError) Error() string {
 	return fmt.Sprintf("the skill of run %s cannot be read: %s", e.Run, e.Reason)
 }
 
-// documentOf is the file of a version's document. Those next to it lie in a folder of the same
-// name without .md.
-func documentOf(kind result.Kind, version string) (file, allowed string) {
+// documentFile returns the file of a version's document. Those next to it lie in a folder of the
+// same name without .md.
+func documentFile(kind result.Kind, version string) (file, allowed string) {
 	named := map[string]string{"best": run.BestFile}
 	switch kind {
 	case result.Compare:
@@ -150,7 +150,7 @@ func openVersions(dir string) (*reader, error) {
 }
 
 func (r *reader) version(dir, version string) (s skill.Skill, err error) {
-	file, allowed := documentOf(r.run.Manifest.Kind, version)
+	file, allowed := documentFile(r.run.Manifest.Kind, version)
 	found := false
 	switch {
 	case file == run.BestFile:
@@ -211,7 +211,7 @@ func Versions(dir string) (result.Versions, error) {
 	r.run.Steps = make([]Step, len(r.run.History.Steps)) // nothing of their files is needed
 	out.Versions = r.run.versions()
 	for i, v := range out.Versions {
-		file, _ := documentOf(kind, v.Version)
+		file, _ := documentFile(kind, v.Version)
 		out.Versions[i].Files = append([]string{skill.Main}, r.filesIn(strings.TrimSuffix(file, ".md"))...)
 	}
 	if out.Best = r.bestVersion(out.Versions); len(r.run.Problems) > 0 {
@@ -255,7 +255,7 @@ func (r *reader) bestVersion(all []result.Version) string {
 		return ""
 	}
 	for _, v := range slices.Backward(all) {
-		file, _ := documentOf(result.Train, v.Version)
+		file, _ := documentFile(result.Train, v.Version)
 		if s, _ := r.skillAt(file); s.Equal(best) {
 			return v.Version
 		}
@@ -266,7 +266,7 @@ func (r *reader) bestVersion(all []result.Version) string {
 // otherVersions lists the skills of a run that does not train.
 func (r *reader) otherVersions(dir string, kind result.Kind, out *result.Versions) error {
 	for _, name := range []string{"a", "b", "whole", "pruned", "tuned"} {
-		if file, _ := documentOf(kind, name); file == "" {
+		if file, _ := documentFile(kind, name); file == "" {
 			continue
 		}
 		s, err := r.version(dir, name)

@@ -55,7 +55,7 @@ func ReadView(dir, path string) (View, error) {
 		return v, err
 	}
 	v.Models = Participants(d.Manifest)
-	v.Files, err = filesOf(dir, d.Manifest)
+	v.Files, err = listFiles(dir, d.Manifest)
 	return v, err
 }
 
@@ -77,9 +77,9 @@ func (v View) Exploratory() bool {
 // where memory is bounded.
 const Large = 512 << 10
 
-// SizeOf is the size of the documents of the run in dir, in bytes: those that are read as a whole.
-// What is not there has none.
-func SizeOf(dir string) (size int64) {
+// DocumentSize returns the size of the documents of the run in dir, in bytes: those that are read
+// as a whole. A document that is missing counts as 0.
+func DocumentSize(dir string) (size int64) {
 	for _, name := range []string{
 		run.ManifestFile, run.HistoryFile, run.SummaryFile, candidatesFile, evaluationFile, comparisonFile, result.AblationFile, result.PruningFile, result.GatewayFile,
 	} {

@@ -145,12 +145,12 @@ func (w *Watcher) entries(ctx context.Context) (err error) {
 	}
 	view, err := journal.OpenView(ctx, path)
 	if err != nil {
-		return w.damaged(err)
+		return w.wrapDamage(err)
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
 	last, err := view.Last(ctx)
 	if err != nil {
-		return w.damaged(err)
+		return w.wrapDamage(err)
 	}
 	if last < w.seq {
 		w.forget()
@@ -159,14 +159,14 @@ func (w *Watcher) entries(ctx context.Context) (err error) {
 	for read := 0; w.seq < last && read < entriesOfLook; read += entriesAtOnce {
 		list, err := view.Follow(ctx, w.seq, int(min(entriesAtOnce, last-w.seq)))
 		if err != nil {
-			return w.damaged(err)
+			return w.wrapDamage(err)
 		}
 		if len(list) == 0 {
 			return fmt.Errorf("read the record of run %s: entries after %d are missing; `skillopt runs check` says what is damaged", w.dir, w.seq)
 		}
 		for _, r := range list {
 			if err := w.plausible(r); err != nil {
-				return w.damaged(&journal.CorruptError{Path: path, Reason: err.Error()})
+				return w.wrapDamage(&journal.CorruptError{Path: path, Reason: err.Error()})
 			}
 			w.take(r)
 		}
@@ -187,8 +187,8 @@ func (w *Watcher) plausible(r journal.Record) error {
 	return nil
 }
 
-// damaged is a *run.DamagedError of a record that is missing or cannot be read.
-func (w *Watcher) damaged(err error) error {
+// wrapDamage returns a *run.DamagedError for a record that is missing or cannot be read, and other errors as they are.
+func (w *Watcher) wrapDamage(err error) error {
 	var corrupt *journal.CorruptError
 	if errors.Is(err, journal.ErrMissing) || errors.As(err, &corrupt) {
 		return &run.DamagedError{Dir: w.dir, Err: err}
@@ -216,7 +216,7 @@ func (w *Watcher) take(r journal.Record) {
 	if r.Code == journal.CodeInherited || r.Stage == "" {
 		return
 	}
-	p := PlaceOf(r.Key)
+	p := ParsePlace(r.Key)
 	key := workKey{p.Epoch, p.Step, p.At}
 	at := w.places[key]
 	if at == nil {
@@ -257,7 +257,7 @@ func (w *Watcher) decision(r journal.Record) {
 }
 
 func (w *Watcher) fault(r journal.Record) {
-	f := Faulted{Seq: r.Seq, Place: PlaceOf(r.Key), Code: r.Code, Stage: r.Stage}
+	f := Faulted{Seq: r.Seq, Place: ParsePlace(r.Key), Code: r.Code, Stage: r.Stage}
 	if at := r.EndedAt(); !at.IsZero() {
 		at = at.UTC()
 		f.Ended = &at
@@ -284,8 +284,8 @@ func (w *Watcher) progress(killed bool) Progress {
 	m, now := w.manifest, w.now()
 	p := Progress{
 		RunDir: w.dir, RunID: m.RunID, At: now.UTC(), Kind: m.Kind, Status: m.Status, Killed: killed, Simulated: m.Simulated, Begun: m.CreatedAt,
-		Plan: m.Plan, Work: []Work{}, Ceilings: ceilingsOf(m), Decisions: w.decided(), Faults: append([]Faulted{}, w.faults...),
-		Spending: w.spending(), Pulse: Pulse{Entries: w.seq + w.unread, Unread: w.unread, StageOf: w.last.Stage},
+		Plan: m.Plan, Work: []Work{}, Ceilings: parseCeilings(m), Decisions: w.lastDecisions(), Faults: append([]Faulted{}, w.faults...),
+		Spending: w.sumSpending(), Pulse: Pulse{Entries: w.seq + w.unread, Unread: w.unread, StageOf: w.last.Stage},
 	}
 	if w.summary != nil && m.Status != result.Running {
 		p.Reason = w.summary.Reason
@@ -306,8 +306,8 @@ func (w *Watcher) progress(killed bool) Progress {
 	return p
 }
 
-// spending is what was counted so far.
-func (w *Watcher) spending() Spending {
+// sumSpending returns what was counted so far.
+func (w *Watcher) sumSpending() Spending {
 	sum := journal.Sum(w.tally.Totals())
 	tokens := sum.Usage
 	out := Spending{
@@ -356,7 +356,7 @@ func (w *Watcher) atWork() []Work {
 	slices.SortFunc(all, func(a, b *work) int { return int(b.last - a.last) })
 	out := []Work{}
 	for _, at := range all {
-		if len(out) == mostWork || len(out) > 0 && w.done(at) {
+		if len(out) == mostWork || len(out) > 0 && w.isDecided(at) {
 			continue
 		}
 		n := len(at.asked) + at.calls
@@ -369,8 +369,8 @@ func (w *Watcher) atWork() []Work {
 	return out
 }
 
-// done reports whether the step of a place is decided.
-func (w *Watcher) done(at *work) bool {
+// isDecided reports whether the step of a place is decided.
+func (w *Watcher) isDecided(at *work) bool {
 	n := len(w.history.Steps)
 	if n == 0 {
 		return false
@@ -414,8 +414,8 @@ func (w *Watcher) tasksAt(p Place) int {
 	return 0
 }
 
-// decided are the last decisions.
-func (w *Watcher) decided() []Decided {
+// lastDecisions returns the last decisions.
+func (w *Watcher) lastDecisions() []Decided {
 	out := []Decided{}
 	for i, s := range w.history.Steps {
 		out = append(out, Decided{Step: s.Step, Epoch: s.Epoch, Action: s.Action, Reason: s.Reason, Score: s.Candidate, Difference: s.Difference, N: s.SelectionN, Unanswered: s.SelectionUnanswered})
@@ -446,12 +446,12 @@ func (w *Watcher) standings() (current, best *Standing) {
 	}
 	origin, _ := t.origins()
 	shipped, _ := t.best()
-	return known(t.standing(origin)), known(shipped)
+	return known(t.newStanding(origin)), known(shipped)
 }
 
-// ceilingsOf are the ceilings of the last session: those of its configuration, but for what
+// parseCeilings returns the ceilings of the last session: those of its configuration, but for what
 // was changed from outside.
-func ceilingsOf(m run.Manifest) Ceilings {
+func parseCeilings(m run.Manifest) Ceilings {
 	var c Ceilings
 	for key, into := range map[string]any{"limits.calls": &c.Calls, "limits.tokens": &c.Tokens, "limits.usd": &c.USD, "limits.time": &c.Time} {
 		text := []byte(m.Operational[key])

@@ -72,8 +72,8 @@ func lineEnd(s string, i int) int {
 // endsText reports whether the quote at i looks like the end of a text in JSON.
 func endsText(s string, i int) bool { return i+1 >= len(s) || alphabets[s[i+1]]&words == 0 }
 
-// trimmed leaves out brackets that end a value and were opened before it; it looks back up to far.
-func (a *ahead) trimmed(v, end int) int {
+// trimBrackets leaves out brackets that end a value and were opened before it; it looks back up to far.
+func (a *ahead) trimBrackets(v, end int) int {
 	const opening, closing = "([{", ")]}"
 	mask := v + maskAt(a.s[v:])
 	for least := max(mask, end-far); end > least && !strings.HasSuffix(a.s[least:end], Mask); end-- {

@@ -44,5 +44,5 @@ func blocks(text string, looked *int) (spans []span) {
 			i += l[1]
 		}
 	}
-	return merged(spans)
+	return mergeSpans(spans)
 }

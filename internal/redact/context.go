@@ -133,16 +133,16 @@ func (sc *scanner) inContext(c context, from, end int) {
 	}
 	named := 2 * re.SubexpIndex("name")
 	for _, m := range re.FindAllStringSubmatchIndex(part, -1) {
-		if named > 0 && !kindOf(sc.s[from+m[named]:from+m[named+1]]).sure() {
+		if named > 0 && !classifyName(sc.s[from+m[named]:from+m[named+1]]).sure() {
 			continue
 		}
-		begin, stop := sc.matched(m, from, end)
+		begin, stop := sc.matchBounds(m, from, end)
 		sc.maskIf(c.need, begin, stop)
 	}
 }
 
-// matched returns where the value is that a pattern has found between from and end.
-func (sc *scanner) matched(m []int, from, end int) (begin, stop int) {
+// matchBounds returns where the value is that a pattern has found between from and end.
+func (sc *scanner) matchBounds(m []int, from, end int) (begin, stop int) {
 	begin, stop = lastGroup(m)
 	if stop += from; stop == end { // the value is longer than what was looked at
 		stop = sc.nextAny(stop, " \t\r\n\"'`\\")
@@ -161,7 +161,7 @@ func lastGroup(m []int) (begin, end int) {
 // maskIf masks a value if it is what is needed. It returns its end, or 0.
 func (sc *scanner) maskIf(need need, begin, end int) int {
 	if need&whole == 0 {
-		end = max(begin, sc.trimmed(begin, end))
+		end = max(begin, sc.trimBrackets(begin, end))
 	}
 	value, ok := sc.s[begin:end], true
 	switch need &^ whole {
@@ -227,9 +227,9 @@ var (
 	settingFor   = newPlace(`(?i:[ \t]+for[ \t][^.,;!?\n:=]{0,40})=[ \t]+«Q»`, anyValue, "")
 )
 
-// placed masks a value that belongs to a name by its place: in a call, a row of a table, an element
+// maskByPlace masks a value that belongs to a name by its place: in a call, a row of a table, an element
 // of XML, a sentence. It returns where to continue; the end of the name if there is none.
-func (sc *scanner) placed(n name, end int) int {
+func (sc *scanner) maskByPlace(n name, end int) int {
 	s := sc.s
 	sure := n.kind.sure()
 	var tries []place
@@ -239,7 +239,7 @@ func (sc *scanner) placed(n name, end int) int {
 	case n.kind == weak && next == '(' && strings.HasSuffix(strings.ToLower(n.text), "auth"):
 		tries = logins
 	}
-	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyForm.MatchString(sc.before(n))) {
+	if next := at(s, end+1) | 0x20; at(s, end) == ' ' && strings.IndexByte("iwaelf ", next) >= 0 && (sure && n.text[0] != '-' || keyForm.MatchString(sc.textBefore(n))) {
 		tries = append(slices.Clip(tries), statement, statementFor, settingFor)
 	} else if n.kind == number {
 		tries = []place{pinned}
@@ -253,8 +253,8 @@ func (sc *scanner) placed(n name, end int) int {
 	return end
 }
 
-// before returns the text before a name, the sign » and the name.
-func (sc *scanner) before(n name) string {
+// textBefore returns the text before a name, the sign » and the name.
+func (sc *scanner) textBefore(n name) string {
 	return strings.TrimRight(sc.s[max(0, n.begin-far):n.begin], " \t") + "»" + n.text
 }
 
@@ -264,10 +264,10 @@ func (sc *scanner) tryPlaces(tries []place, n name, end int) int {
 	s := sc.s
 	for _, p := range tries {
 		m := p.form.FindStringSubmatchIndex(s[end:min(len(s), end+near)])
-		if m == nil || !p.before.MatchString(sc.before(n)) {
+		if m == nil || !p.before.MatchString(sc.textBefore(n)) {
 			continue
 		}
-		begin, stop := sc.matched(m, end, min(len(s), end+near))
+		begin, stop := sc.matchBounds(m, end, min(len(s), end+near))
 		if stop := sc.maskIf(p.need, begin, stop); stop > 0 {
 			return stop
 		}
@@ -286,14 +286,14 @@ func (sc *scanner) spoken(n name, end int) int {
 	flag, upper := n.text[0] == '-', variable(n.text)
 	if q := quoteAt(s, v); q != "" {
 		from := v + len(q)
-		stop, ok := sc.closing(from, q)
-		word := lettersOf(n.text) != lettersOf("token") && stop-from >= 4 && !strings.ContainsAny(s[from:min(stop, from+near)], " \t(){}[]")
+		stop, ok := sc.findQuoteEnd(from, q)
+		word := endingKey(n.text) != endingKey("token") && stop-from >= 4 && !strings.ContainsAny(s[from:min(stop, from+near)], " \t(){}[]")
 		if !ok || sc.closes(v, q) || sc.placeholder(from, stop) || !flag && !(upper && strings.Contains(n.text, "_")) && !(n.kind == spoken && word) {
 			return end
 		}
 		return sc.mask(from, stop)
 	}
-	stop := sc.back(v, sc.trimmed(v, sc.bare(v, false)), ".:!?")
+	stop := sc.back(v, sc.trimBrackets(v, sc.bare(v, false)), ".:!?")
 	value := s[v:stop]
 	if maskAt(value) == 0 && (flag && len(value) >= 4 && !slices.Contains(ordinary, value) && commandForm.MatchString(s[stop:min(len(s), stop+far)]) ||
 		len(value) >= 6 && (hasDigit(sc.s[v:min(stop, v+far)]) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8) ||

@@ -43,22 +43,22 @@ func views(text string) iter.Seq[view] {
 			if all&c == 0 || c != inAll && all == c { // none of these, or nothing else
 				continue
 			}
-			once, some := plain.decoded(c)
+			once, some := plain.decode(c)
 			if c == inAll {
 				all = once.of
 			}
 			if !some || !yield(once) {
 				return
 			}
-			if twice, more := once.decoded(c); more && !yield(twice) {
+			if twice, more := once.decode(c); more && !yield(twice) {
 				return
 			}
 		}
 	}
 }
 
-// decoded returns a view without the escapes of the codings c, and whether there were any.
-func (v *view) decoded(c coding) (view, bool) {
+// decode returns a view without the escapes of the codings c, and whether there were any.
+func (v *view) decode(c coding) (view, bool) {
 	out := view{in: v}
 	var b strings.Builder
 	text, from := v.text, 0

@@ -34,7 +34,7 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 		out.Set(reflect.New(v.Type().Elem()))
 		out.Elem().Set(c.clean(v.Elem()))
 	case reflect.Slice:
-		if c.shared(v) {
+		if c.canShare(v) {
 			return v
 		}
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
@@ -59,8 +59,8 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 	return out
 }
 
-// shared reports whether a list is one of numbers, or of texts without a secret.
-func (c cleaner) shared(v reflect.Value) bool {
+// canShare reports whether a list is one of numbers, or of texts without a secret.
+func (c cleaner) canShare(v reflect.Value) bool {
 	kind := v.Type().Elem().Kind()
 	for i := 0; i < v.Len() && kind == reflect.String; i++ {
 		if text := v.Index(i).String(); c.text(text) != text {

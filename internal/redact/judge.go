@@ -25,7 +25,7 @@ func (sc *scanner) placeholder(begin, end int) bool {
 // sayName reports whether a value is the name of a secret: password, API_KEY, <token>.
 func sayName(value string) bool {
 	value = strings.Trim(value, `"'<>[]{}()`)
-	if variable(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && kindOf(value) != none) {
+	if variable(value) && (strings.Contains(value, "_") && !hasDigit(value) || len(value) >= 3 && classifyName(value) != none) {
 		return true
 	}
 	return run(value, 0, letters|dashes) == len(value) && slices.Contains(ownNames, compact(value))
@@ -80,7 +80,7 @@ func namesVariable(n name, value, behind string) bool {
 	}
 	closed := len(word) < len(value) || strings.HasPrefix(behind, ")") || strings.HasPrefix(behind, "}")
 	followed := closed || strings.HasPrefix(behind, ",") || strings.HasPrefix(behind, "\n")
-	return kindOf(word) != none || joined && followed && strings.ToLower(word) == word && (n.quote != "" || closed || strings.Contains(n.text, "_") && n.text[0] != '-')
+	return classifyName(word) != none || joined && followed && strings.ToLower(word) == word && (n.quote != "" || closed || strings.Contains(n.text, "_") && n.text[0] != '-')
 }
 
 // codeWords are types and keywords of programs, and settings.
@@ -90,7 +90,7 @@ var codeWords = strings.Fields("string str bytes int float dict list bool none n
 // looksSecret reports whether a value in a sentence is no word: eight bytes or more, letters and digits.
 func (sc *scanner) looksSecret(begin, end int) bool {
 	const least = 8
-	if end-begin < least || !hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, "(){}[]<>/$") < end || kindOf(sc.s[begin:end]) != none {
+	if end-begin < least || !hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, "(){}[]<>/$") < end || classifyName(sc.s[begin:end]) != none {
 		return false
 	}
 	value := sc.s[begin:min(end, begin+far)]
@@ -109,8 +109,8 @@ func hexKey(name, value string) bool {
 	return len(value) <= 66 && hexForm.MatchString(compact(name)+"="+value) && !openName.MatchString(compact(name))
 }
 
-// drawn reports whether a value looks drawn by chance: letters and digits, also of one case, by turns.
-func drawn(value string) bool {
+// mixesDigits reports whether a value looks drawn by chance: letters and digits, also of one case, by turns.
+func mixesDigits(value string) bool {
 	const least, turns = 16, 4
 	end := run(value[:min(len(value), far)], 0, alnum)
 	if end < least || strings.Trim(value[end:], "/") != "" {
@@ -150,8 +150,8 @@ func entropy(value string) (bits float64) {
 	return bits
 }
 
-// telling reports whether a value is so random that it is surely no word, no path and no example.
-func telling(value string) bool {
+// isSurelyRandom reports whether a value is so random that it is surely no word, no path and no example.
+func isSurelyRandom(value string) bool {
 	const least, bits, wordy = 16, 3.0, 0.6
 	value = strings.Trim(value[:min(len(value), far)], "\"'`")
 	if len(value) < least || run(value, 0, token|signs|dots) < len(value) || !hasDigit(value) || entropy(value) < bits || exampleForm.MatchString(value) {

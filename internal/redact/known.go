@@ -54,7 +54,7 @@ func (e *Exact) Across(texts []string) []string {
 				own = append(own, s)
 			}
 		}
-		out[i] = masked(text, own)
+		out[i] = maskSpans(text, own)
 		at += len(text)
 	}
 	return out

@@ -22,7 +22,7 @@ type matcher struct {
 // pairs is the number of classes of two bytes.
 const pairs = 1 << 12
 
-func pairOf(a, b byte) int { return (int(a)<<5 ^ int(b)) & (pairs - 1) }
+func hashPair(a, b byte) int { return (int(a)<<5 ^ int(b)) & (pairs - 1) }
 
 // newMatcher returns one for the values of at least shortest bytes.
 func newMatcher(secrets []string, shortest int) *matcher {
@@ -43,10 +43,10 @@ func newMatcher(secrets []string, shortest int) *matcher {
 	m.shift = slices.Repeat([]uint8{uint8(m.window - 1)}, pairs) //nolint:gosec // at most 254
 	for n, p := range m.patterns {
 		for i := 1; i < m.window; i++ {
-			at := pairOf(p[i-1], p[i])
+			at := hashPair(p[i-1], p[i])
 			m.shift[at] = min(m.shift[at], uint8(m.window-1-i)) //nolint:gosec // at most 254
 		}
-		last := pairOf(p[m.window-2], p[m.window-1])
+		last := hashPair(p[m.window-2], p[m.window-1])
 		m.ending[last] = append(m.ending[last], n)
 	}
 	return m
@@ -57,7 +57,7 @@ func newMatcher(secrets []string, shortest int) *matcher {
 func echoes(s string) []string {
 	out := []string{s, strings.ReplaceAll(s, " ", "+")} // as in the query of a URL
 	for c := inJSON; c <= inAll; c++ {
-		v, _ := (&view{text: s}).decoded(c)
+		v, _ := (&view{text: s}).decode(c)
 		out = append(out, v.text)
 	}
 	const minBase64 = 8 // what is sure of shorter ones would be found in ordinary text
@@ -66,15 +66,15 @@ func echoes(s string) []string {
 		out = append(out, lower, strings.ToUpper(lower))
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			for shift := range 3 {
-				out = append(out, inside(enc, s, shift))
+				out = append(out, sureBase64(enc, s, shift))
 			}
 		}
 	}
 	return slices.DeleteFunc(out, func(form string) bool { return len(form) < minKnown || strings.Contains(Mask, form) })
 }
 
-// inside returns what is sure of the base64 of a text that has s after shift bytes, modulo 3.
-func inside(enc *base64.Encoding, s string, shift int) string {
+// sureBase64 returns what is sure of the base64 of a text that has s after shift bytes, modulo 3.
+func sureBase64(enc *base64.Encoding, s string, shift int) string {
 	all := enc.EncodeToString(append(make([]byte, shift), s...))
 	begin, end := (shift*8+5)/6, len(all)
 	if (shift+len(s))%3 != 0 {
@@ -86,7 +86,7 @@ func inside(enc *base64.Encoding, s string, shift int) string {
 // next returns the first pattern in text from an offset on, the longest if several begin there.
 func (m *matcher) next(text string, from int) (span, bool) {
 	for i := from + m.window - 1; i < len(text); {
-		at := pairOf(text[i-1], text[i])
+		at := hashPair(text[i-1], text[i])
 		if step := int(m.shift[at]); step > 0 {
 			i += step
 			continue
@@ -112,11 +112,11 @@ func (m *matcher) spans(text string) (all []span) {
 			all = append(all, v.original(s))
 		}
 	}
-	return merged(all)
+	return mergeSpans(all)
 }
 
 // text returns text with the mask instead of all that is found.
-func (m *matcher) text(text string) string { return masked(text, m.spans(text)) }
+func (m *matcher) text(text string) string { return maskSpans(text, m.spans(text)) }
 
 // ready returns how much of the beginning of text is sure: no value may begin there and end later.
 func (m *matcher) ready(text string) int {
@@ -130,7 +130,7 @@ func (m *matcher) ready(text string) int {
 		for v := range views(before) {
 			at = min(at, from+v.original(span{begin: m.opens(v.text)}).begin)
 			// An escape may continue behind text, and be in a value itself.
-			if i := unfinished(v.text); i < len(v.text) {
+			if i := findOpenEscape(v.text); i < len(v.text) {
 				part = part[:min(len(part), v.original(span{begin: i}).begin)]
 			}
 		}
@@ -157,8 +157,8 @@ func (m *matcher) opens(text string) int {
 	return len(text)
 }
 
-// unfinished returns where an escape begins that may continue behind text.
-func unfinished(text string) int {
+// findOpenEscape returns where an escape begins that may continue after text.
+func findOpenEscape(text string) int {
 	for i := max(0, len(text)-2*maxEscape); i < len(text); i++ {
 		if codings[text[i]] == 0 {
 			continue

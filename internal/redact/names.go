@@ -61,32 +61,32 @@ var endings, contextWords, lastLetters = func() (m map[int][]ending, in map[stri
 		for all := range strings.FieldsSeq(n.text) {
 			n.text = strings.TrimLeft(all, "*-_")
 			n.sign = at(all[:len(all)-len(n.text)], 0)
-			letters := lettersOf(n.text)
+			letters := endingKey(n.text)
 			m[letters], t[letters] = append(m[letters], n), true
 		}
 	}
 	for n, c := range contexts {
 		for word := range strings.FieldsSeq(c.words) {
 			in[word] = append(in[word], n)
-			t[lettersOf("  "+word)] = true
+			t[endingKey("  "+word)] = true
 		}
 	}
 	return m, in, t
 }()
 
-// lettersOf maps the last three letters of a name, whatever their case, to a number.
-func lettersOf(name string) int {
+// endingKey returns the last three letters of a name, whatever their case, as a number.
+func endingKey(name string) int {
 	n := len(name)
 	return int(name[n-3]&31)<<10 | int(name[n-2]&31)<<5 | int(name[n-1]&31)
 }
 
-// kindOf returns what a word promises as a name.
-func kindOf(word string) kind {
+// classifyName returns what a word promises as a name.
+func classifyName(word string) kind {
 	flat := compact(word)
-	if len(word) < 3 || len(flat) < 3 || !lastLetters[lettersOf(word)] {
+	if len(word) < 3 || len(flat) < 3 || !lastLetters[endingKey(word)] {
 		return none
 	}
-	for _, e := range endings[lettersOf(flat)] {
+	for _, e := range endings[endingKey(flat)] {
 		if !strings.HasSuffix(flat, e.text) || e.whole && flat != e.text {
 			continue
 		}
@@ -110,6 +110,6 @@ func compact(name string) string {
 // secretName reports whether a key or header holds a secret. A name such as
 // api_key_env holds the name of one, and PWD a folder; both are no secrets.
 func secretName(name string) bool {
-	k := kindOf(strings.TrimRight(name, "-_. "))
+	k := classifyName(strings.TrimRight(name, "-_. "))
 	return k.sure() || k == header || k == jar || k == signed || k == working && name != "PWD" || compact(name) == "credentials"
 }

@@ -38,7 +38,7 @@ func Text(s string) string { return New().Text(s) }
 
 // Keys returns s without what has the shape of a key, by itself; what is only under a name stays.
 func Keys(s string) string {
-	return repeat(s, func(s string) string { return without(s, true, masked, new(int)) })
+	return repeat(s, func(s string) string { return replaceSecrets(s, true, maskSpans, new(int)) })
 }
 
 // Has reports whether there is what looks like a secret in s.
@@ -52,13 +52,13 @@ func (r *Redactor) Text(s string) string { return r.text(s, new(int)) }
 
 // text is Text, and counts the bytes that are looked at.
 func (r *Redactor) text(s string, looked *int) string {
-	return repeat(s, func(s string) string { return without(r.known.text(s), false, masked, looked) })
+	return repeat(s, func(s string) string { return replaceSecrets(r.known.text(s), false, maskSpans, looked) })
 }
 
 // Lines returns the lines of a document without secrets, as many as there were: those of a
 // private key that goes over several as a mask each.
 func Lines(lines []string) []string {
-	return strings.Split(repeat(strings.Join(lines, "\n"), func(s string) string { return without(s, false, maskedLines, new(int)) }), "\n")
+	return strings.Split(repeat(strings.Join(lines, "\n"), func(s string) string { return replaceSecrets(s, false, maskedLines, new(int)) }), "\n")
 }
 
 // repeat calls clean until it changes a text no more: each call masks more bytes. A text that still
@@ -77,8 +77,8 @@ func repeat(text string, clean func(string) string) string {
 // Ready returns how many bytes of the beginning of text hold known values whole, whatever follows.
 func (r *Redactor) Ready(text string) int { return r.known.ready(text) }
 
-// without returns text without what looks like a secret, or only what has the shape of a key.
-func without(text string, keys bool, replaced func(string, []span) string, looked *int) string {
+// replaceSecrets returns text without what looks like a secret, or only what has the shape of a key.
+func replaceSecrets(text string, keys bool, replaced func(string, []span) string, looked *int) string {
 	parts := pieces(replaced(text, blocks(text, looked)))
 	for i, part := range parts {
 		parts[i] = repeat(part, func(s string) string { return replaced(s, scan(s, keys, looked)) })
@@ -89,9 +89,9 @@ func without(text string, keys bool, replaced func(string, []span) string, looke
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.
 // Whatever is under the name of a secret is masked whole, unless it is an empty
 // text, a reference such as ${NAME}, or true or false. v itself is not changed.
-func (r *Redactor) Value(v any) any { return r.under("", v) }
+func (r *Redactor) Value(v any) any { return r.redactValue("", v) }
 
-func (r *Redactor) under(key string, v any) any {
+func (r *Redactor) redactValue(key string, v any) any {
 	if s, ok := v.(string); ok {
 		return r.Entry(key, s)
 	}
@@ -102,13 +102,13 @@ func (r *Redactor) under(key string, v any) any {
 	case []any:
 		list := make([]any, len(v))
 		for i, inner := range v {
-			list[i] = r.under("", inner)
+			list[i] = r.redactValue("", inner)
 		}
 		return list
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for key, inner := range v {
-			m[key] = r.under(key, inner)
+			m[key] = r.redactValue(key, inner)
 		}
 		return m
 	case map[string]string:
@@ -150,7 +150,7 @@ func Find(lines []string) (out []Finding) {
 	for _, part := range pieces(text) {
 		for _, keys := range []bool{true, false} {
 			for _, s := range scan(part, keys, new(int)) {
-				if keys && s.holdsKey(part) || !keys && telling(part[s.begin:s.end]) {
+				if keys && s.holdsKey(part) || !keys && isSurelyRandom(part[s.begin:s.end]) {
 					line := first + strings.Count(part[:s.begin], "\n")
 					found[line] = found[line] || keys
 				}

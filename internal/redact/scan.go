@@ -33,7 +33,7 @@ func scan(text string, keys bool, looked *int) []span {
 	}
 	sc.inContexts()
 	*looked += len(text) + sc.looked
-	return merged(sc.spans)
+	return mergeSpans(sc.spans)
 }
 
 // maskAt returns the length of a mask that s begins with: ours, or another such as [REDACTED_JWT].
@@ -76,22 +76,22 @@ func (sc *scanner) word(i int) int {
 	if end := sc.partedAt(begin, i); end > i {
 		return sc.mask(begin, end)
 	}
-	if sc.keys || i-begin < 2 || i-begin > 2 && !lastLetters[lettersOf(s[begin:i])] {
+	if sc.keys || i-begin < 2 || i-begin > 2 && !lastLetters[endingKey(s[begin:i])] {
 		return i
 	}
 	for _, context := range contextWords[strings.ToLower(s[begin:i])] {
 		sc.hits[context] = append(sc.hits[context], begin)
 	}
-	if k := kindOf(s[begin:i]); k != none {
-		return sc.named(k, begin, i)
+	if k := classifyName(s[begin:i]); k != none {
+		return sc.scanName(k, begin, i)
 	}
 	return i
 }
 
-// named looks at what is behind a name, and returns where to continue.
-func (sc *scanner) named(k kind, begin, end int) int {
+// scanName looks at what follows a name, and returns where to continue.
+func (sc *scanner) scanName(k kind, begin, end int) int {
 	s := sc.s
-	v, quote, ok := separated(s, end)
+	v, quote, ok := findValue(s, end)
 	n := name{kind: k, text: s[begin:end], begin: begin, quote: strings.TrimPrefix(quote, "`")} // one of Markdown is none
 	if k == weak && n.text == "pass" && begin > 0 && s[begin-1] == '/' {                        // cmdkey /pass:x
 		n.kind = strong
@@ -106,11 +106,11 @@ func (sc *scanner) named(k kind, begin, end int) int {
 	case k == scheme:
 		return sc.tryPlaces(bearers, n, end)
 	}
-	return sc.placed(n, end)
+	return sc.maskByPlace(n, end)
 }
 
-// separated returns where the value of the name begins that ends at i, and the quote that closes it.
-func separated(s string, i int) (v int, quote string, ok bool) {
+// findValue returns where the value of the name begins that ends at i, and the quote that closes it.
+func findValue(s string, i int) (v int, quote string, ok bool) {
 	quote = quoteAt(s, i)
 	i += len(quote)
 	if quote != "" && at(s, i) == ']' { // of config["api_key"]

@@ -141,7 +141,7 @@ func (sc *scanner) keyEnd(s shape, i int) int {
 	}
 	text, from := sc.s, i+len(s.prefixes)
 	end := sc.back(from, sc.run(from, s.set), ".-") // of the sentence
-	rest, n := sc.wrapped(end, s.set)
+	rest, n := sc.findRest(end, s.set)
 	size := end - from + n
 	switch {
 	case size < s.least, s.set&withDigit != 0 && !hasDigit(sc.s[from:min(end, from+far)]) && n == 0:
@@ -157,9 +157,9 @@ func (sc *scanner) keyEnd(s shape, i int) int {
 	return end
 }
 
-// wrapped returns where the rest of a key begins that is broken at i, and its length: it is
+// findRest returns where the rest of a key begins that is broken at i, and its length: it is
 // the whole of the next line, and no word. The length is 0 for others.
-func (sc *scanner) wrapped(i int, set alphabet) (from, n int) {
+func (sc *scanner) findRest(i int, set alphabet) (from, n int) {
 	const least = 4
 	s := sc.s
 	broken := wrap.FindStringIndex(s[min(len(s), i):min(len(s), i+maxName)])

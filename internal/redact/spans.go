@@ -13,8 +13,8 @@ type span struct {
 	body       int // how many bytes of it are a known prefix
 }
 
-// merged returns spans in order, those that overlap as one.
-func merged(all []span) []span {
+// mergeSpans returns spans in order, those that overlap as one.
+func mergeSpans(all []span) []span {
 	slices.SortFunc(all, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.end, a.end)) })
 	var out []span
 	for _, s := range all {
@@ -27,8 +27,8 @@ func merged(all []span) []span {
 	return out
 }
 
-// masked returns text with what spans have instead of them.
-func masked(text string, spans []span) string {
+// maskSpans returns text with the replacements of spans.
+func maskSpans(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
 	}
@@ -56,5 +56,5 @@ func maskedLines(text string, spans []span) string {
 			s.begin += len(line) + 1
 		}
 	}
-	return masked(text, out)
+	return maskSpans(text, out)
 }

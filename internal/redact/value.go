@@ -28,7 +28,7 @@ func quoteAt(s string, i int) string {
 func (sc *scanner) value(n name, v int) int {
 	s := sc.s
 	switch {
-	case n.kind == scheme, n.kind == working && dirForm.MatchString(sc.before(n)+"»"+s[v:min(len(s), v+2)]):
+	case n.kind == scheme, n.kind == working && dirForm.MatchString(sc.textBefore(n)+"»"+s[v:min(len(s), v+2)]):
 		return v
 	case strings.IndexByte("\n\r|>", s[v]) >= 0:
 		end := v
@@ -39,18 +39,18 @@ func (sc *scanner) value(n name, v int) int {
 			return end
 		}
 	case n.kind == weak && s[v] == '(':
-		return max(v, sc.placed(n, v))
+		return max(v, sc.maskByPlace(n, v))
 	}
 	if prefix := run(s, v, letters); prefix > v && prefix-v <= 2 && quoteAt(s, prefix) != "" { // f"{token}" of Python
 		v = prefix
 	}
 	switch q := quoteAt(s, v); {
 	case q != "":
-		return sc.quoted(n, v, q)
+		return sc.maskInQuotes(n, v, q)
 	case s[v] == '{' && n.quote != "":
 		return v // what it holds has names of its own
 	case s[v] == '{':
-		return sc.braced(n, v)
+		return sc.maskInBraces(n, v)
 	case s[v] == '[' && n.quote != "" && maskAt(s[v:]) == 0:
 		return sc.list(n, v)
 	case n.kind == number:
@@ -74,13 +74,13 @@ func (sc *scanner) value(n name, v int) int {
 	return sc.scalar(n, v)
 }
 
-// quoted masks a value in quotes. Those of a value whose name has some stay: it is a pair of JSON.
-func (sc *scanner) quoted(n name, v int, q string) int {
+// maskInQuotes masks a value in quotes. It keeps the quotes of a value whose name has some: that is a pair of JSON.
+func (sc *scanner) maskInQuotes(n name, v int, q string) int {
 	from := v + len(q)
 	if n.quote == "" && sc.closes(v, q) {
 		return from
 	}
-	end, closed := sc.closing(from, q)
+	end, closed := sc.findQuoteEnd(from, q)
 	switch {
 	case from == end || !sc.secret(n, from, end):
 		return from
@@ -102,7 +102,7 @@ func (sc *scanner) list(n name, v int) int {
 		if q == "" {
 			break
 		}
-		v = behindSpace(sc.s, min(len(sc.s), sc.quoted(n, v, q)+len(q)))
+		v = behindSpace(sc.s, min(len(sc.s), sc.maskInQuotes(n, v, q)+len(q)))
 	}
 	return v
 }
@@ -120,9 +120,9 @@ func syntax(rest string) bool {
 	return rest == "" || strings.IndexByte(",}]:\\", rest[0]) >= 0
 }
 
-// closing returns where a quoted text ends that begins at from, and whether the quote q is there:
+// findQuoteEnd returns where a quoted text ends that begins at from, and whether the quote q is there:
 // otherwise it ends with its line, or with the text that it is part of.
-func (sc *scanner) closing(from int, q string) (end int, closed bool) {
+func (sc *scanner) findQuoteEnd(from int, q string) (end int, closed bool) {
 	inside := q[len(q)-1] != '"' && sc.inText(from)
 	kind := "closing " + q + strconv.FormatBool(inside)
 	end = sc.find(kind, from, func(s string, from int) int { return textEnd(s, from, q, inside) })
@@ -161,8 +161,8 @@ func textEnd(s string, from int, q string, inside bool) int {
 	return len(s)
 }
 
-// braced masks {value}. A brace alone begins a block.
-func (sc *scanner) braced(n name, v int) int {
+// maskInBraces masks {value}. A brace alone begins a block.
+func (sc *scanner) maskInBraces(n name, v int) int {
 	end := v + len(bracedForm.FindString(sc.s[v:min(len(sc.s), v+near)]))
 	inner := strings.TrimSpace(sc.s[v+1 : end])
 	if at(sc.s, end) == '}' {
@@ -177,7 +177,7 @@ func (sc *scanner) braced(n name, v int) int {
 // scalar masks a value without quotes.
 func (sc *scanner) scalar(n name, v int) int {
 	s, json := sc.s, n.quote != ""
-	end := sc.trimmed(v, sc.bare(v, json))
+	end := sc.trimBrackets(v, sc.bare(v, json))
 	connection := !json && n.kind != weak && sc.inConnection(n)
 	if connection {
 		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
@@ -228,7 +228,7 @@ func bare(s string, v int, json bool) int {
 // inConnection reports whether a name is in the string of a connection: its value ends at a semicolon.
 func (sc *scanner) inConnection(n name) bool {
 	at := sc.hits[connection]
-	return strings.Contains(sc.before(n), ";»") && len(at) > 0 && at[len(at)-1] > n.begin-near
+	return strings.Contains(sc.textBefore(n), ";»") && len(at) > 0 && at[len(at)-1] > n.begin-near
 }
 
 // secret reports whether a value may be what its name promises.
@@ -238,7 +238,7 @@ func (sc *scanner) secret(n name, begin, end int) bool {
 	case signed:
 		ok = len(value) >= 10 && (hasDigit(sc.s[begin:min(end, begin+far)]) || sc.nextAny(begin, ".") >= end) // no path of names in code
 	case weak:
-		ok = random(value) || keyVariable.MatchString(n.text) && !strings.HasSuffix(n.text, "PUBLIC_KEY") && drawn(value) || hexKey(n.text, value)
+		ok = random(value) || keyVariable.MatchString(n.text) && !strings.HasSuffix(n.text, "PUBLIC_KEY") && mixesDigits(value) || hexKey(n.text, value)
 	}
 	return ok && !sc.placeholder(begin, end)
 }

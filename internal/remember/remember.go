@@ -158,7 +158,7 @@ func (c *cleaner) entry(at string, e result.Rejected) result.Rejected {
 
 func (c *cleaner) edit(at string, e result.RejectedEdit) result.RejectedEdit {
 	if !slices.Contains(ops(), e.Op) {
-		c.fail("%s.op: found %q, allowed are %s", at, clipped(string(e.Op)), strings.Trim(fmt.Sprint(ops()), "[]"))
+		c.fail("%s.op: found %q, allowed are %s", at, clipText(string(e.Op)), strings.Trim(fmt.Sprint(ops()), "[]"))
 	}
 	return result.RejectedEdit{
 		Op: e.Op, File: c.text(at+".file", e.File, MaxName), Heading: c.text(at+".heading", e.Heading, MaxName),
@@ -178,7 +178,7 @@ func (c *cleaner) difference(at string, d *result.ScoreDifference) *result.Score
 	out := *d
 	bad := func(f float64) bool { return !(f >= -1 && f <= 1) } // NaN too
 	if !slices.Contains([]string{"hard", "soft", "mixed"}, d.Metric) {
-		c.fail("%s.metric: found %q, allowed are hard, soft and mixed", at, clipped(d.Metric))
+		c.fail("%s.metric: found %q, allowed are hard, soft and mixed", at, clipText(d.Metric))
 	}
 	if bad(d.Mean) {
 		c.fail("%s.mean: found %v, allowed is -1 to 1", at, d.Mean)
@@ -192,17 +192,17 @@ func (c *cleaner) difference(at string, d *result.ScoreDifference) *result.Score
 	return &out
 }
 
-// clipped is the beginning of a text, for a message.
-func clipped(text string) string { return wording.Plain(text[:min(len(text), 40)]) }
+// clipText returns the beginning of a text, for a message.
+func clipText(text string) string { return wording.Plain(text[:min(len(text), 40)]) }
 
 func tooLong(at string, n, most int) error {
 	return fmt.Errorf("%s: %d bytes, at most %d are allowed", at, n, most)
 }
 
-// Joined is one memory of the entries of several runs: newest first, by when the run was begun,
-// then by step, and no two that say the same, of which the newest stays. Those beyond the
+// MergeEntries returns one memory of the entries of several runs: newest first, by when the run was
+// begun, then by step, and no two that say the same, of which the newest stays. Those beyond the
 // bounds are left out, the oldest first; left says how many.
-func Joined(entries []result.Rejected, meta string) (m result.Memory, left int) {
+func MergeEntries(entries []result.Rejected, meta string) (m result.Memory, left int) {
 	m = result.Memory{Version: result.MemoryVersion, Rejected: []result.Rejected{}, MetaSkill: meta}
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b result.Rejected) int {

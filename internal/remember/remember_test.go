@@ -91,7 +91,7 @@ func TestJoined(t *testing.T) {
 		return e
 	}
 	in := []result.Rejected{entry(day(1), 1, "a"), entry(day(2), 1, "b", "c"), entry(day(1), 2, "c", " b "), entry(day(2), 3, "a"), entry(day(1), 3, "d")}
-	got, left := Joined(in, "meta")
+	got, left := MergeEntries(in, "meta")
 	want := result.Memory{Version: 1, MetaSkill: "meta", Rejected: []result.Rejected{in[3], in[1], in[4]}}
 	if diff := cmp.Diff(want, got); diff != "" || left != 0 {
 		t.Errorf("%d left out (-want +got):\n%s", left, diff)
@@ -103,7 +103,7 @@ func TestJoined(t *testing.T) {
 		for i := range MaxRejected + 10 {
 			all = append(all, entry(day(1).Add(time.Duration(i)*time.Hour), 1, text+strings.Repeat("y", i%16)+string(rune('A'+i/16))))
 		}
-		m, left := Joined(all, strings.Repeat("\x01", MaxMeta))
+		m, left := MergeEntries(all, strings.Repeat("\x01", MaxMeta))
 		data, err := Encode(m)
 		if err != nil || len(data) > MaxFile || left != len(all)-len(m.Rejected) || left < 10 || len(m.Rejected) == 0 {
 			t.Errorf("%s: %v, %d bytes, %d entries, %d left out", name, err, len(data), len(m.Rejected), left)

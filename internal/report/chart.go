@@ -132,7 +132,7 @@ func (c chart) mark(col column, x, top float64) mark {
 	m.Title += ", " + number(col.Score)
 	if col.Low != nil {
 		m.Interval, m.Low, m.High = true, c.y(*col.Low, top), c.y(*col.High, top)
-		m.Title += ", 95 % interval " + between(*col.Low, *col.High)
+		m.Title += ", 95 % interval " + formatRange(*col.Low, *col.High)
 	}
 	return m
 }

@@ -34,7 +34,7 @@ type verdict struct {
 	Words string
 }
 
-func verdictOf(action string) verdict {
+func newVerdict(action string) verdict {
 	a := gate.Action(action)
 	switch {
 	case action == result.ActionBaseline:
@@ -70,7 +70,7 @@ func (r *Run) columns() []column {
 	var current, best *float64
 	r.Walk(func(s result.StepRecord, f record.Step) {
 		c := column{
-			Label: fmt.Sprint(s.Step), Title: fmt.Sprintf("step %d", s.Step), Verdict: verdictOf(s.Action),
+			Label: fmt.Sprint(s.Step), Title: fmt.Sprintf("step %d", s.Step), Verdict: newVerdict(s.Action),
 			Score: s.Candidate, Current: s.Current, Best: s.Best, Items: f.Selection, unmeasured: s.Unmeasured, unanswered: s.SelectionUnanswered,
 			origin: record.Whole(provenance.Origin{Step: s.Step}),
 		}
@@ -94,7 +94,7 @@ func (r *Run) columns() []column {
 			}
 		}
 		out = append(out, column{
-			Label: fmt.Sprintf("e%d", e.Epoch), Title: fmt.Sprintf("slow update of epoch %d", e.Epoch), Verdict: verdictOf(e.SlowUpdate),
+			Label: fmt.Sprintf("e%d", e.Epoch), Title: fmt.Sprintf("slow update of epoch %d", e.Epoch), Verdict: newVerdict(e.SlowUpdate),
 			Score: e.Score, Current: current, Best: best, Items: r.Guided[e.Epoch], unmeasured: e.Unmeasured,
 			origin: record.Whole(provenance.Origin{Kind: provenance.SlowUpdate, Epoch: e.Epoch}),
 		})

@@ -36,14 +36,14 @@ type transcript struct {
 // block is a text under a head.
 type block struct{ Head, Text string }
 
-// failing is nil where nothing is known of failing tasks.
-func (r *Run) failing() *failing {
+// failingTasks returns the part of the page on failing tasks, nil where nothing is known of them.
+func (r *Run) failingTasks() *failing {
 	f := r.Failing
 	if f == nil {
 		return nil
 	}
 	out := &failing{Lead: fmt.Sprintf("%s: %d of %s fail%s.", f.Where, len(f.List), wording.Plural(f.Tasks, "task", "tasks"), f.Over())}
-	dir, system, size := quoted(line(r.Name, reasonLength)), "", 0
+	dir, system, size := quotePath(line(r.Name, reasonLength)), "", 0
 	for i, t := range f.Transcripts {
 		shown := newTranscript(t, &system)
 		if task := f.List[i]; task.Draws > 1 {
@@ -55,7 +55,7 @@ func (r *Run) failing() *failing {
 		if size > transcriptsBytes && len(out.Tasks) > 0 {
 			break
 		}
-		shown.Command = fmt.Sprintf("skillopt runs tasks %s %s --prompt", dir, quoted(line(t.Outcome.ID, idLength)))
+		shown.Command = fmt.Sprintf("skillopt runs tasks %s %s --prompt", dir, quotePath(line(t.Outcome.ID, idLength)))
 		out.Tasks = append(out.Tasks, shown)
 	}
 	if more := len(f.List) - len(out.Tasks); more > 0 {

@@ -41,7 +41,7 @@ func (r *Run) scoreTile(label string, of result.RunScore) tile {
 		return tile{label, absent, "nothing was scored"}
 	}
 	of.Split, of.Metric = line(of.Split, idLength), line(of.Metric, idLength)
-	note := fmt.Sprintf("mean %s score from 0 to 1, 95 %% interval %s, on %s", of.Metric, between(*of.Low, *of.High), of.After(of.Over()))
+	note := fmt.Sprintf("mean %s score from 0 to 1, 95 %% interval %s, on %s", of.Metric, formatRange(*of.Low, *of.High), of.After(of.Over()))
 	if of.Split == "selection" {
 		note += ". Training chose by these tasks"
 		if s := r.Summary; s != nil && s.Best.Reported != nil && s.Best.Reported.Caveat() != "" {
@@ -52,16 +52,16 @@ func (r *Run) scoreTile(label string, of result.RunScore) tile {
 }
 
 func armTile(label string, a *result.Score) tile {
-	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("mean hard score from 0 to 1, 95 %% interval %s, %s", between(a.Low, a.High), a.After(fmt.Sprintf("n %d", a.N)))}
+	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("mean hard score from 0 to 1, 95 %% interval %s, %s", formatRange(a.Low, a.High), a.After(fmt.Sprintf("n %d", a.N)))}
 }
 
 func (r *Run) differenceTile() tile {
 	t := tile{Label: "Best minus seed", Value: absent, Note: "one of them was not measured"}
 	s := r.Summary
 	if c := s.Certificate; c != nil && c.Difference != nil {
-		t.Value, t.Note = signed(c.Difference), fmt.Sprintf("%s, %d worse, %d alike", wording.Plural(c.Wins, "item", "items")+" better", c.Losses, c.Ties)
+		t.Value, t.Note = formatDifference(c.Difference), fmt.Sprintf("%s, %d worse, %d alike", wording.Plural(c.Wins, "item", "items")+" better", c.Losses, c.Ties)
 		if c.Low != nil && c.High != nil {
-			t.Note = fmt.Sprintf("95 %% interval %s to %s; ", signed(c.Low), signed(c.High)) + t.Note
+			t.Note = fmt.Sprintf("95 %% interval %s to %s; ", formatDifference(c.Low), formatDifference(c.High)) + t.Note
 		}
 		if c.Metric != "" {
 			t.Note = line(c.Metric, idLength) + " score, " + t.Note
@@ -70,13 +70,13 @@ func (r *Run) differenceTile() tile {
 	}
 	if s.Test.Seed != nil && s.Test.Best != nil {
 		d := s.Test.Best.Hard - s.Test.Seed.Hard
-		t.Value, t.Note = signed(&d), strings.TrimSuffix("hard score, "+r.paired(), ", ")
+		t.Value, t.Note = formatDifference(&d), strings.TrimSuffix("hard score, "+r.countPairs(), ", ")
 	}
 	return t
 }
 
-// paired counts the test items on which best and seed differ.
-func (r *Run) paired() string {
+// countPairs counts the test items on which best and seed differ.
+func (r *Run) countPairs() string {
 	seed := map[string]float64{}
 	for _, item := range r.Test["seed"] {
 		if item.Status.Measured() {
@@ -115,15 +115,15 @@ func certificateTile(s *result.Summary) tile {
 		if c.AtLeast != nil && *c.AtLeast > 0 {
 			t.Value = fmt.Sprintf("better by at least %.3f", math.Floor(1000**c.AtLeast)/1000) // a bound is never rounded up
 		}
-		t.Note = fmt.Sprintf("certified at the %.4g %% level on %s; %s", 100*levelOf(c), wording.Plural(max(c.N, c.Tasks), "test item", "test items"), basis(c))
+		t.Note = fmt.Sprintf("certified at the %.4g %% level on %s; %s", 100*certificateLevel(c), wording.Plural(max(c.N, c.Tasks), "test item", "test items"), basis(c))
 		return t
 	}
 	t.Value, t.Note = "not certified", cmp.Or(line(c.Words, reasonLength), basis(c))
 	return t
 }
 
-// levelOf is the level at which a certificate is given; the file of a run may be without one.
-func levelOf(c *result.Certificate) float64 {
+// certificateLevel returns the level at which a certificate is given; the file of a run may be without one.
+func certificateLevel(c *result.Certificate) float64 {
 	if c.Level != nil {
 		return *c.Level
 	}
@@ -185,7 +185,7 @@ func (r *Run) arms() []arm {
 			return
 		}
 		out = append(out, arm{
-			Name: name, Score: fmt.Sprintf("%.3f", a.Hard), Range: between(a.Low, a.High), Soft: fmt.Sprintf("%.3f", a.Soft), N: a.After(fmt.Sprint(a.N)),
+			Name: name, Score: fmt.Sprintf("%.3f", a.Hard), Range: formatRange(a.Low, a.High), Soft: fmt.Sprintf("%.3f", a.Soft), N: a.After(fmt.Sprint(a.N)),
 			At: percent(a.Hard), From: percent(a.Low), Wide: round(percent(a.High) - percent(a.Low)), Known: true,
 		})
 	}
@@ -205,8 +205,8 @@ func (r *Run) arms() []arm {
 
 func percent(v float64) float64 { return round(100 * min(max(v, 0), 1)) }
 
-// compared says of what the baselines are scores.
-func (r *Run) compared() string {
+// armsLead returns a text on what the baselines are scores of.
+func (r *Run) armsLead() string {
 	if r.Summary == nil {
 		return "The run has not ended yet: the test split is opened after its last decision."
 	}
@@ -281,7 +281,7 @@ func costRow(st result.Stage, all int64, simulated, total bool) cost {
 	return c
 }
 
-func spent(r *Run) []fact {
+func spendFacts(r *Run) []fact {
 	s := r.Summary
 	about := ""
 	if u := s.Unknown; u != nil && u.Calls > 0 {
@@ -360,7 +360,7 @@ func digest(identity map[string]string) string {
 
 // commands repeat the run, and show more of it.
 func (r *Run) commands() []command {
-	dir := quoted(line(r.Name, reasonLength))
+	dir := quotePath(line(r.Name, reasonLength))
 	out := []command{
 		{"skillopt train " + dir + "/config.yaml --run " + dir + "-again", "the same run again, with the same seeds; it asks and pays again"},
 		{"skillopt runs export " + dir + " --format cassette --to run.cassette", "its answers as a file"},
@@ -373,8 +373,8 @@ func (r *Run) commands() []command {
 	return out
 }
 
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
+// quotePath returns a path as a shell takes it.
+func quotePath(path string) string {
 	if strings.IndexFunc(path, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))
 	}) < 0 {

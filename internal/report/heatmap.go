@@ -48,7 +48,7 @@ func newHeatmap(columns []column) heatmap {
 				at[item.ID] = i
 				rows = append(rows, heatmapRow{ID: line(item.ID, idLength), Type: line(item.Type, idLength), Cells: make([]cell, len(h.Columns))})
 			}
-			rows[i].Cells[j] = cellOf(item, c)
+			rows[i].Cells[j] = newCell(item, c)
 		}
 	}
 	for _, row := range rows {
@@ -68,7 +68,7 @@ func newHeatmap(columns []column) heatmap {
 	return h
 }
 
-func cellOf(item record.Item, c column) cell {
+func newCell(item record.Item, c column) cell {
 	switch {
 	case !item.Status.Measured():
 		for _, id := range c.unmeasured {

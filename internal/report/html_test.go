@@ -320,7 +320,7 @@ func TestCells(t *testing.T) {
 		{"part", ".50"}: {ID: "a", Status: score.AgentError, Hard: 0.5},
 		{"part", ".99"}: {ID: "a", Status: score.OK, Hard: 0.999},
 	} {
-		if got := cellOf(item, c); got != want {
+		if got := newCell(item, c); got != want {
 			t.Errorf("%+v: %+v, want %+v", item, got, want)
 		}
 	}

@@ -38,5 +38,5 @@ func loadRange(r *result.LoadRate) string {
 	if r == nil {
 		return "no interval"
 	}
-	return fmt.Sprintf("now %d of %d, 95 %% interval %s", r.Loaded, r.Evaluations, between(r.Low, r.High))
+	return fmt.Sprintf("now %d of %d, 95 %% interval %s", r.Loaded, r.Evaluations, formatRange(r.Low, r.High))
 }

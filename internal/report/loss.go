@@ -22,24 +22,24 @@ func (r *Run) losses() []loss {
 	var l lossList
 	r.Walk(func(s result.StepRecord, f record.Step) { l.step(s, f) }, func(e result.EpochRecord, _ int) {
 		where := fmt.Sprintf("end of epoch %d", e.Epoch)
-		l.unmeasured(where, e.Unmeasured, "", r.Guided[e.Epoch])
+		l.addUnmeasured(where, e.Unmeasured, "", r.Guided[e.Epoch])
 		l.replies(where, len(e.Lost), e.Lost, "")
 	})
 	if f := r.History.Final; f != nil {
-		l.unmeasured("final skill", f.Unmeasured, "")
+		l.addUnmeasured("final skill", f.Unmeasured, "")
 		if arm := anyArm(f.Test); arm != "" {
-			l.unmeasured("test split", f.Test[arm].Unmeasured, "left out of every arm", r.Test[arm])
+			l.addUnmeasured("test split", f.Test[arm].Unmeasured, "left out of every arm", r.Test[arm])
 		}
 	}
-	l.unanswered(r)
+	l.addUnanswered(r)
 	if r.Summary != nil {
 		l.faults(r.Summary.Calls.Faults)
 	}
 	return l
 }
 
-// unanswered lists the scores in which a refusal or a deadline counts as 0.
-func (l *lossList) unanswered(r *Run) {
+// addUnanswered adds the scores in which a refusal or a deadline counts as 0.
+func (l *lossList) addUnanswered(r *Run) {
 	add := func(where string, u score.Unanswered) {
 		if words := u.Words(); words != "" {
 			l.add(where, words, "each counts as a score of 0")
@@ -78,7 +78,7 @@ func (l *lossList) step(s result.StepRecord, f record.Step) {
 	if s.Step == 0 {
 		where = "seed skill"
 	}
-	l.unmeasured(where, s.Unmeasured, "", f.Selection, f.Trained)
+	l.addUnmeasured(where, s.Unmeasured, "", f.Selection, f.Trained)
 	first := ""
 	if s.Retried {
 		first = "its first try"
@@ -86,7 +86,7 @@ func (l *lossList) step(s result.StepRecord, f record.Step) {
 	l.replies(where, s.LostReplies, f.Lost, first)
 	for _, c := range s.Candidates {
 		if !c.Taken {
-			l.unmeasured(fmt.Sprintf("%s, candidate %d", where, c.Index), c.Unmeasured, "it was judged without")
+			l.addUnmeasured(fmt.Sprintf("%s, candidate %d", where, c.Index), c.Unmeasured, "it was judged without")
 		}
 	}
 	if s.Retried {
@@ -97,9 +97,9 @@ func (l *lossList) step(s result.StepRecord, f record.Step) {
 	}
 }
 
-// unmeasured reports items without a score. Their reason is that of the first of them
-// that outcomes give one for.
-func (l *lossList) unmeasured(where string, ids []string, followed string, outcomes ...[]record.Item) {
+// addUnmeasured adds items without a score. Their reason is that of the first of them that outcomes
+// give one for.
+func (l *lossList) addUnmeasured(where string, ids []string, followed string, outcomes ...[]record.Item) {
 	if len(ids) == 0 {
 		return
 	}

@@ -18,8 +18,8 @@ func Markdown(r *Run) []byte {
 	m.steps(p)
 	m.skill(r)
 	m.origins(p.Origins)
-	m.lost(p)
-	m.again(p)
+	m.writeLosses(p)
+	m.writeCommands(p)
 	return []byte(strings.TrimRight(m.b.String(), "\n") + "\n")
 }
 
@@ -166,7 +166,7 @@ func (m *markdown) origins(groups []group) {
 	}
 }
 
-func (m *markdown) lost(p page) {
+func (m *markdown) writeLosses(p page) {
 	m.say("## What was lost, and why")
 	var rows [][]string
 	for _, l := range p.Lost {
@@ -185,7 +185,7 @@ func (m *markdown) lost(p page) {
 	}
 }
 
-func (m *markdown) again(p page) {
+func (m *markdown) writeCommands(p page) {
 	m.say("## Do it again")
 	var b strings.Builder
 	for _, c := range p.Commands {

@@ -69,15 +69,15 @@ func newPage(r *Run) page {
 	p := page{
 		Name: line(r.Name, reasonLength), HasSkill: r.HasBest, Changed: r.HasBest && !r.Best.Equal(r.Seed),
 		Notices: r.notices(), Tiles: r.tiles(), Lead: r.lead(),
-		Chart: newChart(columns), Steps: r.stepRows(columns), Heatmap: newHeatmap(columns), Failing: r.failing(),
-		Origins: groups(blame), Arms: r.arms(), Compared: r.compared(),
+		Chart: newChart(columns), Steps: r.stepRows(columns), Heatmap: newHeatmap(columns), Failing: r.failingTasks(),
+		Origins: groups(blame), Arms: r.arms(), Compared: r.armsLead(),
 		Lost: r.losses(), Facts: r.facts(), Commands: r.commands(), Problems: lines(blame.Problems, reasonLength),
 	}
 	if r.HasBest {
 		p.Skill = annotatedFiles(r.Seed, blame)
 	}
 	if r.Summary != nil {
-		p.Costs, p.Spent = costs(r.Summary), spent(r)
+		p.Costs, p.Spent = costs(r.Summary), spendFacts(r)
 	}
 	p.Ended = r.Summary != nil && r.Summary.Status == "completed"
 	p.Raced = slices.ContainsFunc(r.History.Steps, func(s result.StepRecord) bool { return s.SE != nil })
@@ -176,7 +176,7 @@ func (r *Run) stepsLead() string {
 	}
 	accepted, rejected := 0, 0
 	for _, s := range r.History.Steps[1:] {
-		switch verdictOf(s.Action).Class {
+		switch newVerdict(s.Action).Class {
 		case "accepted":
 			accepted++
 		case "rejected":
@@ -207,24 +207,24 @@ func (r *Run) stepRows(columns []column) []stepRow {
 	for _, s := range r.History.Steps[min(1, len(r.History.Steps)):] {
 		records[fmt.Sprint(s.Step)] = s
 	}
-	judged := r.Judged()
+	judged := r.Judgements()
 	var out []stepRow
 	for _, c := range columns {
 		row := stepRow{column: c, Train: absent, Edits: absent, Change: absent}
 		if j := judged[c.origin]; j != nil {
-			row.Change = signed(j.Difference)
+			row.Change = formatDifference(j.Difference)
 			if j.SE != nil {
 				row.Change += " ± " + number(j.SE)
 			}
 		}
 		if c.Low != nil {
-			row.Range = between(*c.Low, *c.High)
+			row.Range = formatRange(*c.Low, *c.High)
 		}
 		row.Reason = c.unanswered.Words()
 		if s, ok := records[c.Label]; ok {
 			row.Epoch, row.Train, row.Reason = s.Epoch, number(s.RolloutHard), strings.TrimPrefix(c.unanswered.After(line(s.Reason, reasonLength)), ", ")
 			row.Train = s.RolloutUnanswered.After(row.Train)
-			row.Part = partOf(s.SelectionN, r.History.Steps[0].SelectionN)
+			row.Part = formatPart(s.SelectionN, r.History.Steps[0].SelectionN)
 			row.Edits = fmt.Sprint(s.Ranked)
 			if s.Budget != nil {
 				row.Edits += fmt.Sprintf(" of %d", *s.Budget)
@@ -238,8 +238,8 @@ func (r *Run) stepRows(columns []column) []stepRow {
 	return out
 }
 
-// partOf marks a score on n of all tasks, which is not to be compared with scores on all.
-func partOf(n, all int) string {
+// formatPart marks a score on n of all tasks, which is not to be compared with scores on all.
+func formatPart(n, all int) string {
 	if n == 0 || n >= all {
 		return ""
 	}

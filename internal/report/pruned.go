@@ -7,9 +7,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Pruned is the report on a pruned skill, for a pull request. What is in it of
-// the skill and of tasks is escaped.
-func Pruned(p *result.Pruned) []byte {
+// FormatPruned returns the report on a pruned skill, for a pull request. What it has of the skill
+// and of tasks is escaped.
+func FormatPruned(p *result.Pruned) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Pruned skill\n\n%d of %d rules removed, %d bytes instead of %d. The result is %s.\n", len(p.Removed), len(p.Rules), p.Bytes[1], p.Bytes[0], p.Words())
 	if p.Simulated {
@@ -38,7 +38,7 @@ func Pruned(p *result.Pruned) []byte {
 		if gone[r.Number] {
 			fate = "removed"
 		}
-		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %s | %s |\n", r.Number, lines, r.Verdict, result.PointsText(r.Worth, r.Low, r.High), r.Pairs, fate, shortened(r.Text))
+		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %s | %s |\n", r.Number, lines, r.Verdict, result.PointsText(r.Worth, r.Low, r.High), r.Pairs, fate, shortenText(r.Text))
 	}
 	if names := lostTasks(p); len(names) > 0 {
 		fmt.Fprintf(&b, "\nLeft out, because they could not be measured at some point: %s.\n", Plain(strings.Join(names, ", ")))
@@ -70,8 +70,8 @@ func lostTasks(p *result.Pruned) []string {
 	return all
 }
 
-// shortened fits a text into a cell of a table.
-func shortened(text string) string {
+// shortenText fits a text into a cell of a table.
+func shortenText(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 120 {
 		text = string(r[:117]) + "..."

@@ -19,7 +19,7 @@ func TestReportOfAPrunedSkill(t *testing.T) {
 		Certificate: &result.NotWorse{Certified: true, HeldOut: true, Deterministic: true, Tasks: 9, Difference: &low, Low: &low, High: &high},
 		CertifiedOn: "train",
 	}
-	text := string(Pruned(p))
+	text := string(FormatPruned(p))
 	for _, bad := range []string{"<script", "![", "[x](", "@everyone", "\u202e", "a|b", "<i>", "0000001", " `x`"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%q stands in the report:\n%s", bad, text)

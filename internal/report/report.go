@@ -21,10 +21,9 @@ type Run struct {
 // Of is the report of what the files of a run say.
 func Of(t *record.Training) *Run { return &Run{Training: *t} }
 
-// NameOf is how a report calls the run in a directory: by its folder and the one
-// around it, as in runs/quickstart-1. The rest of the path is no business of who
-// reads a report.
-func NameOf(dir string) string {
+// RunName returns the name of the run in a directory for a report: its folder and the one around
+// it, as in runs/quickstart-1. The rest of the path does not concern the readers of a report.
+func RunName(dir string) string {
 	dir = filepath.Clean(dir)
 	return filepath.ToSlash(filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)))
 }

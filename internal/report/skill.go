@@ -21,10 +21,10 @@ type skillFile struct {
 
 // annotatedFiles shows SKILL.md and, behind it, the other files that edits may change.
 func annotatedFiles(seed skill.Skill, b record.Blame) []skillFile {
-	out := []skillFile{{Hunks: annotated(seed.Text(), b.Lines)}}
+	out := []skillFile{{Hunks: annotateLines(seed.Text(), b.Lines)}}
 	for _, f := range b.Files {
 		before, _ := seed.File(f.Path)
-		out = append(out, skillFile{Path: line(f.Path, idLength), Hunks: annotated(before, f.Lines)})
+		out = append(out, skillFile{Path: line(f.Path, idLength), Hunks: annotateLines(before, f.Lines)})
 	}
 	if len(out) > 1 {
 		out[0].Path = skill.Main
@@ -55,9 +55,9 @@ const (
 	lineLength = 2000 // of the skill, in code points
 )
 
-// annotated shows the best skill with the origin of its lines, and what is gone of
-// the seed skill where it was.
-func annotated(seed string, blame []provenance.Line) []hunk {
+// annotateLines returns the best skill with the origin of its lines, and what is gone of the seed
+// skill where it was.
+func annotateLines(seed string, blame []provenance.Line) []hunk {
 	var all []skillLine
 	before, after := splitText(seed), make([]string, len(blame))
 	for i, l := range blame {
@@ -76,14 +76,14 @@ func annotated(seed string, blame []provenance.Line) []hunk {
 			all = append(all, skillLine{Class: "gone", Sign: "−", Text: clean(text, lineLength)})
 		}
 		for i, text := range after[op.J1:op.J2] {
-			all = append(all, written(text, blame[op.J1+i]))
+			all = append(all, newSkillLine(text, blame[op.J1+i]))
 		}
 	}
-	return folded(all)
+	return foldLines(all)
 }
 
-// written is a new line, as text shows it.
-func written(text string, l provenance.Line) skillLine {
+// newSkillLine returns a new line, as text shows it.
+func newSkillLine(text string, l provenance.Line) skillLine {
 	out := skillLine{Class: "new", Sign: "+", Text: clean(text, lineLength)}
 	if strings.TrimSpace(text) == "" {
 		return out
@@ -115,8 +115,8 @@ func splitText(text string) []string {
 	return out
 }
 
-// folded puts long unchanged stretches into hunks of their own.
-func folded(all []skillLine) []hunk {
+// foldLines puts long unchanged stretches into hunks of their own.
+func foldLines(all []skillLine) []hunk {
 	var out []hunk
 	show := func(lines []skillLine) {
 		if len(lines) == 0 {
@@ -188,7 +188,7 @@ func newGroup(id string, s record.Source) group {
 		g.Head = fmt.Sprintf("Slow update of epoch %d", s.Origin.Epoch)
 	}
 	if j := s.Gate; j != nil {
-		g.Verdict, g.Gate = verdictOf(j.Action), strings.ReplaceAll(j.Measured(), "->", "→")
+		g.Verdict, g.Gate = newVerdict(j.Action), strings.ReplaceAll(j.Measured(), "->", "→")
 	}
 	return g
 }
@@ -209,7 +209,7 @@ func newWriting(s record.Source) writing {
 		}
 	}
 	if w.Content == "" {
-		w.Content = wording.Plural(s.Written(), "line", "lines")
+		w.Content = wording.Plural(s.CountLines(), "line", "lines")
 	}
 	return w
 }

@@ -14,7 +14,7 @@ func TestSpentMarksUnknownUsage(t *testing.T) {
 	for unknown, want := range map[int64]string{0: "20 in, 3 out", 2: "~20 in, ~3 out"} {
 		s := &result.Summary{Usage: result.Usage{Tokens: result.Tokens{Input: 20, Output: 3}, Unknown: &result.UnknownUsage{Calls: unknown}}}
 		var got []string
-		for _, f := range spent(Of(&record.Training{Summary: s})) {
+		for _, f := range spendFacts(Of(&record.Training{Summary: s})) {
 			got = append(got, f.Value)
 		}
 		if all := strings.Join(got, "|"); !strings.Contains(all, "|"+want+"|") {

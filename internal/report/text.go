@@ -17,14 +17,14 @@ const absent = "–"
 // looks like a secret is masked, before the text is cut. At most n code points are
 // kept.
 func clean(text string, n int) string {
-	text = plainly(redact.Text(text))
+	text = replaceControls(redact.Text(text))
 	if r := []rune(text); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}
 	return text
 }
 
-func plainly(text string) string {
+func replaceControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if wording.Steers(r) {
 			return unicode.ReplacementChar
@@ -69,14 +69,14 @@ func number(v *float64) string {
 	return fmt.Sprintf("%.3f", *v)
 }
 
-func signed(v *float64) string {
+func formatDifference(v *float64) string {
 	if v == nil {
 		return absent
 	}
 	return strings.ReplaceAll(fmt.Sprintf("%+.3f", *v), "-", "−")
 }
 
-func between(low, high float64) string { return fmt.Sprintf("%.3f to %.3f", low, high) }
+func formatRange(low, high float64) string { return fmt.Sprintf("%.3f to %.3f", low, high) }
 
 // count writes a number with thin spaces between thousands.
 func count(n int64) string {

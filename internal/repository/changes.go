@@ -48,7 +48,7 @@ func (r *Repository) compare(base *tree.Tree, work string) (*difference, error) 
 		return nil, fmt.Errorf("look at what the agent left: %w", err)
 	}
 	for _, f := range base.Files() {
-		if !d.seen[f.Path] && !d.apart(f.Path) {
+		if !d.seen[f.Path] && !d.ignores(f.Path) {
 			d.changes = append(d.changes, tree.Change{Path: f.Path, Gone: true})
 		}
 	}
@@ -64,7 +64,7 @@ func (d *difference) visit(dir *os.Root, name string, e fs.DirEntry, err error) 
 		d.drop(name, disk.Reason(err))
 		d.keepBelow(name)
 		return nil
-	case d.apart(name):
+	case d.ignores(name):
 		d.seen[name] = true
 		if e.IsDir() {
 			return fs.SkipDir
@@ -102,7 +102,7 @@ func (d *difference) link(dir *os.Root, name string) error {
 	if f, there := d.base.Find(name); there && f.Link == to {
 		return nil
 	}
-	if !inside(name, to) {
+	if !staysInside(name, to) {
 		d.drop(name, "it leads outside")
 		return nil
 	}
@@ -110,8 +110,8 @@ func (d *difference) link(dir *os.Root, name string) error {
 	return nil
 }
 
-// inside reports whether a link at a path leads to a place in the same tree, whatever lies on its way.
-func inside(name, to string) bool {
+// staysInside reports whether a link at a path leads to a place in the same tree, whatever lies on its way.
+func staysInside(name, to string) bool {
 	rest := to
 	for strings.HasPrefix(rest, "../") {
 		rest = rest[len("../"):]
@@ -183,8 +183,8 @@ func remains() []string {
 	return []string{"__pycache__", "*.pyc", "*.pyo", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".nyc_output", "node_modules"}
 }
 
-// apart reports whether a path is none of the work of an agent: of agents themselves, of runs of tests, or laid into each workspace.
-func (d *difference) apart(name string) bool {
+// ignores reports whether a path is none of the work of an agent: of agents themselves, of runs of tests, or laid into each workspace.
+func (d *difference) ignores(name string) bool {
 	if slices.ContainsFunc(d.places, func(at string) bool { return name == at || strings.HasPrefix(name, at+"/") }) {
 		return true
 	}

@@ -145,13 +145,13 @@ func (r *Repository) layTests(ctx context.Context, root *os.Root, t Task) (c can
 func (c canaries) judge(t Task, rep runner.Report) Grade {
 	g := Grade{Report: rep}
 	for _, name := range slices.Concat(t.Fail, t.Pass) {
-		if !rep.Passed(name) {
+		if !rep.HasPassed(name) {
 			g.Failing = append(g.Failing, name)
 		}
 	}
 	whole := rep.Ended == sandbox.Exited && rep.Unbuilt == ""
 	held := c.confirm(rep)
-	g.Forged = slices.ContainsFunc(c.fail, rep.Passed) || whole && len(g.Failing) == 0 && !held
+	g.Forged = slices.ContainsFunc(c.fail, rep.HasPassed) || whole && len(g.Failing) == 0 && !held
 	switch {
 	case g.Forged:
 		g.Reason = "the report of the tests was forged: it says of tests with drawn names what they cannot have done"
@@ -170,7 +170,7 @@ func (c canaries) judge(t Task, rep runner.Report) Grade {
 
 // confirm reports whether a report has the canaries as they end.
 func (c canaries) confirm(rep runner.Report) bool {
-	return !slices.ContainsFunc(c.pass, func(name string) bool { return !rep.Passed(name) }) &&
+	return !slices.ContainsFunc(c.pass, func(name string) bool { return !rep.HasPassed(name) }) &&
 		!slices.ContainsFunc(c.fail, func(name string) bool { return rep.Tests[name].Status != runner.Failed })
 }
 

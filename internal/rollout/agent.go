@@ -173,7 +173,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	}
 	a.omit(did.LeftOut)
 	if len(did.LeftOut) > 0 {
-		did.Notes = append(did.Notes, "its model did not get all of its requests: "+told(did.LeftOut)+" left out")
+		did.Notes = append(did.Notes, "its model did not get all of its requests: "+formatLeftOut(did.LeftOut)+" left out")
 	}
 	for _, note := range did.Notes {
 		if _, told := a.noted.LoadOrStore(note, true); !told {
@@ -187,7 +187,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 		out.Told = unique.Make(*did.Told).Value()
 	}
 	if t.Trigger != "" {
-		if err := triggered(t, did, &out); err != nil {
+		if err := scoreTrigger(t, did, &out); err != nil {
 			return trajectory.Outcome{}, err
 		}
 	} else if r := (&AgentReport{Answer: did.Answer, Failure: did.Failure, Score: did.Score}); r.takeScore(&out) {
@@ -214,7 +214,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 	if sum := a.Images.Digest(t); sum != "" {
 		call.Shared = append(call.Shared, []byte(sum))
 	}
-	raw, err := a.tried(ctx, call, func(ctx context.Context, client model.Client, last bool) (caller.EpisodeResult, error) {
+	raw, err := a.runEpisode(ctx, call, func(ctx context.Context, client model.Client, last bool) (caller.EpisodeResult, error) {
 		did, err := a.work(ctx, call, t, s, client, last)
 		if err != nil {
 			return caller.EpisodeResult{}, err
@@ -251,9 +251,9 @@ func (e *starvedError) Error() string {
 // FaultClass is that of its entry in the ledger.
 func (*starvedError) FaultClass() string { return "starved" }
 
-// tried has an episode carried out in a slot. One that lacked a processor is tried again, with
+// runEpisode has an episode carried out in a slot. One that lacked a processor is tried again, with
 // fewer others at once; the last time its deadline counts whatever it waited for.
-func (a *Agent) tried(ctx context.Context, call caller.EpisodeCall, run func(ctx context.Context, client model.Client, last bool) (caller.EpisodeResult, error)) ([]byte, error) {
+func (a *Agent) runEpisode(ctx context.Context, call caller.EpisodeCall, run func(ctx context.Context, client model.Client, last bool) (caller.EpisodeResult, error)) ([]byte, error) {
 	for n := 0; ; n++ {
 		leave, err := a.Slots.take(ctx, n)
 		if err != nil {
@@ -327,7 +327,7 @@ func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, 
 	if err == nil && r.Starved && !last {
 		err = &starvedError{t.ID}
 	}
-	tools := lacking(r.LeftOut)
+	tools := missingTools(r.LeftOut)
 	if episodeRecord := a.leave(key, ws, redact.NewExact(keys...), err != nil || tools != nil); episodeRecord != nil && err == nil {
 		err = episodeRecord
 	}
@@ -338,19 +338,19 @@ func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, 
 		if text := err.Error(); a.Hide.Has(text) {
 			err = errors.New(a.Hide.Text(text))
 		}
-		return episodeRecord{}, a.unmeasured(t, err)
+		return episodeRecord{}, a.wrapFailure(t, err)
 	}
 	a.worked.Store(true)
-	did := episodeRecord{Question: seen(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Score: r.Score, Hidden: r.Hidden, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut, Seconds: took.Seconds()}
+	did := episodeRecord{Question: addImageNames(cmp.Or(r.Question, question), t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Score: r.Score, Hidden: r.Hidden, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut, Seconds: took.Seconds()}
 	if a.Tell && r.Told != (trajectory.Told{}) {
-		did.Told = shortened(r.Told, a.Hide)
+		did.Told = shortenTold(r.Told, a.Hide)
 	}
 	return did, nil
 }
 
-// unmeasured is the failure of an agent as an error of its task; of the run, if the agent says that its login is no good and has
-// not worked yet: the next task would be given the same.
-func (a *Agent) unmeasured(t task.Task, err error) error {
+// wrapFailure returns the failure of an agent as an error of its task; of the run, if the agent says that its login is no good
+// and has not worked yet: the next task would be given the same.
+func (a *Agent) wrapFailure(t task.Task, err error) error {
 	if model.CodeOf(err) == model.Auth && !a.worked.Load() {
 		return &caller.StoppedError{Endpoint: "the agent", Useless: "has no login that its model takes", Err: err}
 	}
@@ -367,7 +367,7 @@ func (a *Agent) question(ctx context.Context, t task.Task, s skill.Skill) (strin
 	if t.Trigger != "" {
 		return t.Prompt, nil
 	}
-	text, err := prompt(a.Prompt, t, fieldsOf(t, s, a.Extras))
+	text, err := prompt(a.Prompt, t, promptFields(t, s, a.Extras))
 	if err != nil || a.Brief == nil {
 		return text, err
 	}
@@ -408,7 +408,7 @@ func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool
 func (a *Agent) score(ctx context.Context, key string, t task.Task, did episodeRecord, out *trajectory.Outcome) error {
 	call := caller.CheckCall{Key: scoreKey(key), Own: []byte(did.digest)}
 	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
-		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Seen: a.Workspaces.seen(key), Before: did.Before, Written: did.Written, Digest: did.digest}
+		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Seen: a.Workspaces.linkPlace(key), Before: did.Before, Written: did.Written, Digest: did.digest}
 		if a.Finish != nil {
 			if err := a.Finish(ctx, ev.Dir); err != nil {
 				return nil, caller.Unmeasurable(fmt.Errorf("task %s: %w", t.ID, err))

@@ -17,13 +17,13 @@ func TestLackingTools(t *testing.T) {
 		{Kind: trajectory.ClientTool, What: "tool local_shell"},
 		{Kind: trajectory.Field, What: "top_k"},
 	}
-	if diff := cmp.Diff(list[1:2], lacking(list)); diff != "" {
+	if diff := cmp.Diff(list[1:2], missingTools(list)); diff != "" {
 		t.Error(diff)
 	}
-	if lacking(list[:1]) != nil {
+	if missingTools(list[:1]) != nil {
 		t.Error("a tool of the vendor is the agent's own")
 	}
-	if got := told(list[:2]); got != "tool web_search web_search (hosted tool), tool local_shell (client tool)" {
+	if got := formatLeftOut(list[:2]); got != "tool web_search web_search (hosted tool), tool local_shell (client tool)" {
 		t.Errorf("told as %q", got)
 	}
 	err := &ToolError{Task: "one", Tools: list[1:2]}

@@ -43,7 +43,7 @@ func settle(ctx context.Context, assess Assess, key string, t task.Task, ev Evid
 	s := a.Score
 	out.Answer, out.Extracted = a.Answer, a.Extracted
 	if err != nil {
-		out.Checks = decided(err)
+		out.Checks = findVerdicts(err)
 		return fmt.Errorf("score task %s: %w", t.ID, err)
 	}
 	out.Status, out.Hard, out.Soft = score.OK, s.Hard, s.Soft
@@ -55,9 +55,9 @@ func settle(ctx context.Context, assess Assess, key string, t task.Task, ev Evid
 	return nil
 }
 
-// decided are the verdicts of checks one of which could not be decided; nil if it is
+// findVerdicts returns the verdicts of checks one of which could not be decided; nil if it is
 // something else that kept the rollout from being scored.
-func decided(err error) []trajectory.CheckVerdict {
+func findVerdicts(err error) []trajectory.CheckVerdict {
 	var undecided *check.UndecidedError
 	if !errors.As(err, &undecided) {
 		return nil

@@ -65,9 +65,9 @@ func (b *broken) end(id string, err error) (suspect, many bool) {
 	var fault *env.Error
 	switch {
 	case err == nil:
-		b.answered(id)
+		b.noteAnswer(id)
 		return false, false
-	case !errors.As(err, &fault) || !fault.Kind.Broken():
+	case !errors.As(err, &fault) || !fault.Kind.IsProgramFault():
 		return false, false // the time, or what the program depends on
 	}
 	if b.row == nil {
@@ -82,7 +82,7 @@ func (b *broken) end(id string, err error) (suspect, many bool) {
 	return n > before && n == fewBroken, n >= manyBroken && n >= 2*b.inside
 }
 
-func (b *broken) answered(id string) {
+func (b *broken) noteAnswer(id string) {
 	if b.odd == nil {
 		b.odd = map[string]struct{}{}
 	}
@@ -101,9 +101,9 @@ func (b *broken) tell(what string, err error) error {
 	return b.found
 }
 
-// supervised carries out a task and returns its error, or one that ends the run when the
+// supervise carries out a task and returns its error, or one that ends the run when the
 // program turns out to be broken.
-func (e *Env) supervised(ctx context.Context, id string, run func() error) error {
+func (e *Env) supervise(ctx context.Context, id string, run func() error) error {
 	if e.Program == nil {
 		return run()
 	}
@@ -131,7 +131,7 @@ func (e *Env) endsAlone(ctx context.Context, lived time.Duration) bool {
 	}
 	_, err := p.Probe(ctx, min(2*lived+probeMargin, probeMost))
 	var fault *env.Error
-	return errors.As(err, &fault) && fault.Kind.Broken()
+	return errors.As(err, &fault) && fault.Kind.IsProgramFault()
 }
 
 // cause is what a program did, without the mark of a task that was not measured: that

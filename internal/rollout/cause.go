@@ -8,9 +8,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// causeOf returns why a task was failed, "" if it was not, or was not measured. Of what no
-// check has scored, the gold answers tell how the answer differs.
-func causeOf(o *trajectory.Outcome, gold []string) score.Cause {
+// findCause returns why a task was failed, "" if it was not, or was not measured. Where no check
+// has scored the answer, it is compared with the gold answers.
+func findCause(o *trajectory.Outcome, gold []string) score.Cause {
 	limit, _, _ := strings.Cut(o.FailReason, ":")
 	switch unanswered := o.Unanswered(); {
 	case !o.Status.Measured() || o.Hard >= 1:

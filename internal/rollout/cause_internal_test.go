@@ -32,7 +32,7 @@ func TestCausesOfOutcomes(t *testing.T) {
 		"own score, no gold":    {outcome{Status: score.OK, Answer: "Paris!"}, nil, score.ScoredElsewhere},
 		"own score, no answer":  {outcome{Status: score.OK}, gold, score.ScoredElsewhere},
 	} {
-		if got := causeOf(&tt.out, tt.gold); got != tt.want {
+		if got := findCause(&tt.out, tt.gold); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

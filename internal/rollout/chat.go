@@ -39,7 +39,7 @@ func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (ou
 		Messages: messages, Seed: &seed, Reask: caller.Reask{Same: 8},
 	}
 	resp, err := c.Model.Do(ctx, call)
-	question := seen(messages[len(messages)-1].Text(), t)
+	question := addImageNames(messages[len(messages)-1].Text(), t)
 	reason, err := limitReason(&resp, err)
 	if err != nil {
 		return trajectory.Outcome{}, err
@@ -47,7 +47,7 @@ func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (ou
 	out = base(t, question, &resp)
 	reply := resp.Text
 	if reason == "" {
-		if reply, reason, err = c.again(ctx, call, t, reply, &out); err != nil {
+		if reply, reason, err = c.askAgain(ctx, call, t, reply, &out); err != nil {
 			return trajectory.Outcome{}, err
 		}
 	}
@@ -66,11 +66,11 @@ func limitReason(resp *model.Response, err error) (string, error) {
 	if errors.As(err, &limit) {
 		return string(limit.Code) + ": " + limit.Error(), nil
 	}
-	return LimitOf(resp), err
+	return ReplyLimit(resp), err
 }
 
-// LimitOf names the limit that a reply says it ran into, "" if none.
-func LimitOf(resp *model.Response) string {
+// ReplyLimit returns the limit that a reply says it ran into, "" if none.
+func ReplyLimit(resp *model.Response) string {
 	switch cause := resp.Finish.Refusal(); resp.Finish {
 	case model.FinishLength:
 		return "length: the answer was cut at the output limit (max_tokens)"

@@ -63,7 +63,7 @@ func (k *kept) one(id, text string) string {
 }
 
 func (q *ChatPrompt) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
-	fields := fieldsOf(t, s, q.Extras)
+	fields := promptFields(t, s, q.Extras)
 	user, err := prompt(q.User, t, fields)
 	if err != nil {
 		return nil, err
@@ -73,16 +73,16 @@ func (q *ChatPrompt) messages(t task.Task, s skill.Skill) ([]model.Message, erro
 	if err != nil {
 		return nil, fmt.Errorf("render tasks.system for task %s (%s): %w", t.ID, t.Origin, err)
 	}
-	asked, err := q.asked(t, user)
+	asked, err := q.newUserMessage(t, user)
 	if err != nil || system == "" {
 		return []model.Message{asked}, err
 	}
 	return []model.Message{{Role: model.System, Content: system}, asked}, nil
 }
 
-// fieldsOf returns what a prompt may name: the fields of the task and, where it has
-// none of that name, the skill and the extras. The lint of tasks has it so, too.
-func fieldsOf(t task.Task, s skill.Skill, extras map[string]any) map[string]any {
+// promptFields returns what a prompt may name: the fields of the task and, where it has none of
+// that name, the skill and the extras. The lint of tasks follows the same rule.
+func promptFields(t task.Task, s skill.Skill, extras map[string]any) map[string]any {
 	fields := t.Fields()
 	given := map[string]any{"skill": skillText(s), "prompt": ""} // a task may be all that its world says of it
 	if len(extras) > 0 {
@@ -104,14 +104,14 @@ func prompt(wording *template.Template, t task.Task, fields map[string]any) (str
 	return text, nil
 }
 
-// asked is the user's message: the text, and the pictures of the task.
-func (q *ChatPrompt) asked(t task.Task, text string) (model.Message, error) {
+// newUserMessage returns the user's message: the text, and the pictures of the task.
+func (q *ChatPrompt) newUserMessage(t task.Task, text string) (model.Message, error) {
 	images, err := q.Images.of(t)
 	if err != nil || len(images) == 0 {
 		return model.Message{Role: model.User, Content: text}, err
 	}
 	if q.Marked {
-		return model.Message{Role: model.User, Parts: interleaved(text, images)}, nil
+		return model.Message{Role: model.User, Parts: insertImages(text, images)}, nil
 	}
 	m := model.Message{Role: model.User, Parts: []model.Part{{Text: text}}}
 	for i := range images {
@@ -120,13 +120,13 @@ func (q *ChatPrompt) asked(t task.Task, text string) (model.Message, error) {
 	return m, nil
 }
 
-// Told returns the system message of a task as a target with the skill s gets it, with
+// SystemMessage returns the system message of a task as a target with the skill s gets it, with
 // mark instead of the skill; "" if it gets none, or it cannot be worded.
-func (q *ChatPrompt) Told(t task.Task, s skill.Skill, mark string) string {
+func (q *ChatPrompt) SystemMessage(t task.Task, s skill.Skill, mark string) string {
 	if q.Bare && strings.TrimSpace(skillText(s)) == "" {
 		return ""
 	}
-	fields := fieldsOf(t, s, q.Extras)
+	fields := promptFields(t, s, q.Extras)
 	if _, own := t.Fields()["skill"]; !own {
 		fields["skill"] = mark
 	}
@@ -139,8 +139,8 @@ func (q *ChatPrompt) Told(t task.Task, s skill.Skill, mark string) string {
 
 // Texts returns the system message and the prompt of a task, without a skill.
 func (q *ChatPrompt) Texts(t task.Task) (system, user string, err error) {
-	user, err = prompt(q.User, t, fieldsOf(t, skill.New(""), q.Extras))
-	return q.Told(t, skill.New(""), ""), user, err
+	user, err = prompt(q.User, t, promptFields(t, skill.New(""), q.Extras))
+	return q.SystemMessage(t, skill.New(""), ""), user, err
 }
 
 // systemText renders the system message. One that depends on the skill alone is

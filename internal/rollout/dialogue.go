@@ -300,7 +300,7 @@ func (d *Dialogue) playFrom(ctx context.Context, p Place, t task.Task, s skill.S
 		return trajectory.Outcome{}, err
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: seen(did.Question, t), Reference: joinLines(Reference(t), did.Hidden), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served,
+		ID: t.ID, Type: t.Type, Question: addImageNames(did.Question, t), Reference: joinLines(Reference(t), did.Hidden), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served,
 	}
 	if did.takeScore(&out) {
 		return out, nil

@@ -94,7 +94,7 @@ func (e *Env) note(left []trajectory.LeftOut) {
 	if len(left) == 0 || e.Warn == nil {
 		return
 	}
-	text := "environment: its model did not get all of its requests: " + told(left) + " left out"
+	text := "environment: its model did not get all of its requests: " + formatLeftOut(left) + " left out"
 	if _, known := e.noted.LoadOrStore(text, true); !known {
 		e.Warn(errors.New(text))
 	}
@@ -111,9 +111,9 @@ func (e *Env) own(t task.Task) ([]byte, error) {
 // episode carries out a task once it has a slot, or takes it from the record.
 func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task, s skill.Skill) ([]byte, error) {
 	e.failing.begin()
-	raw, err := e.seated(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
+	raw, err := e.runEpisode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
 		var did answered
-		err := e.supervised(ctx, t.ID, func() (err error) {
+		err := e.supervise(ctx, t.ID, func() (err error) {
 			did, err = e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
 			return err
 		})
@@ -127,8 +127,8 @@ func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task,
 	return raw, e.failing.end(err, e.Patience, max(minFailures, 2*e.Slots.Size()))
 }
 
-// seated runs an episode in a slot.
-func (e *Env) seated(ctx context.Context, call caller.EpisodeCall, run func(context.Context, model.Client) (caller.EpisodeResult, error)) ([]byte, error) {
+// runEpisode runs an episode in a slot.
+func (e *Env) runEpisode(ctx context.Context, call caller.EpisodeCall, run func(context.Context, model.Client) (caller.EpisodeResult, error)) ([]byte, error) {
 	leave, err := e.Slots.take(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (e *Env) roll(ctx context.Context, t task.Task, s skill.Skill, client model
 	if err == nil {
 		err = checkOutcome(out)
 	}
-	if tools := lacking(out.LeftOut); tools != nil && e.Program != nil {
+	if tools := missingTools(out.LeftOut); tools != nil && e.Program != nil {
 		return answered{}, &ToolError{Task: t.ID, Tools: tools, Program: true}
 	}
 	if err != nil {

@@ -114,9 +114,9 @@ func (i *Images) read(ctx context.Context, name string) (img model.Image, sum st
 	return img, hex.EncodeToString(hash[:]), nil
 }
 
-// seen is a question with its pictures, as a record and analysts read it: what a
-// picture shows is not told.
-func seen(question string, t task.Task) string {
+// addImageNames returns a question with the names of its pictures, as a record and analysts read
+// it: what a picture shows is left out.
+func addImageNames(question string, t task.Task) string {
 	names, err := t.Images()
 	if err != nil || len(names) == 0 {
 		return question

@@ -58,8 +58,8 @@ func (e *ToolError) Error() string {
 		e.Task, who, strings.Join(names, ", "), who, who, key)
 }
 
-// lacking returns the tools of its own that an agent had to do without.
-func lacking(list []trajectory.LeftOut) []trajectory.LeftOut {
+// missingTools returns the tools of its own that an agent had to do without.
+func missingTools(list []trajectory.LeftOut) []trajectory.LeftOut {
 	var tools []trajectory.LeftOut
 	for _, l := range list {
 		if l.Kind == trajectory.ClientTool {
@@ -69,8 +69,8 @@ func lacking(list []trajectory.LeftOut) []trajectory.LeftOut {
 	return tools
 }
 
-// told are the words for what was left out.
-func told(list []trajectory.LeftOut) string {
+// formatLeftOut returns the words for what was left out.
+func formatLeftOut(list []trajectory.LeftOut) string {
 	var words []string
 	for _, l := range list {
 		words = append(words, l.String()+" ("+l.Kind+")")

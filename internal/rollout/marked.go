@@ -11,10 +11,10 @@ import (
 // imageMark is where a text shows one of its pictures: {image#1} the first.
 var imageMark = pattern.New(`\{image#(\d{1,4})\}`)
 
-// interleaved puts pictures where a text marks them. The mark of a picture that is not there stays in
-// words, and pictures without a mark come behind the text, each named: nothing that a task
-// shows is lost. A picture that is marked twice is shown twice.
-func interleaved(text string, images []model.Image) []model.Part {
+// insertImages puts pictures where a text marks them. The mark of a picture that is not there stays
+// in words. Pictures without a mark come after the text, each named: nothing that a task shows is
+// lost. A picture that is marked twice is shown twice.
+func insertImages(text string, images []model.Image) []model.Part {
 	var parts []model.Part
 	write := func(text string) {
 		switch last := len(parts) - 1; {

@@ -50,7 +50,7 @@ func TestPicturesStandWhereTheyAreMarked(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			parts := interleaved(tt.text, tt.images)
+			parts := insertImages(tt.text, tt.images)
 			if diff := cmp.Diff(tt.want, written(parts)); diff != "" {
 				t.Error(diff)
 			}
@@ -68,7 +68,7 @@ func TestNoPictureIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"{image#1}", "{image#2}", "{image#7}", "{image#", "x", "\n", "}", "ü"}), 0, 12).Draw(t, "text")
-		got := written(interleaved(strings.Join(pieces, ""), pictures("a", "b")))
+		got := written(insertImages(strings.Join(pieces, ""), pictures("a", "b")))
 		for _, want := range []string{"<a>", "<b>"} {
 			if !strings.Contains(got, want) {
 				t.Fatalf("%q lacks %s", got, want)

@@ -45,7 +45,7 @@ func (p *Pages) Addresses(t task.Task) []string {
 		switch v := v.(type) {
 		case string:
 			for _, text := range addressIn.Regexp().FindAllString(v, -1) {
-				for _, address := range separated(text) {
+				for _, address := range splitAddresses(text) {
 					if len(address) <= maxAddress && !slices.Contains(found, address) {
 						found = append(found, address)
 					}
@@ -65,9 +65,9 @@ func (p *Pages) Addresses(t task.Task) []string {
 	return found[:min(len(found), p.Most)]
 }
 
-// separated takes apart addresses that are in a row with nothing but a sign between
-// them, and takes off the signs of the sentence that an address ends.
-func separated(text string) []string {
+// splitAddresses splits addresses that are in a row with nothing but a sign between them, and
+// removes the signs of the sentence that an address ends.
+func splitAddresses(text string) []string {
 	var out []string
 	for _, scheme := range []string{"https://", "http://"} {
 		for _, sign := range []string{",", ";"} {
@@ -90,8 +90,8 @@ func separated(text string) []string {
 	return out
 }
 
-// fetched are the pages that a task names; nil if there are none, or none can be read.
-func (p *Pages) fetched(ctx context.Context, t task.Task) ([]page.Page, error) {
+// fetch returns the pages that a task names; nil if there are none, or none can be read.
+func (p *Pages) fetch(ctx context.Context, t task.Task) ([]page.Page, error) {
 	addresses := p.Addresses(t)
 	pages := make([]page.Page, len(addresses))
 	g, ctx := errgroup.WithContext(ctx)
@@ -141,14 +141,14 @@ func pagesText(pages []page.Page) string {
 	return b.String()
 }
 
-// again asks the target again where its reply holds no answer and pages of its task
+// askAgain asks the target again where its reply holds no answer and pages of its task
 // can be read, as the next turn of the conversation, and takes its result into the
 // outcome. It returns the reply that counts, and the limit that it ran into.
-func (c *Chat) again(ctx context.Context, call caller.Call, t task.Task, reply string, out *trajectory.Outcome) (counts, limit string, err error) {
+func (c *Chat) askAgain(ctx context.Context, call caller.Call, t task.Task, reply string, out *trajectory.Outcome) (counts, limit string, err error) {
 	if c.Pages == nil || c.Pages.Finds(reply) {
 		return reply, "", nil
 	}
-	pages, err := c.Pages.fetched(ctx, t)
+	pages, err := c.Pages.fetch(ctx, t)
 	if err != nil || pages == nil {
 		return reply, "", err
 	}

@@ -118,9 +118,9 @@ func (w *Workspaces) Close() error {
 	return err
 }
 
-// placeOf is where the episode of a key works. It is the same in each session of the
-// run, and tells nothing of the key to who does not know it.
-func (w *Workspaces) placeOf(key string) workspace {
+// episodePlace returns where the episode of a key works. The place is the same in each session of
+// the run, and does not reveal the key.
+func (w *Workspaces) episodePlace(key string) workspace {
 	sum := sha256.Sum256([]byte(w.place + "\n" + key))
 	name := base32.StdEncoding.EncodeToString(sum[:])[:nameLength]
 	root := filepath.Join(w.place, name)
@@ -143,11 +143,11 @@ func (w *Workspaces) settle(key string, from workspace) error {
 	return removeAll(from.Root)
 }
 
-// seen makes the workspace of a key are where its agent had it, so that paths that
-// the agent has written into its files lead there, and returns that path. Where links
-// cannot be made it is that of the workspace itself.
-func (w *Workspaces) seen(key string) string {
-	place, to := w.placeOf(key), w.at(key).Dir
+// linkPlace links the workspace of a key to where its agent had it, and returns that path: paths
+// that the agent has written into its files lead there. Where links cannot be made it returns the
+// path of the workspace itself.
+func (w *Workspaces) linkPlace(key string) string {
+	place, to := w.episodePlace(key), w.at(key).Dir
 	if w.place == "" {
 		return to
 	}

@@ -53,8 +53,8 @@ func TestPlacesTellNothing(t *testing.T) {
 		if _, err := os.Lstat(ws.Root); !os.IsNotExist(err) {
 			t.Errorf("at the place there is still something: %v", err)
 		}
-		if text, err := os.ReadFile(filepath.Join(w.seen(key), "left.txt")); w.seen(key) != ws.Dir || string(text) != "work" {
-			t.Errorf("where the agent had it, %s, there is %q, %v; it is shown at %s", ws.Dir, text, err, w.seen(key))
+		if text, err := os.ReadFile(filepath.Join(w.linkPlace(key), "left.txt")); w.linkPlace(key) != ws.Dir || string(text) != "work" {
+			t.Errorf("where the agent had it, %s, there is %q, %v; it is shown at %s", ws.Dir, text, err, w.linkPlace(key))
 		}
 	}
 	if len(lengths) != 1 {
@@ -79,7 +79,7 @@ func TestPlacesOfAKilledSession(t *testing.T) {
 	if _, err := os.Lstat(ws.Root); !os.IsNotExist(err) {
 		t.Errorf("the place of the killed session is still there: %v", err)
 	}
-	if got := next.placeOf("k").Dir; got != ws.Dir {
+	if got := next.episodePlace("k").Dir; got != ws.Dir {
 		t.Errorf("the place is %s now, it was %s", got, ws.Dir)
 	}
 	copied := opened(t, &Workspaces{Dir: filepath.Join(t.TempDir(), "run", "workspaces")})

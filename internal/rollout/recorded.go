@@ -44,12 +44,12 @@ func ReadEpisode(raw []byte) (Recorded, error) {
 
 // Question is the text that a chat target is asked for a task, as outcomes have it.
 func (q *ChatPrompt) Question(t task.Task, s skill.Skill) (string, error) {
-	text, err := prompt(q.User, t, fieldsOf(t, s, q.Extras))
+	text, err := prompt(q.User, t, promptFields(t, s, q.Extras))
 	if err != nil {
 		return "", fmt.Errorf("word the question: %w", err)
 	}
 	return text, nil
 }
 
-// Seen is a question as outcomes have it: with the pictures of its task named.
-func Seen(question string, t task.Task) string { return seen(question, t) }
+// NameImages returns a question as outcomes have it: with the pictures of its task named.
+func NameImages(question string, t task.Task) string { return addImageNames(question, t) }

@@ -32,12 +32,12 @@ type Place struct {
 
 // Key returns the key of one task's rollout.
 func (p Place) Key(t task.Task) string {
-	return p.Prefix + "/" + escaped(t.ID) + "/sample" + strconv.Itoa(p.Sample)
+	return p.Prefix + "/" + escapeID(t.ID) + "/sample" + strconv.Itoa(p.Sample)
 }
 
-// escaped keeps an id within its part of a key: no id can look like the key of
+// escapeID keeps an id within its part of a key: no id can look like the key of
 // another place.
-func escaped(id string) string {
+func escapeID(id string) string {
 	if !strings.ContainsAny(id, "/%") {
 		return id
 	}
@@ -66,19 +66,19 @@ type Runner struct {
 func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (out trajectory.Outcome, err error) {
 	if out, err = r.Episode.Run(ctx, p, t, s); err != nil {
 		checks := out.Checks
-		out, err = unmeasured(ctx, &t, err)
+		out, err = failureOutcome(ctx, &t, err)
 		out.Checks = checks // those that had been decided when one could not be
 	}
-	out.Cause = causeOf(&out, t.Gold)
+	out.Cause = findCause(&out, t.Gold)
 	if err == nil && r.Heard != nil {
 		r.Heard(p, &t, &out)
 	}
 	return out, err
 }
 
-// unmeasured is the outcome of a task that a failure of its own kept from being
-// measured. Any other failure is an error.
-func unmeasured(ctx context.Context, t *task.Task, err error) (trajectory.Outcome, error) {
+// failureOutcome returns the outcome of a task that a failure of its own kept from being measured.
+// Any other failure is an error.
+func failureOutcome(ctx context.Context, t *task.Task, err error) (trajectory.Outcome, error) {
 	var lost *caller.UnmeasuredError
 	switch {
 	case ctx.Err() != nil:
@@ -101,7 +101,7 @@ func (r *Runner) All(ctx context.Context, p Place, tasks []task.Task, s skill.Sk
 		if err := r.pass(ctx, p, s, passWork{tasks: tasks, which: missing, out: outcomes, done: done}); err != nil {
 			return nil, err
 		}
-		missing = missed(outcomes, missing)
+		missing = findMissing(outcomes, missing)
 	}
 	return outcomes, nil
 }
@@ -180,7 +180,7 @@ func feedback(text string) string {
 	return strings.ToValidUTF8(text[:score.MaxFeedback-len(more)], "") + more
 }
 
-func missed(outcomes []trajectory.Outcome, which []int) []int {
+func findMissing(outcomes []trajectory.Outcome, which []int) []int {
 	var out []int
 	for _, i := range which {
 		if !outcomes[i].Status.Measured() {

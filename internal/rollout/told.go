@@ -15,9 +15,9 @@ const (
 	maxTools  = 8 << 10
 )
 
-// shortened is what is kept of what an agent told its model. Secrets are taken out before
+// shortenTold returns what is kept of what an agent told its model. Secrets are removed before
 // anything is cut: of one that lies across a cut no part is left.
-func shortened(t trajectory.Told, hide *redact.Exact) *trajectory.Told {
+func shortenTold(t trajectory.Told, hide *redact.Exact) *trajectory.Told {
 	tools := strings.Split(hide.Text(t.Tools), "\n")
 	for i, line := range tools {
 		tools[i] = wording.Middle(line, maxTool)

@@ -17,7 +17,7 @@ func TestNoPartOfAKeyIsTold(t *testing.T) {
 	for at := 0; at < 3*maxTool; at += 7 {
 		line := strings.Repeat("a", at) + key + strings.Repeat("b", 3*maxTool-at)
 		text := strings.Repeat("c", maxSystem/2-3*maxTool/2) + line + strings.Repeat("d", maxSystem)
-		got := shortened(trajectory.Told{System: text, Tools: line + "\n" + strings.Repeat(line+"\n", 100)}, hide)
+		got := shortenTold(trajectory.Told{System: text, Tools: line + "\n" + strings.Repeat(line+"\n", 100)}, hide)
 		if len(got.System) > maxSystem || len(got.Tools) > maxTools {
 			t.Fatalf("kept %d and %d bytes", len(got.System), len(got.Tools))
 		}

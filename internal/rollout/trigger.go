@@ -32,9 +32,9 @@ const (
 // where the body has no such line: then no one can report whether it was loaded.
 type Marks struct{ texts []string }
 
-// MarksOf are lines of the body of a skill that neither its front matter nor its other
-// files hold.
-func MarksOf(s skill.Skill) Marks {
+// FindMarks returns lines of the body of a skill that neither its front matter nor its other files
+// hold.
+func FindMarks(s skill.Skill) Marks {
 	doc, _ := skill.Parse(s.Text()) // one that cannot be read is all body
 	var m Marks
 	for line := range strings.Lines(doc.Body) {
@@ -120,7 +120,7 @@ func Untellable(s skill.Skill) string {
 	if strings.TrimSpace(s.Text()) == "" {
 		return "the skill is empty: there is nothing to load"
 	}
-	if MarksOf(s).Empty() {
+	if FindMarks(s).Empty() {
 		return fmt.Sprintf("the body of the skill has no line of %d characters or more that is neither in its front matter nor in its other files: it is unknown whether it was loaded", minMark)
 	}
 	return ""
@@ -129,7 +129,7 @@ func Untellable(s skill.Skill) string {
 // marks are those of a skill for one trigger task. The error is unmeasurable.
 func (a *Agent) marks(t task.Task, s skill.Skill, dir string) (Marks, error) {
 	why := Untellable(s)
-	m := MarksOf(s).Without(t.Prompt).withoutFiles(dir)
+	m := FindMarks(s).Without(t.Prompt).withoutFiles(dir)
 	if why == "" && m.Empty() {
 		why = "each line of the body that could show it is in the prompt or in the workspace too"
 	}
@@ -139,9 +139,9 @@ func (a *Agent) marks(t task.Task, s skill.Skill, dir string) (Marks, error) {
 	return m, nil
 }
 
-// triggered fills in the outcome of a trigger task: 1 if the body of the skill was loaded
+// scoreTrigger fills in the outcome of a trigger task: 1 if the body of the skill was loaded
 // and should be, or was not and should not. That is its answer, whatever the agent said.
-func triggered(t task.Task, did episodeRecord, out *trajectory.Outcome) error {
+func scoreTrigger(t task.Task, did episodeRecord, out *trajectory.Outcome) error {
 	if did.Load == "" {
 		return caller.Unmeasurable(fmt.Errorf("trigger task %s: it is unknown whether the skill was loaded", t.ID))
 	}

@@ -71,7 +71,7 @@ func (w *Workspaces) prepare(ctx context.Context, key string, t task.Task) (work
 	if w.place == "" {
 		return workspace{}, errors.New("there is no place for agents to work at: Open was not called")
 	}
-	ws := w.placeOf(key)
+	ws := w.episodePlace(key)
 	err := removeAll(w.at(key).Root)
 	if err == nil {
 		err = w.fill(ctx, ws, t)
@@ -113,7 +113,7 @@ func (w *Workspaces) fill(ctx context.Context, ws workspace, t task.Task) error 
 			return err
 		}
 	}
-	files, err := filesOf(t)
+	files, err := parseFiles(t)
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func (w *Workspaces) own(t task.Task) (string, error) {
 	return filepath.Join(w.TasksDir, name), nil
 }
 
-// filesOf returns the files that a task brings: path to text.
-func filesOf(t task.Task) (map[string]string, error) {
+// parseFiles returns the files that a task brings: path to text.
+func parseFiles(t task.Task) (map[string]string, error) {
 	v, ok := t.Data[FieldFiles]
 	if !ok || v == nil {
 		return nil, nil
@@ -220,7 +220,7 @@ func write(root *os.Root, name string, from io.Reader, mode fs.FileMode) (err er
 func (w *Workspaces) remove(key string) error {
 	err := removeAll(w.at(key).Root)
 	if w.place != "" {
-		err = errors.Join(err, removeAll(w.placeOf(key).Root))
+		err = errors.Join(err, removeAll(w.episodePlace(key).Root))
 	}
 	return err
 }

@@ -11,12 +11,12 @@ import (
 // The cell of a table holds files as JSON.
 func TestFilesOfACell(t *testing.T) {
 	t.Parallel()
-	got, err := filesOf(task.Task{Data: map[string]any{FieldFiles: `{"a.txt": "one"}`}})
+	got, err := parseFiles(task.Task{Data: map[string]any{FieldFiles: `{"a.txt": "one"}`}})
 	if diff := cmp.Diff(map[string]string{"a.txt": "one"}, got); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
 	for _, cell := range []string{"a.txt", `["a.txt"]`, `{"../a": "x"}`, `{"a": 1}`, `{"a": "x"} {}`} {
-		if _, err := filesOf(task.Task{Data: map[string]any{FieldFiles: cell}}); err == nil {
+		if _, err := parseFiles(task.Task{Data: map[string]any{FieldFiles: cell}}); err == nil {
 			t.Errorf("%s is taken", cell)
 		}
 	}

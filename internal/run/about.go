@@ -25,8 +25,8 @@ func (m Manifest) Replays() string { return m.Identity["library.replay"] }
 // "library.".
 const TunedKey = "tuned"
 
-// Tuned returns from which skill the one that was scored was edited by hand; nil: no one said so.
-func (m Manifest) Tuned() *result.Tuned {
+// TunedSource returns from which skill the one that was scored was edited by hand; nil: no source was given.
+func (m Manifest) TunedSource() *result.Tuned {
 	var t *result.Tuned
 	if json.Unmarshal([]byte(m.Identity["library."+TunedKey]), &t) != nil {
 		return nil

@@ -20,7 +20,7 @@ type bound struct {
 	room int64 // bytes that it may take in memory
 }
 
-func boundOf(name string) bound {
+func fileBound(name string) bound {
 	base := path.Base(name)
 	switch {
 	case base == ManifestFile:
@@ -42,7 +42,7 @@ func boundOf(name string) bound {
 }
 
 // Most is how many bytes are read of a file of a run at most.
-func Most(name string) int64 { return boundOf(name).size }
+func Most(name string) int64 { return fileBound(name).size }
 
 // A SizeError says that a file of a run is larger than what is read of it, or takes more room
 // than its size tells. It wraps disk.ErrTooLarge.
@@ -55,9 +55,9 @@ type SizeError struct {
 
 func (e *SizeError) Error() string {
 	if e.Room > 0 {
-		return fmt.Sprintf("%s has %s that would take %s of memory, and %s is the most for a file of that size: no program of this kind wrote it; the same command, on the run, writes it again", e.File, sizeOf(e.Size), sizeOf(e.Room), sizeOf(e.Limit))
+		return fmt.Sprintf("%s has %s that would take %s of memory, and %s is the most for a file of that size: no program of this kind wrote it; the same command, on the run, writes it again", e.File, formatSize(e.Size), formatSize(e.Room), formatSize(e.Limit))
 	}
-	return fmt.Sprintf("%s has %s, and the most that is read of such a file is %s: look at it with other programs; if it was changed, the same command, on the run, writes it again", e.File, sizeOf(e.Size), sizeOf(e.Limit))
+	return fmt.Sprintf("%s has %s, and the most that is read of such a file is %s: look at it with other programs; if it was changed, the same command, on the run, writes it again", e.File, formatSize(e.Size), formatSize(e.Limit))
 }
 
 func (e *SizeError) Unwrap() error { return disk.ErrTooLarge }
@@ -65,8 +65,8 @@ func (e *SizeError) Unwrap() error { return disk.ErrTooLarge }
 // ErrorKind says whose business the error is.
 func (*SizeError) ErrorKind() string { return string(fault.BadInput) }
 
-// sizeOf writes a number of bytes for readers.
-func sizeOf(n int64) string {
+// formatSize writes a number of bytes for readers.
+func formatSize(n int64) string {
 	if n >= MB {
 		return fmt.Sprintf("%.0f MB", float64(n)/MB)
 	}
@@ -76,8 +76,8 @@ func sizeOf(n int64) string {
 // Decode decodes a JSON file of a run. One that would take much more memory than files of runs
 // do is a *SizeError, and is not begun: a few bytes may represent an element of hundreds.
 func Decode(name string, data []byte, v any) error {
-	most := min(boundOf(name).room, MB+8*int64(len(data)))
-	if room := roomOf(data, reflect.TypeOf(v)); room > most {
+	most := min(fileBound(name).room, MB+8*int64(len(data)))
+	if room := boundRoom(data, reflect.TypeOf(v)); room > most {
 		return &SizeError{File: name, Size: int64(len(data)), Room: room, Limit: most}
 	}
 	return json.Unmarshal(data, v)

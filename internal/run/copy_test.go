@@ -17,7 +17,7 @@ func TestCopied(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "run")
 	r := opened(t, options(dir))
-	if r.Manifest.Directory == "" && identityOf(dir) == "" {
+	if r.Manifest.Directory == "" && folderIdentity(dir) == "" {
 		t.Skip("this system tells no device and inode")
 	}
 	closed(t, r)
@@ -26,7 +26,7 @@ func TestCopied(t *testing.T) {
 		if err != nil || !found {
 			t.Fatal(found, err)
 		}
-		return Copied(dir, m)
+		return IsCopy(dir, m)
 	}
 	moved, other := filepath.Join(base, "moved"), filepath.Join(base, "other")
 	if err := os.Rename(dir, moved); err != nil {
@@ -38,7 +38,7 @@ func TestCopied(t *testing.T) {
 	if copied(moved) || !copied(other) {
 		t.Errorf("moved: %v, copied: %v", copied(moved), copied(other))
 	}
-	if Copied(other, Manifest{}) {
+	if IsCopy(other, Manifest{}) {
 		t.Error("a run that knows no directory is taken for a copy")
 	}
 	closed(t, opened(t, options(other)))

@@ -50,8 +50,8 @@ func List(dir string) ([]Entry, error) {
 	return out, nil
 }
 
-// Unfinished reports whether a run with this status has work left.
-func Unfinished(status result.Status) bool { return status != result.Completed }
+// IsUnfinished reports whether a run with this status has work left.
+func IsUnfinished(status result.Status) bool { return status != result.Completed }
 
 // Choose returns the directory for a run without a given one: the newest
 // unfinished run of the same configuration, else the next free dir/name-N. same
@@ -62,7 +62,7 @@ func Choose(dir, name string, same func(identity map[string]string) bool) (path 
 		return "", false, err
 	}
 	for _, e := range slices.Backward(entries) {
-		if e.Err == nil && Unfinished(e.Manifest.Status) && same(e.Manifest.Identity) {
+		if e.Err == nil && IsUnfinished(e.Manifest.Status) && same(e.Manifest.Identity) {
 			return e.Dir, true, nil
 		}
 	}

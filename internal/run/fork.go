@@ -128,7 +128,7 @@ func clearRecord(ctx context.Context, dir string) error {
 	if err != nil {
 		return Unreadable(dir, err)
 	}
-	n, mine := j.HighWater(), !j.Inherited()
+	n, mine := j.HighWater(), !j.IsInherited()
 	if err := j.Close(); err != nil {
 		return fmt.Errorf("close the record of run %s: %w", dir, err)
 	}

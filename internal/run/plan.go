@@ -25,8 +25,8 @@ type Expected struct {
 	Without []string         `json:"without,omitempty"` // roles whose tokens or prices no one knows: they are in no sum
 }
 
-// ExpectedOf takes from a forecast what is noted of it; nil of none.
-func ExpectedOf(f *result.Forecast) *Expected {
+// NewExpected returns what is noted of a forecast; nil of none.
+func NewExpected(f *result.Forecast) *Expected {
 	if f == nil {
 		return nil
 	}

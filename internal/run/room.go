@@ -19,10 +19,10 @@ const (
 // mostDeep is how deep a JSON text may be: what is deeper the decoder refuses.
 const mostDeep = 10_000
 
-// roomOf bounds the memory that a JSON text takes when it is decoded as a type, while it is: the
-// lists with what they grew from, entries of maps, texts. A text that is damaged takes none behind
-// the damage, since the decoder looks at all of it before it begins.
-func roomOf(data []byte, t reflect.Type) int64 {
+// boundRoom bounds the memory that a JSON text takes while it is decoded as a type: the lists with
+// what they grew from, entries of maps, texts. A text that is damaged takes none after the damage,
+// since the decoder looks at all of it before it begins.
+func boundRoom(data []byte, t reflect.Type) int64 {
 	s := sizer{data: data, types: map[reflect.Type]map[string]reflect.Type{}}
 	s.value(t, 0)
 	return s.room + int64(len(data))
@@ -116,7 +116,7 @@ func (s *sizer) object(t reflect.Type, deep int) {
 	switch {
 	case t == nil:
 	case t.Kind() == reflect.Struct:
-		known = s.known(t)
+		known = s.structMembers(t)
 	case t.Kind() == reflect.Map:
 		elem = t.Elem()
 		each = mapEntry + word + 2*(int64(t.Key().Size())+int64(elem.Size()))
@@ -151,13 +151,13 @@ func member(known map[string]reflect.Type, key []byte) reflect.Type {
 	if bytes.IndexByte(key, '\\') >= 0 && json.Unmarshal(slices.Concat([]byte{'"'}, key, []byte{'"'}), &name) != nil {
 		return nil
 	}
-	return known[folded(name)]
+	return known[foldCase(name)]
 }
 
-func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+func foldCase(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// known are the members of a struct, by their names, and by these folded.
-func (s *sizer) known(t reflect.Type) map[string]reflect.Type {
+// structMembers returns the types of the members of a struct, by their names, and by these folded.
+func (s *sizer) structMembers(t reflect.Type) map[string]reflect.Type {
 	if m, ok := s.types[t]; ok {
 		return m
 	}
@@ -168,7 +168,7 @@ func (s *sizer) known(t reflect.Type) map[string]reflect.Type {
 		if name == "" {
 			name = f.Name
 		}
-		m[name], m[folded(name)] = f.Type, f.Type
+		m[name], m[foldCase(name)] = f.Type, f.Type
 	}
 	return m
 }

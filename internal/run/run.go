@@ -66,7 +66,7 @@ type Manifest struct {
 	ForkedOf  string            `json:"forked_of,omitempty"`
 
 	// Directory is the device and inode of the run directory in its last session, as
-	// "DEVICE:INODE"; "" where the system gives none. See Copied.
+	// "DEVICE:INODE"; "" where the system gives none. See IsCopy.
 	Directory string `json:"directory,omitempty"`
 
 	// Ledgers are the folders, absolute, whose ledgers of test sets know what the run has read.
@@ -386,7 +386,7 @@ func (r *Run) SetStatus(status result.Status) error {
 	defer r.mu.Unlock()
 	r.Manifest.Status, r.Manifest.HighWater, r.Manifest.EndedAt = status, r.Journal.HighWater(), nil
 	if status == result.Running {
-		r.Manifest.Directory = identityOf(r.Dir)
+		r.Manifest.Directory = folderIdentity(r.Dir)
 	} else {
 		at := r.now().UTC().Truncate(time.Second)
 		r.Manifest.EndedAt = &at
@@ -429,7 +429,7 @@ func (r *Run) Close() error {
 // WriteJSON writes v to the named file as WriteFile does: indented, or by lines if
 // it has a layout of that kind.
 func (r *Run) WriteJSON(name string, v any) error {
-	data, err := encoded(v)
+	data, err := encodeJSON(v)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
@@ -443,7 +443,7 @@ type lined interface {
 	WriteLines(w io.Writer) error
 }
 
-func encoded(v any) ([]byte, error) {
+func encodeJSON(v any) ([]byte, error) {
 	list, ok := v.(lined)
 	if !ok {
 		return json.MarshalIndent(v, "", "  ")
@@ -462,7 +462,7 @@ func (r *Run) WriteFile(name string, data []byte) error { return r.write(name, d
 func (r *Run) WriteProgram(name string, data []byte) error { return r.write(name, data, 0o755) }
 
 func (r *Run) write(name string, data []byte, mode fs.FileMode) error {
-	path, err := r.inside(name)
+	path, err := r.resolvePath(name)
 	if err != nil {
 		return err
 	}
@@ -472,8 +472,8 @@ func (r *Run) write(name string, data []byte, mode fs.FileMode) error {
 	return disk.Replace(path, data, mode)
 }
 
-// inside is the path of a file of the run directory.
-func (r *Run) inside(name string) (string, error) {
+// resolvePath returns the path of a file of the run directory.
+func (r *Run) resolvePath(name string) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", fmt.Errorf("write %q: outside of the run directory", name)
 	}
@@ -484,15 +484,15 @@ func (r *Run) inside(name string) (string, error) {
 // WriteFile and WriteProgram do.
 func (r *Run) WriteSkill(folder string, s skill.Skill) error {
 	for _, name := range s.Files() {
-		if err := r.WriteFileOf(folder, name, s); err != nil {
+		if err := r.WriteSkillFile(folder, name, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// WriteFileOf writes one file of a skill into a folder of the run directory.
-func (r *Run) WriteFileOf(folder, name string, s skill.Skill) error {
+// WriteSkillFile writes one file of a skill into a folder of the run directory.
+func (r *Run) WriteSkillFile(folder, name string, s skill.Skill) error {
 	write := r.WriteFile
 	if s.Executable(name) {
 		write = r.WriteProgram
@@ -503,7 +503,7 @@ func (r *Run) WriteFileOf(folder, name string, s skill.Skill) error {
 
 // RemoveFile removes a file of the run directory, if it is there.
 func (r *Run) RemoveFile(name string) error {
-	path, err := r.inside(name)
+	path, err := r.resolvePath(name)
 	if err != nil {
 		return err
 	}

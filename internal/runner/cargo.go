@@ -148,7 +148,7 @@ func (d *detector) detectCargo(ctx context.Context) error {
 	}
 	d.suite.Env = append(d.suite.Env, "PATH="+filepath.Join(sysroot, "bin"), "CARGO_NET_OFFLINE=true", "CARGO_INCREMENTAL=0", "CARGO_TERM_COLOR=never")
 	d.suite.Caches = []Cache{{From: "cache/target", To: inWork + path.Join(d.options.Folder, "target")}}
-	d.found("cargo of %s, packages of %s", sysroot, home)
+	d.addFinding("cargo of %s, packages of %s", sysroot, home)
 	return nil
 }
 

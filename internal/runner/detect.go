@@ -38,7 +38,7 @@ type detector struct {
 // dependency is missing, and where another version of the project could be read.
 func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []Finding, error) {
 	d := &detector{root: root, machine: m, options: o, suite: Suite{Folder: o.Folder, Command: o.Command, Links: map[string]string{}}}
-	find, err := d.chosen()
+	find, err := d.chooseDetection()
 	if err == nil {
 		err = find(ctx)
 	}
@@ -56,15 +56,15 @@ func Detect(ctx context.Context, root *os.Root, m Machine, o Options) (Suite, []
 		return Suite{}, d.findings, fmt.Errorf("find the tests of the repository: %w", err)
 	}
 	for _, dir := range d.dirs {
-		d.suite.Read = append(d.suite.Read, around(dir, d.hidden)...)
+		d.suite.Read = append(d.suite.Read, listVisible(dir, d.hidden)...)
 	}
 	slices.Sort(d.suite.Read)
 	d.suite.Read = slices.Compact(d.suite.Read)
 	return d.suite, d.findings, nil
 }
 
-// chosen returns what finds out about the runner of the tree.
-func (d *detector) chosen() (func(context.Context) error, error) {
+// chooseDetection returns the function that finds out about the runner of the tree.
+func (d *detector) chooseDetection() (func(context.Context) error, error) {
 	if len(d.options.Command) > 0 {
 		return d.detectCommand, nil
 	}
@@ -111,7 +111,7 @@ func (d *detector) text(name string) string {
 	return string(text)
 }
 
-func (d *detector) found(format string, args ...any) {
+func (d *detector) addFinding(format string, args ...any) {
 	d.findings = append(d.findings, Finding(fmt.Sprintf(format, args...)))
 }
 
@@ -185,10 +185,10 @@ func (d *detector) hide(paths ...string) {
 		if real, err := filepath.EvalSymlinks(p); err == nil {
 			d.hidden = append(d.hidden, real)
 		}
-		if slices.ContainsFunc(append(d.toolchains(), sandbox.SystemFolders()...), func(dir string) bool { return below(p, dir) }) {
+		if slices.ContainsFunc(append(d.toolchains(), sandbox.SystemFolders()...), func(dir string) bool { return isWithin(p, dir) }) {
 			d.clash = cmp.Or(d.clash, p)
 		}
-		d.found("out of reach: %s", p)
+		d.addFinding("out of reach: %s", p)
 	}
 }
 
@@ -209,9 +209,9 @@ func (d *detector) toolchains() (dirs []string) {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
-// around lists what a folder holds so that nothing hidden is in it: the folder itself when it hides nothing. A link to where
+// listVisible lists what a folder holds so that nothing hidden is in it: the folder itself when it hides nothing. A link to where
 // something hidden lies is left out, since the right to read a folder is that to read what links lead to.
-func around(dir string, hidden []string) []string {
+func listVisible(dir string, hidden []string) []string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
@@ -229,7 +229,7 @@ func around(dir string, hidden []string) []string {
 	for _, e := range entries {
 		at := filepath.Join(dir, e.Name())
 		if e.Type()&fs.ModeSymlink == 0 {
-			out = append(out, around(at, hidden)...)
+			out = append(out, listVisible(at, hidden)...)
 		} else if real, err := filepath.EvalSymlinks(at); err == nil && !holds(real, hidden) {
 			out = append(out, at)
 		}
@@ -239,11 +239,11 @@ func around(dir string, hidden []string) []string {
 
 // holds reports whether something hidden is in a folder, or is it, or holds it.
 func holds(dir string, hidden []string) bool {
-	return slices.ContainsFunc(hidden, func(p string) bool { return below(p, dir) || below(dir, p) })
+	return slices.ContainsFunc(hidden, func(p string) bool { return isWithin(p, dir) || isWithin(dir, p) })
 }
 
-// below reports whether a path is dir or lies in it.
-func below(p, dir string) bool {
+// isWithin reports whether a path is dir or lies in it.
+func isWithin(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
@@ -254,13 +254,13 @@ func (d *detector) detectCommand(ctx context.Context) error {
 		d.suite.Project = nil
 		var unfit *Unfit
 		if err := find(ctx); errors.As(err, &unfit) {
-			d.found("not for the command: %v", unfit) // it may need nothing of that language
+			d.addFinding("not for the command: %v", unfit) // it may need nothing of that language
 		} else if err != nil {
 			return err
 		}
 	}
 	d.suite.Kind, d.suite.Project, d.suite.Caches = Command, nil, nil
-	d.found("tests by %s", strings.Join(d.options.Command, " "))
+	d.addFinding("tests by %s", strings.Join(d.options.Command, " "))
 	return nil
 }
 

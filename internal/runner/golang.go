@@ -43,7 +43,7 @@ func (d *detector) detectGo(ctx context.Context) error {
 	d.read(goroot, cache)
 	d.suite.Env = append(d.suite.Env, "PATH="+filepath.Join(goroot, "bin"), "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=-buildvcs=false", "GOMODCACHE="+cache, "GOTELEMETRY=off")
 	d.suite.Caches = []Cache{{From: "cache/go-build", To: inHome + ".cache/go-build"}}
-	d.found("%s, module %s, modules of %s", version, module, cache)
+	d.addFinding("%s, module %s, modules of %s", version, module, cache)
 	return d.modulesAreThere(cache)
 }
 
@@ -74,15 +74,15 @@ func inModules(cache, module string) []string {
 	base := major.ReplaceAllString(module, "")
 	hidden := []string{filepath.Join(cache, "cache", "vcs")}
 	for _, dir := range []string{cache, filepath.Join(cache, "cache", "download")} {
-		at := filepath.Join(dir, filepath.FromSlash(escaped(base)))
+		at := filepath.Join(dir, filepath.FromSlash(escapeModule(base)))
 		hidden = append(hidden, at)
 		hidden = append(hidden, glob(filepath.Dir(at), filepath.Base(at)+"@*", filepath.Base(at)+".v*")...)
 	}
 	return hidden
 }
 
-// escaped is a module's path as the cache writes it.
-func escaped(module string) string {
+// escapeModule returns a module's path as the cache writes it.
+func escapeModule(module string) string {
 	var b strings.Builder
 	for _, r := range module {
 		if r >= 'A' && r <= 'Z' {
@@ -107,7 +107,7 @@ func (d *detector) modulesAreThere(cache string) error {
 		if replaced[m[1]] || m[3] != "" {
 			continue
 		}
-		if dir := filepath.Join(cache, filepath.FromSlash(escaped(m[1]))+"@"+escaped(m[2])); !isFolder(dir) {
+		if dir := filepath.Join(cache, filepath.FromSlash(escapeModule(m[1]))+"@"+escapeModule(m[2])); !isFolder(dir) {
 			return &Unfit{Why: fmt.Sprintf("the module %s %s is not in the module cache; run go mod download, or give --setup a command that does", m[1], m[2]), Path: dir}
 		}
 	}
@@ -127,7 +127,7 @@ func (c *cell) warmGo(ctx context.Context, timeout time.Duration) error {
 		}
 	}}
 	// What go list keeps itself, such as the mains of tests, goes with the reports.
-	_, err := c.run(ctx, []string{"go", "list", "-e", "-deps", "-test", "-f", listOthers, "./..."}, []string{"GOCACHE=" + c.seen("list")}, out, timeout)
+	_, err := c.run(ctx, []string{"go", "list", "-e", "-deps", "-test", "-f", listOthers, "./..."}, []string{"GOCACHE=" + c.reportPath("list")}, out, timeout)
 	for chunk := range slices.Chunk(packages, 500) {
 		if err == nil { // one that cannot be built here is not needed here either
 			_, err = c.run(ctx, append([]string{"go", "build", "-o", os.DevNull}, chunk...), nil, &lines{}, timeout)

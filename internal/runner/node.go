@@ -21,13 +21,13 @@ func byFile(u unit) string {
 	if u.File == "" {
 		return collection + u.Name
 	}
-	return joined(u.File, u.Name)
+	return joinParts(u.File, u.Name)
 }
 
 func nodePlan(j Job, c *cell) plan {
 	p := c.junit(byFile)
 	p.script("reporter.mjs", nodeReporter)
-	p.argv = append([]string{"node", "--test", "--test-reporter=" + c.seen("reporter.mjs"), "--test-reporter-destination=" + c.seen(report)}, j.Targets...)
+	p.argv = append([]string{"node", "--test", "--test-reporter=" + c.reportPath("reporter.mjs"), "--test-reporter-destination=" + c.reportPath(report)}, j.Targets...)
 	return p
 }
 
@@ -36,16 +36,16 @@ func vitestPlan(j Job, c *cell) plan {
 		if u.Name == u.Class {
 			return collection + u.Name
 		}
-		return joined(u.Class, u.Name)
+		return joinParts(u.Class, u.Name)
 	})
-	p.argv = append([]string{"node_modules/.bin/vitest", "run", "--reporter=junit", "--outputFile=" + c.seen(report), "--coverage.enabled=false"}, j.Targets...)
+	p.argv = append([]string{"node_modules/.bin/vitest", "run", "--reporter=junit", "--outputFile=" + c.reportPath(report), "--coverage.enabled=false"}, j.Targets...)
 	return p
 }
 
 func jestPlan(j Job, c *cell) plan {
 	p := c.junit(byFile)
 	p.script("reporter.cjs", reporter)
-	p.argv = []string{"node_modules/.bin/jest", "--ci", "--reporters=" + c.seen("reporter.cjs"), "--coverage=false", "--watchman=false"}
+	p.argv = []string{"node_modules/.bin/jest", "--ci", "--reporters=" + c.reportPath("reporter.cjs"), "--coverage=false", "--watchman=false"}
 	if len(j.Targets) > 0 {
 		p.argv = append(append(p.argv, "--runTestsByPath"), j.Targets...)
 	}
@@ -55,7 +55,7 @@ func jestPlan(j Job, c *cell) plan {
 func mochaPlan(j Job, c *cell) plan {
 	p := c.junit(byFile)
 	p.script("reporter.cjs", reporter)
-	p.argv = append([]string{"node_modules/.bin/mocha", "--reporter=" + c.seen("reporter.cjs"), "--exit"}, j.Targets...)
+	p.argv = append([]string{"node_modules/.bin/mocha", "--reporter=" + c.reportPath("reporter.cjs"), "--exit"}, j.Targets...)
 	return p
 }
 
@@ -83,7 +83,7 @@ func (d *detector) detectNode(ctx context.Context) error {
 		return &Unfit{Why: string(d.suite.Kind) + " is not installed; run npm ci, or give --setup a command that fills $DEPS/node_modules", Path: bin}
 	}
 	d.useNode(node, modules, m)
-	d.found("%s by node %s", d.suite.Kind, version)
+	d.addFinding("%s by node %s", d.suite.Kind, version)
 	return nil
 }
 

@@ -25,7 +25,7 @@ var askPython string
 func pytestPlan(j Job, c *cell) plan {
 	p := c.junit(pytestName)
 	p.argv = []string{
-		"python", "-c", startPytest, strconv.Itoa(int(min(testLimit, j.Timeout/2).Seconds())), "-q", "-o", "junit_family=xunit1", "--junitxml=" + c.seen(report),
+		"python", "-c", startPytest, strconv.Itoa(int(min(testLimit, j.Timeout/2).Seconds())), "-q", "-o", "junit_family=xunit1", "--junitxml=" + c.reportPath(report),
 		"-p", "no:cacheprovider", "-o", "addopts=", "--continue-on-collection-errors",
 	}
 	p.argv, p.env = append(p.argv, j.Targets...), append(p.env, "PYTHONHASHSEED=0")
@@ -107,7 +107,7 @@ func (d *detector) usePython(found pythonFound) {
 	if found.Pytest != "" {
 		with = " with pytest " + found.Pytest
 	}
-	d.found("Python %s%s: %s", found.Version, with, found.Executable)
+	d.addFinding("Python %s%s: %s", found.Version, with, found.Executable)
 }
 
 // glob lists what a folder has by patterns. The folder's name, and names of projects, have no signs of patterns.

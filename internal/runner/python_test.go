@@ -289,7 +289,7 @@ func TestAround(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, at := range around(dir, []string{filepath.Join(dir, "a/two")}) {
+	for _, at := range listVisible(dir, []string{filepath.Join(dir, "a/two")}) {
 		got = append(got, strings.TrimPrefix(at, dir+"/"))
 	}
 	if want := []string{"a/one", "a/three", "b", "d"}; !slices.Equal(got, want) {

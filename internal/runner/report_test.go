@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func byClass(u unit) string { return joined(u.Class, u.Name) }
+func byClass(u unit) string { return joinParts(u.Class, u.Name) }
 
 func TestJUnit(t *testing.T) {
 	t.Parallel()
@@ -215,7 +215,7 @@ func TestInModules(t *testing.T) {
 		"cache/download/example.org/other/@v/x": "", "cache/vcs/abc/x": "", "example.net/a@v1.0.0/x": "",
 	})
 	var got []string
-	for _, at := range around(cache, inModules(cache, "example.org/Calc/v3")) {
+	for _, at := range listVisible(cache, inModules(cache, "example.org/Calc/v3")) {
 		got = append(got, strings.TrimPrefix(at, cache+"/"))
 	}
 	if want := "cache/download/example.org/other example.net example.org/!calculus@v1.0.0"; strings.Join(got, " ") != want {

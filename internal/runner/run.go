@@ -80,7 +80,7 @@ func (s Suite) plan(j Job, c *cell) plan {
 	case Cargo:
 		return s.cargoPlan(j)
 	}
-	p := c.junit(func(u unit) string { return joined(u.Class, u.Name) })
+	p := c.junit(func(u unit) string { return joinParts(u.Class, u.Name) })
 	p.argv = s.Command
 	return p
 }
@@ -101,8 +101,8 @@ func newCell(s Suite, dir, home string) (*cell, error) {
 	return c, errors.Join(os.MkdirAll(filepath.Join(home, "tmp"), 0o700), os.MkdirAll(c.reports, 0o700))
 }
 
-// seen returns the path of a report or a script, as the program sees it.
-func (c *cell) seen(name string) string { return c.show.Seen(filepath.Join(c.reports, name)) }
+// reportPath returns the path of a report or a script, as the program sees it.
+func (c *cell) reportPath(name string) string { return c.show.Seen(filepath.Join(c.reports, name)) }
 
 // run runs a program in the cell.
 func (c *cell) run(ctx context.Context, argv, env []string, out *lines, timeout time.Duration) (sandbox.Result, error) {
@@ -181,7 +181,7 @@ const collection = "collection of "
 
 // junit is a plan that reads a report in JUnit XML. What it says of files that could not be read is what was not built.
 func (c *cell) junit(name func(unit) string) plan {
-	return plan{env: []string{"REPORT=" + c.seen(report)}, read: func(said []byte, r *Report) {
+	return plan{env: []string{"REPORT=" + c.reportPath(report)}, read: func(said []byte, r *Report) {
 		tests, err := parseJUnit(bytes.NewReader(said), name)
 		for _, name := range slices.Sorted(maps.Keys(tests)) {
 			if strings.HasPrefix(name, collection) {
@@ -195,7 +195,7 @@ func (c *cell) junit(name func(unit) string) plan {
 	}}
 }
 
-// joined joins what is not empty.
-func joined(parts ...string) string {
+// joinParts joins the parts that are not empty.
+func joinParts(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " > ")
 }

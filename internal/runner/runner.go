@@ -120,8 +120,8 @@ type Report struct {
 	Lacking bool            `json:"lacking,omitempty"` // by its messages, a dependency is not there
 }
 
-// Passed reports whether the report names a test as passed.
-func (r Report) Passed(name string) bool { return r.Tests[name].Status == Passed }
+// HasPassed reports whether the report names a test as passed.
+func (r Report) HasPassed(name string) bool { return r.Tests[name].Status == Passed }
 
 // Environ returns an environment with that of the suite, whose PATH goes before the one that is there.
 func (s Suite) Environ(base []string) []string {

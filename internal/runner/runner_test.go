@@ -275,7 +275,7 @@ func TestGoWarm(t *testing.T) {
 	dir, base := goTree(t), warmed(t)
 	s := detect(t, dir, thisMachine(t, dir), Options{})
 	r := run(t, s, Job{Dir: dir, Base: base, Targets: []string{"./use"}})
-	if !r.Passed("example.org/calc/use.TestHalf") || r.CPU > 8*time.Second {
+	if !r.HasPassed("example.org/calc/use.TestHalf") || r.CPU > 8*time.Second {
 		t.Errorf("%v of processors with a warm cache", r.CPU)
 	}
 	err := filepath.WalkDir(filepath.Join(base, "cache"), func(path string, e os.DirEntry, err error) error {
@@ -299,7 +299,7 @@ func TestGoUnbuilt(t *testing.T) {
 	s := detect(t, dir, thisMachine(t, dir), Options{})
 	put(t, dir, "new_test.go", "package calc\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { Mod(1, 2) }\n")
 	r := run(t, s, Job{Dir: dir, Base: warmed(t), Targets: []string{".", "./use"}})
-	if !strings.Contains(r.Unbuilt, "undefined: Mod") || !r.Passed("example.org/calc/use.TestHalf") || len(r.Tests) != 1 || r.Lacking {
+	if !strings.Contains(r.Unbuilt, "undefined: Mod") || !r.HasPassed("example.org/calc/use.TestHalf") || len(r.Tests) != 1 || r.Lacking {
 		t.Errorf("got %+v", r)
 	}
 	put(t, dir, "new_test.go", "package calc\n\nimport _ \"example.com/away\"\n")
@@ -316,7 +316,7 @@ func TestGoHang(t *testing.T) {
 	})
 	s := detect(t, dir, thisMachine(t, dir), Options{})
 	r := run(t, s, Job{Dir: dir, Base: warmed(t), Timeout: 20 * time.Second})
-	if !r.Passed("example.org/hang.TestA") || r.Passed("example.org/hang.TestC") {
+	if !r.HasPassed("example.org/hang.TestA") || r.HasPassed("example.org/hang.TestC") {
 		t.Errorf("got %+v", r)
 	}
 }

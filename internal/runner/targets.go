@@ -242,7 +242,7 @@ func (s Suite) fileCanary(root *os.Root, target, good, bad string) (canary, erro
 		prefix := s.rustModule(root, target)
 		c.pass, c.fail = prefix+"canary_"+good, prefix+"canary_"+bad
 	default:
-		c.pass, c.fail = joined(target, good), joined(target, bad)
+		c.pass, c.fail = joinParts(target, good), joinParts(target, bad)
 	}
 	return c, nil
 }

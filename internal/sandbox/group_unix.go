@@ -29,12 +29,12 @@ func exit(state *os.ProcessState) ending {
 		return ending{code: -1}
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok {
-		return endingOf(status)
+		return newEnding(status)
 	}
 	return ending{known: true, code: state.ExitCode()}
 }
 
-func endingOf(status syscall.WaitStatus) ending {
+func newEnding(status syscall.WaitStatus) ending {
 	if !status.Signaled() {
 		return ending{known: true, code: status.ExitStatus()}
 	}

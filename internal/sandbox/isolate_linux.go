@@ -78,7 +78,7 @@ func startIsolated(p *policy, argv []string, groups []*os.File) (*isolated, erro
 		files = append(files, f.Fd())
 	}
 	child, err := syscall.ForkExec(own, append([]string{initName, "-"}, argv...), &syscall.ProcAttr{
-		Env: syscall.Environ(), Files: files, Sys: namespaces(p.alone()),
+		Env: syscall.Environ(), Files: files, Sys: namespaces(p.hasOwnNetwork()),
 	})
 	_ = unix.Close(pair[1]) // it is the child's
 	if err != nil {
@@ -190,7 +190,7 @@ func receivePolicy() (p policy, err error) {
 // to know of that is noted in the policy.
 func (p *policy) setUp() (listeners []int, ports []byte, err error) {
 	joinGroups(p.Groups)
-	if p.alone() {
+	if p.hasOwnNetwork() {
 		if listeners, ports, err = furnish(p.Ports); err != nil {
 			return nil, nil, err
 		}

@@ -40,8 +40,8 @@ func landlockABI() int {
 	return int(v)
 }
 
-// handled returns what a policy restricts: everything that the kernel can.
-func (p *policy) handled() unix.LandlockRulesetAttr {
+// rulesetAttr returns what a policy restricts: everything that the kernel can.
+func (p *policy) rulesetAttr() unix.LandlockRulesetAttr {
 	a := unix.LandlockRulesetAttr{Handled_access_fs: firstFS}
 	add := func(abi int, rights uint64) {
 		if p.ABI >= abi {
@@ -54,7 +54,7 @@ func (p *policy) handled() unix.LandlockRulesetAttr {
 	if !p.Network && !p.UnixSockets {
 		add(abiResolveUnix, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX)
 	}
-	ownNetwork := p.Loopback && p.Isolated && p.alone() // in which no one else is
+	ownNetwork := p.Loopback && p.Isolated && p.hasOwnNetwork() // in which no one else is
 	if !p.Network && p.ABI >= abiNetwork && !ownNetwork {
 		a.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		if !p.Listen {
@@ -72,7 +72,7 @@ func (p *policy) handled() unix.LandlockRulesetAttr {
 
 // landlock restricts the calling thread, and what it becomes.
 func (p *policy) landlock() error {
-	attr := p.handled()
+	attr := p.rulesetAttr()
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), p.attrSize(), 0)
 	if errno != 0 {
 		return fmt.Errorf("make Landlock rules: %w", errno)

@@ -56,8 +56,8 @@ type used struct {
 	cpu       time.Duration
 }
 
-// beyond returns the limit that is passed, nil if none is.
-func (u used) beyond(l Limits) *overrun {
+// findOverrun returns the limit that is passed, nil if none is.
+func (u used) findOverrun(l Limits) *overrun {
 	switch {
 	case l.Processes > 0 && u.processes > l.Processes:
 		return &overrun{limitProcesses, fmt.Sprintf("%d processes at a time, %d are allowed", u.processes, l.Processes)}

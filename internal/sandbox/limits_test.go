@@ -41,10 +41,10 @@ func TestBeyond(t *testing.T) {
 		{used{cpu: 61 * time.Second}, &overrun{"cpu", "1m1s of processor time, 1m0s are allowed"}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, tt.used.beyond(limits)); diff != "" {
+		if diff := cmp.Diff(tt.want, tt.used.findOverrun(limits)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", tt.used, diff)
 		}
-		if over := tt.used.beyond(Limits{}); over != nil {
+		if over := tt.used.findOverrun(Limits{}); over != nil {
 			t.Errorf("%+v passes no limit: %+v", tt.used, over)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 // connection to the same port of this machine. A listener belongs to the network
 // in which it was made, the one who has it.
 
-// alone reports whether the program has a network of its own. Listeners and abstract
+// hasOwnNetwork reports whether the program has a network of its own. Listeners and abstract
 // Unix sockets in it could not be reached from outside.
-func (c *Confine) alone() bool { return !c.Network && !c.Listen && !c.UnixSockets }
+func (c *Confine) hasOwnNetwork() bool { return !c.Network && !c.Listen && !c.UnixSockets }
 
 // furnish sets up the network of this process and returns its listeners, with the
 // port of each in two bytes.

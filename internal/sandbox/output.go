@@ -82,7 +82,7 @@ func (m *meter) total() int64 {
 	return m.n
 }
 
-func (m *meter) flooded() bool {
+func (m *meter) isOver() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.over

@@ -213,12 +213,12 @@ func (p *process) run(ctx context.Context) (Result, error) {
 	kill(p.cmd) // what is left of the group; its number is not given away while anything is
 	killStrays(p.cmd.Process.Pid, p.marker)
 	p.drain()
-	if p.output.flooded() {
+	if p.output.isOver() {
 		reason = Flooded // perhaps with its last words
 	} else if reason == Flooded {
 		reason = Cancelled // because of an error of Stdout
 	}
-	how, err := p.ending()
+	how, err := p.readEnding()
 	if err != nil && reason == Exited {
 		return Result{}, &StartError{Program: p.spec.Argv[0], Err: err}
 	}
@@ -242,8 +242,8 @@ func (r *Result) blame(over *overrun) {
 	}
 }
 
-// ending says how the program ended: as was reported, or else as we saw.
-func (p *process) ending() (ending, error) {
+// readEnding returns how the program ended: as was reported, or else as we saw.
+func (p *process) readEnding() (ending, error) {
 	seen := exit(p.cmd.ProcessState)
 	if !p.status.wanted {
 		return seen, nil
@@ -267,7 +267,7 @@ func (p *process) await(ctx context.Context) Reason {
 	case <-p.done:
 		return Exited
 	case <-deadline:
-		p.waited = p.wait.Waited(p.cmd.Process.Pid)
+		p.waited = p.wait.Measure(p.cmd.Process.Pid)
 		return Deadline
 	case <-ctx.Done():
 		return Cancelled

@@ -44,7 +44,7 @@ func refuse(errno unix.Errno) bpf.Instruction {
 func (p *policy) filter() []bpf.Instruction {
 	blocks := foreignLimits()
 	// What is done by io_uring no filter sees.
-	blocks = append(blocks, refused(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_IO_URING_SETUP)...)
+	blocks = append(blocks, refuseCalls(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_IO_URING_SETUP)...)
 	// It takes room on a disk faster than anybody can look. Libraries write instead.
 	blocks = append(blocks, onCall(unix.SYS_FALLOCATE, refuse(unix.EOPNOTSUPP))...)
 	// It can start a process in another control group, for which nothing but the mode of a
@@ -65,7 +65,7 @@ func (p *policy) filter() []bpf.Instruction {
 		blocks = append(blocks, onCall(unix.SYS_SOCKET, p.sockets()...)...)
 		if !p.UnixSockets && p.ABI < abiResolveUnix {
 			blocks = append(blocks, onCall(unix.SYS_SOCKETPAIR, connectedPairs()...)...)
-			if !p.Listen && !(p.Isolated && p.alone()) {
+			if !p.Listen && !(p.Isolated && p.hasOwnNetwork()) {
 				// A socket without a port is given one when it listens, which Landlock does
 				// not watch. In a network of its own no one comes.
 				blocks = append(blocks, onCall(unix.SYS_LISTEN, refuse(unix.EACCES))...)
@@ -87,7 +87,7 @@ func (p *policy) filter() []bpf.Instruction {
 	return append(append(head, blocks...), bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})
 }
 
-func refused(calls ...uint32) []bpf.Instruction {
+func refuseCalls(calls ...uint32) []bpf.Instruction {
 	var blocks []bpf.Instruction
 	for _, call := range calls {
 		blocks = append(blocks, onCall(call, refuse(unix.EPERM))...)
@@ -112,7 +112,7 @@ func attributes() []bpf.Instruction {
 // sharedByAll refuses what programs of one user keep in common outside of all files:
 // shared memory, semaphores and queues, which outlive who made them.
 func sharedByAll() []bpf.Instruction {
-	return refused(
+	return refuseCalls(
 		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
 		unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 	)
@@ -138,7 +138,7 @@ func foreignLimits() []bpf.Instruction {
 // foreignProcesses refuses to change how another process is scheduled, or where its
 // memory is.
 func foreignProcesses() []bpf.Instruction {
-	blocks := refused(unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PTRACE)
+	blocks := refuseCalls(unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PTRACE)
 	for _, call := range []uint32{
 		unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR,
 	} {

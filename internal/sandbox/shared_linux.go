@@ -60,7 +60,7 @@ type link struct{ at, target string }
 func (p *policy) links() (all []link) {
 	for _, path := range slices.Concat(p.Write, p.Inert, p.Read, []string{p.Called, p.Dir}) {
 		if p.Show.Seen(path) == path {
-			all = append(all, linksOf(path, maxLinks)...)
+			all = append(all, findLinks(path, maxLinks)...)
 		}
 	}
 	return all
@@ -69,7 +69,7 @@ func (p *policy) links() (all []link) {
 // maxLinks is how many symbolic links a path may lead through, as for the kernel.
 const maxLinks = 40
 
-func linksOf(path string, most int) (all []link) {
+func findLinks(path string, most int) (all []link) {
 	path = filepath.Clean(path)
 	for i := 1; i <= len(path) && most > 0; i++ {
 		if i < len(path) && path[i] != '/' {
@@ -86,7 +86,7 @@ func linksOf(path string, most int) (all []link) {
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(at), target)
 		}
-		return append(all, linksOf(filepath.Join(target, path[i:]), most-1)...)
+		return append(all, findLinks(filepath.Join(target, path[i:]), most-1)...)
 	}
 	return nil
 }

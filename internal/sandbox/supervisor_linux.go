@@ -226,7 +226,7 @@ func readSupervisor(text string, safe bool) (how ending, err error) {
 	failure, last, _ := strings.Cut(text, exitMark)
 	var said ended
 	if last != "" && json.Unmarshal([]byte(last), &said) == nil {
-		how = endingOf(syscall.WaitStatus(said.Status))
+		how = newEnding(syscall.WaitStatus(said.Status))
 		how.over, how.cpu, how.peak = said.Over, said.CPU, said.Peak
 	}
 	switch {

@@ -27,15 +27,15 @@ func count(u *used, pids []int) {
 		if statm := fields(dir, "statm"); len(statm) > 2 {
 			u.memory += (whole(statm[1]) - whole(statm[2])) * page
 		}
-		u.cpu += cpuOf(dir)
+		u.cpu += readCPUTime(dir)
 		if io, err := os.ReadFile(filepath.Join(dir, "io")); err == nil {
 			u.written += max(0, counter(string(io), "write_bytes")-counter(string(io), "cancelled_write_bytes"))
 		}
 	}
 }
 
-// cpuOf is the processor time of a process and of the children that it has buried.
-func cpuOf(dir string) time.Duration {
+// readCPUTime returns the processor time of a process and of the children that it has reaped.
+func readCPUTime(dir string) time.Duration {
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
 		return 0
@@ -52,8 +52,8 @@ func cpuOf(dir string) time.Duration {
 	return time.Duration(ticks) * clockTick
 }
 
-// exactly is the memory of processes in which each page counts once.
-func exactly(pids []int, root int) int64 {
+// measureMemory returns the memory of processes in which each page counts once.
+func measureMemory(pids []int, root int) int64 {
 	var own, shared int64
 	for _, pid := range pids {
 		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
@@ -166,14 +166,14 @@ func newDisk(dirs []string) *written {
 	return d
 }
 
-// shared is by how much the memory that is shared has grown on the machine.
-func (d *written) shared() int64 { return max(0, sharedMemory()-d.memory) }
+// sharedGrowth returns by how much the memory that is shared has grown on the machine.
+func (d *written) sharedGrowth() int64 { return max(0, sharedMemory()-d.memory) }
 
 func sharedMemory() int64 { return number("/proc", "meminfo", "Shmem") << 10 }
 
-// taken is how many bytes the program has taken on disks, as far as that can be more
-// than limit, and whether one of them is full.
-func (d *written) taken(pids []int, limit int64) (n int64, full bool) {
+// measure returns how many bytes the program has taken on disks, as far as that can be more than
+// limit, and whether one of them is full.
+func (d *written) measure(pids []int, limit int64) (n int64, full bool) {
 	var lost int64
 	for _, dir := range d.dirs {
 		var now unix.Statfs_t
@@ -211,7 +211,7 @@ func (d *written) size(enough int64) (n int64) {
 				return nil // gone, or locked: what is in it is not seen
 			}
 			if info, err := e.Info(); err == nil {
-				n += sizeOf(info)
+				n += diskSize(info)
 			}
 			if n > 2*enough {
 				return fs.SkipAll
@@ -223,8 +223,8 @@ func (d *written) size(enough int64) (n int64) {
 	return n
 }
 
-// sizeOf is what a file takes on its disk.
-func sizeOf(info fs.FileInfo) int64 {
+// diskSize returns what a file takes on its disk.
+func diskSize(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return max(stat.Blocks*512, perFile)
 	}

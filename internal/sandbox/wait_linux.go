@@ -19,7 +19,7 @@ func BeginWait() Wait { return beginWait("/proc", cgroups) }
 
 func beginWait(proc, groups string) Wait {
 	w := Wait{proc: proc, groups: groups, began: map[string]time.Duration{}}
-	for _, file := range []string{w.pressureOf("self"), w.system()} {
+	for _, file := range []string{w.pressureFile("self"), w.system()} {
 		if total, ok := pressure(file); ok {
 			w.began[file] = total
 		}
@@ -29,8 +29,8 @@ func beginWait(proc, groups string) Wait {
 
 func (w Wait) system() string { return filepath.Join(w.proc, "pressure", "cpu") }
 
-// pressureOf is the file with the pressure of the control group of a process.
-func (w Wait) pressureOf(process string) string {
+// pressureFile returns the file with the pressure of the control group of a process.
+func (w Wait) pressureFile(process string) string {
 	text, err := os.ReadFile(filepath.Join(w.proc, process, "cgroup"))
 	if err != nil {
 		return ""
@@ -38,16 +38,16 @@ func (w Wait) pressureOf(process string) string {
 	return filepath.Join(w.groups, membership(text)[""], "cpu.pressure")
 }
 
-// Waited is how long a process and those below it have waited, with 0 this one alone: for how much of the time at
-// least one in its control group did, or else in the system, or else the delays of those that
-// are there added up. What is not known is 0.
-func (w Wait) Waited(process int) time.Duration {
+// Measure returns how long a process and those below it have waited, with 0 this one alone: for how much of the
+// time at least one in its control group did, or else in the system, or else the delays of those that are there
+// added up. What is not known is 0.
+func (w Wait) Measure(process int) time.Duration {
 	all, last := []int{os.Getpid()}, "self"
 	if process > 0 {
 		all = append([]int{process}, descendants(w.proc, process)...)
 		last = strconv.Itoa(all[len(all)-1])
 	}
-	for _, file := range []string{w.pressureOf(last), w.system()} {
+	for _, file := range []string{w.pressureFile(last), w.system()} {
 		if total, ok := pressure(file); ok {
 			return total - w.began[file] // a group of its own began with 0
 		}

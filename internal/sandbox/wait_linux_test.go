@@ -57,7 +57,7 @@ func TestWaitedForAProcessor(t *testing.T) {
 			write(tt.before)
 			w := beginWait(filepath.Join(root, "proc"), filepath.Join(root, "groups"))
 			write(tt.after)
-			if got := w.Waited(7); got != tt.want {
+			if got := w.Measure(7); got != tt.want {
 				t.Errorf("waited %v, want %v", got, tt.want)
 			}
 		})

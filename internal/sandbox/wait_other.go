@@ -10,5 +10,5 @@ type Wait struct{}
 // BeginWait begins to measure.
 func BeginWait() Wait { return Wait{} }
 
-// Waited is 0: it is not known.
-func (Wait) Waited(int) time.Duration { return 0 }
+// Measure returns 0: the time is not known.
+func (Wait) Measure(int) time.Duration { return 0 }

@@ -77,20 +77,20 @@ func (w *watch) stop() *overrun {
 func (w *watch) look() *overrun {
 	pids := w.processes()
 	u := used{processes: len(pids)}
-	if over := u.beyond(w.limits); over != nil {
+	if over := u.findOverrun(w.limits); over != nil {
 		return over
 	}
 	count(&u, pids)
 	if w.group.dirs["memory"] != "" {
 		u.memory = w.group.memory()
-	} else if u.memory += w.disk.shared(); w.limits.Memory > 0 && u.memory > w.limits.Memory {
-		u.memory = exactly(pids, w.root) // what is shared was counted for each
+	} else if u.memory += w.disk.sharedGrowth(); w.limits.Memory > 0 && u.memory > w.limits.Memory {
+		u.memory = measureMemory(pids, w.root) // what is shared was counted for each
 	}
 	u.cpu = max(u.cpu, w.group.cpu())
 	w.most.cpu, w.most.memory = max(w.most.cpu, u.cpu), max(w.most.memory, u.memory)
-	taken, full := w.disk.taken(pids, w.limits.Written)
+	taken, full := w.disk.measure(pids, w.limits.Written)
 	u.written = max(u.written, taken)
-	if over := u.beyond(w.limits); over != nil {
+	if over := u.findOverrun(w.limits); over != nil {
 		return over
 	}
 	if full {

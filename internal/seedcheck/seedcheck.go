@@ -49,10 +49,10 @@ func AtStart(s *session.Session) func([]trajectory.Outcome) error {
 	return func(out []trajectory.Outcome) error {
 		l := Look(s.Inputs, s.Data.Selection, out)
 		if sign := l.sign(); sign != "" {
-			return fault.Input(fmt.Errorf("%s\n%s\nmend what is named, or continue with --accept-seed: what was asked is not paid for again", sign, l.Shown()))
+			return fault.Input(fmt.Errorf("%s\n%s\nmend what is named, or continue with --accept-seed: what was asked is not paid for again", sign, l.FormatTasks()))
 		}
 		if doubt := l.Doubt(); doubt != "" {
-			s.Emit(event.Warning{Text: doubt + "\n" + l.Shown()})
+			s.Emit(event.Warning{Text: doubt + "\n" + l.FormatTasks()})
 		}
 		return nil
 	}
@@ -86,7 +86,7 @@ func (l *Scores) sign() string {
 	if len(l.measured) < fewReplies {
 		return ""
 	}
-	for _, look := range []func() string{l.NotExtracted, l.Missed, l.allEqual} {
+	for _, look := range []func() string{l.NotExtracted, l.FindMissed, l.allEqual} {
 		if sign := look(); sign != "" {
 			return sign
 		}
@@ -102,7 +102,7 @@ func (l *Scores) NotExtracted() string {
 	var without []trajectory.Outcome
 	replies := len(l.measured)
 	for _, o := range l.measured {
-		switch reply := replyOf(o); {
+		switch reply := lastReply(o); {
 		case reply == "" && o.Status == score.AgentError:
 			replies--
 		case reply != "" && !l.in.Extract.Finds(reply):
@@ -116,16 +116,16 @@ func (l *Scores) NotExtracted() string {
 	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to be", len(without), wording.Plural(replies, "reply", "replies"))
 }
 
-// Missed finds accepted answers in replies that scored nothing. Where a workspace, a
+// FindMissed finds accepted answers in replies that scored nothing. Where a workspace, a
 // program or a judge is asked, the right words are not all that is wanted.
-func (l *Scores) Missed() string {
+func (l *Scores) FindMissed() string {
 	var with []trajectory.Outcome
 	for _, o := range l.measured {
 		t := l.tasks[o.ID]
-		if !l.nothing(o) || scoredElsewhere(l.in, t) {
+		if !l.scoresZero(o) || scoredElsewhere(l.in, t) {
 			continue
 		}
-		if slices.ContainsFunc(t.Gold, func(gold string) bool { return says(replyOf(o), gold) || says(o.Answer, gold) }) {
+		if slices.ContainsFunc(t.Gold, func(gold string) bool { return says(lastReply(o), gold) || says(o.Answer, gold) }) {
 			with = append(with, o)
 		}
 	}
@@ -136,8 +136,8 @@ func (l *Scores) Missed() string {
 	return fmt.Sprintf("%d replies hold an accepted answer word for word and score 0: %s", len(with), l.blame())
 }
 
-// nothing reports whether the score that the gate looks at is 0.
-func (l *Scores) nothing(o trajectory.Outcome) bool {
+// scoresZero reports whether the score that the gate looks at is 0.
+func (l *Scores) scoresZero(o trajectory.Outcome) bool {
 	return l.projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0) == 0
 }
 
@@ -186,7 +186,7 @@ func (l *Scores) Doubt() string {
 	if len(l.measured) < fewReplies {
 		return ""
 	}
-	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return !l.nothing(o) }) {
+	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return !l.scoresZero(o) }) {
 		return fmt.Sprintf("each of %d replies of the seed skill scores 0. Training continues: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
 	}
 	answer := l.measured[0].Answer
@@ -196,9 +196,9 @@ func (l *Scores) Doubt() string {
 	return ""
 }
 
-// Shown are a few tasks as they were asked, answered and scored, without what looks like
+// FormatTasks returns a few tasks as they were asked, answered and scored, without what looks like
 // a secret: messages and events go further than the run directory.
-func (l *Scores) Shown() string {
+func (l *Scores) FormatTasks() string {
 	which := l.telling
 	if which == nil {
 		which = l.measured
@@ -208,7 +208,7 @@ func (l *Scores) Shown() string {
 	for _, o := range which[:min(len(which), ShownTasks)] {
 		fmt.Fprintf(&b, "task %s:\n", o.ID)
 		for _, line := range []struct{ name, text string }{
-			{"prompt", o.Question}, {"reply", replyOf(o)}, {"answer taken", o.Answer}, {"accepted", strings.Join(l.tasks[o.ID].Gold, " | ")}, {"checks", reasonOf(o)},
+			{"prompt", o.Question}, {"reply", lastReply(o)}, {"answer taken", o.Answer}, {"accepted", strings.Join(l.tasks[o.ID].Gold, " | ")}, {"checks", scoreReason(o)},
 		} {
 			fmt.Fprintf(&b, "  %s: %q\n", line.name, session.Excerpt(hide.Text(line.text)))
 		}
@@ -216,7 +216,7 @@ func (l *Scores) Shown() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func reasonOf(o trajectory.Outcome) string {
+func scoreReason(o trajectory.Outcome) string {
 	switch {
 	case o.FailReason != "":
 		return o.FailReason
@@ -226,8 +226,8 @@ func reasonOf(o trajectory.Outcome) string {
 	return fmt.Sprintf("hard %v, soft %v", o.Hard, o.Soft)
 }
 
-// replyOf is what the target said last.
-func replyOf(o trajectory.Outcome) string {
+// lastReply returns what the target said last.
+func lastReply(o trajectory.Outcome) string {
 	for _, turn := range slices.Backward(o.Trajectory) {
 		if turn.Role == model.Assistant && turn.Content != "" {
 			return turn.Content

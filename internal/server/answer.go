@@ -37,7 +37,7 @@ func document(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
-	return wording.ShownBytes(text), nil
+	return wording.EscapeBytes(text), nil
 }
 
 // answer makes the answer of a request; nil is none.
@@ -65,7 +65,7 @@ func (s *Server) api(rt route) http.Handler {
 			defer leave()
 		}
 		if rt.costly && !r.URL.Query().Has("key") { // a call may be an answer to a test task, a look that is noted
-			text, err := s.once(w, r, rt.answer)
+			text, err := s.answerOnce(w, r, rt.answer)
 			if err != nil {
 				refuse(w, err)
 				return
@@ -93,7 +93,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 		}
 	}
 	if !rt.open {
-		if err := s.door.Authorized(w, r); err != nil {
+		if err := s.door.Authorize(w, r); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) (leave func(), er
 // at a time, whatever they hold.
 func (s *Server) large(r *http.Request) bool {
 	for _, id := range append(r.URL.Query()["run"], r.PathValue("run")) {
-		if at, err := s.find(id); err == nil && record.SizeOf(at.dir) > record.Large {
+		if at, err := s.find(id); err == nil && record.DocumentSize(at.dir) > record.Large {
 			return true
 		}
 	}
@@ -216,11 +216,11 @@ func wrong(format string, args ...any) error {
 	return &door.Refusal{Status: http.StatusBadRequest, Kind: door.Input, Message: fmt.Sprintf(format, args...)}
 }
 
-func missing(message string) error {
+func notFoundError(message string) error {
 	return &door.Refusal{Status: http.StatusNotFound, Kind: door.Missing, Message: message, Help: "look it up in the list of runs: it may have been removed or renamed"}
 }
 
-func damaged(message string) error {
+func damageError(message string) error {
 	return &door.Refusal{Status: http.StatusInternalServerError, Kind: door.Damaged, Message: message}
 }
 
@@ -228,5 +228,5 @@ func conflict(message, help string) error {
 	return &door.Refusal{Status: http.StatusConflict, Kind: door.Conflict, Message: message, Help: help}
 }
 
-// quoted is a part of a request as a message shows it.
-func quoted(text string) string { return strconv.Quote(text[:min(len(text), 200)]) }
+// quoteText returns a part of a request as a message shows it.
+func quoteText(text string) string { return strconv.Quote(text[:min(len(text), 200)]) }

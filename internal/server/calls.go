@@ -24,7 +24,7 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 		return s.call(w, r, at, from, key)
 	}
 	if len(q.Values) == 0 {
-		return answered(ask.Spent(r.Context(), from, at.dir, record.ByStage))
+		return asAnswer(ask.SumSpending(r.Context(), from, at.dir, record.ByStage))
 	}
 	c := ask.CallsQuestion{
 		Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed"), Episodes: q.flag("episodes"), Test: q.flag("test"),
@@ -42,7 +42,7 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err == nil && list.OfTest {
 		s.noteLook(w, r, at, from, "serve: calls")
 	}
-	return answered(list, err)
+	return asAnswer(list, err)
 }
 
 // latest represents no number: the latest calls of all.
@@ -54,7 +54,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, at found, from *re
 	if err != nil {
 		return nil, err
 	}
-	if from.OfTest(record.PlaceOf(key)) {
+	if from.OfTest(record.ParsePlace(key)) {
 		s.noteLook(w, r, at, from, "serve: calls")
 	}
 	return v, nil
@@ -65,9 +65,9 @@ func callAt(ctx context.Context, from *record.Run, key string) (any, error) {
 	if !errors.Is(err, record.ErrNoCall) {
 		return c, err
 	}
-	tries, err := from.Tries(ctx, record.PlaceOf(key).Task, key)
+	tries, err := from.Tries(ctx, record.ParsePlace(key).Task, key)
 	if err == nil && len(tries) == 0 {
-		return nil, missing("the run has no call under the key " + quoted(key))
+		return nil, notFoundError("the run has no call under the key " + quoteText(key))
 	}
 	return ask.Tries{Key: key, Attempts: tries}, err
 }

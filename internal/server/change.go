@@ -34,7 +34,7 @@ func (s *Server) note(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := body(r, &n); err != nil {
 		return nil, err
 	}
-	return answered(ask.SetNotes(at.dir, at.id, n))
+	return asAnswer(ask.SetNotes(at.dir, at.id, n))
 }
 
 // stop asks a run to stop.
@@ -73,7 +73,7 @@ func (s *Server) steer(r *http.Request, a steer.Asking) (any, error) {
 		return nil, err
 	}
 	a.From, a.Now = fromBrowser, s.now
-	return answered(steer.Ask(r.Context(), at.dir, a))
+	return asAnswer(steer.Ask(r.Context(), at.dir, a))
 }
 
 // remove moves a run to the trash next to it.

@@ -93,7 +93,7 @@ func (s *Server) findConfig(root *os.Root, id string) (configAt, error) {
 	list, err := configList(root)
 	i := slices.IndexFunc(list, func(c configAt) bool { return c.id == id })
 	if err == nil && i < 0 {
-		err = &door.Refusal{Status: http.StatusNotFound, Kind: door.Missing, Message: "there is no config " + quoted(id) + " in the folder whose configs can be started", Help: "a config is config.yaml in that folder, or in a folder in it that is no link"}
+		err = &door.Refusal{Status: http.StatusNotFound, Kind: door.Missing, Message: "there is no config " + quoteText(id) + " in the folder whose configs can be started", Help: "a config is config.yaml in that folder, or in a folder in it that is no link"}
 	}
 	if err != nil {
 		return configAt{}, err
@@ -136,7 +136,7 @@ func (s *Server) editConfig(ctx context.Context, at configAt, text string, set m
 // configFile shows a config.
 func (s *Server) configFile(_ http.ResponseWriter, r *http.Request) (any, error) {
 	doc, err := s.findRequested(r)
-	return answered(doc, err)
+	return asAnswer(doc, err)
 }
 
 // findRequested reads the config that a request is about.
@@ -194,7 +194,7 @@ func (s *Server) check(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if len(c.Set) > mostSet {
 		return nil, wrong("set: %d keys, allowed are %d", len(c.Set), mostSet)
 	}
-	return answered(s.editConfig(r.Context(), at, c.Text, c.Set))
+	return asAnswer(s.editConfig(r.Context(), at, c.Text, c.Set))
 }
 
 // save writes the text of a config. What it may not say is refused, unless it is on disk already.

@@ -63,7 +63,7 @@ func refuseEntry(err error) error {
 	)
 	switch {
 	case errors.As(err, &state) && state.State == "":
-		return missing(err.Error())
+		return notFoundError(err.Error())
 	case errors.As(err, &taken), errors.As(err, &state):
 		return conflict(err.Error(), "")
 	}

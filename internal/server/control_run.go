@@ -240,7 +240,7 @@ func (s *Server) continueRun(_ http.ResponseWriter, r *http.Request) (any, error
 		return nil, err
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(b.Epochs, "+")); err != nil || n < 1 {
-		return nil, wrong("epochs: found %s, allowed are +N and N, with N from 1 up", quoted(b.Epochs))
+		return nil, wrong("epochs: found %s, allowed are +N and N, with N from 1 up", quoteText(b.Epochs))
 	}
 	at, m, err := s.own(r)
 	switch {

@@ -100,7 +100,7 @@ func (s *Server) mine(r *http.Request, want wanted) error {
 	for _, f := range found {
 		sessions += f.Sessions
 	}
-	return conflict(fmt.Sprintf("no task was found: %s of %s had not been mined yet", wording.Plural(sessions, "session", "sessions"), quoted(want.project)), "tasks come from what you correct in sessions; skillopt sleep status shows what was read")
+	return conflict(fmt.Sprintf("no task was found: %s of %s had not been mined yet", wording.Plural(sessions, "session", "sessions"), quoteText(want.project)), "tasks come from what you correct in sessions; skillopt sleep status shows what was read")
 }
 
 // fill writes what belongs into a new folder.
@@ -168,7 +168,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (wanted, error
 		*into = r.PostFormValue(key)
 	}
 	if !newName.MatchString(want.name) || want.name == "runs" {
-		return want, wrong("name %s: allowed are letters, digits, - and _, at most 64, and not runs", quoted(want.name))
+		return want, wrong("name %s: allowed are letters, digits, - and _, at most 64, and not runs", quoteText(want.name))
 	}
 	if text := r.PostFormValue("columns"); text != "" {
 		if err := json.Unmarshal([]byte(text), &want.columns); err != nil {
@@ -177,7 +177,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (wanted, error
 	}
 	if want.example != "" {
 		if !slices.ContainsFunc(s.examples(), func(e Example) bool { return e.Name == want.example }) {
-			return want, wrong("there is no example %s", quoted(want.example))
+			return want, wrong("there is no example %s", quoteText(want.example))
 		}
 		return want, nil
 	}
@@ -200,7 +200,7 @@ func (s *Server) checkModels(want wanted) error {
 	for _, name := range []string{want.target, want.optimizer} {
 		known := slices.ContainsFunc(s.models, func(m ServedModel) bool { return m.Name == name })
 		if name != "" && !known && !strings.HasPrefix(name, "sim/") {
-			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "the model " + quoted(name) + " is not one that a page may name", Help: "start skillopt serve with --model " + name}
+			return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "the model " + quoteText(name) + " is not one that a page may name", Help: "start skillopt serve with --model " + name}
 		}
 	}
 	if want.target == "" {
@@ -224,7 +224,7 @@ func readTasks(f *multipart.Form, want *wanted) error {
 		}
 		ext = ".csv"
 	default:
-		return wrong("the tasks are in %s: allowed are .csv, .jsonl and .xlsx", quoted(name))
+		return wrong("the tasks are in %s: allowed are .csv, .jsonl and .xlsx", quoteText(name))
 	}
 	want.tasks = "tasks" + ext
 	want.files[want.tasks] = tasks
@@ -238,7 +238,7 @@ func formFile(f *multipart.Form, key string, limit int64) (data []byte, name str
 	}
 	header := f.File[key][0]
 	if header.Size > limit {
-		return nil, "", tooBig(quoted(header.Filename), limit)
+		return nil, "", tooBig(quoteText(header.Filename), limit)
 	}
 	file, err := header.Open()
 	if err != nil {

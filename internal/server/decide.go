@@ -74,7 +74,7 @@ func (s *Server) findRunConfig(ctx context.Context, at found) (runConfig, error)
 		Tasks struct{ Path string }
 	}
 	if _, err := yamlx.Decode([]byte(text), &kept); err != nil {
-		return runConfig{}, damaged("the configuration that the run keeps cannot be read: " + err.Error())
+		return runConfig{}, damageError("the configuration that the run keeps cannot be read: " + err.Error())
 	}
 	list, err := configList(root)
 	if err != nil {

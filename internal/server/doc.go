@@ -118,16 +118,16 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("address %q: %w", o.Addr, err)
 	}
 	s := &Server{
-		folders: foldersOf(o.Folders), readOnly: o.ReadOnly, build: o.Build, now: o.Now, options: o, door: d,
+		folders: newFolders(o.Folders), readOnly: o.ReadOnly, build: o.Build, now: o.Now, options: o, door: d,
 		work: make(chan struct{}, min(mostWork, 2*runtime.GOMAXPROCS(0))), heavy: make(chan struct{}, 1), streams: make(chan struct{}, mostStreams),
 	}
 	if o.Configs != "" {
 		s.queue, s.queued = queue.New(s.queueDir(), o.Now), make(chan struct{}, 1)
 	}
-	if s.page, err = embedded(); err != nil {
+	if s.page, err = loadPage(); err != nil {
 		return nil, err
 	}
-	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventsOf(dir), s.lookers.of(dir, o.Now) }, document)
+	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return newEventReader(dir), s.lookers.of(dir, o.Now) }, document)
 	s.models = s.listModels(context.Background())
 	mux := s.mux()
 	s.handler = d.Guard(mux, mux.most)

@@ -20,11 +20,11 @@ type folder struct {
 	name string // of no two the same, without a colon
 }
 
-// foldersOf names folders. A run directory is a folder with that run alone, and a night with that night alone.
-func foldersOf(paths []string) []folder {
+// newFolders returns folders with names. A run directory is a folder with that run alone, and a night with that night alone.
+func newFolders(paths []string) []folder {
 	var out []folder
 	for _, path := range paths {
-		f := folder{Folder: record.FolderOf(path)}
+		f := folder{Folder: record.InspectFolder(path)}
 		if slices.ContainsFunc(out, func(o folder) bool { return o.Folder == f.Folder }) {
 			continue
 		}
@@ -56,8 +56,8 @@ func freeName(taken []folder, name string) string {
 	return next
 }
 
-// listed is the folder as a document.
-func (f folder) listed() result.Folder {
+// toResult returns the folder as a document.
+func (f folder) toResult() result.Folder {
 	out := result.Folder{Name: f.name, Path: f.Path}
 	if _, err := os.ReadDir(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		out.Error = err.Error()
@@ -92,7 +92,7 @@ func (s *Server) find(id string) (found, error) {
 }
 
 func noRun(id string) error {
-	return missing("there is no run " + quoted(id) + " in the folders that are shown")
+	return notFoundError("there is no run " + quoteText(id) + " in the folders that are shown")
 }
 
 // find finds a run by its name.
@@ -101,7 +101,7 @@ func (f folder) find(base string) (found, error) {
 	if base == "" || base != filepath.Base(base) || !f.shows(base) {
 		return found{}, noRun(id)
 	}
-	if err := f.Inside(); err != nil {
+	if err := f.CheckRuns(); err != nil {
 		return found{}, err
 	}
 	entries, err := os.ReadDir(f.Runs)
@@ -113,15 +113,15 @@ func (f folder) find(base string) (found, error) {
 		return found{}, noRun(id)
 	}
 	dir := filepath.Join(f.Runs, entries[i].Name())
-	if err := contained(dir); err != nil {
+	if err := checkLinks(dir); err != nil {
 		return found{}, err
 	}
 	return found{folder: f, id: id, dir: dir}, nil
 }
 
-// contained checks that no file of a run directory is a link that leads out of it: some files
+// checkLinks checks that no file of a run directory is a link that leads out of it: some files
 // are opened by their paths.
-func contained(dir string) error {
+func checkLinks(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func contained(dir string) error {
 			continue
 		}
 		if _, err := root.Stat(e.Name()); err != nil {
-			return damaged("the run is not shown: its file " + quoted(e.Name()) + " is a link that leads out of it")
+			return damageError("the run is not shown: its file " + quoteText(e.Name()) + " is a link that leads out of it")
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) (any, error) {
 	from := or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after"))
 	after, err := strconv.ParseInt(or(from, "0"), 10, 64)
 	if err != nil {
-		return nil, wrong("events after %s: want the number of an event", quoted(from))
+		return nil, wrong("events after %s: want the number of an event", quoteText(from))
 	}
 	select {
 	case s.streams <- struct{}{}:
@@ -33,9 +33,9 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) (any, error) {
 	return nil, s.hub.Serve(w, r, at.dir, after)
 }
 
-// eventsOf reads the events of a run. What its log does not hold any more is read back from
-// the record.
-func eventsOf(dir string) *eventlog.Reader {
+// newEventReader returns a reader of the events of a run. It reads from the record what the log
+// does not hold any more.
+func newEventReader(dir string) *eventlog.Reader {
 	log := eventlog.Read(dir)
 	log.Rows = oldRows{dir}
 	return log
@@ -51,7 +51,7 @@ func (o oldRows) Outcomes(ctx context.Context, rows []int64) (map[int64]eventlog
 		return nil, err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	return record.EventsOf(r).Rows.Outcomes(ctx, rows)
+	return record.NewEventReader(r).Rows.Outcomes(ctx, rows)
 }
 
 // Bounds of what is remembered of runs as they were looked at last: how many, and the bytes of
@@ -95,7 +95,7 @@ func (l *lookers) of(dir string, now func() time.Time) *looker {
 	l.list = append(slices.Delete(l.list, i, i+1), at)
 	size := int64(0)
 	for i := len(l.list) - 1; i >= 0; i-- {
-		if size += record.SizeOf(l.list[i].dir); len(l.list)-i > mostLookers || size > lookedBytes && l.list[i] != at {
+		if size += record.DocumentSize(l.list[i].dir); len(l.list)-i > mostLookers || size > lookedBytes && l.list[i] != at {
 			l.list = slices.Delete(l.list, 0, i+1)
 			break
 		}

@@ -80,14 +80,14 @@ func (k *kept) settle(a *keptAnswer, text []byte) {
 	}
 }
 
-// once answers a question about a run, or gives the answer that is kept.
-func (s *Server) once(w http.ResponseWriter, r *http.Request, next answer) (text []byte, err error) {
+// answerOnce answers a question about a run, or returns the answer that is kept.
+func (s *Server) answerOnce(w http.ResponseWriter, r *http.Request, next answer) (text []byte, err error) {
 	at, err := s.find(r.PathValue("run"))
 	if err != nil {
 		return nil, err
 	}
 	for {
-		a, mine := s.kept.take(r.URL.RequestURI(), stampOf(at.dir))
+		a, mine := s.kept.take(r.URL.RequestURI(), readStamp(at.dir))
 		if mine {
 			defer func() { s.kept.settle(a, text) }() // after a panic, too
 			v, err := next(w, r)
@@ -107,8 +107,8 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, next answer) (text
 	}
 }
 
-// stampOf changes when a run has come further.
-func stampOf(dir string) string {
+// readStamp returns a text that changes when a run has made progress.
+func readStamp(dir string) string {
 	var b strings.Builder
 	for _, name := range []string{"", run.ManifestFile, run.HistoryFile, run.SummaryFile, "candidates.json", run.DBFile, run.DBFile + "-wal", run.DBFile + "-mark"} {
 		info, err := os.Lstat(filepath.Join(dir, name))

@@ -41,7 +41,7 @@ func TestKept(t *testing.T) {
 	var work sync.WaitGroup
 	for range 50 {
 		work.Go(func() {
-			if text, err := s.once(nil, request(), next); err != nil || string(text) != `{"n":1}` {
+			if text, err := s.answerOnce(nil, request(), next); err != nil || string(text) != `{"n":1}` {
 				t.Errorf("%s %v", text, err)
 			}
 		})
@@ -58,16 +58,16 @@ func TestKept(t *testing.T) {
 		}
 	}
 	touch()
-	if text, err := s.once(nil, request(), next); err != nil || string(text) != `{"n":2}` {
+	if text, err := s.answerOnce(nil, request(), next); err != nil || string(text) != `{"n":2}` {
 		t.Errorf("a run that has changed: %s %v", text, err)
 	}
 	touch()
 	fail.Store(true)
-	if _, err := s.once(nil, request(), next); err == nil {
+	if _, err := s.answerOnce(nil, request(), next); err == nil {
 		t.Error("a failure is answered")
 	}
 	fail.Store(false)
-	if text, err := s.once(nil, request(), next); err != nil || string(text) != `{"n":4}` {
+	if text, err := s.answerOnce(nil, request(), next); err != nil || string(text) != `{"n":4}` {
 		t.Errorf("after a failure: %s %v", text, err)
 	}
 }

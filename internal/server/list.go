@@ -28,7 +28,7 @@ func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
 		if only != "" && only != f.name {
 			continue
 		}
-		at := f.listed()
+		at := f.toResult()
 		rows, err := s.rows(r.Context(), f)
 		if err != nil && at.Error == "" {
 			at.Error = err.Error()
@@ -36,7 +36,7 @@ func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
 		out.Folders, out.Runs = append(out.Folders, at), append(out.Runs, rows...)
 	}
 	if only != "" && len(out.Folders) == 0 {
-		return nil, missing("there is no folder " + quoted(only))
+		return nil, notFoundError("there is no folder " + quoteText(only))
 	}
 	if len(out.Folders) > 1 || slices.ContainsFunc(out.Runs, func(r result.RunRow) bool { return r.Night != nil }) {
 		slices.SortStableFunc(out.Runs, func(a, b result.RunRow) int { return begun(a).Compare(begun(b)) })
@@ -58,7 +58,7 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []result.RunRow{rowOf(ctx, at)}, nil
+		return []result.RunRow{readRunRow(ctx, at)}, nil
 	}
 	rows, err := runRows(ctx, &s.index, f)
 	nights, list, problem := s.nights.Rows(ctx, f.Folder)
@@ -84,7 +84,7 @@ func runRows(ctx context.Context, index *record.Index, f folder) ([]result.RunRo
 	if f.Night != "" {
 		return []result.RunRow{}, nil
 	}
-	if err := f.Inside(); err != nil {
+	if err := f.CheckRuns(); err != nil {
 		return []result.RunRow{}, err
 	}
 	rows, err := index.Rows(ctx, f.Runs)
@@ -94,8 +94,8 @@ func runRows(ctx context.Context, index *record.Index, f folder) ([]result.RunRo
 	return rows, err
 }
 
-// rowOf is the row of one run.
-func rowOf(ctx context.Context, at found) result.RunRow {
+// readRunRow returns the row of one run.
+func readRunRow(ctx context.Context, at found) result.RunRow {
 	row := record.Row(ctx, at.dir)
 	row.ID = at.id
 	return row
@@ -130,7 +130,7 @@ func (s *Server) compare(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // steerable reports why a run cannot be steered or changed from here; nil: it can.
 func steerable(ctx context.Context, at found) error {
-	if rowOf(ctx, at).Copy {
+	if readRunRow(ctx, at).Copy {
 		return conflict("this run is a copy, or may not be written by this server: no process that works on it would notice", "steer it where it is at work, on the machine and as the user that began it")
 	}
 	return nil

@@ -31,7 +31,7 @@ func (s *Server) night(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	out := Night{NightView: v, Row: at.Row(r.Context()), RunIDs: map[string]string{}}
 	out.Row.ID = f.name + ":" + at.ID()
-	for _, name := range runsOf(v) {
+	for _, name := range listNightRuns(v) {
 		if id, ok := shownRun(s.folders, at, name); ok {
 			out.RunIDs[name] = id
 		}
@@ -41,7 +41,7 @@ func (s *Server) night(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // findNight finds the night that an address names, among those of its folder: no part of the address becomes a part of a path.
 func findNight(folders []folder, id string) (folder, record.NightAt, error) {
-	none := missing("there is no night " + quoted(id) + " in the folders that are shown")
+	none := notFoundError("there is no night " + quoteText(id) + " in the folders that are shown")
 	name, rest, ok := strings.Cut(id, ":")
 	at := slices.IndexFunc(folders, func(f folder) bool { return f.name == name })
 	if !ok || at < 0 {
@@ -58,8 +58,8 @@ func findNight(folders []folder, id string) (folder, record.NightAt, error) {
 	return folders[at], list[i], nil
 }
 
-// runsOf are the runs that a night names, as it names them: below its sleep.dir.
-func runsOf(v record.NightView) []string {
+// listNightRuns lists the runs that a night names, as it names them: below its sleep.dir.
+func listNightRuns(v record.NightView) []string {
 	out := slices.Clone(v.Mined.Runs)
 	if v.Joint != nil {
 		out = append(out, v.Joint.Runs...)

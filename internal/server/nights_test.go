@@ -160,7 +160,7 @@ func TestRunsOfANight(t *testing.T) {
 		Continued: &result.NightContinued{Run: "runs/carried"}, Judge: &result.NightJudging{Run: "runs/judge"},
 	}}
 	want := []string{"runs/bundle", "runs/carried", "runs/confirm", "runs/judge", "runs/mine", "runs/sealed", "runs/since", "runs/train"}
-	if diff := cmp.Diff(want, runsOf(v)); diff != "" {
+	if diff := cmp.Diff(want, listNightRuns(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

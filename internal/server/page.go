@@ -31,16 +31,16 @@ type file struct {
 	brotled []byte // nil: the build has made none
 }
 
-// embedded reads the page that was built in.
-func embedded() (*page, error) {
+// loadPage reads the page that was built in.
+func loadPage() (*page, error) {
 	root, err := fs.Sub(dist, "ui/dist")
 	if err != nil {
 		return nil, fmt.Errorf("read the page: %w", err)
 	}
-	return pageOf(root)
+	return readPage(root)
 }
 
-func pageOf(root fs.FS) (*page, error) {
+func readPage(root fs.FS) (*page, error) {
 	p := &page{files: map[string]file{}}
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".br") {
@@ -50,7 +50,7 @@ func pageOf(root fs.FS) (*page, error) {
 		if err != nil {
 			return err
 		}
-		f := fileOf(name, text)
+		f := newFile(name, text)
 		if zipped, err := fs.ReadFile(root, name+".gz"); err == nil {
 			f.zipped = zipped
 		}
@@ -69,8 +69,8 @@ func pageOf(root fs.FS) (*page, error) {
 	return p, nil
 }
 
-// kinds of content, whatever the system's own table says.
-func kindOf(name string) string {
+// contentType returns the kind of content of a file, whatever the system's own table says.
+func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".html":
 		return "text/html; charset=utf-8"
@@ -91,9 +91,9 @@ func kindOf(name string) string {
 	return "application/octet-stream"
 }
 
-func fileOf(name string, text []byte) file {
+func newFile(name string, text []byte) file {
 	sum := sha256.Sum256(text)
-	f := file{kind: kindOf(name), plain: text, cache: "no-cache", tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
+	f := file{kind: contentType(name), plain: text, cache: "no-cache", tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
 	if strings.HasPrefix(name, "assets/") { // their names have a hash of what they hold
 		f.cache = "public, max-age=31536000, immutable"
 	}

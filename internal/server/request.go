@@ -26,7 +26,7 @@ func (q *query) number(name string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil && q.err == nil {
-		q.err = wrong("%s=%s: want a whole number", name, quoted(text))
+		q.err = wrong("%s=%s: want a whole number", name, quoteText(text))
 	}
 	return n
 }
@@ -38,7 +38,7 @@ func (q *query) flag(name string) bool {
 	}
 	on, err := strconv.ParseBool(text)
 	if err != nil && q.err == nil {
-		q.err = wrong("%s=%s: want 1 or 0", name, quoted(text))
+		q.err = wrong("%s=%s: want 1 or 0", name, quoteText(text))
 	}
 	return on
 }

@@ -49,7 +49,7 @@ func (m mux) most(r *http.Request) int64 {
 func (s *Server) mux() mux {
 	m := mux{http.NewServeMux(), map[string]int64{}}
 	for _, rt := range s.routes() {
-		rt.answer = checked(rt.Query, rt.answer)
+		rt.answer = checkQuery(rt.Query, rt.answer)
 		m.Handle(rt.Method+" "+prefix+rt.Path, s.api(rt))
 		m.bounds[rt.Method+" "+prefix+rt.Path] = rt.most
 	}
@@ -69,18 +69,18 @@ func unknown(m *http.ServeMux, r *http.Request) error {
 		}
 	}
 	if len(methods) > 0 {
-		return &door.Refusal{Status: http.StatusMethodNotAllowed, Kind: door.Input, Message: quoted(r.URL.Path) + " is asked by " + strings.Join(methods, " or ") + ", not by " + quoted(r.Method)}
+		return &door.Refusal{Status: http.StatusMethodNotAllowed, Kind: door.Input, Message: quoteText(r.URL.Path) + " is asked by " + strings.Join(methods, " or ") + ", not by " + quoteText(r.Method)}
 	}
-	return &door.Refusal{Status: http.StatusNotFound, Kind: door.Missing, Message: "the API has nothing at " + quoted(r.URL.Path), Help: prefix + "/openapi.json says what there is"}
+	return &door.Refusal{Status: http.StatusNotFound, Kind: door.Missing, Message: "the API has nothing at " + quoteText(r.URL.Path), Help: prefix + "/openapi.json says what there is"}
 }
 
-// checked refuses parameters that a route does not know.
-func checked(known []openapi.Parameter, next answer) answer {
+// checkQuery returns an answer that refuses parameters that a route does not know.
+func checkQuery(known []openapi.Parameter, next answer) answer {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		q := r.URL.Query()
 		for name := range q {
 			if !slices.ContainsFunc(known, func(p openapi.Parameter) bool { return p.Name == name }) {
-				return nil, wrong("there is no parameter %s here; allowed are: %s", quoted(name), names(known))
+				return nil, wrong("there is no parameter %s here; allowed are: %s", quoteText(name), names(known))
 			}
 		}
 		return next(w, r)
@@ -103,8 +103,8 @@ func get(path, summary string, doc any, a answer, query ...openapi.Parameter) ro
 	return route{Route: openapi.Route{Method: http.MethodGet, Path: path, Summary: summary, Answer: doc, Query: query}, answer: a}
 }
 
-// costly is get for what reads all of a run.
-func costly(path, summary string, doc any, a answer, query ...openapi.Parameter) route {
+// costlyRoute returns the route of get for what reads all of a run.
+func costlyRoute(path, summary string, doc any, a answer, query ...openapi.Parameter) route {
 	rt := get(path, summary, doc, a, query...)
 	rt.costly = true
 	return rt
@@ -125,7 +125,7 @@ func (s *Server) routes() []route {
 	events.stream, events.Kind = true, "text/event-stream"
 	file := get("/runs/{run}/skill/file", "A file of a version as it is, to be kept", nil, s.skillFile, version(), text("path", "of the file; SKILL.md by default"))
 	file.Kind = "text/plain"
-	calls := costly("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Spending{}, s.calls,
+	calls := costlyRoute("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Spending{}, s.calls,
 		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"), either("test", "about test tasks as well: a look that is noted, as that at one of them by key is"),
 		number("limit", "how many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, instead of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
@@ -142,16 +142,16 @@ func (s *Server) routes() []route {
 		file,
 		get("/runs/{run}/diff", "How one version differs from another", result.Difference{}, s.diff,
 			text("from", "a version; the seed skill by default, or the best one if there is another run"), text("to", "a version; best by default"), text("other", "the run that the second version is of, if it is another")),
-		costly("/runs/{run}/blame", "Who wrote each line of the skill, and on what grounds", record.Blame{}, s.blame, version()),
+		costlyRoute("/runs/{run}/blame", "Who wrote each line of the skill, and on what grounds", record.Blame{}, s.blame, version()),
 		get("/runs/{run}/steps/{n}", "What a step saw, proposed and decided", result.StepDetail{}, s.step),
-		costly("/runs/{run}/candidates", "The skills that were put to the gate", result.Candidates{}, s.candidates),
-		costly("/runs/{run}/grid", "The results of all tasks with all skills. Test tasks are rows without results", result.Grid{}, s.grid, either("test", "with the results of test tasks: a look that is noted")),
+		costlyRoute("/runs/{run}/candidates", "The skills that were put to the gate", result.Candidates{}, s.candidates),
+		costlyRoute("/runs/{run}/grid", "The results of all tasks with all skills. Test tasks are rows without results", result.Grid{}, s.grid, either("test", "with the results of test tasks: a look that is noted")),
 		get("/runs/{run}/tasks/{id}", "What was answered to a task. A look at an answer to a test task is noted", ask.TaskAnswer{}, s.task,
 			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), either("prompt", "with what the model was sent")),
 		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
 			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("test", "those of the test split")),
 		calls,
-		costly("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
+		costlyRoute("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
 		get("/nights/{night}", "The results of a night, by its folder. That what it proposes is the user's own is not checked: the server reads no key", Night{}, s.night),
 		get("/compare", "Runs next to each other", result.RunsCompared{}, s.compare, openapi.Parameter{Name: "run", Kind: "string", Text: "the id of a run, once for each", Required: true, Many: true}),

@@ -51,7 +51,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) (any, error) {
 func (s *Server) about(http.ResponseWriter, *http.Request) (any, error) {
 	out := About{Version: s.build, ReadOnly: s.readOnly, Starts: !s.readOnly && s.canStart() == nil, Sleep: s.options.Sleep != nil, Adopt: s.options.Adopt, Folders: []result.Folder{}, Now: s.now().UTC(), Limits: Limits{BodyBytes: 64 << 10, Streams: mostStreams, Calls: mostCalls}}
 	for _, f := range s.folders {
-		out.Folders = append(out.Folders, f.listed())
+		out.Folders = append(out.Folders, f.toResult())
 	}
 	return out, nil
 }
@@ -65,7 +65,7 @@ func (s *Server) run(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Run{View: v, Row: rowOf(r.Context(), at)}, nil
+	return Run{View: v, Row: readRunRow(r.Context(), at)}, nil
 }
 
 func (s *Server) progress(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -106,7 +106,7 @@ func (s *Server) failures(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	defer func() { _ = from.Close() }() // it was only read
 	q := query{r.URL.Query(), nil}
-	a, err := ask.Failing(from, at.dir, at.id, ask.FailuresQuestion{Step: or(q.Get("step"), "best"), Type: q.Get("type"), Test: q.flag("test")})
+	a, err := ask.ListFailures(from, at.dir, at.id, ask.FailuresQuestion{Step: or(q.Get("step"), "best"), Type: q.Get("type"), Test: q.flag("test")})
 	if q.err != nil {
 		return nil, q.err
 	}
@@ -141,7 +141,7 @@ func (s *Server) candidates(_ http.ResponseWriter, r *http.Request) (any, error)
 		return nil, err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	return answered(from.Candidates())
+	return asAnswer(from.Candidates())
 }
 
 // grid is the result of all tasks with all skills.
@@ -175,7 +175,7 @@ func (s *Server) config(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	text, set, err := record.KeptConfig(at.dir)
 	if err == nil && text == "" {
-		return nil, missing("the run keeps no configuration")
+		return nil, notFoundError("the run keeps no configuration")
 	}
 	return Config{Text: redact.Text(text), Set: set}, err
 }
@@ -187,5 +187,5 @@ func (s *Server) spend(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	return answered(ask.Spent(r.Context(), from, at.dir, r.URL.Query().Get("by")))
+	return asAnswer(ask.SumSpending(r.Context(), from, at.dir, r.URL.Query().Get("by")))
 }

@@ -151,7 +151,7 @@ func TestNotes(t *testing.T) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("let a = 1;\n", 100)
-	p, err := pageOf(fstest.MapFS{
+	p, err := readPage(fstest.MapFS{
 		"index.html": {Data: []byte("<!doctype html>")}, "assets/a-1.js": {Data: []byte(long)}, "assets/a-1.js.br": {Data: []byte("brotli")},
 		"assets/b-2.css": {Data: []byte(strings.Repeat("a{}", 100))}, "icon.svg": {Data: []byte("<svg/>")},
 	})

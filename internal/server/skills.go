@@ -17,7 +17,7 @@ func (s *Server) versions(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(ask.Versions(at.dir, at.id))
+	return asAnswer(ask.Versions(at.dir, at.id))
 }
 
 // skill shows the files of a version.
@@ -26,7 +26,7 @@ func (s *Server) skill(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(ask.Files(at.dir, at.id, r.URL.Query().Get("version")))
+	return asAnswer(ask.Files(at.dir, at.id, r.URL.Query().Get("version")))
 }
 
 // skillFile gives a file of a version as it is, to be kept and not to be shown: whatever it
@@ -44,7 +44,7 @@ func (s *Server) skillFile(w http.ResponseWriter, r *http.Request) (any, error) 
 	name := or(q.Get("path"), skill.Main)
 	text, there := whole.File(name)
 	if !there {
-		return nil, missing("this version of the skill has no file " + quoted(name))
+		return nil, notFoundError("this version of the skill has no file " + quoteText(name))
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -91,7 +91,7 @@ func (s *Server) diff(_ http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		from = or(q.Get("from"), "best")
 	}
-	return answered(ask.Diff(ask.Side{Dir: at.dir, Path: at.id, Version: from}, ask.Side{Dir: to.dir, Path: to.id, Version: or(q.Get("to"), "best")}))
+	return asAnswer(ask.Diff(ask.Side{Dir: at.dir, Path: at.id, Version: from}, ask.Side{Dir: to.dir, Path: to.id, Version: or(q.Get("to"), "best")}))
 }
 
 // blame says who wrote each line.
@@ -100,7 +100,7 @@ func (s *Server) blame(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(ask.Blame(at.dir, at.id, or(r.URL.Query().Get("version"), "best")))
+	return asAnswer(ask.Blame(at.dir, at.id, or(r.URL.Query().Get("version"), "best")))
 }
 
 // step shows what a step saw, proposed and decided.
@@ -111,10 +111,10 @@ func (s *Server) step(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil || n < 0 {
-		return nil, wrong("step %s: want a whole number, 0 or more", quoted(r.PathValue("n")))
+		return nil, wrong("step %s: want a whole number, 0 or more", quoteText(r.PathValue("n")))
 	}
-	return answered(ask.Step(at.dir, at.id, n))
+	return asAnswer(ask.Step(at.dir, at.id, n))
 }
 
-// answered is an answer of a type that it keeps.
-func answered[T any](v T, err error) (any, error) { return v, err }
+// asAnswer returns a value of any type as an answer.
+func asAnswer[T any](v T, err error) (any, error) { return v, err }

@@ -79,7 +79,7 @@ func (s *Server) start(_ http.ResponseWriter, r *http.Request) (any, error) {
 	for _, at := range list {
 		kept := s.configRow(r.Context(), root, at)
 		out.List = append(out.List, kept.row)
-		out.simulated(at, kept.models)
+		out.addSimulated(at, kept.models)
 	}
 	return out, nil
 }
@@ -115,11 +115,11 @@ func (s *Server) configRow(ctx context.Context, root *os.Root, at configAt) kept
 	return kept
 }
 
-// simulated adds the simulated models of a config, by the paths of their worlds in the folder with configs.
-func (s *Start) simulated(at configAt, models []namedModel) {
+// addSimulated adds the simulated models of a config, by the paths of their worlds in the folder with configs.
+func (s *Start) addSimulated(at configAt, models []namedModel) {
 	for _, m := range models {
 		name := "sim/" + path.Join(at.dir, m.world)
-		if m.simulated() && filepath.IsLocal(m.world) && !slices.ContainsFunc(s.Models, func(o ServedModel) bool { return o.Name == name }) {
+		if m.isSimulated() && filepath.IsLocal(m.world) && !slices.ContainsFunc(s.Models, func(o ServedModel) bool { return o.Name == name }) {
 			s.Models = append(slices.Clip(s.Models), ServedModel{name, "simulated"})
 		}
 	}
@@ -138,7 +138,7 @@ type namedModel struct {
 	role, provider, model, world string
 }
 
-func (m namedModel) simulated() bool { return m.provider == "sim" }
+func (m namedModel) isSimulated() bool { return m.provider == "sim" }
 
 func (m namedModel) name() string { return m.provider + "/" + m.model }
 
@@ -177,7 +177,7 @@ func (s *Server) listModels(ctx context.Context) (out []ServedModel) {
 	for _, at := range list {
 		doc, _ := s.readConfig(ctx, root, at)
 		for _, m := range readModels(doc) {
-			if !m.simulated() && m.provider != "" {
+			if !m.isSimulated() && m.provider != "" {
 				add(m.name(), at.path())
 			}
 		}
@@ -193,7 +193,7 @@ func (s *Server) otherModels(doc result.ConfigFile) (out []result.ConfigProblem)
 	}
 	allowed := strings.Join(append(slices.Clone(names), "simulated models"), ", ")
 	for _, m := range readModels(doc) {
-		if m.simulated() || m.provider == "" || slices.Contains(names, m.name()) {
+		if m.isSimulated() || m.provider == "" || slices.Contains(names, m.name()) {
 			continue
 		}
 		key := "models." + m.role + ".model"

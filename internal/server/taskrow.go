@@ -70,7 +70,7 @@ func (s *Server) findRow(r *http.Request) (row rowOfTask, err error) {
 	id := r.PathValue("id")
 	g.Tasks = slices.DeleteFunc(g.Tasks, func(t result.GridTask) bool { return t.ID != id })
 	if len(g.Tasks) == 0 {
-		return row, missing("the run has asked no task " + quoted(id))
+		return row, notFoundError("the run has asked no task " + quoteText(id))
 	}
 	c, err := s.findRunConfig(r.Context(), at)
 	if err != nil {
@@ -101,7 +101,7 @@ func (row *rowOfTask) find(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	return missing("the tasks of the config have no task " + quoted(row.Task) + " any more")
+	return notFoundError("the tasks of the config have no task " + quoteText(row.Task) + " any more")
 }
 
 // readRow reads the row of a file whose rows are lines or those of a table.

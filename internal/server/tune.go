@@ -48,7 +48,7 @@ func (s *Server) tune(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	switch {
 	case b.Split != "train" && b.Split != "selection":
-		return nil, wrong("split %s: allowed are train and selection; a skill that is tuned by its test tasks has no test", quoted(b.Split))
+		return nil, wrong("split %s: allowed are train and selection; a skill that is tuned by its test tasks has no test", quoteText(b.Split))
 	case len(b.Tasks) == 0 || len(b.Tasks) > mostTuned:
 		return nil, wrong("%d tasks: 1 to %d are scored", len(b.Tasks), mostTuned)
 	}
@@ -76,7 +76,7 @@ func (b Tune) apply(s skill.Skill) (skill.Skill, error) {
 	name := or(b.File, skill.Main)
 	text, there := s.File(name)
 	if !there {
-		return s, missing("this version of the skill has no file " + quoted(name))
+		return s, notFoundError("this version of the skill has no file " + quoteText(name))
 	}
 	lines := strings.Split(text, "\n")
 	now := map[int]*string{}

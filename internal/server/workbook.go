@@ -21,11 +21,11 @@ func readSheet(data []byte) ([]byte, error) {
 	name := book.Sheets()[0]
 	cells, err := book.Cells(name)
 	if err != nil {
-		return nil, wrong("the sheet %s cannot be read: %v", quoted(name), err)
+		return nil, wrong("the sheet %s cannot be read: %v", quoteText(name), err)
 	}
 	end, err := book.Extent(name)
 	if err != nil || end.Row*end.Column > mostCells {
-		return nil, wrong("the sheet %s has more than %d cells", quoted(name), mostCells)
+		return nil, wrong("the sheet %s has more than %d cells", quoteText(name), mostCells)
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

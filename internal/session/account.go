@@ -44,7 +44,7 @@ func (s *Session) Account() (result.Usage, []result.Stage) {
 	sum := stats.Sum
 	used := result.Usage{
 		Calls:  result.Calls{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited, FromRuns: sum.Elsewhere},
-		Tokens: TokensOf(sum), CostUSD: cost(sum, s.Simulated()), Unknown: unknown(sum, s.Simulated()), WallS: s.Now().Sub(s.began).Seconds(),
+		Tokens: StageTokens(sum), CostUSD: cost(sum, s.Simulated()), Unknown: unknown(sum, s.Simulated()), WallS: s.Now().Sub(s.began).Seconds(),
 	}
 	var stages []result.Stage
 	for _, st := range stats.Stages {
@@ -66,8 +66,8 @@ func (s *Session) LeftOut() []trajectory.LeftOut {
 	return s.left()
 }
 
-// TokensOf are the tokens of some calls.
-func TokensOf(s caller.StageStats) result.Tokens {
+// StageTokens returns the tokens of some calls.
+func StageTokens(s caller.StageStats) result.Tokens {
 	used := s.Tokens()
 	return result.Tokens{Input: used.Input, Output: used.Output, Cached: used.Cached}
 }

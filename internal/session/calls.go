@@ -55,7 +55,7 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	if s.telemetry, err = s.newTelemetry(); err != nil {
 		return err
 	}
-	s.Emit = untilDone(s, serial(s.telemetry.sink(logged(s))))
+	s.Emit = untilDone(s, serial(s.telemetry.sink(openLog(s))))
 	s.Recorded = s.Run.Journal.Counts().Answers
 	o := s.callerOptions()
 	if shared := newOthers(s); shared != nil {
@@ -69,7 +69,7 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	if adjust != nil {
 		adjust(&o)
 	}
-	follow := seen(s, &o)
+	follow := watchRequests(s, &o)
 	if s.Caller, err = caller.New(o); err != nil {
 		return Unheld(err)
 	}
@@ -116,9 +116,9 @@ func serial(sink event.Sink) event.Sink {
 	}
 }
 
-// lost reports a reply that could not be used, and returns what of it stages may pass
+// reportLoss reports a reply that could not be used, and returns what of it stages may pass
 // on, without what looks like a secret.
-func (s *Session) lost(key string, lost *caller.LostError) error {
+func (s *Session) reportLoss(key string, lost *caller.LostError) error {
 	mask := masker(s.hide, s.Loaded.Redactor())
 	s.Emit(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, lost)})
 	return &optimize.LostError{
@@ -151,7 +151,7 @@ func (s *Session) Ask(prefix string) optimize.Ask {
 		})
 		var lost *caller.LostError
 		if errors.As(err, &lost) {
-			return "", s.lost(key, lost)
+			return "", s.reportLoss(key, lost)
 		}
 		var late *caller.TimeoutError
 		if errors.As(err, &late) {

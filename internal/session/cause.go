@@ -35,20 +35,20 @@ func (s *Session) Cause(ctx context.Context, err error) error {
 	case errors.As(err, &budget):
 		return budget
 	case errors.As(err, &stopped):
-		return s.helped(stopped)
+		return s.addHelp(stopped)
 	case errors.As(err, &waiting):
-		if folders := s.Models.waiting(); len(folders) > 0 { // counted, instead of naming one of many
+		if folders := s.Models.countQuestions(); len(folders) > 0 { // counted, instead of naming one of many
 			return &waitingError{folders: folders, err: waiting}
 		}
 		return waiting
 	case errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return &stopError{err}
 	}
-	return s.helped(err)
+	return s.addHelp(err)
 }
 
-// helped adds to the error of an environment that measures nothing what shows why.
-func (s *Session) helped(err error) error {
+// addHelp adds what shows the cause to the error of an environment that measures nothing.
+func (s *Session) addHelp(err error) error {
 	var (
 		stopped *caller.StoppedError
 		nothing *train.NothingMeasuredError

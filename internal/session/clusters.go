@@ -37,7 +37,7 @@ func (s *Inputs) undeclaredClusters() {
 		tasks []task.Task
 	}{{"test", s.Data.Test}, {"selection", s.Data.Selection}} {
 		if found := findClusters(split.tasks); found != nil {
-			s.Warnings = append(s.Warnings, found.warning(split.name))
+			s.Warnings = append(s.Warnings, found.formatWarning(split.name))
 			return
 		}
 	}
@@ -53,24 +53,24 @@ type sharing struct {
 // findClusters returns the field that most tasks share values of, nil if there is none.
 func findClusters(tasks []task.Task) *sharing {
 	var best *sharing
-	for _, field := range fieldsOf(tasks) {
-		found := share(tasks, field, func(t task.Task) string { return valueOf(t, field) })
-		if found.groups() && (found.named() || 2*found.longer >= found.of) && (best == nil || found.values < best.values) {
+	for _, field := range listFields(tasks) {
+		found := share(tasks, field, func(t task.Task) string { return fieldValue(t, field) })
+		if found.groups() && (found.namesSource() || 2*found.longer >= found.of) && (best == nil || found.values < best.values) {
 			best = &found
 		}
 	}
 	if best != nil {
 		return best
 	}
-	found := share(tasks, "", func(t task.Task) string { return beginning(t.Prompt) })
+	found := share(tasks, "", func(t task.Task) string { return promptPrefix(t.Prompt) })
 	if found.groups() {
 		return &found
 	}
 	return nil
 }
 
-// fieldsOf lists the fields of tasks that may say what they are about, sorted.
-func fieldsOf(tasks []task.Task) []string {
+// listFields lists the fields of tasks that may say what they are about, sorted.
+func listFields(tasks []task.Task) []string {
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		for name := range t.Data {
@@ -85,16 +85,16 @@ func fieldsOf(tasks []task.Task) []string {
 	return out
 }
 
-// valueOf is Task.Cluster of a field of the data, without a map for each.
-func valueOf(t task.Task, field string) string {
+// fieldValue returns Task.Cluster of a field of the data, without a map for each.
+func fieldValue(t task.Task, field string) string {
 	if v := t.Data[field]; v != nil {
 		return fmt.Sprint(v)
 	}
 	return ""
 }
 
-// beginning is the beginning of a prompt that is longer than that.
-func beginning(prompt string) string {
+// promptPrefix returns the beginning of a prompt that is longer than that.
+func promptPrefix(prompt string) string {
 	n := 0
 	for at := range prompt {
 		if n == beginningChars {
@@ -133,8 +133,8 @@ func share(tasks []task.Task, field string, value func(task.Task) string) sharin
 // many of them for kinds of tasks.
 func (s sharing) groups() bool { return s.values >= fewClusters && 2*s.tasks >= s.of }
 
-// named reports whether the field has the name of a source.
-func (s sharing) named() bool {
+// namesSource reports whether the field has the name of a source.
+func (s sharing) namesSource() bool {
 	name := strings.ToLower(s.field)
 	for _, ending := range []string{"_id", "id", "_name", "_key", "_path", "_text"} {
 		name = strings.TrimSuffix(name, ending)
@@ -142,7 +142,7 @@ func (s sharing) named() bool {
 	return slices.Contains(sources(), strings.TrimRight(name, "_-"))
 }
 
-func (s sharing) warning(split string) string {
+func (s sharing) formatWarning(split string) string {
 	what, help := fmt.Sprintf("share their %q with others", s.field), "gate.group="+s.field+" counts those together once"
 	if s.field == "" {
 		what = fmt.Sprintf("begin with the same %d characters as others", beginningChars)

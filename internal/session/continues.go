@@ -51,18 +51,18 @@ func Continue(ctx context.Context, cfg *config.Config, o *Options) ([]train.Stre
 		return nil, err
 	}
 	if o.Continue.Dir == "" {
-		resumed(cfg, o)
+		restoreContinuation(cfg, o)
 		return nil, nil
 	}
 	if o.Replay != nil || o.Finish {
 		return nil, fault.Input(errors.New("a run continues another one by asking models: give neither --replay nor --finish with --continue"))
 	}
 	from := o.Continue.Dir
-	m, err := finished(from)
+	m, err := loadFinishedRun(from)
 	if err != nil {
 		return nil, err
 	}
-	last, h, err := stretchOf(ctx, from, m)
+	last, h, err := readStretch(ctx, from, m)
 	if err != nil {
 		return nil, fmt.Errorf("read what run %s has carried out: %w", from, err)
 	}
@@ -91,9 +91,9 @@ func Continue(ctx context.Context, cfg *config.Config, o *Options) ([]train.Stre
 	return append(earlier, last), nil
 }
 
-// resumed takes what a run that continues from another one was begun with, if the run of the
+// restoreContinuation takes what a run that continues from another one was begun with, if the run of the
 // options is one.
-func resumed(cfg *config.Config, o *Options) {
+func restoreContinuation(cfg *config.Config, o *Options) {
 	m, found, err := run.ReadManifest(o.RunDir)
 	id, is := m.Identity["library."+ContinuesKey]
 	if o.RunDir == "" || err != nil || !found || !is {
@@ -105,8 +105,8 @@ func resumed(cfg *config.Config, o *Options) {
 	o.Identify(ContinuesKey, id)
 }
 
-// finished is the manifest of a run that has come to its end.
-func finished(dir string) (run.Manifest, error) {
+// loadFinishedRun returns the manifest of a run that has ended.
+func loadFinishedRun(dir string) (run.Manifest, error) {
 	m, found, err := run.ReadManifest(dir)
 	switch {
 	case err != nil:
@@ -117,14 +117,14 @@ func finished(dir string) (run.Manifest, error) {
 		return m, fault.Input(fmt.Errorf("--continue: run %s is one of `skillopt %s`; only training continues", dir, m.Kind))
 	case m.Replays() != "":
 		return m, fault.Input(fmt.Errorf("--continue: run %s was answered from a cassette: no model can continue it", dir))
-	case run.Unfinished(m.Status):
+	case run.IsUnfinished(m.Status):
 		return m, fault.Input(fmt.Errorf("--continue: run %s has not ended (%s): `skillopt train CONFIG --run %s` resumes it, with --finish it ends where it is", dir, m.Status, dir))
 	}
 	return m, nil
 }
 
-// stretchOf is what a finished run has carried out of the loop.
-func stretchOf(ctx context.Context, dir string, m run.Manifest) (s train.Stretch, h result.History, err error) {
+// readStretch returns what a finished run has carried out of the loop.
+func readStretch(ctx context.Context, dir string, m run.Manifest) (s train.Stretch, h result.History, err error) {
 	data, err := disk.Read(ctx, filepath.Join(dir, run.HistoryFile), maxHistory)
 	if err == nil {
 		err = json.Unmarshal(data, &h)
@@ -135,11 +135,11 @@ func stretchOf(ctx context.Context, dir string, m run.Manifest) (s train.Stretch
 	if err != nil {
 		return s, h, err
 	}
-	epochs, err := epochsOf(ctx, dir, m)
+	epochs, err := readEpochs(ctx, dir, m)
 	if err != nil {
 		return s, h, err
 	}
-	s = train.Stretch{RunID: m.RunID, Name: filepath.Base(dir), Steps: len(h.Steps) - 1, Epochs: epochs, Asked: stopOf(m.Identity), Tested: h.Final.Test != nil}
+	s = train.Stretch{RunID: m.RunID, Name: filepath.Base(dir), Steps: len(h.Steps) - 1, Epochs: epochs, Asked: parseStop(m.Identity), Tested: h.Final.Test != nil}
 	for _, step := range h.Steps {
 		s.PerEpoch = max(s.PerEpoch, step.StepInEpoch)
 	}
@@ -152,8 +152,8 @@ func stretchOf(ctx context.Context, dir string, m run.Manifest) (s train.Stretch
 	return s, h, err
 }
 
-// epochsOf is with how many epochs a run was planned.
-func epochsOf(ctx context.Context, dir string, m run.Manifest) (int, error) {
+// readEpochs returns how many epochs a run was planned with.
+func readEpochs(ctx context.Context, dir string, m run.Manifest) (int, error) {
 	var epochs config.Auto
 	if err := json.Unmarshal([]byte(m.Identity["train.epochs"]), &epochs); err != nil {
 		return 0, fmt.Errorf("train.epochs in %s: %w", run.ManifestFile, err)
@@ -164,14 +164,14 @@ func epochsOf(ctx context.Context, dir string, m run.Manifest) (int, error) {
 	var start struct {
 		Epochs int `json:"epochs"`
 	}
-	if found, err := decisionOf(ctx, dir, StartKey, &start); err != nil || !found {
+	if found, err := readDecision(ctx, dir, StartKey, &start); err != nil || !found {
 		return 0, errors.Join(err, fmt.Errorf("%s in the record of the run: not found", StartKey))
 	}
 	return start.Epochs, nil
 }
 
-// stopOf is the rules of an identity.
-func stopOf(identity map[string]string) (s train.Stop) {
+// parseStop returns the stop rules of an identity.
+func parseStop(identity map[string]string) (s train.Stop) {
 	for key, to := range map[string]any{"perfect": &s.Perfect, "score": &s.Score, "patience": &s.Patience, "evidence": &s.Evidence} {
 		if text, ok := identity["train.stop."+key]; ok {
 			_ = json.Unmarshal([]byte(text), to) // what cannot be read is a change that is refused
@@ -180,8 +180,8 @@ func stopOf(identity map[string]string) (s train.Stop) {
 	return s
 }
 
-// decisionOf reads a recorded decision of a run that no one has open.
-func decisionOf(ctx context.Context, dir, key string, to any) (found bool, err error) {
+// readDecision reads a recorded decision of a run that no one has open.
+func readDecision(ctx context.Context, dir, key string, to any) (found bool, err error) {
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
 	if err != nil {
 		return false, run.Unreadable(dir, err)
@@ -200,7 +200,7 @@ func decisionOf(ctx context.Context, dir, key string, to any) (found bool, err e
 // endedAfter is after how many units somebody has ended a run.
 func endedAfter(ctx context.Context, dir string) (units int, err error) {
 	var end train.LoopEnd
-	found, err := decisionOf(ctx, dir, endKey, &end)
+	found, err := readDecision(ctx, dir, endKey, &end)
 	if err == nil && !found {
 		err = errors.New("it ended early, and its record does not say where")
 	}
@@ -209,7 +209,7 @@ func endedAfter(ctx context.Context, dir string) (units int, err error) {
 
 // recordedStretches are those that a run has gone on from itself.
 func recordedStretches(ctx context.Context, dir string) (out []train.Stretch, err error) {
-	_, err = decisionOf(ctx, dir, StretchesKey, &out)
+	_, err = readDecision(ctx, dir, StretchesKey, &out)
 	return out, err
 }
 
@@ -269,6 +269,6 @@ func chooseFork(s *Session, id map[string]string) error {
 func keptBy(s *Session) func(key string) bool {
 	goesOn := s.Continue.Dir != ""
 	return func(key string) bool {
-		return kept(key) && !(goesOn && (train.IsOpening(key) || key == StretchesKey))
+		return isInherited(key) && !(goesOn && (train.IsOpening(key) || key == StretchesKey))
 	}
 }

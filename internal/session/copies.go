@@ -17,7 +17,7 @@ func (s *loader) compareTasks(context.Context) (err error) {
 	if s.Counting && s.Tasks == nil {
 		return nil // a survey keeps less than what is asked
 	}
-	if s.Set, err = s.Set.Compare(s.shown); err != nil || !s.Set.Assigned() {
+	if s.Set, err = s.Set.Compare(s.newAsk); err != nil || !s.Set.Assigned() {
 		return err
 	}
 	train, selection := s.Set.Split(task.Train), s.Set.Split(task.Selection)
@@ -33,9 +33,9 @@ func (s *loader) compareTasks(context.Context) (err error) {
 	return nil
 }
 
-// shown returns what the target gets of a task. What an environment makes of nothing, or
-// scores without gold and checks, is a task of its own.
-func (s *loader) shown(t task.Task) (similar.Ask, error) {
+// newAsk returns what the target gets of a task. A task of which an environment makes nothing, or
+// that it scores without gold and checks, counts as a task of its own.
+func (s *loader) newAsk(t task.Task) (similar.Ask, error) {
 	if s.OwnEnv() || s.WorldScores() {
 		of := []any{t.Type, t.Data}
 		if len(t.Gold) == 0 && len(t.Checks) == 0 || t.Prompt == "" && len(t.Data) == 0 {
@@ -50,7 +50,7 @@ func (s *loader) shown(t task.Task) (similar.Ask, error) {
 		out.Rest += fmt.Sprint("\x00", t.Data[p.Field])
 	}
 	if s.worksInFolders() {
-		for _, folder := range s.workspacesOf([]task.Task{t}) {
+		for _, folder := range s.taskWorkspaces([]task.Task{t}) {
 			out.Rest += "\x00" + s.brought.folders[folder]
 		}
 		out.Rest += fmt.Sprint("\x00", t.Data[rollout.FieldFiles]) // maps are printed in the order of their keys

@@ -86,15 +86,15 @@ func (s describing) triggersAlone() error {
 // balancedSplit is a split with as many trigger tasks of either kind; it warns of those that
 // are left out.
 func (s describing) balancedSplit(split task.Split) []task.Task {
-	kept, surplus := balanced(s.Triggers.Split(split))
+	kept, surplus := balanceTriggers(s.Triggers.Split(split))
 	if len(surplus) > 0 {
 		s.Warn(fmt.Sprintf("the %s split has more trigger tasks of the kind %s than of the other: %s left out, so that both count alike", split, surplus[0].Trigger, wording.Plural(len(surplus), "task is", "tasks are")))
 	}
 	return kept
 }
 
-// balanced are the first of some trigger tasks, as many of either kind, and the others.
-func balanced(tasks []task.Task) (kept, surplus []task.Task) {
+// balanceTriggers returns the first of some trigger tasks, as many of either kind, and the others.
+func balanceTriggers(tasks []task.Task) (kept, surplus []task.Task) {
 	most := min(len(ofKind(tasks, task.TriggerShould)), len(ofKind(tasks, task.TriggerShouldNot)))
 	seen := map[task.Trigger]int{}
 	for _, t := range tasks {

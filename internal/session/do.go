@@ -94,7 +94,7 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 
 // plan is what a run of the operation has before it.
 func (op Op) plan(s *Session, asked result.Plan) run.Plan {
-	p := run.Plan{Expected: run.ExpectedOf(asked.Forecast), Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds()}
+	p := run.Plan{Expected: run.NewExpected(asked.Forecast), Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds()}
 	if op.Steps != nil {
 		p.Steps = op.Steps()
 	}
@@ -125,7 +125,7 @@ func (s *Session) work(ctx context.Context, op Op) error {
 	}
 	if err != nil && status == "" {
 		err = s.Cause(ctx, err)
-		status = StatusOf(err)
+		status = RunStatus(err)
 	}
 	serr := s.Run.SetStatus(status)
 	if err != nil && serr != nil {
@@ -143,8 +143,8 @@ func (s *Session) WriteConfig() error {
 	return s.Run.WriteFile(run.ConfigFile, text)
 }
 
-// StatusOf is how a run ended that ended with err.
-func StatusOf(err error) result.Status {
+// RunStatus returns how a run ended that ended with err.
+func RunStatus(err error) result.Status {
 	if err == nil {
 		return result.Completed
 	}

@@ -49,7 +49,7 @@ func (s *episodes) episode(ctx context.Context) (rollout.Episode, error) {
 		return s.process()
 	}
 	return &rollout.Chat{
-		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Prompt: s.ChatPrompt(s.Images), Pages: pagesOf(s.Session),
+		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Prompt: s.ChatPrompt(s.Images), Pages: newChatPages(s.Session),
 	}, nil
 }
 
@@ -63,7 +63,7 @@ func (s *episodes) process() (rollout.Episode, error) {
 	}
 	p, err := wiring.NewEnvRunner(o, s.Config, ProgramAsks(s.Session))
 	if err != nil {
-		return nil, unstarted(err)
+		return nil, commandError(err)
 	}
 	s.closers = append(s.closers, p.Close)
 	e := &rollout.Env{
@@ -84,7 +84,7 @@ func ProgramAsks(s *Session) bool {
 // Environment is what the processes of env.command are started with, but for where they
 // find a model. It fails when the program is not there.
 func (s *Inputs) Environment() (env.Options, error) {
-	environ := env.Allowed(s.Loaded.Lookup)
+	environ := env.AllowedVariables(s.Loaded.Lookup)
 	for _, name := range s.Config.Env.PassEnv {
 		v, ok := s.Loaded.Lookup(name)
 		if !ok {
@@ -98,12 +98,12 @@ func (s *Inputs) Environment() (env.Options, error) {
 	}
 	p, err := env.New(o) // which starts nothing
 	if err != nil {
-		return o, unstarted(err)
+		return o, commandError(err)
 	}
 	return o, p.Close()
 }
 
-func unstarted(err error) error { return fault.Input(fmt.Errorf("env.command: %w", err)) }
+func commandError(err error) error { return fault.Input(fmt.Errorf("env.command: %w", err)) }
 
 // bind ties an environment to the record.
 func (s *episodes) bind(e *rollout.Env) (rollout.Episode, error) {

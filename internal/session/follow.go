@@ -12,15 +12,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// logged is the sink of the events of the open run: its log, and the one who was given to hear
-// of them. Both get them without secrets. A run whose log cannot be written continues
-// without it.
-func logged(s *Session) event.Sink {
+// openLog returns the sink of the events of the open run: its log, and the sink of the options.
+// Both get them without secrets. A run whose log cannot be written continues without it.
+func openLog(s *Session) event.Sink {
 	if s.borrowed || s.log != nil {
 		return s.Options.Events
 	}
 	log, err := eventlog.Open(s.Run.Dir, eventlog.Options{
-		Run: s.Run.Manifest.RunID, Gone: s.Run.Journal.HighWater() + 1, Failed: func(err error) { unlogged(s, err) },
+		Run: s.Run.Manifest.RunID, Gone: s.Run.Journal.HighWater() + 1, Failed: func(err error) { reportLogFailure(s, err) },
 	})
 	if err != nil {
 		if s.Options.Events != nil {
@@ -30,7 +29,7 @@ func logged(s *Session) event.Sink {
 	}
 	s.log = log
 	s.logging = &logging{session: s, log: log, began: s.Kind == result.Train}
-	return s.masked(s.logging.take)
+	return s.maskSink(s.logging.take)
 }
 
 // logging has the events of a session logged. The log of every kind of run begins and ends
@@ -81,9 +80,9 @@ func untilDone(s *Session, emit event.Sink) event.Sink {
 	}
 }
 
-// seen has requests watched for events. The returned function begins to tell, when the
-// caller of the models is there.
-func seen(s *Session, o *caller.Options) (follow func()) {
+// watchRequests has requests watched for events. The returned function begins to report them, when
+// the caller of the models is there.
+func watchRequests(s *Session, o *caller.Options) (follow func()) {
 	if s.borrowed {
 		return func() {}
 	}
@@ -97,8 +96,8 @@ func seen(s *Session, o *caller.Options) (follow func()) {
 	}
 }
 
-// unlogged reports that the log is not written any more.
-func unlogged(s *Session, err error) { s.Emit(notLogged(err)) }
+// reportLogFailure reports that the log is not written any more.
+func reportLogFailure(s *Session, err error) { s.Emit(notLogged(err)) }
 
 func notLogged(err error) event.Warning {
 	return event.Warning{Text: "the run continues, but readers from outside do not see its events: " + err.Error()}
@@ -135,9 +134,9 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 		if sealed[t.ID] && out.Status.Measured() {
 			return
 		}
-		key, at := p.Key(*t), record.PlaceOf(p.Prefix)
+		key, at := p.Key(*t), record.ParsePlace(p.Prefix)
 		stage, arm := at.Stage()
-		row, reply := caller.ReplyOf(s.Caller, key)
+		row, reply := caller.FindReply(s.Caller, key)
 		e := event.OutcomeDone{
 			Row: row, Key: key, Seconds: s.waits.seconds(reply), Epoch: at.Epoch, Step: at.Step, Stage: stage, Arm: arm,
 			Task: t.ID, Sample: p.Sample, Status: string(out.Status), Reason: wording.Cut(out.FailReason, maxReason),

@@ -159,8 +159,8 @@ func (s *Inputs) UnreviewedInTraining() int {
 	return n
 }
 
-// Unreviewed counts the drafts in splits.
-func (s *Inputs) Unreviewed(splits []task.Split) int { return Drafts(s.Set, splits) }
+// CountDrafts counts the drafts in splits.
+func (s *Inputs) CountDrafts(splits []task.Split) int { return Drafts(s.Set, splits) }
 
 // Drafts counts the tasks in splits of a set that no one has accepted.
 func Drafts(set task.Set, splits []task.Split) int {

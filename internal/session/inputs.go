@@ -91,9 +91,9 @@ func OptimizerOnly(cfg config.Config) config.Config {
 	return only
 }
 
-// Detached are the inputs of a command that needs no tasks and no skill. The
-// configuration is checked.
-func Detached(cfg config.Config, o Options) (*Inputs, error) {
+// NewInputs returns the inputs of a command that needs no tasks and no skill. It checks the
+// configuration.
+func NewInputs(cfg config.Config, o Options) (*Inputs, error) {
 	s := &Inputs{
 		Options: o, bare: o.Events, Config: cfg, Kind: result.Train, Contents: map[string]string{},
 		isolated: sync.OnceValue(func() bool { return sandbox.Probe().Isolated }),
@@ -126,11 +126,11 @@ func LoadSkill(ctx context.Context, cfg config.Config, o Options) (*Inputs, erro
 }
 
 func load(ctx context.Context, cfg config.Config, o Options, parts ...func(*loader, context.Context) error) (*Inputs, error) {
-	s, err := Detached(cfg, o)
+	s, err := NewInputs(cfg, o)
 	if err != nil {
 		return nil, err
 	}
-	s.Options.Events = s.masked(o.Events)
+	s.Options.Events = s.maskSink(o.Events)
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
@@ -253,10 +253,10 @@ func masker(hide *redact.Exact, known *redact.Redactor) func(string) string {
 	return func(text string) string { return known.Text(hide.Text(text)) }
 }
 
-// masked hands events on without secrets, those of the config and what looks like one:
-// they are shown, logged and passed on. Where the run is stays as it is. A nil sink
-// stays nil.
-func (s *Inputs) masked(sink event.Sink) event.Sink {
+// maskSink returns a sink that passes events on without secrets, those of the config and what looks
+// like one: they are shown, logged and passed on. Where the run is stays as it is. A nil sink stays
+// nil.
+func (s *Inputs) maskSink(sink event.Sink) event.Sink {
 	if sink == nil {
 		return nil
 	}

@@ -78,7 +78,7 @@ func (m *Models) Load(role string) error {
 func (m *Models) build(role string) (wiring.Built, error) {
 	c := m.in.Config.Models.Of(role)
 	if m.in.Replay != nil {
-		b, err := wiring.Replayed(role, c)
+		b, err := wiring.DescribeModel(role, c)
 		b.Client = m.in.Replay.Client()
 		return b, err
 	}
@@ -222,8 +222,8 @@ func (m *Models) warnOfStalePrices() {
 	}
 }
 
-// waiting counts the questions that wait for somebody's answer, by folder, sorted.
-func (m *Models) waiting() []folder {
+// countQuestions counts the questions that wait for somebody's answer, by folder, sorted.
+func (m *Models) countQuestions() []folder {
 	var out []folder
 	for _, b := range m.built {
 		if b.Kind != wiring.ByHand || slices.ContainsFunc(out, func(f folder) bool { return f.path == filepath.Clean(b.Folder) }) {

@@ -87,7 +87,7 @@ func (s *Session) runIdentity() (map[string]string, error) {
 	if err != nil || s.Replay == nil {
 		return id, err
 	}
-	id[ReplayKey] = s.Replayed()
+	id[ReplayKey] = s.DescribeCassette()
 	s.Config.Run.Name = s.RunName() + "-replay"
 	return id, nil
 }
@@ -166,14 +166,14 @@ const BatchKey = "train/batch"
 // its batches.
 const StartKey = "train/start"
 
-// kept reports whether a fork takes a decision over: that the test split was opened, how
+// isInherited reports whether a fork takes a decision over: that the test split was opened, how
 // large batches and steps are, which requests are asked in halves, how the run began and what it
 // continues from, and where there was room for a second try, which its parent has paid for.
-func kept(key string) bool {
+func isInherited(key string) bool {
 	return key == BatchKey || key == StartKey || key == StretchesKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key) || strings.HasSuffix(key, halvesSuffix)
 }
 
-// Replayed says which cassette it is.
-func (s *Inputs) Replayed() string {
+// DescribeCassette describes the cassette by its number of steps.
+func (s *Inputs) DescribeCassette() string {
 	return "a cassette of " + wording.Plural(s.Replay.Len(), "step", "steps")
 }

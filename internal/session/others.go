@@ -52,16 +52,16 @@ func newOthers(s *Session) *others {
 		o.test[t.ID] = true
 	}
 	for _, role := range s.Models.Roles() {
-		if endpoint, ok := endpointOf(s, role); ok {
+		if endpoint, ok := endpointKey(s, role); ok {
 			o.endpoints[role] = endpoint
 		}
 	}
 	return o
 }
 
-// endpointOf names all that an answer depends on next to the request: where the model of a role
-// is asked, and how. ok is false where no one can report whether it is the same.
-func endpointOf(s *Session, role string) (name string, ok bool) {
+// endpointKey returns all that an answer depends on apart from the request: where the model of a
+// role is asked, and how. ok is false where no one can report whether it is the same.
+func endpointKey(s *Session, role string) (name string, ok bool) {
 	b := s.Models.Of(role)
 	switch {
 	case b.Kind == wiring.None || b.Kind == wiring.Recorded:
@@ -156,12 +156,12 @@ func (o *others) Answered(role, model, served string) {
 	o.taken[o.endpoints[role]+"\x00"+model] = 0
 	o.mu.Unlock()
 	if n > 0 {
-		o.warn(fmt.Sprintf("%s is answered by %s now, and was by %s: nothing more is taken from runs that the other one answered. %d answers of it were taken before that was seen; record.reuse: never asks for all", model, named(served), named(before), n))
+		o.warn(fmt.Sprintf("%s is answered by %s now, and was by %s: nothing more is taken from runs that the other one answered. %d answers of it were taken before that was seen; record.reuse: never asks for all", model, displayName(served), displayName(before), n))
 	}
 }
 
-// named is a name for people.
-func named(served string) string {
+// displayName returns a name for people.
+func displayName(served string) string {
 	if served == "" {
 		return "a model without a name"
 	}

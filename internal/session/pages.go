@@ -137,8 +137,8 @@ type pages struct {
 	turns map[string]chan struct{} // of addresses; who has its token looks at the record
 }
 
-// pagesOf is what hands pages to the chats of a session; nil: nothing does.
-func pagesOf(s *Session) *rollout.Pages {
+// newChatPages returns what gives pages to the chats of a session; nil: nothing does.
+func newChatPages(s *Session) *rollout.Pages {
 	out := Pages(s)
 	if out == nil {
 		return nil
@@ -147,7 +147,7 @@ func pagesOf(s *Session) *rollout.Pages {
 	if p.get == nil {
 		p.get = page.New(page.Options{})
 	}
-	out.Get = p.recorded
+	out.Get = p.fetchPage
 	return out
 }
 
@@ -168,8 +168,8 @@ func (p *pages) turn(ctx context.Context, address string) (done func(), err erro
 	}
 }
 
-// recorded fetches a page as a step of its own, or takes it from the record.
-func (p *pages) recorded(ctx context.Context, address string) (page.Page, error) {
+// fetchPage fetches a page as a step of its own, or takes it from the record.
+func (p *pages) fetchPage(ctx context.Context, address string) (page.Page, error) {
 	var got page.Page
 	done, err := p.turn(ctx, address)
 	if err != nil {

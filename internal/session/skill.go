@@ -27,7 +27,7 @@ import (
 func (s *loader) loadSkill(ctx context.Context) error {
 	switch {
 	case s.Options.Skill != nil:
-		s.Skill = s.Carried(*s.Options.Skill)
+		s.Skill = s.TargetSkill(*s.Options.Skill)
 	case s.Config.Skill != "":
 		path := run.SkillPath(filepath.Clean(s.Config.Skill))
 		if err := s.readSkill(ctx, path); err != nil {
@@ -166,7 +166,7 @@ func ReadSkill(ctx context.Context, path string, l *config.Loaded) (skill.Skill,
 	read, cfg := skill.ReadDocument, l.Config
 	if cfg.SkillFiles != config.FilesDocument {
 		own := map[string]string{"tasks.path": cfg.Tasks.Path, "run.dir": cfg.Run.Dir, "prompts": cfg.Prompts, "the configuration": l.File}
-		path, read = documentOf(path, own), skill.Read
+		path, read = findDocument(path, own), skill.Read
 		if err := keptApart(path, own); err != nil {
 			return skill.Skill{}, err
 		}
@@ -175,8 +175,8 @@ func ReadSkill(ctx context.Context, path string, l *config.Loaded) (skill.Skill,
 	return read(l.Guard.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
 }
 
-// documentOf is the SKILL.md of a directory that is a project too, else path.
-func documentOf(path string, own map[string]string) string {
+// findDocument returns the SKILL.md of a directory that is a project too, else path.
+func findDocument(path string, own map[string]string) string {
 	document := filepath.Join(path, skill.Main)
 	if _, err := os.Stat(document); err != nil {
 		return path
@@ -185,15 +185,15 @@ func documentOf(path string, own map[string]string) string {
 		return document
 	}
 	for _, there := range own {
-		if there != "" && within(path, there) {
+		if there != "" && containsPath(path, there) {
 			return document
 		}
 	}
 	return path
 }
 
-// Carried is what of a skill reaches the target, by skill_files.
-func (s *Inputs) Carried(sk skill.Skill) skill.Skill {
+// TargetSkill returns what of a skill reaches the target, by skill_files.
+func (s *Inputs) TargetSkill(sk skill.Skill) skill.Skill {
 	if s.Config.SkillFiles == config.FilesDocument {
 		return skill.New(sk.Text())
 	}
@@ -209,7 +209,7 @@ func keptApart(path string, own map[string]string) error {
 	for _, what := range slices.Sorted(maps.Keys(own)) {
 		for _, name := range skill.StandardFolders() {
 			root := filepath.Join(filepath.Dir(path), name)
-			if own[what] != "" && within(root, own[what]) {
+			if own[what] != "" && containsPath(root, own[what]) {
 				return fault.Input(fmt.Errorf("skill: %s holds %s (%s), which the target would be handed with the skill: keep them apart, or set skill_files: document", root, what, own[what]))
 			}
 		}
@@ -217,10 +217,10 @@ func keptApart(path string, own map[string]string) error {
 	return nil
 }
 
-// within reports whether path is a folder, or lies in it where skills are read: not below
+// containsPath reports whether path is a folder, or lies in it where skills are read: not below
 // a name that begins with a dot, nor in the evals.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(resolved(folder), resolved(path))
+func containsPath(folder, path string) bool {
+	rel, err := filepath.Rel(resolvePath(folder), resolvePath(path))
 	if err != nil || !filepath.IsLocal(rel) {
 		return false
 	}
@@ -228,8 +228,8 @@ func within(folder, path string) bool {
 	return rel == "." || parts[0] != "evals" && !slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, ".") })
 }
 
-// resolved is an absolute path without links, as far as there is something.
-func resolved(path string) string {
+// resolvePath returns an absolute path without links, as far as there is something.
+func resolvePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -237,7 +237,7 @@ func resolved(path string) string {
 		return real
 	}
 	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(resolved(parent), filepath.Base(path))
+		return filepath.Join(resolvePath(parent), filepath.Base(path))
 	}
 	return path
 }
@@ -246,7 +246,7 @@ func resolved(path string) string {
 // trained: neither would be what is measured.
 func (s *loader) skillNotIn(workspace string) error {
 	if s.Config.Agent.Mode == string(agent.File) {
-		if err := wiring.Misplaced(os.DirFS(workspace), s.Config.Agent); err != nil {
+		if err := wiring.CheckAgentFile(os.DirFS(workspace), s.Config.Agent); err != nil {
 			return fault.Input(fmt.Errorf("agent.file: %s: %w", workspace, err))
 		}
 		return nil

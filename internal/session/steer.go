@@ -50,7 +50,7 @@ func takeUp(s *Session) error {
 	defer func() { st.limits = s.Loaded.Guard.Cap(st.limits) }()
 	look, err := st.desk.Look()
 	if err == nil {
-		st.opened(look)
+		st.noteFirstLook(look)
 	}
 	kept := s.Run.Steering()
 	held := maps.Clone(kept.Held)
@@ -78,8 +78,8 @@ func takeUp(s *Session) error {
 	return s.Run.Steer(kept)
 }
 
-// opened notes the first look at the folder: what is there is of before the session.
-func (st *steering) opened(look steer.Look) {
+// noteFirstLook notes the first look at the folder: what is there is from before the session.
+func (st *steering) noteFirstLook(look steer.Look) {
 	if st.before != nil {
 		return
 	}
@@ -90,11 +90,11 @@ func (st *steering) opened(look steer.Look) {
 	if look.Problem != "" {
 		st.notes = append(st.notes, look.Problem)
 	}
-	st.removed(look.Removed)
+	st.noteRemoval(look.Removed)
 }
 
-// removed notes, once, that there was something else than requests.
-func (st *steering) removed(n int) {
+// noteRemoval notes, once, that there was something else than requests.
+func (st *steering) noteRemoval(n int) {
 	if n > 0 && st.refused == 0 {
 		st.refused++
 		st.notes = append(st.notes, wording.Plural(n, "file was", "files were")+" removed from "+steer.Folder+" that held no request to this run")
@@ -111,8 +111,8 @@ func (st *steering) tell(s *Session) {
 
 func limitKey(name string) string { return "limits." + name }
 
-// configured is what the configuration says of a ceiling, as JSON.
-func configured(s *Session, name string) json.RawMessage {
+// configuredLimit returns what the configuration says of a ceiling, as JSON.
+func configuredLimit(s *Session, name string) json.RawMessage {
 	if text := s.Run.Manifest.Operational[limitKey(name)]; json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
@@ -127,7 +127,7 @@ func onCommandLine(s *Session, name string) (flag string, ok bool) {
 
 // stillHolds reports whether a ceiling of an earlier session holds in this one, and says so.
 func stillHolds(s *Session, name string, h run.Held) (note string, holds bool) {
-	now, key, when := configured(s, name), limitKey(name), h.Asked.Local().Format("2006-01-02 15:04")
+	now, key, when := configuredLimit(s, name), limitKey(name), h.Asked.Local().Format("2006-01-02 15:04")
 	if flag, ok := onCommandLine(s, name); ok {
 		return fmt.Sprintf("%s is %s, as %s gives it: %s, set from outside on %s, holds no longer", key, steer.Words(now), flag, steer.Words(h.Value), when), false
 	}
@@ -137,8 +137,8 @@ func stillHolds(s *Session, name string, h run.Held) (note string, holds bool) {
 	return fmt.Sprintf("%s is %s, set from outside on %s; the configuration says %s, and --set %s=%s brings that back", key, steer.Words(h.Value), when, steer.Words(now), key, now), true
 }
 
-// limitsOf are the ceilings that can be changed from outside, by name.
-func limitsOf(l config.Limits) steer.Limits {
+// steerLimits returns the ceilings that can be changed from outside, by name.
+func steerLimits(l config.Limits) steer.Limits {
 	count := func(n *int64) *float64 {
 		if n == nil {
 			return nil
@@ -165,8 +165,8 @@ func (st *steering) look(s *Session, l Listener) {
 	if err != nil {
 		return // the folder cannot be read now; it is looked at again
 	}
-	st.opened(look)
-	st.removed(look.Removed)
+	st.noteFirstLook(look)
+	st.noteRemoval(look.Removed)
 	if look.Problem != "" {
 		st.notes = append(st.notes, look.Problem)
 	}
@@ -217,7 +217,7 @@ func (st *steering) decide(s *Session, f steer.Found, next *config.Limits, kept 
 	}
 	a.Note = pastWords(s, *next, changed)
 	for name, v := range changed {
-		keep(s, kept, name, run.Held{Value: steer.Value(name, v), Was: configured(s, name), Asked: r.Asked, From: r.From})
+		keep(s, kept, name, run.Held{Value: steer.Value(name, v), Was: configuredLimit(s, name), Asked: r.Asked, From: r.From})
 	}
 	return a
 }
@@ -316,7 +316,7 @@ func (st *steering) carryOut(s *Session, l Listener, list []run.Answer, next con
 		if acted {
 			continue
 		}
-		s.Emit(steered(a, next))
+		s.Emit(newAnswerEvent(a, next))
 		if a.Refused != "" {
 			continue
 		}
@@ -329,15 +329,15 @@ func (st *steering) carryOut(s *Session, l Listener, list []run.Answer, next con
 	}
 }
 
-// steered is an answer as an event.
-func steered(a run.Answer, l config.Limits) event.Steered {
+// newAnswerEvent returns an answer as an event.
+func newAnswerEvent(a run.Answer, l config.Limits) event.Steered {
 	out := event.Steered{Request: a.Request, What: a.What, From: a.From, Refused: a.Refused}
 	if !a.Asked.IsZero() {
 		out.Asked = a.Asked.Format(time.RFC3339)
 	}
 	if a.What == steer.Limit && a.Refused == "" {
 		out.Limits = map[string]any{}
-		for name, v := range limitsOf(l) {
+		for name, v := range steerLimits(l) {
 			out.Limits[name] = eventLimit(name, v)
 		}
 	}

@@ -59,7 +59,7 @@ func (s *loader) loadTasks(ctx context.Context) (err error) {
 	}
 	s.Triggers = s.Set.Triggers()
 	s.Warnings = append(append(s.Warnings, s.Set.Warnings()...), s.Commands().Lint()...)
-	s.Warnings = append(s.Warnings, s.named()...)
+	s.Warnings = append(s.Warnings, s.nameWarnings()...)
 	if s.Counting && s.Tasks == nil {
 		return nil // a survey keeps less than the identity of a run is made of
 	}
@@ -260,12 +260,12 @@ func (s *loader) digestWorkspaces(context.Context) error {
 	if s.Config.Agent.Workspace != "" {
 		folders = append(folders, s.Config.Agent.Workspace)
 	}
-	sum, err := s.sumFolders(append(folders, s.workspacesOf(s.Set.Tasks())...))
+	sum, err := s.sumFolders(append(folders, s.taskWorkspaces(s.Set.Tasks())...))
 	if err != nil {
 		return err
 	}
 	s.Contents["agent.workspace"] = sum
-	if own := s.workspacesOf(s.Triggers.Tasks()); len(own) > 0 {
+	if own := s.taskWorkspaces(s.Triggers.Tasks()); len(own) > 0 {
 		if sum, err = s.sumFolders(own); err != nil {
 			return err
 		}
@@ -274,8 +274,8 @@ func (s *loader) digestWorkspaces(context.Context) error {
 	return nil
 }
 
-// workspacesOf are the folders that tasks name as their workspaces.
-func (s *loader) workspacesOf(tasks []task.Task) []string {
+// taskWorkspaces returns the folders that tasks name as their workspaces.
+func (s *loader) taskWorkspaces(tasks []task.Task) []string {
 	var folders []string
 	for _, t := range tasks {
 		if name, ok := t.Data[rollout.FieldWorkspace].(string); ok && filepath.IsLocal(name) {

@@ -159,7 +159,7 @@ type readings struct {
 // know.
 func (h *readings) add(ctx context.Context, dir string, found []testset.Reading, err error) error {
 	h.doubt(err)
-	unnoted, err := h.unnoted(ctx, dir)
+	unnoted, err := h.findReadings(ctx, dir)
 	for _, o := range slices.Concat(found, unnoted) {
 		if !slices.ContainsFunc(h.all, func(other testset.Reading) bool { return o.RunID == other.RunID && o.Number == other.Number }) {
 			h.all = append(h.all, o)
@@ -185,10 +185,10 @@ func (h *readings) sum() result.TestReads {
 	return out
 }
 
-// unnoted finds runs in a folder that have read tasks of the sets, and that its ledger
+// findReadings finds runs in a folder that have read tasks of the sets, and that its ledger
 // does not know: those that came from elsewhere, and those that could not note it. The error
 // is that of ctx.
-func (h *readings) unnoted(ctx context.Context, dir string) ([]testset.Reading, error) {
+func (h *readings) findReadings(ctx context.Context, dir string) ([]testset.Reading, error) {
 	known, err := testset.Runs(ctx, dir)
 	if err != nil {
 		known = map[string]bool{} // whoever asked the ledger for the sets has told why

@@ -30,10 +30,10 @@ func (s *Inputs) example() func(task.Task) (skill.Example, bool) {
 	}
 }
 
-// Told says what the target is given with a task apart from it and the skill, without what
-// looks like a secret or is one of hide: the optimizer may be somebody else's. What an
+// TargetContext returns what the target is given with a task apart from it and the skill. It leaves
+// out what looks like a secret or is one of hide, as the optimizer may be somebody else's. What an
 // environment or an agent of somebody else says to its model is not known: nil.
-func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.Told {
+func (s *Inputs) TargetContext(hide *redact.Exact) func(task.Task, skill.Skill) optimize.Told {
 	mask := masker(hide, s.Loaded.Redactor())
 	masked := func(system, tools string) optimize.Told { return optimize.Told{System: mask(system), Tools: tools} }
 	switch {
@@ -49,6 +49,6 @@ func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.
 	}
 	question := s.ChatPrompt(nil)
 	return func(t task.Task, sk skill.Skill) optimize.Told {
-		return masked(question.Told(t, sk, optimize.SkillMark), "")
+		return masked(question.SystemMessage(t, sk, optimize.SkillMark), "")
 	}
 }

@@ -52,7 +52,7 @@ func (s *Session) TrainedOn(ctx context.Context, sk skill.Skill, tasks []task.Ta
 func chosenBy(e run.Entry, sk skill.Skill, tasks map[string]bool) int {
 	const file = "candidates.json"
 	switch {
-	case e.Err == nil && e.Manifest.Tuned() != nil:
+	case e.Err == nil && e.Manifest.TunedSource() != nil:
 		return countTuned(e, sk, tasks)
 	case e.Err != nil || e.Manifest.Kind != result.Train:
 		return 0

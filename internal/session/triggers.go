@@ -31,9 +31,9 @@ func (s *loader) noTriggers() string {
 	return ""
 }
 
-// named are warnings of trigger tasks whose prompts name the skill: that it is loaded then
-// says nothing of its description.
-func (s *loader) named() []string {
+// nameWarnings returns warnings of trigger tasks whose prompts name the skill: that it is loaded
+// then says nothing of its description.
+func (s *loader) nameWarnings() []string {
 	name := ""
 	if folders := wiring.SkillFolders(s.Skill, s.Config.Agent.SkillName); len(folders) > 0 {
 		name = folders[0][strings.LastIndexByte(folders[0], '/')+1:]

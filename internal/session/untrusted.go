@@ -41,11 +41,11 @@ func (g taskGuard) Refuse(t task.Task) []error {
 	}
 	for _, name := range names {
 		if !g.in.OwnEnv() && !g.isFile(g.in.TasksDir(), name) {
-			out = append(out, outside(task.FieldImages, name))
+			out = append(out, outsideError(task.FieldImages, name))
 		}
 	}
 	if name, ok := t.Data[rollout.FieldWorkspace].(string); ok && g.in.worksInFolders() && !g.isFile(workspacesDir(g.in), name) {
-		out = append(out, outside(rollout.FieldWorkspace, name))
+		out = append(out, outsideError(rollout.FieldWorkspace, name))
 	}
 	return out
 }
@@ -59,7 +59,7 @@ func (g taskGuard) isFile(dir, name string) bool {
 	return strings.HasPrefix(name, "data:") || !address.MatchString(name) && filepath.IsLocal(local) && g.Inside(filepath.Join(dir, local)) == nil
 }
 
-func outside(field, name string) error {
+func outsideError(field, name string) error {
 	return fmt.Errorf("the field %s has an address, or leads out of the folders that this caller may use (%.200q), allowed: a path below the folder of the tasks", field, name)
 }
 

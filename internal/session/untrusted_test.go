@@ -318,7 +318,7 @@ func TestHeldCeilingsOfAForgedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := Detached(l.Config, Options{Loaded: l})
+	in, err := NewInputs(l.Config, Options{Loaded: l})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,18 +53,18 @@ func newWaits(s *Session) *waits {
 		refused: map[refusalAt]*event.Refusals{}, took: map[string]time.Duration{},
 	}
 	for _, role := range s.Models.Roles() {
-		f.endpoints[role] = hostOf(s.Models.Role(role).Endpoint)
+		f.endpoints[role] = endpointHost(s.Models.Role(role).Endpoint)
 	}
 	f.endpoints[""] = s.Config.Agent.Name
 	if command := s.Config.Env.Command; f.endpoints[""] == "" && len(command) > 0 {
 		f.endpoints[""] = filepath.Base(command[0])
 	}
-	f.room = func(role string) int { return caller.RoomOf(s.Caller, role) }
+	f.room = func(role string) int { return caller.SlotLimit(s.Caller, role) }
 	return f
 }
 
-// hostOf is the host of a server, or what is there in its place.
-func hostOf(endpoint string) string {
+// endpointHost returns the host of a server, or the endpoint itself where there is none.
+func endpointHost(endpoint string) string {
 	address, _, _ := strings.Cut(endpoint, " ")
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		return u.Host

@@ -125,7 +125,7 @@ func TestHostsOfEndpoints(t *testing.T) {
 		"bedrock eu-west-1":                      "bedrock eu-west-1",
 		"https://user@host.example/openai/v1?x=1": "host.example",
 	} {
-		if got := hostOf(endpoint); got != want {
+		if got := endpointHost(endpoint); got != want {
 			t.Errorf("%q: %q, want %q", endpoint, got, want)
 		}
 	}

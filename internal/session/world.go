@@ -224,7 +224,7 @@ func (s *Inputs) startProgram(ctx context.Context) (*env.Program, error) {
 	o.Asks = s.Config.Env.Turns
 	p, err := env.OpenProgram(ctx, o)
 	if err != nil {
-		return nil, unstarted(err)
+		return nil, commandError(err)
 	}
 	return p, nil
 }
@@ -238,7 +238,7 @@ func (s *Inputs) programTasks(ctx context.Context, rules task.Rules) (set task.S
 	defer func() { err = errors.Join(err, p.Close()) }()
 	lines, err := p.Tasks(ctx)
 	if err != nil {
-		return set, unstarted(err)
+		return set, commandError(err)
 	}
 	if lines == nil {
 		return set, fmt.Errorf("tasks.path: found nothing, allowed: %s; %s has no tasks of its own", taskFiles, p.Name())

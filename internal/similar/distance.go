@@ -8,7 +8,7 @@ const word = 64
 // of G. Myers, "A fast bit-vector algorithm for approximate string matching based on
 // dynamic programming", JACM 46(3), 1999, in the form for whole texts of H. Hyyrö (2003).
 func Levenshtein(a, b []rune) int {
-	a, b = trimmed(a, b)
+	a, b = trimCommon(a, b)
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -18,8 +18,8 @@ func Levenshtein(a, b []rune) int {
 	return newColumn(a).through(b)
 }
 
-// trimmed leaves out what both begin and end with: it costs nothing.
-func trimmed(a, b []rune) (restA, restB []rune) {
+// trimCommon leaves out what both begin and end with: it costs nothing.
+func trimCommon(a, b []rune) (restA, restB []rune) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}

@@ -46,8 +46,8 @@ type Kin struct {
 	split string
 }
 
-// Asked names all that the target gets.
-func (k *Kin) Asked() [3]Sum { return [3]Sum{k.Text, k.System, k.Rest} }
+// InputSums returns the sums of all that the target gets.
+func (k *Kin) InputSums() [3]Sum { return [3]Sum{k.Text, k.System, k.Rest} }
 
 // Ask is what is compared of a task.
 type Ask struct {
@@ -72,10 +72,10 @@ func (g *Groups) Add(a Ask) {
 // Find returns the tasks in the order in which they were added, with their groups.
 func (g *Groups) Find() []*Kin {
 	near := newForest(len(g.all))
-	g.joinEqual(near, func(k *Kin) any { return k.Asked() })
+	g.joinEqual(near, func(k *Kin) any { return k.InputSums() })
 	g.joinNear(near)
 	copies := newForest(len(g.all))
-	g.joinEqual(copies, func(k *Kin) any { return [2]any{k.Asked(), k.wants} })
+	g.joinEqual(copies, func(k *Kin) any { return [2]any{k.InputSums(), k.wants} })
 	for _, members := range near.trees() {
 		if !g.isTemplate(members) {
 			copies.join(members)
@@ -120,12 +120,12 @@ func (g *Groups) joinNear(f forest) {
 	}
 	seen := map[place][][]int{} // those that were compared, by tree
 	for i, k := range g.all {
-		if f.root(i) != i && g.all[f.root(i)].Asked() == k.Asked() {
+		if f.root(i) != i && g.all[f.root(i)].InputSums() == k.InputSums() {
 			continue // its equal was compared
 		}
 		rarest := slices.Clone(k.Words)
 		slices.SortFunc(rarest, func(a, b uint32) int { return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b)) })
-		rarest = slices.Compact(rarest[:min(len(rarest), allowed(len(rarest)+mostChanged)+1)])
+		rarest = slices.Compact(rarest[:min(len(rarest), maxChanges(len(rarest)+mostChanged)+1)])
 		for _, w := range rarest {
 			at := place{[2]Sum{k.System, k.Rest}, w}
 			seen[at] = g.compare(f, i, seen[at])
@@ -225,7 +225,7 @@ func (g *Groups) joinSameSlots(f forest, members []int) {
 
 // Near reports whether two prompts are equal or near by their words, which are sorted.
 func Near[W cmp.Ordered](a, b []W) bool {
-	most := allowed(max(len(a), len(b)))
+	most := maxChanges(max(len(a), len(b)))
 	onlyA, onlyB := 0, 0
 	for len(a) > 0 && len(b) > 0 && onlyA <= most && onlyB <= most {
 		switch c := cmp.Compare(a[0], b[0]); {
@@ -271,8 +271,8 @@ func (m *Mask) MayBeNear(o *Mask) bool {
 	return true
 }
 
-// allowed is how many words of a prompt of n words another one may lack.
-func allowed(n int) int { return min(mostChanged, n*(100-inCommon)/100) }
+// maxChanges returns how many words of a prompt of n words another one may lack.
+func maxChanges(n int) int { return min(mostChanged, n*(100-inCommon)/100) }
 
 // Has reports whether all of some is in all; both are sorted.
 func Has[W cmp.Ordered](all, some []W) bool {

@@ -154,7 +154,7 @@ type Reply struct {
 // Read reads what a line holds into v. Unknown keys and keys that are twice are refused: a misspelt one would be a lost
 // score, and of two scores none is known.
 func Read(data []byte, v any) error {
-	if twice := jsonx.Repeated(data, 1); twice != nil {
+	if twice := jsonx.FindRepeat(data, 1); twice != nil {
 		return errors.New(twice.String())
 	}
 	d := json.NewDecoder(bytes.NewReader(data))

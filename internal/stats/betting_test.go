@@ -270,7 +270,7 @@ func TestBettingWithReplacementHasNoOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean := sumOf(xs) / float64(max(1, len(xs)))
+		mean := sumValues(xs) / float64(max(1, len(xs)))
 		if len(xs) > 0 && (mean < got.Low-1e-9 || mean > got.High+1e-9) {
 			t.Fatalf("the mean %v is not in %v", mean, got)
 		}

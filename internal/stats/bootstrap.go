@@ -52,15 +52,15 @@ func PairedBootstrapBCa(diffs []float64, resamples int, alpha float64, seed int6
 	if slices.Max(diffs) == slices.Min(diffs) {
 		return Bootstrap{}, fmt.Errorf("%s: %w", name, ErrNoSpread)
 	}
-	mean := sumOf(diffs) / float64(len(diffs))
+	mean := sumValues(diffs) / float64(len(diffs))
 	means := resampledMeans(diffs, resamples, seed)
 	slices.Sort(means)
 	return bca(mean, means, acceleration(diffs), alpha), nil
 }
 
-// sumOf adds in the order of the slice, as the resamples are added, so that a
+// sumValues adds in the order of the slice, as the resamples are added, so that a
 // resample of the same values ties with the sample.
-func sumOf(xs []float64) float64 {
+func sumValues(xs []float64) float64 {
 	sum := 0.0
 	for _, x := range xs {
 		sum += x
@@ -105,7 +105,7 @@ func bca(estimate float64, sorted []float64, a, alpha float64) Bootstrap {
 	z0 := bias(estimate, sorted)
 	at := func(p float64) float64 {
 		z := z0 + quantile(p)
-		return stat.Quantile(accelerated(z0, z, a), stat.LinInterp, sorted, nil)
+		return stat.Quantile(acceleratedQuantile(z0, z, a), stat.LinInterp, sorted, nil)
 	}
 	return Bootstrap{
 		Mean:         estimate,
@@ -115,9 +115,9 @@ func bca(estimate float64, sorted []float64, a, alpha float64) Bootstrap {
 	}
 }
 
-// accelerated is the quantile of the resamples to look up. Where the correction
-// has no solution it is the outermost.
-func accelerated(z0, z, a float64) float64 {
+// acceleratedQuantile returns the quantile of the resamples to look up. Where the correction has no
+// solution it is the outermost.
+func acceleratedQuantile(z0, z, a float64) float64 {
 	d := 1 - a*z
 	if d <= 0 {
 		return phi(math.Copysign(math.Inf(1), z))

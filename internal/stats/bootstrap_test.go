@@ -24,7 +24,7 @@ var spatial = []float64{48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33
 func TestAcceleratedAsPublished(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[float64]float64{0.05: 0.110, 0.95: 0.985} {
-		if got := accelerated(0.146, 0.146+quantile(p), 0.061); math.Abs(got-want) > 6e-4 {
+		if got := acceleratedQuantile(0.146, 0.146+quantile(p), 0.061); math.Abs(got-want) > 6e-4 {
 			t.Errorf("quantile %v: %v, want %v", p, got, want)
 		}
 	}

@@ -35,7 +35,7 @@ func VarianceSplit(scores [][]float64) (Split, error) {
 		return Split{}, fmt.Errorf("%s: %d items, %d evaluations: %w, want at least 2 items, one of them evaluated twice", name, g.items, g.total, ErrTooFew)
 	}
 	within := g.inner / float64(g.total-g.items)
-	outer := g.between() / float64(g.items-1)
+	outer := g.sumSquares() / float64(g.items-1)
 	return Split{Between: max(0, (outer-within)/g.size()), Within: within, Items: g.items, Total: g.total}, nil
 }
 
@@ -61,8 +61,8 @@ func (g *groups) add(xs []float64) {
 	g.means = append(g.means, mean)
 }
 
-// between is the sum of squares of the items' means around the mean of all.
-func (g *groups) between() float64 {
+// sumSquares returns the sum of squares of the items' means around the mean of all.
+func (g *groups) sumSquares() float64 {
 	grand := 0.0
 	for i, m := range g.means {
 		grand += m * g.sizes[i] / float64(g.total)

@@ -113,7 +113,7 @@ func look(dir string) (m run.Manifest, works bool, err error) {
 
 // puts puts a request, unless too many wait already.
 func puts(dir, name string, r Request) error {
-	if n := pending(dir); n >= MaxPending {
+	if n := countRequests(dir); n >= MaxPending {
 		return fault.Input(fmt.Errorf("%d requests to run %s wait already: see the folder %s in it", n, name, Folder))
 	}
 	err := put(dir, r)
@@ -126,8 +126,8 @@ func puts(dir, name string, r Request) error {
 	return nil
 }
 
-// pending counts what is named as a request. What cannot be read is reported when one is put.
-func pending(dir string) (n int) {
+// countRequests counts what is named as a request. What cannot be read is reported when one is put.
+func countRequests(dir string) (n int) {
 	f, err := os.Open(filepath.Join(dir, Folder))
 	if err != nil {
 		return 0
@@ -135,7 +135,7 @@ func pending(dir string) (n int) {
 	defer f.Close() //nolint:errcheck // it was read only
 	entries, _ := f.ReadDir(mostEntries)
 	for _, e := range entries {
-		if _, ok := idOf(e.Name()); ok {
+		if _, ok := parseID(e.Name()); ok {
 			n++
 		}
 	}
@@ -160,7 +160,7 @@ func await(ctx context.Context, dir string, a Asking, out result.Steered) (resul
 		}
 		if found {
 			_ = Withdraw(dir, out.Request) // where the run could not remove it
-			return answered(out, answer), nil
+			return applyAnswer(out, answer), nil
 		}
 		if over {
 			return withdrawn(dir, out)
@@ -196,7 +196,7 @@ func withdrawn(dir string, out result.Steered) (result.Steered, error) {
 		return out, fmt.Errorf("take a request back: %w", err)
 	}
 	if a, found := m.Steering.Answered(out.Request); found { // it was answered in the meantime
-		return answered(out, a), nil
+		return applyAnswer(out, a), nil
 	}
 	if out.State = result.SteerIdle; works {
 		out.State = result.SteerUnanswered
@@ -204,7 +204,7 @@ func withdrawn(dir string, out result.Steered) (result.Steered, error) {
 	return out, nil
 }
 
-func answered(out result.Steered, a run.Answer) result.Steered {
+func applyAnswer(out result.Steered, a run.Answer) result.Steered {
 	out.State, out.Reason, out.Note = result.SteerDone, a.Refused, a.Note
 	if a.Refused != "" {
 		out.State = result.SteerRefused
@@ -224,7 +224,7 @@ func Answered(dir, id string) (a run.Answer, found bool, err error) {
 
 // Withdraw takes a request back that no one has answered. One that is not there is none.
 func Withdraw(dir, id string) (err error) {
-	if _, ok := idOf(id + suffix); !ok {
+	if _, ok := parseID(id + suffix); !ok {
 		return fault.Input(fmt.Errorf("%q is the id of no request", strings.ToValidUTF8(id, "?")))
 	}
 	root, err := os.OpenRoot(dir)

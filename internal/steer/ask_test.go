@@ -42,7 +42,7 @@ func ended(t *testing.T, status result.Status) string {
 
 func noRequests(t *testing.T, dir string) {
 	t.Helper()
-	if n := pending(dir); n > 0 {
+	if n := countRequests(dir); n > 0 {
 		t.Errorf("%d requests are left", n)
 	}
 }
@@ -67,7 +67,7 @@ func TestARunThatNobodyWorksOn(t *testing.T) {
 		if err != nil || got.State != tt.want || !strings.Contains(got.Text, tt.text) {
 			t.Errorf("%s of a run that is %s: %v, %+v", tt.ask.What, tt.status, err, got)
 		}
-		if n := pending(dir); (n == 1) != (tt.want == result.SteerKept) {
+		if n := countRequests(dir); (n == 1) != (tt.want == result.SteerKept) {
 			t.Errorf("%s of a run that is %s: %d requests are there", tt.ask.What, tt.status, n)
 		}
 	}

@@ -74,7 +74,7 @@ func (d *Desk) Look() (out Look, err error) {
 	}
 	var named []string
 	for _, e := range entries {
-		switch id, ok := idOf(e.Name()); {
+		switch id, ok := parseID(e.Name()); {
 		case d.stuck[e.Name()]:
 		case ok:
 			named = append(named, id)

@@ -87,8 +87,8 @@ func (r Request) file() string { return r.ID + suffix }
 
 const suffix = ".json"
 
-// idOf is the id that a file of requests is named by.
-func idOf(name string) (string, bool) {
+// parseID returns the id by which a file of requests is named.
+func parseID(name string) (string, bool) {
 	id, ok := strings.CutSuffix(name, suffix)
 	if !ok {
 		return "", false
@@ -107,7 +107,7 @@ func decode(id string, data []byte) (Request, error) {
 		if json.Unmarshal(data, &other) == nil && other.Format != 0 && other.Format != Format {
 			return r, Request{Format: other.Format}.check()
 		}
-		return r, errors.New("it is no request: " + oneOf(err))
+		return r, errors.New("it is no request: " + formatError(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return r, errors.New("it is no request: something follows it")
@@ -118,8 +118,8 @@ func decode(id string, data []byte) (Request, error) {
 	return r, r.check()
 }
 
-// oneOf is the text of an error of decoding on one line, of bounded length.
-func oneOf(err error) string {
+// formatError returns the text of an error of decoding on one line, of bounded length.
+func formatError(err error) string {
 	text := []rune(strings.Join(strings.Fields(err.Error()), " "))
 	return string(text[:min(len(text), 160)])
 }

@@ -63,7 +63,7 @@ func know(s Source) *known {
 	k.identify(tests, base, false)
 	needed := s.Undefined
 	for _, f := range s.Failing {
-		needed = append(slices.Clip(needed), Undefined(f.Message)...)
+		needed = append(slices.Clip(needed), FindUndefined(f.Message)...)
 	}
 	for _, w := range needed {
 		if l := strings.ToLower(w); k.names[l] {

@@ -88,7 +88,7 @@ func (k *known) report(f Failing) (report string, says bool) {
 			break
 		}
 		fmt.Fprintf(&b, "    %s\n", wording.Cut(line, maxLine))
-		lacks := slices.ContainsFunc(Undefined(line), func(u string) bool { return k.needed[strings.ToLower(u)] })
+		lacks := slices.ContainsFunc(FindUndefined(line), func(u string) bool { return k.needed[strings.ToLower(u)] })
 		says = says || specific(line) > 0 && !lacks // that something is not there does not say what it is to do
 	}
 	return b.String(), says || n > 0 && specific(camel.ReplaceAllString(title, " $0")) > 1

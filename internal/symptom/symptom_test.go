@@ -172,7 +172,7 @@ func TestUndefined(t *testing.T) {
 		"a.go:9:2: missing return\n":                                                                                                                                nil,
 		"":                                                                                                                                                          nil,
 	} {
-		if d := cmp.Diff(want, symptom.Undefined(output)); d != "" {
+		if d := cmp.Diff(want, symptom.FindUndefined(output)); d != "" {
 			t.Errorf("%s-want +got:\n%s", output, d)
 		}
 	}
@@ -230,7 +230,7 @@ func TestHugeMessages(t *testing.T) {
 	s := shop()
 	s.Failing[0].Message = strings.Repeat("got 3 of "+strings.Repeat("x", 100)+"\n", 200_000) + "AttributeError: module 'shop' has no attribute 'join_words'\n"
 	text, ok := symptom.Write(s)
-	if !ok || len(text) > 2000 || !slices.Equal(symptom.Undefined(s.Failing[0].Message), []string{"join_words"}) {
+	if !ok || len(text) > 2000 || !slices.Equal(symptom.FindUndefined(s.Failing[0].Message), []string{"join_words"}) {
 		t.Errorf("%v, %d bytes:\n%.2000s", ok, len(text), text)
 	}
 }
@@ -272,7 +272,7 @@ func verify(t interface{ Fatalf(string, ...any) }, s symptom.Source) {
 	case ok && len(s.Failing) == 0 && s.Subject+s.Body == "":
 		t.Fatalf("a symptom of nothing:\n%s", text)
 	}
-	undefined := symptom.Undefined(text)
+	undefined := symptom.FindUndefined(text)
 	if !slices.IsSorted(undefined) {
 		t.Fatalf("not sorted: %q", undefined)
 	}

@@ -29,9 +29,9 @@ var missing = pattern.New(`(?:` + strings.Join([]string{
 	"has no field named `(" + ident + ")`", "could not find `(" + ident + ")` in", "undeclared (?:type|module|crate)[\\w ]* `(" + ident + ")`", "no (?:external crate|rules expected)[\\w ]* `(" + ident + ")`",
 }, "|") + `)`)
 
-// Undefined returns the identifiers that a compiler, a collector or a runner says are
+// FindUndefined returns the identifiers that a compiler, a collector or a runner says are
 // missing, or are called otherwise than they are declared: Go, Python, JavaScript, TypeScript, Rust.
-func Undefined(output string) []string {
+func FindUndefined(output string) []string {
 	var out []string
 	for _, m := range missing.FindAllStringSubmatch(wording.Middle(output, room), -1) {
 		name := strings.Join(m[1:], "")

@@ -30,7 +30,7 @@ func (h *health) spanEnded() {
 	h.ended++
 }
 
-func (h *health) exported(spans int, err error) {
+func (h *health) noteExport(spans int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err != nil {
@@ -97,13 +97,13 @@ type spanGate struct {
 }
 
 func (g *spanGate) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	ctx, release := within(ctx, g.life)
+	ctx, release := linkContext(ctx, g.life)
 	defer release()
 	out := make([]sdktrace.ReadOnlySpan, len(spans))
 	for i, s := range spans {
 		out[i] = plainSpan{s, g.res}
 	}
-	g.health.exported(len(spans), g.SpanExporter.ExportSpans(ctx, out))
+	g.health.noteExport(len(spans), g.SpanExporter.ExportSpans(ctx, out))
 	return nil
 }
 
@@ -124,15 +124,15 @@ type valueGate struct {
 }
 
 func (g *valueGate) Export(ctx context.Context, rm *metricdata.ResourceMetrics) error {
-	ctx, release := within(ctx, g.life)
+	ctx, release := linkContext(ctx, g.life)
 	defer release()
 	rm.Resource = g.res
-	g.health.exported(0, g.Exporter.Export(ctx, rm))
+	g.health.noteExport(0, g.Exporter.Export(ctx, rm))
 	return nil
 }
 
-// within returns ctx so that it ends with life too.
-func within(ctx, life context.Context) (context.Context, func()) {
+// linkContext returns ctx so that it ends with life too.
+func linkContext(ctx, life context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	undo := context.AfterFunc(life, cancel)
 	return ctx, func() { undo(); cancel() }

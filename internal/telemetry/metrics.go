@@ -52,7 +52,7 @@ func (i *instruments) verdict(ctx context.Context, action string) {
 	i.verdicts.Add(ctx, 1, metric.WithAttributes(attribute.String("skillopt.action", action)))
 }
 
-func (i *instruments) tested(ctx context.Context, hard, soft float64, arm attribute.KeyValue) {
+func (i *instruments) recordTest(ctx context.Context, hard, soft float64, arm attribute.KeyValue) {
 	i.scores["test_hard"].Record(ctx, hard, metric.WithAttributes(arm))
 	i.scores["test_soft"].Record(ctx, soft, metric.WithAttributes(arm))
 }

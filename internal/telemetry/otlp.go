@@ -73,16 +73,16 @@ func (r receiver) post(ctx context.Context, path string, packed []byte) (again b
 	answer, _ := io.ReadAll(io.LimitReader(res.Body, most)) // one that is cut says less
 	switch res.StatusCode {
 	case http.StatusOK:
-		return false, rejected(answer)
+		return false, parseRejection(answer)
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
 	}
 	return again, fmt.Errorf("the receiver answered %s", res.Status)
 }
 
-// rejected returns what an answer says of data that the receiver did not take; nil if it
-// took all.
-func rejected(answer []byte) error {
+// parseRejection returns what an answer says of data that the receiver did not take; nil if it took
+// all.
+func parseRejection(answer []byte) error {
 	var count uint64
 	var why []byte
 	for part := range fields(answer, 1) {
@@ -147,16 +147,16 @@ func (w *wire) number(number protowire.Number, n uint64) {
 	}
 }
 
-// fixed adds eight bytes, also of 0.
-func (w *wire) fixed(number protowire.Number, n uint64) {
+// fixed64 adds eight bytes, also of 0.
+func (w *wire) fixed64(number protowire.Number, n uint64) {
 	*w = protowire.AppendFixed64(protowire.AppendTag(*w, number, protowire.Fixed64Type), n)
 }
 
-func (w *wire) double(number protowire.Number, f float64) { w.fixed(number, math.Float64bits(f)) }
+func (w *wire) double(number protowire.Number, f float64) { w.fixed64(number, math.Float64bits(f)) }
 
 func (w *wire) time(number protowire.Number, t time.Time) {
 	if !t.IsZero() {
-		w.fixed(number, uint64(t.UnixNano()))
+		w.fixed64(number, uint64(t.UnixNano()))
 	}
 }
 
@@ -316,7 +316,7 @@ func points[N int64 | float64](w *wire, list []metricdata.DataPoint[N]) {
 			case float64:
 				m.double(4, n)
 			case int64:
-				m.fixed(6, uint64(n))
+				m.fixed64(6, uint64(n))
 			}
 			m.attributes(7, p.Attributes.ToSlice())
 		})
@@ -328,7 +328,7 @@ func histogram[N int64 | float64](w *wire, list []metricdata.HistogramDataPoint[
 		w.message(1, func(m *wire) {
 			m.time(2, p.StartTime)
 			m.time(3, p.Time)
-			m.fixed(4, p.Count)
+			m.fixed64(4, p.Count)
 			m.double(5, float64(p.Sum))
 			var counts, bounds []byte
 			for _, n := range p.BucketCounts {

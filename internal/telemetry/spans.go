@@ -68,7 +68,7 @@ func (t *Telemetry) Event(e event.Event) {
 		t.epoch.shut(at)
 		t.over = e.Epoch
 	case event.TestDone:
-		t.tested(e, at)
+		t.recordTest(e, at)
 	case event.Waiting:
 		t.run.AddEvent("waiting", trace.WithTimestamp(at), trace.WithAttributes(
 			attribute.String("gen_ai.request.model", e.Model), attribute.Float64("skillopt.failing", e.FailingS)))
@@ -119,11 +119,11 @@ func (t *Telemetry) stepDone(e event.StepDone, at time.Time) {
 	t.step.shut(at)
 }
 
-func (t *Telemetry) tested(e event.TestDone, at time.Time) {
+func (t *Telemetry) recordTest(e event.TestDone, at time.Time) {
 	arm := attribute.String("skillopt.arm", e.Arm)
 	t.run.AddEvent("test", trace.WithTimestamp(at), trace.WithAttributes(arm,
 		attribute.Float64("skillopt.score.hard", e.Hard), attribute.Float64("skillopt.score.soft", e.Soft), attribute.Int("skillopt.tasks", e.N)))
-	t.meter.tested(t.run.ctx, e.Hard, e.Soft, arm)
+	t.meter.recordTest(t.run.ctx, e.Hard, e.Soft, arm)
 }
 
 // finish ends all spans of the run. It needs the lock.

@@ -168,7 +168,7 @@ func (t *Template) value(p segment, values map[string]any) (string, error) {
 	if !ok {
 		return "", t.unknown(p, knownNames(values))
 	}
-	s, err := textOf(v)
+	s, err := formatValue(v)
 	if err != nil {
 		return "", &Error{Template: t.name, Line: p.line, Name: p.name, Msg: fmt.Sprintf("{{%s}}: %v", p.name, err)}
 	}

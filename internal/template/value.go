@@ -56,7 +56,7 @@ func appendUnder(names []string, head string, inner []string) []string {
 	return names
 }
 
-func textOf(v any) (string, error) {
+func formatValue(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
 		return "", nil

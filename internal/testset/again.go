@@ -11,15 +11,15 @@ import (
 // ErrNoOpening says that a ledger knows of no opening by a run.
 var ErrNoOpening = errors.New("it knows of no opening by the run")
 
-// Again notes in the ledger of dir that what the run of has read of a set was looked at,
+// NoteReading notes in the ledger of dir that what the run of has read of a set was looked at,
 // under the reading o. It is noted once, however often it is said. Without an opening by
 // the run in this ledger, as of a run that was copied here, the error is ErrNoOpening, and
 // nothing is noted.
-func Again(ctx context.Context, dir, of string, o Reading) error {
+func NoteReading(ctx context.Context, dir, of string, o Reading) error {
 	if absent(dir) {
 		return fmt.Errorf("the ledger of test sets of %s: %w", dir, ErrNoOpening)
 	}
-	return within(ctx, dir, noting, func(tx *sql.Tx) error {
+	return runTx(ctx, dir, noting, func(tx *sql.Tx) error {
 		var first int64
 		err := tx.QueryRowContext(ctx, "SELECT seq FROM openings WHERE run_id = ? ORDER BY seq LIMIT 1", of).Scan(&first)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -24,7 +24,7 @@ func Forget(ctx context.Context, dir string, of func(run string) bool) error {
 		return nil
 	}
 	changed := 0
-	err := within(ctx, dir, noting+"&_pragma=secure_delete(1)", func(tx *sql.Tx) error {
+	err := runTx(ctx, dir, noting+"&_pragma=secure_delete(1)", func(tx *sql.Tx) error {
 		names, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT run FROM openings ORDER BY run")
 		if err != nil {
 			return err
@@ -44,11 +44,11 @@ func Forget(ctx context.Context, dir string, of func(run string) bool) error {
 	if err != nil || changed == 0 {
 		return err
 	}
-	return renewed(ctx, filepath.Join(dir, File))
+	return rewriteFile(ctx, filepath.Join(dir, File))
 }
 
-// renewed writes the file again, without what is left of texts in its free places.
-func renewed(ctx context.Context, path string) (err error) {
+// rewriteFile writes the file again, without what is left of texts in its free places.
+func rewriteFile(ctx context.Context, path string) (err error) {
 	db := sqlstore.Open(path, noting+"&_pragma=secure_delete(1)")
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if _, err := db.ExecContext(ctx, "VACUUM"); err != nil {

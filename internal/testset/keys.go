@@ -15,8 +15,8 @@ import (
 // Key names a question, whatever the task that asks it is called.
 type Key [16]byte
 
-// sorted is the order in which an index takes keys fastest.
-func sorted(keys map[Key]bool) []Key {
+// sortKeys returns keys in the order in which an index takes them fastest.
+func sortKeys(keys map[Key]bool) []Key {
 	return slices.SortedFunc(maps.Keys(keys), func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 }
 
@@ -30,12 +30,12 @@ func addKeys(keys map[Key]bool, tasks []task.Task) error {
 	prompts, whole := make([]Key, len(tasks)), make([]Key, len(tasks))
 	count := map[Key]int{}
 	for i, t := range tasks {
-		prompt := strings.ToLower(folded(t.Prompt))
+		prompt := strings.ToLower(foldSpace(t.Prompt))
 		data, err := json.Marshal(t.Data) // sorts the names
 		if err != nil {
 			return fmt.Errorf("digest task %s: %w", t.ID, err)
 		}
-		prompts[i], whole[i] = keyOf("prompt", prompt), keyOf("task", prompt, string(data))
+		prompts[i], whole[i] = newKey("prompt", prompt), newKey("task", prompt, string(data))
 		count[prompts[i]]++
 		count[whole[i]]++
 	}
@@ -48,12 +48,12 @@ func addKeys(keys map[Key]bool, tasks []task.Task) error {
 			keys[whole[i]] = true
 			continue
 		}
-		keys[keyOf("id", t.ID, string(whole[i][:]))] = true
+		keys[newKey("id", t.ID, string(whole[i][:]))] = true
 	}
 	return nil
 }
 
-func keyOf(parts ...string) Key {
+func newKey(parts ...string) Key {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d %s\n", len(p), p)

@@ -70,7 +70,7 @@ func Claim(ctx context.Context, dir string, o Reading, sets ...[]task.Task) (bef
 	if err != nil {
 		return nil, err
 	}
-	err = within(ctx, dir, noting, func(tx *sql.Tx) error {
+	err = runTx(ctx, dir, noting, func(tx *sql.Tx) error {
 		seq, err := note(ctx, tx, o, q)
 		if err != nil {
 			return err
@@ -95,12 +95,12 @@ func newQuestions(sets ...[]task.Task) (q questions, err error) {
 			return q, err
 		}
 		q.tasks += len(tasks)
-		q.prompts = append(q.prompts, promptsOf(tasks)...)
+		q.prompts = append(q.prompts, collectPrompts(tasks)...)
 	}
 	for _, p := range q.prompts {
 		keys[p.key()] = true
 	}
-	q.keys = sorted(keys)
+	q.keys = sortKeys(keys)
 	return q, nil
 }
 
@@ -130,7 +130,7 @@ func Look(ctx context.Context, dir string, tasks []task.Task) (found []Reading, 
 	if err != nil {
 		return nil, err
 	}
-	err = within(ctx, dir, looking, func(tx *sql.Tx) error {
+	err = runTx(ctx, dir, looking, func(tx *sql.Tx) error {
 		found, err = q.openings(ctx, tx, math.MaxInt64)
 		return err
 	})
@@ -143,7 +143,7 @@ func Runs(ctx context.Context, dir string) (ids map[string]bool, err error) {
 	if absent(dir) {
 		return ids, nil
 	}
-	err = within(ctx, dir, looking, func(tx *sql.Tx) error {
+	err = runTx(ctx, dir, looking, func(tx *sql.Tx) error {
 		list, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT run_id FROM openings")
 		for _, id := range list {
 			ids[id] = true
@@ -166,9 +166,8 @@ const (
 	looking = "?mode=ro&_pragma=busy_timeout(10000)"
 )
 
-// within runs one transaction on the ledger of dir. What it notes no other process
-// notes meanwhile.
-func within(ctx context.Context, dir string, how string, do func(*sql.Tx) error) (err error) {
+// runTx runs one transaction on the ledger of dir. No other process notes anything meanwhile.
+func runTx(ctx context.Context, dir string, how string, do func(*sql.Tx) error) (err error) {
 	path := filepath.Join(dir, File)
 	defer func() {
 		if err != nil {

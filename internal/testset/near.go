@@ -17,10 +17,12 @@ type prompt struct {
 	words, slots []byte // two bytes each
 }
 
-func (p prompt) key() Key { return keyOf("words", string(p.rest[:]), string(p.words), string(p.slots)) }
+func (p prompt) key() Key {
+	return newKey("words", string(p.rest[:]), string(p.words), string(p.slots))
+}
 
-// promptsOf are those of the tasks that were compared with each other.
-func promptsOf(tasks []task.Task) []prompt {
+// collectPrompts returns the prompts of the tasks that were compared with each other.
+func collectPrompts(tasks []task.Task) []prompt {
 	var out []prompt
 	for _, t := range tasks {
 		if t.Kin != nil && len(t.Kin.Words) > 0 {

@@ -49,11 +49,11 @@ func Shows(ctx context.Context, path string, tasks []task.Task) (bool, error) {
 	}
 	asked := map[string]string{}
 	for _, t := range tasks {
-		asked[t.ID] = beginning(t.Prompt)
+		asked[t.ID] = promptPrefix(t.Prompt)
 	}
 	for _, arm := range file {
 		for _, o := range arm {
-			if prompt, ok := asked[o.ID]; ok && strings.Contains(folded(o.Question), prompt) {
+			if prompt, ok := asked[o.ID]; ok && strings.Contains(foldSpace(o.Question), prompt) {
 				return true, nil
 			}
 		}
@@ -61,9 +61,9 @@ func Shows(ctx context.Context, path string, tasks []task.Task) (bool, error) {
 	return false, nil
 }
 
-func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+func foldSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func beginning(prompt string) string {
-	text := []rune(folded(prompt))
+func promptPrefix(prompt string) string {
+	text := []rune(foldSpace(prompt))
 	return string(text[:min(len(text), opened)])
 }

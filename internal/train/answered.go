@@ -82,15 +82,15 @@ func (a answered) flat() []trajectory.Outcome {
 	return out
 }
 
-// failing are the tasks, those that have an answer which failed with the first of these.
-func (a answered) failing() []trajectory.Outcome {
+// preferFailures returns the tasks, each with the first of its answers that failed if there is one.
+func (a answered) preferFailures() []trajectory.Outcome {
 	if a.all == nil {
 		return a.tasks
 	}
 	out := slices.Clone(a.tasks)
 	for i, of := range a.all {
 		for _, o := range of {
-			if failed([]trajectory.Outcome{o}) > 0 {
+			if countFailures([]trajectory.Outcome{o}) > 0 {
 				out[i] = o
 				break
 			}
@@ -99,8 +99,8 @@ func (a answered) failing() []trajectory.Outcome {
 	return out
 }
 
-// failed is how many tasks have an answer that failed.
-func (a answered) failed() int { return failed(a.failing()) }
+// countFailedTasks returns how many tasks have an answer that failed.
+func (a answered) countFailedTasks() int { return countFailures(a.preferFailures()) }
 
 // read is what analysts read: contrasts, and of the other tasks their first answers.
 func (a answered) read(p score.Projection) (single []trajectory.Outcome, contrasts []optimize.Contrast) {
@@ -154,13 +154,13 @@ func (r *batcher) samples(ctx context.Context, place rollout.Place, tasks []task
 
 // sampleSets are the rollouts of each sample: those of the first one of the open tasks alone.
 func (r *batcher) sampleSets(place rollout.Place, tasks []task.Task, open []int) []rolloutSet {
-	sets := samplesOf(rolloutSet{place, tasks, r.skills.current.skill}, r.opts.answersEach())
+	sets := expandSamples(rolloutSet{place, tasks, r.skills.current.skill}, r.opts.answersEach())
 	sets[0].tasks = pick(tasks, open)
 	return sets
 }
 
-// samplesOf are the rollouts of each of n samples.
-func samplesOf(set rolloutSet, n int) []rolloutSet {
+// expandSamples returns the rollouts of each of n samples.
+func expandSamples(set rolloutSet, n int) []rolloutSet {
 	out := make([]rolloutSet, n)
 	for k := range out {
 		out[k] = set
@@ -182,12 +182,12 @@ func (r *batcher) coverSamples(ctx context.Context, b *batch, place rollout.Plac
 		if k > 0 {
 			key = fmt.Sprintf("%s/%d", key, k)
 		}
-		if missing := missingOf(out); len(missing) > 0 {
+		if missing := findMissing(out); len(missing) > 0 {
 			if err := r.rollouts.giveUp(ctx, key, set.place, pick(tasks, missing)); err != nil {
 				return err
 			}
 		}
 	}
-	b.unmeasured = append(b.unmeasured, idsOf(pick(tasks, missingOf(a.tasks)))...)
+	b.unmeasured = append(b.unmeasured, taskIDs(pick(tasks, findMissing(a.tasks)))...)
 	return nil
 }

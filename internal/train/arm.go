@@ -70,8 +70,8 @@ func mean(out []trajectory.Outcome) (score.Pair, int) {
 	return score.Mean(pairs), len(pairs)
 }
 
-// missingOf returns the indices of outcomes without a score.
-func missingOf(out []trajectory.Outcome) []int {
+// findMissing returns the indices of outcomes without a score.
+func findMissing(out []trajectory.Outcome) []int {
 	var missing []int
 	for i, o := range out {
 		if !o.Status.Measured() {
@@ -90,8 +90,8 @@ func pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// idsOf are the ids of tasks.
-func idsOf(tasks []task.Task) []string {
+// taskIDs returns the ids of tasks.
+func taskIDs(tasks []task.Task) []string {
 	ids := make([]string, len(tasks))
 	for i, tk := range tasks {
 		ids[i] = tk.ID

@@ -81,7 +81,7 @@ func (r *baseliner) measure(ctx context.Context, b *baseline) (err error) {
 func (b baseline) record(metric score.Metric, hash string) result.StepRecord {
 	r := result.StepRecord{
 		Action: result.ActionBaseline, Unmeasured: b.without, Metric: string(metric), Current: b.seed.score, Best: b.seed.score,
-		CurrentOrigin: b.seed.origin, BestOrigin: b.seed.origin, SkillHash: hash, SkillLen: lengthOf(b.seed.skill),
+		CurrentOrigin: b.seed.origin, BestOrigin: b.seed.origin, SkillHash: hash, SkillLen: skillLength(b.seed.skill),
 	}
 	if b.arm != nil {
 		r.SelectionHard, r.SelectionSoft, r.SelectionN = &b.arm.Hard, &b.arm.Soft, b.arm.N

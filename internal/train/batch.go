@@ -102,7 +102,7 @@ func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) (answer
 	if err != nil {
 		return answered{}, err
 	}
-	if n := len(missingOf(outcomes.tasks)); n > 0 && n == len(outcomes.tasks) {
+	if n := len(findMissing(outcomes.tasks)); n > 0 && n == len(outcomes.tasks) {
 		return answered{}, &NothingMeasuredError{Place: place.Prefix, Reason: outcomes.tasks[0].FailReason}
 	}
 	if err := r.cover(ctx, b, place, tasks, outcomes); err != nil {
@@ -114,7 +114,7 @@ func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) (answer
 // roll rolls out tasks with the current skill. In folds, what gates have measured of it
 // and no analyst has read yet is not asked for again.
 func (r *batcher) roll(ctx context.Context, place rollout.Place, tasks []task.Task) (answered, error) {
-	known, open := make([]trajectory.Outcome, len(tasks)), everyOf(tasks)
+	known, open := make([]trajectory.Outcome, len(tasks)), allIndices(tasks)
 	if r.data.InFolds() {
 		known, open = r.skills.unread(tasks)
 		r.skills.rolledOut(tasks, r.opts.answersEach())
@@ -129,8 +129,8 @@ func (r *batcher) roll(ctx context.Context, place rollout.Place, tasks []task.Ta
 	return answeredBy(samples), nil
 }
 
-// everyOf are the indices of a list.
-func everyOf(tasks []task.Task) []int {
+// allIndices returns the indices of a list.
+func allIndices(tasks []task.Task) []int {
 	out := make([]int, len(tasks))
 	for i := range out {
 		out[i] = i
@@ -144,7 +144,7 @@ func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, task
 		return r.coverSamples(ctx, b, place, tasks, outcomes)
 	}
 	gone, err := r.rollouts.giveUpMissing(ctx, rolloutSet{place: place, tasks: tasks}, outcomes.tasks)
-	b.unmeasured = append(b.unmeasured, idsOf(gone)...)
+	b.unmeasured = append(b.unmeasured, taskIDs(gone)...)
 	return err
 }
 
@@ -153,8 +153,8 @@ type patches struct{ failures, successes []optimize.Patch }
 
 func (p patches) size() int { return len(p.failures) + len(p.successes) }
 
-// patchesOf sorts the analysts' patches according to what they were drawn from.
-func patchesOf(reflected []optimize.ReflectResult, mode optimize.Mode) patches {
+// groupPatches groups the analysts' patches according to what they were drawn from.
+func groupPatches(reflected []optimize.ReflectResult, mode optimize.Mode) patches {
 	var out patches
 	for _, r := range reflected {
 		failures, successes := r.Patches(mode)
@@ -163,8 +163,8 @@ func patchesOf(reflected []optimize.ReflectResult, mode optimize.Mode) patches {
 	return out
 }
 
-// failed is how many of the measured outcomes are failures.
-func failed(outcomes []trajectory.Outcome) int {
+// countFailures returns how many of the measured outcomes are failures.
+func countFailures(outcomes []trajectory.Outcome) int {
 	n := 0
 	for _, p := range optimize.FailurePatterns(outcomes) {
 		n += p.Count

@@ -33,7 +33,7 @@ type candidates struct {
 
 func (s *candidates) evidence() evidence {
 	return evidence{
-		step: s.id, current: s.skills.current.skill, budget: s.optimizer.analystBudget(s.id.number), failed: s.batch.answered.failed(),
+		step: s.id, current: s.skills.current.skill, budget: s.optimizer.analystBudget(s.id.number), failed: s.batch.answered.countFailedTasks(),
 		outcomes: s.batch.outcomes,
 	}
 }
@@ -51,10 +51,10 @@ func (s *candidates) run(ctx context.Context, all patches) error {
 	if err := s.weigh(ctx, s.step); err != nil {
 		return err
 	}
-	if s.step.undecided() {
+	if s.step.isUndecided() {
 		return fmt.Errorf("%w: %s", errIndecisive, s.step.verdict.Reason)
 	}
-	if s.step.accepted() {
+	if s.step.isAccepted() {
 		s.skills.adopt(s.step.judged, s.step.verdict)
 		return nil
 	}
@@ -78,19 +78,19 @@ func (s *candidates) weigh(ctx context.Context, p *proposal) error {
 		}
 	}
 	cand := incumbent{skill: p.candidate, step: s.id.number, origin: fmt.Sprintf("step %d%s", s.id.number, p.label), edits: p.record.Edits}
-	p.record.CandidateHash, p.record.CandidateLen = s.skills.hash(cand.skill), lengthOf(cand.skill)
+	p.record.CandidateHash, p.record.CandidateLen = s.skills.hash(cand.skill), skillLength(cand.skill)
 	s.emit(event.StageStarted{Epoch: s.id.epoch, Step: s.id.number, Stage: "gate", Total: s.judge.judges()})
 	v, err := s.judge.compare(ctx, p.prefix+"/gate", &cand, better)
 	if err != nil {
 		return err
 	}
 	if v.Action.Rejected() {
-		p.fared, p.record.Failures = s.skills.fared(&cand), s.skills.failures(&cand)
+		p.fared, p.record.Failures = s.skills.compareByType(&cand), s.skills.failures(&cand)
 	}
 	if v.Action.Rejected() && s.skills.scope.DescriptionAlone() {
 		s.loads.inVain(p.candidate, v.Reason)
 	}
-	p.decided(cand, v, s.skills.scope)
+	p.recordVerdict(cand, v, s.skills.scope)
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (s *candidates) takeOver(chosen *proposal, all []*proposal) {
 	step.files = s.step.files
 	step.record.LostReplies = s.step.record.LostReplies
 	for _, p := range all {
-		step.include(p, p == chosen && p.accepted())
+		step.include(p, p == chosen && p.isAccepted())
 	}
 	maps.Copy(step.files, chosen.files)
 	s.step = &step
@@ -142,5 +142,5 @@ func compareMeans(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// lengthOf is the length of a skill in characters.
-func lengthOf(s skill.Skill) int { return len([]rune(s.Text())) }
+// skillLength returns the length of a skill in characters.
+func skillLength(s skill.Skill) int { return len([]rune(s.Text())) }

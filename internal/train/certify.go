@@ -24,7 +24,7 @@ const assumes = "the test tasks are drawn at random, each by itself or with its 
 // certifies nothing. same says that both are one text.
 func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 	c := lookOnce(string(s.opts.Projection.Metric), pairs, *r.opened.level, s.opts.Seed, same)
-	if n := len(r.opened.openings); n > 1 && !r.opened.sealed() {
+	if n := len(r.opened.openings); n > 1 && !r.opened.isSealed() {
 		c.Certified, c.AtLeast = false, nil
 		c.Words = fmt.Sprintf("not certified: the test split was opened for the %s time, so its scores could have been chosen by", ordinal(n))
 	}
@@ -94,7 +94,7 @@ func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) 
 		return c
 	}
 	c.N, c.Wins, c.Losses, c.Ties = g.N, g.Wins, g.Losses, g.Ties
-	measured(&c.TestComparison, g.Differences, seed)
+	setDifference(&c.TestComparison, g.Differences, seed)
 	if c.PGreater = g.P; g.P != nil && c.Wins+c.Losses > 0 {
 		p := stats.McNemarExact(c.Wins, c.Losses).TwoSided
 		c.P = &p
@@ -109,8 +109,8 @@ func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) 
 	return c
 }
 
-// measured sets the mean of the differences and its interval.
-func measured(c *result.TestComparison, diffs []float64, seed int64) {
+// setDifference sets the mean of the differences and its interval.
+func setDifference(c *result.TestComparison, diffs []float64, seed int64) {
 	if len(diffs) > 0 {
 		sum := 0.0
 		for _, d := range diffs {

@@ -28,7 +28,7 @@ type comparison struct {
 // newComparison plans the comparison of an epoch's end. Its tasks are not those that the
 // guidance is judged by, which are those of the last step.
 func newComparison(o Options, d Data, epoch int, previous, current skill.Skill) comparison {
-	tasks := d.Unshown(d.drawn(epoch*o.StepsPerEpoch(d.Drawable())), current)
+	tasks := d.Unshown(d.trainTasks(epoch*o.StepsPerEpoch(d.Drawable())), current)
 	n := len(tasks)
 	return comparison{
 		prefix: endPrefix(epoch), tasks: tasks, order: schedule.TrainBatch(n, n, o.Seed+int64(epoch)*2000),

@@ -142,9 +142,9 @@ func fitSection(tasks []shown, n int) []shown {
 	return tasks[:min(n, len(tasks))]
 }
 
-// kindsOf names the kind of each task: its type, or its answer where answers repeat. Tasks
-// of which neither is known are of one kind.
-func kindsOf(tasks []task.Task) map[string]string {
+// taskKinds returns the kind of each task: its type, or its answer where answers repeat. Tasks of
+// which neither is known are of one kind.
+func taskKinds(tasks []task.Task) map[string]string {
 	answers := map[string]int{}
 	for _, t := range tasks {
 		answers[firstGold(t)]++

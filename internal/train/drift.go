@@ -34,8 +34,8 @@ func (s served) models(bare bool) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// scattered reports whether nearly every answer has a name of its own.
-func (s served) scattered() bool {
+// isScattered reports whether nearly every answer has a name of its own.
+func (s served) isScattered() bool {
 	answers := 0
 	for _, n := range s {
 		answers += n
@@ -51,18 +51,17 @@ type driftCheck struct {
 	kept     []gate.Reading // about losses
 }
 
-// drifted looks whether the candidate was answered by models none of which
-// answered when the incumbent was measured. Then what is known of any skill is
-// forgotten, but for this trial, and the incumbent and the best are measured
-// again.
-func (j *judge) drifted(ctx context.Context, prefix string, c driftCheck) (bool, error) {
+// checkDrift reports whether the candidate was answered by models none of which answered when the
+// incumbent was measured. Then it forgets what is known of any skill, but for this trial, and
+// measures the incumbent and the best again.
+func (j *judge) checkDrift(ctx context.Context, prefix string, c driftCheck) (bool, error) {
 	answered := served{}
 	for _, d := range slices.Concat(c.readings, c.kept) {
 		if d.Arm == gate.Candidate && d.Outcome.Served != "" {
 			answered[d.Outcome.Served]++
 		}
 	}
-	bare := answered.scattered() || c.before.scattered()
+	bare := answered.isScattered() || c.before.isScattered()
 	now, before := answered.models(bare), c.before.models(bare)
 	if len(now) == 0 || len(before) == 0 || slices.ContainsFunc(before, func(m string) bool { return slices.Contains(now, m) }) {
 		return false, nil

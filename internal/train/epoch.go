@@ -123,19 +123,19 @@ func (r *epochEnder) bothArms(ctx context.Context, e *epochEnd, part int) (curr,
 		return nil, nil, err
 	}
 	for i, arm := range arms {
-		gone, err := r.without(ctx, part, arm, out[i])
+		gone, err := r.recordMissing(ctx, part, arm, out[i])
 		if err != nil {
 			return nil, nil, err
 		}
-		e.record.Unmeasured = append(e.record.Unmeasured, idsOf(gone)...)
+		e.record.Unmeasured = append(e.record.Unmeasured, taskIDs(gone)...)
 	}
 	return out[0], out[len(out)-1], nil
 }
 
-// without records what could not be measured of an arm. Each part decides for
+// recordMissing records and returns what could not be measured of an arm. Each part decides for
 // itself.
-func (r *epochEnder) without(ctx context.Context, part int, arm rolloutSet, out []trajectory.Outcome) ([]task.Task, error) {
-	missing := missingOf(out)
+func (r *epochEnder) recordMissing(ctx context.Context, part int, arm rolloutSet, out []trajectory.Outcome) ([]task.Task, error) {
+	missing := findMissing(out)
 	if len(missing) == 0 {
 		return nil, nil
 	}
@@ -168,7 +168,7 @@ func (r *epochEnder) ask(ctx context.Context, e *epochEnd) error {
 
 // slowUpdate asks for guidance that follows from the comparison of two skills.
 func (o *optimizer) slowUpdate(ctx context.Context, prefix string, previous, current skill.Skill, pairs []optimize.Pair) (optimize.SlowResult, error) {
-	before, after, err := o.compared(previous, current)
+	before, after, err := o.documentPair(previous, current)
 	if err != nil {
 		return optimize.SlowResult{}, err
 	}
@@ -179,7 +179,7 @@ func (o *optimizer) slowUpdate(ctx context.Context, prefix string, previous, cur
 
 // metaSkill asks for the optimizer's memory of the same comparison.
 func (o *optimizer) metaSkill(ctx context.Context, prefix string, previous, current skill.Skill, pairs []optimize.Pair) (optimize.MetaResult, error) {
-	before, after, err := o.compared(previous, current)
+	before, after, err := o.documentPair(previous, current)
 	if err != nil {
 		return optimize.MetaResult{}, err
 	}

@@ -55,7 +55,7 @@ type exampleStage struct {
 func newExampleStage(o Options, d Deps, r *rollouts, s *skills, p *pacer) *exampleStage {
 	return &exampleStage{
 		opts: o, data: d.Data, rollouts: r, skills: s, pacer: p, emit: d.Events,
-		kinds: kindsOf(slices.Concat(d.Data.Train, d.Data.Selection)), answered: map[string]trajectory.Outcome{},
+		kinds: taskKinds(slices.Concat(d.Data.Train, d.Data.Selection)), answered: map[string]trajectory.Outcome{},
 	}
 }
 
@@ -322,7 +322,7 @@ func (d Data) ShownBy(s skill.Skill, tasks []task.Task) []string {
 	for _, t := range d.Unshown(tasks, s) {
 		kept[t.ID] = true
 	}
-	return slices.DeleteFunc(idsOf(tasks), func(id string) bool { return kept[id] })
+	return slices.DeleteFunc(taskIDs(tasks), func(id string) bool { return kept[id] })
 }
 
 // Unshown returns the tasks that a skill does not show as worked examples.
@@ -373,7 +373,7 @@ func (s *stepper) firstExamples(ctx context.Context, id stepID) (*proposal, erro
 	s.prefetch.next = nil // if it is rejected the step continues
 	err = s.judgeShown(ctx, id, p)
 	s.prefetch.next = next
-	if !p.accepted() {
+	if !p.isAccepted() {
 		s.examples.rejected, s.examples.against = *d, s.skills.current.skill
 		return p, err
 	}
@@ -397,7 +397,7 @@ func (s *stepper) closeShown(id stepID, p *proposal) *proposal {
 		c := *p
 		c.files = nil
 		p.prefix = id.key()
-		p.include(&c, p.accepted())
+		p.include(&c, p.isAccepted())
 	}
 	return p
 }
@@ -433,7 +433,7 @@ func (r stepResult) join(made *candidates, shown *proposal) {
 		return
 	}
 	if len(r.record.Candidates) == 0 && r.weighed {
-		r.include(made.firstTry(), r.accepted())
+		r.include(made.firstTry(), r.isAccepted())
 	}
 	shown.index = len(r.record.Candidates) + 1
 	r.include(shown, false)
@@ -459,7 +459,7 @@ func (s *stepper) examplesAgain(ctx context.Context, id stepID, r stepResult) (s
 		return r, err
 	}
 	made := s.candidates(id, r)
-	if !p.accepted() {
+	if !p.isAccepted() {
 		r.join(made, p)
 		return r, nil
 	}

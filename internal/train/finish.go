@@ -52,7 +52,7 @@ func (r *finisher) record(f finish, endedEarly bool) *result.FinalRecord {
 		FinalScore: r.skills.current.score, BestScore: r.skills.best.score, BestStep: r.skills.best.step,
 	}
 	if f.fresh != nil {
-		final.Reported = r.skills.reported(f.fresh)
+		final.Reported = r.skills.reportBest(f.fresh)
 	}
 	return final
 }
@@ -72,7 +72,7 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 	case r.skills.bestIsCurrent():
 		return false, nil, nil
 	}
-	if !r.skills.known(r.skills.current) {
+	if !r.skills.isKnown(r.skills.current) {
 		r.stage("final skill", len(r.selection))
 		if unmeasured, err = r.judge.measure(ctx, rollout.Place{Prefix: r.place + "/selection"}, &r.skills.current); err != nil {
 			return false, nil, err
@@ -89,7 +89,7 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 // there is no such pass, or too little of it was measured.
 func (r *finisher) freshPass(ctx context.Context, drawn trajectory.Named) ([]trajectory.Outcome, error) {
 	best := &r.skills.best
-	if !r.opts.freshens() || r.judge.deterministic || !r.skills.known(*best) {
+	if !r.opts.freshens() || r.judge.deterministic || !r.skills.isKnown(*best) {
 		return nil, nil
 	}
 	e := r.skills.entry(best)
@@ -118,11 +118,11 @@ func (r *finisher) freshPass(ctx context.Context, drawn trajectory.Named) ([]tra
 // wholePool measures, in folds, what is shipped on the tasks of the pool that no gate has
 // asked it: its score is told over all of them.
 func (r *finisher) wholePool(ctx context.Context, drawn trajectory.Named) error {
-	if r.skills.folds < 2 || !r.skills.known(r.skills.best) {
+	if r.skills.folds < 2 || !r.skills.isKnown(r.skills.best) {
 		return nil
 	}
 	e := r.skills.entry(&r.skills.best)
-	open := e.unmeasured()
+	open := e.unmeasuredItems()
 	if len(open) == 0 {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (d Data) Fewer(selection int, seed int64) Data {
 	if selection == 0 || selection >= len(d.Selection) {
 		return d
 	}
-	drawn := pyrand.New(seedOf(seed, "fewer selection tasks")).Perm(len(d.Selection))[:selection]
+	drawn := pyrand.New(deriveSeed(seed, "fewer selection tasks")).Perm(len(d.Selection))[:selection]
 	slices.Sort(drawn)
 	d.Selection = pick(d.Selection, drawn)
 	return d
@@ -55,8 +55,8 @@ func (d Data) Sizes() Sizes {
 // fold is the one that a step is judged by.
 func (d Data) fold(step int) int { return (step - 1) % d.NumFolds() }
 
-// drawn are the tasks that a step may draw.
-func (d Data) drawn(step int) []task.Task {
+// trainTasks returns the tasks that a step may draw.
+func (d Data) trainTasks(step int) []task.Task {
 	if d.NumFolds() < 2 {
 		return d.Train
 	}
@@ -69,8 +69,8 @@ func (d Data) drawn(step int) []task.Task {
 	return out
 }
 
-// judging are the selection tasks that a step is judged by; nil: all.
-func (d Data) judging(step int) []int {
+// selectionItems returns the selection tasks that a step is judged by, nil for all.
+func (d Data) selectionItems(step int) []int {
 	if !d.InFolds() {
 		return nil
 	}

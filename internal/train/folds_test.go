@@ -68,7 +68,7 @@ func TestNoCandidateIsJudgedByWhatItWasMadeFrom(t *testing.T) {
 		}
 		for _, s := range r.History.Steps[1:] {
 			var fold []string
-			for _, i := range w.data.judging(s.Step) {
+			for _, i := range w.data.selectionItems(s.Step) {
 				fold = append(fold, w.data.Selection[i].ID)
 			}
 			if s.Fold == nil || *s.Fold != w.data.fold(s.Step) {

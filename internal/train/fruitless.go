@@ -29,7 +29,7 @@ type FruitlessError struct {
 func (e *FruitlessError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the analysts gave no reply that can be used in %d steps running (%s): %d of %d were unusable\n",
-		len(e.Steps), listed(e.Steps), e.Asked, e.Asked)
+		len(e.Steps), formatIndices(e.Steps), e.Asked, e.Asked)
 	fmt.Fprintf(&b, "one of the last, after %s: %s\n", wording.Plural(e.Reply.Replies, "try", "tries"), e.Reply.Reason)
 	if e.Reply.Text != "" {
 		fmt.Fprintf(&b, "it begins: %q\n", e.Reply.Text)
@@ -146,7 +146,7 @@ func (f *fruitless) goesOn(ctx context.Context, id stepID) (bool, error) {
 	return err == nil, err
 }
 
-// listed writes indices: "1, 2".
-func listed(indices []int) string {
+// formatIndices writes indices: "1, 2".
+func formatIndices(indices []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(indices), " ", ", "), "[]")
 }

@@ -53,13 +53,13 @@ type judge struct {
 
 func (j *judge) policy(r rule) (gate.Policy, error) {
 	if j.opts.Gate == gate.ModeStrict {
-		return j.opts.keeping(gate.Strict{OrEqual: r == notWorse}), nil
+		return j.opts.wrapPolicy(gate.Strict{OrEqual: r == notWorse}), nil
 	}
 	return gate.ForMode(j.opts.Gate)
 }
 
-// keeping holds a policy to what the current skill wins, if it is to be.
-func (o Options) keeping(p gate.Policy) gate.Policy {
+// wrapPolicy holds a policy to what the current skill wins, if that is asked for.
+func (o Options) wrapPolicy(p gate.Policy) gate.Policy {
 	if o.Keep {
 		return gate.Keep{Policy: p}
 	}
@@ -71,26 +71,26 @@ func (o Options) keeping(p gate.Policy) gate.Policy {
 func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
 	j.skills.put(cand)
 	before := maps.Clone(j.skills.entry(&j.skills.current).served)
-	res, err := j.once(ctx, prefix, cand, r)
+	res, err := j.decideOnce(ctx, prefix, cand, r)
 	if err != nil {
 		return gate.Verdict{}, err
 	}
 	if j.opts.Gate == gate.ModeStrict {
-		drifted, err := j.drifted(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings, kept: res.Kept})
+		drifted, err := j.checkDrift(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings, kept: res.Kept})
 		if err == nil && drifted {
-			res, err = j.once(ctx, prefix+"/drift/gate", cand, r)
+			res, err = j.decideOnce(ctx, prefix+"/drift/gate", cand, r)
 		}
 		if err != nil {
 			return gate.Verdict{}, err
 		}
-		res.Verdict = j.vetoed(res.Verdict, cand)
+		res.Verdict = j.checkLoads(res.Verdict, cand)
 	}
 	j.skills.note(j.skills.entry(cand), prefix, res.Verdict)
 	return res.Verdict, j.rollouts.healthy()
 }
 
-// once lets the gate decide on a candidate according to what is known, and according to what it asks for.
-func (j *judge) once(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
+// decideOnce lets the gate decide on a candidate according to what is known, and according to what it asks for.
+func (j *judge) decideOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
 	policy, err := j.policy(r)
 	if err != nil {
 		return gate.Result{}, err
@@ -102,7 +102,7 @@ func (j *judge) once(ctx context.Context, prefix string, cand *incumbent, r rule
 	}
 	if j.opts.Gate != gate.ModeOff {
 		cand.outcomes = res.Candidate
-		if j.skills.known(*cand) {
+		if j.skills.isKnown(*cand) {
 			cand.score = res.Verdict.Candidate
 		}
 	}
@@ -110,26 +110,26 @@ func (j *judge) once(ctx context.Context, prefix string, cand *incumbent, r rule
 		j.skills.measuredWith(res.Incumbent)
 	}
 	j.skills.add(cand, res.Readings)
-	j.skills.drawn(cand, res.Kept)
+	j.skills.noteDraws(cand, res.Kept)
 	return res, j.recordWithout(ctx, prefix, res)
 }
 
 func (j *judge) trial(cand *incumbent) gate.Trial {
 	p, current, best := j.opts.Projection, j.skills.current, j.skills.best
 	t := gate.Trial{
-		Items: idsOf(j.selection), Candidate: cand.outcomes, Incumbent: current.outcomes, Best: best.outcomes, Projection: p, AtOnce: j.atOnce,
-		Density:       gate.Density{Candidate: densityOf(p, cand.skill), Incumbent: densityOf(p, current.skill), Best: densityOf(p, best.skill)},
+		Items: taskIDs(j.selection), Candidate: cand.outcomes, Incumbent: current.outcomes, Best: best.outcomes, Projection: p, AtOnce: j.atOnce,
+		Density:       gate.Density{Candidate: skillDensity(p, cand.skill), Incumbent: skillDensity(p, current.skill), Best: skillDensity(p, best.skill)},
 		Deterministic: j.deterministic,
 	}
 	_, t.Clusters = Strata(j.selection, j.opts.Cluster)
 	if j.opts.Keep { // what is asked afresh was never asked before
-		t.Next = j.nextOf(cand)
+		t.Next = j.nextSamples(cand)
 	}
 	return t
 }
 
-// nextOf are the numbers of the next fresh samples of both arms.
-func (j *judge) nextOf(cand *incumbent) map[gate.Arm][]int {
+// nextSamples returns the numbers of the next fresh samples of both arms.
+func (j *judge) nextSamples(cand *incumbent) map[gate.Arm][]int {
 	c, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
 	return map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
 }
@@ -164,7 +164,7 @@ func (j *judge) measure(ctx context.Context, place rollout.Place, in *incumbent)
 	if err != nil {
 		return nil, err
 	}
-	if missing := missingOf(out); len(missing) > 0 && !gate.Enough(len(out), len(missing)) {
+	if missing := findMissing(out); len(missing) > 0 && !gate.Enough(len(out), len(missing)) {
 		return nil, tooFewMeasured(place.Prefix, len(out), len(missing), out[missing[0]].FailReason)
 	}
 	gone, err := j.rollouts.giveUpMissing(ctx, set, out)
@@ -172,7 +172,7 @@ func (j *judge) measure(ctx context.Context, place rollout.Place, in *incumbent)
 		return nil, err
 	}
 	if len(gone) > 0 {
-		without = idsOf(gone)
+		without = taskIDs(gone)
 		j.emit(event.Warning{Text: fmt.Sprintf("%s continues without %s that could not be measured: %v", place.Prefix, wording.Plural(len(without), "item", "items"), without)})
 	}
 	in.outcomes, in.score = out, gateScore(j.opts.Projection, in.skill, out)
@@ -251,8 +251,8 @@ func unitNames(tasks []task.Task, cluster string) []string {
 	return names
 }
 
-// seedOf gives each place of a run an order of its own.
-func seedOf(seed int64, place string) int64 {
+// deriveSeed returns a seed that gives each place of a run an order of its own.
+func deriveSeed(seed int64, place string) int64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%s", seed, place)
 	return int64(h.Sum64())

@@ -34,7 +34,7 @@ func (s *testSplit) settle(ctx context.Context, opened *testAccess) error {
 		return nil
 	}
 	key := levelKey(len(opened.openings))
-	data, err := s.record.Decision(ctx, key, func() ([]byte, error) { return json.Marshal(s.levelOf(opened)) })
+	data, err := s.record.Decision(ctx, key, func() ([]byte, error) { return json.Marshal(s.newLevel(opened)) })
 	if err != nil {
 		return err
 	}
@@ -45,9 +45,9 @@ func (s *testSplit) settle(ctx context.Context, opened *testAccess) error {
 	return nil
 }
 
-// levelOf is the level of the reading that is about to be. Without knowing how often the
-// tasks were read before there is none: unknown is never 0.
-func (s *testSplit) levelOf(opened *testAccess) Level {
+// newLevel returns the level of the next reading. There is none if it is not known how often the
+// tasks were read before: unknown is never 0.
+func (s *testSplit) newLevel(opened *testAccess) Level {
 	l := Level{Test: s.lookTest(), Alpha: s.opts.Alpha}
 	if opened.before != nil && opened.before.Unknown == "" {
 		l.Reading = opened.before.Times + 1
@@ -90,14 +90,14 @@ func (s *testSplit) lookTest() gate.LookTest {
 	if s.opts.Projection.Metric != score.Hard || s.partial {
 		return gate.LookBound
 	}
-	if Clustered(s.tasks, s.opts.Cluster) {
+	if HasClusters(s.tasks, s.opts.Cluster) {
 		return gate.LookBound
 	}
 	return gate.LookExact
 }
 
-// Clustered reports whether two tasks share a value of a field.
-func Clustered(tasks []task.Task, cluster string) bool {
+// HasClusters reports whether two tasks share a value of a field.
+func HasClusters(tasks []task.Task, cluster string) bool {
 	seen := map[string]bool{}
 	return slices.ContainsFunc(tasks, func(t task.Task) bool {
 		name := t.Cluster(cluster)

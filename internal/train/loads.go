@@ -42,7 +42,7 @@ func (l *loads) on() bool { return l.tasks != nil }
 // of measures a skill on the trigger tasks of a split, unless its description was measured
 // on them before. What is recorded is under prefix.
 func (l *loads) of(ctx context.Context, prefix string, split task.Split, s skill.Skill) ([]trajectory.Outcome, error) {
-	key, tasks := described{split, descriptionOf(s)}, l.tasks[split]
+	key, tasks := described{split, skillDescription(s)}, l.tasks[split]
 	if out, known := l.measured[key]; known || len(tasks) == 0 {
 		return out, nil
 	}
@@ -52,7 +52,7 @@ func (l *loads) of(ctx context.Context, prefix string, split task.Split, s skill
 	if err != nil {
 		return nil, err
 	}
-	if missing := missingOf(out); len(missing) > 0 && !gate.Enough(len(out), len(missing)) {
+	if missing := findMissing(out); len(missing) > 0 && !gate.Enough(len(out), len(missing)) {
 		return nil, tooFewMeasured(set.place.Prefix, len(out), len(missing), out[missing[0]].FailReason)
 	}
 	if _, err := l.rollouts.giveUpMissing(ctx, set, out); err != nil {
@@ -62,13 +62,13 @@ func (l *loads) of(ctx context.Context, prefix string, split task.Split, s skill
 	return out, nil
 }
 
-// seen is what is known of a skill on the trigger tasks of a split, nil: nothing.
-func (l *loads) seen(split task.Split, s skill.Skill) []trajectory.Outcome {
-	return l.measured[described{split, descriptionOf(s)}]
+// outcomes returns what is known of a skill on the trigger tasks of a split, nil for nothing.
+func (l *loads) outcomes(split task.Split, s skill.Skill) []trajectory.Outcome {
+	return l.measured[described{split, skillDescription(s)}]
 }
 
-// descriptionOf is the description of a skill, "" of one that cannot be read.
-func descriptionOf(s skill.Skill) string {
+// skillDescription returns the description of a skill, "" of one that cannot be read.
+func skillDescription(s skill.Skill) string {
 	doc, _ := skill.Parse(s.Text()) // what cannot be read has none
 	return doc.Description
 }
@@ -77,7 +77,7 @@ func descriptionOf(s skill.Skill) string {
 // trigger tasks of the selection split, and says why it is not to have it, if it is not.
 // Nil: the description is the same.
 func (l *loads) compare(ctx context.Context, prefix string, current, candidate skill.Skill) (*result.LoadsCompared, error) {
-	if !l.on() || descriptionOf(current) == descriptionOf(candidate) {
+	if !l.on() || skillDescription(current) == skillDescription(candidate) {
 		return nil, nil
 	}
 	tasks := l.tasks[task.Selection]
@@ -87,7 +87,7 @@ func (l *loads) compare(ctx context.Context, prefix string, current, candidate s
 	}
 	out := &result.LoadsCompared{Before: passes.LoadRates(tasks, [][]trajectory.Outcome{before})}
 	if out.Refused = rollout.Untellable(candidate); out.Refused != "" {
-		out.After = result.TriggerRates{Reason: out.Refused, Unmeasured: idsOf(tasks)}
+		out.After = result.TriggerRates{Reason: out.Refused, Unmeasured: taskIDs(tasks)}
 		return out, nil
 	}
 	after, err := l.of(ctx, prefix+"/after", task.Selection, candidate)
@@ -101,16 +101,16 @@ func (l *loads) compare(ctx context.Context, prefix string, current, candidate s
 	return out, nil
 }
 
-// told is what the optimizer learns of the description of a skill: of trigger tasks of the
-// train split, and of those among what was done with it.
-func (l *loads) told(current skill.Skill, done []trajectory.Outcome, tasks map[string]*task.Task) []optimize.Load {
+// collectLoads returns what the optimizer learns of the description of a skill: of trigger tasks of
+// the train split, and of those among what was done with it.
+func (l *loads) collectLoads(current skill.Skill, done []trajectory.Outcome, tasks map[string]*task.Task) []optimize.Load {
 	var out []optimize.Load
 	add := func(t task.Task, o trajectory.Outcome) {
 		if t.Trigger != "" && o.Load != "" {
 			out = append(out, optimize.Load{Prompt: t.Prompt, Should: t.Trigger == task.TriggerShould, Loaded: o.Load == trajectory.Loaded})
 		}
 	}
-	for i, o := range l.seen(task.Train, current) {
+	for i, o := range l.outcomes(task.Train, current) {
 		add(l.tasks[task.Train][i], o)
 	}
 	for _, o := range done {
@@ -131,7 +131,7 @@ func (s *candidates) guard(ctx context.Context, p *proposal) error {
 		return err
 	}
 	s.loads.inVain(p.candidate, compared.Refused)
-	p.candidate = withHeadOf(current, p.candidate)
+	p.candidate = replaceHead(current, p.candidate)
 	p.updated.Candidate, p.updated.Applied = p.candidate, slices.DeleteFunc(slices.Clone(p.updated.Applied), describes)
 	p.updated.Reports = slices.Clone(p.updated.Reports)
 	for i := range p.updated.Reports {
@@ -148,7 +148,7 @@ func (s *candidates) guard(ctx context.Context, p *proposal) error {
 
 // inVain keeps that a skill with another description was not taken, for the optimizer.
 func (l *loads) inVain(s skill.Skill, why string) {
-	l.tried = append(l.tried, optimize.TriedDescription{Text: descriptionOf(s), Why: why})
+	l.tried = append(l.tried, optimize.TriedDescription{Text: skillDescription(s), Why: why})
 }
 
 // loadsWorse is why the description of a candidate is not to take the place of the current
@@ -164,8 +164,8 @@ func (j *judge) loadsWorse(cand *incumbent) string {
 	})
 }
 
-// vetoed is a verdict, or the rejection of a candidate whose description loads worse.
-func (j *judge) vetoed(v gate.Verdict, cand *incumbent) gate.Verdict {
+// checkLoads returns a verdict, or the rejection of a candidate whose description loads worse.
+func (j *judge) checkLoads(v gate.Verdict, cand *incumbent) gate.Verdict {
 	if !j.skills.scope.DescriptionAlone() || !v.Action.Accepted() {
 		return v
 	}
@@ -177,8 +177,8 @@ func (j *judge) vetoed(v gate.Verdict, cand *incumbent) gate.Verdict {
 
 func describes(e skill.Edit) bool { return e.Op == skill.Describe }
 
-// withHeadOf is a skill with the front matter of another one.
-func withHeadOf(from, s skill.Skill) skill.Skill {
+// replaceHead returns a skill with the front matter of another one.
+func replaceHead(from, s skill.Skill) skill.Skill {
 	head, _ := skill.Parse(from.Text()) // it is taken apart whatever it says
 	body, _ := skill.Parse(s.Text())
 	head.Body = body.Body
@@ -193,7 +193,7 @@ func (t *trainer) rates(ctx context.Context) (map[string]map[string]result.Trigg
 	out := map[string]map[string]result.TriggerRates{"seed": {}, "best": {}}
 	for _, arm := range []string{"seed", "best"} {
 		for _, split := range []task.Split{task.Selection, task.Test} {
-			tasks, outcomes, err := t.loaded(ctx, split, arm, arms[arm])
+			tasks, outcomes, err := t.triggerOutcomes(ctx, split, arm, arms[arm])
 			if err != nil {
 				return nil, err
 			}
@@ -208,8 +208,8 @@ func (t *trainer) rates(ctx context.Context) (map[string]map[string]result.Trigg
 	return out, nil
 }
 
-// loaded are outcomes of the trigger tasks of a split with an arm, nil: there are none.
-func (t *trainer) loaded(ctx context.Context, split task.Split, arm string, s skill.Skill) ([]task.Task, []trajectory.Outcome, error) {
+// triggerOutcomes returns the trigger tasks of a split and their outcomes with an arm, nil if there are none.
+func (t *trainer) triggerOutcomes(ctx context.Context, split task.Split, arm string, s skill.Skill) ([]task.Task, []trajectory.Outcome, error) {
 	closed := split == task.Test && t.tested.outcomes == nil
 	if t.loads.on() {
 		if tasks := t.loads.tasks[split]; len(tasks) == 0 || closed || rollout.Untellable(s) != "" {

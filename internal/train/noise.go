@@ -50,7 +50,7 @@ func noisePlace(at string) rollout.Place {
 // if not, how far from it?
 func (j *judge) measureNoise(ctx context.Context, at string, of *incumbent, strata []stratum) (*result.SeedNoise, error) {
 	e := j.skills.entry(of)
-	which := twiceOf(strata)
+	which := listTwice(strata)
 	stage := "baseline again"
 	if at != "" {
 		stage = "noise"
@@ -68,7 +68,7 @@ func (j *judge) measureNoise(ctx context.Context, at string, of *incumbent, stra
 	within := 0.0
 	var means []float64
 	for _, s := range strata {
-		v, twice := e.repeated(s.twice)
+		v, twice := e.varianceWithin(s.twice)
 		within += v * float64(s.size) / float64(max(1, e.numMeasured()))
 		means = append(means, twice...)
 	}
@@ -95,12 +95,12 @@ func (j *judge) measureNoise(ctx context.Context, at string, of *incumbent, stra
 // there is room for it.
 func (t *trainer) noiseAgain(ctx context.Context, at string) error {
 	before, current := t.history.Noise, &t.skills.current
-	if before == nil || before.Within != nil || before.At != "" || current.step == 0 || !t.skills.known(*current) {
+	if before == nil || before.Within != nil || before.At != "" || current.step == 0 || !t.skills.isKnown(*current) {
 		return nil
 	}
 	e := t.skills.entry(current)
 	strata := t.judge.repeatedItems(e, false) // as many as where answers change: it is not known that they do not
-	which := twiceOf(strata)
+	which := listTwice(strata)
 	if !passes.Room(e.means(which)) {
 		return nil
 	}
@@ -135,8 +135,8 @@ type stratum struct {
 	twice []int
 }
 
-// twiceOf lists the items of strata that are asked twice.
-func twiceOf(strata []stratum) []int {
+// listTwice lists the items of strata that are asked twice.
+func listTwice(strata []stratum) []int {
 	var out []int
 	for _, s := range strata {
 		out = append(out, s.twice...)
@@ -144,8 +144,8 @@ func twiceOf(strata []stratum) []int {
 	return out
 }
 
-// TwiceOf is how many of that many items are asked again, where no ceiling bounds it.
-func TwiceOf(items int, deterministic bool) int {
+// CountTwice returns how many of that many items are asked again, where no ceiling bounds it.
+func CountTwice(items int, deterministic bool) int {
 	most := TwiceMost
 	if deterministic {
 		most = max(TwiceLeast, int(math.Ceil(twiceShare*float64(items))))
@@ -157,8 +157,8 @@ func TwiceOf(items int, deterministic bool) int {
 // change, most of them such as the skill solves, since what it cannot solve
 // cannot flip. A ceiling may allow for fewer.
 func (j *judge) repeatedItems(e *entry, deterministic bool) []stratum {
-	all := e.measured()
-	most := TwiceOf(len(all), deterministic)
+	all := e.measuredItems()
+	most := CountTwice(len(all), deterministic)
 	if j.opts.Twice != nil {
 		most = min(most, *j.opts.Twice)
 	}
@@ -178,8 +178,8 @@ func (j *judge) repeatedItems(e *entry, deterministic bool) []stratum {
 	return []stratum{{len(passing), passing[:p]}, {len(failing), failing[:f]}}
 }
 
-// measured lists the items with an evaluation.
-func (e *entry) measured() []int {
+// measuredItems lists the items with an evaluation.
+func (e *entry) measuredItems() []int {
 	var out []int
 	for i, p := range e.Pooled {
 		if p.N > 0 {
@@ -209,8 +209,8 @@ func (e *entry) means(items []int) []float64 {
 	return out
 }
 
-// unmeasured lists the items without an evaluation.
-func (e *entry) unmeasured() []int {
+// unmeasuredItems lists the items without an evaluation.
+func (e *entry) unmeasuredItems() []int {
 	var out []int
 	for i, p := range e.Pooled {
 		if p.N == 0 {
@@ -220,9 +220,9 @@ func (e *entry) unmeasured() []int {
 	return out
 }
 
-// repeated is the variance within the given items, and the means of those that were
+// varianceWithin returns the variance within the given items, and the means of those that were
 // evaluated more than once.
-func (e *entry) repeated(items []int) (variance float64, means []float64) {
+func (e *entry) varianceWithin(items []int) (variance float64, means []float64) {
 	sum, free := 0.0, 0
 	for _, i := range items {
 		if p := e.Pooled[i]; p.N > 1 {
@@ -300,7 +300,7 @@ func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, whi
 		return nil, err
 	}
 	if len(gone) > 0 {
-		j.emit(event.Warning{Text: fmt.Sprintf("%s continues without %v, which could not be measured", place.Prefix, idsOf(gone))})
+		j.emit(event.Warning{Text: fmt.Sprintf("%s continues without %v, which could not be measured", place.Prefix, taskIDs(gone))})
 	}
 	var flips []string
 	known := j.skills.store.all(e)

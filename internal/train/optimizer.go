@@ -96,7 +96,7 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 	}
 	if o.scope.Description() {
 		about, err := optimize.Description(optimize.DescriptionInput{
-			Prompts: o.prompts, Skill: current, Alone: o.scope.DescriptionAlone(), Loads: o.loads.told(current, done, o.tasks), Tried: o.loads.tried,
+			Prompts: o.prompts, Skill: current, Alone: o.scope.DescriptionAlone(), Loads: o.loads.collectLoads(current, done, o.tasks), Tried: o.loads.tried,
 		})
 		if err != nil {
 			return "", v, err
@@ -107,14 +107,14 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 	return strings.Join(shown, "\n\n"), v, nil
 }
 
-// analysed is what analysts are shown of the current skill: behind it is what other runs
-// tried in vain, if that is known, and behind all rules what the user has to say to analysts.
-func (o *optimizer) analysed(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
+// analystDocument returns what analysts are shown of the current skill: after it what other runs
+// tried in vain, if that is known, and after all rules what the user has to say to analysts.
+func (o *optimizer) analystDocument(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
 	document, v, err := o.document(current, done)
 	if err != nil {
 		return "", v, err
 	}
-	tried, err := o.opts.Remembered.Shown(o.prompts)
+	tried, err := o.opts.Remembered.PromptText(o.prompts)
 	if err != nil {
 		return "", v, err
 	}
@@ -141,8 +141,8 @@ func (o *optimizer) tellsFiles(s skill.Skill) bool {
 	return !o.scope.Alone() || len(s.Others()) > 0 && !o.scope.DescriptionAlone()
 }
 
-// compared are the documents of two skills that are compared.
-func (o *optimizer) compared(previous, current skill.Skill) (before, after string, err error) {
+// documentPair returns the documents of two skills that are compared.
+func (o *optimizer) documentPair(previous, current skill.Skill) (before, after string, err error) {
 	if before, _, err = o.document(previous, nil); err != nil {
 		return "", "", err
 	}
@@ -174,7 +174,7 @@ type reading struct {
 }
 
 func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectResult, error) {
-	document, view, err := o.analysed(r.current, r.answered.tasks)
+	document, view, err := o.analystDocument(r.current, r.answered.tasks)
 	if err != nil {
 		return optimize.ReflectResult{}, err
 	}

@@ -55,7 +55,7 @@ func (l *outcomeList) unpack(items []string) {
 	open := make([]trajectory.Outcome, len(items))
 	if l.packed == nil {
 		for i, id := range items {
-			open[i] = unmeasured(id)
+			open[i] = unmeasuredOutcome(id)
 		}
 	} else if err := decodeOutcomes(l.packed, open); err != nil {
 		// The bytes were made by pack and have not left the process.
@@ -64,7 +64,7 @@ func (l *outcomeList) unpack(items []string) {
 	*l = outcomeList{open: open}
 }
 
-func unmeasured(id string) trajectory.Outcome {
+func unmeasuredOutcome(id string) trajectory.Outcome {
 	return trajectory.Outcome{ID: id, Status: score.Unmeasured}
 }
 

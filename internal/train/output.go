@@ -67,8 +67,8 @@ func changeable(scope skill.Scope, s skill.Skill) []string {
 	return slices.DeleteFunc(scope.Of(s), func(path string) bool { return path == skill.Main })
 }
 
-// filesOf are these files with their texts, nil if there are none.
-func filesOf(scope skill.Scope, s skill.Skill) map[string]string {
+// changeableTexts returns these files with their texts, nil if there are none.
+func changeableTexts(scope skill.Scope, s skill.Skill) map[string]string {
 	var out map[string]string
 	for _, path := range changeable(scope, s) {
 		if out == nil {
@@ -89,7 +89,7 @@ func (o *output) result(h result.History) error {
 			return err
 		}
 	}
-	if err := o.files.WriteJSON("candidates.json", o.skills.store.projectionOf(o.skills.hash(o.skills.best.skill))); err != nil {
+	if err := o.files.WriteJSON("candidates.json", o.skills.store.toCandidates(o.skills.hash(o.skills.best.skill))); err != nil {
 		return err
 	}
 	return o.files.WriteJSON("history.json", h)

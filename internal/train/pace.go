@@ -79,7 +79,7 @@ func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) (
 	if err != nil || id.number <= p.opts.carriedOut() {
 		return batches, err // another run has had room for it
 	}
-	all := tasksOf(batches)
+	all := countTasks(batches)
 	unit := Unit{Name: UnitStep, Step: id.number, Tasks: all, Least: all}
 	switch {
 	case known:
@@ -126,7 +126,7 @@ func recordedSize(record Recorder, id stepID, batches []schedule.Batch) (out []s
 
 // cutTo keeps the first n tasks of batches, shared out among them, of each one at least.
 func cutTo(batches []schedule.Batch, n int) []schedule.Batch {
-	all, out := tasksOf(batches), make([]schedule.Batch, len(batches))
+	all, out := countTasks(batches), make([]schedule.Batch, len(batches))
 	for i, b := range batches {
 		b.Items = b.Items[:min(len(b.Items), max(1, n*len(b.Items)/max(1, all)))]
 		out[i] = b
@@ -134,7 +134,7 @@ func cutTo(batches []schedule.Batch, n int) []schedule.Batch {
 	return out
 }
 
-func tasksOf(batches []schedule.Batch) int {
+func countTasks(batches []schedule.Batch) int {
 	n := 0
 	for _, b := range batches {
 		n += len(b.Items)
@@ -151,7 +151,7 @@ func (p *pacer) admit(unit Unit) (tasks int, err error) {
 	if p.ask == nil {
 		return unit.Tasks, nil
 	}
-	unit.Closing = p.closing() + p.testing()
+	unit.Closing = p.closingRollouts() + p.testRollouts()
 	return p.ask(unit)
 }
 
@@ -204,9 +204,9 @@ func (p *pacer) testArms(ctx context.Context, place string, arms []testArm) ([]t
 	return slices.Delete(arms, i, i+1), nil
 }
 
-// testing is how many rollouts the test takes after the unit to come, which may find a
+// testRollouts returns how many rollouts the test takes after the unit to come, which may find a
 // better skill: those of equal arms are made once.
-func (p *pacer) testing() int {
+func (p *pacer) testRollouts() int {
 	switch {
 	case !p.opts.Test:
 		return 0
@@ -216,16 +216,15 @@ func (p *pacer) testing() int {
 	return 2 * len(p.data.Test)
 }
 
-// closing is how many rollouts on the selection split the end of the run takes at
-// most: the unit to come may accept one more skill, and it may find out that one
-// evaluation is not the truth after all, so that fresh passes are made where none
-// seemed to be needed before.
-func (p *pacer) closing() int {
+// closingRollouts returns how many rollouts on the selection split the end of the run takes at
+// most: the unit to come may accept one more skill, and it may find out that one evaluation is not
+// the truth after all, so that fresh passes are made where none seemed to be needed before.
+func (p *pacer) closingRollouts() int {
 	n, evaluations := len(p.data.Selection), 0
 	if p.opts.Gate == gate.ModeOff {
 		return 0
 	}
-	if p.unjudged() {
+	if p.isUnjudged() {
 		evaluations++ // the skill as it is
 	}
 	if p.opts.freshens() || p.data.NumFolds() > 1 {
@@ -234,13 +233,13 @@ func (p *pacer) closing() int {
 	return evaluations * n
 }
 
-// unjudged reports whether the current skill is one that no gate has seen when
+// isUnjudged reports whether the current skill is one that no gate has seen when
 // the run ends, as guidance that is forced in may be.
-func (p *pacer) unjudged() bool {
+func (p *pacer) isUnjudged() bool {
 	if p.opts.SlowUpdate && !p.opts.SlowGated && p.opts.Epochs > 1 {
 		return true
 	}
-	return !p.skills.bestIsCurrent() && !p.skills.known(p.skills.current)
+	return !p.skills.bestIsCurrent() && !p.skills.isKnown(p.skills.current)
 }
 
 // Units is how many units the whole loop over a train split of n tasks has.

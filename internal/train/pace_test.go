@@ -149,10 +149,10 @@ func TestBatchesAreCutBySimilarity(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "microbatches") {
 			whole = append(whole, schedule.Batch{Items: make([]int, rapid.IntRange(1, 40).Draw(t, "tasks"))})
 		}
-		all := tasksOf(whole)
+		all := countTasks(whole)
 		n := rapid.IntRange(0, all).Draw(t, "room")
 		cut := cutTo(whole, n)
-		if got := tasksOf(cut); got > n+len(whole) || got < n-len(whole) || tasksOf(whole) != all {
+		if got := countTasks(cut); got > n+len(whole) || got < n-len(whole) || countTasks(whole) != all {
 			t.Errorf("%d of %d tasks became %d", n, all, got)
 		}
 		for i, b := range cut {

@@ -66,7 +66,7 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 	if !o.SlowUpdate && !o.MetaSkill {
 		slow = 0
 	}
-	rollouts += slow * 2 * o.compared(n.Train)
+	rollouts += slow * 2 * o.epochEndTasks(n.Train)
 	if o.SlowUpdate && o.Gate != gate.ModeOff {
 		rollouts += slow * pass
 	}
@@ -120,19 +120,19 @@ func (o Options) twice(n int) int {
 }
 
 // analysts bounds those of a step.
-func (o Options) analysts() int { return o.Accumulation * o.analystsOf(o.BatchSize) }
+func (o Options) analysts() int { return o.Accumulation * o.batchAnalysts(o.BatchSize) }
 
 // firstAnalysts bounds those of the first step.
 func (o Options) firstAnalysts(train int) int {
 	if !o.warms(1) {
 		return o.analysts()
 	}
-	return max(o.analysts(), o.analystsOf(o.First(train)))
+	return max(o.analysts(), o.batchAnalysts(o.First(train)))
 }
 
-// analystsOf bounds those of a batch. It cuts into at most one minibatch more than it
+// batchAnalysts bounds the analysts of a batch. It cuts into at most one minibatch more than it
 // would whole, because failures and successes are cut apart.
-func (o Options) analystsOf(tasks int) int {
+func (o Options) batchAnalysts(tasks int) int {
 	size := o.Minibatch
 	if o.Shallow {
 		size = 1
@@ -148,8 +148,8 @@ func (o Options) analystsOf(tasks int) int {
 	return max(single, optimize.MaxContrastBatches(tasks, size, o.Window)) + 2
 }
 
-// mergesOf is how many calls merge what that many analysts propose, at most.
-func (o Options) mergesOf(analysts int) int {
+// countMerges returns how many calls merge what that many analysts propose, at most.
+func (o Options) countMerges(analysts int) int {
 	merges := 0
 	for failures := range analysts + 1 {
 		merges = max(merges, mergeCalls(failures, o.FanIn)+mergeCalls(analysts-failures, o.FanIn))
@@ -172,7 +172,7 @@ func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 	again := o.secondTries(steps)
 	out := []result.StageCalls{
 		{Stage: o.analystStages(), Calls: (steps-1)*analysts + first},
-		{Stage: model.StageMerge, Calls: (steps-1)*o.mergesOf(analysts) + o.mergesOf(first)},
+		{Stage: model.StageMerge, Calls: (steps-1)*o.countMerges(analysts) + o.countMerges(first)},
 		{Stage: model.StageMergeFinal, Calls: steps},
 	}
 	switch whole := o.Mode == "full_rewrite_minibatch"; {
@@ -212,9 +212,9 @@ func (o Options) secondTries(steps int) int {
 	return steps
 }
 
-// compared is how many train tasks an epoch's end rolls out at most. A policy
-// that looks for some kind of pairs continues until it has enough of them.
-func (o Options) compared(train int) int {
+// epochEndTasks returns how many train tasks an epoch's end rolls out at most. A policy that looks
+// for some kind of pairs continues until it has enough of them.
+func (o Options) epochEndTasks(train int) int {
 	if p, err := optimize.ParsePairPolicy(o.SlowPairs); err == nil && p != optimize.PairsMixed {
 		return train
 	}

@@ -64,7 +64,7 @@ func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) 
 		return nil, err
 	}
 	tasks := p.data.Unshown(p.sampler.draw(id.number, batches[0]), s)
-	return samplesOf(rolloutSet{batchPlace(id.key(), 0), tasks, s}, p.opts.answersEach()), nil
+	return expandSamples(rolloutSet{batchPlace(id.key(), 0), tasks, s}, p.opts.answersEach()), nil
 }
 
 // start prefetches for the next unit, with a skill that is certain to be the current one

@@ -43,7 +43,7 @@ func (b *prefetched) start(ctx context.Context, roller Roller, set rolloutSet) {
 	b.add(p)
 	go func() {
 		defer close(p.ended)
-		p.out, p.err = roller.All(ctx, p.place, p.tasks, p.skill, p.done)
+		p.out, p.err = roller.All(ctx, p.place, p.tasks, p.skill, p.countOutcome)
 	}()
 }
 
@@ -89,7 +89,7 @@ func (b *prefetched) abandon(why error) {
 }
 
 func (p *prefetch) is(set rolloutSet) bool {
-	return p.place == set.place && p.skill.Equal(set.skill) && slices.Equal(idsOf(p.tasks), idsOf(set.tasks))
+	return p.place == set.place && p.skill.Equal(set.skill) && slices.Equal(taskIDs(p.tasks), taskIDs(set.tasks))
 }
 
 // wait returns the outcomes. done learns of each as if it had been there from
@@ -116,8 +116,8 @@ func (p *prefetch) follow(done func()) {
 	}
 }
 
-// done learns of each outcome.
-func (p *prefetch) done() {
+// countOutcome counts each outcome and reports it.
+func (p *prefetch) countOutcome() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.finished++

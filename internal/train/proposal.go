@@ -51,8 +51,8 @@ func (p *proposal) skipUnchanged(current skill.Skill) {
 	}
 }
 
-// decided keeps what the gate said of the candidate, and what was measured of it.
-func (p *proposal) decided(cand incumbent, v gate.Verdict, scope skill.Scope) {
+// recordVerdict keeps what the gate said of the candidate, and what was measured of it.
+func (p *proposal) recordVerdict(cand incumbent, v gate.Verdict, scope skill.Scope) {
 	p.judged, p.verdict, p.weighed = cand, v, true
 	r := &p.record
 	r.Difference, r.SE, r.Phase, r.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
@@ -65,14 +65,14 @@ func (p *proposal) decided(cand incumbent, v gate.Verdict, scope skill.Scope) {
 		r.SelectionUnanswered = Summarise(cand.outcomes).Unanswered
 	}
 	p.files["candidate_skill.md"] = cand.skill.Text()
-	for path, text := range filesOf(scope, cand.skill) {
+	for path, text := range changeableTexts(scope, cand.skill) {
 		p.files[candidateFolder+path] = text
 	}
 	p.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
 }
 
-// rejected tells later analysts what was tried in vain, by any candidate.
-func (p *proposal) rejected(all []*proposal) {
+// noteRejected notes for later analysts what was tried in vain, by any candidate.
+func (p *proposal) noteRejected(all []*proposal) {
 	p.updated.Applied, p.updated.Summary = nil, nil
 	for _, c := range all {
 		if c.weighed {
@@ -91,11 +91,11 @@ func (p *proposal) summary() result.CandidateRecord {
 	}
 }
 
-func (p *proposal) accepted() bool { return p.weighed && p.verdict.Action.Accepted() }
+func (p *proposal) isAccepted() bool { return p.weighed && p.verdict.Action.Accepted() }
 
-// undecided reports whether the gate could not decide for want of measurements. If there
+// isUndecided reports whether the gate could not decide for want of measurements. If there
 // are none missing, another try would find the same.
-func (p *proposal) undecided() bool {
+func (p *proposal) isUndecided() bool {
 	return p.verdict.Action == gate.Indecisive && len(p.verdict.Unmeasured) > 0
 }
 

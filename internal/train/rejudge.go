@@ -32,15 +32,14 @@ type Recorded struct {
 // Answers are the rollouts of a recorded run. It is asked concurrently.
 type Answers interface {
 	Roller
-	// Again are the items of a list that were asked at places that begin with a prefix, all of
+	// FindItems returns the items of a list that were asked at places that begin with a prefix, all of
 	// them by one sample.
-	Again(prefix string, tasks []task.Task) (items []int, sample int)
-	// Known is called when it is known which skill the places of the run that begin with
-	// a prefix are about.
-	Known(prefix string, s skill.Skill)
-	// Missing are the ids of tasks that were asked for at places that begin with a prefix,
-	// and whose answers are not recorded there.
-	Missing(prefix string) []string
+	FindItems(prefix string, tasks []task.Task) (items []int, sample int)
+	// NoteSkill learns which skill the places of the run that begin with a prefix are about.
+	NoteSkill(prefix string, s skill.Skill)
+	// MissingTasks returns the ids of tasks that were asked for at places that begin with a
+	// prefix, and whose answers are not recorded there.
+	MissingTasks(prefix string) []string
 }
 
 // Rejudge has the gate decide again on the candidates of a run, by its recorded answers
@@ -50,7 +49,7 @@ type Answers interface {
 // about another skill.
 func Rejudge(ctx context.Context, o Options, r Recorded) ([]result.Rejudgement, error) {
 	j := newRejudge(o, r)
-	all := placesOf(r.Candidates)
+	all := listPlaces(r.Candidates)
 	var out []result.Rejudgement
 	why := ""
 	if len(all) > 0 {
@@ -107,8 +106,8 @@ type judgedPlace struct {
 
 var judgedAt = pattern.New(`^e(\d+)/(?:s(\d+)/)?(.*)$`)
 
-// placesOf lists the decisions of a run in their order.
-func placesOf(c result.Candidates) []judgedPlace {
+// listPlaces lists the decisions of a run in their order.
+func listPlaces(c result.Candidates) []judgedPlace {
 	var out []judgedPlace
 	for i, candidate := range c.Candidates {
 		for _, judged := range candidate.Judged {
@@ -188,7 +187,7 @@ func newRejudge(o Options, r Recorded) *rejudge {
 	j := &rejudge{Recorded: r, opts: o, skills: newSkills(o, r.Data, skill.Scope{})}
 	silent := func(event.Event) {}
 	j.judge = &judge{
-		opts: o, selection: r.Data.Selection, skills: j.skills, emit: silent, unwatched: true, judging: r.Data.judging(1),
+		opts: o, selection: r.Data.Selection, skills: j.skills, emit: silent, unwatched: true, judging: r.Data.selectionItems(1),
 		rollouts: &rollouts{roller: r.Answers, record: unrecorded{}, emit: silent},
 		foresee:  func(context.Context, gate.Trial, *incumbent, rule) learner { return nil },
 	}
@@ -233,14 +232,14 @@ func (j *rejudge) begin(ctx context.Context) (why string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if missing := missingOf(out); len(missing) > 0 && !gate.Enough(len(out), len(missing)) {
+		if missing := findMissing(out); len(missing) > 0 && !gate.Enough(len(out), len(missing)) {
 			return fmt.Sprintf("of the seed skill only %d of %d answers can be scored", len(out)-len(missing), len(out)), nil
 		}
 		seed.outcomes, seed.score = out, gateScore(j.opts.Projection, seed.skill, out)
 		j.skills.store.addAll(e, 0, out)
 	}
 	if noise := j.History.Noise; noise != nil {
-		changed, err := j.again(ctx, "", &seed)
+		changed, err := j.scoreAgain(ctx, "", &seed)
 		if err != nil {
 			return "", err
 		}
@@ -250,10 +249,10 @@ func (j *rejudge) begin(ctx context.Context) (why string, err error) {
 	return "", nil
 }
 
-// again scores what was asked of a skill a second time, and reports whether an answer has changed.
-func (j *rejudge) again(ctx context.Context, at string, in *incumbent) (changed bool, err error) {
+// scoreAgain scores what was asked of a skill a second time, and reports whether an answer has changed.
+func (j *rejudge) scoreAgain(ctx context.Context, at string, in *incumbent) (changed bool, err error) {
 	place := noisePlace(at)
-	which, sample := j.Answers.Again(place.Prefix, j.Data.Selection)
+	which, sample := j.Answers.FindItems(place.Prefix, j.Data.Selection)
 	place.Sample = sample
 	flips, err := j.judge.askAgain(ctx, place, j.skills.entry(in), which)
 	j.skills.refresh(in)
@@ -271,7 +270,7 @@ func (j *rejudge) noiseBefore(ctx context.Context, p judgedPlace) error {
 	if !ok || cmp.Or(cmp.Compare(at.epoch, p.epoch), cmp.Compare(at.last(), p.last())) >= 0 {
 		return nil
 	}
-	changed, err := j.again(ctx, noise.At, &j.skills.current)
+	changed, err := j.scoreAgain(ctx, noise.At, &j.skills.current)
 	j.judge.deterministic, j.noiseKnown = noise.Deterministic && !changed, true
 	return err
 }
@@ -290,7 +289,7 @@ func (j *rejudge) batches() {
 			}
 		}
 		if at := slices.IndexFunc(j.Candidates.Candidates, func(c result.Candidate) bool { return c.Hash == hash }); at >= 0 {
-			j.Answers.Known(stepID{epoch: s.Epoch, number: s.Step}.key()+"/", j.texts[at])
+			j.Answers.NoteSkill(stepID{epoch: s.Epoch, number: s.Step}.key()+"/", j.texts[at])
 		}
 	}
 }
@@ -299,8 +298,8 @@ func (j *rejudge) batches() {
 // nothing is known of it.
 func (j *rejudge) unit(ctx context.Context, judged []judgedPlace, why string) ([]result.Rejudgement, error) {
 	first := judged[0]
-	if j.judge.judging = j.Data.judging(max(1, first.step)); first.step == 0 {
-		j.judge.judging = j.Data.judging(j.lastStep(first.epoch))
+	if j.judge.judging = j.Data.selectionItems(max(1, first.step)); first.step == 0 {
+		j.judge.judging = j.Data.selectionItems(j.lastStep(first.epoch))
 	}
 	var out []result.Rejudgement
 	weighed := map[int]incumbent{}
@@ -386,7 +385,7 @@ func (j *rejudge) decide(ctx context.Context, p judgedPlace, cand *incumbent) (v
 func (j *rejudge) unread(prefix string, v gate.Verdict) int {
 	n := 0
 	for _, arm := range []gate.Arm{gate.Candidate, gate.Incumbent} {
-		for _, id := range j.Answers.Missing(prefix + "/" + string(arm) + "/") {
+		for _, id := range j.Answers.MissingTasks(prefix + "/" + string(arm) + "/") {
 			if slices.Contains(v.Unmeasured, id) {
 				n++
 			}

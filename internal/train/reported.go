@@ -10,9 +10,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// reported tells the score of the best skill; nil if too little of it is measured. fresh
-// are the outcomes of a pass that nothing was decided by.
-func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
+// reportBest returns the score of the best skill; nil if too little of it is measured. fresh are
+// the outcomes of a pass that decided nothing.
+func (s *skills) reportBest(fresh []trajectory.Outcome) *result.Reported {
 	in := &s.best
 	e := s.entry(in)
 	mean := e.mean()
@@ -22,9 +22,9 @@ func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
 	_, n := overUnits(e.units, e.Pooled)
 	r := &result.Reported{
 		Metric: string(s.projection.Metric), Pooled: *mean, Expected: *mean, Items: e.numMeasured(), Evaluations: e.evaluations(), Unanswered: e.Unanswered, Folds: s.folds,
-		Fresh: s.once(in.skill, fresh),
+		Fresh: s.passScore(in.skill, fresh),
 	}
-	if v := s.once(in.skill, s.store.all(e)); v != nil {
+	if v := s.passScore(in.skill, s.store.all(e)); v != nil {
 		r.Naive = *v
 	}
 	known, means := s.store.shrunken()
@@ -38,9 +38,9 @@ func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
 	return r
 }
 
-// once is the gate score of one pass, each unit counting once; nil if nothing of
-// it was measured.
-func (s *skills) once(of skill.Skill, out []trajectory.Outcome) *float64 {
+// passScore returns the gate score of one pass, each unit counting once; nil if nothing of it was
+// measured.
+func (s *skills) passScore(of skill.Skill, out []trajectory.Outcome) *float64 {
 	pooled := make([]gate.Pooled, len(s.selection))
 	for i, o := range out {
 		if o.Status.Measured() {
@@ -51,7 +51,7 @@ func (s *skills) once(of skill.Skill, out []trajectory.Outcome) *float64 {
 	if n == 0 {
 		return nil
 	}
-	v += s.projection.Of(score.Pair{}, densityOf(s.projection, of))
+	v += s.projection.Of(score.Pair{}, skillDensity(s.projection, of))
 	return &v
 }
 

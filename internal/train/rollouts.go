@@ -99,7 +99,7 @@ func (r *rollouts) giveUp(ctx context.Context, decisionKey string, place rollout
 // giveUpMissing records those of a set that could not be measured, under the key of its
 // place, and returns their tasks.
 func (r *rollouts) giveUpMissing(ctx context.Context, set rolloutSet, out []trajectory.Outcome) ([]task.Task, error) {
-	missing := missingOf(out)
+	missing := findMissing(out)
 	if len(missing) == 0 {
 		return nil, nil
 	}

@@ -56,7 +56,7 @@ func (s *sampler) foldBatches(epoch, steps int) []schedule.Batch {
 	var plan []schedule.Batch
 	for i := range steps {
 		plan = append(plan, schedule.Epoch(schedule.EpochConfig{
-			Train: len(s.data.drawn((epoch-1)*steps + i + 1)), BatchSize: s.opts.BatchSize, Accumulation: s.opts.Accumulation, Steps: 1,
+			Train: len(s.data.trainTasks((epoch-1)*steps + i + 1)), BatchSize: s.opts.BatchSize, Accumulation: s.opts.Accumulation, Steps: 1,
 			Epoch: epoch, Seed: s.opts.Seed + int64(i*s.opts.Accumulation),
 		})...)
 	}
@@ -68,20 +68,20 @@ func (s *sampler) foldBatches(epoch, steps int) []schedule.Batch {
 func (s *sampler) step(epoch, i int, all []schedule.Batch) []schedule.Batch {
 	own := all[i*s.opts.Accumulation : (i+1)*s.opts.Accumulation]
 	n := min(s.opts.Warm, s.data.Drawable())
-	if epoch > 1 || !s.opts.warms(i+1) || n <= tasksOf(own) {
+	if epoch > 1 || !s.opts.warms(i+1) || n <= countTasks(own) {
 		return own
 	}
 	if s.data.InFolds() {
 		all = own // what later steps draw from are other tasks
 	}
 	whole := own[0]
-	whole.Items = inOrderOf(all, n)
+	whole.Items = orderItems(all, n)
 	return []schedule.Batch{whole}
 }
 
-// inOrderOf returns n items, each once: first those of the batches in their order, then
+// orderItems returns n items, each once: first those of the batches in their order, then
 // what these have not drawn.
-func inOrderOf(batches []schedule.Batch, n int) []int {
+func orderItems(batches []schedule.Batch, n int) []int {
 	seen, items := map[int]bool{}, make([]int, 0, n)
 	add := func(item int) {
 		if !seen[item] && len(items) < n {
@@ -103,11 +103,11 @@ func inOrderOf(batches []schedule.Batch, n int) []int {
 // draw returns the tasks of a microbatch of a step: those that were planned, or what the
 // curriculum prefers. Of a warm start nothing is known before.
 func (s *sampler) draw(step int, b schedule.Batch) []task.Task {
-	all := s.data.drawn(step)
+	all := s.data.trainTasks(step)
 	if s.opts.warms(step) {
 		return pick(all, b.Items)
 	}
-	keys := idsOf(all)
+	keys := taskIDs(all)
 	if s.curriculum != nil {
 		total := s.opts.epochsAt(step) * s.stepsPerEpoch()
 		b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: step - 1, Total: total})

@@ -52,7 +52,7 @@ func (s *testSplit) open(ctx context.Context, arms []testArm) (*testAccess, erro
 	out := &testAccess{fresh: map[int]bool{}, places: map[string]rollout.Place{}, refused: true}
 	for n := 1; n <= maxOpenings; n++ {
 		want := Opening{Number: n, Skills: skills, Measure: s.measure, Raisable: s.opts.Raisable}
-		found, fresh, err := s.opening(ctx, want, out.refused && (s.opts.Reopen || out.continued()))
+		found, fresh, err := s.recordOpening(ctx, want, out.refused && (s.opts.Reopen || out.isContinued()))
 		if err != nil {
 			return nil, err
 		}
@@ -88,20 +88,20 @@ type testAccess struct {
 	level    *Level                   // of the certificate; nil: there is none
 }
 
-// continued reports whether each opening so far was that of a loop that a ceiling had ended.
-func (s *testAccess) continued() bool {
+// isContinued reports whether each opening so far was that of a loop that a ceiling had ended.
+func (s *testAccess) isContinued() bool {
 	return !slices.ContainsFunc(s.openings, func(o Opening) bool { return !o.Raisable })
 }
 
-// sealed reports whether the last opening is the first one, or one more reading of a loop that
+// isSealed reports whether the last opening is the first one, or one more reading of a loop that
 // was continued.
-func (s *testAccess) sealed() bool {
+func (s *testAccess) isSealed() bool {
 	before := testAccess{openings: s.openings[:len(s.openings)-1]}
-	return before.continued()
+	return before.isContinued()
 }
 
-// Opened reports whether the test split was opened, by the record of a run.
-func Opened(r Recorder) bool {
+// HasOpening reports whether the test split was opened, by the record of a run.
+func HasOpening(r Recorder) bool {
 	_, known := r.Decided(openings)
 	return known
 }
@@ -138,9 +138,9 @@ func (s *testSplit) claim(ctx context.Context, opened *testAccess) error {
 	return nil
 }
 
-// opening returns the recorded opening with a number. If there is none it is
-// recorded, or nil is returned if that is not allowed.
-func (s *testSplit) opening(ctx context.Context, want Opening, allowed bool) (found *Opening, fresh bool, err error) {
+// recordOpening returns the recorded opening with a number. If there is none, it records one, or
+// returns nil if that is not allowed.
+func (s *testSplit) recordOpening(ctx context.Context, want Opening, allowed bool) (found *Opening, fresh bool, err error) {
 	key := openings
 	if want.Number > 1 {
 		key = fmt.Sprintf("%s/%d", openings, want.Number)
@@ -182,7 +182,7 @@ func (s *testSplit) warn(opened *testAccess) {
 	case opened.refused:
 		s.emit(event.Warning{Text: fmt.Sprintf(
 			"the test split stays closed: it was opened before in this record (%s), for other skills or with other checks, models or settings of the score, and a score that was looked at tests nothing; --reopen-test opens it again, and the report says so", times(n))})
-	case n > 1 && !opened.sealed():
+	case n > 1 && !opened.isSealed():
 		s.emit(event.Warning{Text: fmt.Sprintf("the test split is opened for the %s time: it certifies nothing any more, since its scores could have been chosen by", ordinal(n))})
 	}
 }

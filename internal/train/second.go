@@ -19,7 +19,7 @@ import (
 // promotes the first that it accepts. unjudged is the record of the step before that.
 func (s *candidates) secondTry(ctx context.Context, unjudged result.StepRecord) error {
 	first := s.firstTry()
-	if !s.opts.SecondTry || s.optimizer.mode != optimize.ModePatch || !first.weighed || !first.verdict.Action.Rejected() || len(first.updated.Applied) < 2 || unchanged(first.fared) {
+	if !s.opts.SecondTry || s.optimizer.mode != optimize.ModePatch || !first.weighed || !first.verdict.Action.Rejected() || len(first.updated.Applied) < 2 || changesNothing(first.fared) {
 		return nil
 	}
 	prefix := first.prefix + "/second"
@@ -34,8 +34,8 @@ func (s *candidates) secondTry(ctx context.Context, unjudged result.StepRecord) 
 	s.step.files["second_try.json"] = choice
 	all := []*proposal{first}
 	for k, keep := range append([][]int{choice.Keep}, halves(first.updated.Applied)...) {
-		part := s.partOf(first, unjudged, keep, len(all)+1)
-		if part == nil || tried(all, part) {
+		part := s.newPart(first, unjudged, keep, len(all)+1)
+		if part == nil || hasTry(all, part) {
 			continue
 		}
 		if part.prefix = prefix; k > 0 {
@@ -49,7 +49,7 @@ func (s *candidates) secondTry(ctx context.Context, unjudged result.StepRecord) 
 		if err := s.weighPart(ctx, part, len(keep), choice.Of); err != nil {
 			return err
 		}
-		if all = append(all, part); part.accepted() {
+		if all = append(all, part); part.isAccepted() {
 			break
 		}
 	}
@@ -64,13 +64,13 @@ func (s *candidates) closeTries(all []*proposal, lost int) {
 		return
 	}
 	last := all[len(all)-1]
-	if last.accepted() {
+	if last.isAccepted() {
 		s.takeOver(last, all)
 		s.skills.adopt(last.judged, last.verdict)
 		return
 	}
 	s.takeOver(closest(all), all)
-	s.step.rejected(all)
+	s.step.noteRejected(all)
 }
 
 // firstTry returns the candidate of the step as the first of its tries.
@@ -90,9 +90,9 @@ func (s *candidates) roomForTry(ctx context.Context, prefix string) (bool, error
 	return s.pacer.roomFor(ctx, prefix, Unit{Name: UnitSecondTry, Step: s.id.number, Tasks: 1})
 }
 
-// unchanged reports whether a bundle has changed the result of no task: none of its edits can
+// changesNothing reports whether a bundle has changed the result of no task: none of its edits can
 // have hidden what another one gains.
-func unchanged(fared []optimize.Fared) bool {
+func changesNothing(fared []optimize.Fared) bool {
 	for _, f := range fared {
 		if f.Won+f.Lost > 0 {
 			return false
@@ -119,8 +119,8 @@ func halves(edits []skill.Edit) [][]int {
 	return [][]int{all[:len(all)/2], all[len(all)/2:]}
 }
 
-// tried reports whether a try has the same text.
-func tried(all []*proposal, part *proposal) bool {
+// hasTry reports whether a try has the same text.
+func hasTry(all []*proposal, part *proposal) bool {
 	for _, p := range all {
 		if p.candidate.Equal(part.candidate) {
 			return true
@@ -153,9 +153,9 @@ func (o *optimizer) secondTry(ctx context.Context, prefix string, first *proposa
 	})
 }
 
-// partOf returns a candidate with some of another one's edits, nil if there is nothing to
+// newPart returns a candidate with some of another one's edits, nil if there is nothing to
 // judge.
-func (s *candidates) partOf(first *proposal, unjudged result.StepRecord, keep []int, index int) *proposal {
+func (s *candidates) newPart(first *proposal, unjudged result.StepRecord, keep []int, index int) *proposal {
 	if len(keep) == 0 {
 		return nil
 	}

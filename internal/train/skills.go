@@ -38,7 +38,7 @@ type incumbent struct {
 func newSkills(o Options, d Data, scope skill.Scope) *skills {
 	_, clusters := Strata(d.Selection, o.Cluster)
 	s := &skills{gate: o.Gate, projection: o.Projection, selection: d.Selection, folds: d.NumFolds(), scope: scope}
-	s.store = newStore(idsOf(d.Selection), clusters, o.Projection)
+	s.store = newStore(taskIDs(d.Selection), clusters, o.Projection)
 	s.store.folded, s.store.scope = d.NumFolds() > 1, scope
 	return s
 }
@@ -46,8 +46,8 @@ func newSkills(o Options, d Data, scope skill.Scope) *skills {
 // hash names a skill according to what edits may change of it.
 func (s *skills) hash(sk skill.Skill) string { return s.scope.Hash(sk) }
 
-// densityOf is the share of directive words in a skill, if it counts at all.
-func densityOf(p score.Projection, s skill.Skill) float64 {
+// skillDensity returns the share of directive words in a skill, 0 if it does not count.
+func skillDensity(p score.Projection, s skill.Skill) float64 {
 	if p.DensityWeight == 0 {
 		return 0
 	}
@@ -61,7 +61,7 @@ func gateScore(p score.Projection, s skill.Skill, out []trajectory.Outcome) *flo
 	if n == 0 {
 		return nil
 	}
-	v := p.Of(m, densityOf(p, s))
+	v := p.Of(m, skillDensity(p, s))
 	return &v
 }
 
@@ -72,16 +72,16 @@ func outcomeScore(p score.Projection, o trajectory.Outcome) float64 {
 
 // entry is what the store knows of a skill.
 func (s *skills) entry(in *incumbent) *entry {
-	return s.store.of(in, s.projection.DensityWeight*densityOf(s.projection, in.skill))
+	return s.store.of(in, s.projection.DensityWeight*skillDensity(s.projection, in.skill))
 }
 
-// known reports whether enough of a skill was measured to claim anything of it. In folds it
+// isKnown reports whether enough of a skill was measured to claim anything of it. In folds it
 // is measured on those that judged it.
-func (s *skills) known(in incumbent) bool {
+func (s *skills) isKnown(in incumbent) bool {
 	if in.outcomes == nil {
 		return false
 	}
-	n, missing := len(in.outcomes), len(missingOf(in.outcomes))
+	n, missing := len(in.outcomes), len(findMissing(in.outcomes))
 	return gate.Enough(n, missing) || s.folds > 1 && missing < n
 }
 
@@ -133,9 +133,9 @@ func (s *skills) put(cand *incumbent) {
 	}
 }
 
-// drawn notes which samples were asked for about losses, so that none is fresh again. They
+// noteDraws notes which samples were asked for about losses, so that none is fresh again. They
 // were asked only where the candidate had lost, so that they are pooled with no others.
-func (s *skills) drawn(cand *incumbent, readings []gate.Reading) {
+func (s *skills) noteDraws(cand *incumbent, readings []gate.Reading) {
 	arms := map[gate.Arm]*entry{gate.Candidate: s.entry(cand), gate.Incumbent: s.entry(&s.current)}
 	for _, d := range readings {
 		next := arms[d.Arm].Next
@@ -164,7 +164,7 @@ func (s *skills) note(c *entry, prefix string, v gate.Verdict) {
 func (s *skills) measuredWith(outcomes []trajectory.Outcome) {
 	isBest := s.best.outcomes != nil && s.bestIsCurrent()
 	s.current.outcomes, s.current.score = outcomes, nil
-	if !s.known(s.current) {
+	if !s.isKnown(s.current) {
 		return
 	}
 	s.current.score = gateScore(s.projection, s.current.skill, outcomes)
@@ -180,9 +180,9 @@ func (s *skills) forget() {
 	}
 }
 
-// fared sums up by type how tasks went with a candidate, compared with the incumbent, as
+// compareByType sums up by type how tasks went with a candidate, compared with the incumbent, as
 // far as both were measured on them: in the order in which their types come up.
-func (s *skills) fared(cand *incumbent) []optimize.Fared {
+func (s *skills) compareByType(cand *incumbent) []optimize.Fared {
 	c, base := s.entry(cand), s.entry(&s.current)
 	var out []optimize.Fared
 	at := map[string]int{}

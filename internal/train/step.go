@@ -101,7 +101,7 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 	}
 	p := &proposal{prefix: prefix, record: record, files: map[string]any{}}
 	s.summarise(p, b)
-	all := patchesOf(b.reflected, s.optimizer.mode)
+	all := groupPatches(b.reflected, s.optimizer.mode)
 	r := &p.record
 	r.FailurePatches, r.SuccessPatches, r.Patches = len(all.failures), len(all.successes), all.size()
 	p.begun = p.record
@@ -140,13 +140,13 @@ func (s *stepper) summarise(p *proposal, b *batch) {
 
 // note is what later steps learn of this one.
 func (r stepResult) note() optimize.StepNote {
-	n := optimize.StepNote{Step: r.record.Step, Action: r.record.Action, Patterns: optimize.FailurePatterns(r.batch.answered.failing())}
+	n := optimize.StepNote{Step: r.record.Step, Action: r.record.Action, Patterns: optimize.FailurePatterns(r.batch.answered.preferFailures())}
 	for _, o := range r.batch.outcomes {
 		if o.Status.Measured() {
 			n.Total++
 		}
 	}
-	n.Failed = r.batch.answered.failed()
+	n.Failed = r.batch.answered.countFailedTasks()
 	for _, result := range r.batch.reflected {
 		n.Diagnoses = append(n.Diagnoses, result.Diagnoses()...)
 	}
@@ -158,8 +158,8 @@ func (r stepResult) note() optimize.StepNote {
 	return n
 }
 
-// done is the event that reports a step.
-func (r stepResult) done() event.StepDone {
+// doneEvent returns the event that reports a step.
+func (r stepResult) doneEvent() event.StepDone {
 	c := r.record
 	budget := 0
 	if c.Budget != nil {

@@ -26,8 +26,8 @@ type Stop struct {
 	Evidence bool    `json:"evidence,omitempty"` // less is left to gain than the tasks could show
 }
 
-// without is the rules but for one. Patience is left: it counts again.
-func (s Stop) without(rule string) Stop {
+// dropRule returns the rules without one of them. Patience is left: it counts again.
+func (s Stop) dropRule(rule string) Stop {
 	switch rule {
 	case result.StopPerfect:
 		s.Perfect = false
@@ -70,7 +70,7 @@ type stopPlace struct {
 // saw counts a step that is closed: whether it gained something. One that decided nothing,
 // or whose analysts' replies were lost, says nothing of what there is to gain.
 func (s *stopper) saw(r result.StepRecord) {
-	if s.gained() {
+	if s.updateBest() {
 		s.idle = 0
 		return
 	}
@@ -79,8 +79,8 @@ func (s *stopper) saw(r result.StepRecord) {
 	}
 }
 
-// gained reports whether the best skill is another one than when it was looked at last.
-func (s *stopper) gained() bool {
+// updateBest reports whether the best skill is another one than when it was looked at last, and remembers it.
+func (s *stopper) updateBest() bool {
 	was := s.best
 	s.best = s.skills.hash(s.skills.best.skill)
 	return s.best != was
@@ -88,7 +88,7 @@ func (s *stopper) gained() bool {
 
 // sawGuidance forgets idle steps where the end of an epoch has gained something.
 func (s *stopper) sawGuidance() {
-	if s.gained() {
+	if s.updateBest() {
 		s.idle = 0
 	}
 }
@@ -103,9 +103,9 @@ func (s *stopper) check(ctx context.Context, at stopPlace) (*result.Stop, error)
 		return nil, nil
 	}
 	e := s.skills.entry(&s.skills.current)
-	for _, rule := range []func(Stop, *entry) *result.Stop{s.scored, s.evident, s.patient} {
+	for _, rule := range []func(Stop, *entry) *result.Stop{s.checkScore, s.evident, s.patient} {
 		if found := rule(rules, e); found != nil {
-			return s.told(found, e, at), nil
+			return s.addDetails(found, e, at), nil
 		}
 	}
 	if !rules.Perfect {
@@ -115,11 +115,11 @@ func (s *stopper) check(ctx context.Context, at stopPlace) (*result.Stop, error)
 	if err != nil || found == nil {
 		return nil, err
 	}
-	return s.told(found, e, at), nil
+	return s.addDetails(found, e, at), nil
 }
 
-// told adds to a rule that holds what it was found by.
-func (s *stopper) told(r *result.Stop, e *entry, at stopPlace) *result.Stop {
+// addDetails adds to a rule that holds what it was found by.
+func (s *stopper) addDetails(r *result.Stop, e *entry, at stopPlace) *result.Stop {
 	r.Epoch, r.Step, r.Units, r.SkillHash = at.epoch, at.step, at.units, e.Hash
 	r.StepsLeft = s.opts.Steps(s.data.Drawable()) - at.step
 	r.Metric, r.Items, r.Tasks, r.Evaluations = string(s.opts.Projection.Metric), e.numMeasured(), len(e.Pooled), e.evaluations()
@@ -139,8 +139,8 @@ func (e *entry) metric() *float64 {
 	return &v
 }
 
-// scored is the rule of a score that is reached.
-func (s *stopper) scored(rules Stop, e *entry) *result.Stop {
+// checkScore returns the rule of a score if that is reached, else nil.
+func (s *stopper) checkScore(rules Stop, e *entry) *result.Stop {
 	if mean := e.metric(); rules.Score > 0 && mean != nil && *mean >= rules.Score-score.Negligible {
 		return &result.Stop{Rule: result.StopScore, Wanted: &rules.Score}
 	}
@@ -162,9 +162,9 @@ func (s *stopper) evident(rules Stop, e *entry) *result.Stop {
 	if !rules.Evidence || e.metric() == nil {
 		return nil
 	}
-	left, open := e.left()
+	left, open := e.remainingGain()
 	found := &result.Stop{Rule: result.StopEvidence, Left: &left, Open: &open, Least: LeastToShow}
-	shown, known := s.shown(e)
+	shown, known := s.smallestGain(e)
 	if open >= LeastToShow && (!known || left >= shown) {
 		return nil
 	}
@@ -174,10 +174,10 @@ func (s *stopper) evident(rules Stop, e *entry) *result.Stop {
 	return found
 }
 
-// shown is the smallest gain that the tasks tell from the chance of answers, 0 where none
-// that was asked twice has changed. It is not known where no skill could show a change.
-func (s *stopper) shown(e *entry) (gain float64, known bool) {
-	sigma := math.Sqrt2 * math.Sqrt(s.skills.store.within()) * inflation(e.units) // of the difference on one task
+// smallestGain returns the smallest gain that the tasks tell from the chance of answers, 0 where
+// none that was asked twice has changed. It is not known where no skill could show a change.
+func (s *stopper) smallestGain(e *entry) (gain float64, known bool) {
+	sigma := math.Sqrt2 * math.Sqrt(s.skills.store.evaluationVariance()) * inflation(e.units) // of the difference on one task
 	if sigma == 0 {
 		return 0, !s.judge.unseen
 	}
@@ -204,9 +204,9 @@ func (o Options) TooFewToShow(d Data) string {
 		nameGroups(wording.Plural(len(d.Selection), "selection task", "selection tasks"), len(d.Selection), units), LeastToShow)
 }
 
-// left is the most that can still be gained: the mean distance to the maximum, each unit
-// counting once, and on how many units there is any.
-func (e *entry) left() (mean float64, open int) {
+// remainingGain returns the most that can still be gained: the mean distance to the maximum, each
+// unit counting once, and on how many units there is any.
+func (e *entry) remainingGain() (mean float64, open int) {
 	n := 0
 	for _, u := range e.units {
 		sum, items := 0.0, 0
@@ -231,7 +231,7 @@ func (e *entry) left() (mean float64, open int) {
 // measured, and each draw of it is at the metric's maximum. One draw of a task may be luck:
 // those that have no second one are asked again.
 func (s *stopper) perfect(ctx context.Context, e *entry, at stopPlace) (*result.Stop, error) {
-	if s.opts.Projection.DensityWeight != 0 || len(e.unmeasured()) > 0 || !e.flawless() {
+	if s.opts.Projection.DensityWeight != 0 || len(e.unmeasuredItems()) > 0 || !e.flawless() {
 		return nil, nil // a skill of more directive words would score more
 	}
 	confirmed, err := s.confirm(ctx, e, at)
@@ -255,8 +255,8 @@ func (e *entry) flawless() bool {
 	return true
 }
 
-// once lists the items with a single draw.
-func (e *entry) once() []int {
+// singleItems lists the items with a single draw.
+func (e *entry) singleItems() []int {
 	var out []int
 	for i, p := range e.Pooled {
 		if p.N == 1 {
@@ -270,7 +270,7 @@ func (e *entry) once() []int {
 // time. A run that has no room for it ends there, as it does before a step, which would take
 // more: what it decides does not depend on its ceilings.
 func (s *stopper) confirm(ctx context.Context, e *entry, at stopPlace) (bool, error) {
-	which := e.once()
+	which := e.singleItems()
 	if len(which) == 0 {
 		return true, nil
 	}

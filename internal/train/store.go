@@ -56,7 +56,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 	}
 	e := &entry{skill: in.skill, bonus: bonus, items: s.items, units: s.units, folded: s.folded}
 	e.Hash, e.Origin, e.Step, e.Text = hash, in.origin, in.step, in.skill.Text()
-	e.Files = filesOf(s.scope, in.skill)
+	e.Files = changeableTexts(s.scope, in.skill)
 	e.Next = make([]int, len(s.items))
 	e.read = make([]bool, len(s.items))
 	e.forget()
@@ -188,9 +188,9 @@ func (e *entry) evaluations() int {
 	return n
 }
 
-// within is the variance of one evaluation around its item's mean, from all
-// items that were evaluated more than once; 0 if there is none.
-func (s *store) within() float64 {
+// evaluationVariance returns the variance of one evaluation around its item's mean, from all items
+// that were evaluated more than once; 0 if there is none.
+func (s *store) evaluationVariance() float64 {
 	sum, free := 0.0, 0
 	for _, e := range s.order {
 		for i, p := range e.Pooled {
@@ -217,7 +217,7 @@ func (s *store) shrunken() ([]*entry, []float64) {
 			known, means = append(known, e), append(means, *m)
 		}
 	}
-	within, centre, spread, noise := s.within(), 0.0, 0.0, 0.0
+	within, centre, spread, noise := s.evaluationVariance(), 0.0, 0.0, 0.0
 	k := float64(len(known))
 	if len(known) < 4 || within == 0 || s.folded {
 		return known, means // too few to tell luck from difference, or no luck
@@ -238,8 +238,8 @@ func (s *store) shrunken() ([]*entry, []float64) {
 	return known, means
 }
 
-// projectionOf lays the store out for a file. Nothing of it changes any more.
-func (s *store) projectionOf(best string) result.Candidates {
+// toCandidates returns the store as a file has it. Nothing of it changes any more.
+func (s *store) toCandidates(best string) result.Candidates {
 	out := result.Candidates{Items: s.items, Candidates: make([]result.Candidate, len(s.order))}
 	shrunken := map[string]float64{}
 	known, means := s.shrunken()

@@ -32,11 +32,11 @@ func TestAllIsSharedUntilMoreIsKnown(t *testing.T) {
 	if diff := cmp.Diff([]trajectory.Outcome{measuredOutcome("a", 1), measuredOutcome("b", 1)}, s.all(e)); diff != "" {
 		t.Errorf("after more was measured (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]trajectory.Outcome{measuredOutcome("a", 1), unmeasured("b")}, first); diff != "" {
+	if diff := cmp.Diff([]trajectory.Outcome{measuredOutcome("a", 1), unmeasuredOutcome("b")}, first); diff != "" {
 		t.Errorf("the list handed out before has changed (-want +got):\n%s", diff)
 	}
 	e.forget()
-	if diff := cmp.Diff([]trajectory.Outcome{unmeasured("a"), unmeasured("b")}, s.all(e)); diff != "" {
+	if diff := cmp.Diff([]trajectory.Outcome{unmeasuredOutcome("a"), unmeasuredOutcome("b")}, s.all(e)); diff != "" {
 		t.Errorf("after all was forgotten (-want +got):\n%s", diff)
 	}
 }

@@ -44,7 +44,7 @@ type LoopEnd struct {
 // rule that ended it, or did not hold in it because it had ended one before, ends what continues
 // from there only if it is set again.
 func (s Stretch) After(asked Stop) Stop {
-	held := s.Stop.without(s.Ended)
+	held := s.Stop.dropRule(s.Ended)
 	if asked.Perfect == s.Asked.Perfect {
 		asked.Perfect = held.Perfect
 	}

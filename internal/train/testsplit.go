@@ -117,7 +117,7 @@ func (r tested) addTo(final *result.FinalRecord) {
 		return
 	}
 	final.Test, final.Comparison = r.scores, r.compared
-	if n := len(r.opened.openings); n > 1 && !r.opened.sealed() || r.opened.refused {
+	if n := len(r.opened.openings); n > 1 && !r.opened.isSealed() || r.opened.refused {
 		final.TestOpenings, final.TestRefused = n, r.opened.refused
 	}
 }
@@ -172,7 +172,7 @@ func testPlace(n int, arm string) rollout.Place {
 func (s *testSplit) cover(ctx context.Context, opened *testAccess, arms []testArm, outcomes [][]trajectory.Outcome) error {
 	missing := map[int]string{}
 	for i := range arms {
-		for _, j := range missingOf(outcomes[i]) {
+		for _, j := range findMissing(outcomes[i]) {
 			missing[j] = outcomes[i][j].FailReason
 		}
 	}
@@ -194,7 +194,7 @@ func (s *testSplit) cover(ctx context.Context, opened *testAccess, arms []testAr
 			outcomes[i][j] = trajectory.Outcome{ID: s.tasks[j].ID, Type: s.tasks[j].Type, Status: score.Unmeasured, FailReason: missing[j]}
 		}
 	}
-	s.emit(event.Warning{Text: fmt.Sprintf("the test goes without %s that could not be measured: %v", wording.Plural(len(out), "item", "items"), idsOf(pick(s.tasks, out)))})
+	s.emit(event.Warning{Text: fmt.Sprintf("the test goes without %s that could not be measured: %v", wording.Plural(len(out), "item", "items"), taskIDs(pick(s.tasks, out)))})
 	return nil
 }
 

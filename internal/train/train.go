@@ -89,7 +89,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	}
 	t.judge = &judge{
 		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.emit, atOnce: d.AtOnce,
-		judging: d.Data.judging(1), foresee: t.prefetch.watch,
+		judging: d.Data.selectionItems(1), foresee: t.prefetch.watch,
 	}
 	t.loads = newLoads(d.Data, t.rollouts, t.emit)
 	proposer.loads = t.loads
@@ -154,7 +154,7 @@ func (t *trainer) begin(ctx context.Context) (err error) {
 	r := t.baseline.record(t.opts.Projection.Metric, t.skills.hash(t.seed))
 	t.history.Steps = append(t.history.Steps, r)
 	t.emit(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best, SelectionUnanswered: r.SelectionUnanswered})
-	t.stopper.gained() // what comes is compared with it
+	t.stopper.updateBest() // what comes is compared with it
 	if err := t.output.step(0, t.baseline.files()); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (t *trainer) loop(ctx context.Context) error {
 
 // step carries out a step, if it may begin.
 func (t *trainer) step(ctx context.Context, id stepID, batches []schedule.Batch) error {
-	t.judge.judging = t.data.judging(id.number)
+	t.judge.judging = t.data.selectionItems(id.number)
 	t.prefetch.next = &nextUnit{epoch: id.epoch, steps: id.inEpoch, done: t.units + 1, epochStart: t.epochStart}
 	if !t.opts.loops(t.units) {
 		return ErrEnded
@@ -218,7 +218,7 @@ func (t *trainer) step(ctx context.Context, id stepID, batches []schedule.Batch)
 // whole step.
 func (t *trainer) decideStep(ctx context.Context, id stepID, batches []schedule.Batch) (stepResult, error) {
 	shown, err := t.stepper.firstExamples(ctx, id)
-	if err != nil || shown != nil && shown.accepted() {
+	if err != nil || shown != nil && shown.isAccepted() {
 		return stepResult{&batch{step: id, lost: &lostReplies{}}, shown}, err
 	}
 	if t.opts.Alone {
@@ -237,7 +237,7 @@ func (t *trainer) closeStep(id stepID, r stepResult) error {
 	c := &r.record
 	c.Current, c.Best, c.BestStep = current.score, best.score, best.step
 	c.CurrentOrigin, c.BestOrigin = current.origin, best.origin
-	c.SkillHash, c.SkillLen = t.skills.hash(current.skill), lengthOf(current.skill)
+	c.SkillHash, c.SkillLen = t.skills.hash(current.skill), skillLength(current.skill)
 	t.counts.add(*c)
 	t.stopper.saw(*c)
 	t.memory.holdBack(gate.Action(c.Action), c.Notes)
@@ -250,7 +250,7 @@ func (t *trainer) closeStep(id stepID, r stepResult) error {
 	if err := t.output.state(id.number, t.soFar()); err != nil {
 		return err
 	}
-	t.emit(r.done())
+	t.emit(r.doneEvent())
 	return nil
 }
 
@@ -376,7 +376,7 @@ func (t *trainer) result() *Result {
 	}
 	if best.outcomes != nil {
 		arm := t.skills.bestArm(t.fresh)
-		r.Selection, r.Reported = &arm, t.skills.reported(t.fresh)
+		r.Selection, r.Reported = &arm, t.skills.reportBest(t.fresh)
 	}
 	return r
 }

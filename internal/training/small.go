@@ -38,8 +38,8 @@ func (z *Sizes) calls(n need) int {
 	if in.Data.InFolds() {
 		pass, n.batch = in.Data.Pass(), 0 // it reads what the seed skill answered
 	}
-	if in.Config.Gate.Fresh && z.ceiling() == nil {
-		total = train.TwiceOf(n.selection, z.models.Deterministic())
+	if in.Config.Gate.Fresh && z.callCeiling() == nil {
+		total = train.CountTwice(n.selection, z.models.Deterministic())
 	}
 	total += n.selection + pass + n.test
 	if z.models.Has(model.Optimizer) {

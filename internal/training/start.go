@@ -37,7 +37,7 @@ func (z *Sizes) decideStart() {
 		steps := schedule.StepsPerEpoch(z.in.Data.Drawable(), z.batchSize(), z.in.Config.Train.Accumulation)
 		out.Epochs = schedule.Epochs(steps)
 	}
-	if c := z.ceiling(); c != nil && z.in.Config.Gate.Fresh {
+	if c := z.callCeiling(); c != nil && z.in.Config.Gate.Fresh {
 		if n := c.Twice(train.TwiceLeast); n < train.TwiceMost {
 			out.Twice = &n
 		}
@@ -60,7 +60,7 @@ func (z *Sizes) warms() bool {
 // take no one knows: there it has no more than a batch may.
 func (z *Sizes) warmTasks() int {
 	n := z.in.Data.Drawable()
-	switch c := z.ceiling(); {
+	switch c := z.callCeiling(); {
 	case !z.warms():
 		return 0
 	case z.in.Episodes():
@@ -91,10 +91,10 @@ func (z *Sizes) ExamplesFollow() bool {
 	return z.EndsWithResult() || !z.KeepsOpen() && z.in.Config.Train.BatchSize == config.AutoCount
 }
 
-// ceiling is the run's ceiling of calls where sizes are to follow it, which they do unless
-// somebody chose the size of batches. One of money or tokens says nothing of calls before
-// any was made, and what an episode takes no one knows: nil.
-func (z *Sizes) ceiling() *schedule.Ceiling {
+// callCeiling returns the run's ceiling of calls where sizes are to follow it, which they do unless
+// the size of batches was chosen. A ceiling of money or tokens says nothing of calls before any was
+// made, and what an episode takes is not known: nil.
+func (z *Sizes) callCeiling() *schedule.Ceiling {
 	calls := z.in.Config.Limits.Calls
 	if calls == nil || z.KeepsOpen() || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
 		return nil

@@ -35,9 +35,9 @@ func New(s *session.Session) *Sizes {
 	return &Sizes{in: s.Inputs, models: s.Models}
 }
 
-// Gating says how candidates are judged. deterministic: as far as the settings say, the
+// NewGating returns how candidates are judged. deterministic: as far as the settings say, the
 // target's answers are.
-func Gating(in *session.Inputs, deterministic bool) train.Gating {
+func NewGating(in *session.Inputs, deterministic bool) train.Gating {
 	g := in.Config.Gate
 	return train.Gating{
 		Gate: gate.Mode(g.Mode), Fresh: g.Fresh, Keep: g.Keep, Alpha: g.Alpha,
@@ -65,9 +65,9 @@ func (z *Sizes) Options() train.Options {
 		Editing: train.Editing{
 			FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
 		},
-		Gating: Gating(z.in, z.models.Deterministic()),
+		Gating: NewGating(z.in, z.models.Deterministic()),
 		Ending: train.Ending{
-			Reopen: z.in.Reopen, Stop: StopOf(c.Train.Stop), Test: z.testCalls() > 0, NoSkill: c.Eval.NoSkill,
+			Reopen: z.in.Reopen, Stop: NewStop(c.Train.Stop), Test: z.testCalls() > 0, NoSkill: c.Eval.NoSkill,
 		},
 		EpochEnd: train.EpochEnd{
 			SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs, MetaSkill: c.MetaSkill.Enabled,
@@ -108,8 +108,8 @@ func (z *Sizes) examples() train.Examples {
 	return out
 }
 
-// StopOf maps the rules by which the loop ends early.
-func StopOf(c config.Stop) train.Stop {
+// NewStop maps the rules by which the loop ends early.
+func NewStop(c config.Stop) train.Stop {
 	return train.Stop{Perfect: c.Perfect, Score: c.Score, Patience: c.Patience, Evidence: c.Evidence}
 }
 
@@ -149,7 +149,7 @@ func (z *Sizes) batchSize() int {
 
 // affordable is the batch that a ceiling of calls allows for.
 func (z *Sizes) affordable(wide int) int {
-	if c := z.ceiling(); c != nil {
+	if c := z.callCeiling(); c != nil {
 		return c.Batch(wide)
 	}
 	return wide

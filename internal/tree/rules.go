@@ -29,11 +29,11 @@ var steering = []string{
 // name has slashes.
 func Steers(name string) bool {
 	have := strings.Split(strings.ToLower(name), "/")
-	return slices.ContainsFunc(steering, func(rule string) bool { return under(have, rule) })
+	return slices.ContainsFunc(steering, func(rule string) bool { return matchesRule(have, rule) })
 }
 
-// under reports whether a path, in its parts, ends with what a rule names, or lies in the folder that it names.
-func under(have []string, rule string) bool {
+// matchesRule reports whether a path, in its parts, ends with what a rule names, or lies in the folder that it names.
+func matchesRule(have []string, rule string) bool {
 	rule, folder := strings.CutSuffix(rule, "/")
 	parts := 1 + strings.Count(rule, "/")
 	first, _, _ := strings.Cut(rule, "/")

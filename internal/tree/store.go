@@ -87,7 +87,7 @@ func (s *Store) Import(ctx context.Context, from *git.Repo, trees ...string) err
 	}
 	seen := map[string]bool{}
 	for _, root := range roots {
-		if err := below(ctx, from, root, seen); err != nil {
+		if err := noteObjects(ctx, from, root, seen); err != nil {
 			return fmt.Errorf("import trees: %w", err)
 		}
 	}
@@ -144,8 +144,8 @@ func roots(ctx context.Context, from *git.Repo, trees []string) ([]string, error
 	return out, nil
 }
 
-// below notes a tree and the objects below it that are to be copied.
-func below(ctx context.Context, from *git.Repo, root string, seen map[string]bool) error {
+// noteObjects notes a tree and the objects below it that are to be copied.
+func noteObjects(ctx context.Context, from *git.Repo, root string, seen map[string]bool) error {
 	if seen[root] {
 		return nil
 	}

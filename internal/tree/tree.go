@@ -92,7 +92,7 @@ func Open(ctx context.Context, env git.Env, project, commit string, b Bounds) (*
 	if err := t.list(ctx, commit+":"+prefix); err != nil {
 		return nil, err
 	}
-	return t, t.bounded(b)
+	return t, t.indexFiles(b)
 }
 
 // list reads what a tree has.
@@ -104,8 +104,8 @@ func (t *Tree) list(ctx context.Context, tree string) error {
 	return t.take(list.String())
 }
 
-// bounded orders the files, and fails where there are too many.
-func (t *Tree) bounded(b Bounds) error {
+// indexFiles orders the files, and fails where there are too many.
+func (t *Tree) indexFiles(b Bounds) error {
 	b = b.orDefault()
 	slices.SortFunc(t.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	t.Bytes, t.at, t.dirs = 0, map[string]int{}, map[string]struct{}{".": {}}
@@ -137,8 +137,8 @@ func (t *Tree) Find(name string) (File, bool) {
 	return t.files[i], true
 }
 
-// Missing returns why a workspace does not have a path that the commit has; "" if it has it, or the commit has not.
-func (t *Tree) Missing(name string) string { return t.out[name] }
+// MissingReason returns why a workspace does not have a path that the commit has; "" if it has it, or the commit has not.
+func (t *Tree) MissingReason(name string) string { return t.out[name] }
 
 // Holds reports whether a path is a folder with files.
 func (t *Tree) Holds(name string) bool { _, folder := t.dirs[name]; return folder }
@@ -206,7 +206,7 @@ func safe(name string) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if strings.ContainsAny(part, "\\:*?\"<>|") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || len(part) > 255 || reserved(part) {
+		if strings.ContainsAny(part, "\\:*?\"<>|") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || len(part) > 255 || isReserved(part) {
 			return false
 		}
 		for _, r := range part {
@@ -224,8 +224,8 @@ func unseen(r rune) bool {
 	return r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == 0xfeff
 }
 
-// reserved reports whether a name is a repository's, or a device's on Windows.
-func reserved(part string) bool {
+// isReserved reports whether a name is a repository's, or a device's on Windows.
+func isReserved(part string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(part), ".")
 	switch base {
 	case "con", "prn", "aux", "nul", "conin$", "conout$":

@@ -13,7 +13,7 @@ import (
 
 // OpenTree looks at the whole of a tree, or of a commit's, by its hash. In contrast to [Open] it has links that lead to a place inside
 // of the tree, whether something is there or not, and has no files of which the tree holds only where they are (Git LFS). What is left
-// out is counted, and [Tree.Missing] says why.
+// out is counted, and [Tree.MissingReason] says why.
 func OpenTree(ctx context.Context, repo *git.Repo, tree string, b Bounds) (*Tree, error) {
 	if !hash.MatchString(tree) {
 		return nil, &Unfit{Reason: "no tree is known by its whole hash"}
@@ -22,7 +22,7 @@ func OpenTree(ctx context.Context, repo *git.Repo, tree string, b Bounds) (*Tree
 	if err := t.list(ctx, tree); err != nil {
 		return nil, err
 	}
-	if err := t.bounded(b); err != nil {
+	if err := t.indexFiles(b); err != nil {
 		return nil, err
 	}
 	if err := t.follow(ctx); err != nil {
@@ -31,7 +31,7 @@ func OpenTree(ctx context.Context, repo *git.Repo, tree string, b Bounds) (*Tree
 	if err := t.point(ctx); err != nil {
 		return nil, err
 	}
-	return t, t.bounded(b)
+	return t, t.indexFiles(b)
 }
 
 // whole is what is known of a whole tree besides its files.
@@ -75,7 +75,7 @@ func (t *Tree) follow(ctx context.Context) error {
 		return err
 	}
 	for _, f := range t.whole.links {
-		if !inside(targets, f.Path) {
+		if !leadsInside(targets, f.Path) {
 			t.LeftOut.Links++
 			t.out[f.Path] = leadsOut
 			continue
@@ -86,8 +86,8 @@ func (t *Tree) follow(ctx context.Context) error {
 	return nil
 }
 
-// inside reports whether a link leads to a place inside of the tree, over other links too. targets has all links.
-func inside(targets map[string]string, name string) bool {
+// leadsInside reports whether a link leads to a place inside of the tree, over other links too. targets has all links.
+func leadsInside(targets map[string]string, name string) bool {
 	at, rest := path.Dir(name), []string{path.Base(name)}
 	for hops := 0; len(rest) > 0; {
 		part := rest[0]

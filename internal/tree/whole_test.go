@@ -89,7 +89,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("written %+v, want %d files and %+v left out", written, len(want), left)
 	}
 	for name := range outside {
-		if opened.Missing(name) == "" {
+		if opened.MissingReason(name) == "" {
 			t.Errorf("no reason why %s is missing", name)
 		}
 	}
@@ -128,7 +128,7 @@ func TestLFS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if opened.LeftOut.LFS != want || (opened.Missing("d/big.bin") == "") != (want == 0) || opened.Missing("doc.md") != "" || len(opened.Files()) != 4-want {
+		if opened.LeftOut.LFS != want || (opened.MissingReason("d/big.bin") == "") != (want == 0) || opened.MissingReason("doc.md") != "" || len(opened.Files()) != 4-want {
 			t.Errorf("%s: %+v", rules, opened.LeftOut)
 		}
 	}

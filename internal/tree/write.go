@@ -68,7 +68,7 @@ func (t *Tree) writeInto(ctx context.Context, w *writer, omit func(name string) 
 	}
 	for _, f := range links {
 		if err == nil {
-			err = w.held(f)
+			err = w.removeOutsideLink(f)
 		}
 	}
 	if err != nil {
@@ -133,8 +133,8 @@ func (w *writer) link(f File) error {
 	return nil
 }
 
-// held takes a link away that leads outside after all, since the file system takes a name for another's.
-func (w *writer) held(f File) error {
+// removeOutsideLink removes a link that leads outside after all, since the file system takes a name for another's.
+func (w *writer) removeOutsideLink(f File) error {
 	_, err := w.root.Stat(f.Path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil

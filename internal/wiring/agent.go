@@ -97,7 +97,7 @@ func Agent(c config.Agent, documents []agent.Document, guard reach.Guard, target
 	if !c.Gateway && c.Name != agent.BuiltinName {
 		r.env = surround(agent.Surround(c.Name, "").Open, lookup) // who it is stays with the user: see agent.pass_env
 	}
-	r.hide = redact.NewExact(append(handed(c.PassEnv, lookup), credentials(target, lookup)...)...)
+	r.hide = redact.NewExact(append(secretValues(c.PassEnv, lookup), credentials(target, lookup)...)...)
 	for _, name := range c.PassEnv {
 		v, _ := lookup(name)
 		r.env = append(r.env, name+"="+v)
@@ -251,13 +251,13 @@ func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, er
 // name is agent.skill_name.
 func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolders(s, name) }
 
-// Misplaced reports why the document of agent.file cannot be in a workspace: what is there
+// CheckAgentFile reports why the document of agent.file cannot be in a workspace: what is there
 // under its name, or next to which the agent does not read it.
-func Misplaced(workspace fs.FS, c config.Agent) error {
+func CheckAgentFile(workspace fs.FS, c config.Agent) error {
 	if over := agent.Hidden(workspace, c.Name, c.File); over != "" {
 		return fmt.Errorf("the workspace brings %s, with which %s does not read %s: take it out of the workspace", over, c.Name, c.File)
 	}
-	return agent.Misplaced(workspace, c.File)
+	return agent.CheckDocumentPath(workspace, c.File)
 }
 
 // SameSkill is the folder of a skill that a workspace brings under the name of s, "" if it

@@ -49,7 +49,7 @@ func NewEnvRunner(o env.Options, c config.Config, asks bool) (*EnvRunner, error)
 		if p.gateway, err = gateway.New(gateway.Options{}); err != nil {
 			return nil, fmt.Errorf("start the gateway: %w", err)
 		}
-		o.Keyed = p.keyed(o.Environ, c.Env.PassEnv)
+		o.Keyed = p.keyMaker(o.Environ, c.Env.PassEnv)
 	}
 	var err error
 	if p.env, err = env.New(o); err != nil {
@@ -61,9 +61,9 @@ func NewEnvRunner(o env.Options, c config.Config, asks bool) (*EnvRunner, error)
 // ModelName is what programs learn that the target is called.
 func ModelName(m config.Model) string { return cmp.Or(m.Model, model.Target) }
 
-// keyed makes the key and the variables of a process.
-func (p *EnvRunner) keyed(environ, passed []string) func() (string, []string, error) {
-	direct := directly(environ)
+// keyMaker returns a function that makes the key and the variables of a process.
+func (p *EnvRunner) keyMaker(environ, passed []string) func() (string, []string, error) {
+	direct := bypassProxy(environ)
 	return func() (string, []string, error) {
 		key, err := p.gateway.NewKey()
 		if err != nil {
@@ -109,8 +109,8 @@ func modelVariables(root, key, name string, passed []string) []string {
 	return out
 }
 
-// directly has a process that was handed a proxy reach this machine without it.
-func directly(environ []string) []string {
+// bypassProxy returns the variables with which a process that got a proxy reaches this machine without it.
+func bypassProxy(environ []string) []string {
 	proxied, except := false, ""
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
@@ -158,7 +158,7 @@ func (p *EnvRunner) Answer(ctx context.Context, t task.Task, s skill.Skill, clie
 	defer session.Close()
 	out, scored, err = p.env.Answer(ctx, t, s, &env.Access{Model: p.model(session), Bind: session.Bind, Unbind: session.Unbind})
 	session.Close() // what it still asks is asked for no one
-	if err := e.kept(p.gateway, session, err); err != nil {
+	if err := e.checkAnswers(p.gateway, session, err); err != nil {
 		return trajectory.Outcome{}, false, err
 	}
 	if err != nil {
@@ -215,13 +215,13 @@ func (e *exchange) Generate(ctx context.Context, req model.Request) (model.Respo
 	return resp, err
 }
 
-// kept is the error of an episode from which an answer of the model was kept, nil if none
-// was. What the program made of that, an answer or a fault, says nothing of it.
-func (e *exchange) kept(g *gateway.Gateway, session *gateway.Handle, did error) error {
+// checkAnswers returns the error of an episode from which an answer of the model was kept, nil if
+// none was. What the program made of that, an answer or a fault, says nothing of it.
+func (e *exchange) checkAnswers(g *gateway.Gateway, session *gateway.Handle, did error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var why error
-	switch missed := session.Unserved(); {
+	switch missed := session.UnservedRequest(); {
 	case session.Err() != nil:
 		why = fmt.Errorf("the gateway kept an answer from the program: %w", session.Err())
 	case e.calls > 0:

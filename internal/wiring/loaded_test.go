@@ -39,7 +39,7 @@ func TestLoadedByEvents(t *testing.T) {
 		"nothing is known of events": {"custom", []trajectory.Turn{said}, ""},
 	} {
 		r := &AgentRunner{config: config.Agent{Name: tc.agent}}
-		marks := rollout.MarksOf(s)
+		marks := rollout.FindMarks(s)
 		got := r.load(&metered{marks: marks}, agent.Report{Turns: tc.turns}, rollout.AgentJob{Skill: s, Marks: marks})
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)

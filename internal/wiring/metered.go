@@ -80,9 +80,9 @@ func (w *metered) listen(req *model.Request) {
 	w.told = trajectory.Told{System: strings.Join(system, "\n\n"), Tools: strings.Join(tools, "\n")}
 }
 
-// queued reports whether the agent's requests waited for more than half of its
+// hasWaited reports whether the agent's requests waited for more than half of its
 // time: its deadline then says more about the server than about the agent.
-func (w *metered) queued() bool {
+func (w *metered) hasWaited() bool {
 	c, ok := w.Client.(interface{ Waited() time.Duration })
 	return ok && w.timeout > 0 && c.Waited() > w.timeout/2
 }
@@ -114,7 +114,7 @@ func (w *metered) judge(rep agent.Report, session *gateway.Handle) (rollout.Agen
 		return out, errors.New("the agent had no answer from its model, and the gateway refused a key that is not that of its session: have the agent send the one that it is given")
 	}
 	late := rep.Status != score.OK && (rep.Silent || strings.HasPrefix(rep.Reason, "deadline"))
-	if late && w.queued() {
+	if late && w.hasWaited() {
 		return out, errors.New("the agent was not done in time, more than half of which its requests waited for limits and further tries")
 	}
 	switch {

@@ -31,15 +31,15 @@ func (n *notices) warn(e failover.Event) {
 	if !e.Retired && e.Rest < failover.MaxRest {
 		return
 	}
-	n.once(fmt.Sprint(e.Endpoint, e.Retired), fmt.Sprintf("models.%s.endpoints: %s", n.role, e))
+	n.sayOnce(fmt.Sprint(e.Endpoint, e.Retired), fmt.Sprintf("models.%s.endpoints: %s", n.role, e))
 }
 
 // say passes a text on, once.
-func (n *notices) say(text string) { n.once(text, fmt.Sprintf("models.%s: %s", n.role, text)) }
+func (n *notices) say(text string) { n.sayOnce(text, fmt.Sprintf("models.%s: %s", n.role, text)) }
 
-// once passes a text on unless one was under the same key. It may be called
+// sayOnce passes a text on unless one was under the same key. It may be called
 // concurrently.
-func (n *notices) once(key, text string) {
+func (n *notices) sayOnce(key, text string) {
 	n.mu.Lock()
 	tell, again := n.tell, n.told[key]
 	if tell != nil && !again {

@@ -85,11 +85,11 @@ func (r *AgentRunner) prove(ctx context.Context, job rollout.AgentJob, path stri
 	if err != nil {
 		return proof.Result{}, err
 	}
-	return script.Judge(seen(rep, job.Dir, gateway.Whats(left()))), nil
+	return script.Judge(newSeen(rep, job.Dir, gateway.Whats(left()))), nil
 }
 
-// seen is a report as a proof reads it.
-func seen(rep agent.Report, dir string, left []string) proof.Seen {
+// newSeen returns a report as a proof reads it.
+func newSeen(rep agent.Report, dir string, left []string) proof.Seen {
 	s := proof.Seen{Answer: rep.Answer, LeftOut: left, Files: func(name string) (string, bool) { return small(dir, name) }}
 	if rep.Status != score.OK {
 		s.Failure = rep.Reason

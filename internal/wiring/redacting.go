@@ -34,11 +34,11 @@ func (g *redacting) Passes(wire string) bool { return model.Passes(g.Client, wir
 func (g *redacting) Generate(ctx context.Context, req model.Request) (resp model.Response, err error) {
 	var v *veil
 	if req.Passage != nil {
-		req.Passage, v = g.veiled(req.Passage)
+		req.Passage, v = g.veilPassage(req.Passage)
 	}
 	resp, err = g.Client.Generate(ctx, req)
 	if g.renewed != nil {
-		err = clean(g.renewed.known(), &resp, err)
+		err = clean(g.renewed.redactor(), &resp, err)
 	}
 	err = clean(g.hide, &resp, err)
 	if v != nil && err == nil {
@@ -81,14 +81,14 @@ func partsWithout(hide *redact.Exact, parts []model.Part) []model.Part {
 		return &p.Reasoning.Text
 	}
 	for _, of := range []func(*model.Part) *string{text, thought} {
-		joined(hide, parts, of)
+		hideAcross(hide, parts, of)
 	}
 	return parts
 }
 
-// joined takes out of parts what only their texts together hold: who reads them may
-// put them together.
-func joined(hide *redact.Exact, parts []model.Part, of func(*model.Part) *string) {
+// hideAcross takes out of parts what only their texts together hold: a reader may put them
+// together.
+func hideAcross(hide *redact.Exact, parts []model.Part, of func(*model.Part) *string) {
 	var texts []string
 	var at []*string
 	for i := range parts {
@@ -117,8 +117,8 @@ type renewed struct {
 	hide *redact.Exact // of those seen
 }
 
-// known is kept, since tokens change once an hour and calls come by the second.
-func (r *renewed) known() *redact.Exact {
+// redactor returns what hides the tokens that were used last. It is kept, since tokens change once an hour and calls come by the second.
+func (r *renewed) redactor() *redact.Exact {
 	tokens := r.tokens()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +164,7 @@ func Secrets(c config.Config, lookup func(string) (string, bool)) []string {
 	for _, m := range c.Env.MCP {
 		all, passed = append(all, authorization(m.APIKeyEnv, lookup)...), append(passed, m.PassEnv...)
 	}
-	return append(all, handed(passed, lookup)...)
+	return append(all, secretValues(passed, lookup)...)
 }
 
 // authorization returns the value of a header, and its last word, which is the key.
@@ -173,10 +173,10 @@ func authorization(name string, lookup func(string) (string, bool)) []string {
 	return []string{v, v[strings.LastIndexByte(v, ' ')+1:]}
 }
 
-// handed returns which of the variables that a program is handed are secrets: the
+// secretValues returns which of the variables that a program is handed are secrets: the
 // value of one that is named so, or looks so, and the password in an address.
 // Others, such as paths, may be in a right answer.
-func handed(names []string, lookup func(string) (string, bool)) []string {
+func secretValues(names []string, lookup func(string) (string, bool)) []string {
 	var out []string
 	for _, name := range names {
 		v, _ := lookup(name)
@@ -306,9 +306,9 @@ func ofGoogle(path string) []string {
 	return []string{f.PrivateKey, f.KeyID, f.ClientSecret, f.RefreshToken}
 }
 
-// shown is an address as messages tell it: without user, password and query. Two
-// that differ in those or in their keys alone differ by a mark.
-func shown(raw, key string) string {
+// formatAddress returns an address as messages show it: without user, password and query. Two that
+// differ in those or in their keys alone differ by a mark.
+func formatAddress(raw, key string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.User == nil && u.RawQuery == "" {
 		return raw + keyMark(key)

@@ -42,7 +42,7 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 		return Built{}, withoutSecrets(err, hide)
 	}
 	s.clouds = clouds
-	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name, Kind: Remote}
+	b := Built{Endpoint: formatAddress(s.BaseURL, s.key), Source: p.Name, Provider: p.Name, Kind: Remote}
 	n := &notices{role: role, hide: hide}
 	b.Hear, s.notices = n.hear, n
 	if u, err := url.Parse(s.BaseURL); err == nil {
@@ -76,7 +76,7 @@ func (s server) servers(hide *redact.Exact) ([]Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		one := Server{Name: shown(base, ""), Client: c}
+		one := Server{Name: formatAddress(base, ""), Client: c}
 		if w, ok := c.(windowed); ok {
 			one.Window = func(ctx context.Context) (int, error) {
 				n, err := w.Window(ctx, s.config.Model)
@@ -104,7 +104,7 @@ func resolve(role string, m config.Model, p preset.Preset, lookup func(string) (
 		err = r.Check(m.Temperature, m.ReasoningEffort)
 	}
 	if err == nil {
-		err = thinking(r, m)
+		err = checkThinking(r, m)
 	}
 	if err != nil {
 		return server{}, fmt.Errorf("models.%s.%w", role, err)
@@ -114,8 +114,8 @@ func resolve(role string, m config.Model, p preset.Preset, lookup func(string) (
 	return s, err
 }
 
-// thinking refuses a switch that the protocol has not: there it goes by effort.
-func thinking(r preset.Resolved, m config.Model) error {
+// checkThinking refuses a switch that the protocol does not have: there it goes by effort.
+func checkThinking(r preset.Resolved, m config.Model) error {
 	if r.Protocol != preset.Anthropic && r.Protocol != preset.Gemini || m.Thinking == "" || m.Thinking == preset.ThinkingDefault {
 		return nil
 	}

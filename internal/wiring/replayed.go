@@ -8,10 +8,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 )
 
-// Replayed returns what is to be known of the model of a role when no one is called:
+// DescribeModel returns what is to be known of the model of a role when no one is called:
 // the same as Client does, but without a client, and so without keys, folders and
 // programs. It costs nothing.
-func Replayed(role string, m config.Model) (Built, error) {
+func DescribeModel(role string, m config.Model) (Built, error) {
 	b := Built{Endpoint: "sealed", Kind: Recorded}
 	if p, ok := preset.Lookup(m.Provider); ok {
 		b.Source, b.Provider = p.Name, p.Name
@@ -21,7 +21,7 @@ func Replayed(role string, m config.Model) (Built, error) {
 	case isLogin(m.Provider), m.Provider == "handoff":
 		b.Source = m.Provider
 	case m.Provider == "sim":
-		s, err := simulated(role, m)
+		s, err := newSimulation(role, m)
 		if err != nil {
 			return Built{}, err
 		}

@@ -32,7 +32,7 @@ func TestReplayedIsWhatIsRecorded(t *testing.T) {
 			defer func() { _ = want.Close() }()
 		}
 		checked++
-		got, err := Replayed("target", m)
+		got, err := DescribeModel("target", m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestReplayedIsWhatIsRecorded(t *testing.T) {
 	if checked < 15 {
 		t.Errorf("only %d providers could be compared", checked)
 	}
-	if _, err := Replayed("target", config.Model{Provider: "nobody"}); err == nil {
+	if _, err := DescribeModel("target", config.Model{Provider: "nobody"}); err == nil {
 		t.Error("an unknown provider is replayed")
 	}
 }

@@ -20,19 +20,19 @@ type veil struct {
 	pieces      pieces // of an answer in events
 }
 
-// veiled returns a Passage of the same request whose answer goes through a veil.
-func (g *redacting) veiled(p *model.Passage) (*model.Passage, *veil) {
-	v := &veil{to: p, hide: g.without, ready: g.ready, pieces: pieces{across: g.across, ready: g.ready}}
+// veilPassage returns a Passage of the same request whose answer goes through a veil.
+func (g *redacting) veilPassage(p *model.Passage) (*model.Passage, *veil) {
+	v := &veil{to: p, hide: g.redactText, ready: g.ready, pieces: pieces{across: g.across, ready: g.ready}}
 	return &model.Passage{Wire: p.Wire, Body: p.Body, Header: p.Header, Stream: p.Stream, Set: p.Set, Reply: func(contentType string) io.Writer {
 		v.contentType = contentType
 		return v
 	}}, v
 }
 
-// without is text without the client's credentials.
-func (g *redacting) without(text string) string {
+// redactText returns text without the client's credentials.
+func (g *redacting) redactText(text string) string {
 	if g.renewed != nil {
-		text = g.renewed.known().Text(text)
+		text = g.renewed.redactor().Text(text)
 	}
 	return g.hide.Text(text)
 }
@@ -40,7 +40,7 @@ func (g *redacting) without(text string) string {
 // across is texts without the client's credentials that are in them together.
 func (g *redacting) across(texts []string) []string {
 	if g.renewed != nil {
-		texts = g.renewed.known().Across(texts)
+		texts = g.renewed.redactor().Across(texts)
 	}
 	return g.hide.Across(texts)
 }
@@ -48,7 +48,7 @@ func (g *redacting) across(texts []string) []string {
 // ready is how much of the beginning of text holds its credentials whole.
 func (g *redacting) ready(text string) int {
 	for n := g.hide.Ready(text); g.renewed != nil; {
-		if fewer := g.renewed.known().Ready(text[:n]); fewer < n {
+		if fewer := g.renewed.redactor().Ready(text[:n]); fewer < n {
 			n = g.hide.Ready(text[:fewer])
 			continue
 		}

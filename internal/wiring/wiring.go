@@ -113,18 +113,18 @@ func Client(role string, m config.Model, lookup func(string) (string, bool), clo
 		return remote(role, m, p, lookup, clouds)
 	}
 	if name, ok := strings.CutSuffix(m.Provider, loginSuffix); ok && slices.Contains(loginNames(), name) {
-		return seated(role, name, m, lookup)
+		return newSeat(role, name, m, lookup)
 	}
 	switch m.Provider {
 	case "sim":
-		return simulated(role, m)
+		return newSimulation(role, m)
 	case "handoff":
 		return handedOff(role, m)
 	}
 	return Built{}, &UnknownProviderError{Role: role, Provider: m.Provider}
 }
 
-func simulated(role string, m config.Model) (Built, error) {
+func newSimulation(role string, m config.Model) (Built, error) {
 	world, err := sim.Load(m.World)
 	if err != nil {
 		return Built{}, fmt.Errorf("models.%s.world: %w", role, err)
@@ -155,8 +155,8 @@ const loginSuffix = "-cli"
 
 func loginNames() []string { return []string{"claude", "codex", "copilot"} }
 
-// seated makes a model of a coding agent's program and its user's login.
-func seated(role, name string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
+// newSeat makes a model of a coding agent's program and its user's login.
+func newSeat(role, name string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
 	if m.Key != "" {
 		return Built{}, fmt.Errorf("models.%s: provider %s takes no key as a value, name the variable that holds it with models.%s.api_key_env", role, m.Provider, role)
 	}

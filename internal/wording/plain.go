@@ -66,19 +66,19 @@ func breaks(r rune) bool {
 // together stay. A byte that is not UTF-8 becomes U+FFFD: what was around a
 // character that is left out must not make a new one.
 func Plain(s string) string {
-	return mapped(s, func(b *strings.Builder, r rune) {
+	return replaceSteering(s, func(b *strings.Builder, r rune) {
 		if breaks(r) {
 			b.WriteByte('\n')
 		}
 	}, "\r\n", func(b *strings.Builder, _ byte) { b.WriteRune(utf8.RuneError) })
 }
 
-// Shown returns s with each character that steers as an escape such as \u001b,
+// Escape returns s with each character that steers as an escape such as \u001b,
 // which is also what JSON writes for it inside a string: a JSON document stays
 // the same document. Carriage return and line feed together are a line feed;
 // bytes that are not UTF-8 are escapes such as \x9b.
-func Shown(s string) string {
-	return mapped(s, func(b *strings.Builder, r rune) {
+func Escape(s string) string {
+	return replaceSteering(s, func(b *strings.Builder, r rune) {
 		if hi, lo := utf16.EncodeRune(r); hi != utf8.RuneError {
 			fmt.Fprintf(b, `\u%04x\u%04x`, hi, lo)
 			return
@@ -87,20 +87,20 @@ func Shown(s string) string {
 	}, "\n", func(b *strings.Builder, c byte) { fmt.Fprintf(b, `\x%02x`, c) })
 }
 
-// ShownBytes is Shown for a text that is long: text itself where nothing in it steers.
-func ShownBytes(text []byte) []byte {
+// EscapeBytes does what Escape does for a long text. It returns text itself where nothing in it steers.
+func EscapeBytes(text []byte) []byte {
 	if bytes.IndexFunc(text, odd) < 0 {
 		return text
 	}
-	return []byte(Shown(string(text)))
+	return []byte(Escape(string(text)))
 }
 
 // odd reports whether a character steers, or represents a byte that is not UTF-8.
 func odd(r rune) bool { return Steers(r) || r == utf8.RuneError }
 
-// mapped hands the characters of s that steer to steer and bytes that are not
-// UTF-8 to broken, and writes crlf for the two that end a line together.
-func mapped(s string, steer func(*strings.Builder, rune), crlf string, broken func(*strings.Builder, byte)) string {
+// replaceSteering passes the characters of s that steer to steer and bytes that are not UTF-8 to
+// broken, and writes crlf for the two that end a line together.
+func replaceSteering(s string, steer func(*strings.Builder, rune), crlf string, broken func(*strings.Builder, byte)) string {
 	at := strings.IndexFunc(s, odd)
 	if at < 0 {
 		return s

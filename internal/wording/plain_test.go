@@ -28,7 +28,7 @@ func TestTextAndShown(t *testing.T) {
 		{"no UTF-8", "a\x9b31m", "a\ufffd31m", `a\x9b31m`},
 		{"a replacement character", "\ufffd\x1b", "\ufffd", `` + "\ufffd" + `\u001b`},
 	} {
-		if diff := cmp.Diff([]string{c.text, c.shown}, []string{Plain(c.in), Shown(c.in)}); diff != "" {
+		if diff := cmp.Diff([]string{c.text, c.shown}, []string{Plain(c.in), Escape(c.in)}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -39,14 +39,14 @@ func FuzzPlain(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text, shown := Plain(s), Shown(s)
+		text, shown := Plain(s), Escape(s)
 		if strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", ""), Steers) || !utf8.ValidString(text) {
 			t.Errorf("Plain(%q) = %q steers", s, text)
 		}
 		if strings.ContainsFunc(shown, Steers) || !utf8.ValidString(shown) {
 			t.Errorf("Shown(%q) = %q steers", s, shown)
 		}
-		if Plain(text) != text || Shown(shown) != shown {
+		if Plain(text) != text || Escape(shown) != shown {
 			t.Errorf("%q: not the same the second time", s)
 		}
 		if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r > 0x17ff || r == utf8.RuneError }) {
@@ -66,7 +66,7 @@ func FuzzShownJSON(f *testing.F) {
 			t.Skip()
 		}
 		var got, want string
-		if err := json.Unmarshal([]byte(Shown(string(doc))), &got); err != nil {
+		if err := json.Unmarshal([]byte(Escape(string(doc))), &got); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 		if err := json.Unmarshal(doc, &want); err != nil || got != want {

@@ -57,9 +57,9 @@ func nouns() []string {
 // plainNouns are asked for by tasks that no rule concerns. All hold codes.
 func plainNouns() []string { return []string{"shelf", "gate", "owner", "region"} }
 
-// kindsOf returns the kinds of a world. The rules are dealt out so that kinds of
+// newKinds returns the kinds of a world. The rules are dealt out so that kinds of
 // every depth from 1 to p.Depth occur.
-func kindsOf(p Params) []kind {
+func newKinds(p Params) []kind {
 	all := forms()
 	var kinds []kind
 	left := p.Rules
@@ -107,46 +107,46 @@ func list(r *rand.Rand) string {
 
 func amountRules(noun string) []ruleDef {
 	return []ruleDef{
-		said(noun, "round", "round the number to whole units", "round it half up, without decimals", "{kind: round, digits: 0}"),
-		said(noun, "eur", "put EUR and a space before the number", "let the answer begin with EUR", "{kind: prefix, text: 'EUR '}"),
-		said(noun, "gross", "write gross behind the number", "add the word gross at the end", "{kind: suffix, text: ' gross'}"),
+		newRuleDef(noun, "round", "round the number to whole units", "round it half up, without decimals", "{kind: round, digits: 0}"),
+		newRuleDef(noun, "eur", "put EUR and a space before the number", "let the answer begin with EUR", "{kind: prefix, text: 'EUR '}"),
+		newRuleDef(noun, "gross", "write gross behind the number", "add the word gross at the end", "{kind: suffix, text: ' gross'}"),
 	}
 }
 
 func listRules(noun string) []ruleDef {
 	return []ruleDef{
-		said(noun, "alphabetic", "put the entries in alphabetical order", "keep alphabetic order", "{kind: sort, by: text}"),
-		said(noun, "semicolon", "separate the entries with semicolons", "write a semicolon between entries, no comma", "{kind: separator, text: '; '}"),
-		said(noun, "bracket", "close the list with a bracket", "let a closing bracket follow the last entry", "{kind: suffix, text: ' ]'}"),
+		newRuleDef(noun, "alphabetic", "put the entries in alphabetical order", "keep alphabetic order", "{kind: sort, by: text}"),
+		newRuleDef(noun, "semicolon", "separate the entries with semicolons", "write a semicolon between entries, no comma", "{kind: separator, text: '; '}"),
+		newRuleDef(noun, "bracket", "close the list with a bracket", "let a closing bracket follow the last entry", "{kind: suffix, text: ' ]'}"),
 	}
 }
 
 func codeRules(noun string) []ruleDef {
 	return []ruleDef{
-		said(noun, "capital", "write capital letters only", "use capitals for all letters", "{kind: upper}"),
-		said(noun, "hash", "put a hash sign in front", "let the answer begin with a hash", "{kind: prefix, text: '#'}"),
-		said(noun, "office", "name the office HQ behind it", "add the office at the end, as /HQ", "{kind: suffix, text: /HQ}"),
+		newRuleDef(noun, "capital", "write capital letters only", "use capitals for all letters", "{kind: upper}"),
+		newRuleDef(noun, "hash", "put a hash sign in front", "let the answer begin with a hash", "{kind: prefix, text: '#'}"),
+		newRuleDef(noun, "office", "name the office HQ behind it", "add the office at the end, as /HQ", "{kind: suffix, text: /HQ}"),
 	}
 }
 
 func dateRules(noun string) []ruleDef {
 	return []ruleDef{
-		said(noun, "yyyy", "write the day as YYYY-MM-DD", "the form is YYYY-MM-DD", "{kind: date, from: [2 January 2006], to: '2006-01-02'}"),
-		said(noun, "noon", "add noon as the time", "write 12:00, which is noon, at the end", "{kind: suffix, text: ' 12:00'}"),
-		said(noun, "zone", "name the time zone UTC first", "let the zone UTC stand in front", "{kind: prefix, text: 'UTC '}"),
+		newRuleDef(noun, "yyyy", "write the day as YYYY-MM-DD", "the form is YYYY-MM-DD", "{kind: date, from: [2 January 2006], to: '2006-01-02'}"),
+		newRuleDef(noun, "noon", "add noon as the time", "write 12:00, which is noon, at the end", "{kind: suffix, text: ' 12:00'}"),
+		newRuleDef(noun, "zone", "name the time zone UTC first", "let the zone UTC stand in front", "{kind: prefix, text: 'UTC '}"),
 	}
 }
 
 func weightRules(noun string) []ruleDef {
 	return []ruleDef{
-		said(noun, "gram", "convert it to whole grams", "state it in grams, with g behind the number", "{kind: scale, factor: 1000, from: [kg], to: g}"),
-		said(noun, "net", "write net in front", "let the answer begin with net", "{kind: prefix, text: 'net '}"),
-		said(noun, "dry", "write dry behind the unit", "add the word dry at the end", "{kind: suffix, text: ' dry'}"),
+		newRuleDef(noun, "gram", "convert it to whole grams", "state it in grams, with g behind the number", "{kind: scale, factor: 1000, from: [kg], to: g}"),
+		newRuleDef(noun, "net", "write net in front", "let the answer begin with net", "{kind: prefix, text: 'net '}"),
+		newRuleDef(noun, "dry", "write dry behind the unit", "add the word dry at the end", "{kind: suffix, text: ' dry'}"),
 	}
 }
 
-// said makes a rule of what two sentences about a noun have in common.
-func said(noun, word, one, other, transform string) ruleDef {
+// newRuleDef makes a rule of what two sentences about a noun have in common.
+func newRuleDef(noun, word, one, other, transform string) ruleDef {
 	return ruleDef{
 		id: noun + "-" + word, word: word, transform: transform,
 		say: []string{fmt.Sprintf("Asked for the %s, %s.", noun, one), fmt.Sprintf("The %s: %s.", noun, other)},

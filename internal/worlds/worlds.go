@@ -131,7 +131,7 @@ func New(p Params) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := kindsOf(p)
+	kinds := newKinds(p)
 	w := &World{Params: p, YAML: worldFile(p, optimizer, kinds), Skill: []byte(startingSkill(p))}
 	w.Perfect = string(w.Skill)
 	for _, k := range kinds {
@@ -177,7 +177,7 @@ func Answer(reply string) (string, bool) {
 func draw(p Params, kinds []kind) []Item {
 	r := rand.New(rand.NewPCG(p.Seed, 0x776f726c6473))
 	items := make([]Item, 0, p.Tasks)
-	weights := weightsOf(p, kinds)
+	weights := kindWeights(p, kinds)
 	seen := map[string]bool{}
 	for len(items) < p.Tasks {
 		k := kinds[pickBy(r, weights)]
@@ -191,8 +191,8 @@ func draw(p Params, kinds []kind) []Item {
 	return items
 }
 
-// weightsOf returns how often each kind is drawn: the plain kinds share p.Plain.
-func weightsOf(p Params, kinds []kind) []float64 {
+// kindWeights returns how often each kind is drawn: the plain kinds share p.Plain.
+func kindWeights(p Params, kinds []kind) []float64 {
 	weights := make([]float64, len(kinds))
 	ruled, plain, nth := 0.0, 0.0, 0
 	for i, k := range kinds {

@@ -150,7 +150,7 @@ func (e editor) set(m Node, keys []string, value any) (string, error) {
 	}
 	var key, at Node
 	for k, v := range m.Pairs() {
-		if k.Written() == keys[0] {
+		if k.TokenText() == keys[0] {
 			key, at = k, v
 		}
 	}

@@ -89,7 +89,7 @@ func (c *counter) alias(n *ast.AliasNode) error {
 	name := n.Value.GetToken().Value
 	size, known := c.sizes[name]
 	if !known && slices.Contains(c.open, name) {
-		return &Error{Line: lineOf(n), Msg: "an alias within its own value"}
+		return &Error{Line: nodeLine(n), Msg: "an alias within its own value"}
 	}
 	if c.total += size; c.total > MaxValues {
 		return tooLarge(n)
@@ -98,10 +98,10 @@ func (c *counter) alias(n *ast.AliasNode) error {
 }
 
 func tooLarge(n ast.Node) error {
-	return &Error{Line: lineOf(n), Msg: fmt.Sprintf("more values than are read of YAML (%d, with aliases counted as their values)", MaxValues)}
+	return &Error{Line: nodeLine(n), Msg: fmt.Sprintf("more values than are read of YAML (%d, with aliases counted as their values)", MaxValues)}
 }
 
-func lineOf(n ast.Node) int {
+func nodeLine(n ast.Node) int {
 	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
 		return 0
 	}

@@ -126,9 +126,9 @@ func (n Node) Start() Node {
 	return n
 }
 
-// Written returns the mark or the scalar that a node begins with, without its quotes:
+// TokenText returns the mark or the scalar that a node begins with, without its quotes:
 // 0x1F, *, a tag, the | before text in block style.
-func (n Node) Written() string {
+func (n Node) TokenText() string {
 	if tok := n.token(); tok != nil {
 		return tok.Value
 	}
@@ -148,7 +148,7 @@ func (n Node) Text() string {
 			return ""
 		}
 	}
-	return n.Written()
+	return n.TokenText()
 }
 
 // Value returns what a scalar represents by YAML 1.2: nil, bool, string, int64, uint64
@@ -177,7 +177,7 @@ func (n Node) Value11() any {
 		}
 		return Plain11(s.Value)
 	}
-	return Plain11(n.Written())
+	return Plain11(n.TokenText())
 }
 
 // Scalar reports whether a node is one value, or represents one: neither a list nor a
@@ -255,9 +255,9 @@ func (n Node) Inner() Node {
 func (n Node) Name() string {
 	switch n := n.n.(type) {
 	case *ast.AnchorNode:
-		return Node{n.Name}.Written()
+		return Node{n.Name}.TokenText()
 	case *ast.AliasNode:
-		return Node{n.Value}.Written()
+		return Node{n.Value}.TokenText()
 	}
 	return ""
 }

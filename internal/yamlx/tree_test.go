@@ -18,11 +18,11 @@ func outline(b *strings.Builder, depth int, n yamlx.Node) {
 	case yamlx.List, yamlx.Mapping:
 		fmt.Fprintf(b, " of %d from %d:%d", n.Len(), n.Start().Line(), n.Start().Column())
 	case yamlx.Tagged, yamlx.ExplicitKey:
-		fmt.Fprintf(b, " %s", n.Written())
+		fmt.Fprintf(b, " %s", n.TokenText())
 	case yamlx.Anchored, yamlx.Alias:
 		fmt.Fprintf(b, " %s", n.Name())
 	default:
-		fmt.Fprintf(b, " %q %q %#v %#v", n.Written(), n.Text(), n.Value(), n.Value11())
+		fmt.Fprintf(b, " %q %q %#v %#v", n.TokenText(), n.Text(), n.Value(), n.Value11())
 	}
 	b.WriteString("\n")
 	for _, item := range n.Items() {

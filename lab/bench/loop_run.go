@@ -65,7 +65,7 @@ func (a *Arena) loop(ctx context.Context, w loopWay) (loopRun, error) {
 	d := a.deps(m)
 	d.Prompts, d.Files, d.Pace = prompt.Whole(), c, c.room
 	d.Told = func(t task.Task, s skill.Skill) optimize.Told {
-		return optimize.Told{System: a.question.Told(t, s, optimize.SkillMark)}
+		return optimize.Told{System: a.question.SystemMessage(t, s, optimize.SkillMark)}
 	}
 	o := a.loopOptions(w)
 	r, err := train.Run(ctx, o, d)

@@ -255,9 +255,9 @@ func (w *pruneWorld) prune(ctx context.Context, s prune.Settings, fates map[stri
 		return pruneRun{}, err
 	}
 	out := pruneRun{gone: map[fate]float64{}, all: map[fate]float64{}, evaluations: float64(b.Evaluations())}
-	out.tell(w, fates, got.Removed())
+	out.tell(w, fates, got.RemovedRules())
 	out.certified = 1
-	if out.loss, err = w.loss(ctx, got.Skill.Text()); err != nil || len(got.Removed()) == 0 {
+	if out.loss, err = w.loss(ctx, got.Skill.Text()); err != nil || len(got.RemovedRules()) == 0 {
 		return out, err
 	}
 	c := w.bench("certificate", w.Data.Train, certificateFirst)

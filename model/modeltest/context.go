@@ -27,7 +27,7 @@ func testContext(t *testing.T, h Harness) {
 	for name, begin := range hangs {
 		t.Run("deadline "+name, func(t *testing.T) {
 			t.Parallel()
-			srv, _ := hanging(t, h, begin)
+			srv, _ := startHanging(t, h, begin)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			_, err := srv.client(t).Generate(ctx, question("q"))
@@ -37,7 +37,7 @@ func testContext(t *testing.T, h Harness) {
 		})
 		t.Run("cancel "+name, func(t *testing.T) {
 			t.Parallel()
-			srv, arrived := hanging(t, h, begin)
+			srv, arrived := startHanging(t, h, begin)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			go func() {
 				<-arrived
@@ -60,9 +60,9 @@ func testContext(t *testing.T, h Harness) {
 	})
 }
 
-// hanging starts a server that begins its response and then waits until the
+// startHanging starts a server that begins its response and then waits until the
 // client has gone away. The channel is closed when the first request is there.
-func hanging(t *testing.T, h Harness, begin func(http.ResponseWriter)) (*server, <-chan struct{}) {
+func startHanging(t *testing.T, h Harness, begin func(http.ResponseWriter)) (*server, <-chan struct{}) {
 	t.Helper()
 	arrived := make(chan struct{})
 	var once sync.Once

@@ -42,8 +42,8 @@ func longReply() Reply {
 	return Reply{Text: strings.Repeat("All is well, and the answer is long. ", 4), Finish: model.FinishStop, Input: 9, Output: 9}
 }
 
-// streaming starts a server that answers as respond says, and calls it.
-func streaming(t *testing.T, h Harness, s Settings, respond func(w http.ResponseWriter, r *http.Request)) (model.Response, error) {
+// callStream starts a server that answers as respond says, and calls it.
+func callStream(t *testing.T, h Harness, s Settings, respond func(w http.ResponseWriter, r *http.Request)) (model.Response, error) {
 	t.Helper()
 	srv := newServer(t, h, func(w http.ResponseWriter, r *http.Request, _ Seen) { respond(w, r) })
 	s.URL, s.Key, s.Stream = srv.URL, testKey, true
@@ -58,7 +58,7 @@ func testIdle(t *testing.T, h Harness) {
 	for name, begin := range map[string][]string{"from the start": nil, "in the middle": events[:len(events)/2]} {
 		t.Run("silent "+name, func(t *testing.T) {
 			t.Parallel()
-			_, err := streaming(t, h, Settings{Idle: quick}, func(w http.ResponseWriter, r *http.Request) {
+			_, err := callStream(t, h, Settings{Idle: quick}, func(w http.ResponseWriter, r *http.Request) {
 				writeEvents(w, begin)
 				<-r.Context().Done()
 			})
@@ -73,7 +73,7 @@ func testIdle(t *testing.T, h Harness) {
 		if alive == "" {
 			alive = ": keep-alive\n\n"
 		}
-		res, err := streaming(t, h, Settings{Idle: patient}, func(w http.ResponseWriter, r *http.Request) {
+		res, err := callStream(t, h, Settings{Idle: patient}, func(w http.ResponseWriter, r *http.Request) {
 			writeEvents(w, events[:1])
 			for range 36 { // together longer than the limit
 				pause(r.Context(), patient/30)
@@ -111,7 +111,7 @@ func testStreamCuts(t *testing.T, h Harness) {
 		for n := range events {
 			t.Run(name+" after "+strconv.Itoa(n), func(t *testing.T) {
 				t.Parallel()
-				_, err := streaming(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, events[:n]) })
+				_, err := callStream(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, events[:n]) })
 				if code := model.CodeOf(err); code != model.Truncated {
 					t.Errorf("after %d of %d writes: error %v, want %s", n, len(events), err, model.Truncated)
 				}
@@ -121,7 +121,7 @@ func testStreamCuts(t *testing.T, h Harness) {
 	t.Run("connection lost", func(t *testing.T) {
 		t.Parallel()
 		events := h.Stream(longReply())
-		_, err := streaming(t, h, Settings{}, func(w http.ResponseWriter, r *http.Request) {
+		_, err := callStream(t, h, Settings{}, func(w http.ResponseWriter, r *http.Request) {
 			writeEvents(w, events[:len(events)/2])
 			hangUp(w)
 		})
@@ -136,7 +136,7 @@ func testStreamFaults(t *testing.T, h Harness) {
 	for _, f := range h.StreamFaults {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			_, err := streaming(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) {
+			_, err := callStream(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) {
 				writeEvents(w, append(events[:1:1], f.Event("about "+testKey+"\nit failed")))
 			})
 			if code := model.CodeOf(err); code != f.Want {
@@ -151,7 +151,7 @@ func testStreamFaults(t *testing.T, h Harness) {
 		t.Run("refused with "+strconv.Itoa(status), func(t *testing.T) {
 			t.Parallel()
 			want := map[int]model.Code{401: model.Auth, 404: model.NotFound, 429: model.RateLimit, 500: model.Server, 503: model.Overloaded}[status]
-			_, err := streaming(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) {
+			_, err := callStream(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Retry-After", "7")
 				writeJSON(w, status, h.Refuse("no"))
 			})
@@ -163,11 +163,11 @@ func testStreamFaults(t *testing.T, h Harness) {
 	}
 	t.Run("an event that is no JSON", func(t *testing.T) {
 		t.Parallel()
-		bad, ok := garbled(events[len(events)/2])
+		bad, ok := garbleEvent(events[len(events)/2])
 		if !ok {
 			t.Skip("the protocol's streams are not server-sent events")
 		}
-		_, err := streaming(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) {
+		_, err := callStream(t, h, Settings{}, func(w http.ResponseWriter, _ *http.Request) {
 			writeEvents(w, append(events[:len(events)/2:len(events)/2], bad))
 		})
 		if code := model.CodeOf(err); code != model.Malformed {
@@ -177,15 +177,15 @@ func testStreamFaults(t *testing.T, h Harness) {
 	t.Run("larger than the limit", func(t *testing.T) {
 		t.Parallel()
 		long := h.Stream(Reply{Text: strings.Repeat("x", 20_000), Finish: model.FinishStop})
-		_, err := streaming(t, h, Settings{MaxBody: 4096}, func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, long) })
+		_, err := callStream(t, h, Settings{MaxBody: 4096}, func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, long) })
 		if code := model.CodeOf(err); code != model.Malformed {
 			t.Errorf("error %v, want %s", err, model.Malformed)
 		}
 	})
 }
 
-// garbled breaks the data of an event.
-func garbled(event string) (string, bool) {
+// garbleEvent breaks the data of an event.
+func garbleEvent(event string) (string, bool) {
 	lines := strings.SplitAfter(event, "\n")
 	found := false
 	for i, line := range lines {
@@ -204,7 +204,7 @@ func testStreamContext(t *testing.T, h Harness) {
 	}
 	t.Run("cancel", func(t *testing.T) {
 		t.Parallel()
-		srv, arrived := hanging(t, h, begin)
+		srv, arrived := startHanging(t, h, begin)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
 			<-arrived
@@ -215,7 +215,7 @@ func testStreamContext(t *testing.T, h Harness) {
 	})
 	t.Run("deadline", func(t *testing.T) {
 		t.Parallel()
-		srv, _ := hanging(t, h, begin)
+		srv, _ := startHanging(t, h, begin)
 		ctx, cancel := context.WithTimeout(t.Context(), quick)
 		defer cancel()
 		_, err := h.New(t, Settings{URL: srv.URL, Stream: true}).Generate(ctx, question("q"))

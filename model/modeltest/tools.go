@@ -16,8 +16,8 @@ const tinyPNG = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00
 
 func picture() *model.Image { return &model.Image{MIME: "image/png", Data: []byte(tinyPNG)} }
 
-// offered are the tools that the suite's requests offer.
-func offered() []model.Tool {
+// suiteTools returns the tools that the suite's requests offer.
+func suiteTools() []model.Tool {
 	return []model.Tool{
 		{Name: "read_file", Description: "Reads a \"file\".\n<b>UTF-8</b>", Parameters: json.RawMessage(
 			`{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"integer"}},"required":["path"]}`)},
@@ -62,9 +62,9 @@ func testTools(t *testing.T, h Harness) {
 		t.Run("choice "+choice, func(t *testing.T) {
 			t.Parallel()
 			req := question("q")
-			req.Tools, req.ToolChoice = offered(), choice
+			req.Tools, req.ToolChoice = suiteTools(), choice
 			seen := sent(t, h, Settings{}, req)
-			if diff := cmp.Diff(sameTools(offered()), sameTools(seen.Tools)); diff != "" {
+			if diff := cmp.Diff(sameTools(suiteTools()), sameTools(seen.Tools)); diff != "" {
 				t.Errorf("tools (-sent +seen):\n%s", diff)
 			}
 			if got := seen.ToolChoice; got != choice && (choice != "" || got != model.ToolChoiceAuto) && (choice != model.ToolChoiceAuto || got != "") {
@@ -138,7 +138,7 @@ func testCalls(t *testing.T, h Harness) {
 				s := s
 				s.URL = srv.URL
 				req := question("q")
-				req.Tools = offered()
+				req.Tools = suiteTools()
 				got, err := h.New(t, s).Generate(t.Context(), req)
 				checkCalls(t, h.Lacks, tt, got, err)
 				srv.only(t)
@@ -201,7 +201,7 @@ func testResults(t *testing.T, h Harness) {
 	for name, messages := range toolConversations() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seen := sent(t, h, Settings{}, model.Request{Model: "m-1", Messages: messages, Tools: offered()})
+			seen := sent(t, h, Settings{}, model.Request{Model: "m-1", Messages: messages, Tools: suiteTools()})
 			checkConversation(t, h.Lacks, messages, seen.Messages)
 		})
 	}
@@ -245,8 +245,8 @@ func toolConversations() map[string][]model.Message {
 	}
 }
 
-// asked is a conversation that ends with a result.
-func asked(r model.ToolResult) []model.Message {
+// resultConversation returns a conversation that ends with a result.
+func resultConversation(r model.ToolResult) []model.Message {
 	c := call(r.CallID, r.Name, `{}`)
 	return []model.Message{
 		{Role: model.User, Content: "Do it."},
@@ -270,7 +270,7 @@ func results(messages []model.Message) []model.ToolResult {
 func testErrorResult(t *testing.T, h Harness) {
 	t.Parallel()
 	const words = "no such file"
-	req := model.Request{Model: "m-1", Tools: offered(), Messages: asked(model.ToolResult{CallID: "call_1", Name: "list", Content: words, IsError: true})}
+	req := model.Request{Model: "m-1", Tools: suiteTools(), Messages: resultConversation(model.ToolResult{CallID: "call_1", Name: "list", Content: words, IsError: true})}
 	seen := results(sent(t, h, Settings{}, req).Messages)
 	if len(seen) != 1 || !strings.Contains(seen[0].Content, words) {
 		t.Fatalf("the server saw the results %+v, want one with %q", seen, words)
@@ -285,7 +285,7 @@ func testImageResult(t *testing.T, h Harness) {
 		t.Skip("the protocol lacks images")
 	}
 	t.Parallel()
-	req := model.Request{Model: "m-1", Tools: offered(), Messages: asked(model.ToolResult{CallID: "call_1", Name: "list", Content: "see", Images: []model.Image{*picture()}})}
+	req := model.Request{Model: "m-1", Tools: suiteTools(), Messages: resultConversation(model.ToolResult{CallID: "call_1", Name: "list", Content: "see", Images: []model.Image{*picture()}})}
 	seen := sent(t, h, Settings{}, req).Messages
 	if r := results(seen); len(r) != 1 || r[0].Content != "see" {
 		t.Errorf("the server saw the results %+v, want one that says see", r)

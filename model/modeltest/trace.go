@@ -18,7 +18,7 @@ func testTraces(t *testing.T, h Harness) {
 		t.Run(mode+"/with an answer", func(t *testing.T) {
 			t.Parallel()
 			trace := trace(h.Lacks)
-			got := answered(t, h, s, Reply{Trace: trace, Text: "It is 4.", Finish: model.FinishStop})
+			got := recordAnswer(t, h, s, Reply{Trace: trace, Text: "It is 4.", Finish: model.FinishStop})
 			if got.Text != "It is 4." || got.Finish != model.FinishStop {
 				t.Errorf("text %q and finish %q, want the answer alone", got.Text, got.Finish)
 			}
@@ -30,7 +30,7 @@ func testTraces(t *testing.T, h Harness) {
 				t.Skip("the protocol lacks tools")
 			}
 			trace := trace(h.Lacks)
-			got := answered(t, h, s, Reply{Trace: trace, Calls: []model.ToolCall{call("call_1", "list", `{}`)}, Finish: model.FinishTools})
+			got := recordAnswer(t, h, s, Reply{Trace: trace, Calls: []model.ToolCall{call("call_1", "list", `{}`)}, Finish: model.FinishTools})
 			checkReturned(t, h, s, got, trace)
 		})
 	}
@@ -44,14 +44,14 @@ func trace(lacks Lacks) *model.Reasoning {
 	return r
 }
 
-// answered makes one call and returns the answer as it comes out of a record.
-func answered(t *testing.T, h Harness, s Settings, r Reply) model.Response {
+// recordAnswer makes one call and returns the answer as it comes out of a record.
+func recordAnswer(t *testing.T, h Harness, s Settings, r Reply) model.Response {
 	t.Helper()
 	srv := reply(t, h, r)
 	s.URL = srv.URL
 	req := question("q")
 	if !h.Lacks.Tools {
-		req.Tools = offered()
+		req.Tools = suiteTools()
 	}
 	res, err := h.New(t, s).Generate(t.Context(), req)
 	if err != nil {
@@ -107,7 +107,7 @@ func goOn(h Harness, res model.Response) model.Request {
 		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: "Sure?"})
 	}
 	if !h.Lacks.Tools {
-		req.Tools = offered()
+		req.Tools = suiteTools()
 	}
 	return req
 }

@@ -26,8 +26,8 @@ func Canned(status int, body string) RoundTrip {
 	}
 }
 
-// breaking answers with a body that fails after its first bytes.
-func breaking(status int, err error) RoundTrip {
+// breakBody answers with a body that fails after its first bytes.
+func breakBody(status int, err error) RoundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		res, _ := Canned(status, "")(r) // it has no error
 		res.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"a`), failing{err}))
@@ -62,12 +62,12 @@ func TestTransport(t *testing.T, build func(t *testing.T, key string, stream boo
 		status    int
 	}{
 		{"time out", fails(late), model.Timeout, 0},
-		{"time out in the body", breaking(200, late), model.Timeout, 200},
+		{"time out in the body", breakBody(200, late), model.Timeout, 200},
 		{"reset", fails(reset), model.Network, 0},
-		{"reset in the body", breaking(200, reset), model.Network, 200},
-		{"cut in the body", breaking(200, io.ErrUnexpectedEOF), model.Truncated, 200},
-		{"cut in the body of an error", breaking(503, io.ErrUnexpectedEOF), model.Overloaded, 503},
-		{"cut in the body of a refusal", breaking(401, io.ErrUnexpectedEOF), model.Auth, 401},
+		{"reset in the body", breakBody(200, reset), model.Network, 200},
+		{"cut in the body", breakBody(200, io.ErrUnexpectedEOF), model.Truncated, 200},
+		{"cut in the body of an error", breakBody(503, io.ErrUnexpectedEOF), model.Overloaded, 503},
+		{"cut in the body of a refusal", breakBody(401, io.ErrUnexpectedEOF), model.Auth, 401},
 	}
 	for _, tt := range tests {
 		for name, stream := range map[string]bool{"": false, " of a stream": true} {

@@ -11,7 +11,7 @@ import (
 func ALFWorld(r Row, _ Options) (Task, error) {
 	file := text(r, "gamefile", "file")
 	if file == "" {
-		return Task{}, missing("gamefile")
+		return Task{}, newMissingError("gamefile")
 	}
 	t := Task{ID: text(r, "id"), Type: text(r, "task_type"), Game: strings.TrimPrefix(path.Clean(file), "docs/")}
 	if t.ID == "" {

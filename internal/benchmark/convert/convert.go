@@ -84,8 +84,8 @@ func (e *SkipError) Error() string { return "the row is left out: " + e.Why }
 
 func skip(format string, args ...any) error { return &SkipError{Why: fmt.Sprintf(format, args...)} }
 
-// errFields says that a row lacks what no task can be without.
-func missing(names ...string) error {
+// newMissingError returns the error of a row that lacks what no task can be without.
+func newMissingError(names ...string) error {
 	return errors.New("the row has no " + strings.Join(names, " or "))
 }
 

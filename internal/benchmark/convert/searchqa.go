@@ -18,14 +18,14 @@ func SearchQA(r Row, o Options) (Task, error) {
 	t := Task{ID: text(r, "key", "id"), Type: "qa", Gold: texts(r["answers"])}
 	for _, name := range []string{"question", "context"} {
 		if text(r, name) == "" {
-			return t, missing(name)
+			return t, newMissingError(name)
 		}
 	}
 	if t.ID == "" {
-		return t, missing("key")
+		return t, newMissingError("key")
 	}
 	if len(t.Gold) == 0 {
-		return t, missing("answers")
+		return t, newMissingError("answers")
 	}
 	limit := o.MaxContext
 	if limit == 0 {
@@ -106,10 +106,10 @@ func Sealqa(r Row, o Options) (Task, error) {
 		t.ID = fmt.Sprintf("sealqa:%04d", o.Index+1)
 	}
 	if text(r, "question") == "" {
-		return t, missing("question")
+		return t, newMissingError("question")
 	}
 	if len(t.Gold) == 0 {
-		return t, missing("answer", "ground_truth")
+		return t, newMissingError("answer", "ground_truth")
 	}
 	t.Fields = map[string]any{"question": text(r, "question")}
 	for _, name := range []string{"urls", "search_results", "freshness", "question_types"} {

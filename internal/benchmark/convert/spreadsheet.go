@@ -19,7 +19,7 @@ func Spreadsheet(r Row, _ Options) (Task, error) {
 	}
 	for _, name := range []string{"id", "instruction", "answer_position"} {
 		if text(r, name) == "" {
-			return t, missing(name)
+			return t, newMissingError(name)
 		}
 	}
 	if t.Books.Dir == "" {

@@ -265,8 +265,8 @@ func MMRB(r Row, o Options) (Task, error) {
 	}
 	source := squeeze(orElse(raw(r, "source"), "unknown"))
 	t.ID, t.Type = fmt.Sprintf("%s:%s:%s", source, subtask, pytext.Text(index)), subtask
-	t.Fields = map[string]any{"question": Interleaved(question, len(t.Images)), "source": source}
-	t.Hidden = reasoning(r["reasoning_steps"])
+	t.Fields = map[string]any{"question": PlaceImages(question, len(t.Images)), "source": source}
+	t.Hidden = formatReasoning(r["reasoning_steps"])
 	options, _ := first(r, "options").([]any)
 	var choices []mcq.Choice
 	for _, option := range options {
@@ -293,10 +293,9 @@ func option1(s string, i int) mcq.Choice {
 	return mcq.Choice{Label: mcq.Letter(min(i, mcq.MaxChoices-1)), Text: s}
 }
 
-// Interleaved is a question whose places of pictures, {image#1} and so on, are those of n
-// pictures: one that there is no picture for becomes text, and pictures without a place follow
-// at the end.
-func Interleaved(question string, n int) string {
+// PlaceImages returns a question whose places of pictures, {image#1} and so on, are those of n
+// pictures. A place without a picture becomes text, and pictures without a place follow at the end.
+func PlaceImages(question string, n int) string {
 	used := map[int]bool{}
 	text := placeholder.Regexp().ReplaceAllStringFunc(question, func(m string) string {
 		i, err := strconv.Atoi(m[len("{image#") : len(m)-1])
@@ -314,8 +313,8 @@ func Interleaved(question string, n int) string {
 	return text
 }
 
-// reasoning writes up to three ways to the answer, step by step.
-func reasoning(v any) string {
+// formatReasoning writes up to three ways to the answer, step by step.
+func formatReasoning(v any) string {
 	const most = 3
 	paths, _ := v.([]any)
 	var out []string

@@ -97,7 +97,7 @@ func (t *Task) check(fail func(key, format string, args ...any)) {
 	}
 	if !slices.Contains([]string{"", "json", "python", "lines", "comma"}, t.Gold.Split) {
 		near, _ := wording.Suggest(t.Gold.Split, []string{"json", "python", "lines", "comma"})
-		fail("task.gold.split", "found %q, allowed: json, python, lines, comma%s", t.Gold.Split, meant(near))
+		fail("task.gold.split", "found %q, allowed: json, python, lines, comma%s", t.Gold.Split, formatSuggestion(near))
 	}
 	for i, image := range t.Images {
 		if image.Field == "" || image.Name == "" {
@@ -106,7 +106,7 @@ func (t *Task) check(fail func(key, format string, args ...any)) {
 	}
 }
 
-func meant(near string) string {
+func formatSuggestion(near string) string {
 	if near == "" {
 		return ""
 	}

@@ -245,8 +245,8 @@ func (f *Folder) Has(name string) bool {
 	return err == nil
 }
 
-// Seeded is the folder with another seed, for a split by a ratio and for converters that take one; 0 is its own.
-func (f *Folder) Seeded(seed int64) *Folder {
+// CopyWithSeed returns the folder with another seed, for a split by a ratio and for converters that take one; 0 keeps its own.
+func (f *Folder) CopyWithSeed(seed int64) *Folder {
 	if seed == 0 {
 		return f
 	}

@@ -89,14 +89,14 @@ func Import(ctx context.Context, src Source, o Options) (Folder, Report, error) 
 	w := &work{ctx: ctx, read: reader{fsys: src.FS}, root: src.Root, o: o, noted: map[Row]bool{}, report: Report{Rows: []Row{}}, set: set{extract: "verbatim"}}
 	file := path.Clean(strings.ReplaceAll(src.File, `\`, "/"))
 	if o.Format != "" && !slices.Contains(Formats(), o.Format) {
-		return Folder{}, w.report, problem(place{file: file}, "one of "+strings.Join(Formats(), ", ")+" is", "format %q is not known%s", o.Format, meant(o.Format, Formats()))
+		return Folder{}, w.report, problem(place{file: file}, "one of "+strings.Join(Formats(), ", ")+" is", "format %q is not known%s", o.Format, suggestWord(o.Format, Formats()))
 	}
 	file, format, err := w.detect(file)
 	if err != nil {
 		return Folder{}, w.report, err
 	}
 	w.report.Format = format
-	w.set.name = nameOf(file)
+	w.set.name = deriveName(file)
 	switch format {
 	case "promptfoo":
 		w.promptfoo(file)
@@ -121,8 +121,8 @@ func problem(at place, help, format string, args ...any) error {
 	return &task.Error{Problems: w.problems}
 }
 
-// nameOf is the name of a set by that of its file.
-func nameOf(file string) string {
+// deriveName returns the name of a set by that of its file.
+func deriveName(file string) string {
 	base := path.Base(file)
 	for _, plain := range []string{"promptfooconfig", "evals", "samples", "data", "train", "test", "."} {
 		if strings.TrimSuffix(base, path.Ext(base)) == plain && path.Dir(file) != "." {

@@ -141,17 +141,17 @@ func (w *work) joinSame() {
 					first.checks = append(slices.Clip(first.checks), c)
 				}
 			}
-			w.note(one.at, Changed, "asks what %s asks, and is joined with it: the checks of both are to hold", first.at.named())
+			w.note(one.at, Changed, "asks what %s asks, and is joined with it: the checks of both are to hold", first.at.label())
 		case len(one.checks) == 0 && slices.Equal(one.gold, first.gold):
-			w.note(one.at, NotNeeded, "is %s again", first.at.named())
+			w.note(one.at, NotNeeded, "is %s again", first.at.label())
 		default:
-			w.note(one.at, NoCounterpart, "asks what %s asks with another answer, and is left out", first.at.named())
+			w.note(one.at, NoCounterpart, "asks what %s asks with another answer, and is left out", first.at.label())
 		}
 	}
 	w.items = out
 }
 
-func (p place) named() string {
+func (p place) label() string {
 	if p.key == "" {
 		return p.origin()
 	}
@@ -215,7 +215,7 @@ func (w *work) examine(one *item) {
 		return
 	}
 	if len(one.gold) == 0 {
-		one.gold = accepted(suite, t, one.checks)
+		one.gold = findGold(suite, t, one.checks)
 	}
 	if suite.Score("", t).Hard == 0 {
 		return
@@ -226,10 +226,10 @@ func (w *work) examine(one *item) {
 	}
 }
 
-// accepted is the first text among those that checks compare with that passes all of them:
-// what analysts are told was expected.
-func accepted(suite *check.Suite, t task.Task, checks []any) []string {
-	for _, text := range compared(checks) {
+// findGold returns the first text, among those that checks compare with, that passes all of them:
+// what analysts see as expected.
+func findGold(suite *check.Suite, t task.Task, checks []any) []string {
+	for _, text := range collectTexts(checks) {
 		if strings.TrimSpace(text) == text && text != "" && suite.Score(text, t).Hard == 1 {
 			return []string{text}
 		}
@@ -237,13 +237,13 @@ func accepted(suite *check.Suite, t task.Task, checks []any) []string {
 	return nil
 }
 
-// compared are the texts that an answer is to equal or to hold, at most a few.
-func compared(v any) (texts []string) {
+// collectTexts returns the texts that an answer is to equal or to hold, at most a few.
+func collectTexts(v any) (texts []string) {
 	const most = 5
 	switch v := v.(type) {
 	case []any:
 		for _, one := range v {
-			if texts = append(texts, compared(one)...); len(texts) >= most {
+			if texts = append(texts, collectTexts(one)...); len(texts) >= most {
 				return texts[:most]
 			}
 		}
@@ -251,7 +251,7 @@ func compared(v any) (texts []string) {
 		if text, ok := v["value"].(string); ok && v["like"] == "promptfoo" && v["type"] != "regex" && !strings.HasPrefix(fmt.Sprint(v["type"]), "not-") {
 			texts = append(texts, text)
 		}
-		texts = append(append(texts, compared(v["all"])...), compared(v["any"])...)
+		texts = append(append(texts, collectTexts(v["all"])...), collectTexts(v["any"])...)
 	}
 	return texts
 }
@@ -332,7 +332,7 @@ description: How to do the tasks of %s. Use for each of them.
 func (w *work) config(at place, skill string) ([]byte, error) {
 	tasks := yamlx.Ordered{{Key: "path", Value: "tasks.jsonl"}}
 	if w.set.system != "" {
-		tasks = append(tasks, yamlx.Entry{Key: "system", Value: escaped(w.set.system) + "\n\n{{skill}}"})
+		tasks = append(tasks, yamlx.Entry{Key: "system", Value: escapeTemplate(w.set.system) + "\n\n{{skill}}"})
 		w.note(at, Taken, "the system message is put before the skill: tasks.system")
 	}
 	tasks = append(tasks, yamlx.Entry{Key: "extract", Value: w.set.extract})
@@ -366,11 +366,11 @@ func printable(text string) string {
 	}, text)
 }
 
-// escaped is a text as templates have it.
-func escaped(text string) string { return strings.ReplaceAll(text, "{{", "{{{{") }
+// escapeTemplate returns a text as templates have it.
+func escapeTemplate(text string) string { return strings.ReplaceAll(text, "{{", "{{{{") }
 
-// judged reports whether a check asks a judge.
-func (w *work) judged() bool {
+// needsJudge reports whether a check asks a judge.
+func (w *work) needsJudge() bool {
 	if asksJudge(w.set.checks) {
 		return true
 	}

@@ -164,14 +164,14 @@ func (w *inspecting) inspectLog(at place, log map[string]any) {
 		if epoch, isNumber := yamlx.Number(m["epoch"]); isNumber && epoch > 1 {
 			continue // asked again
 		}
-		w.attempt(func() { w.sample(here, resolved(m, m["attachments"]).(map[string]any), j) })
+		w.attempt(func() { w.sample(here, resolveAttachments(m, m["attachments"]).(map[string]any), j) })
 	}
 }
 
 // target takes over the model of a log, and how it was asked.
 func (w *inspecting) target(at place, spec map[string]any, plan any) {
 	id, _ := spec["model"].(string)
-	m, known := modelOf(id)
+	m, known := parseModel(id)
 	if w.set.unknown = !known && id != ""; w.set.unknown {
 		w.note(at.in("eval.model"), NoCounterpart, "no model that is known here by that name")
 	}
@@ -231,8 +231,8 @@ func (w *inspecting) steps(at place, v any) {
 	}
 }
 
-// resolved puts in place what a log keeps apart.
-func resolved(v, attachments any) any {
+// resolveAttachments puts in place what a log keeps apart.
+func resolveAttachments(v, attachments any) any {
 	kept, _ := attachments.(map[string]any)
 	switch v := v.(type) {
 	case string:
@@ -242,14 +242,14 @@ func resolved(v, attachments any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = resolved(v[i], attachments)
+			out[i] = resolveAttachments(v[i], attachments)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, inner := range v {
 			if key == "input" || key == "content" || key == "text" || key == "image" || key == "target" || key == "choices" || key == "metadata" {
-				inner = resolved(inner, attachments)
+				inner = resolveAttachments(inner, attachments)
 			}
 			out[key] = inner
 		}
@@ -335,7 +335,7 @@ func scorer(name string, options map[string]any) (check map[string]any, changed 
 
 // sample makes a task of a sample.
 func (w *inspecting) sample(at place, m map[string]any, j judging) {
-	one := item{at: at, id: printed(m["id"])}
+	one := item{at: at, id: formatValue(m["id"])}
 	prompt, ok := w.input(at.in("input"), m["input"], &one)
 	if !ok {
 		return
@@ -373,7 +373,7 @@ func (w *inspecting) sample(at place, m map[string]any, j judging) {
 	if files, isList := m["files"].([]any); isList && len(files) > 0 {
 		w.note(at.in("files"), NoCounterpart, "a log has the names of %d files and not what they hold", len(files))
 	} else if m["files"] != nil && m["files"] != "" {
-		if !w.attached(at.in("files"), path.Dir(at.file), m["files"], &one) {
+		if !w.attachFiles(at.in("files"), path.Dir(at.file), m["files"], &one) {
 			return
 		}
 	}
@@ -407,8 +407,8 @@ func (w *inspecting) choices(at place, v any, one *item) bool {
 	for i, raw := range list {
 		letter := string(rune('A' + i))
 		letters = append(letters, letter)
-		labels = append(labels, printed(raw))
-		fmt.Fprintf(&b, "\n%s) %s", letter, printed(raw))
+		labels = append(labels, formatValue(raw))
+		fmt.Fprintf(&b, "\n%s) %s", letter, formatValue(raw))
 	}
 	for i, gold := range one.gold {
 		at := slices.Index(labels, gold)

@@ -52,8 +52,8 @@ func otherKinds() []string {
 		browser voice feature-extraction text-classification foundry-agent agents-api rerank`)
 }
 
-// modelOf reads a model by the name that promptfoo or inspect has for it: openai:chat:gpt-5, google/vertex/gemini-2.5-pro.
-func modelOf(id string) (model, bool) {
+// parseModel reads a model by the name that promptfoo or inspect has for it: openai:chat:gpt-5, google/vertex/gemini-2.5-pro.
+func parseModel(id string) (model, bool) {
 	if agent, vendor := findAgent(id); agent != "" {
 		name := id[strings.LastIndex(id, ":")+1:]
 		if strings.Count(id, ":") < 2 {
@@ -139,7 +139,7 @@ func (w *work) judge(at place, v any) {
 		v = one["text"] // one for each kind of grading
 	}
 	id, more := splitEntry(v)
-	m, known := modelOf(id)
+	m, known := parseModel(id)
 	switch {
 	case v == nil:
 	case !known || m.agent != "":
@@ -231,7 +231,7 @@ func (w *work) models(at place) yamlx.Ordered {
 	}
 	w.note(at, Added, "models.optimizer is %s/%s: %s", optimizer.provider, optimizer.name, note)
 	out := yamlx.Ordered{{Key: "target", Value: target.entry()}, {Key: "optimizer", Value: optimizer.entry()}}
-	if w.judged() || w.set.judge.name != "" {
+	if w.needsJudge() || w.set.judge.name != "" {
 		judge := w.set.judge
 		if judge.name == "" {
 			judge = optimizer

@@ -96,7 +96,7 @@ func evaluate(inner string, vars map[string]any) (string, error) {
 			v = nil
 		}
 	}
-	text := printed(v)
+	text := formatValue(v)
 	for _, filter := range strings.Fields(strings.ReplaceAll(m[3], "|", " ")) {
 		switch filter {
 		case "trim":
@@ -119,8 +119,8 @@ func evaluate(inner string, vars map[string]any) (string, error) {
 	return text, nil
 }
 
-// printed is a value in a prompt.
-func printed(v any) string {
+// formatValue returns a value as a prompt has it.
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -132,7 +132,7 @@ func printed(v any) string {
 		}
 		texts := make([]string, len(v))
 		for i := range v {
-			texts[i] = printed(v[i])
+			texts[i] = formatValue(v[i])
 		}
 		return strings.Join(texts, ",")
 	case map[string]any:

@@ -209,7 +209,7 @@ func (w *work) golds(at place, v any) ([]string, bool) {
 		switch one := one.(type) {
 		case nil, []any:
 		default:
-			text = printed(one)
+			text = formatValue(one)
 		}
 		if strings.TrimSpace(text) == "" {
 			w.fail(at, "write the accepted answer, or a list of them", "entry %d: found %s, allowed: text that is not empty", i+1, describe(one))

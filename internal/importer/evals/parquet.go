@@ -9,8 +9,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/dataset"
 )
 
-// rowsOf reads the rows of a file of any kind.
-func (w *work) rowsOf(file string) iter.Seq2[row, error] {
+// readRows reads the rows of a file of any kind.
+func (w *work) readRows(file string) iter.Seq2[row, error] {
 	if !strings.EqualFold(path.Ext(file), ".parquet") {
 		return w.read.rows(file)
 	}
@@ -22,7 +22,7 @@ func (w *work) rowsOf(file string) iter.Seq2[row, error] {
 		bounds := dataset.Bounds{FileBytes: 4 << 30, RowBytes: 4 * maxText, Rows: maxRows}
 		for one, err := range dataset.Rows(w.ctx, w.root, file, bounds) {
 			if err != nil {
-				yield(row{}, told(err))
+				yield(row{}, asRowError(err))
 				return
 			}
 			if !yield(row{one.Number, one.Fields}, nil) {
@@ -32,8 +32,8 @@ func (w *work) rowsOf(file string) iter.Seq2[row, error] {
 	}
 }
 
-// told is an error of a data set with its row.
-func told(err error) error {
+// asRowError returns an error of a data set with its row.
+func asRowError(err error) error {
 	var of *dataset.Error
 	if !errors.As(err, &of) {
 		return err

@@ -35,7 +35,7 @@ type promptText struct {
 	names []string // by which providers and tests may name it
 }
 
-func taskOf(id string) task.Task { return task.Task{ID: id} }
+func newTask(id string) task.Task { return task.Task{ID: id} }
 
 func (p *promptfoo) count(kind string) { p.counts[kind]++ }
 
@@ -91,7 +91,7 @@ func (p *promptfoo) keys(at place) {
 		case key == "extensions" || key == "nunjucksFilters":
 			p.lose(at.in(key), "its code is not run")
 		default:
-			p.note(at.in(key), NoCounterpart, "nothing here is called so%s", meant(key, append(known, idle...)))
+			p.note(at.in(key), NoCounterpart, "nothing here is called so%s", suggestWord(key, append(known, idle...)))
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (p *promptfoo) providers(at place) {
 
 func (p *promptfoo) provider(at place, v any) {
 	id, more := splitEntry(v)
-	m, known := modelOf(id)
+	m, known := parseModel(id)
 	config, _ := more["config"].(map[string]any)
 	switch {
 	case !known:
@@ -194,7 +194,7 @@ func (p *promptfoo) test(t pfTest) {
 		return
 	}
 	p.testKeys(t)
-	merged := p.merged(t)
+	merged := p.mergeDefaults(t)
 	if only, ok := merged["prompts"].([]any); ok && !p.prompts[0].isAmong(only) {
 		p.note(t.at.in("prompts"), LeftOut, "it is asked with other prompts than the one that is trained with")
 		p.report.LeftOut++
@@ -231,8 +231,8 @@ func (p *promptfoo) test(t pfTest) {
 	}
 }
 
-// merged is a test with what the default test says besides.
-func (p *promptfoo) merged(t pfTest) map[string]any {
+// mergeDefaults returns a test with what the default test adds.
+func (p *promptfoo) mergeDefaults(t pfTest) map[string]any {
 	out := maps.Clone(p.defTest)
 	if out == nil {
 		out = map[string]any{}
@@ -273,7 +273,7 @@ func (p *promptfoo) combinations(at place, vars map[string]any) []map[string]any
 		switch v := vars[key].(type) {
 		case string:
 			if strings.HasPrefix(v, "file://") && strings.ContainsAny(v, "*?[") {
-				values = p.globbed(at.in("vars.%s", key), v)
+				values = p.globFiles(at.in("vars.%s", key), v)
 			}
 		case []any:
 			if len(v) > 0 {
@@ -299,7 +299,7 @@ func (p *promptfoo) combinations(at place, vars map[string]any) []map[string]any
 	return out
 }
 
-func (p *promptfoo) globbed(at place, name string) (values []any) {
+func (p *promptfoo) globFiles(at place, name string) (values []any) {
 	pattern, ok := p.resolve(at, name)
 	if !ok {
 		return nil
@@ -424,7 +424,7 @@ func (p *promptfoo) varFile(at place, name string, one *item) (any, bool) {
 		if err != nil {
 			p.fail(at, "put the file there, or mend it", "%s: %v", file, err)
 		}
-		return printed(v), err == nil
+		return formatValue(v), err == nil
 	}
 	file, ok := p.resolve(at, name)
 	if !ok {
@@ -446,7 +446,7 @@ func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one
 	if list != nil { // rendered message by message, so that quotes in variables break nothing
 		rendered, err := renderAll(list, vars)
 		if err != nil {
-			return p.unrendered(prompt.at, err)
+			return p.failRender(prompt.at, err)
 		}
 		return p.messages(at, rendered.([]any), one)
 	}
@@ -456,13 +456,13 @@ func (p *promptfoo) render(at place, prompt promptText, vars map[string]any, one
 		text, err = render(envUse.ReplaceAllString(prompt.text, "{% raw %}$0{% endraw %}"), vars)
 	}
 	if err != nil {
-		return p.unrendered(prompt.at, err)
+		return p.failRender(prompt.at, err)
 	}
 	return withoutMarks(text), true
 }
 
-// unrendered says why a prompt cannot be filled in.
-func (p *promptfoo) unrendered(at place, err error) (string, bool) {
+// failRender reports why a prompt cannot be filled in.
+func (p *promptfoo) failRender(at place, err error) (string, bool) {
 	p.fail(at, "write the prompt with names alone, such as {{question}}", "%v", err)
 	return "", false
 }

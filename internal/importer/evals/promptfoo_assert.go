@@ -55,7 +55,7 @@ func (p *promptfoo) assertions(at place, list []any, vars map[string]any, inSet 
 			p.fail(here, "write {type: contains, value: ...}", "found %s, allowed: an assertion", describe(raw))
 			continue
 		}
-		a = p.referred(here, a)
+		a = p.resolveRef(here, a)
 		if c := p.assertion(here, a, vars, inSet); c != nil {
 			out = append(out, c)
 		}
@@ -63,8 +63,8 @@ func (p *promptfoo) assertions(at place, list []any, vars map[string]any, inSet 
 	return out
 }
 
-// referred puts the assertion template in that $ref names.
-func (p *promptfoo) referred(at place, a map[string]any) map[string]any {
+// resolveRef returns the assertion template that $ref names, else a.
+func (p *promptfoo) resolveRef(at place, a map[string]any) map[string]any {
 	ref, ok := a["$ref"].(string)
 	if !ok {
 		return a
@@ -94,7 +94,7 @@ func (p *promptfoo) assertion(at place, a map[string]any, vars map[string]any, i
 		p.lose(at, "%s: %s", kind, why)
 		return nil
 	case !slices.Contains(knownTypes(), base) || base == "assert-set" && (negated || inSet):
-		p.lose(at, "%s is no assertion of promptfoo 0.123 that is allowed here%s", kind, meant(base, knownTypes()))
+		p.lose(at, "%s is no assertion of promptfoo 0.123 that is allowed here%s", kind, suggestWord(base, knownTypes()))
 		return nil
 	}
 	for _, key := range []string{"transform", "contextTransform"} {
@@ -213,19 +213,19 @@ func (p *promptfoo) check(at place, base string, negated bool, a map[string]any,
 	switch base {
 	case "equals":
 		if _, given := a["value"]; !given {
-			p.missing(at, kind, "a value")
+			p.failMissing(at, kind, "a value")
 			return nil
 		}
 		c["value"] = value
 	case "contains", "icontains":
 		if text, ok := value.(string); ok && text == "" || !ok && !isNumber(value) {
-			p.missing(at, kind, "text that is not empty, or a number")
+			p.failMissing(at, kind, "text that is not empty, or a number")
 			return nil
 		}
 		c["value"] = value
 	case "starts-with", "regex":
 		if text, ok := value.(string); !ok || text == "" {
-			p.missing(at, kind, "text that is not empty")
+			p.failMissing(at, kind, "text that is not empty")
 			return nil
 		}
 		c["value"] = value
@@ -241,12 +241,12 @@ func (p *promptfoo) check(at place, base string, negated bool, a map[string]any,
 	case "word-count":
 		return p.words(at, c, value)
 	default:
-		return p.judged(at, kind, base, a, value)
+		return p.newJudgeCheck(at, kind, base, a, value)
 	}
 	return c
 }
 
-func (p *promptfoo) missing(at place, kind, what string) {
+func (p *promptfoo) failMissing(at place, kind, what string) {
 	p.fail(at.in("value"), "promptfoo ends with an error on it: correct it there", "%s needs %s", kind, what)
 }
 
@@ -258,7 +258,7 @@ func brokenPattern(c map[string]any) bool {
 	if err != nil {
 		return false
 	}
-	s := suite.Score("", taskOf(""))
+	s := suite.Score("", newTask(""))
 	return len(s.Components) == 1 && strings.Contains(s.Components[0].Reason, "cannot be read as one of JavaScript")
 }
 
@@ -273,7 +273,7 @@ func (p *promptfoo) value(at place, v any, vars map[string]any) (any, bool) {
 			p.lose(at, "its code is not run")
 			return nil, false
 		}
-		return p.rendered(at, v, vars)
+		return p.renderText(at, v, vars)
 	case []any:
 		out := make([]any, len(v))
 		for i, one := range v {
@@ -291,7 +291,7 @@ func (p *promptfoo) value(at place, v any, vars map[string]any) (any, bool) {
 	return v, true
 }
 
-func (p *promptfoo) rendered(at place, text string, vars map[string]any) (any, bool) {
+func (p *promptfoo) renderText(at place, text string, vars map[string]any) (any, bool) {
 	out, err := render(text, vars)
 	if err != nil {
 		if errors.Is(err, errEnv) {
@@ -344,7 +344,7 @@ func (p *promptfoo) several(at place, base string, negated bool, value any) map[
 	}
 	list, ok := value.([]any)
 	if !ok {
-		p.missing(at, base, "a list of texts, or text with commas between")
+		p.failMissing(at, base, "a list of texts, or text with commas between")
 		return nil
 	}
 	var texts []any
@@ -440,7 +440,7 @@ func (p *promptfoo) withSchema(at place, c map[string]any, value any) map[string
 	case map[string]any:
 		c["schema"] = v
 		if key := unknownKeyword(v); key != "" {
-			p.fail(at.in("value"), "promptfoo ends with an error on it: correct it there", "%q is no keyword of JSON Schema%s", key, meant(key, schemaKeywords()))
+			p.fail(at.in("value"), "promptfoo ends with an error on it: correct it there", "%q is no keyword of JSON Schema%s", key, suggestWord(key, schemaKeywords()))
 			return nil
 		}
 		if hasFormat(v) {
@@ -448,14 +448,14 @@ func (p *promptfoo) withSchema(at place, c map[string]any, value any) map[string
 		}
 	case bool:
 		if v {
-			p.missing(at, fmt.Sprint(c["type"]), "a JSON Schema, or none")
+			p.failMissing(at, fmt.Sprint(c["type"]), "a JSON Schema, or none")
 			return nil
 		}
 	default:
 		if f, ok := yamlx.Number(v); ok && f == 0 {
 			return c
 		}
-		p.missing(at, fmt.Sprint(c["type"]), "a JSON Schema, or none")
+		p.failMissing(at, fmt.Sprint(c["type"]), "a JSON Schema, or none")
 		return nil
 	}
 	return c
@@ -482,7 +482,7 @@ func hasFormat(v any) bool {
 func (p *promptfoo) levenshtein(at place, c map[string]any, negated bool, value, threshold any) map[string]any {
 	text, ok := value.(string)
 	if !ok {
-		p.missing(at, "levenshtein", "text")
+		p.failMissing(at, "levenshtein", "text")
 		return nil
 	}
 	most := 5.0
@@ -519,7 +519,7 @@ func (p *promptfoo) words(at place, c map[string]any, value any) map[string]any 
 		lo, hasLo := c["min"].(float64)
 		hi, hasHi := c["max"].(float64)
 		if !hasLo && !hasHi || hasLo && hasHi && lo > hi {
-			p.missing(at, "word-count", "min, max or both, the smaller first")
+			p.failMissing(at, "word-count", "min, max or both, the smaller first")
 			return nil
 		}
 		return c
@@ -532,15 +532,15 @@ func (p *promptfoo) words(at place, c map[string]any, value any) map[string]any 
 		}
 	}
 	if !ok {
-		p.missing(at, "word-count", "a number, or min and max")
+		p.failMissing(at, "word-count", "a number, or min and max")
 		return nil
 	}
 	c["min"], c["max"] = n, n
 	return c
 }
 
-// judged converts the assertions that a model grades.
-func (p *promptfoo) judged(at place, kind, base string, a map[string]any, value any) map[string]any {
+// newJudgeCheck converts an assertion that a model grades.
+func (p *promptfoo) newJudgeCheck(at place, kind, base string, a map[string]any, value any) map[string]any {
 	var criteria []any
 	switch v := value.(type) {
 	case string:
@@ -554,7 +554,7 @@ func (p *promptfoo) judged(at place, kind, base string, a map[string]any, value 
 		}
 	}
 	if len(criteria) == 0 || len(criteria) > 20 {
-		p.missing(at, kind, "what is to hold, in words")
+		p.failMissing(at, kind, "what is to hold, in words")
 		return nil
 	}
 	p.judge(at.in("provider"), a["provider"])

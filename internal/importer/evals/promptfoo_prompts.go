@@ -22,7 +22,7 @@ func (p *promptfoo) loadPrompts(at place, v any) {
 		if m, ok := one.(map[string]any); ok {
 			p.rest(at.in("[%d]", i), m, "raw id file label", "")
 			for j := before; j < len(p.prompts); j++ {
-				p.prompts[j].names = append(p.prompts[j].names, printed(m["label"]), printed(m["id"]))
+				p.prompts[j].names = append(p.prompts[j].names, formatValue(m["label"]), formatValue(m["id"]))
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (p *promptfoo) promptFile(at place, name string) {
 		}
 		if ext := path.Ext(file); ext == ".yaml" || ext == ".yml" {
 			if v, err := decodeYAML(file, []byte(text)); err == nil {
-				text = printed(v)
+				text = formatValue(v)
 			}
 		}
 		parts := []string{text}

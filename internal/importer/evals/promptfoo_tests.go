@@ -165,7 +165,7 @@ func (p *promptfoo) tableTest(at place, cells map[string]any) map[string]any {
 		case strings.HasPrefix(column, "__expected"):
 			if text = strings.TrimSpace(text); text != "" {
 				places[column] = len(asserts)
-				asserts = append(asserts, assertionOf(text))
+				asserts = append(asserts, parseAssertion(text))
 			}
 		case column == "__prefix" || column == "__suffix":
 			options[column[2:]] = text
@@ -233,9 +233,9 @@ func (p *promptfoo) configure(at place, parts []string, text string, asserts []a
 // shortAssertion is an assertion in a cell: contains-all: a, b or levenshtein(3): text.
 var shortAssertion = pattern.New(`^(not-)?([a-z][a-z0-9:-]*?)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?$`)
 
-// assertionOf reads an assertion from a cell of a table. Text that names none is what the
+// parseAssertion reads an assertion from a cell of a table. Text that names none is what the
 // answer is to equal.
-func assertionOf(cell string) map[string]any {
+func parseAssertion(cell string) map[string]any {
 	for prefix, kind := range map[string]string{"javascript:": "javascript", "fn:": "javascript", "eval:": "javascript", "python:": "python"} {
 		if rest, ok := strings.CutPrefix(cell, prefix); ok {
 			return map[string]any{"type": kind, "value": strings.TrimSpace(rest)}
@@ -333,7 +333,7 @@ func (p *promptfoo) scenarios(at place) []pfTest {
 			p.testKeys(pfTest{here.in("config[%d]", j), base})
 			for _, t := range tests {
 				q := &promptfoo{work: p.work, defTest: base}
-				out = append(out, pfTest{place{file: t.at.file, row: t.at.row, key: fmt.Sprintf("%s config %d", t.at.key, j)}, q.merged(t)})
+				out = append(out, pfTest{place{file: t.at.file, row: t.at.row, key: fmt.Sprintf("%s config %d", t.at.key, j)}, q.mergeDefaults(t)})
 			}
 		}
 	}

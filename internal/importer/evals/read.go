@@ -121,7 +121,7 @@ func decodeJSON(data []byte) (any, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is more behind the JSON value")
 	}
-	if twice := jsonx.Repeated(data, 0); twice != nil {
+	if twice := jsonx.FindRepeat(data, 0); twice != nil {
 		return nil, errors.New(twice.String())
 	}
 	return v, nil

@@ -144,7 +144,7 @@ func (w *work) rest(at place, m map[string]any, read, idle string) {
 		case slices.Contains(strings.Fields(idle), key):
 			w.note(at.in("%s", key), NotNeeded, "it says nothing of tasks")
 		case !slices.Contains(known, key):
-			w.note(at.in("%s", key), NoCounterpart, "nothing here reads it%s", meant(key, known))
+			w.note(at.in("%s", key), NoCounterpart, "nothing here reads it%s", suggestWord(key, known))
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (w *work) badRow(file string, err error) bool {
 	return true
 }
 
-func meant(word string, known []string) string {
+func suggestWord(word string, known []string) string {
 	if near, ok := wording.Suggest(word, known); ok {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}

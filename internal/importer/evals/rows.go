@@ -37,13 +37,13 @@ func (w *work) rows(file string) {
 	at := place{file: file}
 	for _, field := range slices.Sorted(maps.Keys(w.o.Map)) {
 		if !slices.Contains(fields(), field) {
-			w.fail(at.in("--map"), "write --map prompt=question --map gold=answer", "%q is no field of a task%s; %s are", field, meant(field, fields()), strings.Join(fields(), ", "))
+			w.fail(at.in("--map"), "write --map prompt=question --map gold=answer", "%q is no field of a task%s; %s are", field, suggestWord(field, fields()), strings.Join(fields(), ", "))
 			return
 		}
 	}
 	w.set.extract = "all"
 	var columns map[string]string
-	for row, err := range w.rowsOf(file) {
+	for row, err := range w.readRows(file) {
 		if err != nil {
 			if w.badRow(file, err) {
 				continue
@@ -73,8 +73,8 @@ func (w *work) columns(at place, first map[string]any) map[string]string {
 	}
 	names := slices.Sorted(maps.Keys(first))
 	for field, column := range out {
-		if _, ok := below(first, column); !ok && !strings.Contains(column, "{{") {
-			w.fail(at.in("--map"), "name one of "+strings.Join(names, ", "), "%s=%s: there is no column %q%s", field, column, column, meant(column, names))
+		if _, ok := findValue(first, column); !ok && !strings.Contains(column, "{{") {
+			w.fail(at.in("--map"), "name one of "+strings.Join(names, ", "), "%s=%s: there is no column %q%s", field, column, column, suggestWord(column, names))
 			return nil
 		}
 	}
@@ -107,8 +107,8 @@ func (w *work) columns(at place, first map[string]any) map[string]string {
 	return out
 }
 
-// below returns a value of a row by a path such as answers.text.
-func below(row map[string]any, column string) (any, bool) {
+// findValue returns a value of a row by a path such as answers.text.
+func findValue(row map[string]any, column string) (any, bool) {
 	if v, ok := row[column]; ok {
 		return v, true
 	}
@@ -117,12 +117,12 @@ func below(row map[string]any, column string) (any, bool) {
 	if !dotted || !ok {
 		return nil, false
 	}
-	return below(inner, rest)
+	return findValue(inner, rest)
 }
 
 func (w *work) fromRow(at place, columns map[string]string, row map[string]any, one *item) bool {
 	value := func(field string) any {
-		v, _ := below(row, columns[field])
+		v, _ := findValue(row, columns[field])
 		return v
 	}
 	text := value("prompt")
@@ -145,9 +145,9 @@ func (w *work) fromRow(at place, columns map[string]string, row map[string]any, 
 	if one.gold, ok = w.golds(at.in(columns["gold"]), gold); !ok {
 		return false
 	}
-	one.prompt, one.id, one.kind, one.hidden = prompt, printed(value("id")), printed(value("type")), printed(value("hidden"))
-	if name := printed(value("split")); name != "" {
-		split, ok := splitOf(name)
+	one.prompt, one.id, one.kind, one.hidden = prompt, formatValue(value("id")), formatValue(value("type")), formatValue(value("hidden"))
+	if name := formatValue(value("split")); name != "" {
+		split, ok := parseSplit(name)
 		if !ok {
 			w.fail(at.in(columns["split"]), "leave the column out: --map split= is not needed", "found the split %.40q, allowed: train, selection (validation, dev) and test", name)
 			return false
@@ -157,7 +157,7 @@ func (w *work) fromRow(at place, columns map[string]string, row map[string]any, 
 	return w.rowImages(at.in(columns["images"]), value("images"), one)
 }
 
-func splitOf(name string) (string, bool) {
+func parseSplit(name string) (string, bool) {
 	switch strings.ToLower(name) {
 	case "train", "training":
 		return string(task.Train), true

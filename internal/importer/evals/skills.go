@@ -63,7 +63,7 @@ func (w *skillEvals) agentSkills(file string) {
 
 // skillEval makes a task of an eval.
 func (w *skillEvals) skillEval(at place, root string, m map[string]any) {
-	one := item{at: at, id: printed(m["id"])}
+	one := item{at: at, id: formatValue(m["id"])}
 	if name, ok := m["name"].(string); ok && slug(name) != "" {
 		one.kind = slug(name)
 	}
@@ -76,7 +76,7 @@ func (w *skillEvals) skillEval(at place, root string, m map[string]any) {
 		return
 	}
 	one.prompt = prompt
-	if !w.attached(at.in("files"), root, m["files"], &one) {
+	if !w.attachFiles(at.in("files"), root, m["files"], &one) {
 		return
 	}
 	var criteria []any
@@ -142,8 +142,8 @@ func (w *skillEvals) criteria(at place, v any) ([]any, bool) {
 // maxAttached is how much text of a file is in a prompt, in bytes.
 const maxAttached = 64 << 10
 
-// attached adds the files that come with a task: pictures as such, texts behind the prompt.
-func (w *work) attached(at place, root string, v any, one *item) bool {
+// attachFiles adds the files that come with a task: pictures as such, texts after the prompt.
+func (w *work) attachFiles(at place, root string, v any, one *item) bool {
 	var names []string
 	texts := map[string]string{} // of files whose content is given in place
 	switch v := v.(type) {

@@ -45,7 +45,7 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 	c := &comparison{session: s, skills: [2]skill.Skill{a, b}}
 	split := cmp.Or(s.Split, string(task.Selection))
 	err = s.Do(ctx, session.Op{
-		Kind: result.Compare, Suffix: "-compare", About: about(split, s.Carried(b), o),
+		Kind: result.Compare, Suffix: "-compare", About: about(split, s.TargetSkill(b), o),
 		Check: func() error { return c.settle(split) },
 		Ask:   c.plan,
 		Begin: func(context.Context) error { return c.writeSkills() },
@@ -65,7 +65,7 @@ func about(split string, b skill.Skill, o session.Options) map[string]string {
 }
 
 // skill is what carries out tasks for an arm.
-func (c *comparison) skill(arm int) skill.Skill { return c.session.Carried(c.skills[arm]) }
+func (c *comparison) skill(arm int) skill.Skill { return c.session.TargetSkill(c.skills[arm]) }
 
 // settle checks the rules and finds the tasks.
 func (c *comparison) settle(split string) error {
@@ -79,7 +79,7 @@ func (c *comparison) settle(split string) error {
 		return fault.Input(fmt.Errorf("a level of %v, allowed: more than 0 and less than 1, such as 0.05", c.level))
 	}
 	switch {
-	case c.most == 0 && c.once():
+	case c.most == 0 && c.isSingleLook():
 		c.most = 1
 	case c.most == 0:
 		c.most = defaultPasses
@@ -109,7 +109,7 @@ func (c *comparison) settle(split string) error {
 		c.tasks = append(c.tasks, s.Set.Split(split)...)
 	}
 	c.splits = splits
-	c.units = unitsOf(c.tasks, s.Config.Gate.Group, s.Config.Train.Seed)
+	c.units = groupTasks(c.tasks, s.Config.Gate.Group, s.Config.Train.Seed)
 	c.lost = make([]bool, len(c.tasks))
 	return nil
 }
@@ -130,7 +130,7 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 	}
 	err = s.Cause(ctx, err)
 	if err != nil && fault.Of(err) != fault.OverBudget {
-		return session.StatusOf(err), err
+		return session.RunStatus(err), err
 	}
 	out, rerr := c.result()
 	if rerr != nil {
@@ -139,13 +139,13 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 	out.TestReadBefore = before
 	out.Usage, _ = s.Account()
 	if werr := c.write(out); werr != nil {
-		return session.StatusOf(werr), errors.Join(err, werr)
+		return session.RunStatus(werr), errors.Join(err, werr)
 	}
 	c.out = out
-	if err == nil && out.Verdict == result.VerdictNotEnoughData && out.Withheld == "" && !c.once() {
+	if err == nil && out.Verdict == result.VerdictNotEnoughData && out.Withheld == "" && !c.isSingleLook() {
 		return result.Undecided, nil // with more passes it continues
 	}
-	return session.StatusOf(err), err
+	return session.RunStatus(err), err
 }
 
 // announce reports what the user should know of the two skills before anything is
@@ -170,8 +170,8 @@ func (c *comparison) writeSkills() error {
 	return nil
 }
 
-// filed is what files hold of passes.
-func filed(passes [][]trajectory.Outcome) []trajectory.Outcomes {
+// toOutcomes returns what files hold of passes.
+func toOutcomes(passes [][]trajectory.Outcome) []trajectory.Outcomes {
 	out := make([]trajectory.Outcomes, len(passes))
 	for i, pass := range passes {
 		out[i] = pass
@@ -183,7 +183,7 @@ func filed(passes [][]trajectory.Outcome) []trajectory.Outcomes {
 func (c *comparison) write(out *result.Comparison) error {
 	r, kept := c.session.Run, *out
 	kept.RunDir = "." // a run directory can be moved
-	if err := r.WriteJSON("outcomes.json", map[string][]trajectory.Outcomes{"a": filed(c.outcomes[0]), "b": filed(c.outcomes[1])}); err != nil {
+	if err := r.WriteJSON("outcomes.json", map[string][]trajectory.Outcomes{"a": toOutcomes(c.outcomes[0]), "b": toOutcomes(c.outcomes[1])}); err != nil {
 		return err
 	}
 	return r.WriteJSON("comparison.json", kept)
@@ -198,29 +198,29 @@ func (c *comparison) result() (*result.Comparison, error) {
 	}
 	s := c.session
 	out := &result.Comparison{
-		RunDir: c.session.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(c.splits) > 0, Limit: s.Config.Tasks.Limit,
+		RunDir: c.session.Run.Dir, Simulated: s.Simulated(), Exploratory: s.CountDrafts(c.splits) > 0, Limit: s.Config.Tasks.Limit,
 		Verdict: string(j.Verdict), About: result.OverTasksLikeThese, Metric: s.Config.Gate.Metric,
 		Difference: j.Mean, Low: j.Low, High: j.High, Level: c.rule.Level, Margin: c.rule.Margin,
 		A: result.ComparedSkill{Skill: c.skill(0).Digest(), TrainedOn: c.trained[0]}, B: result.ComparedSkill{Skill: c.skill(1).Digest(), TrainedOn: c.trained[1]},
 		Split: c.split, Tasks: len(c.tasks), Passes: len(c.outcomes[0]), MaxPasses: c.most,
 		Pairs: len(differences), Wins: j.Wins, Losses: j.Losses, Ties: j.Ties, Deterministic: c.repeats,
-		ByTask: c.byTask(), Unmeasured: c.unmeasured(),
-		Effort: train.CompareEffort(slices.Concat(c.paired(0)...), slices.Concat(c.paired(1)...), s.Config.Train.Seed),
+		ByTask: c.byTask(), Unmeasured: c.listLostTasks(),
+		Effort: train.CompareEffort(slices.Concat(c.collectOutcomes(0)...), slices.Concat(c.collectOutcomes(1)...), s.Config.Train.Seed),
 	}
 	if out.Passes > 1 {
 		out.About = result.OverTheseTasks
 	}
-	if c.once() {
+	if c.isSingleLook() {
 		if err := c.lookOnce(out); err != nil {
 			return nil, err
 		}
 	}
 	for i, arm := range []*result.ComparedSkill{&out.A, &out.B} {
-		if arm.Score, _, err = session.PooledScore(c.paired(i)); err != nil {
+		if arm.Score, _, err = session.PooledScore(c.collectOutcomes(i)); err != nil {
 			return nil, err
 		}
 	}
-	if j.Verdict == passes.NotEnoughData && !c.once() {
+	if j.Verdict == passes.NotEnoughData && !c.isSingleLook() {
 		out.Needs, err = c.needs(differences)
 	}
 	c.withhold(out)

@@ -64,8 +64,8 @@ func (c *comparison) measure(ctx context.Context) error {
 	return nil
 }
 
-// unitsOf groups tasks by a field, "" for none, in the random order of a seed.
-func unitsOf(tasks []task.Task, field string, seed int64) [][]int {
+// groupTasks groups tasks by a field, "" for none, in the random order of a seed.
+func groupTasks(tasks []task.Task, field string, seed int64) [][]int {
 	_, clusters := train.Strata(tasks, field)
 	units := gate.Units(len(tasks), clusters)
 	out := make([][]int, len(units))
@@ -107,7 +107,7 @@ func (c *comparison) look(ctx context.Context, l *look) error {
 	for arm := range l.out {
 		l.out[arm] = make([]trajectory.Outcome, len(l.which))
 	}
-	for attempt := 0; attempt <= c.session.Runner.Extra && l.missing() > 0; attempt++ {
+	for attempt := 0; attempt <= c.session.Runner.Extra && l.countMissing() > 0; attempt++ {
 		if err := c.attempt(ctx, l); err != nil {
 			return err
 		}
@@ -148,8 +148,8 @@ func (c *comparison) attempt(ctx context.Context, l *look) error {
 	return group.Wait()
 }
 
-// missing counts what is not measured.
-func (l *look) missing() int {
+// countMissing counts what is not measured.
+func (l *look) countMissing() int {
 	n := 0
 	for k := range l.which {
 		for arm := range l.out {
@@ -164,7 +164,7 @@ func (l *look) missing() int {
 // giveUp leaves tasks out of both arms that one of them could not measure, and
 // records that the comparison continues without them.
 func (c *comparison) giveUp(ctx context.Context, l *look) error {
-	if l.missing() == 0 {
+	if l.countMissing() == 0 {
 		return nil
 	}
 	var keys []string
@@ -178,7 +178,7 @@ func (c *comparison) giveUp(ctx context.Context, l *look) error {
 			}
 		}
 	}
-	missing := len(lost) + len(c.unmeasured())
+	missing := len(lost) + len(c.listLostTasks())
 	if !gate.Enough(len(c.tasks), missing) {
 		return c.coverage(missing, reason)
 	}
@@ -220,12 +220,12 @@ func (c *comparison) tell(pass int) (decided bool, err error) {
 		verdict = result.VerdictNotEnoughData
 	}
 	c.session.Emit(event.Compared{Pass: pass + 1, Pairs: len(differences), Difference: j.Mean, Low: j.Low, High: j.High, Verdict: verdict})
-	return j.Verdict != passes.NotEnoughData && !c.once(), nil
+	return j.Verdict != passes.NotEnoughData && !c.isSingleLook(), nil
 }
 
-// compared reports whether both arms have a score of a task in a pass, and the
+// hasPair reports whether both arms have a score of a task in a pass, and the
 // task was not given up later.
-func (c *comparison) compared(pass, i int) bool {
+func (c *comparison) hasPair(pass, i int) bool {
 	return !c.lost[i] && c.outcomes[0][pass][i].Status.Measured() && c.outcomes[1][pass][i].Status.Measured()
 }
 
@@ -237,7 +237,7 @@ func (c *comparison) differences() []float64 {
 		for _, unit := range c.units {
 			sum, n := 0.0, 0
 			for _, i := range unit {
-				if c.compared(pass, i) {
+				if c.hasPair(pass, i) {
 					sum += c.value(1, pass, i) - c.value(0, pass, i)
 					n++
 				}
@@ -255,12 +255,12 @@ func (c *comparison) value(arm, pass, i int) float64 {
 	return c.project(o.Hard, o.Soft)
 }
 
-// paired are the outcomes of an arm that have a partner, by task.
-func (c *comparison) paired(arm int) [][]trajectory.Outcome {
+// collectOutcomes returns the outcomes of an arm that have a partner, by task.
+func (c *comparison) collectOutcomes(arm int) [][]trajectory.Outcome {
 	out := make([][]trajectory.Outcome, len(c.tasks))
 	for i := range c.tasks {
 		for pass := range c.outcomes[arm] {
-			if c.compared(pass, i) {
+			if c.hasPair(pass, i) {
 				out[i] = append(out[i], c.outcomes[arm][pass][i])
 			}
 		}
@@ -269,7 +269,7 @@ func (c *comparison) paired(arm int) [][]trajectory.Outcome {
 }
 
 func (c *comparison) byTask() []result.TaskDifference {
-	a, b := c.paired(0), c.paired(1)
+	a, b := c.collectOutcomes(0), c.collectOutcomes(1)
 	out := []result.TaskDifference{}
 	for i, t := range c.tasks {
 		if n := len(a[i]); n > 0 {
@@ -288,8 +288,8 @@ func (c *comparison) mean(outcomes []trajectory.Outcome) float64 {
 	return sum / float64(len(outcomes))
 }
 
-// unmeasured names the tasks left out of both arms.
-func (c *comparison) unmeasured() []string {
+// listLostTasks names the tasks left out of both arms.
+func (c *comparison) listLostTasks() []string {
 	var out []string
 	for i, t := range c.tasks {
 		if c.lost[i] {

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// once reports whether the comparison looks once, at its end, at a level that was named
+// isSingleLook reports whether the comparison looks once, at its end, at a level that was named
 // before: a sample of fixed size finds more than one that is looked at all the time.
-func (c *comparison) once() bool { return c.level > 0 }
+func (c *comparison) isSingleLook() bool { return c.level > 0 }
 
 // looks are how many units a pass has read when it is looked at what they say.
 func (c *comparison) looks(pass int) []int {
-	if pass > 0 || c.once() {
+	if pass > 0 || c.isSingleLook() {
 		return []int{len(c.units)}
 	}
 	return passes.Blocks(len(c.units))
@@ -38,7 +38,7 @@ func (c *comparison) lookOnce(out *result.Comparison) error {
 		Test: test, Level: c.level, N: better.N, Wins: better.Wins, Losses: better.Losses, Ties: better.Ties,
 		P: better.P, EValue: better.Wealth, Certified: better.Certified, AtLeast: better.Low,
 	}
-	worse, err := gate.LookOnce(reversed(pairs), test, c.level)
+	worse, err := gate.LookOnce(swapPairs(pairs), test, c.level)
 	switch {
 	case err != nil:
 		return fmt.Errorf("compare: %w", err)
@@ -54,7 +54,7 @@ func (c *comparison) lookOnce(out *result.Comparison) error {
 // each task is on its own, else the bound.
 func (c *comparison) lookTest() gate.LookTest {
 	g := c.session.Config.Gate
-	if g.Metric == string(score.Hard) && c.most == 1 && !train.Clustered(c.tasks, g.Group) {
+	if g.Metric == string(score.Hard) && c.most == 1 && !train.HasClusters(c.tasks, g.Group) {
 		return gate.LookExact
 	}
 	return gate.LookBound
@@ -63,7 +63,7 @@ func (c *comparison) lookTest() gate.LookTest {
 // pairs are the mean scores of the tasks over the passes, A as the reference; those of a cluster
 // have its name.
 func (c *comparison) pairs() []gate.Pair {
-	a, b := c.paired(0), c.paired(1)
+	a, b := c.collectOutcomes(0), c.collectOutcomes(1)
 	var out []gate.Pair
 	for n, unit := range c.units {
 		name := ""
@@ -79,7 +79,7 @@ func (c *comparison) pairs() []gate.Pair {
 	return out
 }
 
-func reversed(pairs []gate.Pair) []gate.Pair {
+func swapPairs(pairs []gate.Pair) []gate.Pair {
 	out := make([]gate.Pair, len(pairs))
 	for i, p := range pairs {
 		out[i] = gate.Pair{Candidate: p.Reference, Reference: p.Candidate, Cluster: p.Cluster}

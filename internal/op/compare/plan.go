@@ -35,7 +35,7 @@ func (c *comparison) plan(ctx context.Context) (result.Plan, error) {
 			}
 		}
 	}
-	between := forecast.Between(found, 0)
+	between := forecast.NewInterval(found, 0)
 	between.Low = min(between.Low, float64(2*len(c.open(0, c.looks(0)[0]))))
 	return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: between, Tasks: c.tasks, Skills: []skill.Skill{c.skill(0), c.skill(1)}})
 }
@@ -91,7 +91,7 @@ func (c *comparison) dryRun(ctx context.Context, w *world) (rollouts int, err er
 			}
 			from = to
 			j, err := c.rule.Judge(differences)
-			if err != nil || j.Verdict != passes.NotEnoughData && !c.once() {
+			if err != nil || j.Verdict != passes.NotEnoughData && !c.isSingleLook() {
 				return rollouts, err
 			}
 		}

@@ -38,7 +38,7 @@ func Tasks(ctx context.Context, cfg config.Config, o session.Options) (result.Ta
 		return result.TaskReport{}, err
 	}
 	r := result.TaskReport{Tasks: in.Set.Len(), Triggers: in.Triggers.Len(), Unreviewed: in.Set.Unreviewed() + in.Triggers.Unreviewed(), Warnings: in.Warnings, Tables: in.Set.Tables(), ByType: map[string]int{}}
-	r.Train, r.Selection, r.Test = sized(in, task.Train), sized(in, task.Selection), sized(in, task.Test)
+	r.Train, r.Selection, r.Test = countTasks(in, task.Train), countTasks(in, task.Selection), countTasks(in, task.Test)
 	for _, t := range in.Set.Tasks() {
 		if t.Type != "" {
 			r.ByType[t.Type]++
@@ -61,8 +61,8 @@ func aboutSkill(s skill.Skill) string {
 	return text
 }
 
-// sized returns the number of tasks of a split.
-func sized(in *session.Inputs, name task.Split) int {
+// countTasks returns the number of tasks of a split.
+func countTasks(in *session.Inputs, name task.Split) int {
 	if in.Sizes != nil {
 		return in.Sizes[name]
 	}
@@ -82,7 +82,7 @@ func Examine(ctx context.Context, cfg config.Config, o session.Options) result.E
 	e.session = s
 	e.inputs(ctx)
 	e.worker(ctx)
-	for _, role := range e.examined() {
+	for _, role := range e.listRoles() {
 		e.model(ctx, role)
 	}
 	e.try(ctx)
@@ -117,11 +117,11 @@ func (e *examiner) inputs(ctx context.Context) {
 	if err := session.TrainRegion(s.Inputs); err != nil {
 		e.add("region", "", err, "")
 	}
-	e.add("tasks", e.divided(), s.RequireSplits(), "add tasks, or set split.ratio")
+	e.add("tasks", e.describeSplits(), s.RequireSplits(), "add tasks, or set split.ratio")
 	if reads, err := s.ReadBefore(ctx); err != nil || reads.Words() != "" {
 		why := ""
 		if s.Config.Eval.Test {
-			why = training.Gating(s.Inputs, false).Uncertifiable(s.Data, reads)
+			why = training.NewGating(s.Inputs, false).Uncertifiable(s.Data, reads)
 		}
 		e.add("test set", strings.TrimSuffix("its tasks were "+reads.Words()+"; "+why, "; "), err, "")
 		e.rows[len(e.rows)-1].Warning = err == nil
@@ -132,17 +132,17 @@ func (e *examiner) inputs(ctx context.Context) {
 	e.add("run folder", s.Config.Run.Dir, writable(s.Config.Run.Dir), "choose another with --set run.dir=...")
 }
 
-// divided says how tasks are used.
-func (e *examiner) divided() string {
+// describeSplits describes how tasks are used.
+func (e *examiner) describeSplits() string {
 	if n := e.session.Data.NumFolds(); n > 0 {
 		return fmt.Sprintf("%d train and selection in %s, %d test", len(e.session.Data.Train), wording.Plural(n, "pool", "folds"), len(e.session.Data.Test))
 	}
 	return fmt.Sprintf("%d train, %d selection, %d test", len(e.session.Data.Train), len(e.session.Data.Selection), len(e.session.Data.Test))
 }
 
-// examined lists the roles that are asked: a judge only if there is something to
+// listRoles lists the roles that are asked: a judge only if there is something to
 // judge, or it is set.
-func (e *examiner) examined() []string {
+func (e *examiner) listRoles() []string {
 	roles := []string{model.Target, model.Optimizer}
 	if e.session.Config.Models.Judge.Provider != "" || e.session.Needs().Judge {
 		roles = append(roles, model.Judge)
@@ -217,7 +217,7 @@ func (e *examiner) reachable(ctx context.Context, role string) (detail string, a
 	b := e.session.Models.Of(role)
 	switch {
 	case e.session.Replay != nil:
-		return "answered from " + e.session.Replayed(), false, nil
+		return "answered from " + e.session.DescribeCassette(), false, nil
 	case b.Kind == wiring.ByHand:
 		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", false, nil
 	}
@@ -236,7 +236,7 @@ func (e *examiner) probe(ctx context.Context, role string, one wiring.Server) (s
 	if err != nil {
 		return "", &probeError{endpoint: one.Name, err: err}
 	}
-	details := []string{answered, e.priced(role)}
+	details := []string{answered, e.describePrice(role)}
 	if one.Window != nil {
 		n, err := one.Window(ctx)
 		if err != nil {
@@ -286,8 +286,8 @@ func limitTime(ctx context.Context, m config.Model) (context.Context, context.Ca
 	return context.WithCancel(ctx)
 }
 
-// priced says what a model costs, as far as it is known.
-func (e *examiner) priced(role string) string {
+// describePrice describes what a model costs, as far as it is known.
+func (e *examiner) describePrice(role string) string {
 	b := e.session.Models.Of(role)
 	if b.Simulated {
 		return ""

@@ -22,7 +22,7 @@ var errSpent = errors.New("limits.calls: the calls that this caller may make are
 // Generate implements model.Client.
 func (m metered) Generate(ctx context.Context, r model.Request) (model.Response, error) {
 	e := m.examiner
-	if left := e.left(); left != nil && *left <= 0 {
+	if left := e.remainingCalls(); left != nil && *left <= 0 {
 		return model.Response{}, fault.Input(errSpent)
 	}
 	e.calls++
@@ -33,8 +33,8 @@ func (m metered) Generate(ctx context.Context, r model.Request) (model.Response,
 	return out, err
 }
 
-// left is how many calls an untrusted caller may still make, nil for any.
-func (e *examiner) left() *int64 {
+// remainingCalls returns how many calls an untrusted caller may still make, nil for any.
+func (e *examiner) remainingCalls() *int64 {
 	l := e.session.Loaded
 	if l.Guard == nil || e.session.Config.Limits.Calls == nil {
 		return nil

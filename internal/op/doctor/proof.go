@@ -36,7 +36,7 @@ func (e *examiner) prove(ctx context.Context, info agent.Info) {
 		e.proven(row, kept.Result, "proven on "+kept.At.UTC().Format(time.DateOnly)+"; --fresh proves it again", info)
 		return
 	}
-	res, err := e.proofOf(ctx)
+	res, err := e.makeProof(ctx)
 	if err != nil {
 		e.add(row, "", session.Unfit(err), cmp.Or(info.Help, "check agent in the config"))
 		return
@@ -47,8 +47,8 @@ func (e *examiner) prove(ctx context.Context, info agent.Info) {
 	}
 }
 
-// proofOf makes the proof, whatever is kept.
-func (e *examiner) proofOf(ctx context.Context) (proof.Result, error) {
+// makeProof makes the proof, whatever is kept.
+func (e *examiner) makeProof(ctx context.Context) (proof.Result, error) {
 	programs := e.session.Commands()
 	guard, err := programs.Guard()
 	if err != nil {
@@ -81,13 +81,13 @@ func proofHelp(info agent.Info) string {
 	case info.Name == agent.CustomName:
 		return "check agent.custom; docs/agents.md says what each of its keys means"
 	case info.Tested != "" && info.Version != info.Tested:
-		return fmt.Sprintf("install the version that was tested, %s (%s), or try another model (models.target.model)", info.Tested, pinned(info))
+		return fmt.Sprintf("install the version that was tested, %s (%s), or try another model (models.target.model)", info.Tested, installHelp(info))
 	}
 	return "try another model (models.target.model) or another agent; docs/agents.md says how each of them fares"
 }
 
-// pinned is how the version that was tested is installed.
-func pinned(info agent.Info) string {
+// installHelp returns how the version that was tested is installed.
+func installHelp(info agent.Info) string {
 	if strings.HasPrefix(info.Help, "npm install") {
 		return info.Help + "@" + info.Tested
 	}

@@ -24,10 +24,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// tried are the tasks that are put through: a few of those that training may look at,
-// from all over the list and of as many types as there are. The test split is read by
-// no one here.
-func (e *examiner) tried() []task.Task {
+// trialTasks returns the tasks that are put through: a few of those that training may look at, from
+// all over the list and of as many types as there are. Nothing here reads the test split.
+func (e *examiner) trialTasks() []task.Task {
 	list := e.session.Data.Train
 	if len(list) < seedcheck.ShownTasks {
 		list = slices.Concat(list, e.session.Data.Selection)
@@ -66,11 +65,11 @@ func spread(list []task.Task, n int) []task.Task {
 // rollout of a run does, and shows them. What is found wrong with the scoring fails; so
 // does what could not be measured.
 func (e *examiner) try(ctx context.Context) {
-	if why := e.untried(); why != "" {
+	if why := e.skipReason(); why != "" {
 		e.rows = append(e.rows, result.Finding{Name: "real tasks", Skipped: true, Detail: why})
 		return
 	}
-	tasks := e.tried()
+	tasks := e.trialTasks()
 	out, asked, err := e.trial(ctx, tasks)
 	if err != nil {
 		e.add("real tasks", "", e.unfitTask(err), e.fixTask())
@@ -83,14 +82,14 @@ func (e *examiner) try(ctx context.Context) {
 			return
 		}
 	}
-	if sign := l.Missed(); sign != "" {
-		e.add("real tasks", "", fault.Input(errors.New(sign+"\n"+l.Shown())), "correct tasks.extract, tasks.checks or the environment: a run would end with this before its first step")
+	if sign := l.FindMissed(); sign != "" {
+		e.add("real tasks", "", fault.Input(errors.New(sign+"\n"+l.FormatTasks())), "correct tasks.extract, tasks.checks or the environment: a run would end with this before its first step")
 		return
 	}
-	row := result.Finding{Name: "real tasks", OK: true, Detail: l.Outcome() + "\n" + l.Shown()}
+	row := result.Finding{Name: "real tasks", OK: true, Detail: l.Outcome() + "\n" + l.FormatTasks()}
 	for _, sign := range []string{l.NotExtracted(), l.Doubt()} {
 		if sign != "" && !row.Warning {
-			row.Warning, row.Detail = true, sign+"\n"+l.Shown()
+			row.Warning, row.Detail = true, sign+"\n"+l.FormatTasks()
 		}
 	}
 	e.rows = append(e.rows, row)
@@ -116,10 +115,10 @@ func (e *examiner) programAsked(tasks int, asked caller.StageStats) {
 	e.rows = append(e.rows, row)
 }
 
-// untried says why no task is put through, "" if some are.
-func (e *examiner) untried() string {
+// skipReason returns why no task is put through, "" if some are.
+func (e *examiner) skipReason() string {
 	switch {
-	case len(e.tried()) == 0:
+	case len(e.trialTasks()) == 0:
 		return "there is no task that training may look at"
 	case e.session.Replay != nil:
 		return "a replay asks no one"
@@ -187,7 +186,7 @@ func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajecto
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	w := s.AsRecorded(r)
-	w.Config.Limits.Calls = e.left()
+	w.Config.Limits.Calls = e.remainingCalls()
 	defer func() { err = errors.Join(err, w.Close()) }()
 	if err := w.Connect(ctx); err != nil {
 		return nil, asked, err
@@ -198,11 +197,11 @@ func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajecto
 	if err = w.Cause(ctx, err); errors.As(err, &stopped) {
 		err = stopped // without the advice to call doctor
 	}
-	return out, askedOf(w.Caller, model.Target), err
+	return out, rolloutStats(w.Caller, model.Target), err
 }
 
-// askedOf is what a role was asked.
-func askedOf(c *caller.Caller, role string) (sum caller.StageStats) {
+// rolloutStats returns what a role was asked in rollouts.
+func rolloutStats(c *caller.Caller, role string) (sum caller.StageStats) {
 	_ = c.Settle() // what cannot be written is reported when the run is closed
 	for _, st := range c.Stats().Stages {
 		if st.Role == role && st.Stage == model.StageRollout {

@@ -24,7 +24,7 @@ import (
 // can be confined. One that is not there is no failure.
 func Agents(ctx context.Context, o session.Options) result.Examination {
 	e := &examiner{}
-	in, err := session.Detached(config.Default(), o)
+	in, err := session.NewInputs(config.Default(), o)
 	if err != nil {
 		e.add("agents", "", err, "")
 		return result.Examination{Rows: e.rows}
@@ -32,7 +32,7 @@ func Agents(ctx context.Context, o session.Options) result.Examination {
 	e.session = &session.Session{Inputs: in}
 	for _, name := range agent.Names() {
 		if name != agent.CustomName { // it is described in a config
-			e.known(ctx, name)
+			e.examineAgent(ctx, name)
 		}
 	}
 	support := sandbox.Probe()
@@ -43,17 +43,17 @@ func Agents(ctx context.Context, o session.Options) result.Examination {
 	return result.Examination{Rows: append(e.rows, f)}
 }
 
-// known examines whether an agent that is known by name is installed.
-func (e *examiner) known(ctx context.Context, name string) {
+// examineAgent examines whether an agent that is known by name is installed.
+func (e *examiner) examineAgent(ctx context.Context, name string) {
 	c := e.session.Config.Agent
 	c.Name = name
 	info, err := e.detect(ctx, c)
 	var missing *missingError
 	if errors.As(err, &missing) && info.Path == "" {
-		e.rows = append(e.rows, result.Finding{Name: "agent " + name, Skipped: true, Detail: joined("not installed", info.Help)})
+		e.rows = append(e.rows, result.Finding{Name: "agent " + name, Skipped: true, Detail: joinParts("not installed", info.Help)})
 		return
 	}
-	e.add("agent "+name, installed(info), err, info.Help)
+	e.add("agent "+name, describeAgent(info), err, info.Help)
 }
 
 // worker examines what carries out tasks and checks other than a model.
@@ -63,7 +63,7 @@ func (e *examiner) worker(ctx context.Context) {
 	}
 	if e.session.Config.Agent.Name != "" {
 		info, err := e.detect(ctx, e.session.Config.Agent)
-		e.add("agent "+e.session.Config.Agent.Name, joined(installed(info), e.reached()), err, cmp.Or(info.Help, "check agent in the config"))
+		e.add("agent "+e.session.Config.Agent.Name, joinParts(describeAgent(info), e.describeAccess()), err, cmp.Or(info.Help, "check agent in the config"))
 		if err == nil {
 			e.addLogin()
 			e.prove(ctx, info)
@@ -124,8 +124,8 @@ func (e *examiner) reach() {
 	}
 }
 
-// reached says how the agent gets at its model.
-func (e *examiner) reached() string {
+// describeAccess describes how the agent gets at its model.
+func (e *examiner) describeAccess() string {
 	switch {
 	case e.session.Config.Agent.Name == agent.BuiltinName:
 		return "calls models.target itself"
@@ -169,8 +169,8 @@ func (e *examiner) detect(ctx context.Context, c config.Agent) (agent.Info, erro
 	return info, nil
 }
 
-// installed describes an agent that is there.
-func installed(info agent.Info) string {
+// describeAgent describes an agent that is installed.
+func describeAgent(info agent.Info) string {
 	version := info.Version
 	switch {
 	case info.Name == agent.BuiltinName:
@@ -198,11 +198,11 @@ func installed(info agent.Info) string {
 	if info.Abilities.Wire != "" {
 		speaks = "speaks " + info.Abilities.Wire
 	}
-	return joined(version, info.Path, speaks, strings.Join(can, ", "))
+	return joinParts(version, info.Path, speaks, strings.Join(can, ", "))
 }
 
-// joined puts what is there behind each other.
-func joined(parts ...string) string {
+// joinParts joins the parts that are not empty.
+func joinParts(parts ...string) string {
 	var there []string
 	for _, p := range parts {
 		if p != "" {
@@ -219,7 +219,7 @@ func (e *examiner) environment(ctx context.Context) {
 	detail := strings.Join(c.Env.Command, " ")
 	if c.Env.Protocol == config.ProtocolEpisode {
 		err := e.session.RequireWorld(ctx)
-		e.add("environment", joined(detail, e.session.DescribeWorld()), err, "skillopt env check sends tasks to the program and shows its answers")
+		e.add("environment", joinParts(detail, e.session.DescribeWorld()), err, "skillopt env check sends tasks to the program and shows its answers")
 		return
 	}
 	_, err := e.session.Environment()
@@ -233,7 +233,7 @@ func (e *examiner) environment(ctx context.Context) {
 // first task of the configuration, if that names tasks.
 func Program(ctx context.Context, cfg config.Config, o session.Options) (result.Examination, error) {
 	var report result.Examination
-	in, err := session.Detached(cfg, o)
+	in, err := session.NewInputs(cfg, o)
 	if err != nil {
 		return report, err
 	}

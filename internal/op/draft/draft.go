@@ -72,7 +72,7 @@ func Run(ctx context.Context, cfg config.Config, req Request, o session.Options)
 func prepare(ctx context.Context, cfg config.Config, req Request, o session.Options) (*session.Session, work, error) {
 	only := session.OptimizerOnly(cfg)
 	only.Train.Seed = req.Seed
-	in, err := session.Detached(only, o)
+	in, err := session.NewInputs(only, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +80,7 @@ func prepare(ctx context.Context, cfg config.Config, req Request, o session.Opti
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := workOf(req)
+	w, err := newWork(req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,8 +103,8 @@ type work interface {
 	run(ctx context.Context, s *session.Session) (*result.Draft, error) // in an open run
 }
 
-// workOf checks a request and reads the skill that it names.
-func workOf(req Request) (work, error) {
+// newWork checks a request and reads the skill that it names.
+func newWork(req Request) (work, error) {
 	least, check := 1, func(m draft.Material) error {
 		if len(draft.Sections(m)) == 0 {
 			return draft.ErrNothingToTest
@@ -162,11 +162,11 @@ func (w taskWork) material() draft.Material { return w.from }
 
 func (w taskWork) plan(s *session.Session) result.Plan {
 	write, solve := draft.Plan(w.from, w.req.Tasks, w.req.Seed)
-	return planned(s, write, solve)
+	return newPlan(s, write, solve)
 }
 
-// planned is the plan of a draft with at most that many calls that write, and that check.
-func planned(s *session.Session, write, check int) result.Plan {
+// newPlan returns the plan of a draft with at most that many calls that write, and that check.
+func newPlan(s *session.Session, write, check int) result.Plan {
 	return result.Plan{
 		Total: write + check, Simulated: s.Simulated(),
 		Stages: []result.StageCalls{{Stage: model.StageDraft, Calls: write}, {Stage: model.StageDraftCheck, Calls: check}},
@@ -179,7 +179,7 @@ func (w taskWork) run(ctx context.Context, s *session.Session) (*result.Draft, e
 		return nil, err
 	}
 	d := begun(s, w.req, w.from)
-	d.Kept, d.Fell = len(drafted.Tasks), dropped(drafted.Fell)
+	d.Kept, d.Fell = len(drafted.Tasks), countReasons(drafted.Fell)
 	for _, t := range drafted.Tasks {
 		if len(t.Doubts) > 0 {
 			d.Doubtful++
@@ -229,8 +229,8 @@ func ask(ctx context.Context, s *session.Session, q draft.Request) (string, erro
 	return text, err
 }
 
-// dropped counts drafts that fell by their reasons, the most frequent first.
-func dropped(fell []draft.Fall) []result.Dropped {
+// countReasons counts drafts that fell by their reasons, the most frequent first.
+func countReasons(fell []draft.Fall) []result.Dropped {
 	var out []result.Dropped
 	for _, f := range fell {
 		i := slices.IndexFunc(out, func(o result.Dropped) bool { return o.Reason == string(f.Reason) })

@@ -23,13 +23,13 @@ func (w triggerWork) material() draft.Material { return w.from }
 
 func (w triggerWork) plan(s *session.Session) result.Plan {
 	write, check := draft.PlanTriggers(w.from, w.req.Tasks, w.req.Seed)
-	return planned(s, write, check)
+	return newPlan(s, write, check)
 }
 
 func (w triggerWork) run(ctx context.Context, s *session.Session) (*result.Draft, error) {
 	o := options(s, w.req, w.from)
 	var err error
-	if o.Known, err = w.known(ctx, s); err != nil {
+	if o.Known, err = w.recordPrompts(ctx, s); err != nil {
 		return nil, err
 	}
 	drafted, err := draft.Triggers(ctx, o)
@@ -37,7 +37,7 @@ func (w triggerWork) run(ctx context.Context, s *session.Session) (*result.Draft
 		return nil, err
 	}
 	d := begun(s, w.req, w.from)
-	d.Kept, d.Fell = len(drafted.Tasks), dropped(drafted.Fell)
+	d.Kept, d.Fell = len(drafted.Tasks), countReasons(drafted.Fell)
 	d.Triggers = &result.DraftedTriggers{Should: drafted.Count(task.TriggerShould), ShouldNot: drafted.Count(task.TriggerShouldNot)}
 	for _, t := range drafted.Tasks {
 		if len(t.Doubts) > 0 {
@@ -50,10 +50,10 @@ func (w triggerWork) run(ctx context.Context, s *session.Session) (*result.Draft
 	return d, finish(s, d, drafted.Fell)
 }
 
-// known are the prompts that there were when the draft was begun. They are recorded: the
-// file that they are in may change until it is resumed, and then another question would be
+// recordPrompts returns the prompts that there were when the draft was begun, and records them: the
+// file that they are in may change until the draft is resumed, and then another question would be
 // asked than the one that is paid for.
-func (w triggerWork) known(ctx context.Context, s *session.Session) ([]string, error) {
+func (w triggerWork) recordPrompts(ctx context.Context, s *session.Session) ([]string, error) {
 	text, err := s.Caller.Decision(ctx, "known", func() ([]byte, error) { return json.Marshal(w.req.Known) })
 	if err != nil {
 		return nil, fmt.Errorf("record the prompts that there are: %w", err)

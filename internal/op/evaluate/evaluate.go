@@ -82,26 +82,26 @@ type evaluation struct {
 // the record answers what is asked again.
 func (e *evaluation) plan(ctx context.Context) (result.Plan, error) {
 	s := e.session
-	n := s.Count(e.splits) + e.asked()
+	n := s.Count(e.splits) + e.countTriggers()
 	p := forecast.Rollouts(s, e.repeats*n, e.splits...)
 	p.Unreviewed += session.Drafts(s.Triggers, e.splits)
 	var tasks []task.Task
 	for _, split := range e.splits {
 		tasks = slices.Concat(tasks, s.Set.Split(split), s.Triggers.Split(split))
 	}
-	return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: forecast.Exactly(e.repeats * n), Tasks: tasks, Skills: []skill.Skill{s.Skill}})
+	return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: forecast.NewExactInterval(e.repeats * n), Tasks: tasks, Skills: []skill.Skill{s.Skill}})
 }
 
 func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	s := e.session
-	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Limit: s.Config.Tasks.Limit, Tuned: s.Tuned, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
+	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.CountDrafts(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Limit: s.Config.Tasks.Limit, Tuned: s.Tuned, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
 	s.EmitWarnings()
 	session.WarnOfPages(s)
 	var err error
 	if out.TestReadBefore, err = s.ReadTest(ctx, e.splits); err != nil {
 		return "", err
 	}
-	for _, split := range e.scored() {
+	for _, split := range e.scoredSplits() {
 		session.WarnOfExamples(s, s.Skill, s.Set.Split(split))
 		if out.Splits[string(split)], err = e.score(ctx, split); err != nil {
 			return "", err

@@ -59,7 +59,7 @@ func Noise(ctx context.Context, cfg config.Config, o session.Options) (*result.N
 		Ask: func(ctx context.Context) (result.Plan, error) {
 			n := 2 * len(s.Data.Selection)
 			p := forecast.Rollouts(s, n, task.Selection)
-			return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: forecast.Exactly(n), Tasks: s.Data.Selection, Skills: []skill.Skill{s.Skill}})
+			return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: forecast.NewExactInterval(n), Tasks: s.Data.Selection, Skills: []skill.Skill{s.Skill}})
 		},
 		Work: func(ctx context.Context) (result.Status, error) {
 			session.WarnOfPages(s)

@@ -29,7 +29,7 @@ func only(s *session.Session, splits []task.Split) (string, error) {
 	for _, split := range splits {
 		there = slices.Concat(there, s.Set.Split(split), s.Triggers.Split(split))
 	}
-	if err := named(o, there); err != nil {
+	if err := checkOnly(o, there); err != nil {
 		return "", fault.Input(err)
 	}
 	keep := func(t task.Task) bool {
@@ -40,8 +40,8 @@ func only(s *session.Session, splits []task.Split) (string, error) {
 	return fmt.Sprintf("tasks %q, type %q, at most %d", ids, o.Type, o.Limit), nil
 }
 
-// named fails unless the tasks have the ids and the type that are asked for.
-func named(o session.Only, there []task.Task) error {
+// checkOnly fails unless the tasks have the ids and the type that are asked for.
+func checkOnly(o session.Only, there []task.Task) error {
 	var ids, types []string
 	for _, t := range there {
 		ids = append(ids, t.ID)

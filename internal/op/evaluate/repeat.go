@@ -21,7 +21,7 @@ func repeatedScore(passes [][]trajectory.Outcome) (result.SplitScore, error) {
 	if err != nil || s == nil {
 		return out, err
 	}
-	out.Score, out.Unmeasured = *s, missing(passes)
+	out.Score, out.Unmeasured = *s, listUnmeasured(passes)
 	for name, tasks := range byType {
 		if _, shown := out.ByType[name]; !shown {
 			continue // a single type is the whole
@@ -56,8 +56,8 @@ func group(passes [][]trajectory.Outcome) (whole [][]trajectory.Outcome, byType 
 	return whole, byType
 }
 
-// missing names the tasks without a score in one of the passes.
-func missing(passes [][]trajectory.Outcome) []string {
+// listUnmeasured lists the tasks without a score in one of the passes.
+func listUnmeasured(passes [][]trajectory.Outcome) []string {
 	var out []string
 	for i, first := range passes[0] {
 		if slices.ContainsFunc(passes, func(pass []trajectory.Outcome) bool { return !pass[i].Status.Measured() }) {

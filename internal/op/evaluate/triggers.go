@@ -24,17 +24,17 @@ func (e *evaluation) require() error {
 	return s.Triggers.Require(e.splits...)
 }
 
-// scored are the splits whose tasks have scores: all, or none where there are trigger
-// tasks alone.
-func (e *evaluation) scored() []task.Split {
+// scoredSplits returns the splits whose tasks have scores: all, or none if there are only trigger
+// tasks.
+func (e *evaluation) scoredSplits() []task.Split {
 	if e.session.Set.Len() == 0 {
 		return nil
 	}
 	return e.splits
 }
 
-// asked is how many trigger tasks agents are asked in a pass.
-func (e *evaluation) asked() int {
+// countTriggers counts the trigger tasks that agents are asked in a pass.
+func (e *evaluation) countTriggers() int {
 	if session.Untellable(e.session.Inputs) != "" {
 		return 0
 	}

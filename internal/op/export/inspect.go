@@ -321,7 +321,7 @@ func (l *evalLog) sample(o trajectory.Outcome, reply record.Reply, epoch int) ev
 		Attachments: map[string]string{}, Output: evalOutput{Model: model, Choices: []evalChoice{}},
 	}
 	for _, t := range o.Trajectory {
-		out.Messages = append(out.Messages, messagesOf(t, model)...)
+		out.Messages = append(out.Messages, toMessages(t, model)...)
 	}
 	said := evalMessage{Role: "assistant", Content: text, Model: model, Source: "generate"}
 	if last := out.Messages[len(out.Messages)-1]; text != "" && (last.Role != "assistant" || last.Content != text) {
@@ -352,8 +352,8 @@ func (l *evalLog) sample(o trajectory.Outcome, reply record.Reply, epoch int) ev
 	return out
 }
 
-// messagesOf shows a turn as messages: what was said, or what was done and its result.
-func messagesOf(t trajectory.Turn, model string) (out []evalMessage) {
+// toMessages returns a turn as messages: what was said, or what was done and its result.
+func toMessages(t trajectory.Turn, model string) (out []evalMessage) {
 	switch {
 	case t.Role == "user" || t.Role == "system":
 		return nil // what it was asked is before

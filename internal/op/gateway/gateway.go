@@ -100,7 +100,7 @@ func prepare(ctx context.Context, cfg config.Config, o session.Options) (*sessio
 	only.Limits, only.Run, only.Telemetry = cfg.Limits, cfg.Run, cfg.Telemetry
 	only.Prices, only.PriceFile = cfg.Prices, cfg.PriceFile
 	only.Models.Target = cfg.Models.Target
-	in, err := session.Detached(only, o)
+	in, err := session.NewInputs(only, o)
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (g *Gateway) settle(sum *result.GatewaySummary) error {
 	}
 	total := g.session.Caller.Stats().Sum
 	sum.TotalCalls = total.Calls
-	sum.TotalTokens = session.TokensOf(total)
+	sum.TotalTokens = session.StageTokens(total)
 	if usd, all := total.USD(); all && !g.built.Simulated {
 		sum.TotalUSD = &usd
 	}

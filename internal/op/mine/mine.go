@@ -112,7 +112,7 @@ func read(text []byte) ([]transcript.Transcript, error) {
 // prepare loads what mining needs. It depends on nothing else, so that the record fits also when
 // the rest of the configuration has changed.
 func prepare(ctx context.Context, cfg config.Config, req Request, n int, o session.Options) (*session.Session, error) {
-	in, err := session.Detached(session.OptimizerOnly(cfg), o)
+	in, err := session.NewInputs(session.OptimizerOnly(cfg), o)
 	if err != nil {
 		return nil, err
 	}

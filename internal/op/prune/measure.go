@@ -39,7 +39,7 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 		b.Items = append(b.Items, t.ID)
 	}
 	b.Measure = func(ctx context.Context, s skill.Skill, item, sample int) (trajectory.Outcome, error) {
-		out, err := p.session.Runner.One(ctx, p.placeOf(s, sample), tasks[item], s)
+		out, err := p.session.Runner.One(ctx, p.rolloutPlace(s, sample), tasks[item], s)
 		if err == nil {
 			err = p.session.Health()
 		}
@@ -48,7 +48,7 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 	b.Skip = func(ctx context.Context, decision string, lost []prune.Lost) error {
 		keys := make([]string, len(lost))
 		for i, l := range lost {
-			keys[i] = p.placeOf(l.Skill, l.Sample).Key(tasks[l.Item])
+			keys[i] = p.rolloutPlace(l.Skill, l.Sample).Key(tasks[l.Item])
 		}
 		without, err := json.Marshal(map[string]any{"without": keys})
 		if err != nil {
@@ -59,7 +59,7 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 	return b
 }
 
-func (p *pruning) placeOf(s skill.Skill, sample int) rollout.Place {
+func (p *pruning) rolloutPlace(s skill.Skill, sample int) rollout.Place {
 	return rollout.Place{Prefix: "text/" + p.session.Scope.Hash(s), Sample: sample}
 }
 
@@ -72,7 +72,7 @@ func tooFew(err error) error {
 	return err
 }
 
-func idsOf(tasks []task.Task, which []int) []string {
+func selectIDs(tasks []task.Task, which []int) []string {
 	var out []string
 	for _, i := range which {
 		out = append(out, tasks[i].ID)
@@ -84,22 +84,22 @@ func idsOf(tasks []task.Task, which []int) []string {
 func (p *pruning) describe(got prune.Pruning) result.Ablation {
 	s := p.settings()
 	out := result.Ablation{
-		RunDir: p.session.Run.Dir, Simulated: p.session.Simulated(), Exploratory: p.session.Unreviewed(p.splits) > 0, TestRead: p.testRead(), TestReadBefore: p.before,
+		RunDir: p.session.Run.Dir, Simulated: p.session.Simulated(), Exploratory: p.session.CountDrafts(p.splits) > 0, TestRead: p.testRead(), TestReadBefore: p.before,
 		Skill: p.session.Skill.Digest(), Split: p.o.Split, Tasks: len(p.judge), Metric: p.session.Config.Gate.Metric,
 		Margin: s.Margin, Level: s.Level, Passes: s.Passes, Deterministic: got.Deterministic, Rules: []result.RuleWorth{},
 	}
 	for _, f := range got.Findings {
 		out.Rules = append(out.Rules, result.RuleWorth{
-			Rule: ruleOf(f.Rule), Verdict: string(f.Verdict), Worth: minus(f.Difference), Low: minus(f.High), High: minus(f.Low),
-			Pairs: f.Pairs, Wins: f.Losses, Losses: f.Wins, Ties: f.Ties, Unmeasured: idsOf(p.judge, f.Lost),
-			Unanswered: unanswered(f.Effect),
+			Rule: toRule(f.Rule), Verdict: string(f.Verdict), Worth: minus(f.Difference), Low: minus(f.High), High: minus(f.Low),
+			Pairs: f.Pairs, Wins: f.Losses, Losses: f.Wins, Ties: f.Ties, Unmeasured: selectIDs(p.judge, f.Lost),
+			Unanswered: newUnanswered(f.Effect),
 		})
 	}
 	return out
 }
 
-// unanswered returns what the longer text (old) and the shorter one (new) were refused.
-func unanswered(e prune.Effect) result.BothUnanswered {
+// newUnanswered returns what the longer text (old) and the shorter one (new) were refused.
+func newUnanswered(e prune.Effect) result.BothUnanswered {
 	return result.BothUnanswered{Old: e.Refused[1], New: e.Refused[0]}
 }
 
@@ -118,14 +118,14 @@ func (p *pruning) account(a *result.Ablation) {
 	a.FromRecord = p.session.Run.Journal.Counts().Inherited
 }
 
-func ruleOf(r prune.Rule) result.Rule {
+func toRule(r prune.Rule) result.Rule {
 	return result.Rule{Number: r.Number, File: r.File, Line: r.Line, LastLine: r.LastLine, Text: r.Text}
 }
 
-func rulesOf(rules []prune.Rule) []result.Rule {
+func toRules(rules []prune.Rule) []result.Rule {
 	out := make([]result.Rule, len(rules))
 	for i, r := range rules {
-		out[i] = ruleOf(r)
+		out[i] = toRule(r)
 	}
 	return out
 }

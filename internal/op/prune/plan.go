@@ -37,7 +37,7 @@ func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 		}
 		found = append(found, n)
 	}
-	between := forecast.Between(found, drySpread)
+	between := forecast.NewInterval(found, drySpread)
 	between.Expected = float64(found[0])
 	if p.o.Record != "" { // which of the answers it has, no one knows before they are asked for
 		between.Low = 0
@@ -100,7 +100,7 @@ func (p *pruning) dryRun(ctx context.Context, w world) (int, error) {
 		return len(in.asked), err
 	}
 	got, err := r.Prune(ctx)
-	if err != nil || len(got.Removed()) == 0 {
+	if err != nil || len(got.RemovedRules()) == 0 {
 		return len(in.asked), err
 	}
 	b := bench("certificate", p.certify)
@@ -122,15 +122,15 @@ func (in *standIn) answer(s skill.Skill, t task.Task, sample int) trajectory.Out
 		if draw(fmt.Sprintf("%s %s %d", digest, t.ID, sample), in.seed) < 0.5 {
 			hard = 1
 		}
-	case in.solved(digest, s, t):
+	case in.solves(digest, s, t):
 		hard = 1
 	}
 	return trajectory.Outcome{ID: t.ID, Type: t.Type, Status: score.OK, Hard: hard, Soft: hard}
 }
 
-// solved reports whether a task finds the rule that it needs. Tasks of a type need the
+// solves reports whether a task finds the rule that it needs. Tasks of a type need the
 // same one; without types each has its own.
-func (in *standIn) solved(digest string, s skill.Skill, t task.Task) bool {
+func (in *standIn) solves(digest string, s skill.Skill, t task.Task) bool {
 	kind := t.Type
 	if kind == "" {
 		kind = t.ID
@@ -143,7 +143,7 @@ func (in *standIn) solved(digest string, s skill.Skill, t task.Task) bool {
 	if !ok {
 		has = map[int]bool{}
 		left := map[string]int{}
-		for _, r := range prune.RulesOf(s, in.files, in.scope) {
+		for _, r := range prune.ParseRules(s, in.files, in.scope) {
 			left[r.Text]++
 		}
 		for i, r := range in.rules {

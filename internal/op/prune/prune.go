@@ -227,7 +227,7 @@ func (p *pruning) defaults() error {
 		p.o.Passes = prunePasses
 	}
 	p.files = slices.DeleteFunc(p.session.Scope.Of(p.session.Skill), func(name string) bool { return !prune.Cuttable(name) })
-	if p.rules = prune.RulesOf(p.session.Skill, p.files, p.session.Scope); len(p.rules) == 0 {
+	if p.rules = prune.ParseRules(p.session.Skill, p.files, p.session.Scope); len(p.rules) == 0 {
 		if p.session.Scope.Region() != "" {
 			return errors.New("the skill has no rule to leave out: no paragraph or list item in its learned region, which edits.region names; `skillopt skill lint` reports a region that is none")
 		}
@@ -258,7 +258,7 @@ func (p *pruning) tasks() error {
 	if err != nil {
 		return err
 	}
-	p.judge, p.splits, p.o.Split = p.of(judge), judge, nameOf(judge)
+	p.judge, p.splits, p.o.Split = p.of(judge), judge, splitName(judge)
 	if len(p.judge) == 0 {
 		return p.session.Set.Require(judge...)
 	}
@@ -269,7 +269,7 @@ func (p *pruning) tasks() error {
 	if err != nil {
 		return err
 	}
-	p.o.Certify = nameOf(certify)
+	p.o.Certify = splitName(certify)
 	if p.certify = p.of(certify); len(p.certify) == 0 {
 		return p.session.Set.Require(certify...)
 	}
@@ -277,8 +277,8 @@ func (p *pruning) tasks() error {
 	return nil
 }
 
-// nameOf names what session.Splits returns.
-func nameOf(splits []task.Split) string {
+// splitName names what session.Splits returns.
+func splitName(splits []task.Split) string {
 	if len(splits) > 1 {
 		return "all"
 	}
@@ -347,7 +347,7 @@ func (p *pruning) prune(ctx context.Context) (*result.Pruned, error) {
 	p.account(&out.Ablation)
 	kept, r := *out, p.session.Run
 	kept.RunDir = "."
-	return out, errors.Join(p.keep(out.Left, result.PrunedFile, result.PrunedFolder), r.WriteFile(run.PullFile, report.Pruned(out)), r.WriteJSON(result.PruningFile, kept))
+	return out, errors.Join(p.keep(out.Left, result.PrunedFile, result.PrunedFolder), r.WriteFile(run.PullFile, report.FormatPruned(out)), r.WriteJSON(result.PruningFile, kept))
 }
 
 // work prunes, and compares what is left with the whole skill.
@@ -357,16 +357,16 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 		return nil, err
 	}
 	whole := p.session.Skill
-	all := prune.RulesOf(whole, p.files, p.session.Scope)
+	all := prune.ParseRules(whole, p.files, p.session.Scope)
 	out := &result.Pruned{
-		SeedRules: rulesOf(slices.DeleteFunc(all, func(r prune.Rule) bool { return !p.stays(r) })),
-		Ablation:  p.describe(got), Removed: rulesOf(got.Removed()), Pruned: p.session.Scope.Hash(got.Skill), Text: got.Skill.Text(), Left: got.Skill,
+		SeedRules: toRules(slices.DeleteFunc(all, func(r prune.Rule) bool { return !p.stays(r) })),
+		Ablation:  p.describe(got), Removed: toRules(got.RemovedRules()), Pruned: p.session.Scope.Hash(got.Skill), Text: got.Skill.Text(), Left: got.Skill,
 		Bytes: [2]int{p.bytes(whole), p.bytes(got.Skill)}, Steps: []result.Removal{}, CertifiedOn: p.o.Certify,
 	}
 	for _, s := range got.Steps {
 		out.Steps = append(out.Steps, result.Removal{
 			Rule: s.Rule.Number, Removed: s.Removed, Verdict: string(s.Verdict), Difference: s.Difference, Low: s.Low, High: s.High,
-			Pairs: s.Pairs, Unmeasured: idsOf(p.judge, s.Lost), With: s.With,
+			Pairs: s.Pairs, Unmeasured: selectIDs(p.judge, s.Lost), With: s.With,
 		})
 	}
 	if len(out.Removed) == 0 {
@@ -380,8 +380,8 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 	c, err := prune.Certify(ctx, bench, settings, got.Skill, whole)
 	out.Certificate = &result.NotWorse{
 		Certified: c.NotWorse, Worse: c.Worse, HeldOut: p.heldOut(), Deterministic: c.Deterministic, Tasks: len(p.certify), Passes: c.Passes, Pairs: c.Pairs,
-		Difference: c.Difference, Low: c.Low, High: c.High, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Unmeasured: idsOf(p.certify, c.Lost),
-		Unanswered: unanswered(c.Effect),
+		Difference: c.Difference, Low: c.Low, High: c.High, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Unmeasured: selectIDs(p.certify, c.Lost),
+		Unanswered: newUnanswered(c.Effect),
 	}
 	return out, err
 }

@@ -37,7 +37,7 @@ func (w *work) decide(ctx context.Context) error {
 		return nil
 	}
 	deterministic := w.run.History.Noise != nil && w.run.History.Noise.Deterministic
-	o := train.Options{Batching: train.Batching{Seed: w.in.Config.Train.Seed}, Gating: training.Gating(w.in, deterministic)}
+	o := train.Options{Batching: train.Batching{Seed: w.in.Config.Train.Seed}, Gating: training.NewGating(w.in, deterministic)}
 	made, err := train.Rejudge(ctx, o, train.Recorded{
 		Data: data, History: w.run.History, Candidates: candidates, Answers: newAnswers(w),
 	})
@@ -160,8 +160,8 @@ func (a *answers) All(ctx context.Context, p rollout.Place, tasks []task.Task, s
 	return out, nil
 }
 
-// Again are the items that were asked under a prefix, and by which sample.
-func (a *answers) Again(prefix string, tasks []task.Task) (items []int, sample int) {
+// FindItems returns the items that were asked under a prefix, and the sample that asked them.
+func (a *answers) FindItems(prefix string, tasks []task.Task) (items []int, sample int) {
 	asked := map[string]bool{}
 	a.replies.Begins(prefix+"/", func(_, id string, n int) { asked[id], sample = true, n })
 	for i, t := range tasks {
@@ -172,8 +172,8 @@ func (a *answers) Again(prefix string, tasks []task.Task) (items []int, sample i
 	return items, sample
 }
 
-// Known notes which skill rollouts of batches were made with.
-func (a *answers) Known(prefix string, s skill.Skill) {
+// NoteSkill notes which skill rollouts of batches were made with.
+func (a *answers) NoteSkill(prefix string, s skill.Skill) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.replies.Begins(prefix, func(key, id string, sample int) {
@@ -183,8 +183,8 @@ func (a *answers) Known(prefix string, s skill.Skill) {
 	})
 }
 
-// Missing are the tasks that were asked for under a prefix and not recorded.
-func (a *answers) Missing(prefix string) []string {
+// MissingTasks returns the tasks that were asked for under a prefix and not recorded.
+func (a *answers) MissingTasks(prefix string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var out []string

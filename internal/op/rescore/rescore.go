@@ -161,7 +161,7 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 	for _, o := range outcomes {
 		sample := samples[o.ID]
 		samples[o.ID]++
-		if !w.wanted(o) || !o.Status.Measured() && o.FailReason == "" { // nobody asked: the gate knew before
+		if !w.matchesFilter(o) || !o.Status.Measured() && o.FailReason == "" { // nobody asked: the gate knew before
 			continue
 		}
 		w.met = true
@@ -177,18 +177,18 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 		}
 		then, now = append(then, slim(o)), append(now, slim(again))
 		if differs(o, again) {
-			out.Changed = append(out.Changed, changed(o, again, sample))
+			out.Changed = append(out.Changed, newRescoredTask(o, again, sample))
 		}
 	}
 	out.Rescored = len(now)
-	if out.Before, err = scoreOf(then); err == nil {
-		out.After, err = scoreOf(now)
+	if out.Before, err = scoreOutcomes(then); err == nil {
+		out.After, err = scoreOutcomes(now)
 	}
 	return out, err
 }
 
-// wanted reports whether the filter lets a task through.
-func (w *work) wanted(o trajectory.Outcome) bool {
+// matchesFilter reports whether the filter lets a task through.
+func (w *work) matchesFilter(o trajectory.Outcome) bool {
 	return (len(w.filter.IDs) == 0 || slices.Contains(w.filter.IDs, o.ID)) && (w.filter.Type == "" || o.Type == w.filter.Type)
 }
 
@@ -224,11 +224,11 @@ func slim(o trajectory.Outcome) trajectory.Outcome {
 // maxAnswer is how much of an answer is told, in bytes.
 const maxAnswer = 2000
 
-func changed(then, now trajectory.Outcome, sample int) result.RescoredTask {
-	return result.RescoredTask{ID: then.ID, Type: now.Type, Sample: sample, Before: scored(then), After: scored(now), Expected: wording.Middle(now.Reference, maxAnswer)}
+func newRescoredTask(then, now trajectory.Outcome, sample int) result.RescoredTask {
+	return result.RescoredTask{ID: then.ID, Type: now.Type, Sample: sample, Before: newScored(then), After: newScored(now), Expected: wording.Middle(now.Reference, maxAnswer)}
 }
 
-func scored(o trajectory.Outcome) result.Scored {
+func newScored(o trajectory.Outcome) result.Scored {
 	return result.Scored{Hard: o.Hard, Soft: o.Soft, Answer: wording.Middle(o.Answer, maxAnswer), Extracted: o.Extracted, Why: wording.Middle(o.FailReason, maxAnswer), Checks: o.Checks}
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// scoreOf sums up outcomes as an evaluation does: of one pass as they are, of several by
-// the means of their tasks. Nil: there are none.
-func scoreOf(outcomes []trajectory.Outcome) (*result.RescoredScore, error) {
+// scoreOutcomes returns the score of outcomes as an evaluation computes it: of one pass as they
+// are, of several by the means of their tasks. Nil: there are none.
+func scoreOutcomes(outcomes []trajectory.Outcome) (*result.RescoredScore, error) {
 	if len(outcomes) == 0 {
 		return nil, nil
 	}

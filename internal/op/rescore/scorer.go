@@ -35,7 +35,7 @@ type refusedError struct{ Reason string }
 
 func (e *refusedError) Error() string { return e.Reason }
 
-func refused(format string, args ...any) error {
+func newRefusedError(format string, args ...any) error {
 	return &refusedError{Reason: fmt.Sprintf(format, args...)}
 }
 
@@ -53,20 +53,20 @@ const (
 func (s *rescorer) outcome(ctx context.Context, id, key string, r record.Reply, sk skill.Skill) (trajectory.Outcome, error) {
 	t, ok := s.Tasks[id]
 	if !ok {
-		return trajectory.Outcome{}, refused(noTask)
+		return trajectory.Outcome{}, newRefusedError(noTask)
 	}
 	if !s.same(t, r, sk) {
-		return trajectory.Outcome{}, refused(otherTask)
+		return trajectory.Outcome{}, newRefusedError(otherTask)
 	}
 	out := trajectory.Outcome{ID: t.ID, Type: t.Type, Question: r.Question, Reference: rollout.Reference(t), Trajectory: r.Turns}
 	switch {
 	case r.Scored:
-		return out, refused(ownScore)
+		return out, newRefusedError(ownScore)
 	case r.Failure != "":
 		out.Status, out.FailReason = score.AgentError, r.Failure
 		return out, nil
 	case s.Suite.Needs(t).Workspace:
-		return out, refused(noFolder)
+		return out, newRefusedError(noFolder)
 	}
 	return out, s.score(ctx, key, t, r, &out)
 }
@@ -76,7 +76,7 @@ func (s *rescorer) score(ctx context.Context, key string, t task.Task, r record.
 	out.Answer = r.Text
 	if !r.Answer {
 		if out.Answer, out.Extracted, err = s.Extract.Extract(r.Text); err != nil {
-			return refused("%v", err)
+			return newRefusedError("%v", err)
 		}
 	}
 	got, err := s.Suite.Assess(ctx, check.Evidence{Answer: out.Answer, Turns: r.Turns}, t, check.Means{
@@ -89,9 +89,9 @@ func (s *rescorer) score(ctx context.Context, key string, t task.Task, r record.
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, record.ErrNoReply):
-		return refused(noJudgment)
+		return newRefusedError(noJudgment)
 	default:
-		return refused("%v", err)
+		return newRefusedError("%v", err)
 	}
 	out.Status, out.Hard, out.Soft = score.OK, got.Hard, got.Soft
 	out.FailReason, out.Feedback, out.Checks = got.Reason, got.Feedback, trajectory.VerdictsOf(got.Components)
@@ -105,7 +105,7 @@ func (s *rescorer) same(t task.Task, r record.Reply, sk skill.Skill) bool {
 	}
 	asked, err := s.Prompt.Question(t, sk)
 	shown := s.World && strings.HasPrefix(r.Question, asked+"\n\n")
-	return err == nil && (asked == r.Question || rollout.Seen(asked, t) == r.Question || shown)
+	return err == nil && (asked == r.Question || rollout.NameImages(asked, t) == r.Question || shown)
 }
 
 // equalJSON compares values according to what JSON makes of them.

@@ -29,7 +29,7 @@ func (s *surveyor) collect(ctx context.Context) ([]*made, error) {
 	}
 	tests := testSize(s.Limit)
 	n := (len(commits)*tests + s.Limit/2) / s.Limit
-	test, commits := s.apart(commits[:n], nil), commits[n:]
+	test, commits := s.dropNearCopies(commits[:n], nil), commits[n:]
 	used := map[string]bool{}
 	for _, m := range slices.Concat(test, commits) {
 		for _, key := range m.keys {
@@ -41,20 +41,20 @@ func (s *surveyor) collect(ctx context.Context) ([]*made, error) {
 		return nil, err
 	}
 	for len(test)+len(planted) < tests && len(commits) > 0 { // too few faults: more of the newest commits
-		test = append(test, s.apart(commits[:1], test)...)
+		test = append(test, s.dropNearCopies(commits[:1], test)...)
 		commits = commits[1:]
 	}
 	before := s.top
 	for _, m := range test { // the newest are first
 		before = m.parent
 	}
-	test = s.apart(append(test, planted...), nil)
-	rest := s.without(commits, test)
+	test = s.dropNearCopies(append(test, planted...), nil)
+	rest := s.excludeSimilar(commits, test)
 	more, err := s.faults(ctx, before, oldest(test), s.Limit-len(test)-len(rest), used)
 	if err != nil {
 		return nil, err
 	}
-	rest = append(rest, s.without(more, test)...)
+	rest = append(rest, s.excludeSimilar(more, test)...)
 	return divide(test, rest), nil
 }
 
@@ -69,8 +69,8 @@ func oldest(list []*made) time.Time {
 	return at
 }
 
-// apart leaves out near copies: of a family the newest stays. before are those that are chosen already.
-func (s *surveyor) apart(list, before []*made) []*made {
+// dropNearCopies leaves out near copies: the newest of a family stays. before are those that are chosen already.
+func (s *surveyor) dropNearCopies(list, before []*made) []*made {
 	var out []*made
 	for _, m := range list {
 		if similar(m, slices.Concat(before, out)) {
@@ -83,8 +83,8 @@ func (s *surveyor) apart(list, before []*made) []*made {
 	return out
 }
 
-// without leaves out near copies of other tasks.
-func (s *surveyor) without(list, others []*made) []*made {
+// excludeSimilar leaves out near copies of other tasks.
+func (s *surveyor) excludeSimilar(list, others []*made) []*made {
 	var out []*made
 	for _, m := range list {
 		if similar(m, others) {

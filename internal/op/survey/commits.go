@@ -134,7 +134,7 @@ func (s *surveyor) commit(ctx context.Context, c history.Candidate) (*made, stri
 		if err != nil || why != "" {
 			return nil, why, err
 		}
-		ch.source.Undefined = symptom.Undefined(before.Unbuilt)
+		ch.source.Undefined = symptom.FindUndefined(before.Unbuilt)
 	}
 	fail, pass := s.decide(before, after)
 	if len(fail) == 0 {
@@ -175,8 +175,8 @@ func (s *surveyor) parent(ctx context.Context, base string, targets []string) (w
 func (s *surveyor) decide(before, after runner.Report) (fail, pass []string) {
 	for _, name := range slices.Sorted(maps.Keys(after.Tests)) {
 		switch {
-		case !after.Passed(name) || s.bad[name] == flaking || s.bad[name] == network || before.Tests[name].Status == runner.Skipped:
-		case before.Passed(name):
+		case !after.HasPassed(name) || s.bad[name] == flaking || s.bad[name] == network || before.Tests[name].Status == runner.Skipped:
+		case before.HasPassed(name):
 			pass = append(pass, name)
 		default:
 			fail = append(fail, name)
@@ -187,7 +187,7 @@ func (s *surveyor) decide(before, after runner.Report) (fail, pass []string) {
 
 func anyPassed(r runner.Report) bool {
 	for name := range r.Tests {
-		if r.Passed(name) {
+		if r.HasPassed(name) {
 			return true
 		}
 	}
@@ -206,7 +206,7 @@ func unbuilt(r runner.Report, otherwise string) string {
 func noFailure(before, after runner.Report) string {
 	for name, t := range after.Tests {
 		switch {
-		case t.Status != runner.Failed || before.Passed(name):
+		case t.Status != runner.Failed || before.HasPassed(name):
 		case runner.NeedsNetwork(t.Message):
 			return network
 		case runner.NeedsPort(t.Message):
@@ -260,7 +260,7 @@ func (s *surveyor) wordless(ctx context.Context, m *made, ch *change, before run
 		return whyInterface, nil
 	}
 	again, err := s.run(ctx, ch.after, m.Targets, 1)
-	if slices.ContainsFunc(m.Fail, func(name string) bool { return !again.Passed(name) }) {
+	if slices.ContainsFunc(m.Fail, func(name string) bool { return !again.HasPassed(name) }) {
 		return flaking, err
 	}
 	return whyNoSymptom, err
@@ -268,7 +268,7 @@ func (s *surveyor) wordless(ctx context.Context, m *made, ch *change, before run
 
 // targets returns what is run for files of tests.
 func (s *surveyor) targets(ctx context.Context, hash string, tests, changed []string) ([]string, error) {
-	return once(ctx, s.runs, []any{"targets", hash, tests, changed}, func() (targets []string, err error) {
+	return loadOrRun(ctx, s.runs, []any{"targets", hash, tests, changed}, func() (targets []string, err error) {
 		err = s.inTree(ctx, hash, func(work, _ string) error {
 			root, err := os.OpenRoot(work)
 			if err != nil {
@@ -298,7 +298,7 @@ func (s *surveyor) trees(ctx context.Context, c history.Candidate) (*change, str
 	for _, p := range c.Paths {
 		status[p.Name] = p.Status
 		switch {
-		case old.Missing(p.Name) != "" || now.Missing(p.Name) != "":
+		case old.MissingReason(p.Name) != "" || now.MissingReason(p.Name) != "":
 			return nil, whyAbsent, nil
 		case isDocument(p.Name):
 		case s.suite.IsTest(p.Name) && p.Status == 'D':
@@ -341,7 +341,7 @@ func (s *surveyor) trees(ctx context.Context, c history.Candidate) (*change, str
 		away = append(away, tree.Change{Path: name, Gone: true})
 	}
 	err = s.derive(ctx, ch, away, fix, hidden)
-	ch.keys = touched(ch.source.Diff, before, fix)
+	ch.keys = findChangedFunctions(ch.source.Diff, before, fix)
 	return ch, "", err
 }
 

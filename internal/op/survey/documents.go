@@ -25,7 +25,7 @@ func isDocument(name string) bool {
 // documents are those of HEAD, by their paths.
 type documents map[string]tree.Change
 
-func documentsOf(ctx context.Context, head *tree.Tree) (documents, error) {
+func readDocuments(ctx context.Context, head *tree.Tree) (documents, error) {
 	all, err := contents(ctx, head, isDocument)
 	out := documents{}
 	for _, c := range all {

@@ -168,7 +168,7 @@ func (p *planter) fault(ctx context.Context, f tree.File, fault plant.Fault) (*m
 
 // hide makes the trees of a fault: without the files of the tests that it turns red.
 func (p *planter) hide(ctx context.Context, broken string, planted tree.Change, fault plant.Fault, fail, targets []string) (*change, string, error) {
-	hidden := p.holding(fail)
+	hidden := p.findTestFiles(fail)
 	if len(hidden) == 0 {
 		return nil, "the files of its tests are not known", nil
 	}
@@ -213,8 +213,8 @@ func (p *planter) near(name string) []string {
 	return out[:min(len(out), most)]
 }
 
-// holding returns the files of tests that may hold tests, by their names.
-func (p *planter) holding(names []string) []tree.Change {
+// findTestFiles returns the files of tests that may hold tests, by their names.
+func (p *planter) findTestFiles(names []string) []tree.Change {
 	var out []tree.Change
 	for _, c := range p.tests {
 		if slices.ContainsFunc(names, func(name string) bool { return p.holds(c, name) }) {

@@ -71,7 +71,7 @@ func (s *surveyor) warm(ctx context.Context) error {
 	if len(s.suite.Caches) == 0 {
 		return nil
 	}
-	_, err := once(ctx, s.runs, []any{"warm", s.top}, func() (bool, error) {
+	_, err := loadOrRun(ctx, s.runs, []any{"warm", s.top}, func() (bool, error) {
 		return true, s.inTree(ctx, s.top, func(work, home string) error {
 			_, err := s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Base: s.runs.base, Warm: true})
 			return err

@@ -13,8 +13,8 @@ import (
 // hunk is a line of a diff: where lines went and came.
 var hunk = pattern.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// touched returns the functions that a diff changes, as "path function", from the files before and after it.
-func touched(diff string, before, after []tree.Change) []string {
+// findChangedFunctions returns the functions that a diff changes, as "path function", from the files before and after it.
+func findChangedFunctions(diff string, before, after []tree.Change) []string {
 	var out []string
 	var path string
 	for line := range strings.Lines(diff) {

@@ -25,7 +25,7 @@ type proof struct {
 
 // prove grades doing nothing and the real fix, three times each. It ends with the first that is not as it has to be.
 func (s *surveyor) prove(ctx context.Context, t repository.Task) (proof, error) {
-	return once(ctx, s.runs, []any{"prove", t.Base, t.Tests, t.Fix, t.Fail, t.Pass, t.Targets}, func() (proof, error) {
+	return loadOrRun(ctx, s.runs, []any{"prove", t.Base, t.Tests, t.Fix, t.Fail, t.Pass, t.Targets}, func() (proof, error) {
 		p, err := prove(ctx, s.out, t)
 		s.runs.CPU += p.Spent
 		return p, err
@@ -67,8 +67,8 @@ func prove(ctx context.Context, r *repository.Repository, t repository.Task) (p 
 	return p, ctx.Err()
 }
 
-// again proves tasks without looking at what was found before.
-func again(ctx context.Context, r *repository.Repository, tasks []named, note func(result.ProvenTask)) (*result.Proven, error) {
+// proveAll proves tasks without looking at what was found before.
+func proveAll(ctx context.Context, r *repository.Repository, tasks []named, note func(result.ProvenTask)) (*result.Proven, error) {
 	out := &result.Proven{}
 	for _, t := range tasks {
 		began := time.Now()

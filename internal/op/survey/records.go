@@ -49,8 +49,8 @@ func digest(v any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// once returns what a file has under a key, or does the work and writes it.
-func once[T any](ctx context.Context, r *records, key any, work func() (T, error)) (T, error) {
+// loadOrRun returns what a file has under a key, or does the work and writes it.
+func loadOrRun[T any](ctx context.Context, r *records, key any, work func() (T, error)) (T, error) {
 	name := filepath.Join(r.dir, digest([]any{r.suite, key})+".json")
 	var out T
 	text, err := disk.Read(ctx, name, maxRecord)
@@ -68,8 +68,8 @@ func once[T any](ctx context.Context, r *records, key any, work func() (T, error
 	return out, disk.WriteFile(name, text, 0o644)
 }
 
-// within writes a tree into a workspace of its own, with a home next to it, for as long as the work takes.
-func (r *records) within(ctx context.Context, t *tree.Tree, do func(work, home string) error) (err error) {
+// runInWorkspace writes a tree into a workspace of its own, with a home next to it, for as long as the work takes.
+func (r *records) runInWorkspace(ctx context.Context, t *tree.Tree, do func(work, home string) error) (err error) {
 	top := filepath.Join(r.dir, "work")
 	if err := os.MkdirAll(top, 0o755); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
@@ -93,7 +93,7 @@ func (r *records) within(ctx context.Context, t *tree.Tree, do func(work, home s
 
 // run runs tests on a tree of the store, or returns what the n-th such run has shown.
 func (s *surveyor) run(ctx context.Context, hash string, targets []string, n int) (runner.Report, error) {
-	return once(ctx, s.runs, []any{"run", hash, targets, n}, func() (report runner.Report, err error) {
+	return loadOrRun(ctx, s.runs, []any{"run", hash, targets, n}, func() (report runner.Report, err error) {
 		err = s.inTree(ctx, hash, func(work, home string) error {
 			report, err = s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Targets: targets, Base: s.runs.base})
 			return err
@@ -112,5 +112,5 @@ func (s *surveyor) inTree(ctx context.Context, hash string, do func(work, home s
 	if err != nil {
 		return err
 	}
-	return s.runs.within(ctx, t, do)
+	return s.runs.runInWorkspace(ctx, t, do)
 }

@@ -67,9 +67,9 @@ type surveyor struct {
 // Run makes the tasks. Of cfg it uses models.optimizer, limits, prices, cache and record, where there is an optimizer.
 func Run(ctx context.Context, cfg config.Config, req Request, o session.Options) (*result.Survey, error) {
 	if cfg.Models.Optimizer.Provider != "" {
-		return worded(ctx, cfg, req, o)
+		return surveyWithModel(ctx, cfg, req, o)
 	}
-	in, err := session.Detached(session.OptimizerOnly(cfg), o)
+	in, err := session.NewInputs(session.OptimizerOnly(cfg), o)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *surveyor) open(ctx context.Context) error {
 	if s.runs, err = openRecords(filepath.Join(base, "survey")); err != nil {
 		return err
 	}
-	return s.runs.within(ctx, s.head, func(work, _ string) error { return s.detect(ctx, base, work) })
+	return s.runs.runInWorkspace(ctx, s.head, func(work, _ string) error { return s.detect(ctx, base, work) })
 }
 
 // detect finds the runner in the files of HEAD, asks whether to begin, and makes the folder of the repository.
@@ -207,6 +207,6 @@ func (s *surveyor) create(ctx context.Context, base string) error {
 	if err := s.out.Store().Import(ctx, s.from, s.top); err != nil {
 		return err
 	}
-	s.docs, err = documentsOf(ctx, s.head)
+	s.docs, err = readDocuments(ctx, s.head)
 	return err
 }

@@ -46,5 +46,5 @@ func Verify(ctx context.Context, cfg config.Config, ids []string, note func(resu
 	if len(tasks) == 0 {
 		return nil, fault.Input(fmt.Errorf("no task has one of the ids %q", ids))
 	}
-	return again(ctx, r, tasks, note)
+	return proveAll(ctx, r, tasks, note)
 }

@@ -16,9 +16,9 @@ import (
 // asking asks a model for the text of a task, which is "" where the model gave none that could be used. It is nil where there is no model.
 type asking func(ctx context.Context, id string, source symptom.Source) (string, error)
 
-// worded makes the tasks in a run that records what the optimizer is asked.
-func worded(ctx context.Context, cfg config.Config, req Request, o session.Options) (*result.Survey, error) {
-	in, err := session.Detached(session.OptimizerOnly(cfg), o)
+// surveyWithModel makes the tasks in a run that records what the optimizer is asked.
+func surveyWithModel(ctx context.Context, cfg config.Config, req Request, o session.Options) (*result.Survey, error) {
+	in, err := session.NewInputs(session.OptimizerOnly(cfg), o)
 	if err != nil {
 		return nil, err
 	}

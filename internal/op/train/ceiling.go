@@ -51,9 +51,9 @@ func (t *operation) resumeEnd(ctx context.Context) error {
 		return nil
 	}
 	s := t.session
-	if now := ceilingOf(session.InForce(s), end.Limit); s.Replay == nil && (now == nil || *now > end.Of) {
+	if now := findCeiling(session.InForce(s), end.Limit); s.Replay == nil && (now == nil || *now > end.Of) {
 		text := fmt.Sprintf("%s ended training after step %d and is higher now: training continues", end.Limit, end.Steps)
-		if loop.Opened(s.Caller) {
+		if loop.HasOpening(s.Caller) {
 			text += ". The test split was read at that end: the next look at it is one more reading in the ledger of test sets"
 		}
 		s.Emit(event.Warning{Text: text})
@@ -73,15 +73,15 @@ func (t *operation) ceilingEnd(trained *loop.Result, err error) *loop.LoopEnd {
 		return nil
 	}
 	atEnd := t.options.EndAfter != nil || trained.History.Stop != nil || trained.Units == t.options.Units(s.Data.Drawable())
-	if atEnd || s.Replay != nil || !t.sizes.EndsWithResult() || lowered(s, over) {
+	if atEnd || s.Replay != nil || !t.sizes.EndsWithResult() || isLowered(s, over) {
 		return nil
 	}
 	return &loop.LoopEnd{Units: trained.Units, Steps: len(trained.History.Steps) - 1, Limit: over.Limit, Of: over.Of}
 }
 
-// lowered reports whether somebody has lowered a ceiling while the run was at work.
-func lowered(s *session.Session, over *caller.BudgetError) bool {
-	set := ceilingOf(s.Config.Limits, over.Limit)
+// isLowered reports whether somebody has lowered a ceiling while the run was at work.
+func isLowered(s *session.Session, over *caller.BudgetError) bool {
+	set := findCeiling(s.Config.Limits, over.Limit)
 	return set == nil || over.Of < *set
 }
 
@@ -100,8 +100,8 @@ func (t *operation) record(ctx context.Context, end loop.LoopEnd) error {
 	return t.session.Run.Journal.Append(ctx, journal.Record{Key: endKey, Kind: journal.Decision, Result: data, Replace: true})
 }
 
-// ceilingOf is the ceiling under a key of the configuration, nil if there is none.
-func ceilingOf(l config.Limits, key string) *float64 {
+// findCeiling returns the ceiling under a key of the configuration, nil if there is none.
+func findCeiling(l config.Limits, key string) *float64 {
 	count := l.Calls
 	switch key {
 	case "limits.usd":

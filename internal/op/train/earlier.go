@@ -51,8 +51,8 @@ func goingOn(o loop.Options, earlier []loop.Stretch) loop.Options {
 	return o
 }
 
-// continued is what a summary says of it.
-func continued(earlier []loop.Stretch) *result.Continues {
+// newContinues returns what a summary says of the stretch that a loop continues, nil if there is none.
+func newContinues(earlier []loop.Stretch) *result.Continues {
 	if len(earlier) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func continued(earlier []loop.Stretch) *result.Continues {
 }
 
 func continuesWords(earlier []loop.Stretch) string {
-	if c := continued(earlier); c != nil {
+	if c := newContinues(earlier); c != nil {
 		return c.Words()
 	}
 	return ""

@@ -24,8 +24,8 @@ type pacer struct {
 	quiet bool // and has been told before
 }
 
-// limited reports whether anything but the clock can end a run.
-func limited(l config.Limits) bool {
+// hasCeiling reports whether anything but the clock can end a run.
+func hasCeiling(l config.Limits) bool {
 	return l.USD != nil || l.Tokens != nil || l.Calls != nil
 }
 
@@ -38,14 +38,14 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 		p.quiet = false
 		p.session.Caller.Reserve(caller.Amount{})
 	}
-	if !limited(l) || unit.Name == loop.UnitFinal || p.ended && unit.Name != loop.UnitFinalArm {
+	if !hasCeiling(l) || unit.Name == loop.UnitFinal || p.ended && unit.Name != loop.UnitFinalArm {
 		return unit.Tasks, nil
 	}
 	if err := p.spending.follow(p.session.Run.Journal); err != nil {
 		return 0, fmt.Errorf("add up what steps have taken: %w", err)
 	}
 	if unit.Name == loop.UnitFinalArm {
-		if !p.sizes.KeepsOpen() && p.session.Caller.Affords(total(p.measured(unit.Tasks))) != nil {
+		if !p.sizes.KeepsOpen() && p.session.Caller.Affords(total(p.estimateRollouts(unit.Tasks))) != nil {
 			return 0, nil
 		}
 		return unit.Tasks, nil
@@ -53,7 +53,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	if share, fixed := l.ReserveShare(); fixed {
 		p.session.Caller.ReserveShare(share)
 	} else {
-		p.session.Caller.Reserve(total(p.measured(unit.Closing)))
+		p.session.Caller.Reserve(total(p.estimateRollouts(unit.Closing)))
 	}
 	if examples := unit.Name == loop.UnitExamples || unit.Name == loop.UnitExamplesGate; examples && !p.sizes.ExamplesFollow() {
 		return unit.Tasks, nil // nothing is made smaller for a ceiling
@@ -66,16 +66,16 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	case loop.UnitExamples:
 		return p.examples(unit, l), nil
 	case loop.UnitExamplesGate:
-		if p.session.Caller.Affords(total(p.measured(p.session.Data.Pass()))) != nil {
+		if p.session.Caller.Affords(total(p.estimateRollouts(p.session.Data.Pass()))) != nil {
 			return 0, nil
 		}
 		return unit.Tasks, nil
 	case loop.UnitSecondTry:
-		return p.within(unit, 0, 1), nil
+		return p.roomInStep(unit, 0, 1), nil
 	case loop.UnitConfirmation:
 		return p.confirms(unit)
 	case loop.UnitMore:
-		return p.within(unit, unit.Tasks*p.each(), loop.AskedInStep), nil
+		return p.roomInStep(unit, unit.Tasks*p.each(), loop.AskedInStep), nil
 	default:
 		return unit.Tasks, nil
 	}
@@ -91,7 +91,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
 	step, alone := p.leastStep(), !p.session.Models.Has(model.Optimizer)
 	for n := unit.Tasks; n > 0; n-- {
-		of := total(p.measured(n))
+		of := total(p.estimateRollouts(n))
 		within := (l.USD == nil || 10*float64(of.Nano) <= 1e9**l.USD) && (l.Tokens == nil || 10*of.Tokens <= *l.Tokens)
 		if (alone || within) && p.session.Caller.Affords(of.Plus(step)) == nil {
 			return n
@@ -105,15 +105,15 @@ func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
 // the gate on worked examples.
 func (p *pacer) leastStep() caller.Amount {
 	if !p.session.Models.Has(model.Optimizer) {
-		return total(p.measured(p.session.Data.Pass()))
+		return total(p.estimateRollouts(p.session.Data.Pass()))
 	}
 	first := p.firstStep()
 	return total(first.of(min(2*loop.LeastTasks*p.each(), int(first.tasks)))).Times(reserveMargin)
 }
 
-// within is unit.Tasks if there is room within a step for that many more rollouts and requests,
-// and for judging its candidate by all selection tasks, else 0.
-func (p *pacer) within(unit loop.Unit, tasks, requests int) int {
+// roomInStep returns unit.Tasks if there is room within a step for that many more rollouts and
+// requests, and for judging its candidate by all selection tasks, else 0.
+func (p *pacer) roomInStep(unit loop.Unit, tasks, requests int) int {
 	spent := p.spentOnSteps(func(step int) bool { return step <= unit.Step })
 	need := spent.rollouts(float64(tasks + p.session.Data.Pass()))
 	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(requests)})
@@ -169,10 +169,10 @@ const (
 	spreadMargin  = 1.25 / reserveMargin
 )
 
-// measured is what that many rollouts of the final evaluation will take according to what rollouts took so
-// far. Where each took one call, that many calls are exact; where some were asked again, twice as
-// many may be.
-func (p *pacer) measured(n int) map[string]caller.Amount {
+// estimateRollouts returns what that many rollouts of the final evaluation will take according to what
+// rollouts took so far. Where each took one call, that many calls are exact; where some were asked again,
+// twice as many may be.
+func (p *pacer) estimateRollouts(n int) map[string]caller.Amount {
 	rolled := p.spending.rollouts
 	if n == 0 || rolled == 0 {
 		return nil
@@ -182,7 +182,7 @@ func (p *pacer) measured(n int) map[string]caller.Amount {
 		if t.Stage != model.StageRollout && t.Stage != model.StageJudge {
 			continue
 		}
-		need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
+		need := caller.TotalAmount(t).Times(reserveMargin * float64(n) / float64(rolled))
 		need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
 		if again := float64(t.Calls)/float64(rolled) - 1; again >= 0 {
 			need.Calls = min(need.Calls, int64(n)+int64(math.Ceil(2*again*float64(n))))
@@ -202,10 +202,10 @@ type stepCost struct {
 	reads float64                  // rollouts in that
 }
 
-// judged raises what judging takes to a pass over n selection tasks. Candidates that were
+// raiseJudging raises what judging takes to a pass over n selection tasks. Candidates that were
 // dropped early took less, but with less a gate can only reject: a step that ends at the
 // ceiling before its candidate is judged has brought nothing.
-func (c *stepCost) judged(n float64) {
+func (c *stepCost) raiseJudging(n float64) {
 	for role, a := range c.rollouts(n) {
 		c.whole[role] = c.whole[role].Plus(c.gate[role].Short(a))
 	}
@@ -253,7 +253,7 @@ func (p *pacer) firstStep() stepCost {
 		need.whole[""] = caller.Amount{Calls: loop.AskedInStep}
 	}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {
-		need.judged(float64(s.Data.Pass()))
+		need.raiseJudging(float64(s.Data.Pass()))
 	}
 	return need
 }
@@ -271,7 +271,7 @@ func (p *pacer) nextStep(number int) (need stepCost, begun bool) {
 		return p.firstStep(), false
 	}
 	if p.session.Config.Gate.Mode != "off" {
-		need.judged(float64(p.session.Data.Pass()))
+		need.raiseJudging(float64(p.session.Data.Pass()))
 	}
 	return need, false
 }
@@ -290,9 +290,9 @@ func (p *pacer) spentOnSteps(of func(step int) bool) stepCost {
 	}
 	need.tasks, need.reads = need.tasks/float64(need.steps), need.reads/float64(need.steps)
 	// Calls inside episodes are in the ledger alone, under no step.
-	for role, spent := range p.session.Caller.Spent() {
+	for role, spent := range p.session.Caller.SpendByRole() {
 		for _, of := range []map[string]caller.Amount{need.whole, need.batch, need.gate} {
-			of[role] = of[role].Times(1/float64(need.steps)).Scaled(spent, p.spending.all[role])
+			of[role] = of[role].Times(1/float64(need.steps)).Scale(spent, p.spending.all[role])
 		}
 	}
 	return *need

@@ -29,7 +29,7 @@ func TestStepCostFollowsItsTasks(t *testing.T) {
 		{"without rollouts before", stepCost{whole: calls(20), batch: calls(0), gate: calls(12), reads: 12}, 16, 24, 48},
 		{"nothing is known", stepCost{whole: calls(5)}, 16, 24, 5},
 	} {
-		tt.cost.judged(tt.judge)
+		tt.cost.raiseJudging(tt.judge)
 		if diff := cmp.Diff(calls(tt.want), tt.cost.of(tt.tasks)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}

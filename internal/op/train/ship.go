@@ -69,5 +69,5 @@ func (s *shipper) put(name string, best skill.Skill) error {
 		return nil
 	}
 	s.held[name] = digest
-	return s.run.WriteFileOf(run.BestFolder, name, best)
+	return s.run.WriteSkillFile(run.BestFolder, name, best)
 }

@@ -40,7 +40,7 @@ func (s *spending) follow(j *journal.Journal) error {
 
 func (s *spending) add(r journal.Record) {
 	shows := strings.Contains(r.Key, loop.ExamplesMark) // what worked examples take no later step does
-	if step, ok := stepOf(r.Key); ok && ownOf(r) && !shows {
+	if step, ok := parseStep(r.Key); ok && isOwn(r) && !shows {
 		s.begun[step] = true
 	}
 	if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
@@ -51,7 +51,7 @@ func (s *spending) add(r journal.Record) {
 	}
 	spent := caller.AmountOfRecord(r)
 	s.all[r.Role] = s.all[r.Role].Plus(spent)
-	number, ok := stepOf(r.Key)
+	number, ok := parseStep(r.Key)
 	if shows || strings.Contains(r.Key, loop.NoiseMark) {
 		return // no later step takes it
 	}
@@ -68,9 +68,9 @@ func (s *spending) add(r journal.Record) {
 	s.steps[number].add(r, spent)
 }
 
-// ownOf reports whether the run itself has come to a record, also by an answer of another
-// run. What a fork has taken over is not its own.
-func ownOf(r journal.Record) bool {
+// isOwn reports whether the run itself has made a record, also from an answer of another run. What
+// a fork has taken over is not its own.
+func isOwn(r journal.Record) bool {
 	return r.Code != journal.CodeInherited || r.Origin != (journal.Origin{})
 }
 
@@ -112,8 +112,8 @@ func (c *stepCost) add(r journal.Record, spent caller.Amount) {
 	}
 }
 
-// stepOf reads the number of a step from the key of its record.
-func stepOf(key string) (number int, ok bool) {
+// parseStep reads the number of a step from the key of its record.
+func parseStep(key string) (number int, ok bool) {
 	var epoch int
 	_, err := fmt.Sscanf(key, "e%d/s%d/", &epoch, &number)
 	return number, err == nil

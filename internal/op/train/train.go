@@ -140,7 +140,7 @@ func (t *operation) steps() int { return t.options.Steps(t.session.Data.Drawable
 func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
 	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Limit: s.Config.Tasks.Limit, Warnings: t.warnings, Skill: s.Skill}
-	t.summary.Continues = continued(t.earlier)
+	t.summary.Continues = newContinues(t.earlier)
 	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.recordEarlier(ctx), t.keepMemory()); err != nil {
 		return err
 	}
@@ -188,10 +188,10 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	if t.end != nil && t.options.Raisable {
 		sum.Ceiling = t.end.Limit
 	}
-	ended(sum, err)
+	setStatus(sum, err)
 	if werr := t.writeEnd(context.WithoutCancel(ctx)); werr != nil && err == nil {
 		err = werr
-		ended(sum, err)
+		setStatus(sum, err)
 	}
 	s.Emit(event.RunDone{Status: string(sum.Status), Reason: sum.Reason, WallS: sum.WallS})
 	return sum.Status, err
@@ -209,9 +209,9 @@ func (t *operation) seedPasses(ctx context.Context, deps loop.Deps) error {
 	return err
 }
 
-// ended says how the run ended.
-func ended(sum *result.Summary, err error) {
-	sum.Status = session.StatusOf(err)
+// setStatus records how the run ended.
+func setStatus(sum *result.Summary, err error) {
+	sum.Status = session.RunStatus(err)
 	if err != nil {
 		sum.Reason = err.Error()
 	}
@@ -242,9 +242,9 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 	}
 	d := loop.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Ship: best.ship, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
-		Told:   s.Told(s.Hidden()),
+		Told:   s.TargetContext(s.Hidden()),
 		AtOnce: max(gate.DefaultAtOnce, s.Config.Limits.Concurrency),
-		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: func() bool { return !limited(session.InForce(s)) }, Ahead: s.Caller.Ahead,
+		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: func() bool { return !hasCeiling(session.InForce(s)) }, Ahead: s.Caller.AheadContext,
 		Look: seedcheck.AtStart(s), Measure: measure, Optimizer: changeable(s.Inputs, "models.optimizer."),
 		// A replay gives what was recorded, to its end.
 		Fruitless: s.Replay == nil,
@@ -290,13 +290,13 @@ func (t *operation) writeEnd(ctx context.Context) error {
 // writeReport writes report.html and report.md from the other files of a run. The manifest
 // says until the end that the run is at work, so the score is that of the summary.
 func writeReport(ctx context.Context, r *run.Run, s *result.Summary) error {
-	files, err := record.ReadTraining(r.Dir, report.NameOf(r.Dir))
+	files, err := record.ReadTraining(r.Dir, report.RunName(r.Dir))
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	files.Score = s.RunScore()
 	out := report.Of(files)
-	if out.Failing, err = record.FailingOf(ctx, r.Dir, report.Transcripts); err != nil {
+	if out.Failing, err = record.ReadFailing(ctx, r.Dir, report.Transcripts); err != nil {
 		out.Problems = append(out.Problems, "what fails is not shown: "+err.Error())
 	}
 	page, err := report.HTML(out)

@@ -238,7 +238,7 @@ func (c *Client) send(ctx context.Context, e request) (*http.Response, error) {
 	if err != nil {
 		return nil, c.server.Unsent(ctx, err)
 	}
-	res, err := c.server.Send(c.http, r, c.o.MaxBody, c.refused)
+	res, err := c.server.Send(c.http, r, c.o.MaxBody, c.readError)
 	if err == nil && c.o.Bedrock != nil {
 		c.o.Bedrock.translate(res)
 	}

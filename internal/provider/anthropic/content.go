@@ -106,7 +106,7 @@ func blocks(m model.Message) ([]block, error) {
 	}
 	var out []block
 	for _, p := range parts {
-		b, err := blockOf(p)
+		b, err := newBlock(p)
 		if err != nil {
 			return nil, err
 		}
@@ -117,8 +117,8 @@ func blocks(m model.Message) ([]block, error) {
 	return out, nil
 }
 
-// blockOf returns a block without type for a part that is not sent.
-func blockOf(p model.Part) (block, error) {
+// newBlock returns a block without type for a part that is not sent.
+func newBlock(p model.Part) (block, error) {
 	switch {
 	case p.Image != nil:
 		return imageBlock(*p.Image)

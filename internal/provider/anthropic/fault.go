@@ -57,8 +57,8 @@ func readDetail(body []byte) detail {
 	return d
 }
 
-// refused classifies a response with an error status.
-func (c *Client) refused(res *http.Response) error {
+// readError classifies a response with an error status.
+func (c *Client) readError(res *http.Response) error {
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		body = nil
@@ -68,10 +68,10 @@ func (c *Client) refused(res *http.Response) error {
 		d.kind, _, _ = strings.Cut(kind, ":")
 	}
 	d.status = 0 // the response's own counts
-	return c.stated(res.StatusCode, d, res.Header)
+	return c.newFault(res.StatusCode, d, res.Header)
 }
 
-func (c *Client) stated(status int, d detail, h http.Header) error {
+func (c *Client) newFault(status int, d detail, h http.Header) error {
 	text := c.server.Excerpt(d.message)
 	if text == "" {
 		text = "no reason given"
@@ -98,11 +98,11 @@ func classify(status int, d detail) model.Code {
 	}
 	kind := strings.ToLower(d.kind)
 	if kind == "invalid_request_error" || kind == "validationexception" || status >= 400 && status < 500 && status != http.StatusTooManyRequests {
-		if code := worded(d.message); code != "" {
+		if code := classifyMessage(d.message); code != "" {
 			return code
 		}
 	}
-	if code := stated(kind); code != "" && (code != model.Server || !ours(status)) {
+	if code := classifyKind(kind); code != "" && (code != model.Server || !ours(status)) {
 		return code
 	}
 	if code := header.ByStatus(status); code != "" {
@@ -117,8 +117,8 @@ func ours(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 }
 
-// stated knows the kinds of errors: Anthropic's, then AWS's, then Google's.
-func stated(kind string) model.Code {
+// classifyKind returns the class of a kind of error: it knows Anthropic's, then AWS's, then Google's; "" if it does not know the kind.
+func classifyKind(kind string) model.Code {
 	switch kind {
 	case "authentication_error", "permission_error",
 		"accessdeniedexception", "unrecognizedclientexception", "invalidsignatureexception", "expiredtokenexception",
@@ -144,8 +144,8 @@ func stated(kind string) model.Code {
 	return ""
 }
 
-// worded knows reasons by their wording.
-func worded(message string) model.Code {
+// classifyMessage returns the class of an error by the wording of its message, "" if it does not know the wording.
+func classifyMessage(message string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(message, phrases...) }
 	switch {
 	case has("prompt is too long", "exceed context limit", "input is too long", "context window", "maximum context length", "too many input tokens"):

@@ -122,7 +122,7 @@ func (c *Client) think(w *wireRequest, effort string) error {
 		w.Thinking = &wireThinking{Type: "disabled"}
 		return nil
 	case c.o.Thinking == ThinkBudget:
-		budget, err := budgetOf(effort, w.MaxTokens)
+		budget, err := effortBudget(effort, w.MaxTokens)
 		if err != nil {
 			return err
 		}
@@ -139,9 +139,9 @@ func (c *Client) think(w *wireRequest, effort string) error {
 // leastBudget is what the protocol demands as a budget of thinking.
 const leastBudget = 1024
 
-// budgetOf returns the tokens that an effort is worth. They are part of the limit
+// effortBudget returns the tokens that an effort is worth. They are part of the limit
 // of output tokens, of which at least a quarter is left for the answer.
-func budgetOf(effort string, limit int) (int, error) {
+func effortBudget(effort string, limit int) (int, error) {
 	budgets := map[string]int{"minimal": leastBudget, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32768, "max": 65536}
 	budget, ok := budgets[effort]
 	if !ok {

@@ -86,10 +86,10 @@ func (c *Client) document(ctx context.Context, res *http.Response, answer string
 	}
 	var w wireReply
 	if err := json.Unmarshal(body, &w); err != nil {
-		return model.Response{}, c.undecoded(res.StatusCode, body, err)
+		return model.Response{}, c.decodeError(res.StatusCode, body, err)
 	}
 	if header.Present(w.Error) {
-		return model.Response{}, c.stated(res.StatusCode, readDetail(body), res.Header)
+		return model.Response{}, c.newFault(res.StatusCode, readDetail(body), res.Header)
 	}
 	if w.Type != "message" {
 		return model.Response{}, c.server.Fault(model.Malformed, res.StatusCode, fmt.Errorf("the body is no message; it begins: %s", c.server.Excerpt(string(body))))
@@ -97,15 +97,15 @@ func (c *Client) document(ctx context.Context, res *http.Response, answer string
 	pieces := make([]piece, len(w.Content))
 	for i, raw := range w.Content {
 		if err := json.Unmarshal(raw, &pieces[i]); err != nil {
-			return model.Response{}, c.undecoded(res.StatusCode, body, err)
+			return model.Response{}, c.decodeError(res.StatusCode, body, err)
 		}
 		pieces[i].raw = raw
 	}
 	return c.response(res, w, pieces, answer)
 }
 
-// undecoded tells a body that ends early from one that is something else.
-func (c *Client) undecoded(status int, body []byte, err error) error {
+// decodeError returns the fault of a body that cannot be decoded: one that ends early has another code than one that is something else.
+func (c *Client) decodeError(status int, body []byte, err error) error {
 	var cut any
 	if e := json.NewDecoder(bytes.NewReader(body)).Decode(&cut); errors.Is(e, io.ErrUnexpectedEOF) || errors.Is(e, io.EOF) {
 		return c.server.Fault(model.Truncated, status, fmt.Errorf("the body ends early, after %d bytes: %w", len(body), e))

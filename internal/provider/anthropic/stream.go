@@ -82,10 +82,10 @@ func (c *Client) events(ctx context.Context, res *http.Response, answer string) 
 		}
 		switch {
 		case e.Type == "error" || header.Present(e.Error):
-			return model.Response{}, c.stated(status, readDetail(data), res.Header)
+			return model.Response{}, c.newFault(status, readDetail(data), res.Header)
 		case e.Type == "message_stop":
 			m.end(e)
-			return c.finished(res, &m, answer)
+			return c.finishStream(res, &m, answer)
 		}
 		if err := m.add(e); err != nil {
 			return model.Response{}, c.server.Fault(model.Malformed, status, c.server.Clean(err))
@@ -94,8 +94,8 @@ func (c *Client) events(ctx context.Context, res *http.Response, answer string) 
 	return model.Response{}, c.server.Fault(model.Truncated, status, fmt.Errorf("the stream ends early: %w", io.ErrUnexpectedEOF))
 }
 
-// finished makes the answer of a stream that came to its end.
-func (c *Client) finished(res *http.Response, m *message, answer string) (model.Response, error) {
+// finishStream makes the answer of a stream that came to its end.
+func (c *Client) finishStream(res *http.Response, m *message, answer string) (model.Response, error) {
 	if m.reply.Type != "message" {
 		return model.Response{}, c.server.Fault(model.Malformed, res.StatusCode, errors.New("the stream has no message"))
 	}

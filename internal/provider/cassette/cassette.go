@@ -111,7 +111,7 @@ func Parse(r io.Reader) (*Cassette, error) {
 			return nil, err
 		}
 		var w wireLine
-		if err := strictly(line, &w); err != nil {
+		if err := decodeStrict(line, &w); err != nil {
 			return nil, fmt.Errorf("line %d: %w", in.n, err)
 		}
 		if w.End != nil {
@@ -167,7 +167,7 @@ func (l *lines) end(end *wireEnd, sum string, steps int) error {
 	return nil
 }
 
-func strictly(line []byte, to any) error {
+func decodeStrict(line []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(to); err != nil {
@@ -235,9 +235,9 @@ func (c *Cassette) GivenUp() []string {
 	return keys
 }
 
-// Unused returns the keys of steps that Find has not returned, sorted: a replay
+// UnusedKeys returns the keys of steps that Find has not returned, sorted: a replay
 // that leaves some took another way. Items that were given up are left out.
-func (c *Cassette) Unused() []string {
+func (c *Cassette) UnusedKeys() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var keys []string

@@ -124,7 +124,7 @@ func TestExportAndLoad(t *testing.T) {
 	if diff := cmp.Diff([]string{"e1/a", "e1/b"}, c.GivenUp()); diff != "" {
 		t.Errorf("given up (-want +got):\n%s", diff)
 	}
-	if left := c.Unused(); len(left) > 0 || c.Len() != len(results) {
+	if left := c.UnusedKeys(); len(left) > 0 || c.Len() != len(results) {
 		t.Errorf("unused %v", left)
 	}
 	again := filepath.Join(t.TempDir(), "again")
@@ -238,7 +238,7 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s: error %v, want %q in it", tt.name, err, tt.want)
 		}
 	}
-	if left := c.Unused(); !slices.Contains(left, "e1/episode") || slices.Contains(left, "e1/decision") || slices.Contains(left, "e1/a") {
+	if left := c.UnusedKeys(); !slices.Contains(left, "e1/episode") || slices.Contains(left, "e1/decision") || slices.Contains(left, "e1/a") {
 		t.Errorf("unused %v", left)
 	}
 }
@@ -335,7 +335,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := c.Find("k", journal.Digest{}, "", true); err == nil && c.Len() == 0 {
 			t.Fatal("an empty cassette answers")
 		}
-		_, _ = c.GivenUp(), c.Unused()
+		_, _ = c.GivenUp(), c.UnusedKeys()
 	})
 }
 

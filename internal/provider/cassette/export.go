@@ -103,7 +103,7 @@ func (s *Summary) lines(out *json.Encoder, results iter.Seq2[journal.Record, err
 		if err != nil {
 			return err
 		}
-		line, changed, err := lineOf(r, secrets)
+		line, changed, err := newWireLine(r, secrets)
 		if changed {
 			s.Redacted = append(s.Redacted, r.Key)
 		}
@@ -118,8 +118,8 @@ func (s *Summary) lines(out *json.Encoder, results iter.Seq2[journal.Record, err
 	return nil
 }
 
-// lineOf returns the line of a result.
-func lineOf(r journal.Record, secrets *redact.Redactor) (wireLine, bool, error) {
+// newWireLine returns the line of a result.
+func newWireLine(r journal.Record, secrets *redact.Redactor) (wireLine, bool, error) {
 	w := wireLine{Key: r.Key, Kind: r.Kind, Stage: r.Stage, Role: r.Role, Model: r.Model}
 	if name := strings.Join([]string{r.Key, r.Stage, r.Role, r.Model}, " "); secrets.Text(name) != name {
 		return w, false, fmt.Errorf("the name of a step, %s, looks like it holds a secret: rename the task or model", secrets.Text(name))
@@ -187,7 +187,7 @@ func lossy(result []byte) bool {
 	return !utf8.Valid(result) || bytes.Contains(result, []byte("\u2028")) || bytes.Contains(result, []byte("\u2029")) || string(result) == "null"
 }
 
-// record is the inverse of lineOf.
+// record is the inverse of newWireLine.
 func (w wireLine) record() (journal.Record, error) {
 	r := journal.Record{Key: w.Key, Kind: w.Kind, Spend: journal.Spend{Stage: w.Stage, Role: w.Role, Model: w.Model}}
 	kinds := []journal.Kind{journal.Call, journal.Episode, journal.Decision, journal.Unmeasured, journal.Check}

@@ -162,7 +162,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 		began := c.opts.Now()
 		resp, err := c.ask(ctx, i, req)
 		if err == nil {
-			resp.Pause = c.answered(i, resp.Pause)
+			resp.Pause = c.noteAnswer(i, resp.Pause)
 			return resp, nil
 		}
 		if ctx.Err() != nil || !errors.As(err, &last) || req.Passage.Begun() {
@@ -204,8 +204,8 @@ func (c *Client) pick(tried []bool) (int, bool) {
 	return 0, false
 }
 
-// answered notes an answer and returns how long no one can be asked.
-func (c *Client) answered(i int, pause time.Duration) time.Duration {
+// noteAnswer notes an answer and returns how long no one can be asked.
+func (c *Client) noteAnswer(i int, pause time.Duration) time.Duration {
 	now := c.opts.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -114,7 +114,7 @@ func (w *writer) add(m model.Message) error {
 		own = append(own, out...)
 	}
 	if pending != nil {
-		own = append(own, signed(pending))
+		own = append(own, newSignaturePart(pending))
 	}
 	w.message(m.Role, own)
 	return nil
@@ -183,7 +183,7 @@ func thought(r model.Reasoning, pending *json.RawMessage) ([]part, error) {
 	}
 	var out []part
 	if *pending != nil { // two signatures in a row: the first had a part of its own
-		out = append(out, signed(*pending))
+		out = append(out, newSignaturePart(*pending))
 		*pending = nil
 	}
 	if o.Text != nil {
@@ -193,8 +193,8 @@ func thought(r model.Reasoning, pending *json.RawMessage) ([]part, error) {
 	return out, nil
 }
 
-// signed is a part that is nothing but a signature.
-func signed(signature json.RawMessage) part {
+// newSignaturePart returns a part that is nothing but a signature.
+func newSignaturePart(signature json.RawMessage) part {
 	empty := ""
 	return part{Text: &empty, Signature: signature}
 }
@@ -215,7 +215,7 @@ func (w *writer) call(c model.ToolCall) (*functionCall, error) {
 	if !isObject(args) {
 		return nil, fmt.Errorf("the call %s of %s: its arguments are no JSON object", c.ID, c.Name)
 	}
-	return &functionCall{ID: given(c.ID), Name: c.Name, Args: args}, nil
+	return &functionCall{ID: serverID(c.ID), Name: c.Name, Args: args}, nil
 }
 
 func (w *writer) result(r model.ToolResult) error {
@@ -230,7 +230,7 @@ func (w *writer) result(r model.ToolResult) error {
 	if r.IsError {
 		key = "error"
 	}
-	w.results = append(w.results, part{Result: &functionResult{ID: given(r.CallID), Name: name, Response: map[string]string{key: r.Content}}})
+	w.results = append(w.results, part{Result: &functionResult{ID: serverID(r.CallID), Name: name, Response: map[string]string{key: r.Content}}})
 	for _, i := range r.Images {
 		data, err := image(i)
 		if err != nil {
@@ -252,8 +252,8 @@ func isObject(raw json.RawMessage) bool {
 // calls by their order.
 const made = "gemini_call_"
 
-// given returns an id that came from a server.
-func given(id string) string {
+// serverID returns an id that came from a server.
+func serverID(id string) string {
 	if strings.HasPrefix(id, made) {
 		return ""
 	}

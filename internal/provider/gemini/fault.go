@@ -66,18 +66,18 @@ func readDetail(body []byte) detail {
 	return d
 }
 
-// refused classifies a response with an error status.
-func (c *Client) refused(res *http.Response) error {
+// responseError classifies a response with an error status.
+func (c *Client) responseError(res *http.Response) error {
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		body = nil // the status says enough
 	}
 	d := readDetail(body)
 	d.code = 0 // the response's own counts
-	return c.stated(res.StatusCode, d, res.Header)
+	return c.detailError(res.StatusCode, d, res.Header)
 }
 
-func (c *Client) stated(status int, d detail, h http.Header) error {
+func (c *Client) detailError(status int, d detail, h http.Header) error {
 	text := c.server.Excerpt(d.message)
 	if text == "" {
 		text = "no reason given"
@@ -118,11 +118,11 @@ func classify(status int, d detail) model.Code {
 		}
 	}
 	if d.status == "INVALID_ARGUMENT" || d.status == "FAILED_PRECONDITION" || status >= 400 && status < 500 && status != http.StatusTooManyRequests {
-		if code := worded(d.message); code != "" {
+		if code := classifyMessage(d.message); code != "" {
 			return code
 		}
 	}
-	if code := named(d.status); code != "" {
+	if code := classifyStatus(d.status); code != "" {
 		return code
 	}
 	if code := header.ByStatus(status); code != "" {
@@ -142,8 +142,8 @@ func authReason(reason string) bool {
 	return strings.HasPrefix(reason, "API_KEY_")
 }
 
-// named knows the names of google.rpc.Code.
-func named(status string) model.Code {
+// classifyStatus returns the code for a name of google.rpc.Code.
+func classifyStatus(status string) model.Code {
 	switch status {
 	case "UNAUTHENTICATED", "PERMISSION_DENIED":
 		return model.Auth
@@ -163,8 +163,8 @@ func named(status string) model.Code {
 	return ""
 }
 
-// worded knows reasons by their wording.
-func worded(message string) model.Code {
+// classifyMessage returns the code for the wording of a reason.
+func classifyMessage(message string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(message, phrases...) }
 	switch {
 	case has("exceeds the maximum number of tokens", "request payload size exceeds", "input context is too long", "maximum context length"):

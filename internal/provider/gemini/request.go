@@ -121,12 +121,12 @@ func offer(w object, tools []model.Tool, choice string) error {
 	}
 	w["tools"] = []object{{"functionDeclarations": offered}}
 	if choice != "" {
-		w["toolConfig"] = object{"functionCallingConfig": calling(choice)}
+		w["toolConfig"] = object{"functionCallingConfig": callingConfig(choice)}
 	}
 	return nil
 }
 
-func calling(choice string) object {
+func callingConfig(choice string) object {
 	switch choice {
 	case model.ToolChoiceAuto:
 		return object{"mode": "AUTO"}

@@ -96,10 +96,10 @@ func (c *Client) events(ctx context.Context, res *http.Response, req *request) (
 func (c *Client) take(a *answer, res *http.Response, data []byte) error {
 	var w wireReply
 	if err := json.Unmarshal(data, &w); err != nil {
-		return c.undecoded(res.StatusCode, data, err)
+		return c.decodeError(res.StatusCode, data, err)
 	}
 	if header.Present(w.Error) {
-		return c.stated(res.StatusCode, readDetail(data), res.Header)
+		return c.detailError(res.StatusCode, readDetail(data), res.Header)
 	}
 	if w.Usage != nil {
 		a.usage.merge(*w.Usage)
@@ -108,7 +108,7 @@ func (c *Client) take(a *answer, res *http.Response, data []byte) error {
 		a.model = w.Model
 	}
 	if len(w.Candidates) == 0 {
-		return c.blocked(w, res.StatusCode)
+		return c.checkFeedback(w, res.StatusCode)
 	}
 	first := w.Candidates[0]
 	a.begun = true
@@ -121,8 +121,8 @@ func (c *Client) take(a *answer, res *http.Response, data []byte) error {
 	return nil
 }
 
-// blocked reports a prompt that the provider refused.
-func (c *Client) blocked(w wireReply, status int) error {
+// checkFeedback reports a prompt that the provider refused.
+func (c *Client) checkFeedback(w wireReply, status int) error {
 	if w.Feedback == nil || w.Feedback.BlockReason == "" {
 		return nil
 	}
@@ -130,8 +130,8 @@ func (c *Client) blocked(w wireReply, status int) error {
 	return c.server.Fault(model.ContentFilter, status, errors.New(c.server.Excerpt(text)))
 }
 
-// undecoded tells a body that ends early from one that is something else.
-func (c *Client) undecoded(status int, body []byte, err error) error {
+// decodeError distinguishes a body that ends early from one that is something else.
+func (c *Client) decodeError(status int, body []byte, err error) error {
 	var cut any
 	if e := json.NewDecoder(bytes.NewReader(body)).Decode(&cut); errors.Is(e, io.ErrUnexpectedEOF) || errors.Is(e, io.EOF) {
 		return c.server.Fault(model.Truncated, status, fmt.Errorf("the body ends early, after %d bytes: %w", len(body), e))
@@ -215,7 +215,7 @@ func (p part) parts(ids *ids, why model.Finish) ([]model.Part, error) {
 	case alone && !p.Thought && !header.Present(p.Signature):
 		return nil, nil
 	case alone, header.Present(p.Signature):
-		r, err := p.reasoning(alone)
+		r, err := p.reasoningPart(alone)
 		if err != nil {
 			return nil, err
 		}
@@ -237,9 +237,9 @@ func (p part) parts(ids *ids, why model.Finish) ([]model.Part, error) {
 // whole reports whether a call's arguments are what they must be; none are none.
 func (f functionCall) whole() bool { return !header.Present(f.Args) || isObject(f.Args) }
 
-// reasoning keeps a thought or a signature; alone says that it was a part of its
+// reasoningPart returns a thought or a signature as a part; alone says that it was a part of its
 // own.
-func (p part) reasoning(alone bool) (model.Part, error) {
+func (p part) reasoningPart(alone bool) (model.Part, error) {
 	o := opaque{Thought: p.Thought}
 	r := &model.Reasoning{Provider: provider}
 	if alone {

@@ -29,7 +29,7 @@ func (c *Client) send(ctx context.Context, r *request) (*http.Response, error) {
 	if err != nil {
 		return nil, c.server.Unsent(ctx, err)
 	}
-	return c.server.Send(c.http, out, c.o.MaxBody, c.refused)
+	return c.server.Send(c.http, out, c.o.MaxBody, c.responseError)
 }
 
 // modelPath returns where below the base URL a model is, by its name: a name with its

@@ -94,7 +94,7 @@ func New(dir string) (*Client, error) {
 		err = c.readUsed()
 	}
 	if err == nil {
-		err = c.unchanged()
+		err = c.checkAnswers()
 	}
 	if err == nil {
 		err = c.write(Readme, []byte(readme))

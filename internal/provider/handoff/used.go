@@ -32,7 +32,7 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s: the answer in %s%s is not the one that was taken; put it back as it was, or name another folder to answer again", e.Dir, strings.Join(shown, ", "), more)
 }
 
-func digestOf(text string) string {
+func digestText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
@@ -56,8 +56,8 @@ func (c *Client) readUsed() error {
 	return nil
 }
 
-// unchanged fails if a file no longer has the answer that was taken from it. One that is gone says nothing.
-func (c *Client) unchanged() error {
+// checkAnswers fails if a file no longer has the answer that was taken from it. A file that is gone says nothing.
+func (c *Client) checkAnswers() error {
 	var changed []string
 	for id, digest := range c.used {
 		text, there, err := c.answer(id)
@@ -65,7 +65,7 @@ func (c *Client) unchanged() error {
 		if err != nil && !errors.As(err, &bad) {
 			return err
 		}
-		if there && (bad != nil || digestOf(text) != digest) {
+		if there && (bad != nil || digestText(text) != digest) {
 			changed = append(changed, answerPath(id))
 		}
 	}
@@ -78,7 +78,7 @@ func (c *Client) unchanged() error {
 
 // take notes that an answer is taken.
 func (c *Client) take(id, text string) error {
-	digest := digestOf(text)
+	digest := digestText(text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch before, known := c.used[id]; {

@@ -108,7 +108,7 @@ func (e *Endpoint) Unsent(ctx context.Context, err error) error {
 	if errors.As(err, &about) {
 		err = about.Err
 	}
-	if untrusted(err) {
+	if isUntrusted(err) {
 		return e.Fault(model.Certificate, 0, fmt.Errorf("the certificate of %s is not trusted: %w; %s", e.host, e.Clean(err), trustAdvice))
 	}
 	return e.Fault(transportCode(err), 0, e.Clean(err))
@@ -236,7 +236,7 @@ func (e *Endpoint) Send(client *http.Client, r *http.Request, most int64, refuse
 	}
 	defer func() { _ = res.Body.Close() }() // its error changes nothing
 	if res.StatusCode < http.StatusBadRequest {
-		return nil, e.Redirected(res)
+		return nil, e.RedirectError(res)
 	}
 	return nil, refused(res)
 }

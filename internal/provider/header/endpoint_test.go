@@ -131,11 +131,11 @@ func TestUnread(t *testing.T) {
 func TestRedirected(t *testing.T) {
 	t.Parallel()
 	res := &http.Response{StatusCode: 307, Header: http.Header{"Location": {"https://other/path?key=sk-secret"}}}
-	err := NewEndpoint("h", "sk-secret").Redirected(res)
+	err := NewEndpoint("h", "sk-secret").RedirectError(res)
 	if model.CodeOf(err) != model.Redirect || !strings.Contains(err.Error(), "to https://other/path,") {
 		t.Errorf("got %v", err)
 	}
-	if err := NewEndpoint("h").Redirected(&http.Response{StatusCode: 302}); !strings.Contains(err.Error(), "elsewhere") {
+	if err := NewEndpoint("h").RedirectError(&http.Response{StatusCode: 302}); !strings.Contains(err.Error(), "elsewhere") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -36,9 +36,9 @@ func sameServer(from, to *url.URL) bool {
 	return from.Scheme == "http" && to.Scheme == "https" && from.Hostname() == to.Hostname() && usual(from, "80") && usual(to, "443")
 }
 
-// Redirected reports a redirect that was not followed (see StayHere). It names
+// RedirectError returns the error of a redirect that was not followed (see StayHere). It names
 // where to, without what may be secret there: user, query and fragment.
-func (e *Endpoint) Redirected(res *http.Response) error {
+func (e *Endpoint) RedirectError(res *http.Response) error {
 	where := "elsewhere"
 	if to, err := res.Location(); err == nil {
 		where = "to " + to.Scheme + "://" + to.Host + to.EscapedPath()

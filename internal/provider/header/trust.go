@@ -11,10 +11,10 @@ const trustAdvice = "if an authority of your own has signed it, or a proxy that 
 	"name the authority's file in SSL_CERT_FILE or its folder in SSL_CERT_DIR (on macOS and Windows add it to the system's store instead); " +
 	"otherwise check base_url and this machine's clock"
 
-// untrusted reports whether a connection failed since the server's certificate
+// isUntrusted reports whether a connection failed since the server's certificate
 // could not be verified: an unknown authority, another name, a date gone by.
 // Nothing of that is fixed by waiting.
-func untrusted(err error) bool {
+func isUntrusted(err error) bool {
 	var (
 		verify    *tls.CertificateVerificationError
 		authority x509.UnknownAuthorityError

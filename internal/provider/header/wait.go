@@ -27,7 +27,7 @@ const longestWait = 24 * time.Hour
 // A hint above one day counts as one day. now is the client's clock.
 func Wait(h http.Header, now time.Time) time.Duration {
 	if ms, ok := number(h.Get("Retry-After-Ms")); ok {
-		return bounded(ms, time.Millisecond)
+		return boundWait(ms, time.Millisecond)
 	}
 	if v := strings.TrimSpace(h.Get("Retry-After")); v != "" {
 		return retryAfter(v, h.Get("Date"), now)
@@ -50,16 +50,16 @@ func moment(v, date string, now time.Time) time.Duration {
 	switch {
 	case !ok || n < seconds:
 		if at, err := time.Parse(time.RFC3339, v); err == nil {
-			return until(at, date, now)
+			return timeUntil(at, date, now)
 		}
 		if at, err := http.ParseTime(v); err == nil {
-			return until(at, date, now)
+			return timeUntil(at, date, now)
 		}
 		return span(v)
 	case n < milliseconds:
-		return until(time.Unix(int64(n), 0), date, now)
+		return timeUntil(time.Unix(int64(n), 0), date, now)
 	case n < none:
-		return until(time.UnixMilli(int64(n)), date, now)
+		return timeUntil(time.UnixMilli(int64(n)), date, now)
 	}
 	return longestWait
 }
@@ -81,17 +81,17 @@ func Pause(h http.Header, spent int64) time.Duration {
 
 func retryAfter(v, date string, now time.Time) time.Duration {
 	if s, ok := number(v); ok {
-		return bounded(s, time.Second)
+		return boundWait(s, time.Second)
 	}
 	at, err := http.ParseTime(v)
 	if err != nil {
 		return 0
 	}
-	return until(at, date, now)
+	return timeUntil(at, date, now)
 }
 
-// until is the time from the response's own date, or else from now.
-func until(at time.Time, date string, now time.Time) time.Duration {
+// timeUntil returns the time from the response's own date, or else from now.
+func timeUntil(at time.Time, date string, now time.Time) time.Duration {
 	if sent, err := http.ParseTime(date); err == nil {
 		now = sent
 	}
@@ -112,7 +112,7 @@ func full(h http.Header, what string) time.Duration { return span(h.Get("X-Ratel
 func span(v string) time.Duration {
 	v = strings.TrimSpace(v)
 	if s, ok := number(v); ok {
-		return bounded(s, time.Second)
+		return boundWait(s, time.Second)
 	}
 	d, err := time.ParseDuration(v)
 	if err != nil {
@@ -131,7 +131,7 @@ func number(v string) (float64, bool) {
 	return f, true
 }
 
-func bounded(n float64, unit time.Duration) time.Duration {
+func boundWait(n float64, unit time.Duration) time.Duration {
 	if n <= 0 {
 		return 0
 	}

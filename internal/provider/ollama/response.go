@@ -44,9 +44,9 @@ type said struct {
 func (c *Client) answer(ctx context.Context, res *http.Response, req model.Request) (model.Response, error) {
 	switch {
 	case res.StatusCode >= http.StatusBadRequest:
-		return model.Response{}, c.refused(res, req.Model)
+		return model.Response{}, c.readFault(res, req.Model)
 	case res.StatusCode >= http.StatusMultipleChoices:
-		return model.Response{}, c.end.Redirected(res)
+		return model.Response{}, c.end.RedirectError(res)
 	}
 	var all said
 	dec := json.NewDecoder(res.Body)
@@ -56,13 +56,13 @@ func (c *Client) answer(ctx context.Context, res *http.Response, req model.Reque
 			return model.Response{}, c.unread(ctx, res.StatusCode, err)
 		}
 		if header.Present(w.Error) {
-			return model.Response{}, c.stated(res, w.Error, req.Model)
+			return model.Response{}, c.newFault(res, w.Error, req.Model)
 		}
 		if err := all.add(w); err != nil {
 			return model.Response{}, c.end.Fault(model.Malformed, res.StatusCode, err)
 		}
 		if w.Done {
-			return c.done(res, w, &all, req)
+			return c.newResponse(res, w, &all, req)
 		}
 	}
 }
@@ -81,8 +81,8 @@ func (s *said) add(w wireResponse) error {
 	return nil
 }
 
-// done makes the answer out of all that was said and the last document.
-func (c *Client) done(res *http.Response, w wireResponse, all *said, req model.Request) (model.Response, error) {
+// newResponse makes the answer out of all that was said and the last document.
+func (c *Client) newResponse(res *http.Response, w wireResponse, all *said, req model.Request) (model.Response, error) {
 	if w.DoneReason == "load" || w.DoneReason == "unload" {
 		return model.Response{}, c.end.Fault(model.Server, res.StatusCode, fmt.Errorf("the server says %s instead of an answer", w.DoneReason))
 	}
@@ -179,17 +179,17 @@ func (c *Client) unread(ctx context.Context, status int, err error) error {
 	return c.end.Unread(ctx, status, err)
 }
 
-// refused classifies a response with an error status.
-func (c *Client) refused(res *http.Response, name string) error {
+// readFault classifies a response with an error status.
+func (c *Client) readFault(res *http.Response, name string) error {
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		body = nil // the status says enough
 	}
-	return c.stated(res, body, name)
+	return c.newFault(res, body, name)
 }
 
-// wording reads the reason of an error.
-func wording(body []byte) string {
+// parseReason reads the reason of an error.
+func parseReason(body []byte) string {
 	object, text := header.Reason(body)
 	var w struct {
 		Message string `json:"message"`
@@ -200,15 +200,15 @@ func wording(body []byte) string {
 	return strings.TrimSpace(text + string(object))
 }
 
-// stated classifies what the server says went wrong.
-func (c *Client) stated(res *http.Response, body []byte, name string) error {
-	why := wording(body)
+// newFault classifies what the server says went wrong.
+func (c *Client) newFault(res *http.Response, body []byte, name string) error {
+	why := parseReason(body)
 	text := c.end.Excerpt(why)
 	if text == "" {
 		text = "no reason given"
 	}
-	code := cmp.Or(header.Refusal(body), worded(res.StatusCode, why))
-	if missing(why) && (code == model.NotFound || res.StatusCode < http.StatusBadRequest) {
+	code := cmp.Or(header.Refusal(body), faultCode(res.StatusCode, why))
+	if isMissingModel(why) && (code == model.NotFound || res.StatusCode < http.StatusBadRequest) {
 		code = model.NotFound
 		text += "; get it with: ollama pull " + c.end.Excerpt(name)
 	}
@@ -219,15 +219,15 @@ func (c *Client) stated(res *http.Response, body []byte, name string) error {
 	return fault
 }
 
-// missing reports whether a message says that there is no such model.
-func missing(why string) bool {
+// isMissingModel reports whether a message says that there is no such model.
+func isMissingModel(why string) bool {
 	why = strings.ToLower(why)
 	return strings.Contains(why, "model") && (strings.Contains(why, "not found") || strings.Contains(why, "try pulling"))
 }
 
-// worded gives the class of an error. What the server says in words goes before
-// a status that says little.
-func worded(status int, why string) model.Code {
+// faultCode returns the class of an error. What the server says in words goes before a status that
+// says little.
+func faultCode(status int, why string) model.Code {
 	why = strings.ToLower(why)
 	tooLong := []string{"context length", "context window", "context size", "prompt is too long", "prompt too long"}
 	if status < 400 || status == http.StatusBadRequest || status == http.StatusInternalServerError {

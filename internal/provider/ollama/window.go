@@ -86,7 +86,7 @@ func (c *Client) show(ctx context.Context, req model.Request) (facts, error) {
 	case res.StatusCode >= http.StatusBadRequest:
 		return facts{}, c.unshown(res, req.Model)
 	case res.StatusCode >= http.StatusMultipleChoices:
-		return facts{}, c.end.Redirected(res)
+		return facts{}, c.end.RedirectError(res)
 	}
 	var w struct {
 		Info         map[string]json.RawMessage `json:"model_info"`
@@ -101,7 +101,7 @@ func (c *Client) show(ctx context.Context, req model.Request) (facts, error) {
 // unshown returns the error of a refused question, nil when the server only
 // does not know the question.
 func (c *Client) unshown(res *http.Response, name string) error {
-	err := c.refused(res, name)
+	err := c.readFault(res, name)
 	var fault *model.Error
 	if !errors.As(err, &fault) {
 		return err

@@ -26,7 +26,7 @@ func (a *assembly) text(s string) {
 	}
 }
 
-func (a *assembly) reasoning(r *model.Reasoning) {
+func (a *assembly) addReasoning(r *model.Reasoning) {
 	if r != nil {
 		a.parts = append(a.parts, model.Part{Reasoning: r})
 		a.more = true

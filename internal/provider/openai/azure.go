@@ -42,7 +42,7 @@ func (a *Azure) check(o Options) error {
 	if a == nil {
 		return nil
 	}
-	fault := oneOf("azure auth", a.Auth, "", AzureKey, AzureCLI, AzureManagedIdentity, AzureCompatible)
+	fault := checkChoice("azure auth", a.Auth, "", AzureKey, AzureCLI, AzureManagedIdentity, AzureCompatible)
 	base, err := parseBase(o.BaseURL)
 	if err != nil || !a.WithToken() {
 		return fault // a broken base is reported by New

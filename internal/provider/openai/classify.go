@@ -62,7 +62,7 @@ func readDetail(body []byte) detail {
 		d.header = more.Headers
 	}
 	var inner wireError
-	if stated(d.code) == "" && header.Present(w.Inner) && json.Unmarshal(w.Inner, &inner) == nil && stated(text(inner.Code)) != "" {
+	if classifyName(d.code) == "" && header.Present(w.Inner) && json.Unmarshal(w.Inner, &inner) == nil && classifyName(text(inner.Code)) != "" {
 		d.code = text(inner.Code)
 	}
 	return d
@@ -75,14 +75,14 @@ func classify(status int, d detail) model.Code {
 	if d.refusal != "" {
 		return d.refusal
 	}
-	if code := stated(d.code); code != "" {
+	if code := classifyName(d.code); code != "" {
 		return code
 	}
-	if code := stated(d.kind); code != "" {
+	if code := classifyName(d.kind); code != "" {
 		return code
 	}
 	if status >= 400 && status < 500 && status != http.StatusTooManyRequests {
-		if code := worded(d.message); code != "" {
+		if code := classifyMessage(d.message); code != "" {
 			return code
 		}
 	}
@@ -92,10 +92,10 @@ func classify(status int, d detail) model.Code {
 	return byKind(d)
 }
 
-// stated knows the names that servers give to reasons which their status does
-// not tell. Credit that is used up comes with a 429 at some, though no waiting
-// fixes it: the user must act on the account.
-func stated(name string) model.Code {
+// classifyName returns the code for the names that servers give to reasons which their status does
+// not tell. Some send a 429 for credit that is used up, though no waiting fixes it: the user must
+// act on the account.
+func classifyName(name string) model.Code {
 	switch strings.ToLower(name) {
 	case "invalid_api_key", "api_key_invalid", "account_deactivated":
 		return model.Auth
@@ -108,9 +108,9 @@ func stated(name string) model.Code {
 	return ""
 }
 
-// worded knows reasons by their wording, where no code is given (vLLM, xAI,
+// classifyMessage returns the code for the wording of a reason, where no code is given (vLLM, xAI,
 // Google, llama.cpp).
-func worded(message string) model.Code {
+func classifyMessage(message string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(message, phrases...) }
 	switch {
 	case has("maximum context length", "context window", "available context size", "context length", "prompt is too long", "too many input tokens"):

@@ -25,9 +25,9 @@ func (f faults) status(code model.Code, status int, err error) *model.Error {
 	return f.server.Fault(code, status, err)
 }
 
-// broken classifies a good status whose body holds an error instead of an
+// bodyError classifies a good status whose body holds an error instead of an
 // answer, or neither.
-func (f faults) broken(res *http.Response, body []byte, inner json.RawMessage) error {
+func (f faults) bodyError(res *http.Response, body []byte, inner json.RawMessage) error {
 	if !header.Present(inner) {
 		return f.status(model.Malformed, res.StatusCode, fmt.Errorf("the body has no answer; it begins: %s", f.server.Excerpt(string(body))))
 	}
@@ -36,7 +36,7 @@ func (f faults) broken(res *http.Response, body []byte, inner json.RawMessage) e
 	if n, err := strconv.Atoi(d.code); err == nil && n >= 400 && n < 600 {
 		status = n
 	}
-	return f.stated(status, d, res.Header)
+	return f.detailError(status, d, res.Header)
 }
 
 // refusedBy classifies a response with an error status.
@@ -45,10 +45,10 @@ func (f faults) refusedBy(res *http.Response) error {
 	if err != nil {
 		body = nil
 	}
-	return f.stated(res.StatusCode, readDetail(body), res.Header)
+	return f.detailError(res.StatusCode, readDetail(body), res.Header)
 }
 
-func (f faults) stated(status int, d detail, h http.Header) error {
+func (f faults) detailError(status int, d detail, h http.Header) error {
 	text := f.server.Excerpt(d.message)
 	if text == "" {
 		text = "no reason given"
@@ -56,7 +56,7 @@ func (f faults) stated(status int, d detail, h http.Header) error {
 	if d.code != "" && !strings.Contains(text, d.code) {
 		text += " (" + f.server.Excerpt(d.code) + ")"
 	}
-	fault := f.status(classify(status, d), status, refused(text, status, d))
+	fault := f.status(classify(status, d), status, newRefusal(text, status, d))
 	if fault.Code.Transient() {
 		fault.RetryAfter = wait(h, d)
 	}

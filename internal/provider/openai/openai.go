@@ -64,7 +64,7 @@ func New(o Options) (*Client, error) {
 	if err = errors.Join(err, herr, berr, checkOptions(o)); err != nil {
 		return nil, err
 	}
-	quirks := o.settled(base.Hostname())
+	quirks := o.resolveQuirks(base.Hostname())
 	failures := faults{server: header.NewEndpoint(base.Host, append(headers.Secrets(), o.APIKey)...)}
 	c := &Client{
 		address:   newAddress(base, o.Azure),
@@ -91,8 +91,8 @@ func New(o Options) (*Client, error) {
 	return c, c.authenticate(o)
 }
 
-// settled returns the quirks without what is left to a default.
-func (o Options) settled(host string) Quirks {
+// resolveQuirks returns the quirks with the defaults filled in.
+func (o Options) resolveQuirks(host string) Quirks {
 	q := o.Quirks
 	if q.TokenField == "" {
 		q.TokenField = tokenField(host)
@@ -111,9 +111,9 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	}
 	req.Passage = nil
 	if req.Schema != nil && c.bodies.schema.get() != SchemaNone {
-		return c.structured(ctx, &req)
+		return c.sendWithSchema(ctx, &req)
 	}
-	return c.routed(ctx, &req)
+	return c.sendByRoute(ctx, &req)
 }
 
 // chat makes one request to Chat Completions.

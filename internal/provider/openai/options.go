@@ -147,16 +147,16 @@ type Quirks struct {
 
 func checkOptions(o Options) error {
 	faults := []error{
-		oneOf("api", o.API, "", APIChat, APIResponses, APIAuto),
-		oneOf("token field", o.TokenField, "", MaxTokens, MaxCompletionTokens),
-		oneOf("schema", o.Schema, "", SchemaNative, SchemaObject, SchemaNone),
-		oneOf("reasoning field", o.ReasoningField, "", "reasoning_content", "reasoning", reasoningDetails),
+		checkChoice("api", o.API, "", APIChat, APIResponses, APIAuto),
+		checkChoice("token field", o.TokenField, "", MaxTokens, MaxCompletionTokens),
+		checkChoice("schema", o.Schema, "", SchemaNative, SchemaObject, SchemaNone),
+		checkChoice("reasoning field", o.ReasoningField, "", "reasoning_content", "reasoning", reasoningDetails),
 		checkBody(o.Body),
 		header.CheckKey("api key", o.APIKey),
 		o.Azure.check(o),
 	}
 	for _, f := range o.ToolForms {
-		faults = append(faults, oneOf("tool form", f, model.ToolChoiceAuto, model.ToolChoiceNone, model.ToolChoiceRequired, FormNamed))
+		faults = append(faults, checkChoice("tool form", f, model.ToolChoiceAuto, model.ToolChoiceNone, model.ToolChoiceRequired, FormNamed))
 	}
 	if o.MaxBody < 0 {
 		faults = append(faults, fmt.Errorf("max body %d: must not be negative", o.MaxBody))
@@ -167,7 +167,7 @@ func checkOptions(o Options) error {
 	return errors.Join(faults...)
 }
 
-func oneOf(what, value string, allowed ...string) error {
+func checkChoice(what, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}

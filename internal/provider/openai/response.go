@@ -173,10 +173,10 @@ func (a answers) chatAnswer(res *http.Response, body []byte, w *wireResponse, re
 		if !header.Present(w.Error) && promptFiltered(w.Filters) {
 			return model.Response{}, a.faults.status(model.ContentFilter, res.StatusCode, errors.New("the content filter stopped the prompt"))
 		}
-		return model.Response{}, a.faults.broken(res, body, w.Error)
+		return model.Response{}, a.faults.bodyError(res, body, w.Error)
 	}
 	if first := w.Choices[0]; first.FinishReason == "error" || header.Present(first.Error) {
-		return model.Response{}, a.faults.broken(res, body, first.Error)
+		return model.Response{}, a.faults.bodyError(res, body, first.Error)
 	}
 	r, err := w.response(req)
 	if a.cost {
@@ -237,12 +237,12 @@ func (w *wireResponse) response(req *model.Request) (model.Response, error) {
 			r.Text = first.Message.Refusal
 		}
 	}
-	reasoning := first.Message.reasoning()
+	reasoning := first.Message.toReasoning()
 	if reasoning == nil && len(first.Message.ToolCalls) == 0 {
 		return r, nil
 	}
 	parts := assembly{req: req}
-	parts.reasoning(reasoning)
+	parts.addReasoning(reasoning)
 	parts.text(r.Text)
 	for _, call := range first.Message.ToolCalls {
 		parts.call(call.ID, call.Function.Name, unquote(call.Function.Arguments))
@@ -250,8 +250,8 @@ func (w *wireResponse) response(req *model.Request) (model.Response, error) {
 	return parts.finish(r)
 }
 
-// reasoning returns what the model thought, or nil.
-func (m *wireMessage) reasoning() *model.Reasoning {
+// toReasoning returns what the model thought, or nil.
+func (m *wireMessage) toReasoning() *model.Reasoning {
 	r := &model.Reasoning{Provider: provider, Text: text(m.ReasoningContent, m.Reasoning)}
 	if len(m.Details) > 0 && m.Details[0] == '[' && string(m.Details) != "[]" {
 		r.Opaque = m.Details

@@ -174,7 +174,7 @@ func (e *encoder) offerRespond(p *respondParams, req *model.Request) error {
 	case FormNamed:
 		p.ToolChoice = respondNamed{Type: "function", Name: req.ToolChoice}
 	case model.ToolChoiceRequired:
-		p.ToolChoice = e.quirks.required()
+		p.ToolChoice = e.quirks.requiredChoice()
 	default:
 		p.ToolChoice = form
 	}
@@ -240,7 +240,7 @@ func respondAnswer(parts []model.Part) ([]any, error) {
 		case p.Call != nil:
 			items = append(items, respondCall{"function_call", p.Call.ID, p.Call.Name, arguments(p.Call.Arguments)})
 		case p.Reasoning != nil:
-			if item := returned(p.Reasoning); item != nil {
+			if item := reasoningItem(p.Reasoning); item != nil {
 				items = append(items, item)
 			}
 		case p.Text != "":
@@ -250,10 +250,9 @@ func respondAnswer(parts []model.Part) ([]any, error) {
 	return items, nil
 }
 
-// returned is the item of reasoning that goes back, or nil: what is neither
-// encrypted nor readable is known to the server by its id alone, and it keeps
-// nothing.
-func returned(r *model.Reasoning) json.RawMessage {
+// reasoningItem returns the item of reasoning that is sent back, or nil. The server knows what is
+// neither encrypted nor readable by its id alone, and it keeps nothing.
+func reasoningItem(r *model.Reasoning) json.RawMessage {
 	var item struct {
 		Type      string            `json:"type"`
 		Encrypted string            `json:"encrypted_content"`

@@ -68,7 +68,7 @@ func (a answers) readRespond(res *http.Response, body []byte, req *model.Request
 // respondAnswer returns what w says: an answer, or an error in its place.
 func (a answers) respondAnswer(res *http.Response, body []byte, w *respondAll, req *model.Request) (model.Response, error) {
 	if header.Present(w.Error) || w.Output == nil || w.Status == "failed" {
-		return model.Response{}, a.faults.broken(res, body, w.Error)
+		return model.Response{}, a.faults.bodyError(res, body, w.Error)
 	}
 	r := model.Response{Model: text(w.Model), Usage: w.counts()}
 	switch {
@@ -124,7 +124,7 @@ func (w *respondAll) response(r model.Response, req *model.Request) (model.Respo
 		case "function_call":
 			parts.call(item.CallID, item.Name, item.Arguments)
 		case "reasoning":
-			parts.reasoning(&model.Reasoning{Provider: provider, Text: item.thoughts(), Opaque: bytes.Clone(raw)})
+			parts.addReasoning(&model.Reasoning{Provider: provider, Text: item.thoughts(), Opaque: bytes.Clone(raw)})
 		}
 	}
 	r.Text = text.String()
@@ -191,10 +191,10 @@ func (a answers) readRespondStream(res *http.Response, events iter.Seq[header.Ev
 			if header.Present(e.Error) {
 				data = e.Error
 			}
-			return model.Response{}, a.faults.broken(res, data, withoutType(data))
+			return model.Response{}, a.faults.bodyError(res, data, withoutType(data))
 		default:
 			if header.Present(e.Error) {
-				return model.Response{}, a.faults.broken(res, data, e.Error)
+				return model.Response{}, a.faults.bodyError(res, data, e.Error)
 			}
 		}
 	}

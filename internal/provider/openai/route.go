@@ -51,8 +51,8 @@ func (r *routes) learn(name string, w way) {
 	r.known[name] = w
 }
 
-// routed sends a request the way that is known for its model, or finds one.
-func (c *Client) routed(ctx context.Context, req *model.Request) (model.Response, error) {
+// sendByRoute sends a request the way that is known for its model, or finds one.
+func (c *Client) sendByRoute(ctx context.Context, req *model.Request) (model.Response, error) {
 	if c.routes.fixed {
 		return c.chat(ctx, req)
 	}
@@ -115,8 +115,8 @@ func shows(err error) bool {
 	return code == model.ContextLength || code == model.ContentFilter
 }
 
-// refused reads from a refusal what it says about the ways.
-func refused(text string, status int, d detail) *refusal {
+// newRefusal reads from a refusal what it says about the ways.
+func newRefusal(text string, status int, d detail) *refusal {
 	r := &refusal{text: text, format: refusedForm(status, d)}
 	said := strings.ToLower(d.message)
 	r.noTrace = status == http.StatusBadRequest && (strings.Contains(said, "encrypted content") || strings.Contains(said, "encrypted_content") || strings.Contains(said, "'include'"))
@@ -124,9 +124,9 @@ func refused(text string, status int, d detail) *refusal {
 	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		r.otherAPI = true
 	case http.StatusNotFound:
-		r.otherAPI = stated(d.code) != model.NotFound || namesAPI(said)
+		r.otherAPI = classifyName(d.code) != model.NotFound || namesAPI(said)
 	case http.StatusBadRequest:
-		r.otherAPI = namesAPI(said) || unsupported(said) && !strings.HasPrefix(strings.ToLower(d.code), "unsupported_")
+		r.otherAPI = namesAPI(said) || saysUnsupported(said) && !strings.HasPrefix(strings.ToLower(d.code), "unsupported_")
 	}
 	return r
 }
@@ -141,7 +141,7 @@ func namesAPI(said string) bool {
 	return false
 }
 
-func unsupported(said string) bool {
+func saysUnsupported(said string) bool {
 	for _, words := range []string{"unsupported", "not supported", "does not support", "doesn't support", "only supported"} {
 		if strings.Contains(said, words) {
 			return true

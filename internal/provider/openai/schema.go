@@ -55,13 +55,13 @@ func (s *schemaForm) fall(refused string) (again, changed bool) {
 	}
 }
 
-// structured sends a request with a schema. When the server refuses the form in
+// sendWithSchema sends a request with a schema. When the server refuses the form in
 // which it was asked for, that is reported once and the next one is used from then
 // on; the request is sent again, which was not carried out before.
-func (c *Client) structured(ctx context.Context, req *model.Request) (model.Response, error) {
+func (c *Client) sendWithSchema(ctx context.Context, req *model.Request) (model.Response, error) {
 	for {
 		form := c.bodies.schema.get()
-		res, err := c.routed(ctx, req)
+		res, err := c.sendByRoute(ctx, req)
 		var said *refusal
 		switch {
 		case !errors.As(err, &said) || said.format == formFine:
@@ -69,7 +69,7 @@ func (c *Client) structured(ctx context.Context, req *model.Request) (model.Resp
 		case said.format == formWording && form == SchemaObject:
 			plain := *req
 			plain.Schema = nil
-			return c.routed(ctx, &plain)
+			return c.sendByRoute(ctx, &plain)
 		}
 		again, changed := c.bodies.schema.fall(form)
 		if changed && c.warn != nil {

@@ -93,9 +93,9 @@ func (g *gathered) take(f faults, res *http.Response, e header.Event) error {
 	}
 	switch {
 	case header.Present(chunk.Error):
-		return f.broken(res, data, chunk.Error)
+		return f.bodyError(res, data, chunk.Error)
 	case e.Type == "error":
-		return f.broken(res, data, data)
+		return f.bodyError(res, data, data)
 	}
 	g.head(chunk)
 	for _, d := range chunk.Choices {

@@ -48,7 +48,7 @@ func (e *encoder) offer(p *wireParams, req *model.Request) error {
 		named.Function.Name = req.ToolChoice
 		p.ToolChoice = named
 	case model.ToolChoiceRequired:
-		p.ToolChoice = e.quirks.required()
+		p.ToolChoice = e.quirks.requiredChoice()
 	default:
 		p.ToolChoice = form
 	}
@@ -62,7 +62,7 @@ func parameters(t model.Tool) json.RawMessage {
 	return t.Parameters
 }
 
-func (q *Quirks) required() string {
+func (q *Quirks) requiredChoice() string {
 	if q.ToolAny != "" {
 		return q.ToolAny
 	}

@@ -176,14 +176,14 @@ func (p Preset) address(c Choice) (base, region string, err error) {
 	u, perr := url.Parse(base)
 	if perr != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return "", "", &ChoiceError{
-			Preset: p.Name, Key: "base_url", Found: shown(base), Allowed: []string{"an http:// or https:// URL with a host and without user and password"},
+			Preset: p.Name, Key: "base_url", Found: hidePassword(base), Allowed: []string{"an http:// or https:// URL with a host and without user and password"},
 		}
 	}
 	return strings.TrimRight(base, "/"), region, nil
 }
 
-// shown is a URL without what may be a password in it.
-func shown(base string) string {
+// hidePassword returns a URL without what may be a password in it.
+func hidePassword(base string) string {
 	if strings.Contains(base, "@") {
 		return "..." + base[strings.LastIndexByte(base, '@'):]
 	}

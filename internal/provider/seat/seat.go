@@ -215,13 +215,13 @@ func conversation(messages []model.Message) (system, prompt string, images []mod
 	var b strings.Builder
 	b.WriteString("Below is a conversation. Give the assistant's next message, and nothing else.\n")
 	for _, m := range talk {
-		fmt.Fprintf(&b, "\n<message from=%q>\n%s\n</message>\n", m.Role, said(m))
+		fmt.Fprintf(&b, "\n<message from=%q>\n%s\n</message>\n", m.Role, messageText(m))
 	}
 	return system, b.String(), images
 }
 
-// said is what a message reads like, with the results of tools.
-func said(m model.Message) string {
+// messageText returns what a message reads like, with the results of tools.
+func messageText(m model.Message) string {
 	text := m.Text()
 	for _, p := range m.Parts {
 		if p.Result != nil {

@@ -37,8 +37,8 @@ type shell struct {
 	code     bool   // the command line is run by a program in JavaScript
 }
 
-// shellOf finds the shell among the tools of a request.
-func shellOf(tools []model.Tool) (shell, bool) {
+// findShell finds the shell among the tools of a request.
+func findShell(tools []model.Tool) (shell, bool) {
 	for _, t := range tools {
 		code := strings.Contains(t.Description, inCode)
 		if !code && !slices.Contains(shellTools(), strings.ToLower(t.Name)) {
@@ -94,7 +94,7 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 	if len(req.Tools) == 0 || len(req.Messages) == 0 {
 		return nil, "", false, nil
 	}
-	if sh, ok := shellOf(req.Tools); ok {
+	if sh, ok := findShell(req.Tools); ok {
 		parts, text, err = c.workInShell(req, sh)
 		return parts, text, true, err
 	}
@@ -125,7 +125,7 @@ func (c *Client) workWithTools(req model.Request) (parts []model.Part, text stri
 		return parts, "", true, err
 	}
 	system, _ := texts(req.Messages)
-	text, err = c.rolloutSeen(system, task, strings.Join(results, "\n"), seedOf(req))
+	text, err = c.rolloutSeen(system, task, strings.Join(results, "\n"), requestSeed(req))
 	return nil, text, true, err
 }
 
@@ -138,7 +138,7 @@ func (c *Client) workInShell(req model.Request, sh shell) (parts []model.Part, t
 		asked = said[len(said)-1]
 	}
 	var lines []string // commands before the answer is left
-	if c.world.tempted(req, asked, seedOf(req)) {
+	if c.world.loadsSkill(req, asked, requestSeed(req)) {
 		lines = append(lines, readSkills)
 		if len(results) > 0 && strings.Contains(results[0], referencesIn) {
 			lines = append(lines, readReferences)
@@ -163,8 +163,8 @@ func (c *Client) workInShell(req model.Request, sh shell) (parts []model.Part, t
 		parts, err = sh.call(n, lines[n])
 		return parts, "", err
 	}
-	skill := strings.Join(append(told(req.Messages, task), results[:reads]...), "\n")
-	text, err = c.rolloutSeen(skill, task, strings.Join(results[reads:len(lines)], "\n"), seedOf(req))
+	skill := strings.Join(append(contextTexts(req.Messages, task), results[:reads]...), "\n")
+	text, err = c.rolloutSeen(skill, task, strings.Join(results[reads:len(lines)], "\n"), requestSeed(req))
 	if err != nil || n > len(lines) {
 		return nil, text, err
 	}
@@ -175,25 +175,25 @@ func (c *Client) workInShell(req model.Request, sh shell) (parts []model.Part, t
 // leave returns the command by which an agent leaves its answer in its workspace.
 func (w *World) leave(text string) string {
 	if w.leaves == "" {
-		return "printf '%s\\n' " + quoted(text) + " > " + answerFile
+		return "printf '%s\\n' " + quoteWord(text) + " > " + answerFile
 	}
-	answer, ok := w.within(text)
+	answer, ok := w.readSlot(text)
 	if !ok {
 		answer = text
 	}
-	return strings.ReplaceAll(w.leaves, answerSlot, quoted(answer))
+	return strings.ReplaceAll(w.leaves, answerSlot, quoteWord(answer))
 }
 
-// told is what a conversation holds apart from the task: documents of the workspace that the
-// agent reads by itself, among much that is no rule of any world. Some agents put them
+// contextTexts returns what a conversation holds apart from the task: documents of the workspace
+// that the agent reads by itself, among much that is no rule of any world. Some agents put them
 // before the task, in one text.
-func told(messages []model.Message, task string) []string {
+func contextTexts(messages []model.Message, task string) []string {
 	var out []string
 	for _, m := range messages {
 		if m.Role != model.System && m.Role != model.User {
 			continue
 		}
-		for _, text := range append([]string{m.Content}, textsOf(m.Parts)...) {
+		for _, text := range append([]string{m.Content}, partTexts(m.Parts)...) {
 			if text = strings.ReplaceAll(text, task, ""); text != "" {
 				out = append(out, text)
 			}
@@ -202,7 +202,7 @@ func told(messages []model.Message, task string) []string {
 	return out
 }
 
-func textsOf(parts []model.Part) (out []string) {
+func partTexts(parts []model.Part) (out []string) {
 	for _, p := range parts {
 		out = append(out, p.Text)
 	}
@@ -212,8 +212,8 @@ func textsOf(parts []model.Part) (out []string) {
 // reminder is what claude puts before the words of its user, in one text with them.
 var reminder = pattern.New(`(?s)<system-reminder>.*?</system-reminder>`)
 
-// quoted is text as one word of a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// quoteWord returns text as one word of a shell.
+func quoteWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // task returns what the user said last that is a task of this world. Agents put
 // much around it that is not: where they are, what the rules of the house are. So

@@ -51,7 +51,7 @@ func New(w *World) *Client {
 // the end of ctx.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	if err := ctx.Err(); err != nil {
-		return model.Response{}, c.ended(err)
+		return model.Response{}, c.contextError(err)
 	}
 	system, user := texts(req.Messages)
 	var f fault
@@ -95,9 +95,9 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 		if isOpinion(user) {
 			return c.world.opinions(prompt{stage: req.Tags.Stage, system: system, user: user})
 		}
-		return c.rollout(system, user, seedOf(req))
+		return c.rollout(system, user, requestSeed(req))
 	case model.StageRollout:
-		return c.rollout(system, user, seedOf(req))
+		return c.rollout(system, user, requestSeed(req))
 	case model.StageDraft:
 		p := prompt{stage: req.Tags.Stage, system: system, user: user}
 		if asked := triggerAssignment.FindAllStringSubmatch(user, -1); len(asked) > 0 {
@@ -110,7 +110,7 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 		return c.world.judge(prompt{stage: req.Tags.Stage, system: system, user: user})
 	case "":
 		if req.Tags.Role != model.Optimizer {
-			return c.rollout(system, user, seedOf(req))
+			return c.rollout(system, user, requestSeed(req))
 		}
 	}
 	return c.world.optimize(prompt{stage: req.Tags.Stage, system: system, user: user})
@@ -141,7 +141,7 @@ func (c *Client) problem(text, seen string) (*problem, error) {
 	return c.problems.get(text+"\x00"+seen, func(string) (*problem, error) { return c.world.solveSeen(text, seen) })
 }
 
-func seedOf(req model.Request) uint64 {
+func requestSeed(req model.Request) uint64 {
 	if req.Seed == nil {
 		return 0
 	}
@@ -154,15 +154,15 @@ func texts(messages []model.Message) (system, user string) {
 	for _, m := range messages {
 		switch m.Role {
 		case model.System:
-			system = joined(system, m.Text())
+			system = joinTexts(system, m.Text())
 		case model.User:
-			user = joined(user, m.Text())
+			user = joinTexts(user, m.Text())
 		}
 	}
 	return system, user
 }
 
-func joined(a, b string) string {
+func joinTexts(a, b string) string {
 	if a == "" {
 		return b
 	}
@@ -194,8 +194,8 @@ func callBytes(parts []model.Part) int {
 	return n
 }
 
-// ended turns the end of a context into what a Client returns.
-func (c *Client) ended(err error) error {
+// contextError returns the end of a context as a Client reports it.
+func (c *Client) contextError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &model.Error{Code: model.Timeout, Endpoint: c.label, Err: err}
 	}
@@ -212,7 +212,7 @@ func (c *Client) wait(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return c.ended(ctx.Err())
+		return c.contextError(ctx.Err())
 	}
 }
 

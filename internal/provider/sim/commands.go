@@ -33,10 +33,10 @@ func (c *Client) workByCommands(req model.Request) (parts []model.Part, text str
 		return nil, "", true, err
 	}
 	system, _ := texts(req.Messages)
-	if text, err = c.rollout(system, task, seedOf(req)); err != nil {
+	if text, err = c.rollout(system, task, requestSeed(req)); err != nil {
 		return nil, "", true, err
 	}
-	plan, planned := c.world.within(text)
+	plan, planned := c.world.readSlot(text)
 	steps := strings.Split(plan, planMark)
 	n := countCommands(req.Messages, asked)
 	if !planned || n >= len(steps) {

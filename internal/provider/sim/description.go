@@ -26,13 +26,13 @@ var (
 // notFor begins what a description says a skill is not for.
 const notFor = "Not for: "
 
-// tempted reports whether the target loads a skill: a keyword of what it is asked is in
-// a description before notFor, and none behind it. At the rate flip it does the opposite.
-func (w *World) tempted(req model.Request, asked string, seed uint64) bool {
+// loadsSkill reports whether the target loads a skill: a keyword of what it is asked is in a
+// description before notFor, and none after it. At the rate flip it does the opposite.
+func (w *World) loadsSkill(req model.Request, asked string, seed uint64) bool {
 	if w.loads != byDescription {
 		return true
 	}
-	for _, description := range described(req) {
+	for _, description := range findDescriptions(req) {
 		is, isNot, _ := strings.Cut(description, notFor)
 		words := keywords(asked)
 		loads := shares(words, keywords(is)) && !shares(words, keywords(isNot))
@@ -46,9 +46,9 @@ func (w *World) tempted(req model.Request, asked string, seed uint64) bool {
 	return false
 }
 
-// described are the descriptions of the skills of a workspace that a request lists, in its
-// messages or in what it reports tools.
-func described(req model.Request) []string {
+// findDescriptions returns the descriptions of the skills of a workspace that a request lists, in
+// its messages or in the descriptions of its tools.
+func findDescriptions(req model.Request) []string {
 	system, user := texts(req.Messages)
 	told := []string{system, user}
 	for _, t := range req.Tools {
@@ -123,14 +123,14 @@ func readLoads(section string) seenLoads {
 // mostWords is how many words a proposed description gets more, of either kind.
 const mostWords = 8
 
-// redescribed proposes a description: the one that there is, with words of prompts that did
-// not load the skill and should, and with words of those that did and should not, or would by
-// the new words, as what it is not for. No word is taken that speaks for the other kind as much. "": nothing to add.
-func (w *World) redescribed(p prompt, description string) (text string, support int) {
+// proposeDescription proposes a description: the present one, with words of prompts that did not load the skill and
+// should, and with words of those that did and should not, or would by the new words, as what it is not for. It
+// takes no word that speaks for the other kind as much. "": nothing to add.
+func (w *World) proposeDescription(p prompt, description string) (text string, support int) {
 	seen := readLoads(p.section(headLoads))
 	is, isNot, _ := strings.Cut(description, notFor)
-	more := telling(seen.missed, seen.shouldNot, keywords(is))
-	less := telling(append(seen.wrong, attracted(seen.shouldNot, more)...), seen.should, keywords(isNot))
+	more := selectWords(seen.missed, seen.shouldNot, keywords(is))
+	less := selectWords(append(seen.wrong, filterPrompts(seen.shouldNot, more)...), seen.should, keywords(isNot))
 	if len(more)+len(less) == 0 {
 		return "", 0
 	}
@@ -148,10 +148,10 @@ func (w *World) redescribed(p prompt, description string) (text string, support 
 	return is, len(seen.missed) + len(seen.wrong)
 }
 
-// telling are the words of most prompts that are not had, and that are in fewer than half
-// as many of the others.
-func telling(of, others [][]string, have []string) []string {
-	counts, against := counted(of), counted(others)
+// selectWords returns the words of most prompts that are not in have, and that are in fewer than
+// half as many of the others.
+func selectWords(of, others [][]string, have []string) []string {
+	counts, against := countKeywords(of), countKeywords(others)
 	words := make([]string, 0, len(counts))
 	for word, n := range counts {
 		if !slices.Contains(have, word) && 2*against[word] < n {
@@ -162,8 +162,8 @@ func telling(of, others [][]string, have []string) []string {
 	return words[:min(len(words), mostWords)]
 }
 
-// attracted are the prompts that words would load the skill on.
-func attracted(prompts [][]string, words []string) [][]string {
+// filterPrompts returns the prompts that words would load the skill on.
+func filterPrompts(prompts [][]string, words []string) [][]string {
 	var out [][]string
 	for _, p := range prompts {
 		if shares(p, words) {
@@ -173,8 +173,8 @@ func attracted(prompts [][]string, words []string) [][]string {
 	return out
 }
 
-// counted is how many prompts hold each keyword.
-func counted(prompts [][]string) map[string]int {
+// countKeywords returns how many prompts hold each keyword.
+func countKeywords(prompts [][]string) map[string]int {
 	out := map[string]int{}
 	for _, words := range prompts {
 		for _, word := range words {
@@ -193,7 +193,7 @@ func (w *World) describe(p prompt, reply *analystReply) {
 	if found == nil || reply.Patch.Edits == nil {
 		return
 	}
-	if text, support := w.redescribed(p, found[1]); text != "" {
+	if text, support := w.proposeDescription(p, found[1]); text != "" {
 		edits := append([]edit{{Op: "describe", Content: text, Support: support}}, *reply.Patch.Edits...)
 		edits = edits[:min(len(edits), p.budget())]
 		reply.Patch.Edits = &edits

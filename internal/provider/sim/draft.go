@@ -37,7 +37,7 @@ func (c *compiler) drafts(w *World) {
 func (c *compiler) slots(key, text string) bool {
 	for _, m := range draftSlot.FindAllStringSubmatch(text, -1) {
 		r := draftRange.FindStringSubmatch(m[1])
-		if r == nil && !strings.Contains(m[1], "|") || r != nil && written(r[1]) > written(r[2]) {
+		if r == nil && !strings.Contains(m[1], "|") || r != nil && parseDigits(r[1]) > parseDigits(r[2]) {
 			c.fail(key, "found {{%s}}, allowed are {{LOW..HIGH}} and {{one|another}}", m[1])
 			return false
 		}
@@ -52,16 +52,16 @@ func (w *World) fill(text string, id uint64) string {
 		n++
 		slot = slot[2 : len(slot)-2]
 		if r := draftRange.FindStringSubmatch(slot); r != nil {
-			low := written(r[1])
-			return strconv.Itoa(low + w.pick(written(r[2])-low+1, drawDraft, id, n))
+			low := parseDigits(r[1])
+			return strconv.Itoa(low + w.pick(parseDigits(r[2])-low+1, drawDraft, id, n))
 		}
 		words := strings.Split(slot, "|")
 		return words[w.pick(len(words), drawDraft, id, n)]
 	})
 }
 
-// written reads digits that a pattern has matched.
-func written(digits string) int {
+// parseDigits parses digits that a pattern has matched.
+func parseDigits(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 0 // more digits than the patterns allow
@@ -83,13 +83,13 @@ func (w *World) draft(p prompt) (string, error) {
 	lines := map[int]string{}
 	var skill strings.Builder
 	for _, m := range countedLine.FindAllStringSubmatch(p.user, -1) {
-		lines[written(m[1])] = m[2]
+		lines[parseDigits(m[1])] = m[2]
 		skill.WriteString(m[2] + "\n")
 	}
 	r := w.read(skill.String())
 	var tasks []map[string]any
 	for _, a := range asked {
-		for n := range written(a[1]) {
+		for n := range parseDigits(a[1]) {
 			id := mix(p.id(), uint64(len(tasks)))
 			text := w.fill(w.drafts[w.pick(len(w.drafts), drawDraft, id)], id)
 			s, err := w.solve(text)
@@ -100,7 +100,7 @@ func (w *World) draft(p prompt) (string, error) {
 				return "", fmt.Errorf("no kind of task of the world %s recognises %q", w.name, firstLine(text))
 			}
 			tasks = append(tasks, map[string]any{
-				"line": stating(lines, written(a[2]), written(a[3]), n), "prompt": text, "gold": []string{s.follow(s.plain, r.stated)},
+				"line": findTextLine(lines, parseDigits(a[2]), parseDigits(a[3]), n), "prompt": text, "gold": []string{s.follow(s.plain, r.stated)},
 				"checks": []map[string]any{{"type": "equals", "normalize": "trim"}},
 			})
 		}
@@ -108,9 +108,9 @@ func (w *World) draft(p prompt) (string, error) {
 	return encode(map[string]any{"tasks": tasks}), nil
 }
 
-// stating returns the nth of the lines that hold text, from the beginning again
+// findTextLine returns the nth of the lines that hold text, from the beginning again
 // when there are fewer.
-func stating(lines map[int]string, from, to, n int) int {
+func findTextLine(lines map[int]string, from, to, n int) int {
 	var found []int
 	for i := from; i <= to && len(found) <= len(lines); i++ {
 		if text := strings.TrimSpace(lines[i]); text != "" && !strings.HasPrefix(text, "#") {

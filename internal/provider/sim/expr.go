@@ -141,10 +141,10 @@ func operate(op, a, b string) (string, error) {
 		}
 		return decimal(new(big.Rat).Quo(x, y)), nil
 	}
-	return truth(compared(op, x.Cmp(y))), nil
+	return truth(satisfies(op, x.Cmp(y))), nil
 }
 
-func compared(op string, c int) bool {
+func satisfies(op string, c int) bool {
 	switch op {
 	case "<":
 		return c < 0

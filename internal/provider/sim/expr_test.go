@@ -166,11 +166,11 @@ func TestDecimalsReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(-1e12, 1e12).Draw(t, "n")
-		r, err := number(decimal(factorOf(float64(n) / 1000)))
+		r, err := number(decimal(toRat(float64(n) / 1000)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := decimal(r), decimal(factorOf(float64(n)/1000)); got != want {
+		if got, want := decimal(r), decimal(toRat(float64(n)/1000)); got != want {
 			t.Fatalf("%s read back as %s", want, got)
 		}
 	})
@@ -183,7 +183,7 @@ func TestNumbersAreDecimal(t *testing.T) {
 			t.Errorf("%q was read as %v", text, r)
 		}
 	}
-	if diff := cmp.Diff("-12.5", decimal(factorOf(-12.5))); diff != "" {
+	if diff := cmp.Diff("-12.5", decimal(toRat(-12.5))); diff != "" {
 		t.Error(diff)
 	}
 }

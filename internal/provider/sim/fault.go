@@ -26,7 +26,7 @@ func (r rates) faulty() bool {
 // every time could not be overcome by asking again.
 func (c *Client) disturb(ctx context.Context, req model.Request) (fault, error) {
 	w := c.world
-	id := []uint64{seedOf(req)}
+	id := []uint64{requestSeed(req)}
 	for _, m := range req.Messages {
 		id = append(id, digest(m.Text()))
 	}
@@ -37,7 +37,7 @@ func (c *Client) disturb(ctx context.Context, req model.Request) (fault, error) 
 	}
 	u := w.chance(drawFault, name, attempt)
 	if u < w.rates.Errors {
-		return fault{}, c.broken(w.pick(4, drawBreak, name, attempt))
+		return fault{}, c.transportError(w.pick(4, drawBreak, name, attempt))
 	}
 	u -= w.rates.Errors
 	if u < w.rates.Empty {
@@ -64,8 +64,8 @@ func (w *World) latency(name, attempt uint64) time.Duration {
 	return time.Duration(w.rates.LatencyMS * spread * float64(time.Millisecond))
 }
 
-// broken returns one of the ways in which a transport fails.
-func (c *Client) broken(choice int) error {
+// transportError returns one of the ways in which a transport fails.
+func (c *Client) transportError(choice int) error {
 	e := &model.Error{Endpoint: c.label, Err: errors.New("injected by the simulated world")}
 	switch choice {
 	case 0:

@@ -171,9 +171,9 @@ func yamlProblem(file string, err error) Problem {
 	return p
 }
 
-// lineOf returns the line of the value at the path, or of the nearest one above
+// findLine returns the line of the value at the path, or of the nearest one above
 // it that exists.
-func lineOf(tree yamlx.File, path string) int {
+func findLine(tree yamlx.File, path string) int {
 	for path != "" {
 		if node, ok := tree.At(path); ok {
 			return node.Line()

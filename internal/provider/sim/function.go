@@ -17,7 +17,7 @@ type function struct {
 
 func functions() map[string]function {
 	return map[string]function{
-		"sum":    {1, sumOf},
+		"sum":    {1, sumItems},
 		"count":  {1, func(_ scope, a []value) (value, error) { return scalar(strconv.Itoa(len(a[0].items))), nil }},
 		"min":    {1, func(_ scope, a []value) (value, error) { return extreme(a[0], -1) }},
 		"max":    {1, func(_ scope, a []value) (value, error) { return extreme(a[0], 1) }},
@@ -26,7 +26,7 @@ func functions() map[string]function {
 		"pick":   {2, pickBy},
 		"join":   {2, func(_ scope, a []value) (value, error) { return scalar(strings.Join(a[0].items, a[1].at(0))), nil }},
 		"cat":    {2, catenate},
-		"fixed":  {2, fixed},
+		"fixed":  {2, formatFixed},
 		"lookup": {2, lookup},
 		"else":   {2, orElse},
 	}
@@ -36,7 +36,7 @@ func functionNames() string {
 	return strings.Join(slices.Sorted(maps.Keys(functions())), ", ")
 }
 
-func sumOf(_ scope, args []value) (value, error) {
+func sumItems(_ scope, args []value) (value, error) {
 	total := new(big.Rat)
 	for _, item := range args[0].items {
 		n, err := number(item)
@@ -91,8 +91,8 @@ func catenate(_ scope, args []value) (value, error) {
 	return pairwise(args[0], args[1], func(a, b string) (string, error) { return a + b, nil })
 }
 
-// fixed writes numbers with a fixed count of decimals, half away from zero.
-func fixed(_ scope, args []value) (value, error) {
+// formatFixed writes numbers with a fixed count of decimals, half away from zero.
+func formatFixed(_ scope, args []value) (value, error) {
 	return pairwise(args[0], args[1], func(a, b string) (string, error) {
 		n, err := number(a)
 		if err != nil {

@@ -59,7 +59,7 @@ func (w *World) secondTry(p prompt, fared string) map[string]any {
 // states reports whether a line states any rule: others change nothing.
 func (w *World) states(line string) bool {
 	text := fold(strings.ReplaceAll(line, `\n`, " "))
-	return slices.ContainsFunc(w.rules, func(r *rule) bool { return r.stated(text) })
+	return slices.ContainsFunc(w.rules, func(r *rule) bool { return r.matches(text) })
 }
 
 // triedInVain reports whether a prompt reports a rejected step that tried a rule and by
@@ -72,7 +72,7 @@ func (p prompt) triedInVain(r *rule) bool {
 		}
 		for line := range strings.Lines(tried) {
 			text := fold(strings.ReplaceAll(line, `\n`, " "))
-			if strings.Contains(line, " content=") && r.stated(text) && toBlame(tried, text) {
+			if strings.Contains(line, " content=") && r.matches(text) && toBlame(tried, text) {
 				return true
 			}
 		}
@@ -91,7 +91,7 @@ func (p prompt) othersInVain(r *rule) bool {
 			continue
 		}
 		for line := range strings.Lines(entry) {
-			if strings.Contains(line, " content=") && r.stated(fold(strings.ReplaceAll(line, `\n`, " "))) {
+			if strings.Contains(line, " content=") && r.matches(fold(strings.ReplaceAll(line, `\n`, " "))) {
 				return true
 			}
 		}

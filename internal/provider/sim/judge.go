@@ -51,12 +51,12 @@ func (w *World) judge(p prompt) (string, error) {
 
 // equivalence is the verdict on an answer. Each line of the reference is one.
 func equivalence(answer, reference string) string {
-	got := lettersOf(answer)
+	got := normalizeWords(answer)
 	same := false
 	for line := range strings.Lines(reference) {
-		same = same || got != "" && got == lettersOf(line)
+		same = same || got != "" && got == normalizeWords(line)
 	}
-	same = same || got != "" && got == lettersOf(reference)
+	same = same || got != "" && got == normalizeWords(reference)
 	why := "simulated judge: other letters than any reference"
 	if same {
 		why = "simulated judge: the letters of a reference"
@@ -75,7 +75,7 @@ func grade(criterion, handed string) map[string]any {
 	}
 	missing := ""
 	for _, words := range wanted {
-		if !strings.Contains(lettersOf(handed), lettersOf(words)) {
+		if !strings.Contains(normalizeWords(handed), normalizeWords(words)) {
 			missing = words
 			break
 		}
@@ -86,8 +86,8 @@ func grade(criterion, handed string) map[string]any {
 	return map[string]any{"reason": "simulated judge: the words are there", "score": 1}
 }
 
-// lettersOf leaves the letters and digits of a text, in small letters, with one space between words.
-func lettersOf(text string) string {
+// normalizeWords returns the letters and digits of a text, in small letters, with one space between words.
+func normalizeWords(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return strings.Join(words, " ")
 }

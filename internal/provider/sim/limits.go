@@ -65,14 +65,14 @@ func (w *World) tinker(p prompt, skill string) []proposal {
 	}
 	for _, s := range statements(skill) {
 		for _, r := range w.rules {
-			if r.harmful || !r.stated(s.text) {
+			if r.harmful || !r.matches(s.text) {
 				continue
 			}
 			if w.chance(drawDrop, p.id(), uint64(r.index)) < w.limits.Drops {
 				out = append(out, proposal{rule: r, remove: true, text: s.raw, support: 1})
 			}
 			if w.chance(drawRepeat, p.id(), uint64(r.index)) < w.limits.Repeats {
-				out = append(out, proposal{rule: r, text: "- " + w.wording(r, p), support: 1})
+				out = append(out, proposal{rule: r, text: "- " + w.pickWording(r, p), support: 1})
 			}
 			break
 		}

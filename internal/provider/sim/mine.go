@@ -39,14 +39,14 @@ func mine(p prompt) (string, error) {
 	for _, m := range minedTurn.FindAllStringSubmatch(p.user, -1) {
 		var t turnSaid
 		if json.Unmarshal([]byte(m[2]), &t) == nil {
-			last = written(m[1])
+			last = parseDigits(m[1])
 			turns[last] = t
 		}
 	}
 	var corrected []int
 	if hint != nil {
 		for _, word := range strings.Fields(hint[1]) {
-			corrected = append(corrected, written(word))
+			corrected = append(corrected, parseDigits(word))
 		}
 	}
 	tasks := []map[string]any{}
@@ -54,15 +54,15 @@ func mine(p prompt) (string, error) {
 		if slices.Contains(corrected, turn-1) {
 			continue // it corrects itself
 		}
-		if t := proposed(turns, corrected, turn, last); t != nil {
+		if t := proposeTask(turns, corrected, turn, last); t != nil {
 			tasks = append(tasks, t)
 		}
 	}
 	return encode(map[string]any{"tasks": tasks}), nil
 }
 
-// proposed is the task of a turn that was corrected; nil: its answer was never accepted.
-func proposed(turns map[int]turnSaid, corrected []int, turn, last int) map[string]any {
+// proposeTask returns the task of a turn that was corrected; nil: its answer was never accepted.
+func proposeTask(turns map[int]turnSaid, corrected []int, turn, last int) map[string]any {
 	for i := turn + 1; i <= last; i++ {
 		right, ok := turns[i]
 		if !ok || slices.Contains(corrected, i) || right.Agent == "" || right.Failed || right.Interrupted {
@@ -74,7 +74,7 @@ func proposed(turns map[int]turnSaid, corrected []int, turn, last int) map[strin
 		}
 		return map[string]any{
 			"asked": []int{turn}, "corrected": turn, "accepted": i, "prompt": turns[turn].User, "input": "", "gold": []string{gold},
-			"checks": []map[string]any{{"type": kind, "values": []string{}, "normalize": normalOf(kind), "abs": nil, "min": nil, "max": nil, "feedback": ""}},
+			"checks": []map[string]any{{"type": kind, "values": []string{}, "normalize": normalizeOption(kind), "abs": nil, "min": nil, "max": nil, "feedback": ""}},
 			"rubric": "", "quote": "",
 		}
 	}
@@ -94,7 +94,7 @@ func finalAnswer(text string) (answer, kind string) {
 	return strings.TrimSpace(lines[len(lines)-1]), "contains"
 }
 
-func normalOf(kind string) string {
+func normalizeOption(kind string) string {
 	if kind == "equals" {
 		return "trim"
 	}

@@ -39,8 +39,8 @@ func decimal(r *big.Rat) string {
 	return s
 }
 
-// factorOf turns a number of the world file into an exact one.
-func factorOf(f float64) *big.Rat {
+// toRat returns a number of the world file as an exact one.
+func toRat(f float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'f', -1, 64))
 	if !ok {
 		return new(big.Rat)

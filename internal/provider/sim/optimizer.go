@@ -16,7 +16,7 @@ import (
 // play, or a fault of the world file.
 func (w *World) optimize(p prompt) (string, error) {
 	if notes := p.section(headNotes); notes != "" {
-		return encode(compacted(notes, p.user)), nil
+		return encode(compactNotes(notes, p.user)), nil
 	}
 	switch p.stage {
 	case model.StageAnalystError, model.StageAnalystSuccess, model.StageContrast:
@@ -61,7 +61,7 @@ func (w *World) merge(p prompt) map[string]any {
 	at := map[string]int{}
 	merged := []map[string]any{}
 	for _, o := range objects(section, key) {
-		name := w.meaning(o)
+		name := w.changeKey(o)
 		i, ok := at[name]
 		if !ok {
 			at[name] = len(merged)
@@ -73,23 +73,23 @@ func (w *World) merge(p prompt) map[string]any {
 	return map[string]any{"reasoning": "union without duplicates", list: merged}
 }
 
-// meaning names what a change does, whatever its wording.
-func (w *World) meaning(o map[string]any) string {
-	if textOf(o["op"]) == "describe" {
+// changeKey names what a change does, whatever its wording.
+func (w *World) changeKey(o map[string]any) string {
+	if asString(o["op"]) == "describe" {
 		return "describe" // there is one description
 	}
-	content := fold(textOf(o["content"]) + textOf(o["instruction"]))
+	content := fold(asString(o["content"]) + asString(o["instruction"]))
 	for _, r := range w.rules {
-		if content != "" && r.stated(content) {
+		if content != "" && r.matches(content) {
 			content = "rule " + r.id
 			break
 		}
 	}
-	kind := textOf(o["op"]) + textOf(o["type"])
-	return kind + "\n" + textOf(o["target"]) + "\n" + content
+	kind := asString(o["op"]) + asString(o["type"])
+	return kind + "\n" + asString(o["target"]) + "\n" + content
 }
 
-func textOf(v any) string {
+func asString(v any) string {
 	s, _ := v.(string)
 	return s
 }
@@ -112,12 +112,12 @@ func (w *World) unite(candidates []map[string]any) []candidate {
 	if len(candidates) == 0 {
 		return []candidate{}
 	}
-	out := candidate{Title: "united", Summary: []string{"rules of all candidates"}, NewSkill: textOf(candidates[0]["new_skill"])}
+	out := candidate{Title: "united", Summary: []string{"rules of all candidates"}, NewSkill: asString(candidates[0]["new_skill"])}
 	for _, c := range candidates[1:] {
-		for _, s := range statements(textOf(c["new_skill"])) {
+		for _, s := range statements(asString(c["new_skill"])) {
 			have := w.read(out.NewSkill).stated
-			if slices.ContainsFunc(w.rules, func(r *rule) bool { return r.stated(s.text) && !have[r.index] }) {
-				out.NewSkill = appended(out.NewSkill, s.raw)
+			if slices.ContainsFunc(w.rules, func(r *rule) bool { return r.matches(s.text) && !have[r.index] }) {
+				out.NewSkill = appendLine(out.NewSkill, s.raw)
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func (w *World) class(line string) int {
 	class := classNote
 	for _, r := range w.rules {
 		switch {
-		case !r.stated(text):
+		case !r.matches(text):
 		case !r.harmful:
 			class = max(class, classRule)
 		case w.chance(drawFooled, digest(line)) < w.rates.Fooled:
@@ -198,7 +198,7 @@ func (w *World) guide(p prompt) (string, error) {
 	lines := []string{"Before answering, check the form of the answer against every rule that fits the task."}
 	for _, s := range statements(p.section(headGuidance)) {
 		for _, r := range w.rules {
-			if !r.harmful && r.stated(s.text) {
+			if !r.harmful && r.matches(s.text) {
 				lines = append(lines, s.raw)
 				break
 			}
@@ -243,9 +243,9 @@ func rewrite(p prompt) map[string]any {
 	for _, m := range instructionText.FindAllStringSubmatch(p.section(headSuggestions), -1) {
 		instruction := strings.ReplaceAll(m[1], "\n   ", "\n")
 		if target, ok := strings.CutPrefix(instruction, removal); ok {
-			skill = without(skill, target)
+			skill = removeStatement(skill, target)
 		} else {
-			skill = appended(skill, "- "+instruction)
+			skill = appendLine(skill, "- "+instruction)
 		}
 		changes = append(changes, firstLine(instruction))
 	}
@@ -254,8 +254,8 @@ func rewrite(p prompt) map[string]any {
 
 var limitText = pattern.New(`\blimit=(\d+)`)
 
-// compacted keeps the first reminders, without repetitions.
-func compacted(notes, user string) map[string]any {
+// compactNotes returns the first reminders, without repetitions.
+func compactNotes(notes, user string) map[string]any {
 	limit := 10
 	if m := limitText.FindStringSubmatch(user); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {

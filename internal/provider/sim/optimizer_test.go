@@ -327,14 +327,14 @@ func TestAppendedGoesBeforeRegions(t *testing.T) {
 		{"<!-- APPENDIX_START -->", "- x\n\n<!-- APPENDIX_START -->"},
 	}
 	for _, tt := range tests {
-		if got := appended(tt.doc, "- x"); got != tt.want {
+		if got := appendLine(tt.doc, "- x"); got != tt.want {
 			t.Errorf("%q became %q, want %q", tt.doc, got, tt.want)
 		}
 	}
-	if got := without("a\nb\nc", "b"); got != "a\nc" {
+	if got := removeStatement("a\nb\nc", "b"); got != "a\nc" {
 		t.Errorf("got %q", got)
 	}
-	if got := without("a", "b"); got != "a" {
+	if got := removeStatement("a", "b"); got != "a" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -359,10 +359,10 @@ func TestTrajectoriesAreRead(t *testing.T) {
 func TestAnswerWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	w := world(t, "reply: 'So: {{answer}}'\n")
-	if got, ok := w.within("So: one\nSo: two\nmore"); !ok || got != "two" {
+	if got, ok := w.readSlot("So: one\nSo: two\nmore"); !ok || got != "two" {
 		t.Errorf("got %q, %v", got, ok)
 	}
-	if got, ok := w.within("nothing"); ok {
+	if got, ok := w.readSlot("nothing"); ok {
 		t.Errorf("got %q", got)
 	}
 }

@@ -150,7 +150,7 @@ func (w *World) examples(section, heading string) []example {
 	var out []example
 	blocks := strings.Split("\n"+section, heading)
 	for _, block := range blocks[1:] {
-		got, ok := w.answered(block)
+		got, ok := w.findAnswer(block)
 		if !ok {
 			continue
 		}
@@ -180,14 +180,14 @@ func worstAnswers(section string) string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// answered is the answer that was scored, or else the last one that was given.
-func (w *World) answered(block string) (string, bool) {
+// findAnswer returns the answer that was scored, or else the last one that was given.
+func (w *World) findAnswer(block string) (string, bool) {
 	for _, line := range []pattern.Pattern{scoredLine, nowLine} {
 		if m := line.FindStringSubmatch(block); m != nil {
 			return strings.ReplaceAll(strings.TrimSpace(m[1]), `\n`, "\n"), true
 		}
 	}
-	return w.within(block)
+	return w.readSlot(block)
 }
 
 var (

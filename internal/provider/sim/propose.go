@@ -78,7 +78,7 @@ func (w *World) diagnose(p prompt, skill string, examples []example) (analysis, 
 	good := w.repairs(skill, d.broken)
 	for _, rule := range w.rules {
 		if n := d.missing[rule.index]; n >= max(1, w.limits.Need) && w.chance(drawMiss, p.id(), uint64(rule.index)) >= w.limits.Misses {
-			good = append(good, proposal{rule: rule, text: "- " + w.wording(rule, p), support: n, count: d.alone[rule.index]})
+			good = append(good, proposal{rule: rule, text: "- " + w.pickWording(rule, p), support: n, count: d.alone[rule.index]})
 		}
 	}
 	slices.SortStableFunc(good, func(a, b proposal) int {
@@ -174,7 +174,7 @@ func (p *problem) explain(e example, stated []bool) cause {
 	for n := 1; n <= min(maxMissing, len(open)); n++ {
 		for set := range subsets(len(open), n) {
 			chosen := choose(open, set)
-			if slices.Contains(e.want, applied(e.got, chosen)) ||
+			if slices.Contains(e.want, applyRules(e.got, chosen)) ||
 				predicted && slices.Contains(e.want, p.follow(p.plain, with(stated, chosen, c.broken))) {
 				c.missing = chosen
 				return c
@@ -187,7 +187,7 @@ func (p *problem) explain(e example, stated []bool) cause {
 	return c
 }
 
-func applied(answer string, rules []*rule) string {
+func applyRules(answer string, rules []*rule) string {
 	for _, r := range rules {
 		answer = r.apply(answer)
 	}
@@ -256,7 +256,7 @@ func (w *World) harm(p prompt, r *reading) []proposal {
 		return nil
 	}
 	rule := harmful[w.pick(len(harmful), drawHarmRule, p.id())]
-	return []proposal{{rule: rule, text: "- " + w.wording(rule, p), support: 1}}
+	return []proposal{{rule: rule, text: "- " + w.pickWording(rule, p), support: 1}}
 }
 
 // repairs removes the harmful statements that were seen to break tasks.
@@ -264,7 +264,7 @@ func (w *World) repairs(skill string, broken []int) []proposal {
 	var out []proposal
 	for _, s := range statements(skill) {
 		for _, rule := range w.rules {
-			if broken[rule.index] > 0 && rule.stated(s.text) {
+			if broken[rule.index] > 0 && rule.matches(s.text) {
 				out = append(out, proposal{rule: rule, remove: true, text: s.raw, support: broken[rule.index], count: broken[rule.index]})
 				break
 			}
@@ -285,8 +285,8 @@ func (w *World) note(p prompt, skill string) []proposal {
 	return []proposal{{text: "- " + text, support: 1}}
 }
 
-// wording is one of the ways to say a rule, by the prompt.
-func (w *World) wording(r *rule, p prompt) string {
+// pickWording returns one of the ways to say a rule, by the prompt.
+func (w *World) pickWording(r *rule, p prompt) string {
 	return r.say[w.pick(len(r.say), drawWording, p.id(), uint64(r.index))]
 }
 

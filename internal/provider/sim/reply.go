@@ -65,7 +65,7 @@ func encode(v any) string {
 
 // patch writes proposals in a form.
 func (w *World) patch(f form, skill string, proposals []proposal) patch {
-	out := patch{Reasoning: reasoning(proposals)}
+	out := patch{Reasoning: patchReasoning(proposals)}
 	switch f {
 	case asSuggestions:
 		list := []suggestion{}
@@ -89,7 +89,7 @@ func (w *World) patch(f form, skill string, proposals []proposal) patch {
 	return out
 }
 
-func reasoning(proposals []proposal) string {
+func patchReasoning(proposals []proposal) string {
 	if len(proposals) == 0 {
 		return "nothing here calls for a change of the skill"
 	}
@@ -124,11 +124,11 @@ func rewritten(skill string, proposals []proposal) candidate {
 	c := candidate{Title: "rules added"}
 	for _, p := range proposals {
 		if p.remove {
-			skill = without(skill, p.text)
+			skill = removeStatement(skill, p.text)
 			c.Summary = append(c.Summary, "removed: "+p.text)
 			continue
 		}
-		skill = appended(skill, p.text)
+		skill = appendLine(skill, p.text)
 		c.Summary = append(c.Summary, "added: "+p.text)
 	}
 	c.NewSkill = skill
@@ -141,12 +141,12 @@ const (
 	partEnd   = "<!-- SKILLOPT-SLEEP:LEARNED END -->"
 )
 
-// appended adds a line to a document, before its first protected region; to one with a
-// learned region within that.
-func appended(doc, line string) string {
+// appendLine adds a line to a document, before its first protected region, or within its learned
+// region if it has one.
+func appendLine(doc, line string) string {
 	if before, rest, ok := strings.Cut(doc, partStart); ok {
 		if part, after, ok := strings.Cut(rest, partEnd); ok {
-			return before + partStart + appended(part, line) + partEnd + after
+			return before + partStart + appendLine(part, line) + partEnd + after
 		}
 	}
 	at := len(doc)
@@ -169,8 +169,8 @@ func appended(doc, line string) string {
 	return body + gap + line + "\n\n" + doc[at:]
 }
 
-// without removes the first occurrence of a statement, with its line break.
-func without(doc, statement string) string {
+// removeStatement removes the first occurrence of a statement, with its line break.
+func removeStatement(doc, statement string) string {
 	i := strings.Index(doc, statement)
 	if i < 0 {
 		return doc

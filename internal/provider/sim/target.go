@@ -21,7 +21,7 @@ func (w *World) read(doc string) *reading {
 	r := &reading{digest: digest(doc), stated: make([]bool, len(w.rules)), memories: memories(doc)}
 	for _, s := range statements(doc) {
 		for i, rule := range w.rules {
-			r.stated[i] = r.stated[i] || rule.stated(s.text)
+			r.stated[i] = r.stated[i] || rule.matches(s.text)
 		}
 	}
 	if w.rates.Examples > 0 {
@@ -42,7 +42,7 @@ func (w *World) countShown(doc string) []int {
 	}
 	for _, e := range skill.Examples(doc) {
 		p, err := w.solve(e.Task)
-		answer, found := w.within(e.Answer)
+		answer, found := w.readSlot(e.Answer)
 		if !found {
 			answer = e.Answer
 		}
@@ -203,8 +203,8 @@ func (w *World) forget(p *problem, r *reading) string {
 	return p.plain
 }
 
-// within takes what is last in a reply template's slot out of a text.
-func (w *World) within(text string) (string, bool) {
+// readSlot reads what is last in a reply template's slot from a text.
+func (w *World) readSlot(text string) (string, bool) {
 	before, after := strings.TrimSpace(lastLine(w.before)), strings.TrimSpace(firstLine(w.after))
 	i := strings.LastIndex(text, before)
 	if i < 0 {

@@ -60,7 +60,7 @@ func newTransform(f transformFile, tables map[string]map[string]string) (t trans
 		if f.By != "text" && f.By != "number" {
 			return nil, "by", fmt.Errorf("found %q, allowed are text and number", f.By)
 		}
-		return sorted(f.By == "number", f.Desc), "", nil
+		return newSort(f.By == "number", f.Desc), "", nil
 	case "lookup":
 		table, ok := tables[f.Table]
 		if !ok {
@@ -111,7 +111,7 @@ func layout(from []string, to string) transform {
 // scale multiplies every number, and puts one unit instead of another. An
 // answer without the unit is left alone.
 func scale(factor float64, from, to string) transform {
-	by := factorOf(factor)
+	by := toRat(factor)
 	multiply := numbers(func(n *big.Rat) string { return decimal(n.Mul(n, by)) })
 	if from == "" {
 		return multiply
@@ -175,9 +175,9 @@ func separator(text string) transform {
 	}
 }
 
-// sorted orders the elements of a list answer, keeping the separator. A list
-// with an element that is no number is not sorted by number.
-func sorted(byNumber, descending bool) transform {
+// newSort returns a transform that orders the elements of a list answer and keeps the separator. It
+// does not sort a list by number that has an element that is no number.
+func newSort(byNumber, descending bool) transform {
 	compare := func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }
 	return func(answer string) string {
 		items, between := parts(answer)

@@ -41,7 +41,7 @@ func (w *World) draftTriggers(p prompt, asked [][]string) (string, error) {
 		if a[2] == "should_not" {
 			from = w.triggers.ShouldNot
 		}
-		for range written(a[1]) {
+		for range parseDigits(a[1]) {
 			id := mix(p.id(), uint64(len(list)))
 			list = append(list, map[string]any{
 				"trigger": a[2], "prompt": w.fill(from[w.pick(len(from), drawTrigger, id)], id), "why": "a template of the world file",

@@ -55,8 +55,8 @@ type rule struct {
 	apply   transform
 }
 
-// stated reports whether a folded statement states the rule.
-func (r *rule) stated(folded string) bool {
+// matches reports whether a folded statement states the rule.
+func (r *rule) matches(folded string) bool {
 	for _, s := range r.states {
 		if s.holds(folded) {
 			return true
@@ -78,7 +78,7 @@ type compiler struct {
 
 func (c *compiler) fail(key, format string, args ...any) {
 	c.problems = append(c.problems, Problem{
-		File: c.name, Line: lineOf(c.tree, key), Key: key, Msg: fmt.Sprintf(format, args...),
+		File: c.name, Line: findLine(c.tree, key), Key: key, Msg: fmt.Sprintf(format, args...),
 	})
 }
 
@@ -283,11 +283,11 @@ func (c *compiler) wordings(w *World) {
 			text := fold(say)
 			if len(statements(say)) != 1 {
 				c.fail(key, "found %q, one line is needed", say)
-			} else if !r.stated(text) {
+			} else if !r.matches(text) {
 				c.fail(key, "none of the states of rule %s recognises %q", r.id, say)
 			}
 			for _, other := range w.rules {
-				if other != r && other.stated(text) {
+				if other != r && other.matches(text) {
 					c.fail(key, "%q also states rule %s", say, other.id)
 				}
 			}
@@ -295,7 +295,7 @@ func (c *compiler) wordings(w *World) {
 	}
 	for j, note := range w.notes {
 		for _, r := range w.rules {
-			if r.stated(fold(note)) {
+			if r.matches(fold(note)) {
 				c.fail(fmt.Sprintf("notes[%d]", j), "%q states rule %s, a note must state none", note, r.id)
 			}
 		}

@@ -68,12 +68,12 @@ func TestCookies(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	d := doorAt(t, "127.0.0.1:8675", func(o *Options) { o.Now = func() time.Time { return now } })
-	good := d.signed("8675." + strconv.FormatInt(now.Add(time.Hour).Unix(), 10) + ".id")
+	good := d.signValue("8675." + strconv.FormatInt(now.Add(time.Hour).Unix(), 10) + ".id")
 	if id, _, ok := d.session(good); !ok || id != "id" {
 		t.Fatalf("%q %v", id, ok)
 	}
 	for name, cookie := range map[string]string{
-		"ended": d.signed("8675." + strconv.FormatInt(now.Unix(), 10) + ".id"), "without an end": d.signed("8675..id"), "another port": d.signed("8676." + strconv.FormatInt(now.Add(time.Hour).Unix(), 10) + ".id"),
+		"ended": d.signValue("8675." + strconv.FormatInt(now.Unix(), 10) + ".id"), "without an end": d.signValue("8675..id"), "another port": d.signValue("8676." + strconv.FormatInt(now.Add(time.Hour).Unix(), 10) + ".id"),
 		"empty": "", "dots": "...", "no signature": "8675.1800003600.id.", "more parts": good + ".a",
 	} {
 		if _, _, ok := d.session(cookie); ok {

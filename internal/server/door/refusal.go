@@ -54,7 +54,7 @@ func (r *Refusal) Write(w http.ResponseWriter) {
 	if err != nil {
 		return // it holds texts alone
 	}
-	_, _ = w.Write([]byte(wording.Shown(string(text)))) // who was refused may have gone
+	_, _ = w.Write([]byte(wording.Escape(string(text)))) // who was refused may have gone
 }
 
 func tooOften() *Refusal {

@@ -23,9 +23,9 @@ func NewSecret() string { // crypto/rand ends the program where there is no rand
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Authorized reports who asks: a program with the token, or a page with a session. The error
-// is a *Refusal.
-func (d *Door) Authorized(w http.ResponseWriter, r *http.Request) error {
+// Authorize checks who asks: a program with the token, or a page with a session. The error is a
+// *Refusal.
+func (d *Door) Authorize(w http.ResponseWriter, r *http.Request) error {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return &Refusal{Status: http.StatusForbidden, Kind: Forbidden, Message: "a page of another site, or another port, may not ask this server"}
 	}
@@ -86,13 +86,13 @@ func (d *Door) isToken(given string) bool {
 func (d *Door) setCookie(w http.ResponseWriter) {
 	until := d.now().Add(sessionLength)
 	http.SetCookie(w, &http.Cookie{
-		Name: d.CookieName(), Value: d.signed(d.port + "." + strconv.FormatInt(until.Unix(), 10) + "." + NewSecret()[:22]), Path: "/", Expires: until,
+		Name: d.CookieName(), Value: d.signValue(d.port + "." + strconv.FormatInt(until.Unix(), 10) + "." + NewSecret()[:22]), Path: "/", Expires: until,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: d.scheme == "https",
 	})
 }
 
-// signed is a value with what only this server can have written behind it.
-func (d *Door) signed(value string) string {
+// signValue returns a value with what only this server can have written after it.
+func (d *Door) signValue(value string) string {
 	mac := hmac.New(sha256.New, d.key)
 	_, _ = mac.Write([]byte("skillopt session 1\n" + value)) // never fails
 	return value + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -104,7 +104,7 @@ func (d *Door) session(cookie string) (id string, until time.Time, ok bool) {
 	if len(cookie) > 200 || len(parts) != 4 {
 		return "", until, false
 	}
-	if !hmac.Equal([]byte(d.signed(strings.Join(parts[:3], "."))), []byte(cookie)) || parts[0] != d.port {
+	if !hmac.Equal([]byte(d.signValue(strings.Join(parts[:3], "."))), []byte(cookie)) || parts[0] != d.port {
 		return "", until, false
 	}
 	unix, err := strconv.ParseInt(parts[1], 10, 64)

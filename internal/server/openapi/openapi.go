@@ -130,7 +130,7 @@ func Document(a API) ([]byte, error) {
 var variable = pattern.New(`\{(\w+)\}`)
 
 func (s *schemas) operation(r Route, failed response) operation {
-	op := operation{ID: nameOf(r), Summary: r.Summary, Responses: map[string]response{"default": failed}}
+	op := operation{ID: operationName(r), Summary: r.Summary, Responses: map[string]response{"default": failed}}
 	if r.Open {
 		op.Security = &[]map[string][]string{}
 	}
@@ -170,7 +170,7 @@ func (s *schemas) answer(r Route) *jsonschema.Schema {
 	return out
 }
 
-// nameOf is the name of an operation: get_runs_run_blame.
-func nameOf(r Route) string {
+// operationName returns the name of an operation: get_runs_run_blame.
+func operationName(r Route) string {
 	return strings.ToLower(r.Method) + strings.NewReplacer("/", "_", "{", "", "}", "", ".", "_").Replace(r.Path)
 }

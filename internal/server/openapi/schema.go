@@ -47,7 +47,7 @@ func (s *schemas) of(t reflect.Type) *jsonschema.Schema {
 	case reflect.Map:
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: s.of(t.Elem())}
 	case reflect.Struct:
-		return s.named(t)
+		return s.reference(t)
 	case reflect.String:
 		return &jsonschema.Schema{Type: "string"}
 	case reflect.Bool:
@@ -73,8 +73,8 @@ func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 	return &out
 }
 
-// named is a reference to the schema of a struct.
-func (s *schemas) named(t reflect.Type) *jsonschema.Schema {
+// reference returns a reference to the schema of a struct.
+func (s *schemas) reference(t reflect.Type) *jsonschema.Schema {
 	if t.Name() == "" {
 		return s.object(t)
 	}
@@ -111,7 +111,7 @@ func (s *schemas) fields(t reflect.Type, to *jsonschema.Schema, there bool) {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case f.Anonymous && name == "" && structOf(f.Type) != nil:
+		case f.Anonymous && name == "" && structType(f.Type) != nil:
 			inner = append(inner, f)
 			continue
 		case !f.IsExported() || name == "-":
@@ -132,12 +132,12 @@ func (s *schemas) fields(t reflect.Type, to *jsonschema.Schema, there bool) {
 		to.PropertyOrder = append(to.PropertyOrder, name)
 	}
 	for _, f := range inner {
-		s.fields(structOf(f.Type), to, there && f.Type.Kind() == reflect.Struct)
+		s.fields(structType(f.Type), to, there && f.Type.Kind() == reflect.Struct)
 	}
 }
 
-// structOf is a struct, also behind a pointer; nil: it is none.
-func structOf(t reflect.Type) reflect.Type {
+// structType returns a struct type, also that of a pointer to one; nil if there is none.
+func structType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

@@ -74,7 +74,7 @@ func (h *Hub) join(dir string) (*follower, error) {
 		f = &follower{cancel: cancel, changed: make(chan struct{})}
 		f.log, f.looker = h.open(dir)
 		h.at[dir] = f
-		h.work.Go(func() { f.safely(ctx, h.encode) })
+		h.work.Go(func() { f.runSafely(ctx, h.encode) })
 	}
 	f.watchers++
 	return f, nil
@@ -93,8 +93,8 @@ func (h *Hub) leave(dir string, f *follower) {
 	}
 }
 
-// Following is how many runs are followed.
-func (h *Hub) Following() int {
+// CountRuns returns how many runs are followed.
+func (h *Hub) CountRuns() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.at)
@@ -159,7 +159,7 @@ type seen struct {
 	changed  <-chan struct{}
 }
 
-func (f *follower) seen() seen {
+func (f *follower) snapshot() seen {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return seen{f.begun, f.lines, f.last, f.progress, f.version, f.problem, f.state, f.changed}
@@ -174,9 +174,9 @@ func (f *follower) change(how func()) {
 	f.changed = make(chan struct{})
 }
 
-// safely reads a run. What ends in a panic, as a file that no one has thought of may have it
-// end, is a problem of who looks: the program may be training next to it.
-func (f *follower) safely(ctx context.Context, encode func(any) ([]byte, error)) {
+// runSafely reads a run. A panic, which an unexpected file may cause, becomes a problem of who
+// looks: the program may be training at the same time.
+func (f *follower) runSafely(ctx context.Context, encode func(any) ([]byte, error)) {
 	defer func() {
 		if what := recover(); what != nil {
 			f.change(func() { f.problem, f.state = fmt.Sprintf("reading the run failed: %v", what), closed })
@@ -217,7 +217,7 @@ func (f *follower) run(ctx context.Context, encode func(any) ([]byte, error)) {
 
 // tell notes a problem, once.
 func (f *follower) tell(problem string) {
-	if f.seen().problem != problem {
+	if f.snapshot().problem != problem {
 		f.change(func() { f.problem = problem })
 	}
 }

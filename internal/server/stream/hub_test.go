@@ -167,7 +167,7 @@ func TestHundredFollowers(t *testing.T) {
 			f.add(1)
 		}
 		time.Sleep(time.Second)
-		if n := h.Following(); n != 1 {
+		if n := h.CountRuns(); n != 1 {
 			t.Errorf("%d followers", n)
 		}
 		cancel()
@@ -182,7 +182,7 @@ func TestHundredFollowers(t *testing.T) {
 		if f.reads > 400 {
 			t.Errorf("the run was read %d times", f.reads)
 		}
-		if n := h.Following(); n != 0 {
+		if n := h.CountRuns(); n != 0 {
 			t.Errorf("%d followers of nobody", n)
 		}
 		h.Close()

@@ -55,7 +55,7 @@ func (c *client) serve(ctx context.Context) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for c.err == nil && ctx.Err() == nil {
-		now := c.f.seen()
+		now := c.f.snapshot()
 		if c.frame(ctx, now) {
 			if !pause(ctx, readEvery) {
 				return
@@ -102,7 +102,7 @@ func (c *client) frame(ctx context.Context, now seen) bool {
 	}
 	if now.problem != c.problem {
 		if c.problem = now.problem; c.problem != "" {
-			text, _ := json.Marshal(map[string]string{"message": wording.Shown(c.problem)}) // of texts
+			text, _ := json.Marshal(map[string]string{"message": wording.Escape(c.problem)}) // of texts
 			fmt.Fprintf(&b, "event: problem\ndata: %s\n\n", text)
 		}
 	}
@@ -163,7 +163,7 @@ func (c *client) events(b *bytes.Buffer, list []Line) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(wording.Shown(string(bytes.ToValidUTF8(l.JSON, []byte("\ufffd")))))
+		b.WriteString(wording.Escape(string(bytes.ToValidUTF8(l.JSON, []byte("\ufffd")))))
 		c.n = l.N
 	}
 	b.WriteString("]\nid: " + strconv.FormatInt(c.n, 10) + "\n\n")

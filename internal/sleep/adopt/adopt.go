@@ -85,7 +85,7 @@ func (s *Store) Plan(ctx context.Context, q Request) ([]Planned, error) {
 	if q.Branch == "" {
 		changes, err = s.plan(q, places)
 	} else {
-		changes, err = branching{s}.ahead(ctx, q, places)
+		changes, err = branching{s}.planBranch(ctx, q, places)
 	}
 	if err != nil {
 		return nil, err
@@ -122,15 +122,15 @@ func (s *Store) notYet(q Request) error {
 		return err
 	}
 	for _, it := range q.Items {
-		if r, ok := standing(history, q, it.Target); ok {
+		if r, ok := findNightAdoption(history, q, it.Target); ok {
 			return &Refused{File: it.Target, Reason: fmt.Sprintf("what night %s proposes was adopted already, as number %d", q.Night, r.N)}
 		}
 	}
 	return nil
 }
 
-// standing is the adoption of a night's text for a document that was not taken back: into the files, or on the same branch.
-func standing(history []Record, q Request, target string) (Record, bool) {
+// findNightAdoption returns the adoption of a night's text for a document that was not taken back: into the files, or on the same branch.
+func findNightAdoption(history []Record, q Request, target string) (Record, bool) {
 	for _, r := range slices.Backward(history) {
 		if r.Kind == Adopted && r.Project == q.Project && r.Night == q.Night && r.branch() == q.Branch && !takenBack(history, r.N) &&
 			slices.ContainsFunc(r.Files, func(c Changed) bool { return c.Target == target }) {
@@ -159,7 +159,7 @@ func (s *Store) plan(q Request, places []Place) ([]change, error) {
 			}
 		}
 		infos = append(infos, live.info)
-		c, err := planned(it, places[i], live)
+		c, err := planChange(it, places[i], live)
 		if err != nil {
 			return nil, err
 		}
@@ -168,9 +168,9 @@ func (s *Store) plan(q Request, places []Place) ([]change, error) {
 	return out, nil
 }
 
-// planned settles what a document is to hold.
-func planned(it Item, p Place, live content) (change, error) {
-	text, merged, err := it.merged(p, live)
+// planChange returns the change of a document, with what it is to hold.
+func planChange(it Item, p Place, live content) (change, error) {
+	text, merged, err := it.merge(p, live)
 	if err != nil {
 		return change{}, err
 	}
@@ -271,8 +271,8 @@ func (s *ledger) keep(n, i int, c change) error {
 	return nil
 }
 
-// kept is what was kept of a document.
-func (s *ledger) kept(n int, name, sum string) (content, error) {
+// readCopy returns what was kept of a document.
+func (s *ledger) readCopy(n int, name, sum string) (content, error) {
 	if sum == "" {
 		return content{}, nil
 	}

@@ -45,14 +45,14 @@ func (s *Store) Blame(project, target, text string) ([]Origin, error) {
 		if r.Kind != Adopted || r.Project != project || takenBack(history, r.N) {
 			continue
 		}
-		added, err := s.added(r, target)
+		added, err := s.findAdditions(r, target)
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range added {
 			for i := range out {
 				if o := &out[i]; o.N == 0 && slices.Contains(a.lines, o.Text) {
-					o.N, o.Night, o.Claim, o.Rule = r.N, r.Night, a.file.Claim, ruleOf(a.file.Rules, o.Text)
+					o.N, o.Night, o.Claim, o.Rule = r.N, r.Night, a.file.Claim, findRule(a.file.Rules, o.Text)
 					left--
 				}
 			}
@@ -83,7 +83,7 @@ type addition struct {
 	lines []string
 }
 
-func (s *Store) added(r Record, target string) ([]addition, error) {
+func (s *Store) findAdditions(r Record, target string) ([]addition, error) {
 	var out []addition
 	for i, c := range r.Files {
 		if c.Target != target {
@@ -91,11 +91,11 @@ func (s *Store) added(r Record, target string) ([]addition, error) {
 		}
 		var sides [2]string
 		for k, name := range []string{backupFile(i), afterFile(i)} {
-			kept, err := s.kept(r.N, name, []string{c.Before, c.After}[k])
+			kept, err := s.readCopy(r.N, name, []string{c.Before, c.After}[k])
 			if err != nil {
 				return nil, err
 			}
-			if sides[k], err = learned(kept.text); err != nil {
+			if sides[k], err = readRegion(kept.text); err != nil {
 				return nil, err
 			}
 		}
@@ -104,7 +104,7 @@ func (s *Store) added(r Record, target string) ([]addition, error) {
 	return out, nil
 }
 
-func ruleOf(rules []Rule, text string) *Rule {
+func findRule(rules []Rule, text string) *Rule {
 	if i := slices.IndexFunc(rules, func(r Rule) bool { return strings.TrimSpace(r.Text) == text }); i >= 0 {
 		return &rules[i]
 	}
@@ -114,11 +114,11 @@ func ruleOf(rules []Rule, text string) *Rule {
 // Some is a text whose learned region holds what that of base holds and, of the lines that proposed adds, those that are
 // kept: by their numbers among the added lines, from 1.
 func Some(base, proposed string, keep []int) (string, error) {
-	was, err := learned(base)
+	was, err := readRegion(base)
 	if err != nil {
 		return "", err
 	}
-	is, err := learned(proposed)
+	is, err := readRegion(proposed)
 	if err != nil {
 		return "", err
 	}
@@ -135,11 +135,11 @@ func Some(base, proposed string, keep []int) (string, error) {
 
 // Added are the lines that a proposed text adds to the learned region, by whose numbers [Some] keeps them.
 func Added(base, proposed string) ([]string, error) {
-	was, err := learned(base)
+	was, err := readRegion(base)
 	if err != nil {
 		return nil, err
 	}
-	is, err := learned(proposed)
+	is, err := readRegion(proposed)
 	if err != nil {
 		return nil, err
 	}

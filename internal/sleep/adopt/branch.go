@@ -51,8 +51,8 @@ func unfit(file string, err error, help string) error {
 	return err
 }
 
-// seen looks at a branch of the repository that a project lies in.
-func (s branching) seen(ctx context.Context, project, name string) (tip, error) {
+// readTip looks at a branch of the repository that a project lies in.
+func (s branching) readTip(ctx context.Context, project, name string) (tip, error) {
 	const help = "; without a branch the text is written into the files themselves"
 	dir, common, prefix, err := git.Writable(ctx, project, name)
 	if err != nil {
@@ -94,7 +94,7 @@ func (t tip) document(ctx context.Context, commit string, p Place) (content, err
 	if err != nil || commit == "" {
 		return content{}, err
 	}
-	f, err := t.repo.Read(ctx, commit, at, target.MaxDocument+1, func(a, b string) bool { return target.Folded(a) == target.Folded(b) })
+	f, err := t.repo.Read(ctx, commit, at, target.MaxDocument+1, func(a, b string) bool { return target.FoldName(a) == target.FoldName(b) })
 	switch {
 	case err != nil:
 		return content{}, unfit(p.File(), err, "")
@@ -121,7 +121,7 @@ func (s branching) plan(ctx context.Context, t tip, q Request, places []Place) (
 		if !live.there && !it.New {
 			return nil, &Refused{File: places[i].File(), Reason: "branch " + t.branch.Name + " does not have it; commit it first, or adopt it without a branch"}
 		}
-		c, err := planned(it, places[i], live)
+		c, err := planChange(it, places[i], live)
 		if err != nil {
 			return nil, err
 		}
@@ -130,9 +130,9 @@ func (s branching) plan(ctx context.Context, t tip, q Request, places []Place) (
 	return out, nil
 }
 
-// ahead is plan for a branch that is not locked.
-func (s branching) ahead(ctx context.Context, q Request, places []Place) ([]change, error) {
-	t, err := s.seen(ctx, q.Project, q.Branch)
+// planBranch plans as plan does, for a branch that is not locked.
+func (s branching) planBranch(ctx context.Context, q Request, places []Place) ([]change, error) {
+	t, err := s.readTip(ctx, q.Project, q.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (s branching) ahead(ctx context.Context, q Request, places []Place) ([]chan
 
 // adopt is Adopt for a branch, which q names.
 func (s branching) adopt(ctx context.Context, held locks, q Request, places []Place) (Record, error) {
-	t, err := s.seen(ctx, q.Project, q.Branch)
+	t, err := s.readTip(ctx, q.Project, q.Branch)
 	if err != nil {
 		return Record{}, err
 	}
@@ -154,7 +154,7 @@ func (s branching) adopt(ctx context.Context, held locks, q Request, places []Pl
 	if err := s.notYet(q); err != nil {
 		return Record{}, err
 	}
-	if t, err = s.seen(ctx, q.Project, q.Branch); err != nil { // it may have moved while the lock was waited for
+	if t, err = s.readTip(ctx, q.Project, q.Branch); err != nil { // it may have moved while the lock was waited for
 		return Record{}, err
 	}
 	changes, err := s.plan(ctx, t, q, places)
@@ -230,7 +230,7 @@ func (s branching) settle(ctx context.Context, r Record) error {
 		r.Undone, r.Ended = []string{why}, s.now().UTC()
 		return errors.Join(s.note(r, undoneFile), s.point("undone"))
 	}
-	t, err := s.seenAgain(ctx, r.Project, b)
+	t, err := s.readTipAgain(ctx, r.Project, b)
 	var refused *Refused
 	switch {
 	case errors.As(err, &refused):
@@ -244,8 +244,8 @@ func (s branching) settle(ctx context.Context, r Record) error {
 	return undone("it was cut short")
 }
 
-// seenAgain looks at the branch of a transaction, checked out or not; the repository has to be the one that it was.
-func (s branching) seenAgain(ctx context.Context, project string, b *Branched) (tip, error) {
+// readTipAgain looks at the branch of a transaction, checked out or not; the repository has to be the one that it was.
+func (s branching) readTipAgain(ctx context.Context, project string, b *Branched) (tip, error) {
 	dir, common, _, err := git.Writable(ctx, project, b.Name)
 	if err != nil {
 		return tip{}, unfit(project, err, "")
@@ -264,10 +264,10 @@ func (s branching) rollback(ctx context.Context, held locks, of Record, places [
 	if err := s.take(ctx, held, []Place{of.Branch.lock()}, true); err != nil {
 		return Record{}, nil, err
 	}
-	if _, err := s.Standing(of.Project, of.N); err != nil { // it may have been taken back meanwhile
+	if _, err := s.FindAdoption(of.Project, of.N); err != nil { // it may have been taken back meanwhile
 		return Record{}, nil, err
 	}
-	t, err := s.seen(ctx, of.Project, of.Branch.Name)
+	t, err := s.readTip(ctx, of.Project, of.Branch.Name)
 	if err != nil {
 		return Record{}, nil, err
 	}

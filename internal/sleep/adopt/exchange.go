@@ -31,7 +31,7 @@ func (s *Store) put(n int, sp spot, before string, after content) error {
 	if !after.there {
 		return s.remove(n, sp, before)
 	}
-	if err := s.beside(n, sp, after); err != nil {
+	if err := s.writeTemp(n, sp, after); err != nil {
 		return err
 	}
 	if before == "" {
@@ -40,8 +40,8 @@ func (s *Store) put(n int, sp spot, before string, after content) error {
 	return s.exchange(n, sp, before)
 }
 
-// beside writes a text next to the document, under its name for the transaction once it is whole.
-func (s *Store) beside(n int, sp spot, after content) error {
+// writeTemp writes a text next to the document, under its name for the transaction once it is whole.
+func (s *Store) writeTemp(n int, sp spot, after content) error {
 	if err := s.point("write beside"); err != nil {
 		return err
 	}
@@ -59,13 +59,13 @@ func (s *Store) beside(n int, sp spot, after content) error {
 		err = sp.dir.Rename(sp.part(n), sp.temp(n))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write next to %s: %w", sp.file, err), gone(sp.dir.Remove(sp.part(n))))
+		return errors.Join(fmt.Errorf("write next to %s: %w", sp.file, err), ignoreMissing(sp.dir.Remove(sp.part(n))))
 	}
 	return errors.Join(sp.sync(), s.point("beside"))
 }
 
-// gone is the error of removing what need not be there.
-func gone(err error) error {
+// ignoreMissing returns the error of removing a file, nil if the file was not there.
+func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (s *Store) publish(n int, sp spot) error {
 	case errors.Is(err, fs.ErrExist):
 		return errors.Join(&Conflict{File: sp.file, Reason: "somebody else has made it meanwhile; it was left as it is"}, sp.dir.Remove(temp))
 	case err != nil:
-		return errors.Join(fmt.Errorf("write %s: %w", sp.file, err), gone(sp.dir.Remove(temp)))
+		return errors.Join(fmt.Errorf("write %s: %w", sp.file, err), ignoreMissing(sp.dir.Remove(temp)))
 	}
 	return errors.Join(s.point("published"), sp.sync())
 }
@@ -99,14 +99,14 @@ func (s *Store) exchange(n int, sp spot, before string) error {
 		err = changedMeanwhile(sp.file)
 	}
 	if err = errors.Join(err, s.point("looked at")); err != nil {
-		return errors.Join(err, gone(sp.dir.Remove(temp)))
+		return errors.Join(err, ignoreMissing(sp.dir.Remove(temp)))
 	}
 	err = exchange(sp.dir, temp, sp.name)
 	if errors.Is(err, errors.ErrUnsupported) { // between the look above and this there is a gap there
 		return errors.Join(sp.dir.Rename(temp, sp.name), s.point("exchanged"), sp.sync())
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", sp.file, err), gone(sp.dir.Remove(temp)))
+		return errors.Join(fmt.Errorf("write %s: %w", sp.file, err), ignoreMissing(sp.dir.Remove(temp)))
 	}
 	if err := s.point("exchanged"); err != nil {
 		return err

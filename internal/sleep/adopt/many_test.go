@@ -39,7 +39,7 @@ func BenchmarkManyAdoptions(b *testing.B) {
 			"Recover":  func() error { return w.store().Recover(b.Context()) },
 			"History":  func() error { _, err := w.store().History(); return err },
 			"Blame":    func() error { _, err := w.store().Blame(w.project, "memory:CLAUDE.md", string(text)); return err },
-			"Standing": func() error { _, err := w.store().Standing(w.project, 0); return err },
+			"Standing": func() error { _, err := w.store().FindAdoption(w.project, 0); return err },
 		} {
 			b.Run(fmt.Sprintf("%s/%d", name, count), func(b *testing.B) {
 				for b.Loop() {

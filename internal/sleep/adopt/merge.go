@@ -19,9 +19,9 @@ type Item struct {
 	Rules    []Rule
 }
 
-// merged is what a document that is now live is to hold: the proposed text, with what changed outside of the learned region
-// since the text was made. merged reports whether anything did.
-func (it Item) merged(p Place, live content) (out string, merged bool, err error) {
+// merge returns what a document that is now live is to hold: the proposed text, with what changed outside of the learned
+// region since the text was made. merged reports whether anything did.
+func (it Item) merge(p Place, live content) (out string, merged bool, err error) {
 	refuse := func(reason string) (string, bool, error) {
 		return "", false, &Refused{File: p.File(), Reason: reason}
 	}
@@ -35,7 +35,7 @@ func (it Item) merged(p Place, live content) (out string, merged bool, err error
 		return refuse("it was deleted since the proposal was made; discard the proposal")
 	}
 	if !it.Whole {
-		if err := it.within(p); err != nil {
+		if err := it.checkRegion(p); err != nil {
 			return "", false, err
 		}
 	}
@@ -45,11 +45,11 @@ func (it Item) merged(p Place, live content) (out string, merged bool, err error
 	if it.Whole {
 		return refuse("it has changed since the proposal was made, which is of the whole document; discard the proposal: the next night begins with what it is now")
 	}
-	was, err := learned(it.Base)
+	was, err := readRegion(it.Base)
 	if err != nil {
 		return refuse("the text that the proposal was made from: " + err.Error())
 	}
-	is, err := learned(live.text)
+	is, err := readRegion(live.text)
 	if err != nil {
 		return refuse(err.Error())
 	}
@@ -67,8 +67,8 @@ func (it Item) merged(p Place, live content) (out string, merged bool, err error
 	return out, true, nil
 }
 
-// within fails where a proposed text differs from its base outside of the learned region.
-func (it Item) within(p Place) error {
+// checkRegion fails where a proposed text differs from its base outside of the learned region.
+func (it Item) checkRegion(p Place) error {
 	content, err := skill.LearnedText(it.Proposed)
 	if err != nil {
 		return &Refused{File: p.File(), Reason: "what is proposed: " + err.Error()}
@@ -83,8 +83,8 @@ func (it Item) within(p Place) error {
 	return nil
 }
 
-// learned is what the learned region of a text holds, with one kind of line ends; "" where it has none.
-func learned(text string) (string, error) {
+// readRegion returns what the learned region of a text holds, with one kind of line ends; "" where it has none.
+func readRegion(text string) (string, error) {
 	content, err := skill.LearnedText(text)
 	if errors.Is(err, skill.ErrNoRegion) {
 		return "", nil

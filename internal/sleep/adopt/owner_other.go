@@ -6,9 +6,9 @@ import "io/fs"
 
 const openNow = 0
 
-func linksOf(fs.FileInfo) uint64 { return 1 }
+func countLinks(fs.FileInfo) uint64 { return 1 }
 
 func foreignOwner(fs.FileInfo) (owner uint32, foreign bool) { return 0, false }
 
-// identityOf is not told here: folders that were made for a document then stay.
-func identityOf(fs.FileInfo) string { return "" }
+// folderIdentity returns "", as it is not known here: folders that were made for a document then stay.
+func folderIdentity(fs.FileInfo) string { return "" }

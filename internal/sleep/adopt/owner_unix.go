@@ -12,15 +12,15 @@ import (
 // openNow keeps opening a pipe that was put instead of a file from waiting for its other end.
 const openNow = syscall.O_NONBLOCK
 
-func linksOf(info fs.FileInfo) uint64 {
+func countLinks(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}
 	return 1
 }
 
-// identityOf names a folder on its machine; "" where the system does not tell.
-func identityOf(info fs.FileInfo) string {
+// folderIdentity returns a name of a folder that is its own on its machine; "" where the system does not report one.
+func folderIdentity(info fs.FileInfo) string {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 	}

@@ -27,7 +27,7 @@ type Place struct {
 func (p Place) File() string { return filepath.Join(p.Root, filepath.FromSlash(p.Path)) }
 
 // key is the document's path as file systems that ignore case and Unicode forms take it.
-func (p Place) key() string { return target.Folded(p.File()) }
+func (p Place) key() string { return target.FoldName(p.File()) }
 
 // Finder finds a document of a project by its id. It is asked again before anything is written.
 type Finder func(project, id string) (Place, error)
@@ -189,14 +189,14 @@ func (s spot) peek(name string) (content, error) {
 
 // document reads the document itself, by the rules of what may be exchanged.
 func (s spot) document() (content, error) {
-	if err := s.alone(); err != nil {
+	if err := s.checkNames(); err != nil {
 		return content{}, err
 	}
 	c, err := s.read(s.name)
 	if err != nil || !c.there {
 		return c, err
 	}
-	if links := linksOf(c.info); links > 1 {
+	if links := countLinks(c.info); links > 1 {
 		return c, &Refused{File: s.file, Reason: fmt.Sprintf("the file has %d names (hard links), and would be cut off from the others; make it a file of its own", links)}
 	}
 	if owner, foreign := foreignOwner(c.info); foreign {
@@ -205,14 +205,14 @@ func (s spot) document() (content, error) {
 	return c, nil
 }
 
-// alone fails where the folder has names that differ from the document's by case or Unicode form alone.
-func (s spot) alone() error {
+// checkNames fails where the folder has names that differ from the document's by case or Unicode form alone.
+func (s spot) checkNames() error {
 	names, err := fs.ReadDir(s.dir.FS(), ".")
 	if err != nil {
 		return fmt.Errorf("list the folder of %s: %w", s.file, err)
 	}
 	i := slices.IndexFunc(names, func(e fs.DirEntry) bool {
-		return e.Name() != s.name && target.Folded(e.Name()) == target.Folded(s.name)
+		return e.Name() != s.name && target.FoldName(e.Name()) == target.FoldName(s.name)
 	})
 	if i >= 0 {
 		return &Refused{File: s.file, Reason: fmt.Sprintf("%q next to it differs by case or Unicode form alone; rename one", names[i].Name())}

@@ -253,8 +253,8 @@ func (s *Store) Forget(project func(string) bool, keep bool) (folders []string, 
 	return folders, nil
 }
 
-// pending are the intents of which nothing is known yet.
-func (s *ledger) pending() ([]Record, error) {
+// listPending returns the intents of which nothing is known yet.
+func (s *ledger) listPending() ([]Record, error) {
 	list, err := s.numbers()
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func (s *Store) Recover(ctx context.Context) (err error) {
 
 // recover is Recover by a process that has locks already.
 func (s *Store) recover(ctx context.Context, held locks) error {
-	list, problems := s.pending()
+	list, problems := s.listPending()
 	for _, r := range list {
 		var places []Place
 		for _, c := range r.Files {
@@ -99,7 +99,7 @@ func (s *Store) tidy(n int, c Changed) (sum string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, sp.close()) }()
-	if err := gone(sp.dir.Remove(sp.part(n))); err != nil {
+	if err := ignoreMissing(sp.dir.Remove(sp.part(n))); err != nil {
 		return "", fmt.Errorf("tidy up next to %s: %w", c.File(), err)
 	}
 	live, err := sp.peek(sp.name)
@@ -172,7 +172,7 @@ func (s *Store) undoOne(n, i int, c Changed) error {
 	default:
 		return changedMeanwhile(c.File())
 	}
-	before, err := s.kept(n, backupFile(i), c.Before)
+	before, err := s.readCopy(n, backupFile(i), c.Before)
 	if err != nil {
 		return err
 	}
@@ -229,19 +229,19 @@ func (s *Store) makeFolder(n int, p Place, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(append(list, made{Root: p.Root, Path: dir, ID: identityOf(info)}))
+	data, err := json.Marshal(append(list, made{Root: p.Root, Path: dir, ID: folderIdentity(info)}))
 	if err != nil {
 		return fmt.Errorf("note a folder: %w", err)
 	}
 	if err := errors.Join(s.point("folder"), disk.WriteFile(filepath.Join(s.folder(n), madeFile), data, 0o600), s.point("folder noted")); err != nil {
-		return errors.Join(err, gone(sp.dir.Remove(sp.temp(n))))
+		return errors.Join(err, ignoreMissing(sp.dir.Remove(sp.temp(n))))
 	}
 	err = moveNew(sp.dir, sp.temp(n), sp.name)
 	if errors.Is(err, errors.ErrUnsupported) {
 		err = sp.dir.Rename(sp.temp(n), sp.name)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("make the folder of %s: %w", p.File(), err), gone(sp.dir.Remove(sp.temp(n))))
+		return errors.Join(fmt.Errorf("make the folder of %s: %w", p.File(), err), ignoreMissing(sp.dir.Remove(sp.temp(n))))
 	}
 	return errors.Join(sp.sync(), s.point("folder made"))
 }
@@ -310,7 +310,7 @@ func removeFolder(n int, m made) (err error) {
 	defer func() { err = errors.Join(err, sp.close()) }()
 	for _, name := range []string{sp.temp(n), sp.name} {
 		info, err := sp.dir.Lstat(name)
-		if err != nil || !info.IsDir() || identityOf(info) != m.ID {
+		if err != nil || !info.IsDir() || folderIdentity(info) != m.ID {
 			continue // it is not there, or another one
 		}
 		_ = sp.dir.Remove(name) // one that is not empty stays

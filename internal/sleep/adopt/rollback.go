@@ -35,7 +35,7 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 	if err := s.recover(ctx, held); err != nil {
 		return Record{}, nil, err
 	}
-	of, err := s.Standing(project, n)
+	of, err := s.FindAdoption(project, n)
 	if err != nil {
 		return Record{}, nil, err
 	}
@@ -56,7 +56,7 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 	if err := s.take(ctx, held, places, true); err != nil {
 		return Record{}, nil, err
 	}
-	if of, err = s.Standing(project, of.N); err != nil { // it may have been taken back meanwhile
+	if of, err = s.FindAdoption(project, of.N); err != nil { // it may have been taken back meanwhile
 		return Record{}, nil, err
 	}
 	var changes []change
@@ -74,9 +74,9 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 	return r, out, err
 }
 
-// Standing finds an adoption that can be taken back: by its number, or with 0 the last one; of a project, or with "" of
+// FindAdoption finds an adoption that can be taken back: by its number, or with 0 the last one; of a project, or with "" of
 // any. ErrNothing: it was taken back already, or there is none.
-func (s *Store) Standing(project string, n int) (Record, error) {
+func (s *Store) FindAdoption(project string, n int) (Record, error) {
 	history, err := s.History()
 	if err != nil {
 		return Record{}, err
@@ -114,7 +114,7 @@ func (s *Store) takeBack(of Record, i int, c Changed, p Place) (change, Taken, e
 // takeBackFrom is takeBack of a document that holds something.
 func (s *Store) takeBackFrom(of Record, i int, c Changed, p Place, live content) (change, Taken, error) {
 	out := Taken{Target: c.Target, Removed: []string{}, Missing: []string{}, Back: []string{}}
-	before, err := s.kept(of.N, backupFile(i), c.Before)
+	before, err := s.readCopy(of.N, backupFile(i), c.Before)
 	if err != nil {
 		return change{}, out, err
 	}
@@ -130,7 +130,7 @@ func (s *Store) takeBackFrom(of Record, i int, c Changed, p Place, live content)
 	if !live.there {
 		return ch, out, &Refused{File: c.File(), Reason: "it was deleted since; what it held before lies in " + s.Backup(of, i)}
 	}
-	after, err := s.kept(of.N, afterFile(i), c.After)
+	after, err := s.readCopy(of.N, afterFile(i), c.After)
 	if err != nil {
 		return ch, out, err
 	}
@@ -145,11 +145,11 @@ func (s *Store) takeBackFrom(of Record, i int, c Changed, p Place, live content)
 // withoutRules takes those lines out of the learned region of a text that an adoption added, and puts those back that
 // it removed.
 func withoutRules(live, before, after string, out *Taken) (string, error) {
-	was, err := learned(before)
+	was, err := readRegion(before)
 	if err != nil {
 		return "", err
 	}
-	then, err := learned(after)
+	then, err := readRegion(after)
 	if err != nil {
 		return "", err
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// StandingFor are the adoptions of a document that are, in order.
-func (s *Store) StandingFor(project, id string) ([]Record, error) {
+// ListAdopted returns the adoptions of a document that hold, in order.
+func (s *Store) ListAdopted(project, id string) ([]Record, error) {
 	history, err := s.History()
 	var out []Record
 	for _, r := range history {
@@ -17,8 +17,8 @@ func (s *Store) StandingFor(project, id string) ([]Record, error) {
 	return out, err
 }
 
-// Pending are the transactions of which nothing is known yet: their process is at work, or the next command settles them.
-func (s *Store) Pending() ([]Record, error) { return s.pending() }
+// ListPending returns the transactions of which nothing is known yet: their process is at work, or the next command settles them.
+func (s *Store) ListPending() ([]Record, error) { return s.listPending() }
 
 // Without is what a document that holds live would hold if an adoption were taken back. It writes nothing. Changed are the
 // lines that would go and, after them, those that would come back; none: nothing of the adoption is in the document.
@@ -31,7 +31,7 @@ func (s *Store) Without(of Record, id, live string) (text string, changed []stri
 		return "", nil, &Refused{File: id, Reason: "other files of its folder were adopted with it"}
 	}
 	c := of.Files[i]
-	before, err := s.kept(of.N, backupFile(i), c.Before)
+	before, err := s.readCopy(of.N, backupFile(i), c.Before)
 	if err != nil {
 		return "", nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Store) Without(of Record, id, live string) (text string, changed []stri
 	case c.Whole:
 		return "", nil, &Refused{File: c.File(), Reason: "it has changed since it was adopted as a whole"}
 	default:
-		after, err := s.kept(of.N, afterFile(i), c.After)
+		after, err := s.readCopy(of.N, afterFile(i), c.After)
 		if err != nil {
 			return "", nil, err
 		}
@@ -52,11 +52,11 @@ func (s *Store) Without(of Record, id, live string) (text string, changed []stri
 	if c.Whole {
 		return text, append(less(lines(live), lines(text)), less(lines(text), lines(live))...), nil
 	}
-	with, err := learned(live)
+	with, err := readRegion(live)
 	if err != nil {
 		return "", nil, err
 	}
-	rest, err := learned(text)
+	rest, err := readRegion(text)
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,8 +9,8 @@ import (
 
 // Since lists the evidence for what was adopted of a target, in order: of an adoption the last row is the one that continues.
 func Since(ctx context.Context, b *Bank, project, target string) ([]Candidate, error) {
-	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target, true)
-	return out, b.failed("list what was adopted", err)
+	out, err := readCandidates(ctx, b.db, filepath.Join(b.dir, File), project, target, true)
+	return out, b.wrapError("list what was adopted", err)
 }
 
 // KeepSince keeps evidence for what was adopted, and gives it its number where it has none. A cluster counts once, as it was

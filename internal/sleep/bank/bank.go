@@ -160,7 +160,7 @@ func takeLock(dir string) (*flock.Flock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	case !locked:
-		return nil, &LockedError{Dir: dir, Holder: holderOf(dir)}
+		return nil, &LockedError{Dir: dir, Holder: readHolder(dir)}
 	}
 	// A reset deletes the file while others may have opened it: a lock on what is no more is none.
 	held, err1 := lock.Stat()
@@ -201,7 +201,7 @@ func Look(ctx context.Context, dir string) (*Bank, error) {
 		err = wrongFormat(path, found)
 	}
 	if err != nil {
-		return nil, errors.Join(told(path, err), db.Close())
+		return nil, errors.Join(explainError(path, err), db.Close())
 	}
 	return &Bank{db: db, dir: dir}, nil
 }
@@ -255,7 +255,7 @@ func connect(ctx context.Context, path string) (*sql.DB, error) {
 	db := sqlstore.Open(path, access)
 	db.SetMaxOpenConns(1)
 	if err := create(ctx, db, path); err != nil {
-		return nil, errors.Join(told(path, err), db.Close())
+		return nil, errors.Join(explainError(path, err), db.Close())
 	}
 	return db, nil
 }
@@ -283,7 +283,7 @@ func create(ctx context.Context, db *sql.DB, path string) error {
 		return err
 	}
 	if found == version {
-		return checked(ctx, db, path)
+		return checkTables(ctx, db, path)
 	}
 	empty, err := sqlstore.Empty(ctx, db)
 	if err != nil {
@@ -298,8 +298,8 @@ func create(ctx context.Context, db *sql.DB, path string) error {
 	})
 }
 
-// checked looks whether the tables are whole.
-func checked(ctx context.Context, db *sql.DB, path string) error {
+// checkTables checks whether the tables are whole.
+func checkTables(ctx context.Context, db *sql.DB, path string) error {
 	var said string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
 		return err
@@ -314,8 +314,8 @@ func damagedError(path, reason string) error {
 	return &Error{Path: path, Reason: "damaged: " + reason, Help: "move it away: the next harvest reads the sessions again; consent is asked for again"}
 }
 
-// told names the file in an error of SQLite, and what helps.
-func told(path string, err error) error {
+// explainError names the file in an error of SQLite, and what helps.
+func explainError(path string, err error) error {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
 		switch e.Code() & 0xff {
@@ -347,21 +347,21 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // ErrorKind says whose business the error is.
 func (*WriteError) ErrorKind() string { return string(fault.Environment) }
 
-// failed is an error of a query with what it was for; nil for none.
-func (b *Bank) failed(what string, err error) error {
+// wrapError returns an error of a query with what it was for; nil for none.
+func (b *Bank) wrapError(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", what, told(filepath.Join(b.dir, File), err))
+	return fmt.Errorf("%s: %w", what, explainError(filepath.Join(b.dir, File), err))
 }
 
 // Check looks whether the bank is whole; it reads all of it.
 func (b *Bank) Check(ctx context.Context) error {
 	path := filepath.Join(b.dir, File)
-	return told(path, checked(ctx, b.db, path))
+	return explainError(path, checkTables(ctx, b.db, path))
 }
 
 // write runs f in a transaction.
 func (b *Bank) write(ctx context.Context, what string, f func(*sql.Tx) error) error {
-	return b.failed(what, sqlstore.Write(ctx, b.db, f))
+	return b.wrapError(what, sqlstore.Write(ctx, b.db, f))
 }

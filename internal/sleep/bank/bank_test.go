@@ -173,7 +173,7 @@ func TestTrap88AnotherHostIsAskedAgain(t *testing.T) {
 	x, y, other := bank.Destination{Role: "target", Host: "x.test"}, bank.Destination{Role: "target", Host: "y.test"}, bank.Destination{Role: "judge", Host: "x.test"}
 	missing := func(list ...bank.Destination) []bank.Destination {
 		t.Helper()
-		got, err := b.Missing(t.Context(), list)
+		got, err := b.MissingConsents(t.Context(), list)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestStoresWithoutSessionsLeaveNoName(t *testing.T) {
 	keep(t, b, "/s/-srv-private/x.jsonl")
 	search(t, dir, "private", "x.jsonl")
 	list, err := b.Stores(t.Context())
-	if _, known := list[bank.KeyOf("/s/-srv-private/x.jsonl")]; !known || err != nil {
+	if _, known := list[bank.StoreKey("/s/-srv-private/x.jsonl")]; !known || err != nil {
 		t.Errorf("it is not known again: %v, %v", list, err)
 	}
 	keep(t, b, "/s/-srv-private/x.jsonl", session("x", "/srv/private", "", "apple"))

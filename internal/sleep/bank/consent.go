@@ -26,7 +26,7 @@ func (b *Bank) Consents(ctx context.Context) ([]Consent, error) {
 		c.Given, c.Revoked = ofNano(given), ofNano(revoked.Int64)
 		return err
 	})
-	return out, b.failed("list consent", err)
+	return out, b.wrapError("list consent", err)
 }
 
 // Grant notes the user's word for a role and a host. Given again it stays as it was.
@@ -59,9 +59,9 @@ type Destination struct {
 	Host string `json:"host"`
 }
 
-// Missing lists the destinations that the user has not given the word for, or has taken it
-// back, in the order given: nothing may be sent there before the user is asked.
-func (b *Bank) Missing(ctx context.Context, wanted []Destination) ([]Destination, error) {
+// MissingConsents lists the destinations that the user has not consented to, or no longer consents
+// to, in the order given: nothing may be sent there before the user is asked.
+func (b *Bank) MissingConsents(ctx context.Context, wanted []Destination) ([]Destination, error) {
 	list, err := b.Consents(ctx)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func Decide(ctx context.Context, b *Bank, night, project string, fits map[string
 			skills[skill] = true
 		}
 		for _, skill := range slices.Sorted(maps.Keys(skills)) {
-			group, err := clustersOf(ctx, tx, filepath.Join(b.dir, File), project, skill)
+			group, err := readClusters(ctx, tx, filepath.Join(b.dir, File), project, skill)
 			if err == nil {
 				_, err = settleGroup(ctx, tx, night, group)
 			}

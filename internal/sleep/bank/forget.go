@@ -18,8 +18,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
-// digestOf represents the name of what was forgotten.
-func digestOf(kind, name string) string {
+// digestName returns a digest that represents the name of what was forgotten.
+func digestName(kind, name string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + name))
 	return hex.EncodeToString(sum[:])
 }
@@ -35,7 +35,7 @@ const (
 // memory knows whether there is anything forgotten at all, so that nothing is looked up if not.
 type memory struct{ projects, sessions, turns bool }
 
-func forgottenOf(ctx context.Context, tx *sql.Tx) (m memory, err error) {
+func readMemory(ctx context.Context, tx *sql.Tx) (m memory, err error) {
 	kinds, err := sqlstore.Column(ctx, tx, "SELECT DISTINCT kind FROM forgotten")
 	for _, kind := range kinds {
 		switch kind {
@@ -101,12 +101,12 @@ func withoutLinks(dir string) string {
 
 func isForgotten(ctx context.Context, tx *sql.Tx, kind, name string, after time.Time) (bool, error) {
 	var n int
-	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM forgotten WHERE kind = ? AND name = ? AND at >= ?", kind, digestOf(kind, name), nano(after)).Scan(&n)
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM forgotten WHERE kind = ? AND name = ? AND at >= ?", kind, digestName(kind, name), nano(after)).Scan(&n)
 	return n > 0, err
 }
 
 func noteForgotten(ctx context.Context, tx *sql.Tx, kind, name string, at time.Time) error {
-	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO forgotten (kind, name, at) VALUES (?, ?, ?)", kind, digestOf(kind, name), nano(at))
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO forgotten (kind, name, at) VALUES (?, ?, ?)", kind, digestName(kind, name), nano(at))
 	return err
 }
 
@@ -256,7 +256,7 @@ func hideStores(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	for _, path := range paths {
-		if _, err := tx.ExecContext(ctx, "UPDATE stores SET path = ?, problems = '[]' WHERE path = ?", KeyOf(path), path); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE stores SET path = ?, problems = '[]' WHERE path = ?", StoreKey(path), path); err != nil {
 			return err
 		}
 	}
@@ -368,7 +368,7 @@ func (b *Bank) Shrink(ctx context.Context, limit int64) (int, error) {
 			return gone, nil
 		}
 		if err != nil {
-			return gone, b.failed("find the oldest sessions", err)
+			return gone, b.wrapError("find the oldest sessions", err)
 		}
 		n, err := b.Prune(ctx, time.Unix(0, end.Int64+1))
 		if gone += n; err != nil || n == 0 {
@@ -389,7 +389,7 @@ func (b *Bank) Size() (int64, error) {
 // compact makes sure that nothing of what was deleted is left in the file.
 func (b *Bank) compact(ctx context.Context) error {
 	if _, err := b.db.ExecContext(ctx, "VACUUM"); err != nil {
-		return b.failed("rewrite the bank", err)
+		return b.wrapError("rewrite the bank", err)
 	}
 	return nil
 }
@@ -401,5 +401,5 @@ type Name struct{ Source, Session, Project string }
 func (b *Bank) Names(ctx context.Context, prefix string) ([]Name, error) {
 	query := "SELECT DISTINCT source, session, project FROM sessions WHERE substr(session, 1, length(?1)) = ?1 ORDER BY source, session, project"
 	out, err := sqlstore.All(ctx, b.db, query, []any{prefix}, func(rows *sql.Rows, n *Name) error { return rows.Scan(&n.Source, &n.Session, &n.Project) })
-	return out, b.failed("look for sessions", err)
+	return out, b.wrapError("look for sessions", err)
 }

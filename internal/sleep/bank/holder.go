@@ -35,8 +35,8 @@ func (h Holder) String() string {
 	return text + ", since " + h.Since.Local().Format("2006-01-02 15:04")
 }
 
-// Doing tells the one who finds a bank locked what it is open for.
-func Doing(b *Bank, what string) error { return noteHolder(b.dir, what) }
+// NoteCommand notes what a bank is open for, for a program that finds it locked.
+func NoteCommand(b *Bank, what string) error { return noteHolder(b.dir, what) }
 
 func noteHolder(dir, what string) error {
 	data, err := json.Marshal(Holder{Process: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second), Doing: what})
@@ -54,8 +54,8 @@ func release(dir string) error {
 	return nil
 }
 
-// holderOf reads the note. What cannot be read is not known.
-func holderOf(dir string) Holder {
+// readHolder reads the note. What cannot be read is not known.
+func readHolder(dir string) Holder {
 	var h Holder
 	data, err := disk.Read(context.Background(), filepath.Join(dir, holderFile), 64<<10)
 	if err != nil || json.Unmarshal(data, &h) != nil {

@@ -26,7 +26,7 @@ func TestTrap91WhoHoldsIt(t *testing.T) {
 	if got := try().Error(); !strings.Contains(got, fmt.Sprintf("(process %d, since ", os.Getpid())) {
 		t.Error(got)
 	}
-	if err := bank.Doing(b, "skillopt sleep run"); err != nil {
+	if err := bank.NoteCommand(b, "skillopt sleep run"); err != nil {
 		t.Fatal(err)
 	}
 	if got := try().Error(); !strings.Contains(got, fmt.Sprintf("(skillopt sleep run, process %d, since ", os.Getpid())) {

@@ -40,12 +40,12 @@ func (b *Bank) Nights(ctx context.Context, project string) ([]Night, error) {
 		n.Started, n.Ended = ofNano(started), ofNano(ended)
 		return err
 	})
-	return out, b.failed("list nights", err)
+	return out, b.wrapError("list nights", err)
 }
 
-// MarkOf is a digest of a session as it is mined in some way: another one means that the
+// SessionMark returns a digest of a session as it is mined in some way: another one means that the
 // session has grown, or that mining has changed.
-func MarkOf(s *Session, way string) string {
+func SessionMark(s *Session, way string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n", way)
 	for i := range s.Turns {
@@ -55,8 +55,8 @@ func MarkOf(s *Session, way string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Mined returns the marks of the sessions that were mined, by source and id.
-func (b *Bank) Mined(ctx context.Context) (map[[2]string]string, error) {
+// SessionMarks returns the marks of the sessions that were mined, by source and id.
+func (b *Bank) SessionMarks(ctx context.Context) (map[[2]string]string, error) {
 	out := map[[2]string]string{}
 	err := sqlstore.Each(ctx, b.db, "SELECT source, session, mark FROM mined", nil, func(rows *sql.Rows) error {
 		var source, session, mark string
@@ -64,7 +64,7 @@ func (b *Bank) Mined(ctx context.Context) (map[[2]string]string, error) {
 		out[[2]string{source, session}] = mark
 		return err
 	})
-	return out, b.failed("list mined sessions", err)
+	return out, b.wrapError("list mined sessions", err)
 }
 
 // NoteMined notes that sessions were mined as they are.
@@ -139,7 +139,7 @@ func (b *Bank) Stage(ctx context.Context, c Candidate, reason string) (number in
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		old, err := candidatesOf(ctx, tx, filepath.Join(b.dir, File), c.Project, c.Target, false)
+		old, err := readCandidates(ctx, tx, filepath.Join(b.dir, File), c.Project, c.Target, false)
 		if err != nil {
 			return err
 		}
@@ -192,12 +192,12 @@ func putPairs(ctx context.Context, tx *sql.Tx, c *Candidate) error {
 
 // Candidates lists all candidates that a target ever had, in order.
 func (b *Bank) Candidates(ctx context.Context, project, target string) ([]Candidate, error) {
-	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target, false)
-	return out, b.failed("list candidates", err)
+	out, err := readCandidates(ctx, b.db, filepath.Join(b.dir, File), project, target, false)
+	return out, b.wrapError("list candidates", err)
 }
 
-// candidatesOf reads the candidates of a target from the file at path, or the evidence for what was adopted of it.
-func candidatesOf(ctx context.Context, db sqlstore.Querier, path, project, target string, adopted bool) ([]Candidate, error) {
+// readCandidates reads the candidates of a target from the file at path, or the evidence for what was adopted of it.
+func readCandidates(ctx context.Context, db sqlstore.Querier, path, project, target string, adopted bool) ([]Candidate, error) {
 	query := "SELECT number, night, state, level, data FROM candidates WHERE project = ? AND target = ? AND (state IN ('adopted', 'ended')) = ? ORDER BY number"
 	out, err := sqlstore.All(ctx, db, query, []any{project, target, adopted}, func(rows *sql.Rows, c *Candidate) error {
 		var data []byte
@@ -212,13 +212,13 @@ func candidatesOf(ctx context.Context, db sqlstore.Querier, path, project, targe
 	})
 	for i := range out {
 		if err == nil {
-			out[i].Pairs, err = pairsOf(ctx, db, out[i].Number)
+			out[i].Pairs, err = readPairs(ctx, db, out[i].Number)
 		}
 	}
 	return out, err
 }
 
-func pairsOf(ctx context.Context, db sqlstore.Querier, candidate int64) ([]Pair, error) {
+func readPairs(ctx context.Context, db sqlstore.Querier, candidate int64) ([]Pair, error) {
 	query := "SELECT cluster, night, live, staged FROM pairs WHERE candidate = ? ORDER BY night, cluster"
 	return sqlstore.All(ctx, db, query, []any{candidate}, func(rows *sql.Rows, p *Pair) error { return rows.Scan(&p.Cluster, &p.Night, &p.Live, &p.Staged) })
 }

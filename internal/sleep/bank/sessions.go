@@ -36,11 +36,11 @@ type Session struct {
 	CommitBy string `json:"commit_by,omitempty"` // recorded, inferred
 }
 
-// KeyOf is the name under which a store is known of which no session is kept: its path, which
-// may tell a project that the user did not allow or has had forgotten, is not.
-func KeyOf(path string) string { return "sha256:" + digestOf("store", path) }
+// StoreKey returns the name of a store of which no session is kept. It is not the path, which may
+// name a project that the user did not allow or has had forgotten.
+func StoreKey(path string) string { return "sha256:" + digestName("store", path) }
 
-// Stores returns what is known of the stores, by path, or by KeyOf it.
+// Stores returns what is known of the stores, by path, or by StoreKey it.
 func (b *Bank) Stores(ctx context.Context) (map[string]Store, error) {
 	out := map[string]Store{}
 	query := "SELECT path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error FROM stores"
@@ -58,7 +58,7 @@ func (b *Bank) Stores(ctx context.Context) (map[string]Store, error) {
 		out[s.Path] = s
 		return nil
 	})
-	return out, b.failed("list stores", err)
+	return out, b.wrapError("list stores", err)
 }
 
 func ofNano(n int64) time.Time {
@@ -87,7 +87,7 @@ type Kept struct {
 // What was forgotten stays forgotten.
 func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	return b.write(ctx, "keep sessions", func(tx *sql.Tx) error {
-		memory, err := forgottenOf(ctx, tx)
+		memory, err := readMemory(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -121,8 +121,8 @@ func replace(ctx context.Context, tx *sql.Tx, memory memory, k *Kept) error {
 	return putStore(ctx, tx, k.Store)
 }
 
-// Gone notes that stores are gone. Their sessions are kept: agents delete old ones.
-func (b *Bank) Gone(ctx context.Context, paths []string) error {
+// NoteGoneStores notes that stores are gone. Their sessions are kept: agents delete old ones.
+func (b *Bank) NoteGoneStores(ctx context.Context, paths []string) error {
 	return b.write(ctx, "note stores that are gone", func(tx *sql.Tx) error {
 		for _, path := range paths {
 			if _, err := tx.ExecContext(ctx, "UPDATE stores SET error = ? WHERE path = ?", Gone, path); err != nil {
@@ -136,7 +136,7 @@ func (b *Bank) Gone(ctx context.Context, paths []string) error {
 // Gone is the error of a store that is not there any more.
 const Gone = "it is not there any more; what was read of it is kept"
 
-// Unknown forgets stores of which no session is kept, by KeyOf them: they are gone.
+// Unknown forgets stores of which no session is kept, by StoreKey them: they are gone.
 func (b *Bank) Unknown(ctx context.Context, keys []string) error {
 	return b.write(ctx, "drop stores that are gone", func(tx *sql.Tx) error {
 		for _, key := range keys {
@@ -154,14 +154,14 @@ func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
 		return err
 	}
 	// Known by its path or by its key, not by both.
-	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE path IN (?, ?)", s.Path, KeyOf(s.Path)); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE path IN (?, ?)", s.Path, StoreKey(s.Path)); err != nil {
 		return err
 	}
 	if sessions == 0 {
 		if s.Error != "" {
 			return nil // it is tried again, whatever is known of it
 		}
-		s.Path, s.Problems = KeyOf(s.Path), nil
+		s.Path, s.Problems = StoreKey(s.Path), nil
 	}
 	mark, err1 := json.Marshal(s.Mark)
 	left, err2 := json.Marshal(s.LeftOut)
@@ -256,12 +256,12 @@ var ErrEnough = errors.New("no more sessions are wanted")
 func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error) error {
 	tx, err := b.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // names and turns of one moment
 	if err != nil {
-		return b.failed("list sessions", err)
+		return b.wrapError("list sessions", err)
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	names, err := namesOf(ctx, tx, f)
+	names, err := readSessionNames(ctx, tx, f)
 	if err != nil {
-		return b.failed("list sessions", err)
+		return b.wrapError("list sessions", err)
 	}
 	for _, name := range names {
 		s, err := b.session(ctx, tx, name)
@@ -286,7 +286,7 @@ type sessionName struct {
 	ended      int64
 }
 
-func namesOf(ctx context.Context, tx *sql.Tx, f Filter) ([]sessionName, error) {
+func readSessionNames(ctx context.Context, tx *sql.Tx, f Filter) ([]sessionName, error) {
 	query := `SELECT source, session, max(ended) AS last FROM sessions
 		WHERE shadow = 0 AND (?1 = '' OR substr(session, 1, length(?1)) = ?1)
 		GROUP BY source, session HAVING last >= ?2 ORDER BY last DESC, source, session`
@@ -319,7 +319,7 @@ func (b *Bank) session(ctx context.Context, tx *sql.Tx, name sessionName) (s Ses
 	if len(s.Turns) > 0 {
 		s.Started, s.Ended = s.Turns[0].Started, ofNano(name.ended)
 	}
-	return s, b.failed("list sessions", err)
+	return s, b.wrapError("list sessions", err)
 }
 
 // Totals is how much is kept.
@@ -338,7 +338,7 @@ func (b *Bank) Totals(ctx context.Context) (t Totals, err error) {
 		err = b.db.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE shadow = 0").Scan(&t.Turns)
 	}
 	if err != nil {
-		return t, b.failed("count sessions", err)
+		return t, b.wrapError("count sessions", err)
 	}
 	t.Oldest, t.Newest = ofNano(oldest.Int64), ofNano(newest.Int64)
 	return t, nil
@@ -363,14 +363,14 @@ func (b *Bank) Parts(ctx context.Context) ([]Part, error) {
 		p.Newest = ofNano(newest)
 		return err
 	})
-	return out, b.failed("count sessions", err)
+	return out, b.wrapError("count sessions", err)
 }
 
 // LastRead is when a store was read last: the last harvest that found news. Zero: never.
 func (b *Bank) LastRead(ctx context.Context) (time.Time, error) {
 	var at sql.NullInt64
 	if err := b.db.QueryRowContext(ctx, "SELECT max(read_at) FROM stores").Scan(&at); err != nil {
-		return time.Time{}, b.failed("look for the last harvest", err)
+		return time.Time{}, b.wrapError("look for the last harvest", err)
 	}
 	return ofNano(at.Int64), nil
 }

@@ -133,7 +133,7 @@ func (t *taking) take(ctx context.Context, w *wish.Task) error {
 	group, ok := t.groups[at]
 	if !ok {
 		var err error
-		if group, err = clustersOf(ctx, t.tx, t.path, w.Project, w.Skill); err != nil {
+		if group, err = readClusters(ctx, t.tx, t.path, w.Project, w.Skill); err != nil {
 			return err
 		}
 	}
@@ -152,9 +152,9 @@ func (t *taking) place(ctx context.Context, group []Cluster, w *wish.Task) ([]Cl
 			case old.Task.Task.ID == w.Task.ID && t.review == Accepted:
 				*old = Task{Task: *w, Reviewed: t.review}
 				t.out.Again++
-				return group, errors.Join(t.put(ctx, group[i].Number, old), t.shown(ctx, &group[i], w.At))
+				return group, errors.Join(t.put(ctx, group[i].Number, old), t.updateCluster(ctx, &group[i], w.At))
 			case old.Task.Task.ID == w.Task.ID:
-				return group, t.again(ctx, &group[i], k, w)
+				return group, t.addSeen(ctx, &group[i], k, w)
 			}
 			known, owner = append(known, old.Task), append(owner, i)
 		}
@@ -186,11 +186,11 @@ func (t *taking) place(ctx context.Context, group []Cluster, w *wish.Task) ([]Cl
 	if err := t.put(ctx, c.Number, &c.Tasks[len(c.Tasks)-1]); err != nil {
 		return group, err
 	}
-	return group, t.shown(ctx, c, w.At)
+	return group, t.updateCluster(ctx, c, w.At)
 }
 
-// again notes that a known task was shown by turns that it was not known to be shown by.
-func (t *taking) again(ctx context.Context, c *Cluster, k int, w *wish.Task) error {
+// addSeen notes that a known task was shown by turns that it was not known to be shown by.
+func (t *taking) addSeen(ctx context.Context, c *Cluster, k int, w *wish.Task) error {
 	old, notes := &c.Tasks[k], false
 	for _, ref := range w.Seen {
 		if !slices.Contains(old.Seen, ref) {
@@ -205,7 +205,7 @@ func (t *taking) again(ctx context.Context, c *Cluster, k int, w *wish.Task) err
 	if err := t.put(ctx, c.Number, old); err != nil {
 		return err
 	}
-	return t.shown(ctx, c, w.At)
+	return t.updateCluster(ctx, c, w.At)
 }
 
 func later(a, b time.Time) time.Time {
@@ -215,7 +215,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-func (t *taking) shown(ctx context.Context, c *Cluster, at time.Time) error {
+func (t *taking) updateCluster(ctx context.Context, c *Cluster, at time.Time) error {
 	c.Shown, c.Last = c.Shown+1, later(c.Last, at)
 	_, err := t.tx.ExecContext(ctx, "UPDATE clusters SET shown = ?, last = ? WHERE number = ?", c.Shown, nano(c.Last), c.Number)
 	return err
@@ -311,12 +311,12 @@ func dropCluster(ctx context.Context, tx *sql.Tx, number int64) error {
 
 // Clusters returns the clusters of a skill in a project, in the order in which they came.
 func (b *Bank) Clusters(ctx context.Context, project, skill string) ([]Cluster, error) {
-	out, err := clustersOf(ctx, b.db, filepath.Join(b.dir, File), project, skill)
-	return out, b.failed("list tasks", err)
+	out, err := readClusters(ctx, b.db, filepath.Join(b.dir, File), project, skill)
+	return out, b.wrapError("list tasks", err)
 }
 
-// clustersOf reads the clusters of a skill from the file at path.
-func clustersOf(ctx context.Context, db sqlstore.Querier, path, project, skill string) (out []Cluster, err error) {
+// readClusters reads the clusters of a skill from the file at path.
+func readClusters(ctx context.Context, db sqlstore.Querier, path, project, skill string) (out []Cluster, err error) {
 	query := `SELECT c.number, c.side, c.night, c.opened, c.first, c.last, c.shown, t.reviewed, t.data
 		FROM clusters c JOIN tasks t ON t.cluster = c.number WHERE c.project = ? AND c.skill = ? ORDER BY c.number`
 	err = sqlstore.Each(ctx, db, query, []any{project, skill}, func(rows *sql.Rows) error {
@@ -375,7 +375,7 @@ func (b *Bank) Groups(ctx context.Context) ([]Group, error) {
 	out, err := sqlstore.All(ctx, b.db, query, nil, func(rows *sql.Rows, g *Group) error {
 		return rows.Scan(&g.Project, &g.Skill, &g.Open, &g.Test, &g.Waiting)
 	})
-	return out, b.failed("list tasks", err)
+	return out, b.wrapError("list tasks", err)
 }
 
 // OpenTests moves clusters from test to open: a night reads them. It fails if one is not test, and then
@@ -415,7 +415,7 @@ func (b *Bank) Say(ctx context.Context, night string, said map[string]Review) er
 			places[[2]string{project, skill}] = true
 		}
 		for _, at := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
-			group, err := clustersOf(ctx, tx, filepath.Join(b.dir, File), at[0], at[1])
+			group, err := readClusters(ctx, tx, filepath.Join(b.dir, File), at[0], at[1])
 			if err == nil {
 				_, err = settleGroup(ctx, tx, night, group)
 			}

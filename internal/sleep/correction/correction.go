@@ -68,7 +68,7 @@ func mark(turns []transcript.Turn, i int) (Mark, bool) {
 			m.Signs = append(m.Signs, Said)
 		}
 		if len(m.Signs) > 0 {
-			m.Words = beginning(turns[next].User)
+			m.Words = clipText(turns[next].User)
 		}
 	}
 	return m, len(m.Signs) > 0
@@ -100,7 +100,7 @@ func overlap(a, b []string) bool {
 	return false
 }
 
-func beginning(text string) string {
+func clipText(text string) string {
 	if len(text) <= maxWords {
 		return text
 	}

@@ -35,18 +35,18 @@ func (e *NotAgainError) Error() string {
 	return fmt.Sprintf("read session %s of %s again: %s: %s", e.Session, e.Source, e.Store, e.Why)
 }
 
-// Again reads a session that is kept again from its store, with [transcript.Turn.Lines], which a
+// ReadSession reads a session that is kept again from its store, with [transcript.Turn.Lines], which a
 // harvest does not ask for. Temp is a private folder for copies of databases, such as [bank.Bank.Temp].
 //
 // The turns are those of the store, in its order, each that the session has and maybe more: turns that
-// count in another session, were forgotten, or came since. Of those nothing is told but ID, Files, Read
-// and Lines, so a turn is found by its ID, not by its place in the session.
+// count in another session, were forgotten, or came since. Of those only ID, Files, Read and Lines are
+// given, so a turn is found by its ID, not by its place in the session.
 //
 // The error is a *[NotAgainError] where the store is gone or the session is not in it as it is kept.
 // Others are of the store as a whole, or of ctx. A session whose turns come from several stores is
-// looked for in its newest, and so has other turns there. Again lists the stores of the source and
+// looked for in its newest, and so has other turns there. ReadSession lists the stores of the source and
 // reads one of them, of a database at least up to the session; it is safe for concurrent use.
-func Again(ctx context.Context, places transcript.Places, clean transcript.Cleaner, temp string, s bank.Session) (transcript.Transcript, error) {
+func ReadSession(ctx context.Context, places transcript.Places, clean transcript.Cleaner, temp string, s bank.Session) (transcript.Transcript, error) {
 	not := func(why Why) (transcript.Transcript, error) {
 		return transcript.Transcript{}, &NotAgainError{Source: s.Source, Session: s.ID, Store: s.Store, Why: why}
 	}

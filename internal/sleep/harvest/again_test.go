@@ -40,7 +40,7 @@ func sessions(t *testing.T, p transcript.Places) (out []bank.Session) {
 
 func again(t *testing.T, p transcript.Places, s bank.Session) (transcript.Transcript, error) {
 	t.Helper()
-	return harvest.Again(t.Context(), p, redact.New(), t.TempDir(), s)
+	return harvest.ReadSession(t.Context(), p, redact.New(), t.TempDir(), s)
 }
 
 // What a harvest keeps of any source can be read again, as long as the store is as it was.

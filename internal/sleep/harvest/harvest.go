@@ -98,7 +98,7 @@ func Run(ctx context.Context, b *bank.Bank, terms Terms, in Inputs) (Report, err
 			return h.report, err
 		}
 	}
-	h.in.Places.Projects = terms.Projects.Allowed()
+	h.in.Places.Projects = terms.Projects.Folders()
 	h.clock()
 	stores := h.stores(ctx)
 	if err := h.read(ctx, stores); err != nil {
@@ -119,7 +119,7 @@ type harvest struct {
 // digest names what is wanted, but for Since and Keep: stores that were read under other terms are
 // read again, as are those of which older sessions are wanted than before.
 func (t Terms) digest() string {
-	data, err := json.Marshal([]any{t.Projects.Allowed(), t.Headless, t.Disk})
+	data, err := json.Marshal([]any{t.Projects.Folders(), t.Headless, t.Disk})
 	if err != nil {
 		panic("harvest: digest: " + err.Error()) // texts, a bool and a number
 	}
@@ -145,7 +145,7 @@ func (h *harvest) stores(ctx context.Context) []transcript.Store {
 	seen := map[string]bool{}
 	for _, src := range h.in.Sources {
 		found, err := src.Stores(ctx, h.in.Places)
-		rep := SourceReport{Name: src.Name(), Stores: len(found), Untried: transcript.Untried(src.Name())}
+		rep := SourceReport{Name: src.Name(), Stores: len(found), Untried: transcript.IsUntried(src.Name())}
 		if err != nil {
 			rep.Error = err.Error()
 		}
@@ -250,7 +250,7 @@ func (h *harvest) knownAs(path string) (bank.Store, bool) {
 	if s, ok := h.known[path]; ok {
 		return s, true
 	}
-	s, ok := h.known[bank.KeyOf(path)]
+	s, ok := h.known[bank.StoreKey(path)]
 	return s, ok
 }
 
@@ -369,7 +369,7 @@ func (h *harvest) finish(ctx context.Context, stores []transcript.Store) error {
 	}
 	here := map[string]bool{}
 	for _, s := range stores {
-		here[s.Path()], here[bank.KeyOf(s.Path())] = true, true
+		here[s.Path()], here[bank.StoreKey(s.Path())] = true, true
 	}
 	var gone, unknown []string
 	for path, s := range h.known {
@@ -385,7 +385,7 @@ func (h *harvest) finish(ctx context.Context, stores []transcript.Store) error {
 	for _, path := range gone {
 		h.report.Stores = append(h.report.Stores, StoreReport{Source: h.known[path].Source, Path: path, State: "gone", LeftOut: map[string]int{}, Problems: []transcript.Problem{}})
 	}
-	if err := errors.Join(h.bank.Gone(ctx, gone), h.bank.Unknown(ctx, unknown)); err != nil {
+	if err := errors.Join(h.bank.NoteGoneStores(ctx, gone), h.bank.Unknown(ctx, unknown)); err != nil {
 		return err
 	}
 	if err := h.bounds(ctx); err != nil {

@@ -21,7 +21,7 @@ type Projects struct {
 func NewProjects(dirs ...string) Projects {
 	p := Projects{seen: &sync.Map{}}
 	for _, dir := range dirs {
-		for _, name := range []string{filepath.Clean(dir), resolved(dir)} {
+		for _, name := range []string{filepath.Clean(dir), resolveLinks(dir)} {
 			if !slices.Contains(p.dirs, name) {
 				p.dirs = append(p.dirs, name)
 			}
@@ -31,9 +31,9 @@ func NewProjects(dirs ...string) Projects {
 	return p
 }
 
-// resolved is a folder without links. Of one that is not there any more, that holds for the part
-// of it that is.
-func resolved(dir string) string {
+// resolveLinks returns a folder without links. For one that is not there any more, that holds for
+// the part of it that is.
+func resolveLinks(dir string) string {
 	dir = filepath.Clean(dir)
 	for at, rest := dir, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -45,8 +45,8 @@ func resolved(dir string) string {
 	}
 }
 
-// Allowed lists the folders.
-func (p Projects) Allowed() []string { return p.dirs }
+// Folders lists the folders.
+func (p Projects) Folders() []string { return p.dirs }
 
 // Allow reports whether sessions of a folder may be read. What a link leads to counts: a folder
 // that is named below an allowed one and lies elsewhere is not allowed.
@@ -57,14 +57,14 @@ func (p Projects) Allow(dir string) bool {
 	if known, ok := p.seen.Load(dir); ok {
 		return known == true
 	}
-	at := resolved(dir)
-	allowed := slices.ContainsFunc(p.dirs, func(base string) bool { return below(base, at) })
+	at := resolveLinks(dir)
+	allowed := slices.ContainsFunc(p.dirs, func(base string) bool { return containsPath(base, at) })
 	p.seen.Store(dir, allowed)
 	return allowed
 }
 
-// below reports whether dir is base or lies below it.
-func below(base, dir string) bool {
+// containsPath reports whether dir is base or lies below it.
+func containsPath(base, dir string) bool {
 	rel, err := filepath.Rel(base, dir)
 	return err == nil && filepath.IsLocal(rel)
 }

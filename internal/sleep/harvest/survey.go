@@ -90,7 +90,7 @@ type survey struct {
 
 // source reads the stores of one source, some at a time.
 func (s *survey) source(ctx context.Context, src transcript.Source) error {
-	f := Found{Name: src.Name(), Untried: transcript.Untried(src.Name()), Versions: []string{}, LeftOut: map[string]int{}, Problems: []transcript.Problem{}, Errors: []string{}}
+	f := Found{Name: src.Name(), Untried: transcript.IsUntried(src.Name()), Versions: []string{}, LeftOut: map[string]int{}, Problems: []transcript.Problem{}, Errors: []string{}}
 	stores, err := src.Stores(ctx, s.in.Places)
 	if err != nil {
 		f.Errors = append(f.Errors, err.Error())

@@ -28,7 +28,7 @@ func Clusters(tasks []wish.Task, known ...Known) []string {
 	}
 	profiles := make([]profile, len(tasks))
 	for i := range tasks {
-		profiles[i] = profileOf(&tasks[i])
+		profiles[i] = newProfile(&tasks[i])
 	}
 	for i := range tasks {
 		for j := range i {
@@ -39,7 +39,7 @@ func Clusters(tasks []wish.Task, known ...Known) []string {
 	}
 	votes := map[int]map[string]int{}
 	for k := range known {
-		c := profileOf(&known[k].Task)
+		c := newProfile(&known[k].Task)
 		for i := range tasks {
 			if profiles[i].same(&c) {
 				r := root(group, i)
@@ -52,7 +52,7 @@ func Clusters(tasks []wish.Task, known ...Known) []string {
 	}
 	out := make([]string, len(tasks))
 	for i := range tasks {
-		out[i] = elected(votes[root(group, i)])
+		out[i] = pickWinner(votes[root(group, i)])
 	}
 	first := map[int]string{}
 	for i := range tasks {
@@ -68,7 +68,7 @@ func Clusters(tasks []wish.Task, known ...Known) []string {
 	return out
 }
 
-func elected(votes map[string]int) string {
+func pickWinner(votes map[string]int) string {
 	best := ""
 	for name, n := range votes {
 		if best == "" || cmp.Or(n-votes[best], cmp.Compare(best, name)) > 0 {
@@ -101,7 +101,7 @@ type profile struct {
 	prompt         []string
 }
 
-func profileOf(t *wish.Task) profile {
+func newProfile(t *wish.Task) profile {
 	return profile{parseSignature(t.Input), parseSignature(t.Outcome), t.Place.Commit, sortedSet(stems(t.Task.Prompt))}
 }
 
@@ -130,7 +130,7 @@ func (a *profile) same(b *profile) bool {
 		return share(a.prompt, b.prompt) >= wordsBeside
 	}
 	// Figures of which each has some that the other lacks tell more than words in common.
-	return share(a.prompt, b.prompt) >= wordsAlone && !partly(a.input[facetFigures], b.input[facetFigures])
+	return share(a.prompt, b.prompt) >= wordsAlone && !neitherContains(a.input[facetFigures], b.input[facetFigures])
 }
 
 // sameInput reports whether two inputs that match are the same, and not one a part of the other:
@@ -139,7 +139,7 @@ func sameInput(a, b signature) bool {
 	return a.overlap(b, facetLines) == matching || a.overlap(b, facetFiles) == matching || slices.Equal(a[facetFigures], b[facetFigures])
 }
 
-func partly(a, b []string) bool {
+func neitherContains(a, b []string) bool {
 	both := inBoth(a, b)
 	return both < len(a) && both < len(b)
 }

@@ -23,7 +23,7 @@ func made(t testing.TB, id, ask, gold string) wish.Task {
 	e := &evidence{t: &s}
 	w := &weighing{evidence: e, clean: redact.New()}
 	d := &draftedTask{proposal: proposal{asked: []int{0}, accepted: 1, prompt: ask, gold: []string{gold}}, trust: wish.ByCorrection}
-	return wish.Task{Task: task.Task{ID: id, Prompt: ask}, Trust: d.trust, Input: w.inputOf(d), Outcome: w.outcomeOf(d)}
+	return wish.Task{Task: task.Task{ID: id, Prompt: ask}, Trust: d.trust, Input: w.inputSignature(d), Outcome: w.outcomeSignature(d)}
 }
 
 // paraphrases are eight ways to say one wish.

@@ -47,7 +47,7 @@ func look(t *transcript.Transcript) (*evidence, draft.Reason) {
 		e.detail = string(t.Origin)
 		return e, NotInteractive
 	}
-	if !slices.ContainsFunc(t.Turns, answered) {
+	if !slices.ContainsFunc(t.Turns, hasAnswer) {
 		return e, NoAnswer
 	}
 	for _, mark := range correction.Marks(t.Turns) {
@@ -55,7 +55,7 @@ func look(t *transcript.Transcript) (*evidence, draft.Reason) {
 			e.corrected[mark.Turn] = mark
 		}
 	}
-	e.flips = flipsOf(t.Turns, e.corrected)
+	e.flips = findFlips(t.Turns, e.corrected)
 	if slices.ContainsFunc(e.flips, func(f flip) bool { return f.unsuitable == "" }) {
 		return e, ""
 	}
@@ -73,8 +73,8 @@ func look(t *transcript.Transcript) (*evidence, draft.Reason) {
 	return e, NeverAccepted
 }
 
-// answered reports whether a turn came to an answer.
-func answered(t transcript.Turn) bool {
+// hasAnswer reports whether a turn ended with an answer.
+func hasAnswer(t transcript.Turn) bool {
 	return t.Failed == "" && !t.Interrupted && strings.TrimSpace(t.Agent) != ""
 }
 
@@ -86,7 +86,7 @@ func (e *evidence) believable(m correction.Mark) bool {
 		return false // nothing followed
 	}
 	said := ownText(e.t.Turns[next].User)
-	if abandons().MatchString(beginning(said, 200)) {
+	if abandons().MatchString(truncateText(said, 200)) {
 		return false
 	}
 	stopped := slices.Contains(m.Signs, correction.Stopped)
@@ -100,7 +100,7 @@ func (e *evidence) believable(m correction.Mark) bool {
 	return stopped || correction.Rejects(e.t.Turns[m.Turn].Agent, said)
 }
 
-func beginning(text string, n int) string {
+func truncateText(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
@@ -108,19 +108,19 @@ func beginning(text string, n int) string {
 }
 
 // declines are messages that say no to an offer, and nothing of the answer.
-var declines = lazily(`(?is)^(no|nope|nein|non|não|nee)\W+(i'?m |we'?re |it'?s |that'?s |that is |that was |das ist |das war |c'est )?(it |all |just )?(thanks?|thank you|need|worries|problem|all|it|fine|good|great|perfect|okay?|done|set|nothing|more|danke|merci|gracias|obrigad\w|grazie|alles|gut)\b.*$`)
+var declines = newPattern(`(?is)^(no|nope|nein|non|não|nee)\W+(i'?m |we'?re |it'?s |that'?s |that is |that was |das ist |das war |c'est )?(it |all |just )?(thanks?|thank you|need|worries|problem|all|it|fine|good|great|perfect|okay?|done|set|nothing|more|danke|merci|gracias|obrigad\w|grazie|alles|gut)\b.*$`)
 
 // continues are messages that want what was stopped to continue as it was.
-var continues = lazily(`(?i)^(please |ok(ay)?,? |yes,? |sorry,? )*(continue|go on|go ahead|carry on|proceed|resume|keep going|weiter|mach weiter|continue[rz]|contin[uú]a|sigue)( please| bitte)?[.!]*$`)
+var continues = newPattern(`(?i)^(please |ok(ay)?,? |yes,? |sorry,? )*(continue|go on|go ahead|carry on|proceed|resume|keep going|weiter|mach weiter|continue[rz]|contin[uú]a|sigue)( please| bitte)?[.!]*$`)
 
 // abandons are messages by which a user wants something else from now on.
-var abandons = lazily(`(?i)\b(never ?mind|forget (it|that|this|about)|leave (it|that)( |,|\.|$)|skip (it|that|this)\b|let'?s (do|move|talk|switch|try) (on|something|about|another)|something (else|different)|(another|different) (question|topic|thing|task)|change of plan|drop (it|that|this)( |,|\.|$)|vergiss (es|das)|egal\b|laisse tomber|olv[ií]dalo)`)
+var abandons = newPattern(`(?i)\b(never ?mind|forget (it|that|this|about)|leave (it|that)( |,|\.|$)|skip (it|that|this)\b|let'?s (do|move|talk|switch|try) (on|something|about|another)|something (else|different)|(another|different) (question|topic|thing|task)|change of plan|drop (it|that|this)( |,|\.|$)|vergiss (es|das)|egal\b|laisse tomber|olv[ií]dalo)`)
 
 // acceptedAfter returns the turn whose answer was taken after a corrected one: the first that
 // was answered and not corrected. -1: there is none.
 func (e *evidence) acceptedAfter(turn int) int {
 	for i := turn + 1; i < len(e.t.Turns); i++ {
-		if _, again := e.corrected[i]; again || !answered(e.t.Turns[i]) {
+		if _, again := e.corrected[i]; again || !hasAnswer(e.t.Turns[i]) {
 			continue
 		}
 		if refuses(e.t.Turns[i].Agent) {
@@ -131,9 +131,9 @@ func (e *evidence) acceptedAfter(turn int) int {
 	return -1
 }
 
-// flipsOf returns the commands that failed and later passed, and passed the last time that they
+// findFlips returns the commands that failed and later passed, and passed the last time that they
 // ran. Between the two something was written, else it was chance or the machine.
-func flipsOf(turns []transcript.Turn, corrected map[int]correction.Mark) []flip {
+func findFlips(turns []transcript.Turn, corrected map[int]correction.Mark) []flip {
 	type history struct {
 		first, last int
 		ok          bool // the last time
@@ -175,7 +175,7 @@ func flipsOf(turns []transcript.Turn, corrected map[int]correction.Mark) []flip 
 		switch {
 		case rejected || turns[h.last].Failed != "" || turns[h.last].Interrupted:
 			f.unsuitable = "what it passed on was not accepted"
-		case f.unsuitable == "" && len(written(turns[f.from:f.to+1])) == 0:
+		case f.unsuitable == "" && len(collectFiles(turns[f.from:f.to+1])) == 0:
 			f.unsuitable = "nothing was written before it passed"
 		}
 		out = append(out, f)
@@ -183,7 +183,7 @@ func flipsOf(turns []transcript.Turn, corrected map[int]correction.Mark) []flip 
 	return out
 }
 
-func written(turns []transcript.Turn) []string {
+func collectFiles(turns []transcript.Turn) []string {
 	var files []string
 	for i := range turns {
 		for _, f := range turns[i].Files {
@@ -239,7 +239,7 @@ func noVerdict(command string) string {
 const maxCommand = 2 << 10
 
 // toldNames are the names by which a check of the kind command is given what is expected.
-var toldNames = lazily(`\b(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
+var toldNames = newPattern(`\b(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
 
 // looks are programs that only look, move around or copy.
 var looks = set("ls", "ll", "dir", "cat", "cd", "pwd", "echo", "printf", "true", "false", "which", "type", "mkdir", "rmdir", "cp", "mv", "rm", "touch",
@@ -247,7 +247,7 @@ var looks = set("ls", "ll", "dir", "cat", "cd", "pwd", "echo", "printf", "true",
 	"export", "source", ".", "alias", "set", "history", "date", "whoami", "sleep", "open", "man", "git", "hg", "svn", "gh", "glab")
 
 // beyond are commands that install, publish or talk to machines.
-var beyond = lazily(`(?i)(^|[;&|(]\s*|\s)((npm|pnpm|yarn|bun) (i|install|ci|add|publish|update|login)\b|pip3? install|pipx? |uv (pip|add|sync)|gem install|cargo (install|publish|add)|go (get|install)\b|apt(-get)? |brew |dnf |yum |pacman |apk |docker |podman |kubectl |helm |terraform |ansible|aws |gcloud |az |ssh |scp |rsync |git (push|pull|fetch|clone|reset|checkout|clean|rebase)|(curl|wget|nc|telnet|ftp)\b|sudo |su |rm -|chmod |chown |mkfs|dd if|kill(all)? |shutdown|reboot|twine |deploy\b)`)
+var beyond = newPattern(`(?i)(^|[;&|(]\s*|\s)((npm|pnpm|yarn|bun) (i|install|ci|add|publish|update|login)\b|pip3? install|pipx? |uv (pip|add|sync)|gem install|cargo (install|publish|add)|go (get|install)\b|apt(-get)? |brew |dnf |yum |pacman |apk |docker |podman |kubectl |helm |terraform |ansible|aws |gcloud |az |ssh |scp |rsync |git (push|pull|fetch|clone|reset|checkout|clean|rebase)|(curl|wget|nc|telnet|ftp)\b|sudo |su |rm -|chmod |chown |mkfs|dd if|kill(all)? |shutdown|reboot|twine |deploy\b)`)
 
 func set(list ...string) map[string]bool {
 	out := make(map[string]bool, len(list))
@@ -257,9 +257,9 @@ func set(list ...string) map[string]bool {
 	return out
 }
 
-// flipOf returns the command by which a task is judged that was asked in turns from and came out
-// in the accepted one. What passed before a correction was not enough.
-func (e *evidence) flipOf(from, corrected, accepted int) (flip, bool) {
+// findFlip returns the command that judges a task, which was asked in turns from and came out in
+// the accepted one. What passed before a correction was not enough.
+func (e *evidence) findFlip(from, corrected, accepted int) (flip, bool) {
 	for _, f := range slices.Backward(e.flips) {
 		if f.unsuitable == "" && f.from >= from && f.to > corrected && f.to <= accepted {
 			return f, true
@@ -268,9 +268,9 @@ func (e *evidence) flipOf(from, corrected, accepted int) (flip, bool) {
 	return flip{}, false
 }
 
-// skillOf returns the skill at work in the turns up to the accepted one: the one that the
+// findSkill returns the skill at work in the turns up to the accepted one: the one that the
 // strongest evidence names in turns of the task, else in those before. Two are none.
-func (e *evidence) skillOf(from, accepted int) string {
+func (e *evidence) findSkill(from, accepted int) string {
 	for _, turns := range [][]transcript.Turn{e.t.Turns[from : accepted+1], e.t.Turns[:from]} {
 		for _, by := range []transcript.Evidence{transcript.ByRecord, transcript.ByTool, transcript.ByRead} {
 			named := map[string]bool{}

@@ -42,14 +42,14 @@ const maxExamples = 3
 type funnel struct{ result.MineFunnel }
 
 func (f *funnel) leave(why draft.Reason, t *transcript.Transcript, detail string) {
-	f.LeftOut = counted(f.LeftOut, why, result.MineExample{Source: t.Source, Session: t.ID, Detail: excerpt(detail, 200)})
+	f.LeftOut = addCount(f.LeftOut, why, result.MineExample{Source: t.Source, Session: t.ID, Detail: excerpt(detail, 200)})
 }
 
 func (f *funnel) fall(why draft.Reason, t *transcript.Transcript, detail, prompt string) {
-	f.Fell = counted(f.Fell, why, result.MineExample{Source: t.Source, Session: t.ID, Prompt: excerpt(prompt, 120), Detail: excerpt(detail, 200)})
+	f.Fell = addCount(f.Fell, why, result.MineExample{Source: t.Source, Session: t.ID, Prompt: excerpt(prompt, 120), Detail: excerpt(detail, 200)})
 }
 
-func counted(list []result.MineCount, why draft.Reason, e result.MineExample) []result.MineCount {
+func addCount(list []result.MineCount, why draft.Reason, e result.MineExample) []result.MineCount {
 	i := slices.IndexFunc(list, func(c result.MineCount) bool { return c.Reason == string(why) })
 	if i < 0 {
 		i = len(list)

@@ -18,7 +18,7 @@ type claim struct {
 
 // phrase returns a pattern of whole words of any letters, in which # is a gap of a few words.
 func phrase(text string) pattern {
-	return lazily(`(?i)(?:^|[^\p{L}\p{N}_.$-])(?:` + strings.ReplaceAll(text, "#", `(?:[\s,]+[^\s,]+){0,6}?[\s,]+`) + `)(?:$|[^\p{L}\p{N}_-])`)
+	return newPattern(`(?i)(?:^|[^\p{L}\p{N}_.$-])(?:` + strings.ReplaceAll(text, "#", `(?:[\s,]+[^\s,]+){0,6}?[\s,]+`) + `)(?:$|[^\p{L}\p{N}_-])`)
 }
 
 // Words of claims.
@@ -40,14 +40,14 @@ const (
 var claims = []claim{
 	{kind: kindSecret, pattern: phrase(handsOut + `#` + `(?:` + credential + `|environment variables?|env vars?)`), denies: true},
 	{kind: kindSecret, pattern: phrase(credential), denies: true, guard: protective},
-	{kind: kindSecret, pattern: lazily(`(?i)\b(?:password|passphrase|passwort|mot de passe|contraseña|token|secret|pin|api key)\b(?: [^\s,]+){0,4}? ?(?:is|:|=|lautet|est|es)? ["'` + "`" + `]?(?:[A-Za-z!@#$%^&*_-]+\d|\d+[A-Za-z!@#$%^&*_])[^\s]{3,}`)},
-	{kind: kindSecret, pattern: lazily(`(?:把|将|向|给).*(?:密码|口令|密钥|凭证|凭据|令牌).*(?:发|告诉|分享|公开|给|写进|写入|附|贴)|(?:发送|发给|告诉|分享|公开|泄露|提供|交出).*(?:密码|口令|密钥|凭证|凭据|令牌)`), denies: true},
+	{kind: kindSecret, pattern: newPattern(`(?i)\b(?:password|passphrase|passwort|mot de passe|contraseña|token|secret|pin|api key)\b(?: [^\s,]+){0,4}? ?(?:is|:|=|lautet|est|es)? ["'` + "`" + `]?(?:[A-Za-z!@#$%^&*_-]+\d|\d+[A-Za-z!@#$%^&*_])[^\s]{3,}`)},
+	{kind: kindSecret, pattern: newPattern(`(?:把|将|向|给).*(?:密码|口令|密钥|凭证|凭据|令牌).*(?:发|告诉|分享|公开|给|写进|写入|附|贴)|(?:发送|发给|告诉|分享|公开|泄露|提供|交出).*(?:密码|口令|密钥|凭证|凭据|令牌)`), denies: true},
 
 	{kind: kindAccess, pattern: phrase(`(?:grant|give|assign|award|hand|extend|has|have|get|receive|gain|obtain|keep|is given|are given|is granted|are granted)s?#?` + might + `|(?:grant|give|assign|award|hand|extend)s?#(?:access|permissions?|privileges?|rights|clearance|the right to)`), denies: true},
 	{kind: kindAccess, pattern: phrase(`(?:grant|give|turn|make|assign)s?#(?:admins?|administrators?|superusers?|root|ownership|roles? of [^\s]+)(?: (?:of|for|on|in|to|at) .*|[.,;:!?]*$)|(?:open|unlock)s?#(?:firewalls?|networks?|doors?|ports?(?: \d+)?) (?:for|to)|back-?doors?|back door|(?:may|can|is allowed to|are allowed to) (?:read|change|edit|delete|write|access|push|merge|do)#?(?:everything|anything|all (?:files|data|repositories|accounts|records))`), denies: true},
 	{kind: kindAccess, pattern: phrase(`(?:hat|haben|erhält|erhalten|bekommt|bekommen)#?(?:\w*schreibrechte|adminrechte|vollzugriff)|(?:ont|a|reçoi\w*)#?(?:accès|droits) (?:administrateur|complet|d'écriture|d'administrateur)|(?:tiene|tienen|recibe)#?(?:acceso|permisos|derechos) (?:de administrador|total|de escritura)`), denies: true},
 	{kind: kindAccess, pattern: phrase(`(?:gib|gewähre[nt]?|erteile[nt]?|vergib)#(?:\w*zugriff\w*|\w*zugang|\w*rechte|\w*berechtigung\w*)|(?:donne[rz]?|accorde[rz]?|octroie[rz]?|attribue[rz]?)#(?:accès|droits?|permissions?|privilèges?)|(?:da|dale|concede|otorga|asigna)#(?:acceso|permisos?|privilegios)`), denies: true},
-	{kind: kindAccess, pattern: lazily(`(?:给|授予|赋予|授权|开放).*(?:权限|访问权|管理员)`), denies: true},
+	{kind: kindAccess, pattern: newPattern(`(?:给|授予|赋予|授权|开放).*(?:权限|访问权|管理员)`), denies: true},
 	{kind: kindAccess, pattern: phrase(`(?:add|invite|enrol+|make|assign|move|register|put)s?#(?:(?:to|into) (?:[^\s]+ )?(?:admins|administrators|superusers|sudoers|owners|maintainers|collaborators|code ?owners)|(?:as|to|an?) (?:[^\s]+ )?(?:admin|administrator|superuser|maintainer|collaborator)|as (?:[^\s]+ )?owner)(?: (?:group|role|team|list|account))?(?: (?:of|for|on|in|at) .*|[.,;:!?]*$)|(?:promote|elevate|appoint|upgrade|raise)s?#(?:admins?|administrators?|root|owners?|superusers?|maintainers?)|(?:is|are|becomes?) (?:an? )?(?:administrators?|superusers?|maintainers?)`), denies: true},
 	{kind: kindAccess, pattern: phrase(`(?:make|set|mark|turn|leave|open|expose|publish)s?#(?:repo\w*|buckets?|dashboards?|drives?|databases?|folders?|shares?|ports?|endpoints?|servers?|storage|clusters?|accounts?|networks?|firewalls?)#?(?:public\w*|public-\w+|world-\w+|to (?:everyone|everybody|anyone|anybody|all|the (?:public|internet|world))|without (?:an? )?(?:password|login|authentication))`), denies: true},
 	{kind: kindAccess, pattern: phrase(`(?:approve|merge|accept|trust|auto-?approve|allow|obey|sign)s? (?:all|every|any|each|everything|anything)#?(?:requests?|prs?|changes|commits?|commands?|instructions?|orders|origins?|hosts?|connections?|certificates?|logins?|users?|senders?|contributions?|scripts?|devices?|from)`), denies: true},
@@ -70,7 +70,7 @@ var claims = []claim{
 	{kind: kindDefer, pattern: phrase(`(?:befolge|folge|beachte|übernimm|richte dich nach|halte dich an)#(?:anweisung\w*|vorgaben|hinweisen?|regeln|notizen|anleitung\w*)#(?:notiz\w*|\w*wiki|\w*seite\w*|kanal\w*|tickets?|kommentar\w*|nachricht\w*|ordner\w*|laufwerk\w*|handbuch\w*|e-?mails?|datei\w*|dokument\w*)`), denies: true},
 	{kind: kindDefer, pattern: phrase(`(?:suis|suivez|suivre|applique[rz]?|respecte[rz]?|obéi\w*|consulte[rz]?)#(?:consignes|instructions|directives|règles|ordres|notes)#(?:pages?|wiki|notes?|canal|tickets?|commentaires?|messages?|dossier|documents?|courriels?|fichiers?|manuel|site)`), denies: true},
 	{kind: kindDefer, pattern: phrase(`(?:sigue|seguir|siga|aplica\w*|obedece\w*|cumple|consulta\w*|respeta)#(?:instrucciones|reglas|indicaciones|órdenes|directrices|notas)#(?:páginas?|wiki|notas|canal|tickets?|comentarios?|mensajes?|carpeta|documentos?|correos?|archivos?|manual|tablón|sitio)`), denies: true},
-	{kind: kindDefer, pattern: lazily(`(?:按|遵循|遵守|依照|执行|参照|查看|听从|根据).*(?:笔记|备注|维基|页面|网页|频道|工单|评论|消息|邮件|手册|公告|聊天).*(?:指示|指令|说明|要求|规则|命令)|(?:按|遵循|遵守|依照|执行|听从).*(?:指示|指令|命令).*(?:笔记|备注|维基|页面|网页|频道|工单|评论|消息|邮件|手册|公告|聊天)`), denies: true},
+	{kind: kindDefer, pattern: newPattern(`(?:按|遵循|遵守|依照|执行|参照|查看|听从|根据).*(?:笔记|备注|维基|页面|网页|频道|工单|评论|消息|邮件|手册|公告|聊天).*(?:指示|指令|说明|要求|规则|命令)|(?:按|遵循|遵守|依照|执行|听从).*(?:指示|指令|命令).*(?:笔记|备注|维基|页面|网页|频道|工单|评论|消息|邮件|手册|公告|聊天)`), denies: true},
 }
 
 var (
@@ -78,15 +78,15 @@ var (
 	// wrong password, a word to the user that one has expired.
 	about = phrase(`if|when|unless|about|until|because|whose|where|that|for|from|für|wenn|dass|pour|quand|para|cuando|the user|users? asks?`)
 	// protective are words of a sentence that keeps a credential, or says what one has to be.
-	protective = lazily(`(?i)\b(?:mask\w*|redact\w*|hash\w*|salt\w*|encrypt\w*|hide[sn]?|hidden|strip\w*|remov\w*|rotat\w*|validat\w*|verif\w*|compar\w*|expire[sd]?|wrong|missing|invalid|incorrect|weak|empty|too (?:short|long)|characters|digits|letters|required|optional|without|taken out|leave out|check\w*|scan\w*|hard-?cod\w*|(?:from|in|into) (?:the |an? )?(?:environment|env\w*|keychain|keyring|vault|secrets? (?:store|manager)|memory))\b`)
+	protective = newPattern(`(?i)\b(?:mask\w*|redact\w*|hash\w*|salt\w*|encrypt\w*|hide[sn]?|hidden|strip\w*|remov\w*|rotat\w*|validat\w*|verif\w*|compar\w*|expire[sd]?|wrong|missing|invalid|incorrect|weak|empty|too (?:short|long)|characters|digits|letters|required|optional|without|taken out|leave out|check\w*|scan\w*|hard-?cod\w*|(?:from|in|into) (?:the |an? )?(?:environment|env\w*|keychain|keyring|vault|secrets? (?:store|manager)|memory))\b`)
 	// asked finds the user, who may say what is to be done.
-	asked = lazily(`(?i)\busers?\b`)
+	asked = newPattern(`(?i)\busers?\b`)
 	// part is what a credential may name a part of: a field for a password.
-	part = lazily(`(?i)^[\s-]*(?:fields?|resets?|inputs?|forms?|hash(?:es)?|length|polic(?:y|ies)|pages?|managers?|strength|changes?|errors?|prompts?|checks?|rules?|columns?|box(?:es)?|rotation|generators?|validation|format|handling|models?|class(?:es)?|types?|tables?|names?|parameters?|arguments?|variables?|tests?)\b`)
+	part = newPattern(`(?i)^[\s-]*(?:fields?|resets?|inputs?|forms?|hash(?:es)?|length|polic(?:y|ies)|pages?|managers?|strength|changes?|errors?|prompts?|checks?|rules?|columns?|box(?:es)?|rotation|generators?|validation|format|handling|models?|class(?:es)?|types?|tables?|names?|parameters?|arguments?|variables?|tests?)\b`)
 	// forbids are words by which a sentence forbids something; but they do not where it goes back on it.
-	forbids = lazily(`(?i)\b(?:never|not|don't|doesn't|cannot|can't|mustn't|avoid|nie|niemals|nicht|keine?n?|jamais|pas|nunca|no)\b|不|别|勿|禁止`)
-	late    = lazily(`^\W*(?:\w+ )?(?:nicht|nie|niemals)\b`) // as German forbids
-	back    = lazily(`(?i)\b(?:forget|hesitate|fail|afraid|unless|except|other than|but (?:to|with|for)|vergiss|zöger\w*|oublie\w*|hésite\w*|olvides|dudes)\b|忘|除非`)
+	forbids = newPattern(`(?i)\b(?:never|not|don't|doesn't|cannot|can't|mustn't|avoid|nie|niemals|nicht|keine?n?|jamais|pas|nunca|no)\b|不|别|勿|禁止`)
+	late    = newPattern(`^\W*(?:\w+ )?(?:nicht|nie|niemals)\b`) // as German forbids
+	back    = newPattern(`(?i)\b(?:forget|hesitate|fail|afraid|unless|except|other than|but (?:to|with|for)|vergiss|zöger\w*|oublie\w*|hésite\w*|olvides|dudes)\b|忘|除非`)
 )
 
 // claimsIn returns what the sentences of a text claim.
@@ -101,7 +101,7 @@ func claimsIn(text string) (out []finding) {
 	return out
 }
 
-var clauseEnd = lazily(`[.!?;]+(?:\s|$)|[。！？；]|\n+`)
+var clauseEnd = newPattern(`[.!?;]+(?:\s|$)|[。！？；]|\n+`)
 
 // harmless reports whether a sentence forbids what it says between two places, or only speaks of it.
 func (c claim) harmless(sentence string, from, to int) bool {

@@ -144,7 +144,7 @@ func (m *miner) askAbout(ctx context.Context, e *evidence) (string, error) {
 		return "", err
 	}
 	text, err := m.Ask(ctx, draft.Request{
-		Key: keyOf(e.t), Stage: model.StageMine, System: system, User: user, Schema: replySchema(),
+		Key: callKey(e.t), Stage: model.StageMine, System: system, User: user, Schema: replySchema(),
 		Accept: func(text string) error {
 			_, err := readReply(text, m.Clean)
 			return err
@@ -156,8 +156,8 @@ func (m *miner) askAbout(ctx context.Context, e *evidence) (string, error) {
 	return text, err
 }
 
-// keyOf names the call about a session, wherever it is among others.
-func keyOf(t *transcript.Transcript) string { return "mine/" + digest(t.Source, t.ID) }
+// callKey returns the key of the call about a session, which does not depend on where it is among others.
+func callKey(t *transcript.Transcript) string { return "mine/" + digest(t.Source, t.ID) }
 
 func digest(parts ...string) string {
 	h := sha256.New()
@@ -188,7 +188,7 @@ func (m *miner) session(ctx context.Context, e *evidence, reply string) error {
 	if err != nil {
 		return fmt.Errorf("mine: %w", err)
 	}
-	w := &weighing{evidence: e, rules: rules, own: UserWordsOf(*e.t), clean: m.Clean}
+	w := &weighing{evidence: e, rules: rules, own: NewUserWords(*e.t), clean: m.Clean}
 	if m.Files != nil {
 		w.files = m.Files.Accepted
 	}

@@ -20,13 +20,13 @@ type UserWords struct {
 	theirs map[string]bool // stems of these
 }
 
-// UserWordsOf returns the words of the users of sessions.
-func UserWordsOf(sessions ...transcript.Transcript) UserWords {
+// NewUserWords returns the words of the users of sessions.
+func NewUserWords(sessions ...transcript.Transcript) UserWords {
 	u := UserWords{words: map[string]bool{}}
 	var own strings.Builder
 	for i := range sessions {
 		for _, t := range sessions[i].Turns {
-			mine, others := parted(t.User)
+			mine, others := splitMessage(t.User)
 			own.WriteString(mine + "\n")
 			u.orders = append(u.orders, ordersIn(others, order())...)
 			u.orders = append(u.orders, ordersIn(t.Agent, standingOrder())...)
@@ -51,7 +51,7 @@ func flat(text string) string {
 
 // ownText is what of a message its user typed.
 func ownText(message string) string {
-	mine, _ := parted(message)
+	mine, _ := splitMessage(message)
 	return mine
 }
 
@@ -60,19 +60,19 @@ const maxOwn = 2000
 
 // What begins a line of pasted text, and what announces that some follows.
 var (
-	fenceLine   = lazily("^\\s{0,3}(```+|~~~+)")
-	quotedLine  = lazily(`^\s{0,3}(>|\$ |@@ |\+\+\+ |--- |\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d:|Traceback |at \w)|^(\t| {4,})\S`)
-	restIsPaste = lazily(`^\s{0,3}(#{1,6} \S|---+\s*$|===+\s*$|<!?[a-zA-Z])`)
-	openTag     = lazily(`^\s*<([A-Za-z][\w-]*)[^>]*>`)
+	fenceLine   = newPattern("^\\s{0,3}(```+|~~~+)")
+	quotedLine  = newPattern(`^\s{0,3}(>|\$ |@@ |\+\+\+ |--- |\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d:|Traceback |at \w)|^(\t| {4,})\S`)
+	restIsPaste = newPattern(`^\s{0,3}(#{1,6} \S|---+\s*$|===+\s*$|<!?[a-zA-Z])`)
+	openTag     = newPattern(`^\s*<([A-Za-z][\w-]*)[^>]*>`)
 	// reports are words after which somebody else is quoted to the end of a sentence or line.
-	reports = lazily(`(?i)\b((file|readme|page|site|doc(s|ument(ation)?)?|log|output|issue|ticket|comment|e-?mail|mail|letter|message|answer|reply|agent|assistant|tool|script|note|it|he|she|they|which|that)\s+(says?|said|reads?|states?|stated|tells?|told|contains?|wrote|writes|claims?|asks?)\b:?|(content|contents|text|output|log|quote)s?\s*:)[^\n]*`)
+	reports = newPattern(`(?i)\b((file|readme|page|site|doc(s|ument(ation)?)?|log|output|issue|ticket|comment|e-?mail|mail|letter|message|answer|reply|agent|assistant|tool|script|note|it|he|she|they|which|that)\s+(says?|said|reads?|states?|stated|tells?|told|contains?|wrote|writes|claims?|asks?)\b:?|(content|contents|text|output|log|quote)s?\s*:)[^\n]*`)
 	// inlineQuote is a quotation of three words or more, or of something that is no word.
-	inlineQuote = lazily("\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(^|\\s)'[^'\n]+\\s[^'\n]+\\s[^'\n]+'")
+	inlineQuote = newPattern("\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(^|\\s)'[^'\n]+\\s[^'\n]+\\s[^'\n]+'")
 )
 
-// parted divides a message into what its user typed, and what is quoted, fenced or pasted. What
+// splitMessage divides a message into what its user typed, and what is quoted, fenced or pasted. What
 // is in doubt is not typed.
-func parted(message string) (own, others string) {
+func splitMessage(message string) (own, others string) {
 	var mine, rest strings.Builder
 	fence, tag, pasted, listed := "", "", false, 0
 	lines := strings.Split(message, "\n")
@@ -108,7 +108,7 @@ func parted(message string) (own, others string) {
 		case quotedLine().MatchString(line):
 			rest.WriteString(line + "\n")
 		default:
-			typed, quoted := unquoted(line)
+			typed, quoted := splitQuotes(line)
 			mine.WriteString(typed + "\n")
 			rest.WriteString(quoted)
 			if strings.HasSuffix(trimmed, ":") && !fencedNext(lines[i+1:]) {
@@ -123,9 +123,9 @@ func parted(message string) (own, others string) {
 }
 
 var (
-	listItem = lazily(`^\s{0,3}([-*+•]|\d{1,2}[.)])\s+\S`)
+	listItem = newPattern(`^\s{0,3}([-*+•]|\d{1,2}[.)])\s+\S`)
 	// announces are words by which what follows is somebody else's.
-	announces = lazily(`(?i)\b(files?|readme|pages?|sites?|docs?|document\w*|logs?|output|issues?|tickets?|comments?|e-?mails?|letters?|messages?|handbook|notes?|guide\w*|manual|wiki|spec\w*|says?|said|reads?|states?|wrote|writes|this|here|below|following|contents?|text|quote\w*|paste\w*|from|by)\b`)
+	announces = newPattern(`(?i)\b(files?|readme|pages?|sites?|docs?|document\w*|logs?|output|issues?|tickets?|comments?|e-?mails?|letters?|messages?|handbook|notes?|guide\w*|manual|wiki|spec\w*|says?|said|reads?|states?|wrote|writes|this|here|below|following|contents?|text|quote\w*|paste\w*|from|by)\b`)
 )
 
 // maxItem is how long an item of a list is that somebody types, in bytes.
@@ -154,8 +154,8 @@ func fencedNext(lines []string) bool {
 	return false
 }
 
-// unquoted takes quotations out of a line.
-func unquoted(line string) (typed, quoted string) {
+// splitQuotes takes quotations out of a line.
+func splitQuotes(line string) (typed, quoted string) {
 	var out strings.Builder
 	take := func(text string) string {
 		out.WriteString(text + "\n")
@@ -179,9 +179,9 @@ func unquoted(line string) (typed, quoted string) {
 
 // Words by which a sentence asks for something: in pasted text, and in what an agent answered.
 var (
-	order         = lazily(`(?i)\b(always|never|from now on|must|ignore|disregard|do not|don't|make sure|be sure|remember to|you should|you are now|in every|(to|in|with) (each|every)|each time|whenever|append|prepend|(begin|end|start) (each|every|all|with)|ab jetzt|immer|niemals|toujours|jamais|d[ée]sormais|siempre|nunca|a partir de ahora)\b`)
-	standingOrder = lazily(`(?i)\b(always|never|from now on|ignore (all|any|previous|prior)|disregard|you are now|in every|in all future|(to|in|with) (each|every) (answer|reply|response|summary|message|output|session|conversation)|ab jetzt|immer|niemals|toujours|siempre)\b`)
-	sentenceEnd   = lazily(`[.!?]+(\s|$)|\n+`)
+	order         = newPattern(`(?i)\b(always|never|from now on|must|ignore|disregard|do not|don't|make sure|be sure|remember to|you should|you are now|in every|(to|in|with) (each|every)|each time|whenever|append|prepend|(begin|end|start) (each|every|all|with)|ab jetzt|immer|niemals|toujours|jamais|d[ée]sormais|siempre|nunca|a partir de ahora)\b`)
+	standingOrder = newPattern(`(?i)\b(always|never|from now on|ignore (all|any|previous|prior)|disregard|you are now|in every|in all future|(to|in|with) (each|every) (answer|reply|response|summary|message|output|session|conversation)|ab jetzt|immer|niemals|toujours|siempre)\b`)
+	sentenceEnd   = newPattern(`[.!?]+(\s|$)|\n+`)
 )
 
 // Bounds on the instructions of others that are remembered: how many of one text, more than
@@ -195,7 +195,7 @@ const (
 // ordersIn returns the words of the sentences of a text that ask for something.
 func ordersIn(text string, asks *regexp.Regexp) [][]string {
 	var out [][]string
-	for _, sentence := range sentenceEnd().Split(beginning(text, 64<<10), -1) {
+	for _, sentence := range sentenceEnd().Split(truncateText(text, 64<<10), -1) {
 		if len(out) < maxOrders && asks.MatchString(sentence) {
 			for words := draft.Words(sentence); len(words) > 0; words = words[min(len(words), maxOrder):] {
 				out = append(out, words[:min(len(words), maxOrder+maxOverlap)])

@@ -10,6 +10,6 @@ import (
 // sandbox too, which never mines.
 type pattern func() *regexp.Regexp
 
-func lazily(text string) pattern {
+func newPattern(text string) pattern {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -62,7 +62,7 @@ func (p prompts) about(out []byte, e *evidence) (system, user string, err error)
 	if system, err = p.system.Render(map[string]any{"checks": strings.Join(draft.CheckTypes(), ", ")}); err != nil {
 		return "", "", err
 	}
-	shown, err := window(out, e.counting())
+	shown, err := window(out, e.candidateTurns())
 	if err != nil {
 		return "", "", err
 	}
@@ -86,8 +86,8 @@ func (e *evidence) hints() string {
 	return "Turns: " + strings.Trim(fmt.Sprint(turns), "[]")
 }
 
-// counting are the turns that tasks can come from.
-func (e *evidence) counting() map[int]bool {
+// candidateTurns returns the turns that tasks can come from.
+func (e *evidence) candidateTurns() map[int]bool {
 	out := map[int]bool{}
 	near := func(from, to int) {
 		for i := max(0, from-nearTurns); i <= min(len(e.t.Turns)-1, to+nearTurns); i++ {
@@ -124,7 +124,7 @@ func window(out []byte, counts map[int]bool) (string, error) {
 				left++
 				continue
 			}
-			short, err := shortened(line, limit)
+			short, err := shortenTurn(line, limit)
 			if err != nil {
 				return "", err
 			}
@@ -144,8 +144,8 @@ func window(out []byte, counts map[int]bool) (string, error) {
 	return string(head), nil
 }
 
-// shortened is a line of a turn whose texts have at most that many bytes, and end where they ended.
-func shortened(line []byte, limit int) ([]byte, error) {
+// shortenTurn returns a line of a turn whose texts have at most limit bytes, and end where they ended.
+func shortenTurn(line []byte, limit int) ([]byte, error) {
 	if len(line) <= limit {
 		return line, nil
 	}

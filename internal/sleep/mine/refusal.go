@@ -10,7 +10,7 @@ const maxRefusal = 600
 
 // refusal is how an agent begins that does not answer, in some languages: that it cannot. An apology alone is none, since it
 // begins what was corrected as well.
-var refusal = lazily(`(?i)^[\W\d_]*(` + strings.Join([]string{
+var refusal = newPattern(`(?i)^[\W\d_]*(` + strings.Join([]string{
 	`((i'?m |i am |we're |we are )?(so |very |really )?sorry[,.!: ]+(but )?|unfortunately,? |as an ai[^,.\n]{0,40}, )?(i|we)( am|'m| are|'re)? ?(can(no|')?t|can not|unable to|not able to|won't|do(n't| not) (know|have|see|understand))`,
 	`(sorry[,.!: ]+)?(cannot|can't|unable to) (complete|do|help|answer|comply|assist)`, `no can do\b`,
 	`((es )?tut mir (sehr )?leid[,.!: ]+(aber )?|leider )?(ich kann|kann ich|das kann ich)\b[^.!?\n]{0,80}\b(nicht|keine?[nrms]?)\b`, `ich bin nicht in der lage`,

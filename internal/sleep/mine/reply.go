@@ -77,7 +77,7 @@ func readReply(text string, clean transcript.Cleaner) ([]proposal, error) {
 	}
 	out := make([]proposal, len(list))
 	for i, v := range list {
-		out[i].why, out[i].err = out[i].read(cleaned(v, clean))
+		out[i].why, out[i].err = out[i].read(cleanValue(v, clean))
 	}
 	return out, nil
 }
@@ -100,7 +100,7 @@ func objectWith(text, key string) (map[string]any, error) {
 			break
 		}
 		from += i
-		end := ending(text, from)
+		end := findObjectEnd(text, from)
 		if end < 0 {
 			from++
 			continue
@@ -124,8 +124,8 @@ func objectWith(text, key string) (map[string]any, error) {
 	return first, nil
 }
 
-// ending is where the object ends that begins at from; -1: it does not.
-func ending(text string, from int) int {
+// findObjectEnd returns where the object ends that begins at from, -1 if it does not end.
+func findObjectEnd(text string, from int) int {
 	depth, inText := 0, false
 	for i := from; i < len(text); i++ {
 		switch c := text[i]; {
@@ -145,21 +145,21 @@ func ending(text string, from int) int {
 	return -1
 }
 
-// cleaned takes secrets out of the texts of a value.
-func cleaned(v any, clean transcript.Cleaner) any {
+// cleanValue takes secrets out of the texts of a value.
+func cleanValue(v any, clean transcript.Cleaner) any {
 	switch v := v.(type) {
 	case string:
 		return clean.Text(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, one := range v {
-			out[i] = cleaned(one, clean)
+			out[i] = cleanValue(one, clean)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, one := range v {
-			out[clean.Text(key)] = cleaned(one, clean)
+			out[clean.Text(key)] = cleanValue(one, clean)
 		}
 		return out
 	}
@@ -171,7 +171,7 @@ func (p *proposal) read(v any) (draft.Reason, error) {
 	if !ok {
 		return draft.NotWhole, errors.New("it is no object")
 	}
-	p.prompt = excerpt(textOf(m["prompt"]), 200) // for what is reported of a task that falls
+	p.prompt = excerpt(asString(m["prompt"]), 200) // for what is reported of a task that falls
 	if err := p.readTurns(m); err != nil {
 		return draft.NotWhole, err
 	}
@@ -198,7 +198,7 @@ func (p *proposal) read(v any) (draft.Reason, error) {
 	return "", nil
 }
 
-func textOf(v any) string {
+func asString(v any) string {
 	s, _ := v.(string)
 	return s
 }
@@ -278,10 +278,10 @@ func readChecks(v any) ([]map[string]any, error) {
 		return nil, err
 	}
 	for _, c := range checks {
-		if kind := strings.TrimPrefix(textOf(c["type"]), "not-"); kind != "regex" {
+		if kind := strings.TrimPrefix(asString(c["type"]), "not-"); kind != "regex" {
 			for _, key := range []string{"value", "values"} {
 				if v, ok := c[key]; ok {
-					c[key] = trimmed(v)
+					c[key] = trimValue(v)
 				}
 			}
 		}
@@ -289,14 +289,14 @@ func readChecks(v any) ([]map[string]any, error) {
 	return checks, nil
 }
 
-func trimmed(v any) any {
+func trimValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		return strings.TrimSpace(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, one := range v {
-			out[i] = trimmed(one)
+			out[i] = trimValue(one)
 		}
 		return out
 	}

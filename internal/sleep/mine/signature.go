@@ -63,31 +63,31 @@ func parseSignature(text string) signature {
 	return s
 }
 
-// inputOf is what was to be worked on: nothing of it depends on the words of the request.
-func (w *weighing) inputOf(d *draftedTask) string {
+// inputSignature returns what was to be worked on: nothing of it depends on the words of the request.
+func (w *weighing) inputSignature(d *draftedTask) string {
 	s := signature{}
 	for _, turn := range d.asked {
-		own, others := parted(w.t.Turns[turn].User)
+		own, others := splitMessage(w.t.Turns[turn].User)
 		s.add(facetFiles, fileNames(own)...)
-		s.add(facetFigures, figuresOf(own)...)
-		s.add(facetNames, namesOf(own)...)
-		s.add(facetLines, linesOf(others)...)
+		s.add(facetFigures, findFigures(own)...)
+		s.add(facetNames, findNames(own)...)
+		s.add(facetLines, splitLines(others)...)
 	}
-	s.add(facetLines, linesOf(d.input)...)
+	s.add(facetLines, splitLines(d.input)...)
 	return s.String()
 }
 
-// outcomeOf is what is expected.
-func (w *weighing) outcomeOf(d *draftedTask) string {
+// outcomeSignature returns what is expected.
+func (w *weighing) outcomeSignature(d *draftedTask) string {
 	s := signature{}
 	switch d.trust {
 	case wish.ByCommand:
-		s.add(facetCommand, spaced(d.command))
+		s.add(facetCommand, collapseSpaces(d.command))
 		s.add(facetFiles, d.written...)
 	case wish.ByFiles:
 		for name, text := range d.texts {
 			s.add(facetFiles, name)
-			s.add(facetLines, linesOf(text)...)
+			s.add(facetLines, splitLines(text)...)
 		}
 	case wish.ByCorrection:
 		for _, g := range d.gold {
@@ -125,16 +125,16 @@ func bases(list []string) []string {
 }
 
 var (
-	fileName = lazily(`(?i)[\w./\\@-]*[\w-]\.(` + extensions + `)\b`)
+	fileName = newPattern(`(?i)[\w./\\@-]*[\w-]\.(` + extensions + `)\b`)
 	// codeName is a name of code: with an inner capital, an underscore, or called.
-	codeName = lazily(`\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|\w+\(\))`)
-	capital  = lazily(`([.!?:\n]\s*|^\s*)?\b(\p{Lu}[\p{L}\d]+)`)
+	codeName = newPattern(`\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|\w+\(\))`)
+	capital  = newPattern(`([.!?:\n]\s*|^\s*)?\b(\p{Lu}[\p{L}\d]+)`)
 )
 
 func fileNames(text string) []string { return bases(fileName().FindAllString(text, -1)) }
 
-// figuresOf returns what a text has of figures and names of code, file names left out.
-func figuresOf(text string) []string {
+// findFigures returns the figures and names of code in a text, without file names.
+func findFigures(text string) []string {
 	text = fileName().ReplaceAllString(text, " ")
 	var out []string
 	for _, word := range draft.Words(text) {
@@ -148,8 +148,8 @@ func figuresOf(text string) []string {
 	return out
 }
 
-// namesOf returns the words that begin with a capital and do not begin a sentence.
-func namesOf(text string) []string {
+// findNames returns the words that begin with a capital and do not begin a sentence.
+func findNames(text string) []string {
 	var out []string
 	text = fileName().ReplaceAllString(text, " ")
 	for _, m := range capital().FindAllStringSubmatchIndex(text, -1) {
@@ -160,8 +160,8 @@ func namesOf(text string) []string {
 	return out
 }
 
-// linesOf returns the lines of a material, without what is around their words.
-func linesOf(text string) []string {
+// splitLines returns the lines of a material, without what is around their words.
+func splitLines(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
 		if list := draft.Words(line); len(list) > 0 && !fenceLine().MatchString(line) {
@@ -174,9 +174,9 @@ func linesOf(text string) []string {
 func hasDigit(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
 
 var (
-	thousands   = lazily(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
-	pointed     = lazily(`^\d{1,3}(\.\d{3})+,\d+$`)
-	commaNumber = lazily(`^\d+,\d{1,2}$`)
+	thousands   = newPattern(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
+	pointed     = newPattern(`^\d{1,3}(\.\d{3})+,\d+$`)
+	commaNumber = newPattern(`^\d+,\d{1,2}$`)
 )
 
 // number writes a number in one way: "1,250.50" and "1.250,50" are 1250.5.
@@ -233,9 +233,9 @@ func stem(word string) string {
 	return string(r[:min(len(r), stemLength)])
 }
 
-// grounded is the share of the words of a prompt that are in what was asked. foreign is a
-// figure of it that is nowhere in the user's words.
-func grounded(prompt, asked, all string) (share float64, foreign string) {
+// checkPromptWords returns the share of the words of a prompt that are in what was asked. foreign
+// is a figure of it that is nowhere in the user's words.
+func checkPromptWords(prompt, asked, all string) (share float64, foreign string) {
 	have := set(stems(asked)...)
 	said := map[string]bool{}
 	for _, w := range draft.Words(all) {
@@ -259,8 +259,8 @@ func grounded(prompt, asked, all string) (share float64, foreign string) {
 	return float64(n) / float64(len(own)), ""
 }
 
-// related reports whether two texts have a word or a figure in common that says what they are about.
-func related(a, b string) bool {
+// areRelated reports whether two texts have a word or a figure in common that says what they are about.
+func areRelated(a, b string) bool {
 	have := set(stems(a)...)
 	for _, w := range draft.Words(a) {
 		if hasDigit(w) {

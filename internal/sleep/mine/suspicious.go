@@ -25,14 +25,14 @@ func Suspicious(text string, own UserWords) string {
 	return ""
 }
 
-// Marked says what a person who reviews a text should look at although it is in the user's
-// own words: what Suspicious names otherwise. "" if there is no such thing.
-func Marked(text string, own UserWords) string {
+// FindMark returns what a person who reviews a text should look at although it is in the user's own
+// words: what Suspicious names otherwise. It returns "" if there is no such thing.
+func FindMark(text string, own UserWords) string {
 	mark, _ := own.mark(text)
 	return mark
 }
 
-// mark is Marked; dangerous: a person has to look before the text is used. That a user names a
+// mark does what FindMark does; dangerous: a person has to look before the text is used. That a user names a
 // file, or wants something from now on, is usual; to run or to reach something from now on is not.
 func (u UserWords) mark(text string) (mark string, dangerous bool) {
 	order, reach := lasting().MatchString(text), false
@@ -51,9 +51,9 @@ func (u UserWords) mark(text string) (mark string, dangerous bool) {
 
 var (
 	// secrets are files that hold some.
-	secrets = lazily(`(?i)(^|/)(\.env|\.ssh|\.aws|\.netrc|\.npmrc|id_rsa|authorized_keys)\b|\.(pem|key)$`)
+	secrets = newPattern(`(?i)(^|/)(\.env|\.ssh|\.aws|\.netrc|\.npmrc|id_rsa|authorized_keys)\b|\.(pem|key)$`)
 	// lasting are words by which something is wanted again and again.
-	lasting = lazily(`(?i)\b(always|never|every time|each time|every (answer|reply|session)|immer|niemals|toujours|jamais|siempre|nunca)\b`)
+	lasting = newPattern(`(?i)\b(always|never|every time|each time|every (answer|reply|session)|immer|niemals|toujours|jamais|siempre|nunca)\b`)
 )
 
 // kind is what a finding is, as what "it" does.
@@ -91,23 +91,23 @@ const programs = `bash|zsh|ksh|csh|fish|pwsh|powershell|python3?|perl|ruby|php|n
 
 // scans are ordered: what is found first is told.
 var scans = []scan{
-	{kindURL, lazily(`(?i)\b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s<>"'` + "`" + `)\]}]+|\bwww\.[^\s<>"'` + "`" + `)\]}]+|\b(data|javascript|mailto):[^\s<>"']+`)},
-	{kindURL, lazily(`(?i)\b([a-z0-9-]{1,63}\.)+(com|net|org|io|dev|app|xyz|ru|cn|info|biz|top|site|online|example|test|onion|gg|cloud|tk|host|link|click|zip|mov)\b(:\d+)?(/[^\s<>"'` + "`" + `]*)?`)},
+	{kindURL, newPattern(`(?i)\b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s<>"'` + "`" + `)\]}]+|\bwww\.[^\s<>"'` + "`" + `)\]}]+|\b(data|javascript|mailto):[^\s<>"']+`)},
+	{kindURL, newPattern(`(?i)\b([a-z0-9-]{1,63}\.)+(com|net|org|io|dev|app|xyz|ru|cn|info|biz|top|site|online|example|test|onion|gg|cloud|tk|host|link|click|zip|mov)\b(:\d+)?(/[^\s<>"'` + "`" + `]*)?`)},
 	// A host with a path, whatever it ends with: no label of it is a number alone, and nothing is before it.
-	{kindURL, lazily(`(?:^|[^\p{L}\p{N}_./@\\~-])(?:[\p{Latin}\p{Greek}\p{Cyrillic}\d][\p{Latin}\p{Greek}\p{Cyrillic}\d_-]*(?:\.|\[\.\]|\(\.\)))+\p{L}[\p{Latin}\p{Greek}\p{Cyrillic}\d_-]+(?::\d{1,5})?/[^\s<>"'` + "`" + `]*`)},
-	{kindURL, lazily(`\b[a-zA-Z][\w-]*:\d{2,5}/[^\s<>"'` + "`" + `]*|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.\p{L}[\w-]+|\[[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}\][:/][^\s<>"'` + "`" + `]*`)},
-	{kindURL, lazily(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b(:\d+)?|\blocalhost\b(:\d+)?`)},
-	{kindDanger, lazily(`(?i)\b(curl|wget|sudo|doas|netcat|ncat|telnet|sftp|scp|rsync|mkfs|powershell|pwsh|osascript|iex|invoke-(webrequest|expression|restmethod)|certutil|bitsadmin)\b[^\n` + "`" + `]{0,80}|\brm\s+-\w+[^\n` + "`" + `]{0,80}|\|\s*(ba|z|da|k)?sh\b|\|\s*python3?\b|\bbase64\s+(-d|--decode)\b|\bchmod\s+[+0-7ugo]\S*[^\n` + "`" + `]{0,40}|\b(ssh|nc)\s+[-\w]\S*[^\n` + "`" + `]{0,60}|\bgit\s+(push|remote|config|clone)\b[^\n` + "`" + `]{0,60}|\beval\s*\(|\bexec\s*\(|\bos\.system\b|\bsubprocess\.`)},
-	{kindCommand, lazily("(?i)`\\s*\\$?\\s*(" + programs + ")\\s+[^`\n]+`")},
-	{kindCommand, lazily(`(?m)^\s*\$ \S+[^\n]*`)},
-	{kindCommand, lazily(`(?i)\b(npm|npx|pnpm|yarn|pip3?|pipx|uvx?|docker|podman|kubectl|gem|cargo|brew|apt|apt-get|helm) (i|install|run|exec|add|publish|ci|start|build|apply|test)\b[^\n` + "`" + `.,;]{0,60}|\bgo (run|install|get|test|build|generate)\b[^\n` + "`" + `,;]{0,60}|\b(bash|sh|zsh|python3?|node|perl|ruby|php|deno) (-\w+ ?|[\w./~-]+\.(sh|py|js|ts|rb|pl|php)\b)[^\n` + "`" + `,;]{0,60}|\bmake [a-z][\w-]*(:| -)[^\n]{0,40}`)},
-	{kindPath, lazily(`(^|[\s"'` + "`" + `(=:,\[])(~[\w-]*/[^\s"'` + "`" + `)\],;]*|\.\.?/[^\s"'` + "`" + `)\],;]+|/(etc|usr|bin|sbin|opt|var|tmp|home|root|dev|proc|sys|mnt|private|Users|Library|System|Applications|srv|run|boot|lib|workspace|repo|app|data|[\w.@-]+/[\w.@-]+)(/[^\s"'` + "`" + `)\],;]*)?|[A-Za-z]:\\[^\s"'` + "`" + `]*|\\\\[\w.-]+\\[^\s"'` + "`" + `]*|\$(HOME|env:|\{?[A-Z_]{3,}\}?)[^\s"'` + "`" + `)\],;]*)`)},
-	{kindPath, lazily(`(?i)(^|[\s"'` + "`" + `(=:,\[])(/?([\w.@-]+/)*[\w@-][\w.@-]*\.(` + extensions + `))\b|(^|[\s"'` + "`" + `(])(\.env|\.ssh|\.aws|\.netrc|\.npmrc|\.git|\.github|id_rsa|authorized_keys|\.bashrc|\.zshrc|\.profile|\.mcp\.json)\b[^\s"'` + "`" + `)]*`)},
-	{kindRun, lazily(`(?i)\b(run|runs|running|execute|executes|executing|launch|invoke|start|install|installs|source|führe|ausführen|starte|installiere|exécute[rz]?|lance[rz]?|ejecuta[r]?|instala[r]?)\b(\s+\S+){0,4}?\s+(script|scripts|skript|command|commands|befehl|commande|comando|binary|program|installer|payload|shell|terminal|code below|following|attached|package|paket)\b`)},
-	{kindFetch, lazily(`(?i)\b(fetch|fetches|download|downloads|retrieve|load|pull|get|visit|open|browse|lade|hole|télécharge[rz]?|descarga[r]?)\b(\s+\S+){0,5}?\s+(url|link|page|site|website|server|remote|internet|web|endpoint|host|cdn|gist|pastebin|herunter)\b`)},
-	{kindDisable, lazily(`(?i)\b(disable|disables|disabling|turn(ing)? off|switch(ing)? off|bypass|bypasses|skip|skips|skipping|circumvent|deactivate|suppress|ignore|ignores|disregard|override|overrule|forget|deaktiviere|umgehe|ignoriere|überspringe|désactive[rz]?|contourne[rz]?|desactiva[r]?|omite|omitir)\b(\s+\S+){0,4}?\s+(checks?|tests?|reviews?|gates?|security|safety|sandbox|log-?ins?|sign-?ins?|2fa|confinement|permissions?|auth\w*|verification|validation|lint\w*|hooks?|guard\w*|logging|firewall|antivirus|approvals?|consent|warnings?|instructions?|anweisungen|rules?|regeln|polic(y|ies)|prompts?|prüfung(en)?|sicherheit|vérifications?|consignes|instrucciones|pruebas)\b|--(no-verify|insecure|force|no-check\w*|skip-\w+|disable-\w+)\b`)},
-	{kindSend, lazily(`(?i)\b(send|sends|post|posts|upload|uploads|email|e-mail|mail|forward|leak|transmit|publish|submit|push|sende|schicke|envoie[rz]?|env[ií]a[r]?)\b(\s+\S+){0,6}?\s+(secrets?|tokens?|keys?|passwords?|credentials?|env|environment|cookies?|sessions?|history|contents?|data|files?|it|them|results?|daten|données|datos)\b(\s+\S+){0,2}?\s+(to|at|via|into|an|nach|à|vers|a)\b|\bexfiltrat\w*`)},
-	{kindOrder, lazily(`(?i)\bfrom now on\b|\bin (all|every) (future )?(session|answer|repl(y|ie)|task|conversation)s?\b|\b(previous|prior|above|earlier) (instructions|rules|prompts?)\b|\bsystem prompt\b|\byou are now\b|\b(do not|don't|never) (tell|inform|mention (this|it) to)\b|\b(secretly|silently)\b|\bab jetzt\b|\bdésormais\b|\ba partir de ahora\b`)},
+	{kindURL, newPattern(`(?:^|[^\p{L}\p{N}_./@\\~-])(?:[\p{Latin}\p{Greek}\p{Cyrillic}\d][\p{Latin}\p{Greek}\p{Cyrillic}\d_-]*(?:\.|\[\.\]|\(\.\)))+\p{L}[\p{Latin}\p{Greek}\p{Cyrillic}\d_-]+(?::\d{1,5})?/[^\s<>"'` + "`" + `]*`)},
+	{kindURL, newPattern(`\b[a-zA-Z][\w-]*:\d{2,5}/[^\s<>"'` + "`" + `]*|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.\p{L}[\w-]+|\[[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}\][:/][^\s<>"'` + "`" + `]*`)},
+	{kindURL, newPattern(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b(:\d+)?|\blocalhost\b(:\d+)?`)},
+	{kindDanger, newPattern(`(?i)\b(curl|wget|sudo|doas|netcat|ncat|telnet|sftp|scp|rsync|mkfs|powershell|pwsh|osascript|iex|invoke-(webrequest|expression|restmethod)|certutil|bitsadmin)\b[^\n` + "`" + `]{0,80}|\brm\s+-\w+[^\n` + "`" + `]{0,80}|\|\s*(ba|z|da|k)?sh\b|\|\s*python3?\b|\bbase64\s+(-d|--decode)\b|\bchmod\s+[+0-7ugo]\S*[^\n` + "`" + `]{0,40}|\b(ssh|nc)\s+[-\w]\S*[^\n` + "`" + `]{0,60}|\bgit\s+(push|remote|config|clone)\b[^\n` + "`" + `]{0,60}|\beval\s*\(|\bexec\s*\(|\bos\.system\b|\bsubprocess\.`)},
+	{kindCommand, newPattern("(?i)`\\s*\\$?\\s*(" + programs + ")\\s+[^`\n]+`")},
+	{kindCommand, newPattern(`(?m)^\s*\$ \S+[^\n]*`)},
+	{kindCommand, newPattern(`(?i)\b(npm|npx|pnpm|yarn|pip3?|pipx|uvx?|docker|podman|kubectl|gem|cargo|brew|apt|apt-get|helm) (i|install|run|exec|add|publish|ci|start|build|apply|test)\b[^\n` + "`" + `.,;]{0,60}|\bgo (run|install|get|test|build|generate)\b[^\n` + "`" + `,;]{0,60}|\b(bash|sh|zsh|python3?|node|perl|ruby|php|deno) (-\w+ ?|[\w./~-]+\.(sh|py|js|ts|rb|pl|php)\b)[^\n` + "`" + `,;]{0,60}|\bmake [a-z][\w-]*(:| -)[^\n]{0,40}`)},
+	{kindPath, newPattern(`(^|[\s"'` + "`" + `(=:,\[])(~[\w-]*/[^\s"'` + "`" + `)\],;]*|\.\.?/[^\s"'` + "`" + `)\],;]+|/(etc|usr|bin|sbin|opt|var|tmp|home|root|dev|proc|sys|mnt|private|Users|Library|System|Applications|srv|run|boot|lib|workspace|repo|app|data|[\w.@-]+/[\w.@-]+)(/[^\s"'` + "`" + `)\],;]*)?|[A-Za-z]:\\[^\s"'` + "`" + `]*|\\\\[\w.-]+\\[^\s"'` + "`" + `]*|\$(HOME|env:|\{?[A-Z_]{3,}\}?)[^\s"'` + "`" + `)\],;]*)`)},
+	{kindPath, newPattern(`(?i)(^|[\s"'` + "`" + `(=:,\[])(/?([\w.@-]+/)*[\w@-][\w.@-]*\.(` + extensions + `))\b|(^|[\s"'` + "`" + `(])(\.env|\.ssh|\.aws|\.netrc|\.npmrc|\.git|\.github|id_rsa|authorized_keys|\.bashrc|\.zshrc|\.profile|\.mcp\.json)\b[^\s"'` + "`" + `)]*`)},
+	{kindRun, newPattern(`(?i)\b(run|runs|running|execute|executes|executing|launch|invoke|start|install|installs|source|führe|ausführen|starte|installiere|exécute[rz]?|lance[rz]?|ejecuta[r]?|instala[r]?)\b(\s+\S+){0,4}?\s+(script|scripts|skript|command|commands|befehl|commande|comando|binary|program|installer|payload|shell|terminal|code below|following|attached|package|paket)\b`)},
+	{kindFetch, newPattern(`(?i)\b(fetch|fetches|download|downloads|retrieve|load|pull|get|visit|open|browse|lade|hole|télécharge[rz]?|descarga[r]?)\b(\s+\S+){0,5}?\s+(url|link|page|site|website|server|remote|internet|web|endpoint|host|cdn|gist|pastebin|herunter)\b`)},
+	{kindDisable, newPattern(`(?i)\b(disable|disables|disabling|turn(ing)? off|switch(ing)? off|bypass|bypasses|skip|skips|skipping|circumvent|deactivate|suppress|ignore|ignores|disregard|override|overrule|forget|deaktiviere|umgehe|ignoriere|überspringe|désactive[rz]?|contourne[rz]?|desactiva[r]?|omite|omitir)\b(\s+\S+){0,4}?\s+(checks?|tests?|reviews?|gates?|security|safety|sandbox|log-?ins?|sign-?ins?|2fa|confinement|permissions?|auth\w*|verification|validation|lint\w*|hooks?|guard\w*|logging|firewall|antivirus|approvals?|consent|warnings?|instructions?|anweisungen|rules?|regeln|polic(y|ies)|prompts?|prüfung(en)?|sicherheit|vérifications?|consignes|instrucciones|pruebas)\b|--(no-verify|insecure|force|no-check\w*|skip-\w+|disable-\w+)\b`)},
+	{kindSend, newPattern(`(?i)\b(send|sends|post|posts|upload|uploads|email|e-mail|mail|forward|leak|transmit|publish|submit|push|sende|schicke|envoie[rz]?|env[ií]a[r]?)\b(\s+\S+){0,6}?\s+(secrets?|tokens?|keys?|passwords?|credentials?|env|environment|cookies?|sessions?|history|contents?|data|files?|it|them|results?|daten|données|datos)\b(\s+\S+){0,2}?\s+(to|at|via|into|an|nach|à|vers|a)\b|\bexfiltrat\w*`)},
+	{kindOrder, newPattern(`(?i)\bfrom now on\b|\bin (all|every) (future )?(session|answer|repl(y|ie)|task|conversation)s?\b|\b(previous|prior|above|earlier) (instructions|rules|prompts?)\b|\bsystem prompt\b|\byou are now\b|\b(do not|don't|never) (tell|inform|mention (this|it) to)\b|\b(secretly|silently)\b|\bab jetzt\b|\bdésormais\b|\ba partir de ahora\b`)},
 }
 
 const extensions = `sh|bash|zsh|ps1|bat|cmd|exe|msi|dll|so|dylib|jar|app|dmg|deb|rpm|py|js|mjs|cjs|ts|tsx|jsx|rb|pl|php|go|rs|c|h|cc|cpp|hpp|cs|java|kt|swift|scala|lua|sql|json|jsonl|yaml|yml|toml|ini|cfg|conf|xml|html|css|scss|csv|tsv|md|txt|log|lock|pem|key|crt|zip|tar|gz|tgz|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|ipynb|env|tf|proto|gradle|mk|vue`
@@ -120,7 +120,7 @@ func findings(text string) []finding {
 	var out []finding
 	if len(text) > maxScanned {
 		out = append(out, finding{kindOrder, "more text than is looked at"})
-		text = beginning(text, maxScanned)
+		text = truncateText(text, maxScanned)
 	}
 	text = visible(norm.NFKC.String(text)) // letters of full width are letters
 	for _, s := range scans {

@@ -61,10 +61,10 @@ func (w *weighing) weigh(ctx context.Context, p proposal) (wish.Task, draft.Reas
 	if p.err != nil {
 		return none, p.why, p.err.Error(), nil
 	}
-	if why, detail := w.so(p); why != "" {
+	if why, detail := w.checkTurns(p); why != "" {
 		return none, why, detail, nil
 	}
-	d := draftedTask{proposal: p, written: written(w.t.Turns[p.asked[0] : p.accepted+1])}
+	d := draftedTask{proposal: p, written: collectFiles(w.t.Turns[p.asked[0] : p.accepted+1])}
 	if why, detail := w.asks(&d); why != "" {
 		return none, why, detail, nil
 	}
@@ -85,8 +85,8 @@ func (w *weighing) weigh(ctx context.Context, p proposal) (wish.Task, draft.Reas
 	return t, "", "", nil
 }
 
-// so reports whether the turns are what a proposal says of them.
-func (w *weighing) so(p proposal) (draft.Reason, string) {
+// checkTurns reports why the turns are not what a proposal says of them, "" if they are.
+func (w *weighing) checkTurns(p proposal) (draft.Reason, string) {
 	n := len(w.t.Turns)
 	switch {
 	case p.asked[len(p.asked)-1] >= n || p.accepted >= n || p.corrected >= n:
@@ -95,7 +95,7 @@ func (w *weighing) so(p proposal) (draft.Reason, string) {
 		return NotSo, "it was accepted before it was asked for"
 	}
 	if p.corrected < 0 {
-		if _, found := w.flipOf(p.asked[0], p.corrected, p.accepted); !found {
+		if _, found := w.findFlip(p.asked[0], p.corrected, p.accepted); !found {
 			return NotSo, "nothing was corrected, and no command failed and later passed"
 		}
 		return w.took(p)
@@ -114,7 +114,7 @@ func (w *weighing) so(p proposal) (draft.Reason, string) {
 // took reports whether the answer of the accepted turn was taken.
 func (w *weighing) took(p proposal) (draft.Reason, string) {
 	t := w.t.Turns[p.accepted]
-	if _, again := w.corrected[p.accepted]; again || !answered(t) || refuses(t.Agent) {
+	if _, again := w.corrected[p.accepted]; again || !hasAnswer(t) || refuses(t.Agent) {
 		return NotSo, fmt.Sprintf("turn %d was corrected, or has no answer", p.accepted)
 	}
 	return "", ""
@@ -136,23 +136,23 @@ func (w *weighing) asks(d *draftedTask) (draft.Reason, string) {
 			asked.WriteString(w.t.Turns[i].User + "\n")
 		}
 	}
-	if share, foreign := grounded(d.prompt, asked.String(), all.String()); share < groundedShare || foreign != "" {
+	if share, foreign := checkPromptWords(d.prompt, asked.String(), all.String()); share < groundedShare || foreign != "" {
 		if foreign != "" {
 			return NobodyAsked, "no one said " + foreign
 		}
 		return NobodyAsked, fmt.Sprintf("of its words %.0f %% are the user's", 100*share)
 	}
-	if d.input != "" && !strings.Contains(spaced(all.String()), spaced(d.input)) {
+	if d.input != "" && !strings.Contains(collapseSpaces(all.String()), collapseSpaces(d.input)) {
 		return NobodySaid, d.input
 	}
 	if d.input == "" {
 		d.input = w.material(d.asked, d.prompt)
 	}
-	if strings.Contains(spaced(d.prompt), spaced(d.input)) {
+	if strings.Contains(collapseSpaces(d.prompt), collapseSpaces(d.input)) {
 		d.input = ""
 	}
 	if d.corrected >= 0 {
-		for _, turn := range w.correcting(d) {
+		for _, turn := range w.correctionTurns(d) {
 			if words := ownText(w.t.Turns[turn].User); draft.Repeats(d.prompt, words) && !draft.Repeats(asked.String(), words) {
 				return draft.Quotes, words
 			}
@@ -161,8 +161,8 @@ func (w *weighing) asks(d *draftedTask) (draft.Reason, string) {
 	return "", ""
 }
 
-// correcting are the turns in which the user said what was wrong.
-func (w *weighing) correcting(d *draftedTask) []int {
+// correctionTurns returns the turns in which the user said what was wrong.
+func (w *weighing) correctionTurns(d *draftedTask) []int {
 	var out []int
 	for i := d.corrected + 1; i <= d.accepted; i++ {
 		if !slices.Contains(d.asked, i) {
@@ -172,13 +172,13 @@ func (w *weighing) correcting(d *draftedTask) []int {
 	return out
 }
 
-func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+func collapseSpaces(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // material is what the user gave with a request, and the prompt leaves out.
 func (w *weighing) material(asked []int, prompt string) string {
 	var out []string
 	for _, turn := range asked {
-		if _, others := parted(w.t.Turns[turn].User); others != "" && !strings.Contains(spaced(prompt), spaced(others)) {
+		if _, others := splitMessage(w.t.Turns[turn].User); others != "" && !strings.Contains(collapseSpaces(prompt), collapseSpaces(others)) {
 			out = append(out, others)
 		}
 	}
@@ -217,7 +217,7 @@ func (w *weighing) outcome(ctx context.Context, d *draftedTask) (draft.Reason, s
 }
 
 func (w *weighing) byCommand(d *draftedTask) bool {
-	f, found := w.flipOf(d.asked[0], d.corrected, d.accepted)
+	f, found := w.findFlip(d.asked[0], d.corrected, d.accepted)
 	if !found {
 		return false
 	}
@@ -269,13 +269,13 @@ func (w *weighing) byFiles(ctx context.Context, d *draftedTask) (bool, error) {
 // Checks that came along are told, and count for nothing: who can choose their words passes them.
 func (w *weighing) byRubric(d *draftedTask) (draft.Reason, string) {
 	var said strings.Builder
-	for _, turn := range w.correcting(d) {
+	for _, turn := range w.correctionTurns(d) {
 		said.WriteString(ownText(w.t.Turns[turn].User) + "\n")
 	}
 	if d.quote == "" || !draft.Holds(said.String(), d.quote) {
 		return NoWords, "quote: " + d.quote
 	}
-	if !related(d.rubric, said.String()) {
+	if !areRelated(d.rubric, said.String()) {
 		return NoWords, d.rubric
 	}
 	if !w.about(d) {
@@ -312,7 +312,7 @@ func (w *weighing) byCorrection(d *draftedTask) (draft.Reason, string) {
 	}
 	d.trust, d.judged = wish.ByCorrection, d.checks
 	said := right.Agent
-	for _, turn := range w.correcting(d) {
+	for _, turn := range w.correctionTurns(d) {
 		said += "\n" + w.t.Turns[turn].User
 	}
 	proposed := d.gold
@@ -323,7 +323,7 @@ func (w *weighing) byCorrection(d *draftedTask) (draft.Reason, string) {
 	if why, detail := w.usable(d); why != "" {
 		return why, detail
 	}
-	t, err := w.scored(d)
+	t, err := w.newScoringTask(d)
 	if err != nil {
 		return draft.BadChecks, err.Error()
 	}
@@ -344,27 +344,27 @@ func (w *weighing) about(d *draftedTask) bool {
 	for _, turn := range d.asked {
 		before += "\n" + w.t.Turns[turn].User
 	}
-	if len(written([]transcript.Turn{right})) > 0 && len(d.written) > 0 {
+	if len(collectFiles([]transcript.Turn{right})) > 0 && len(d.written) > 0 {
 		return true
 	}
 	after := right.Agent
-	for _, turn := range w.correcting(d) {
+	for _, turn := range w.correctionTurns(d) {
 		after += "\n" + w.t.Turns[turn].User
 	}
-	return related(after, before)
+	return areRelated(after, before)
 }
 
 // usable holds a task to the rules of drafts.
 func (w *weighing) usable(d *draftedTask) (draft.Reason, string) {
-	t, err := w.scored(d)
+	t, err := w.newScoringTask(d)
 	if err != nil {
 		return draft.BadChecks, err.Error()
 	}
 	return w.rules.Unusable(t)
 }
 
-// scored is a task as far as it is needed to score answers.
-func (w *weighing) scored(d *draftedTask) (task.Task, error) {
+// newScoringTask returns a task as far as it is needed to score answers.
+func (w *weighing) newScoringTask(d *draftedTask) (task.Task, error) {
 	checks, err := encode(d.judged)
 	return task.Task{ID: "task", Prompt: d.fullPrompt(), Gold: d.gold, Checks: checks, Unreviewed: true}, err
 }
@@ -381,14 +381,14 @@ const maxHidden = 1000
 
 // task completes what is kept.
 func (w *weighing) task(d *draftedTask) (wish.Task, error) {
-	t, err := w.scored(d)
+	t, err := w.newScoringTask(d)
 	if err != nil {
 		return wish.Task{}, err
 	}
 	right := w.t.Turns[d.accepted]
 	t.ID = "mined-" + digest(w.t.Source, right.ID, string(d.trust))
 	if d.corrected >= 0 {
-		t.Hidden = w.clean.Text(beginning(w.saidOf(d), maxHidden))
+		t.Hidden = w.clean.Text(truncateText(w.correctionText(d), maxHidden))
 		if slices.ContainsFunc(d.gold, func(g string) bool { return draft.Holds(t.Hidden, g) }) {
 			d.doubts = append(d.doubts, doubtTold)
 		}
@@ -397,9 +397,9 @@ func (w *weighing) task(d *draftedTask) (wish.Task, error) {
 		}
 	}
 	out := wish.Task{
-		Task: t, Trust: d.trust, Project: w.t.Project, Skill: w.skillOf(d.asked[0], d.accepted), Place: d.place,
+		Task: t, Trust: d.trust, Project: w.t.Project, Skill: w.findSkill(d.asked[0], d.accepted), Place: d.place,
 		Seen: []wish.Ref{{Source: w.t.Source, Session: w.t.ID, Turn: right.ID}}, At: right.Ended.UTC(),
-		Input: w.inputOf(d), Outcome: w.outcomeOf(d), Held: w.held(d),
+		Input: w.inputSignature(d), Outcome: w.outcomeSignature(d), Held: w.holdReason(d),
 	}
 	out.Place.From = w.t.Turns[d.asked[0]].ID
 	if d.trust == wish.ByCommand || len(d.place.Files) > 0 {
@@ -423,10 +423,10 @@ func (w *weighing) task(d *draftedTask) (wish.Task, error) {
 	return out, nil
 }
 
-// saidOf is what the user said of the corrected answer, in their own words.
-func (w *weighing) saidOf(d *draftedTask) string {
+// correctionText returns what the user said of the corrected answer, in their own words.
+func (w *weighing) correctionText(d *draftedTask) string {
 	var said []string
-	for _, turn := range w.correcting(d) {
+	for _, turn := range w.correctionTurns(d) {
 		if text := ownText(w.t.Turns[turn].User); text != "" {
 			said = append(said, text)
 		}
@@ -434,9 +434,9 @@ func (w *weighing) saidOf(d *draftedTask) string {
 	return strings.Join(said, "\n")
 }
 
-// held says why a task waits for a person. The command of a session's record, and paths of files
-// that it wrote, are not words of a model.
-func (w *weighing) held(d *draftedTask) string {
+// holdReason returns why a task waits for a person. The command of a session's record, and paths of
+// files that it wrote, are not words of a model.
+func (w *weighing) holdReason(d *draftedTask) string {
 	texts := append([]string{d.prompt, d.input, d.rubric}, d.gold...)
 	literals := d.literals()
 	for _, name := range slices.Sorted(maps.Keys(d.texts)) { // compared with, and shown to analysts where it differs
@@ -470,21 +470,21 @@ func (d *draftedTask) literals() []string {
 	if d.trust == wish.ByCorrection || d.trust == wish.ByRubric {
 		for _, c := range d.checks {
 			for _, key := range slices.Sorted(maps.Keys(c)) {
-				out = append(out, literalsOf(c[key])...)
+				out = append(out, collectLiterals(c[key])...)
 			}
 		}
 	}
 	return out
 }
 
-func literalsOf(v any) []string {
+func collectLiterals(v any) []string {
 	switch v := v.(type) {
 	case string:
 		return []string{v}
 	case []any:
 		var out []string
 		for _, one := range v {
-			out = append(out, literalsOf(one)...)
+			out = append(out, collectLiterals(one)...)
 		}
 		return out
 	}

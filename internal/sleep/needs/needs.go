@@ -137,7 +137,7 @@ func command(text string, depth int) (what string, kind Kind) {
 
 // program says what one program with its arguments needs.
 func program(words []string, depth int) (what string, kind Kind) {
-	words = unwrapped(words)
+	words = skipWrappers(words)
 	if len(words) == 0 {
 		return "", ""
 	}
@@ -214,8 +214,8 @@ func first(name string, args []string) string {
 	return ""
 }
 
-// unwrapped are the words without what is before a program: variables and wrappers.
-func unwrapped(words []string) []string {
+// skipWrappers returns the words without what is before a program: variables and wrappers.
+func skipWrappers(words []string) []string {
 	wrapped := false
 	for len(words) > 0 {
 		switch w := words[0]; {

@@ -24,8 +24,8 @@ type committed struct {
 	sessions []bank.Session
 }
 
-// accepted returns the files that a turn wrote, by their names in its session; nil: what they held is not known.
-func (c *committed) accepted(ctx context.Context, source, id, turn string) (map[string]string, error) {
+// readAccepted returns the files that a turn wrote, by their names in its session; nil: what they held is not known.
+func (c *committed) readAccepted(ctx context.Context, source, id, turn string) (map[string]string, error) {
 	at := slices.IndexFunc(c.sessions, func(s bank.Session) bool { return s.Source == source && s.ID == id })
 	if at < 0 {
 		return nil, nil
@@ -36,7 +36,7 @@ func (c *committed) accepted(ctx context.Context, source, id, turn string) (map[
 		return nil, nil
 	}
 	files := s.Turns[i].Files
-	next, found, err := repo.Committed(ctx, s.Project, s.Turns[i].Ended)
+	next, found, err := repo.FindCommit(ctx, s.Project, s.Turns[i].Ended)
 	if err != nil || !found || c.writtenAgain(s, &s.Turns[i], next) {
 		return nil, err
 	}

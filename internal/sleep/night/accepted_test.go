@@ -90,7 +90,7 @@ func TestFilesThatWereAccepted(t *testing.T) {
 			if c.other != nil {
 				all = append(all, bank.Session{Transcript: transcript.Transcript{Source: "codex", ID: "o", Project: dir, Turns: []transcript.Turn{*c.other}}})
 			}
-			got, err := (&committed{env: os.Getenv, sessions: all}).accepted(t.Context(), "claude", "s", "t1")
+			got, err := (&committed{env: os.Getenv, sessions: all}).readAccepted(t.Context(), "claude", "s", "t1")
 			if err != nil || !cmp.Equal(got, c.want) {
 				t.Errorf("%v: %s", err, cmp.Diff(c.want, got))
 			}

@@ -28,9 +28,9 @@ const (
 	bundleRun = "-joint-"
 )
 
-// bundled reports whether a document is part of the night's bundle: something is staged for it that was confirmed on fresh
-// answers. What a night only suggests, of too few tasks to try it, is for a person to look at, one by one.
-func (j *job) bundled() bool { return j.text != "" && j.out.Confirmed != nil }
+// isBundled reports whether a document is part of the night's bundle: something is staged for it that was confirmed on
+// fresh answers. What a night only suggests, with too few tasks to try it, a person looks at one by one.
+func (j *job) isBundled() bool { return j.text != "" && j.out.Confirmed != nil }
 
 // holdForBundle leaves a share of the ceilings for the last confirmation, where there may be one.
 func (n *night) holdForBundle(jobs []job) {
@@ -51,7 +51,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 	n.purse.held = 0
 	var members []int
 	for i := range jobs {
-		if jobs[i].bundled() {
+		if jobs[i].isBundled() {
 			members = append(members, i)
 		}
 	}
@@ -71,7 +71,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 		c.jobs = append(c.jobs, &jobs[i])
 	}
 	err := c.compare(ctx)
-	switch out := outcomeOf(err); {
+	switch out := errorOutcome(err); {
 	case err == nil && b.Verdict == result.JointWorse:
 		return c.demote(ctx)
 	case err == nil:
@@ -121,9 +121,9 @@ func (c *comparing) compare(ctx context.Context) error {
 // arms has the live bundle and the staged one answer tasks of a document, that often. The answers are fresh: none is taken
 // from another run.
 func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []bank.Cluster, times int) (live, staged map[string][]trajectory.Outcome, err error) {
-	err = workshop{c.night}.again(ctx, j, func() (err error) {
+	err = workshop{c.night}.runInWorkspaces(ctx, j, func() (err error) {
 		if live, err = c.arm(ctx, j, bundleRun+"live"+what, j.live(), j.others.live, clusters, times); err == nil {
-			staged, err = c.arm(ctx, j, bundleRun+"staged"+what, j.staged(), j.others.staged, clusters, times)
+			staged, err = c.arm(ctx, j, bundleRun+"staged"+what, j.proposedSkill(), j.others.staged, clusters, times)
 		}
 		return err
 	})
@@ -143,16 +143,16 @@ func (c *comparing) arm(ctx context.Context, j *job, what string, sk skill.Skill
 	}
 	dir := filepath.Join(c.Dir, RunsDir, c.runName(name))
 	opts := append(c.options(name), skillopt.WithSkill(sk), skillopt.WithPasses(times),
-		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection })))
+		skillopt.WithTasks(clusterTasks(clusters, func(int) task.Split { return task.Selection })))
 	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), opts...)
-	c.out.Runs, j.out.Runs = append(c.out.Runs, c.below(dir)), append(j.out.Runs, c.below(dir))
+	c.out.Runs, j.out.Runs = append(c.out.Runs, c.relativePath(dir)), append(j.out.Runs, c.relativePath(dir))
 	if e != nil {
 		c.report.Simulated = c.report.Simulated || e.Simulated
 	}
 	if err != nil {
 		return nil, err
 	}
-	list, err := evaluated(dir)
+	list, err := readEvaluation(dir)
 	out := map[string][]trajectory.Outcome{}
 	for _, o := range list {
 		out[o.ID] = append(out[o.ID], o)
@@ -160,8 +160,8 @@ func (c *comparing) arm(ctx context.Context, j *job, what string, sk skill.Skill
 	return out, err
 }
 
-// evaluated are the answers of a run that scored tasks.
-func evaluated(dir string) ([]trajectory.Outcome, error) {
+// readEvaluation returns the answers of a run that scored tasks.
+func readEvaluation(dir string) ([]trajectory.Outcome, error) {
 	data, err := readFile(dir, "outcomes.json")
 	if err != nil {
 		return nil, fmt.Errorf("read the answers: %w", err)
@@ -175,7 +175,7 @@ func evaluated(dir string) ([]trajectory.Outcome, error) {
 
 // count counts a pair of a document's task. What an arm has no score for is in neither.
 func (c *comparing) count(i int, k bank.Cluster, live, staged []trajectory.Outcome) {
-	if !measured(live) || !measured(staged) {
+	if !isMeasured(live) || !isMeasured(staged) {
 		c.out.Unmeasured = append(c.out.Unmeasured, k.Tasks[0].Task.Task.ID)
 		return
 	}
@@ -197,7 +197,7 @@ func (c *comparing) count(i int, k bank.Cluster, live, staged []trajectory.Outco
 	}
 }
 
-func measured(list []trajectory.Outcome) bool {
+func isMeasured(list []trajectory.Outcome) bool {
 	return len(list) > 0 && list[0].Status.Measured()
 }
 
@@ -221,7 +221,7 @@ func (c *comparing) askAgain(ctx context.Context) error {
 		}
 		for _, k := range list {
 			id := k.Tasks[0].Task.Task.ID
-			l := gate.Loss{ID: id, State: gate.LossDropped, Candidate: passedOf(staged[id]), Current: passedOf(live[id])}
+			l := gate.Loss{ID: id, State: gate.LossDropped, Candidate: countPassed(staged[id]), Current: countPassed(live[id])}
 			switch {
 			case gate.LossShown(l.Candidate, l.Current, all):
 				l.State = gate.LossConfirmed
@@ -234,7 +234,7 @@ func (c *comparing) askAgain(ctx context.Context) error {
 	return nil
 }
 
-func passedOf(list []trajectory.Outcome) (p gate.Passed) {
+func countPassed(list []trajectory.Outcome) (p gate.Passed) {
 	for _, o := range list {
 		if !o.Status.Measured() {
 			continue

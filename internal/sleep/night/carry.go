@@ -84,7 +84,7 @@ func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged ski
 		c.Served = j.served
 	}
 	for _, s := range scores {
-		number, ok := numberOf(fresh, s.ID)
+		number, ok := findClusterNumber(fresh, s.ID)
 		if !ok {
 			continue
 		}
@@ -96,11 +96,11 @@ func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged ski
 // weigh says what all pairs of a candidate come to.
 func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 	half := level.Half(c.Level)
-	better, err := gate.Certificate{Test: gate.TestMean, Alpha: half}.Add(pairsOf(c.Pairs, false))
+	better, err := gate.Certificate{Test: gate.TestMean, Alpha: half}.Add(toGatePairs(c.Pairs, false))
 	if err != nil {
 		return err
 	}
-	worse, err := gate.Certificate{Test: gate.TestMean, Alpha: supportedLevel}.Add(pairsOf(c.Pairs, true))
+	worse, err := gate.Certificate{Test: gate.TestMean, Alpha: supportedLevel}.Add(toGatePairs(c.Pairs, true))
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 
 // count says what there is of a candidate's pairs.
 func (n trainer) count(j *job, c *bank.Candidate) error {
-	better, err := gate.Certificate{Test: gate.TestMean, Alpha: level.Half(c.Level)}.Add(pairsOf(c.Pairs, false))
+	better, err := gate.Certificate{Test: gate.TestMean, Alpha: level.Half(c.Level)}.Add(toGatePairs(c.Pairs, false))
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (n trainer) count(j *job, c *bank.Candidate) error {
 	return nil
 }
 
-func pairsOf(pairs []bank.Pair, reversed bool) []gate.Pair {
+func toGatePairs(pairs []bank.Pair, reversed bool) []gate.Pair {
 	out := make([]gate.Pair, len(pairs))
 	for i, p := range pairs {
 		out[i] = gate.Pair{Candidate: p.Staged, Reference: p.Live}

@@ -19,10 +19,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
 
-// confined fails where the agent of a profile cannot be kept from what a replay does not have: the network but for the
+// checkConfinement fails if the agent of a profile cannot be kept from what a replay does not have: the network but for the
 // gateway, the user's home, logins, agents that hold keys, container engines, servers on this machine, servers of tools and
 // plugins. home is the user's folder.
-func confined(cfg config.Config, home string) error { return confinedBy(cfg, home, sandbox.Probe) }
+func checkConfinement(cfg config.Config, home string) error {
+	return confinedBy(cfg, home, sandbox.Probe)
+}
 
 func confinedBy(cfg config.Config, home string, probe func() sandbox.Support) error {
 	a := cfg.Agent
@@ -30,31 +32,31 @@ func confinedBy(cfg config.Config, home string, probe func() sandbox.Support) er
 		return nil
 	}
 	if on := open(a); on != "" {
-		return refused("%s: a replay has neither network but the gateway nor anything of yours, and this cannot be shut off while it is set; take it out of the profile of nights", on)
+		return confineError("%s: a replay has neither network but the gateway nor anything of yours, and this cannot be shut off while it is set; take it out of the profile of nights", on)
 	}
 	if !a.Gateway {
 		if !cfg.Sleep.OwnLogin {
-			return refused("agent.gateway: false: the agent works with its user's login; set agent.gateway: true, or sleep.own_login: true if nights may use it")
+			return confineError("agent.gateway: false: the agent works with its user's login; set agent.gateway: true, or sleep.own_login: true if nights may use it")
 		}
 		if on := servers(a.Name, home); on != "" {
-			return refused("agent.gateway: false: with its user's login %s starts what the user has set up, and cannot be kept from it: %s; set agent.gateway: true, or remove that", a.Name, on)
+			return confineError("agent.gateway: false: with its user's login %s starts what the user has set up, and cannot be kept from it: %s; set agent.gateway: true, or remove that", a.Name, on)
 		}
 	}
 	s := probe()
 	switch {
 	case s.Kind == "":
-		return refused("agents cannot be confined here: %s; without agent.name nights replay the tasks that need no files", s.Why)
+		return confineError("agents cannot be confined here: %s; without agent.name nights replay the tasks that need no files", s.Why)
 	case !a.Gateway || a.Name == agent.BuiltinName: // commands of the second have no network at all
 		return nil
 	case !s.Isolated:
-		return refused("agent.name: %s: this system gives programs no namespaces of their own, so that the gateway's port would be open on every host; "+
+		return confineError("agent.name: %s: this system gives programs no namespaces of their own, so that the gateway's port would be open on every host; "+
 			"allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0) or run as root with CAP_SYS_ADMIN; "+
 			"agent.name: builtin needs none", a.Name)
 	}
 	return nil
 }
 
-func refused(format string, args ...any) error {
+func confineError(format string, args ...any) error {
 	return &skillopt.Error{Kind: skillopt.BadInput, Err: fmt.Errorf("no task is carried out: "+format, args...)}
 }
 

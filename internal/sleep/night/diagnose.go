@@ -37,7 +37,7 @@ func (n *night) diagnose(jobs []job) error {
 			}
 		}
 		for _, run := range j.out.Runs {
-			tasks, err := diagnosed(filepath.Join(n.Dir, filepath.FromSlash(run)))
+			tasks, err := readRunAnswers(filepath.Join(n.Dir, filepath.FromSlash(run)))
 			if err != nil {
 				return err
 			}
@@ -56,14 +56,14 @@ func (n *night) diagnose(jobs []job) error {
 	return writeFile(n.folder(), result.NightDiagnosticsFile, append(data, '\n'))
 }
 
-// diagnosed reads the answers that a run has judged: those of a comparison, of an evaluation, or of the selection of a training.
-func diagnosed(dir string) ([]DiagnosedTask, error) {
+// readRunAnswers reads the answers that a run has judged: those of a comparison, of an evaluation, or of the selection of a training.
+func readRunAnswers(dir string) ([]DiagnosedTask, error) {
 	var arms map[string]json.RawMessage
 	switch found, err := readRun(dir, "outcomes.json", &arms); {
 	case err != nil:
 		return nil, err
 	case !found:
-		return trained(dir)
+		return readTrainAnswers(dir)
 	case arms[string(task.Selection)] != nil:
 		return evaluatedArms(dir, arms[string(task.Selection)])
 	}
@@ -123,8 +123,8 @@ func evaluatedArms(dir string, data []byte) ([]DiagnosedTask, error) {
 	return out, nil
 }
 
-// trained are the answers to selection tasks of a training: of the live document, and of the last candidate.
-func trained(dir string) ([]DiagnosedTask, error) {
+// readTrainAnswers returns the answers to selection tasks of a training: of the live document, and of the last candidate.
+func readTrainAnswers(dir string) ([]DiagnosedTask, error) {
 	steps, err := filepath.Glob(filepath.Join(dir, "steps", "step_*"))
 	if err != nil {
 		return nil, err

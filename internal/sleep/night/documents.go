@@ -37,7 +37,7 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 		return nil
 	}
 	b := others{staged: map[string]string{}, live: map[string]string{}}
-	for k, doc := range n.around(jobs) {
+	for k, doc := range n.listDocuments(jobs) {
 		if doc.ID() == jobs[at].doc.ID() {
 			continue
 		}
@@ -47,14 +47,14 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 			continue
 		}
 		if !doc.New {
-			file, err := n.layDocument(liveDir, doc, liveOf(jobs, k, doc))
+			file, err := n.layDocument(liveDir, doc, liveSkill(jobs, k, doc))
 			if err != nil {
 				return err
 			}
 			b.live[name], b.staged[name] = file, file
 		}
-		if k < upTo && k < len(jobs) && jobs[k].bundled() {
-			file, err := n.layDocument(stagedDir, doc, jobs[k].staged())
+		if k < upTo && k < len(jobs) && jobs[k].isBundled() {
+			file, err := n.layDocument(stagedDir, doc, jobs[k].proposedSkill())
 			if err != nil {
 				return err
 			}
@@ -65,8 +65,8 @@ func (n workshop) lay(jobs []job, at, upTo int) error {
 	return nil
 }
 
-// liveOf is the document at a place of what lies around: behind those of the night is the memory file.
-func liveOf(jobs []job, at int, doc target.Target) skill.Skill {
+// liveSkill returns the document at a place of the listed ones: after those of the night is the memory file.
+func liveSkill(jobs []job, at int, doc target.Target) skill.Skill {
 	if at < len(jobs) {
 		return jobs[at].live()
 	}
@@ -80,9 +80,9 @@ func (n *night) note(text string) {
 	}
 }
 
-// around are the documents of the night in its order, and behind them the project's memory file, if it has none of
-// its own tasks.
-func (n workshop) around(jobs []job) []target.Target {
+// listDocuments lists the documents of the night in its order, and after them the project's memory file, if it has
+// no tasks of its own.
+func (n workshop) listDocuments(jobs []job) []target.Target {
 	var out []target.Target
 	for i := range jobs {
 		out = append(out, jobs[i].doc)

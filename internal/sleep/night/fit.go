@@ -39,8 +39,8 @@ func ByAgent(t *wish.Task) bool { return t.Place.Way == wayAgent }
 // InFiles reports whether a task is carried out by an agent in the files of a commit.
 func InFiles(t *wish.Task) bool { return ByAgent(t) && t.Place.Commit != "" }
 
-// WhereOf says where a task is carried out, or why it is not, in words.
-func WhereOf(t *wish.Task) string {
+// DescribePlace says in words where a task is carried out, or why it is not.
+func DescribePlace(t *wish.Task) string {
 	switch {
 	case t.Unfit != "":
 		return "not replayable: " + t.Unfit
@@ -71,7 +71,7 @@ type opened struct {
 	err  error
 }
 
-func (n *night) fitting() (*fitting, error) {
+func (n *night) newFitting() (*fitting, error) {
 	var specs any
 	if list := n.Config.Tasks.Checks; len(list) > 0 {
 		specs = list
@@ -85,7 +85,7 @@ func (n *night) fitting() (*fitting, error) {
 
 // fit decides for tasks that were mined, before the bank takes them: a cluster gets its side according to what can be used.
 func (n *night) fit(ctx context.Context, tasks []wish.Task) error {
-	f, err := n.fitting()
+	f, err := n.newFitting()
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (n *night) fit(ctx context.Context, tasks []wish.Task) error {
 
 // refit decides for tasks of the bank for which nothing, or something in another way, was decided.
 func (n *night) refit(ctx context.Context) error {
-	f, err := n.fitting()
+	f, err := n.newFitting()
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (f *fitting) byAgent(ctx context.Context, t *wish.Task) (commit, unfit stri
 	if !kept {
 		return "", "its session is not kept any more: what it worked on is not known", nil
 	}
-	from, to := turnsOf(t, s.Turns)
+	from, to := findTaskTurns(t, s.Turns)
 	if to == 0 {
 		return "", "its session does not have the turn any more in which it was done", nil
 	}
@@ -192,16 +192,16 @@ func (f *fitting) byAgent(ctx context.Context, t *wish.Task) (commit, unfit stri
 		return "", "it is not known with which turn of its session it begins", nil
 	}
 	opened, err := f.tree(ctx, s.Project, s.Commit)
-	if unfit, err = reasonOf(err); unfit != "" || err != nil {
+	if unfit, err = unfitReason(err); unfit != "" || err != nil {
 		return "", unfit, err
 	}
-	t.Place.Files = filesOf(part, t.Place.Folder)
+	t.Place.Files = listTurnFiles(part, t.Place.Folder)
 	unfit, err = f.dirty(ctx, t, s, opened)
 	return s.Commit, unfit, err
 }
 
-// filesOf are the files below the project that turns worked on; folder is that of their session.
-func filesOf(turns []transcript.Turn, folder string) []string {
+// listTurnFiles lists the files below the project that turns worked on; folder is that of their session.
+func listTurnFiles(turns []transcript.Turn, folder string) []string {
 	var out []string
 	for i := range turns {
 		for _, name := range slices.Concat(turns[i].Files, turns[i].Read) {
@@ -220,9 +220,9 @@ func filesOf(turns []transcript.Turn, folder string) []string {
 // usedFiles reports whether a turn worked on files, as far as its session tells.
 func usedFiles(t transcript.Turn) bool { return len(t.Files)+len(t.Read)+len(t.Commands) > 0 }
 
-// turnsOf are the turns in which a task was asked and done: from one up to another. from is -1 where it is not known, to 0
-// where it is not there.
-func turnsOf(t *wish.Task, turns []transcript.Turn) (from, to int) {
+// findTaskTurns finds the turns in which a task was asked and done: from one up to another. from is -1 if it is not known,
+// to 0 if it is not there.
+func findTaskTurns(t *wish.Task, turns []transcript.Turn) (from, to int) {
 	from = slices.IndexFunc(turns, func(u transcript.Turn) bool { return t.Place.From != "" && u.ID == t.Place.From })
 	to = 1 + slices.IndexFunc(turns, func(u transcript.Turn) bool { return u.ID == t.Seen[0].Turn })
 	if from >= to {
@@ -231,8 +231,8 @@ func turnsOf(t *wish.Task, turns []transcript.Turn) (from, to int) {
 	return from, to
 }
 
-// reasonOf tells a reason why something cannot be carried out from an error.
-func reasonOf(err error) (unfit string, other error) {
+// unfitReason returns the reason why something cannot be carried out, or the error if it is another one.
+func unfitReason(err error) (unfit string, other error) {
 	var not *tree.Unfit
 	switch {
 	case errors.As(err, &not):
@@ -267,7 +267,7 @@ func (f *fitting) dirty(ctx context.Context, t *wish.Task, s bank.Session, opene
 		t.Place.Way = "" // the next night looks again
 		return "what its files held is not known: " + why, nil
 	}
-	from, to := turnsOf(t, turns)
+	from, to := findTaskTurns(t, turns)
 	if from < 0 || to == 0 {
 		return "its session has other turns in its store", nil
 	}

@@ -16,15 +16,15 @@ import (
 // live is the document as it lies, with the other files of a skill's folder as the night has read them.
 func (j *job) live() skill.Skill { return j.folder.WithText(j.doc.Text) }
 
-// staged is what the night has made of it.
-func (j *job) staged() skill.Skill { return j.made.WithText(j.text) }
+// proposedSkill returns what the night has made of it.
+func (j *job) proposedSkill() skill.Skill { return j.made.WithText(j.text) }
 
 // take makes a skill that was trained what is staged for the document.
 func (j *job) take(made skill.Skill) { j.text, j.made = made.Text(), made }
 
-// folderOf are the other files of a skill's folder, behind an empty SKILL.md. Where an agent carries tasks out they lie next to the document
-// as they do in real work; in a chat they are sent only where they are trained.
-func (n *night) folderOf(doc target.Target) skill.Skill {
+// readFolder returns the other files of a skill's folder, after an empty SKILL.md. If an agent carries tasks out they lie next to the
+// document as they do in real work; in a chat they are sent only if they are trained.
+func (n *night) readFolder(doc target.Target) skill.Skill {
 	if doc.Kind != target.Skill || n.Config.Agent.Name == "" && !n.trainsFiles(doc) {
 		return skill.Skill{}
 	}
@@ -38,7 +38,7 @@ func (n *night) folderOf(doc target.Target) skill.Skill {
 
 // trainsFiles reports whether other files of a skill's folder may change: sleep.whole names it, and edits.files names files.
 func (n *night) trainsFiles(doc target.Target) bool {
-	return doc.Kind == target.Skill && n.wholly(doc) && len(n.Config.Edits.Files) > 0
+	return doc.Kind == target.Skill && n.trainsWhole(doc) && len(n.Config.Edits.Files) > 0
 }
 
 // changedFiles are the other files of a skill that differ from those that lie there, or are new.

@@ -26,7 +26,7 @@ func (n trainer) foresee(ctx context.Context, jobs []job) error {
 	wanted := n.Confirm != nil || n.DryRun || n.purse.byDefault // somebody learns of it, or a ceiling is made of it
 	if n.report.Forecast == nil && !n.report.Agreed && wanted {
 		f, err := n.forecast(ctx, jobs)
-		if err != nil && outcomeOf(err) == "" {
+		if err != nil && errorOutcome(err) == "" {
 			return err
 		}
 		n.report.Forecast = f // without one the first run says what keeps it
@@ -53,7 +53,7 @@ func (n trainer) forecast(ctx context.Context, jobs []job) (*result.NightForecas
 		if err != nil {
 			continue // it is refused when its turn comes, and takes nothing
 		}
-		answers := answersOf(j) + hindsight{n}.sinceAnswers(ctx, j)
+		answers := countAnswers(j) + hindsight{n}.sinceAnswers(ctx, j)
 		if several && j.out.Can.Does != doesObserve {
 			pairs += len(j.picked.train())
 		}
@@ -67,15 +67,15 @@ func (n trainer) forecast(ctx context.Context, jobs []job) (*result.NightForecas
 	sum.answers(2 * pairs)
 	f := sum.out
 	s := n.report.Spent
-	f.Calls, f.Input, f.Output = shifted(f.Calls, float64(s.Calls)), shifted(f.Input, float64(s.Input)), shifted(f.Output, float64(s.Output))
+	f.Calls, f.Input, f.Output = shiftInterval(f.Calls, float64(s.Calls)), shiftInterval(f.Input, float64(s.Input)), shiftInterval(f.Output, float64(s.Output))
 	switch {
 	case s.CostUSD != nil && f.USD != nil:
-		usd := shifted(*f.USD, *s.CostUSD)
+		usd := shiftInterval(*f.USD, *s.CostUSD)
 		f.USD = &usd
 	case s.Calls > 0:
 		f.USD = nil
 	}
-	f.Cached = n.cachedOf(ctx, f.Input)
+	f.Cached = n.estimateCached(ctx, f.Input)
 	f.Tokens = n.ceilingFor(f, jobs)
 	return &f, nil
 }
@@ -86,14 +86,14 @@ func (n trainer) foreseen(j *job) (config.Config, []task.Task, error) {
 	cfg.Reflect.Guide = n.guide(&cfg, j)
 	cfg.Limits.Tokens, cfg.Limits.USD, cfg.Limits.Calls = nil, nil, nil // what a run would take
 	if j.out.Can.Does == doesTrain || j.out.Can.Does == doesSealed {
-		return cfg, tasksOf(clusters, trainSplit(j, clusters)), nil
+		return cfg, clusterTasks(clusters, trainSplit(j, clusters)), nil
 	}
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit, cfg.Gate.Keep = string(gate.ModeOff), 1, 0, false
-	return cfg, tasksOf(clusters, func(int) task.Split { return task.Train }), nil
+	return cfg, clusterTasks(clusters, func(int) task.Split { return task.Train }), nil
 }
 
-// answersOf is how many answers a document is measured by outside of training.
-func answersOf(j *job) int {
+// countAnswers returns how many answers a document is measured by outside of training.
+func countAnswers(j *job) int {
 	open, fresh := len(j.picked.train()), len(j.picked.fresh)
 	switch j.out.Can.Does {
 	case doesObserve:
@@ -106,9 +106,9 @@ func answersOf(j *job) int {
 	return 0
 }
 
-// cachedOf is how much of an input servers are expected to have cached, according to what they reported of earlier nights of the
-// project; nil: there was none.
-func (n *night) cachedOf(ctx context.Context, input result.Interval) *result.Interval {
+// estimateCached returns how much of an input servers are expected to have cached, according to what they reported of earlier
+// nights of the project; nil: there was none.
+func (n *night) estimateCached(ctx context.Context, input result.Interval) *result.Interval {
 	nights, err := n.Bank.Nights(ctx, n.Project)
 	if err != nil {
 		return nil // without it a forecast says less
@@ -166,7 +166,7 @@ func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast
 	j := job{}
 	tasks := make([]bank.Cluster, min(sessions, n.Config.Sleep.Tasks))
 	for i := range tasks {
-		tasks[i] = supposed(i)
+		tasks[i] = supposedCluster(i)
 	}
 	j.picked.tonight, j.picked.open = tasks, len(tasks)
 	j.out.Can.Does = doesTrain
@@ -184,11 +184,11 @@ func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast
 		if err != nil {
 			return nil, fmt.Errorf("forecast: %w", err)
 		}
-		if err := sum.run(ctx, cfg, skill.New(text), list, answersOf(&j), n.With); err != nil {
+		if err := sum.run(ctx, cfg, skill.New(text), list, countAnswers(&j), n.With); err != nil {
 			return nil, fmt.Errorf("forecast: %w", err)
 		}
 	}
-	sum.mining(MostSessions(n.Config.Sleep, sessions))
+	sum.addMining(MostSessions(n.Config.Sleep, sessions))
 	f := sum.out
 	f.Tokens = n.ceilingFor(f, nil)
 	return &f, nil
@@ -202,8 +202,8 @@ const (
 	mineReply      = 500
 )
 
-// supposed is a task that represents one that is not mined yet.
-func supposed(i int) bank.Cluster {
+// supposedCluster returns a task that represents one that is not mined yet.
+func supposedCluster(i int) bank.Cluster {
 	name := "supposed-" + strconv.Itoa(i+1)
 	prompt := name + strings.Repeat(" supposed", supposedPrompt/len(" supposed"))
 	var w bank.Task
@@ -244,7 +244,7 @@ func (s *foreseenSum) run(ctx context.Context, cfg config.Config, seed skill.Ski
 		}
 	}
 	s.add(p.Forecast.Calls, p.Forecast.Input, p.Forecast.Output, p.Forecast.USD)
-	s.answer = answerOf(p.Forecast)
+	s.answer = answerForecast(p.Forecast)
 	if s.out.Basis != result.Estimated { // the least that any of them rests on
 		s.out.Basis = p.Forecast.Basis
 	}
@@ -266,8 +266,8 @@ func (s *foreseenSum) answers(n int) {
 	s.add(result.Interval{Expected: k, Low: 0, High: k}, times(s.answer.Input, k), times(s.answer.Output, k), usd)
 }
 
-// mining adds what it takes to mine sessions, of which some hold nothing to ask about.
-func (s *foreseenSum) mining(sessions int) {
+// addMining adds what it takes to mine sessions, of which some hold nothing to ask about.
+func (s *foreseenSum) addMining(sessions int) {
 	k := float64(sessions)
 	s.add(result.Interval{Expected: k / 2, Low: 0, High: k}, result.Interval{Expected: k / 2 * mineExpected, Low: 0, High: k * mineHigh},
 		result.Interval{Expected: k / 2 * mineReply, Low: 0, High: k * 3 * mineReply}, nil)
@@ -289,8 +289,8 @@ func (s *foreseenSum) unknown(what string) {
 	}
 }
 
-// answerOf is what one answer of the target takes, as a forecast has it.
-func answerOf(f *result.Forecast) result.NightForecast {
+// answerForecast returns what one answer of the target takes, according to a forecast.
+func answerForecast(f *result.Forecast) result.NightForecast {
 	var sum result.NightForecast
 	sum.USD = &result.Interval{}
 	for _, st := range f.Stages {
@@ -324,7 +324,7 @@ func both(a, b result.Interval) result.Interval {
 	return result.Interval{Expected: a.Expected + b.Expected, Low: a.Low + b.Low, High: a.High + b.High}
 }
 
-func shifted(i result.Interval, by float64) result.Interval {
+func shiftInterval(i result.Interval, by float64) result.Interval {
 	return both(i, result.Interval{Expected: by, Low: by, High: by})
 }
 

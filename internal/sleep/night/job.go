@@ -57,7 +57,7 @@ func (n settler) jobs(ctx context.Context) ([]job, error) {
 			return nil, err
 		}
 	}
-	of, err := n.grouped(ctx)
+	of, err := n.groupClusters(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (n settler) jobs(ctx context.Context) ([]job, error) {
 		}
 		out = append(out, j)
 	}
-	out = n.apart(out)
-	slices.SortStableFunc(out, func(a, b job) int { return rankOf(a.doc.Kind) - rankOf(b.doc.Kind) })
+	out = n.dropCollisions(out)
+	slices.SortStableFunc(out, func(a, b job) int { return kindRank(a.doc.Kind) - kindRank(b.doc.Kind) })
 	docs := make([]target.Target, len(out))
 	for i := range out {
 		docs[i] = out[i].doc
@@ -91,8 +91,8 @@ func (n settler) jobs(ctx context.Context) ([]job, error) {
 	return out, nil
 }
 
-// grouped are the clusters of the project by the skill that they are tasks of, in the order in which they came.
-func (n settler) grouped(ctx context.Context) (map[string][]bank.Cluster, error) {
+// groupClusters returns the clusters of the project by the skill that they are tasks of, in the order in which they came.
+func (n settler) groupClusters(ctx context.Context) (map[string][]bank.Cluster, error) {
 	groups, err := n.Bank.Groups(ctx)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (n settler) grouped(ctx context.Context) (map[string][]bank.Cluster, error)
 	return of, nil
 }
 
-func rankOf(k target.Kind) int {
+func kindRank(k target.Kind) int {
 	if k == target.Skill {
 		return 0
 	}
@@ -165,7 +165,7 @@ func (n settler) memoryFile() (string, error) {
 	if name := n.Config.Sleep.Memory; name != "" {
 		return name, nil
 	}
-	if name := target.MemoryOf(n.Config.Agent.Name, n.Project); name != "" {
+	if name := target.AgentMemory(n.Config.Agent.Name, n.Project); name != "" {
 		return name, nil
 	}
 	name, there := target.MemoryIn(n.Project)
@@ -179,7 +179,7 @@ func (n settler) memoryFile() (string, error) {
 func (n settler) job(ctx context.Context, doc target.Target, clusters []bank.Cluster) (job, error) {
 	s := n.Config.Sleep
 	c := choice{night: n.report.ID, since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall, only: n.only(), files: n.files}
-	j := job{doc: doc, picked: c.choose(clusters), folder: n.folderOf(doc)}
+	j := job{doc: doc, picked: c.choose(clusters), folder: n.readFolder(doc)}
 	j.terms = n.terms(doc, j.folder)
 	past, err := n.Bank.Candidates(ctx, n.Project, doc.ID())
 	if err != nil {
@@ -207,18 +207,18 @@ func (n settler) job(ctx context.Context, doc target.Target, clusters []bank.Clu
 		Target: doc.ID(), File: doc.File(), New: doc.New, LiveSHA: doc.Digest(), Can: can,
 		Groups: Clusters{
 			Open: j.picked.open, Fresh: len(j.picked.fresh), Asleep: j.picked.asleep, Waiting: j.picked.waiting,
-			Tonight: len(j.picked.tonight), Recall: len(j.picked.recall), Unreviewed: unreviewed(j.picked.train()) + unreviewed(j.picked.fresh),
+			Tonight: len(j.picked.tonight), Recall: len(j.picked.recall), Unreviewed: countUnreviewed(j.picked.train()) + countUnreviewed(j.picked.fresh),
 		},
 		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
-		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}, Places: placesOf(clusters),
+		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}, Places: listPlaces(clusters),
 	}
-	if j.out.Judge, _, err = n.judging(&j); err != nil {
+	if j.out.Judge, _, err = n.planJudging(&j); err != nil {
 		return j, err
 	}
 	return j, n.removals(ctx, &j, clusters)
 }
 
-func unreviewed(clusters []bank.Cluster) int {
+func countUnreviewed(clusters []bank.Cluster) int {
 	count := 0
 	for _, c := range clusters {
 		if c.Tasks[0].Reviewed != bank.Accepted {
@@ -271,8 +271,8 @@ func (n settler) terms(doc target.Target, folder skill.Skill) string {
 // clusterField is the field of a task that names its cluster.
 const clusterField = "cluster"
 
-// tasksOf are the tasks by which clusters are measured, each of a cluster of its own.
-func tasksOf(clusters []bank.Cluster, split func(i int) task.Split) []task.Task {
+// clusterTasks returns the tasks by which clusters are measured, each of a cluster of its own.
+func clusterTasks(clusters []bank.Cluster, split func(i int) task.Split) []task.Task {
 	out := make([]task.Task, 0, len(clusters))
 	for i, c := range clusters {
 		t := c.Tasks[0].Task.Task
@@ -295,8 +295,8 @@ func numbers(clusters []bank.Cluster) []int64 {
 	return out
 }
 
-// numberOf finds the cluster of a task by the task's id.
-func numberOf(clusters []bank.Cluster, id string) (int64, bool) {
+// findClusterNumber finds the cluster of a task by the task's id.
+func findClusterNumber(clusters []bank.Cluster, id string) (int64, bool) {
 	for _, c := range clusters {
 		if c.Tasks[0].Task.Task.ID == id {
 			return c.Number, true
@@ -305,8 +305,8 @@ func numberOf(clusters []bank.Cluster, id string) (int64, bool) {
 	return 0, false
 }
 
-// sessionsOf are the sessions that showed clusters, for what is looked up in their users' words.
-func (n settler) sessionsOf(clusters []bank.Cluster) []bank.Session {
+// findSessions returns the sessions that showed clusters, for what is looked up in their users' words.
+func (n settler) findSessions(clusters []bank.Cluster) []bank.Session {
 	var out []bank.Session
 	have := map[string]bool{}
 	for _, c := range clusters {

@@ -45,8 +45,8 @@ type pair struct {
 	wrong, right string
 }
 
-// judging says what there is to try a judge on; nil: it decides no task of the target. It spends nothing.
-func (n settler) judging(j *job) (*Judging, []pair, error) {
+// planJudging returns what there is to try a judge on; nil: it decides no task of the target. It spends nothing.
+func (n settler) planJudging(j *job) (*Judging, []pair, error) {
 	suite, err := reader()
 	if err != nil {
 		return nil, nil, err
@@ -70,7 +70,7 @@ func (n settler) judging(j *job) (*Judging, []pair, error) {
 		if needs := suite.Needs(t); needs != (check.Needs{Judge: true}) {
 			continue // no judge decides it, or more than the answer is judged
 		}
-		if wrong, right := n.answersOf(&c.Tasks[0]); strings.TrimSpace(wrong) != "" && strings.TrimSpace(right) != "" {
+		if wrong, right := n.findAnswers(&c.Tasks[0]); strings.TrimSpace(wrong) != "" && strings.TrimSpace(right) != "" {
 			pairs = append(pairs, pair{task: t, wrong: wrong, right: right})
 			out.Calls += 2 * suite.JudgeCalls(t)
 		}
@@ -88,8 +88,8 @@ func reader() (*check.Suite, error) {
 	return suite, nil
 }
 
-// answersOf are the answers of the session that has shown a task first; "": they are not kept, or not whole.
-func (n settler) answersOf(t *bank.Task) (wrong, right string) {
+// findAnswers returns the answers of the session that has shown a task first; "": they are not kept, or not whole.
+func (n settler) findAnswers(t *bank.Task) (wrong, right string) {
 	if len(t.Seen) == 0 {
 		return "", ""
 	}
@@ -104,7 +104,7 @@ func (n settler) answersOf(t *bank.Task) (wrong, right string) {
 // tryJudge has the judge judge the pairs of a target. With one that cannot distinguish them the tasks that it would decide
 // are left out.
 func (n trainer) tryJudge(ctx context.Context, j *job) error {
-	plan, pairs, err := settler(n).judging(j)
+	plan, pairs, err := settler(n).planJudging(j)
 	if err != nil || plan == nil || len(j.picked.tonight) == 0 && !n.Explore {
 		return err
 	}
@@ -156,8 +156,8 @@ func (n trainer) judgePairs(ctx context.Context, j *job, pairs []pair) error {
 		return err
 	}
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
-	j.out.Judge.Run = n.below(dir)
-	j.out.Runs = append(j.out.Runs, n.below(dir))
+	j.out.Judge.Run = n.relativePath(dir)
+	j.out.Runs = append(j.out.Runs, n.relativePath(dir))
 	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), append(n.options(name), skillopt.WithSkill(skill.New("# Answers of sessions\n")), skillopt.WithTasks(tasks),
 		skillopt.WithAnswers(answers))...)
 	if e != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// tried are the edits that a gate has judged, of those that came to nothing: others could not be applied.
-func tried(edits []Edit) []Edit {
+// judgedEdits returns the edits that a gate has judged, of those that had no effect: others could not be applied.
+func judgedEdits(edits []Edit) []Edit {
 	return slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return !skill.ApplyStatus(e.Status).Applied() })
 }
 
@@ -25,9 +25,9 @@ func rejection(edits []Edit) string {
 	return text
 }
 
-// differenceOf is how much better the candidate of a step was than what it was judged against, by the gate's
-// score; nil: it was not judged.
-func differenceOf(steps []result.StepRecord, at int) *float64 {
+// stepDifference returns how much better the candidate of a step was than what it was judged against, by the
+// gate's score; nil: it was not judged.
+func stepDifference(steps []result.StepRecord, at int) *float64 {
 	s := steps[at]
 	if s.Difference != nil || at == 0 || s.Candidate == nil || steps[at-1].Current == nil {
 		return s.Difference

@@ -34,7 +34,7 @@ type Part struct {
 // that seems better.
 func Measure(ctx context.Context, o Options, r *Report, p *Proposal, id, text string) (Part, error) {
 	n := newNight(o)
-	if err := confined(n.Config, n.Places.Home); err != nil {
+	if err := checkConfinement(n.Config, n.Places.Home); err != nil {
 		return Part{}, err
 	}
 	report := *r
@@ -43,7 +43,7 @@ func Measure(ctx context.Context, o Options, r *Report, p *Proposal, id, text st
 	if at < 0 || r.Targets[at].Confirmed == nil {
 		return Part{}, inputError("night %s has measured nothing of %s: of fewer than %d independent tasks no part can be", r.ID, id, MinTrain)
 	}
-	jobs, err := settler{n}.measured(ctx, at)
+	jobs, err := settler{n}.loadJobs(ctx, at)
 	if err != nil {
 		return Part{}, err
 	}
@@ -60,7 +60,7 @@ func Measure(ctx context.Context, o Options, r *Report, p *Proposal, id, text st
 		return Part{}, err
 	}
 	var out Part
-	err = workshop{n}.again(ctx, j, func() (err error) {
+	err = workshop{n}.runInWorkspaces(ctx, j, func() (err error) {
 		out, err = trainer{n}.part(ctx, j, part)
 		return err
 	})
@@ -71,9 +71,9 @@ func inputError(format string, args ...any) error {
 	return &skillopt.Error{Kind: skillopt.BadInput, Err: fmt.Errorf(format, args...)}
 }
 
-// measured are the documents of a night as they lie now, the one at a place with the tasks that it was confirmed by.
-func (n settler) measured(ctx context.Context, at int) ([]job, error) {
-	of, err := n.grouped(ctx)
+// loadJobs returns the documents of a night as they lie now, the one at a place with the tasks that it was confirmed by.
+func (n settler) loadJobs(ctx context.Context, at int) ([]job, error) {
+	of, err := n.groupClusters(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (n settler) measured(ctx context.Context, at int) ([]job, error) {
 		if err != nil {
 			return nil, err
 		}
-		jobs[i].folder, jobs[i].out = n.folderOf(jobs[i].doc), t
+		jobs[i].folder, jobs[i].out = n.readFolder(jobs[i].doc), t
 		if i == at {
 			jobs[i].picked.tonight = slices.DeleteFunc(of[group], func(c bank.Cluster) bool { return !slices.Contains(t.Confirmed.Tasks, c.Tasks[0].Task.Task.ID) })
 		}
@@ -112,7 +112,7 @@ func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, erro
 	if err != nil {
 		return Part{}, err
 	}
-	tasks := tasksOf(j.picked.tonight, func(int) task.Split { return task.Selection })
+	tasks := clusterTasks(j.picked.tonight, func(int) task.Split { return task.Selection })
 	c, err := skillopt.Compare(ctx, cfg, j.live(), part, append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(lvl))...)
 	if err = errors.Join(err, n.keep(context.WithoutCancel(ctx), false)); err != nil {
@@ -123,7 +123,7 @@ func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, erro
 		return Part{}, fmt.Errorf("measure a part: %s ended before its look", name)
 	}
 	out := Part{Usage: n.report.ByRun[name], Look: Look{
-		Run: n.below(filepath.Join(n.Dir, RunsDir, n.runName(name))), Level: lvl, Test: l.Test, N: l.N, Wins: l.Wins, Losses: l.Losses, Ties: l.Ties,
+		Run: n.relativePath(filepath.Join(n.Dir, RunsDir, n.runName(name))), Level: lvl, Test: l.Test, N: l.N, Wins: l.Wins, Losses: l.Losses, Ties: l.Ties,
 		Difference: c.Difference, AtLeast: l.AtLeast, Better: l.Certified, Tasks: []string{}, Unanswered: bothUnanswered(c),
 	}}
 	out.Outcome, out.Reason = Rejected, fmt.Sprintf("this part by itself is no better on fresh answers: won %d, lost %d of %d", l.Wins, l.Losses, l.N)
@@ -153,16 +153,16 @@ func (n trainer) partName(j *job, part skill.Skill) (name string, lvl float64, e
 		switch {
 		case !of || err != nil:
 		case of2 == digest:
-			return begin + rest, levelOf(i), nil
+			return begin + rest, partLevel(i), nil
 		default:
 			number = max(number, i+1)
 		}
 	}
-	return begin + strconv.Itoa(number) + "-" + digest, levelOf(number), nil
+	return begin + strconv.Itoa(number) + "-" + digest, partLevel(number), nil
 }
 
-// levelOf is that of the k-th part of a proposal that is measured.
-func levelOf(k int) float64 {
+// partLevel returns the level of the k-th part of a proposal that is measured.
+func partLevel(k int) float64 {
 	lvl := supportedLevel
 	for range k - 1 {
 		lvl /= 2

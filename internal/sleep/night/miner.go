@@ -58,7 +58,7 @@ func (a Asked) Mine(ctx context.Context, cfg config.Config, sessions []bank.Sess
 	}
 	req := skillopt.MineRequest{Sessions: lines.Bytes()}
 	if a.Env != nil && cfg.Agent.Name != "" {
-		req.Accepted = (&committed{env: a.Env, sessions: a.all}).accepted
+		req.Accepted = (&committed{env: a.Env, sessions: a.all}).readAccepted
 	}
 	mined, err := skillopt.Mine(ctx, cfg, req, opts...)
 	if mined == nil || err != nil {
@@ -103,9 +103,9 @@ func (Asked) Suspicious(text string, sessions []bank.Session) string {
 	for i := range sessions {
 		own[i] = sessions[i].Transcript
 	}
-	words := mine.UserWordsOf(own...)
+	words := mine.NewUserWords(own...)
 	if reason := mine.Suspicious(text, words); reason != "" {
 		return reason
 	}
-	return mine.Marked(text, words)
+	return mine.FindMark(text, words)
 }

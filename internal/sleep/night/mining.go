@@ -33,7 +33,7 @@ func (n *night) mine(ctx context.Context) error {
 	slices.Reverse(chosen) // those that arrive while a night is interrupted come behind the others
 	for done := 0; done < len(chosen); done += minedAtOnce {
 		err := n.mineSome(ctx, chosen[done:min(len(chosen), done+minedAtOnce)])
-		if outcomeOf(err) == Budget && n.report.Mined.Noted > 0 {
+		if errorOutcome(err) == Budget && n.report.Mined.Noted > 0 {
 			waiting += len(chosen) - done
 			why = "mining has used its half of the ceiling, which the keys under limits raise"
 			break
@@ -51,7 +51,7 @@ func (n *night) mine(ctx context.Context) error {
 // mineSome mines sessions in a run of their own. Those that were there when a night was interrupted are the same
 // question again, and cost nothing.
 func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
-	known, err := n.known(ctx)
+	known, err := n.listTasks(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	marks, all := map[[2]string]string{}, ""
 	for i := range sessions {
 		s := &sessions[i]
-		mark := bank.MarkOf(s, n.Miner.Way())
+		mark := bank.SessionMark(s, n.Miner.Way())
 		marks[[2]string{s.Source, s.ID}] = mark
 		all += mark
 	}
@@ -74,7 +74,7 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	tasks, mined, err := miner.Mine(ctx, cfg, sessions, known, n.options(name)...)
 	if mined != nil {
 		n.report.Simulated = n.report.Simulated || mined.Simulated
-		if run := n.below(mined.RunDir); !slices.Contains(n.report.Mined.Runs, run) {
+		if run := n.relativePath(mined.RunDir); !slices.Contains(n.report.Mined.Runs, run) {
 			n.report.Mined.Runs = append(n.report.Mined.Runs, run)
 		}
 	}
@@ -99,7 +99,7 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	if err != nil {
 		return err
 	}
-	n.report.Mined.Taken = sumOf(n.report.Mined.Taken, taken)
+	n.report.Mined.Taken = addTaken(n.report.Mined.Taken, taken)
 	if err := n.Bank.NoteMined(ctx, n.report.ID, marks); err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	return n.keep(ctx, false)
 }
 
-// sumOf is what two parts of a night have taken.
-func sumOf(a, b result.NightTaken) result.NightTaken {
+// addTaken returns what two parts of a night have taken.
+func addTaken(a, b result.NightTaken) result.NightTaken {
 	return result.NightTaken{New: a.New + b.New, Again: a.Again + b.Again, Held: a.Held + b.Held, Unfit: a.Unfit + b.Unfit, Test: a.Test + b.Test, Dropped: a.Dropped + b.Dropped}
 }
 

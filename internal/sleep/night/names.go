@@ -28,15 +28,15 @@ func slug(id string) string {
 	return kind + "-" + plain[:min(len(plain), maxSlug)] + "-" + target.Digest(id)[:8]
 }
 
-// apart leaves out documents whose names differ by case or Unicode form alone, with that as the reason: their files would be
-// one where such names are, and no one could tell for which of them a task was.
-func (n settler) apart(jobs []job) []job {
+// dropCollisions leaves out documents whose names differ by case or Unicode form alone, with that as the reason: their files
+// would be one where such names are, and it would be unclear for which of them a task was.
+func (n settler) dropCollisions(jobs []job) []job {
 	counts := map[string]int{}
 	for i := range jobs {
-		counts[target.Folded(jobs[i].doc.ID())]++
+		counts[target.FoldName(jobs[i].doc.ID())]++
 	}
 	return slices.DeleteFunc(jobs, func(j job) bool {
-		if counts[target.Folded(j.doc.ID())] == 1 {
+		if counts[target.FoldName(j.doc.ID())] == 1 {
 			return false
 		}
 		c := j.out.Groups

@@ -104,7 +104,7 @@ type night struct {
 // next to an error. A night without gain is no error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	n := newNight(o)
-	err := confined(n.Config, n.Places.Home)
+	err := checkConfinement(n.Config, n.Places.Home)
 	if err == nil {
 		err = n.begin(ctx)
 	}
@@ -158,7 +158,7 @@ func (n *night) begin(ctx context.Context) error {
 	same := n.same(nights, mark)
 	var since time.Time // zero: the first night takes all that is kept
 	for _, old := range nights {
-		if !old.Ended.IsZero() && worked(old.Data) {
+		if !old.Ended.IsZero() && hasWorked(old.Data) {
 			since = old.Started
 			break
 		}
@@ -185,7 +185,7 @@ func (n *night) begin(ctx context.Context) error {
 		return err
 	}
 	n.report = n.blank(now, since)
-	n.report.ID, n.report.Tasks = nameOf(now, all), mark
+	n.report.ID, n.report.Tasks = newNightName(now, all), mark
 	return n.prepare(ctx)
 }
 
@@ -197,9 +197,9 @@ func (n *night) blank(now, since time.Time) *Report {
 	}
 }
 
-// worked reports whether a night read sessions and had a result for a document, or no document to work on. Where it did not, since
+// hasWorked reports whether a night read sessions and had a result for a document, or no document to work on. If it did not, since
 // there was no session, a model was ill or a document could not be found, all is still new to the next one.
-func worked(data json.RawMessage) bool {
+func hasWorked(data json.RawMessage) bool {
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
 		return true // it is given where that night is shown
@@ -207,9 +207,9 @@ func worked(data json.RawMessage) bool {
 	return len(r.Targets)+len(r.Skipped) == 0 && r.Mined.Sessions > 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
 
-// nameOf is the name of a night, which no other one has, of whatever project: of two that begin in one second, the later one
-// has the next second. No name begins with another one, so that the names of runs tell whose they are.
-func nameOf(now time.Time, nights []bank.Night) string {
+// newNightName returns the name of a night, which no other one has, of whatever project: of two that begin in one second,
+// the later one has the next second. No name begins with another one, so that the names of runs tell whose they are.
+func newNightName(now time.Time, nights []bank.Night) string {
 	id := now.Format("20060102-150405")
 	for slices.ContainsFunc(nights, func(b bank.Night) bool { return b.ID == id }) {
 		now = now.Add(time.Second)
@@ -231,15 +231,15 @@ func (n *night) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	mined, err := n.Bank.Mined(ctx)
+	mined, err := n.Bank.SessionMarks(ctx)
 	if err != nil {
 		return err
 	}
 	way := n.Miner.Way()
-	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return within(n.Project, p) }}, func(s bank.Session) error {
+	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return isWithin(n.Project, p) }}, func(s bank.Session) error {
 		n.seen[s.Source+"/"+s.ID] = s
 		// A session may have been read long after it ended: what counts is whether it was mined.
-		if n.Tasks != nil || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
+		if n.Tasks != nil || mined[[2]string{s.Source, s.ID}] == bank.SessionMark(&s, way) {
 			return nil
 		}
 		n.sessions = append(n.sessions, s)
@@ -247,8 +247,8 @@ func (n *night) prepare(ctx context.Context) (err error) {
 	})
 }
 
-// within reports whether a folder is another one, or lies below it.
-func within(dir, p string) bool {
+// isWithin reports whether a folder is another one, or lies below it.
+func isWithin(dir, p string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
@@ -274,7 +274,7 @@ func (n *night) work(ctx context.Context) error {
 		return n.dry(ctx)
 	}
 	if err := n.mine(ctx); err != nil {
-		return n.ended(err)
+		return n.recordEnd(err)
 	}
 	jobs, err := settler{n}.jobs(ctx)
 	if err != nil {
@@ -334,9 +334,9 @@ func (n *night) dry(ctx context.Context) error {
 	return trainer{n}.foresee(ctx, jobs)
 }
 
-// ended makes an outcome of the night of an error that ended it, if it is one.
-func (n *night) ended(err error) error {
-	out := outcomeOf(err)
+// recordEnd records an error that ended the night as an outcome of it, if it is one, and returns other errors.
+func (n *night) recordEnd(err error) error {
+	out := errorOutcome(err)
 	if out == "" || otherSettings(err) != nil {
 		return err
 	}
@@ -355,8 +355,8 @@ func (n *night) place(t *wish.Task) {
 	t.Project = n.Project
 }
 
-// known are the tasks of the project that there are.
-func (n *night) known(ctx context.Context) ([]wish.Task, error) {
+// listTasks lists the tasks of the project that there are.
+func (n *night) listTasks(ctx context.Context) ([]wish.Task, error) {
 	groups, err := n.Bank.Groups(ctx)
 	if err != nil {
 		return nil, err
@@ -379,8 +379,8 @@ func (n *night) known(ctx context.Context) ([]wish.Task, error) {
 	return out, nil
 }
 
-// below is a path as it is told: below sleep.dir.
-func (n *night) below(path string) string {
+// relativePath returns a path as it is reported: below sleep.dir.
+func (n *night) relativePath(path string) string {
 	if rel, err := filepath.Rel(n.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
 		return filepath.ToSlash(rel)
 	}

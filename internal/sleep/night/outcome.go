@@ -30,9 +30,9 @@ func ends(o Outcome) bool {
 	return o == Budget || o == WaitingForReply || o == Stopped || o == ModelUnhealthy
 }
 
-// outcomeOf is the outcome of a part of the night that failed; "" if the error is one of the program or
-// the machine, which ends the night.
-func outcomeOf(err error) Outcome {
+// errorOutcome returns the outcome of a part of the night that failed; "" if the error is one of the
+// program or the machine, which ends the night.
+func errorOutcome(err error) Outcome {
 	var e *skillopt.Error
 	if !errors.As(err, &e) {
 		return ""

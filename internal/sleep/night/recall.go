@@ -75,7 +75,7 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 	if c.only == nil {
 		out.tonight = out.tonight[:min(len(out.tonight), c.tasks)]
 	}
-	out.recall = c.recalled(out.tonight, older)
+	out.recall = c.recallClusters(out.tonight, older)
 	return out
 }
 
@@ -83,7 +83,7 @@ func (c choice) heavier(a, b bank.Cluster) int {
 	return cmp.Or(cmp.Compare(b.Weight(c.now, c.halfLife), a.Weight(c.now, c.halfLife)), cmp.Compare(a.Number, b.Number))
 }
 
-func (c choice) recalled(tonight, older []bank.Cluster) []bank.Cluster {
+func (c choice) recallClusters(tonight, older []bank.Cluster) []bank.Cluster {
 	type like struct {
 		bank.Cluster
 		likeness float64
@@ -91,10 +91,10 @@ func (c choice) recalled(tonight, older []bank.Cluster) []bank.Cluster {
 	var list []like
 	var sets []map[string]bool
 	for _, k := range tonight {
-		sets = append(sets, wordsOf(k.Tasks[0].Task.Task.Prompt))
+		sets = append(sets, wordSet(k.Tasks[0].Task.Task.Prompt))
 	}
 	for _, k := range older {
-		set, best := wordsOf(k.Tasks[0].Task.Task.Prompt), 0.0
+		set, best := wordSet(k.Tasks[0].Task.Task.Prompt), 0.0
 		for _, other := range sets {
 			best = max(best, likeness(set, other))
 		}
@@ -112,8 +112,8 @@ func (c choice) recalled(tonight, older []bank.Cluster) []bank.Cluster {
 	return out
 }
 
-// wordsOf are the words of a text of three letters and more, in lower case.
-func wordsOf(text string) map[string]bool {
+// wordSet returns the words of a text of three letters and more, in lower case.
+func wordSet(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if len(w) > 2 {

@@ -17,10 +17,10 @@ const rememberedNights = 10
 // maxRejected is how many entries a memory has at most.
 const maxRejected = 200
 
-// remembered is what earlier nights leave to the optimizer of a document: edits that their gates rejected, with
-// the difference that was measured, or that were worse with what else a night staged, and the newest meta skill. Runs that are gone leave nothing. What nights of other
-// projects tried is not in it.
-func (n trainer) remembered(ctx context.Context, j *job) ([]skillopt.Option, error) {
+// memoryOptions returns what earlier nights leave to the optimizer of a document: edits that their gates rejected, with the difference that
+// was measured, or that were worse with what else a night staged, and the newest meta skill. Runs that are gone leave nothing. What nights
+// of other projects tried is not in it.
+func (n trainer) memoryOptions(ctx context.Context, j *job) ([]skillopt.Option, error) {
 	nights, err := n.Bank.Nights(ctx, n.Project)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func (n trainer) ground(j *job, dir, version string) {
 	if len(j.out.Rules) == 0 {
 		return
 	}
-	b, err := ask.Blame(dir, n.below(dir), version)
+	b, err := ask.Blame(dir, n.relativePath(dir), version)
 	if err != nil {
 		n.note(fmt.Sprintf("%s: what its rules rest on is not known: %v", j.doc.ID(), err))
 		return
@@ -61,9 +61,9 @@ type grounded struct {
 	nights []string
 }
 
-// rulesOf reads what earlier nights have staged for a document, the newest first. The nights' documents in the bank are what
-// knows which rule rests on which tasks; where they were forgotten, nothing is known of a rule.
-func (n settler) rulesOf(ctx context.Context, doc target.Target) (map[string]grounded, error) {
+// readRules reads what earlier nights have staged for a document, the newest first. The nights' documents in the bank know
+// which rule rests on which tasks; if they were forgotten, nothing is known of a rule.
+func (n settler) readRules(ctx context.Context, doc target.Target) (map[string]grounded, error) {
 	nights, err := n.Bank.Nights(ctx, n.Project)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (n settler) rulesOf(ctx context.Context, doc target.Target) (map[string]gro
 // removals are the rules of the live document that nothing speaks for any more: all tasks that they rest on sleep, or are
 // gone; or texts that had them lost, on tasks that were fresh to them, in two nights. Only rules of earlier nights are told so.
 func (n settler) removals(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	rules, err := n.rulesOf(ctx, j.doc)
+	rules, err := n.readRules(ctx, j.doc)
 	if err != nil || len(rules) == 0 {
 		return err
 	}
@@ -109,7 +109,7 @@ func (n settler) removals(ctx context.Context, j *job, clusters []bank.Cluster) 
 		return err
 	}
 	past := slices.Concat(j.past, since)
-	for line := range strings.Lines(n.learned(j)) {
+	for line := range strings.Lines(n.editableText(j)) {
 		text := strings.TrimSpace(line)
 		g, ours := rules[text]
 		if text == "" || !ours || slices.Contains(j.out.Remove, text) {
@@ -126,8 +126,8 @@ func (n settler) removals(ctx context.Context, j *job, clusters []bank.Cluster) 
 	return nil
 }
 
-// learned is what a night may change of the live document.
-func (n settler) learned(j *job) string {
+// editableText returns what a night may change of the live document.
+func (n settler) editableText(j *job) string {
 	if n.whole(j) {
 		return j.doc.Text
 	}

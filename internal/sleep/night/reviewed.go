@@ -38,7 +38,7 @@ func (n *night) same(nights []bank.Night, mark string) (found bank.Night) {
 		if r.Tasks != "" {
 			n.files = append(n.files, old.Started)
 		}
-		if found.ID == "" && r.Tasks == mark && (old.Ended.IsZero() || mark != "" && !n.Explore && !r.Explore && worked(old.Data)) {
+		if found.ID == "" && r.Tasks == mark && (old.Ended.IsZero() || mark != "" && !n.Explore && !r.Explore && hasWorked(old.Data)) {
 			found = old
 		}
 	}

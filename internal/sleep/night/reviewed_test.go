@@ -304,7 +304,7 @@ func TestAnAgentAndReviewedTasks(t *testing.T) {
 	for _, c := range clusters {
 		w := c.Tasks[0].Task
 		if unfit := w.Task.ID == tasks[2].Task.ID; !night.ByAgent(&w) || night.InFiles(&w) || (w.Unfit != "") != unfit {
-			t.Errorf("%s: %s", w.Task.ID, night.WhereOf(&w))
+			t.Errorf("%s: %s", w.Task.ID, night.DescribePlace(&w))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (r Room) Forget(ctx context.Context, s bank.Subject, _ bool, _ time.Time) (
 		return gone, err
 	}
 	for _, project := range projects {
-		known, err := r.known(ctx, project)
+		known, err := r.readNights(ctx, project)
 		if err != nil {
 			return gone, err
 		}
@@ -75,7 +75,7 @@ func (r Room) projects(ctx context.Context, s bank.Subject) ([]string, error) {
 	if s.Project != nil {
 		// A night of a folder above may have had sessions of it.
 		return slices.DeleteFunc(all, func(p string) bool {
-			return !s.Project(p) && !slices.ContainsFunc(s.Folders, func(dir string) bool { return within(p, dir) })
+			return !s.Project(p) && !slices.ContainsFunc(s.Folders, func(dir string) bool { return isWithin(p, dir) })
 		}), nil
 	}
 	names, err := r.Bank.Names(ctx, s.Session)
@@ -83,7 +83,9 @@ func (r Room) projects(ctx context.Context, s bank.Subject) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(p string) bool {
-		return !slices.ContainsFunc(names, func(n bank.Name) bool { return n.Source == s.Source && n.Session == s.Session && within(p, n.Project) })
+		return !slices.ContainsFunc(names, func(n bank.Name) bool {
+			return n.Source == s.Source && n.Session == s.Session && isWithin(p, n.Project)
+		})
 	}), nil
 }
 
@@ -115,8 +117,8 @@ func (r Room) clear(project string) (n int, err error) {
 	return n, nil
 }
 
-// known are the nights of a project, with what they have spent: their runs say it as long as they are there.
-func (r Room) known(ctx context.Context, project string) ([]*Report, error) {
+// readNights returns the nights of a project, with what they have spent: their runs say it as long as they are there.
+func (r Room) readNights(ctx context.Context, project string) ([]*Report, error) {
 	rows, err := r.Bank.Nights(ctx, project)
 	if err != nil {
 		return nil, err

@@ -61,9 +61,9 @@ func (n trainer) targetSettings(j *job) config.Config {
 }
 
 // whole reports whether all of a document may change, and not its learned region alone.
-func (n *night) whole(j *job) bool { return n.wholly(j.doc) }
+func (n *night) whole(j *job) bool { return n.trainsWhole(j.doc) }
 
-func (n *night) wholly(doc target.Target) bool {
+func (n *night) trainsWhole(doc target.Target) bool {
 	return slices.Contains(n.Config.Sleep.Whole, doc.Name)
 }
 
@@ -88,16 +88,16 @@ func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []
 	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
 		return nil, nil, err
 	}
-	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
+	tasks := clusterTasks(fresh, func(int) task.Split { return task.Selection })
 	c, err := skillopt.Compare(ctx, cfg, j.live(), staged, append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(supportedLevel))...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
-	j.out.Runs = append(j.out.Runs, n.below(dir))
+	j.out.Runs = append(j.out.Runs, n.relativePath(dir))
 	if c == nil {
 		return nil, nil, err
 	}
 	if err == nil {
 		j.served, err = n.answeredBy(dir)
 	}
-	return &Look{Run: n.below(dir)}, c.ByTask, err
+	return &Look{Run: n.relativePath(dir)}, c.ByTask, err
 }

@@ -39,9 +39,9 @@ type Standing struct {
 // hindsight looks at what was adopted.
 type hindsight struct{ trainer }
 
-// since continues with the evidence for what was adopted of a document: it and the document without the adoption answer the
-// tasks that are new to both. What is worse is told, with the command that takes it back; nothing is taken back by itself.
-func (n hindsight) since(ctx context.Context, j *job) error {
+// measureAdoptions continues with the evidence for what was adopted of a document: it and the document without the adoption answer
+// the tasks that are new to both. It reports what is worse, with the command that takes it back; it takes nothing back by itself.
+func (n hindsight) measureAdoptions(ctx context.Context, j *job) error {
 	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (n hindsight) sinceOne(ctx context.Context, j *job, s Standing, rows []bank
 		n.setAdopted(out)
 		return nil
 	}
-	c, err := n.rowOf(ctx, j, s, rows)
+	c, err := n.ensureRow(ctx, j, s, rows)
 	if err != nil {
 		return err
 	}
@@ -125,9 +125,9 @@ func (n hindsight) sinceAnswers(ctx context.Context, j *job) int {
 	return sum
 }
 
-// rowOf is the row of an adoption's evidence. What was measured by another model or way of scoring, or of other rules, since
-// somebody has edited them, is left behind: the row says why it begins again.
-func (n hindsight) rowOf(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, error) {
+// ensureRow returns the row of an adoption's evidence. It leaves out what was measured by another model or way of scoring,
+// or of other rules, since somebody has edited them: the row says why it begins again.
+func (n hindsight) ensureRow(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (*bank.Candidate, error) {
 	sum := sha256.Sum256([]byte(strings.Join(s.Changed, "\n")))
 	fresh := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: s.Night, State: bank.Adopted, Text: hex.EncodeToString(sum[:]), Terms: j.terms, Adoption: s.Number,
@@ -202,11 +202,11 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
 		return "", err
 	}
-	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
+	tasks := clusterTasks(fresh, func(int) task.Split { return task.Selection })
 	done, err := skillopt.Compare(ctx, cfg, skill.New(without), skill.New(j.doc.Text), append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(sinceLevel))...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
-	run = n.below(dir)
+	run = n.relativePath(dir)
 	j.out.Runs = append(j.out.Runs, run)
 	if done == nil {
 		return run, err
@@ -232,7 +232,7 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 		c.Served = served
 	}
 	for _, t := range done.ByTask {
-		if number, ok := numberOf(fresh, t.ID); ok {
+		if number, ok := findClusterNumber(fresh, t.ID); ok {
 			c.Pairs = append(c.Pairs, bank.Pair{Cluster: number, Night: n.report.ID, Live: t.A, Staged: t.B})
 		}
 	}
@@ -241,7 +241,7 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 
 // weighSince says what all pairs of an adoption come to, once a night has looked at them.
 func weighSince(out *Adopted, c *bank.Candidate, night string) error {
-	better, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(c.Pairs, false))
+	better, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(toGatePairs(c.Pairs, false))
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func weighSince(out *Adopted, c *bank.Candidate, night string) error {
 		out.Verdict, out.Reason = result.AdoptedBetter, "better: it "+out.Reason
 	}
 	if len(tonight) > 0 && len(tonight) < better.N {
-		last, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(tonight, false))
+		last, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(toGatePairs(tonight, false))
 		if err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func worseSince(pairs []bank.Pair) (float64, error) {
 			continue
 		}
 		k++
-		from, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(pairsOf(pairs[i:], true))
+		from, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(toGatePairs(pairs[i:], true))
 		if err != nil {
 			return 0, err
 		}

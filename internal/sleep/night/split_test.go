@@ -38,10 +38,10 @@ func TestTrap16SplitsOfANight(t *testing.T) {
 		}
 		j := &job{picked: choice{night: "n9", since: now.Add(-time.Hour), now: now, halfLife: 30 * 24 * time.Hour, tasks: 100, recall: 60}.choose(clusters)}
 		out := map[string]task.Split{}
-		for _, w := range tasksOf(j.picked.train(), trainSplit(j, j.picked.train())) {
+		for _, w := range clusterTasks(j.picked.train(), trainSplit(j, j.picked.train())) {
 			out[w.ID] = w.Split
 		}
-		for _, w := range tasksOf(j.picked.fresh, func(int) task.Split { return task.Test }) {
+		for _, w := range clusterTasks(j.picked.fresh, func(int) task.Split { return task.Test }) {
 			if _, both := out[w.ID]; both {
 				t.Errorf("%s is test and not", w.ID)
 			}

@@ -54,7 +54,7 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 			continue
 		}
 		// Between reading the document and now models were asked for a long time.
-		if err := n.unchanged(j); err != nil {
+		if err := n.checkUnchanged(j); err != nil {
 			j.out.Outcome, j.out.Reason = Refused, err.Error()
 			n.setTarget(j.out)
 			continue
@@ -109,13 +109,13 @@ func (n *night) setTarget(t Target) {
 	}
 }
 
-// unchanged fails if the live document is not what the night has read.
-func (n *night) unchanged(j *job) error {
+// checkUnchanged fails if the live document is not what the night has read.
+func (n *night) checkUnchanged(j *job) error {
 	now, err := n.reread(j.doc)
 	if err != nil {
 		return err
 	}
-	if now.Digest() != j.doc.Digest() || now.File() != j.doc.File() || !n.folderOf(now).Equal(j.folder) {
+	if now.Digest() != j.doc.Digest() || now.File() != j.doc.File() || !n.readFolder(now).Equal(j.folder) {
 		return &target.Error{Name: j.doc.File(), Reason: "it has changed while the night was at work; the next night begins with what it is now"}
 	}
 	return nil

@@ -38,7 +38,7 @@ func (n trainer) train(ctx context.Context, j *job) {
 		err = n.carry(ctx, j)
 	}
 	if err == nil {
-		err = hindsight{n}.since(ctx, j)
+		err = hindsight{n}.measureAdoptions(ctx, j)
 	}
 	if err == nil {
 		err = n.learn(ctx, j)
@@ -47,7 +47,7 @@ func (n trainer) train(ctx context.Context, j *job) {
 		n.unjudgedOutcome(j)
 		return
 	}
-	out := outcomeOf(err)
+	out := errorOutcome(err)
 	if out == "" || otherSettings(err) != nil {
 		n.problem = fmt.Errorf("%s: %w", j.doc.ID(), err)
 		out = Stopped
@@ -99,16 +99,16 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 		j.out.Outcome, j.out.Reason = NoData, "no session since the last night had a task of it"
 		return nil
 	case j.out.Can.Does == doesUngated:
-		return n.ungated(ctx, j, clusters)
+		return n.trainUngated(ctx, j, clusters)
 	case j.out.Can.Does == doesObserve:
 		return n.observe(ctx, j, clusters)
 	}
-	sum, err := n.trained(ctx, j, clusters)
+	sum, err := n.trainClusters(ctx, j, clusters)
 	if err != nil {
 		return err
 	}
 	if sum.Best.Step == 0 {
-		n.nothing(j, sum)
+		n.explainNothing(j, sum)
 		return nil
 	}
 	best := sum.Skill
@@ -121,7 +121,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	}
 	n.ground(j, n.runDir(j), "best")
 	if j.out.Outcome == Supported && j.out.Can.Does == doesSealed && j.out.Groups.Unreviewed == 0 {
-		if err := n.sealed(ctx, j, best); err != nil {
+		if err := n.certify(ctx, j, best); err != nil {
 			return err
 		}
 	}
@@ -153,8 +153,8 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 	return "no task of it can be carried out again"
 }
 
-// trained trains on open clusters. Selection is cross-fitted where there are few.
-func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, error) {
+// trainClusters trains on open clusters. Selection is cross-fitted if there are few.
+func (n trainer) trainClusters(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, error) {
 	cfg := n.targetSettings(j)
 	cfg.Reflect.Guide = n.guide(&cfg, j)
 	name := n.report.ID + "-" + slug(j.doc.ID())
@@ -165,15 +165,15 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
 		return nil, err
 	}
-	memory, err := n.remembered(ctx, j)
+	memory, err := n.memoryOptions(ctx, j)
 	if err != nil {
 		return nil, err
 	}
-	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit(j, clusters))), skillopt.WithAcceptedSeed())
+	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(clusterTasks(clusters, trainSplit(j, clusters))), skillopt.WithAcceptedSeed())
 	opts = append(opts, memory...)
 	sum, err := skillopt.Train(ctx, cfg, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
-	j.out.Runs = append(j.out.Runs, n.below(dir))
+	j.out.Runs = append(j.out.Runs, n.relativePath(dir))
 	if sum != nil {
 		n.report.Simulated = n.report.Simulated || sum.Simulated
 		n.tell(j, sum, dir)
@@ -218,10 +218,10 @@ func trainSplit(j *job, clusters []bank.Cluster) func(i int) task.Split {
 	}
 }
 
-// nothing says why a training has nothing to stage.
-func (n trainer) nothing(j *job, sum *result.Summary) {
+// explainNothing says why a training has nothing to stage.
+func (n trainer) explainNothing(j *job, sum *result.Summary) {
 	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
-	edits := tried(j.out.Consolidation.RejectedEdits)
+	edits := judgedEdits(j.out.Consolidation.RejectedEdits)
 	switch {
 	case len(edits) > 0:
 		j.out.Outcome, j.out.Reason = Rejected, rejection(edits)
@@ -258,7 +258,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 		}
 		accepted := action.Accepted()
 		for _, e := range s.Edits {
-			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Reason: s.Reason, Difference: differenceOf(h.Steps, i)}
+			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Reason: s.Reason, Difference: stepDifference(h.Steps, i)}
 			if accepted && e.Status.Applied() {
 				c.AppliedEdits = append(c.AppliedEdits, edit)
 			} else if s.Step > 0 {
@@ -281,7 +281,7 @@ func deref(f *float64) float64 {
 // holdsBack says why what was trained must not be staged; "": it may. Rules that a person has to look at are named.
 func (n trainer) holdsBack(j *job, best skill.Skill, clusters []bank.Cluster) string {
 	added := addedLines(j.doc.Text, best.Text())
-	sessions := settler(n).sessionsOf(clusters)
+	sessions := settler(n).findSessions(clusters)
 	for _, line := range added {
 		if reason := n.Miner.Suspicious(line, sessions); reason != "" {
 			j.out.Held = append(j.out.Held, HeldRule{Text: line, Reason: reason})
@@ -344,9 +344,9 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 	if cfg.Limits, err = n.rest(ctx, name, reserved); err != nil {
 		return err
 	}
-	tasks := skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection }))
+	tasks := skillopt.WithTasks(clusterTasks(clusters, func(int) task.Split { return task.Selection }))
 	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), append(n.options(name), skillopt.WithSkill(j.live()), tasks, skillopt.WithPasses(2))...)
-	j.out.Runs = append(j.out.Runs, n.below(filepath.Join(n.Dir, RunsDir, n.runName(name))))
+	j.out.Runs = append(j.out.Runs, n.relativePath(filepath.Join(n.Dir, RunsDir, n.runName(name))))
 	if e != nil {
 		n.report.Simulated = n.report.Simulated || e.Simulated
 		if s, ok := e.Splits[string(task.Selection)]; ok && s.N > 0 {
@@ -381,9 +381,9 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 		return err
 	}
 	sum, err := skillopt.Train(ctx, cfg, append(n.options(name), skillopt.WithSkill(seed),
-		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Train })), skillopt.WithAcceptedSeed())...)
+		skillopt.WithTasks(clusterTasks(clusters, func(int) task.Split { return task.Train })), skillopt.WithAcceptedSeed())...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
-	j.out.Runs = append(j.out.Runs, n.below(dir))
+	j.out.Runs = append(j.out.Runs, n.relativePath(dir))
 	if sum != nil {
 		n.tell(j, sum, dir)
 		j.out.Consolidation.BaselineScore, j.out.Consolidation.CandidateScore = nil, nil
@@ -464,8 +464,8 @@ func bothUnanswered(c *result.Comparison) (out result.BothUnanswered) {
 	return out
 }
 
-// sealed opens the test clusters and looks at them once, at half of what the candidate has of the target's level.
-func (n trainer) sealed(ctx context.Context, j *job, best skill.Skill) error {
+// certify opens the test clusters and looks at them once, at half of what the candidate has of the target's level.
+func (n trainer) certify(ctx context.Context, j *job, best skill.Skill) error {
 	if err := n.Bank.OpenTests(ctx, n.report.ID, numbers(j.picked.fresh)); err != nil {
 		return err
 	}
@@ -492,11 +492,11 @@ func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill
 	if cfg.Limits, err = n.rest(ctx, name, 0); err != nil {
 		return nil, err
 	}
-	opts := append(n.options(name), skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return split })), skillopt.WithSplit(string(split)),
+	opts := append(n.options(name), skillopt.WithTasks(clusterTasks(clusters, func(int) task.Split { return split })), skillopt.WithSplit(string(split)),
 		skillopt.WithPasses(1), skillopt.WithOneLook(lvl))
 	c, err := skillopt.Compare(ctx, cfg, j.live(), best, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
-	j.out.Runs = append(j.out.Runs, n.below(dir))
+	j.out.Runs = append(j.out.Runs, n.relativePath(dir))
 	if c == nil {
 		return nil, err
 	}
@@ -504,7 +504,7 @@ func (n trainer) look(ctx context.Context, j *job, what string, best skill.Skill
 	if err == nil {
 		j.served, err = n.answeredBy(dir)
 	}
-	out := &Look{Run: n.below(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}, Unanswered: bothUnanswered(c)}
+	out := &Look{Run: n.relativePath(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}, Unanswered: bothUnanswered(c)}
 	if what == "confirm" {
 		j.won = map[string]bool{}
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 )
 
-// ungated trains as the profile says that asks for no gate (gate.mode: off): nothing is scored, and what
-// comes of it is a suggestion.
-func (n trainer) ungated(ctx context.Context, j *job, clusters []bank.Cluster) error {
+// trainUngated trains as the profile says that asks for no gate (gate.mode: off): nothing is scored, and
+// the result is a suggestion.
+func (n trainer) trainUngated(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome, j.out.Reason = TooFewTasks, "one independent task says nothing of others"
 	if len(clusters) > 1 {
 		j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"

@@ -43,16 +43,16 @@ func (n workshop) replay(ctx context.Context, jobs []job, i int) {
 	if err = errors.Join(err, n.clearOut()); err == nil {
 		return
 	}
-	if out := outcomeOf(err); out != "" {
+	if out := errorOutcome(err); out != "" {
 		j.out.Outcome, j.out.Reason = out, err.Error()
 		return
 	}
 	n.problem = errors.Join(n.problem, fmt.Errorf("%s: workspaces: %w", j.doc.ID(), err))
 }
 
-// again calls f with the workspaces of a document's tasks laid out again. What a commit has lost since is not settled again: the
-// error says it.
-func (n workshop) again(ctx context.Context, j *job, f func() error) error {
+// runInWorkspaces calls f with the workspaces of a document's tasks laid out again. What a commit has lost since is not settled
+// again: the error says it.
+func (n workshop) runInWorkspaces(ctx context.Context, j *job, f func() error) error {
 	if n.Config.Agent.Name == "" {
 		return f()
 	}
@@ -114,7 +114,7 @@ func (n workshop) resettle(ctx context.Context, j *job, gone map[string]bank.Fit
 	if err := bank.Decide(ctx, n.Bank, n.report.ID, n.Project, gone); err != nil {
 		return err
 	}
-	of, err := settler(n).grouped(ctx)
+	of, err := settler(n).groupClusters(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (l *layout) take(ctx context.Context, t *bank.Task) error {
 	name := fmt.Sprintf("%.12s-%s", t.Place.Commit, target.Digest(t.Place.Folder)[:8])
 	if !l.made[name] {
 		err := l.write(ctx, name, t)
-		unfit, other := reasonOf(err)
+		unfit, other := unfitReason(err)
 		if other != nil {
 			return other
 		}
@@ -204,8 +204,8 @@ const (
 	InChat   = "chat"
 )
 
-// placesOf are where the tasks are carried out by which clusters are measured.
-func placesOf(clusters []bank.Cluster) []Placed {
+// listPlaces lists where the tasks are carried out by which clusters are measured.
+func listPlaces(clusters []bank.Cluster) []Placed {
 	out := []Placed{}
 	for i := range clusters {
 		t := &clusters[i].Tasks[0]

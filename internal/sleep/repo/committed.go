@@ -15,10 +15,10 @@ type Commit struct {
 	At   time.Time
 }
 
-// Committed returns the first commit that was made after a time in the repository that dir lies in, while what is checked out
-// was not changed otherwise: none where something else came first, such as a checkout, a pull or a reset. false: there is
-// none, or it cannot be told.
-func Committed(ctx context.Context, dir string, after time.Time) (Commit, bool, error) {
+// FindCommit returns the first commit that was made after a time in the repository that dir lies in, while what is checked
+// out was not changed otherwise: none where something else came first, such as a checkout, a pull or a reset. false: there is
+// none, or it cannot be found out.
+func FindCommit(ctx context.Context, dir string, after time.Time) (Commit, bool, error) {
 	_, f, err := openLog(ctx, dir)
 	if err != nil || f == nil {
 		return Commit{}, false, err

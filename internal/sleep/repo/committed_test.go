@@ -25,12 +25,12 @@ func TestCommitted(t *testing.T) {
 		want    string
 		at      int64
 	}{{0, one, 1000}, {1000, one, 1000}, {1001, two, 2000}, {2500, "", 0}, {3500, three, 4000}, {4500, "", 0}} {
-		got, found, err := Committed(t.Context(), dir, time.Unix(epoch+c.seconds, 0))
+		got, found, err := FindCommit(t.Context(), dir, time.Unix(epoch+c.seconds, 0))
 		if err != nil || found != (c.want != "") || got.Hash != c.want || found && got.At.Unix() != epoch+c.at {
 			t.Errorf("after %d: %+v (%v, %v), want %s", c.seconds, got, found, err, c.want)
 		}
 	}
-	if _, found, err := Committed(t.Context(), t.TempDir(), time.Unix(epoch, 0)); found || err != nil {
+	if _, found, err := FindCommit(t.Context(), t.TempDir(), time.Unix(epoch, 0)); found || err != nil {
 		t.Errorf("no repository: %v, %v", found, err)
 	}
 }

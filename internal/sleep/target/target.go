@@ -124,7 +124,7 @@ func FindSkill(at Places, name string) (Target, error) {
 // roots are the folders of skills, without links, each once.
 func (p Places) roots() []string {
 	var out []string
-	for _, dir := range p.named() {
+	for _, dir := range p.skillFolders() {
 		if real, err := filepath.EvalSymlinks(dir); err == nil && !slices.Contains(out, real) {
 			out = append(out, real)
 		}
@@ -132,8 +132,8 @@ func (p Places) roots() []string {
 	return out
 }
 
-// named are the folders of skills as they are named.
-func (p Places) named() []string {
+// skillFolders returns the folders of skills as they are named.
+func (p Places) skillFolders() []string {
 	var out []string
 	for _, base := range []string{p.Project, p.Home} {
 		for _, dir := range folders() {
@@ -154,7 +154,7 @@ func (p Places) Plain(t Target) bool {
 	if t.Kind == Memory {
 		return t.Root == filepath.Clean(p.Project)
 	}
-	return slices.Contains(p.named(), t.Root)
+	return slices.Contains(p.skillFolders(), t.Root)
 }
 
 // maxPlugins bounds what is looked at of plugins.
@@ -163,7 +163,7 @@ const maxPlugins = 1000
 // pluginRoots are the skills of the newest version of each plugin: MARKETPLACE/PLUGIN/VERSION/skills.
 func pluginRoots(cache string) []string {
 	var out []string
-	plugins, _ := filepath.Glob(filepath.Join(escaped(cache), "*", "*"))
+	plugins, _ := filepath.Glob(filepath.Join(escapeGlob(cache), "*", "*"))
 	for _, plugin := range plugins[:min(len(plugins), maxPlugins)] {
 		entries, err := os.ReadDir(plugin)
 		if err != nil {
@@ -182,8 +182,8 @@ func pluginRoots(cache string) []string {
 	return out
 }
 
-// escaped is a path without wildcards.
-func escaped(p string) string {
+// escapeGlob returns a path with its wildcards escaped.
+func escapeGlob(p string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(p)
 }
 
@@ -200,7 +200,7 @@ func skillIn(root, name string) (Target, error) {
 	}
 	var same []string
 	for _, e := range entries {
-		if Folded(e.Name()) == Folded(name) {
+		if FoldName(e.Name()) == FoldName(name) {
 			same = append(same, e.Name())
 		}
 	}
@@ -309,9 +309,9 @@ func MemoryIn(project string) (name string, there int) {
 	return name, there
 }
 
-// MemoryOf is the memory file that an agent reads in a project; "" for a chat. Copilot reads two, and has its own only where that is the
-// one that is there.
-func MemoryOf(agent, project string) string {
+// AgentMemory returns the memory file that an agent reads in a project; "" for a chat. Copilot reads two, and has its own only where
+// that is the one that is there.
+func AgentMemory(agent, project string) string {
 	switch agent {
 	case "":
 		return ""
@@ -376,8 +376,8 @@ func badName(name string) string {
 	return ""
 }
 
-// Folded is a name as file systems that ignore case and Unicode forms take it.
-func Folded(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
+// FoldName returns a name as file systems that ignore case and Unicode forms take it.
+func FoldName(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
 
 // Collide names two of the targets that are one file, by case, Unicode form or links; "" if none are.
 func Collide(list []Target) string {
@@ -385,7 +385,7 @@ func Collide(list []Target) string {
 	var infos []fs.FileInfo
 	var names []string
 	for _, t := range list {
-		key := Folded(t.File())
+		key := FoldName(t.File())
 		if other, ok := seen[key]; ok {
 			return other + " and " + t.File()
 		}

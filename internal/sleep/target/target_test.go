@@ -181,7 +181,7 @@ func TestFindMemory(t *testing.T) {
 		refused(t, err, "is a link")
 	}
 	for agent, want := range map[string]string{"": "", "claude": "CLAUDE.md", "codex": "AGENTS.md", "pi": "AGENTS.md", "gemini": "GEMINI.md", "qwen": "QWEN.md"} {
-		if got := target.MemoryOf(agent, at.Project); got != want {
+		if got := target.AgentMemory(agent, at.Project); got != want {
 			t.Errorf("%s reads %s", agent, got)
 		}
 	}
@@ -231,7 +231,7 @@ func TestMemoryIn(t *testing.T) {
 		if got, _ := target.MemoryIn(at.Project); got != c.want {
 			t.Errorf("with %s: %q, want %q", c.add, got, c.want)
 		}
-		if got := target.MemoryOf("copilot", at.Project); got != c.ofCopilot {
+		if got := target.AgentMemory("copilot", at.Project); got != c.ofCopilot {
 			t.Errorf("of copilot with %s: %q, want %q", c.add, got, c.ofCopilot)
 		}
 	}

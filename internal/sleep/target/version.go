@@ -9,7 +9,7 @@ import (
 // compareVersions orders versions by their numbers; a release comes after what was before it, and a name that is no
 // version before all. What is behind a plus sign counts only between versions that are equal else.
 func compareVersions(a, b string) int {
-	x, y := versionOf(a), versionOf(b)
+	x, y := parseVersion(a), parseVersion(b)
 	for i := range max(len(x.numbers), len(y.numbers)) {
 		if c := cmp.Compare(number(x, i), number(y, i)); c != 0 {
 			return c
@@ -65,7 +65,7 @@ func number(v version, i int) int {
 	return 0
 }
 
-func versionOf(name string) version {
+func parseVersion(name string) version {
 	name, _, _ = strings.Cut(name, "+")
 	core, pre, _ := strings.Cut(strings.TrimPrefix(name, "v"), "-")
 	var v version

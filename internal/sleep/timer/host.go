@@ -271,8 +271,8 @@ func remove(name string) error {
 	return nil
 }
 
-// tagged lists the entries whose files match a pattern, each once.
-func tagged(kind Kind, pattern string) ([]Found, error) {
+// findEntries lists the entries whose files match a pattern, each once.
+func findEntries(kind Kind, pattern string) ([]Found, error) {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("list entries: %w", err)
@@ -291,7 +291,7 @@ func tagged(kind Kind, pattern string) ([]Found, error) {
 	return out, nil
 }
 
-// globbed escapes a folder for filepath.Glob.
-func globbed(dir string) string {
+// escapeGlob escapes a folder for filepath.Glob.
+func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }

@@ -58,5 +58,5 @@ func (l launchd) Remove(ctx context.Context, id string) (bool, error) {
 }
 
 func (l launchd) List(context.Context) ([]Found, error) {
-	return tagged(Launchd, filepath.Join(globbed(l.h.Folders.agents()), label("*")+".plist"))
+	return findEntries(Launchd, filepath.Join(escapeGlob(l.h.Folders.agents()), label("*")+".plist"))
 }

@@ -75,7 +75,7 @@ func private(path string) error {
 		return nil
 	}
 	switch {
-	case !owned(info):
+	case !isOwned(info):
 		return &InputError{What: path, Why: "another user owns it, and it says what is run; write your own by `skillopt sleep schedule`"}
 	case info.Mode().Perm()&0o077 != 0:
 		return &InputError{What: path, Why: "others can read or write it, and it says what is run; if it is as you have written it: chmod 600"}

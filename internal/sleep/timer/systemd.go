@@ -88,5 +88,5 @@ func (s systemd) Remove(ctx context.Context, id string) (bool, error) {
 }
 
 func (s systemd) List(context.Context) ([]Found, error) {
-	return tagged(Systemd, filepath.Join(globbed(s.h.Folders.units()), prefix+"*.timer"))
+	return findEntries(Systemd, filepath.Join(escapeGlob(s.h.Folders.units()), prefix+"*.timer"))
 }

@@ -29,17 +29,17 @@ func mentions(words ...string) printed {
 	}
 }
 
-// abridged returns a line of JSON with its long texts cut in the middle: most of what agents
-// write down is what tools printed, of which next to nothing is read. The line is valid JSON if
-// it was; of a line that is not whole all is returned.
-func abridged(line []byte) []byte {
+// abridgeLine returns a line of JSON with its long texts cut in the middle: most of what agents
+// write down is what tools printed, and next to nothing of that is read. The line is valid JSON if
+// it was; a line that is not whole is returned as it is.
+func abridgeLine(line []byte) []byte {
 	out := make([]byte, 0, 2*ends)
 	for rest := line; ; {
 		from := bytes.IndexByte(rest, '"') + 1
 		if from == 0 {
 			return append(out, rest...)
 		}
-		n := closing(rest[from:])
+		n := findTextEnd(rest[from:])
 		if n < 0 {
 			return line
 		}
@@ -53,9 +53,9 @@ func abridged(line []byte) []byte {
 	}
 }
 
-// closing is where the text that b begins with ends: at a quote that no backslash represents.
-// -1: it does not.
-func closing(b []byte) int {
+// findTextEnd returns where the text that b begins with ends: at a quote that no backslash escapes.
+// It returns -1 if the text does not end.
+func findTextEnd(b []byte) int {
 	for from := 0; ; {
 		n := bytes.IndexByte(b[from:], '"')
 		if n < 0 {

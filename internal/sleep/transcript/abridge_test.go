@@ -23,7 +23,7 @@ func TestAbridgingIsALaw(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		short := abridged(line)
+		short := abridgeLine(line)
 		if !gjson.ValidBytes(short) {
 			r.Fatalf("not valid any more: %s", short)
 		}
@@ -37,7 +37,7 @@ func TestAbridgingIsALaw(t *testing.T) {
 		for _, pair := range [][2]string{{got["a"].(string), want["a"].(string)}, {got["list"].([]any)[0].(string), want["list"].([]any)[0].(string)}} {
 			equalEnds(r, pair[0], pair[1])
 		}
-		if cut := abridged(line[:len(line)-1-len(line)/3]); len(cut) > 0 && gjson.ValidBytes(cut) {
+		if cut := abridgeLine(line[:len(line)-1-len(line)/3]); len(cut) > 0 && gjson.ValidBytes(cut) {
 			r.Fatalf("a part of a line has become whole: %s", cut)
 		}
 	})
@@ -62,7 +62,7 @@ func equalEnds(r *rapid.T, got, want string) {
 func FuzzAbridged(f *testing.F) {
 	f.Add([]byte(`{"type":"tool_result","content":"` + strings.Repeat(`\"x\\`, 900) + `"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		if gjson.ValidBytes(line) && !gjson.ValidBytes(abridged(line)) {
+		if gjson.ValidBytes(line) && !gjson.ValidBytes(abridgeLine(line)) {
 			t.Errorf("%q", line)
 		}
 	})

@@ -165,7 +165,7 @@ func (b *Builder) Result(id string, ok bool) {
 	}
 	if ok {
 		for _, file := range b.turn.writes[id] {
-			b.files.touched(b.file(file))
+			b.files.noteWrite(b.file(file))
 		}
 	}
 	delete(b.turn.writes, id)
@@ -207,7 +207,7 @@ func (b *Builder) Wrote(file string) {
 		return
 	}
 	file = b.file(file)
-	b.files.touched(file)
+	b.files.noteWrite(file)
 	if !b.turn.wrote[file] && len(b.turn.Files) < MaxFiles {
 		b.turn.wrote[file] = true
 		b.turn.Files = append(b.turn.Files, file)
@@ -290,10 +290,10 @@ func (b *Builder) Rewind(id string) {
 	}
 }
 
-// unnamed makes the id of a message of a store that gives messages none: equal words of a
+// newMessageID makes the id of a message of a store that gives messages none: equal words of a
 // session are distinguished by how often they were said before, so that the id stays when older
 // messages are taken out of the store or a time is written in another way.
-func (b *Builder) unnamed(text string, said map[string]int) string {
+func (b *Builder) newMessageID(text string, said map[string]int) string {
 	text, _, _ = b.text(strings.TrimSpace(text), MaxUser)
 	id := digest(b.t.ID, text)
 	if said[id]++; said[id] > 1 {
@@ -344,7 +344,7 @@ func (b *Builder) transcript() Transcript {
 	b.complete()
 	b.trim()
 	b.files.settle(b.t.Turns)
-	dated(b.t.Turns)
+	fillTimes(b.t.Turns)
 	for i := range b.t.Turns {
 		turn := &b.t.Turns[i]
 		if b.t.Started.IsZero() || turn.Started.Before(b.t.Started) {
@@ -357,9 +357,9 @@ func (b *Builder) transcript() Transcript {
 	return b.t
 }
 
-// dated gives turns whose time is not known that at which the turn before ended, and the first
-// ones that at which the first known one began.
-func dated(turns []Turn) {
+// fillTimes gives turns whose time is not known the time at which the turn before ended, and gives
+// the first ones the time at which the first known one began.
+func fillTimes(turns []Turn) {
 	var last time.Time
 	for i := range turns {
 		for _, at := range []*time.Time{&turns[i].Started, &turns[i].Ended} {
@@ -420,8 +420,8 @@ func (b *Builder) line(raw string, limit int) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " ")
 }
 
-// within is a file relative to the project, where it lies in it.
-func (b *Builder) within(file string) string {
+// relativePath returns a file relative to the project, where it lies in it.
+func (b *Builder) relativePath(file string) string {
 	if b.t.Project == "" || !filepath.IsAbs(file) {
 		return path.Clean(filepath.ToSlash(file))
 	}

@@ -56,7 +56,7 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 			return nil
 		}
 		b.Project(m.cwd)
-		if !r.wanted(b) {
+		if !r.wantsSession(b) {
 			return errStop
 		}
 		if !x.tooEarly(rec, m) {
@@ -261,7 +261,7 @@ func (c Claude) user(b *Builder, m claudeRecord) (words string) {
 	case strings.HasPrefix(text, "[Request interrupted by user"):
 		b.Interrupt()
 	case strings.HasPrefix(text, "<command-message>"): // of a skill or a command whose text the program puts in
-		return first(strings.TrimSpace(between(text, "<command-args>", "</command-args>")), strings.TrimSpace(between(text, "<command-name>", "</command-name>")))
+		return first(strings.TrimSpace(textBetween(text, "<command-args>", "</command-args>")), strings.TrimSpace(textBetween(text, "<command-name>", "</command-name>")))
 	case programs(text):
 	default:
 		return text
@@ -275,9 +275,9 @@ func (Claude) attachment(b *Builder, m claudeRecord) (words string) {
 	a := m.attachment
 	if a.Get("type").Str == "file" {
 		file := a.Get("content.file")
-		b.Looked(file.Get("filePath").Str)
+		b.AddRead(file.Get("filePath").Str)
 		if b.lines {
-			b.shown(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
+			b.addText(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
 		}
 	}
 	by := a.Get("origin.kind").Str
@@ -344,7 +344,7 @@ func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result)
 
 // claudeShown is what a call shows of a file, "" where it is not looked at.
 func claudeShown(b *Builder, id string, block, about gjson.Result) string {
-	if !showing(b, id) {
+	if !needsOutput(b, id) {
 		return ""
 	}
 	if patch := about.Get("structuredPatch"); patch.IsArray() {
@@ -426,7 +426,7 @@ func (Claude) call(b *Builder, block gjson.Result) {
 		}
 	case "Write", "Edit", "MultiEdit":
 		b.After(id, func() { b.Wrote(input.Get("file_path").Str) })
-		b.Patch(id, id, input.Get("file_path").Str, diffed)
+		b.Patch(id, id, input.Get("file_path").Str, diffLines)
 	case "NotebookEdit":
 		b.After(id, func() { b.Wrote(input.Get("notebook_path").Str) })
 	}

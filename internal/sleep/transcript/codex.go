@@ -89,9 +89,9 @@ func withSegments(stores []Store) []Store {
 	return stores
 }
 
-// endOf is the ordinal of the first record of a file that counts no more, -1 where all do: the
-// first record of each file that continues with the session tells.
-func (c Codex) endOf(ctx context.Context, s Store) (int64, error) {
+// findEnd returns the ordinal of the first record of a file that no longer counts, -1 where all do:
+// the first record of each file that continues the session says it.
+func (c Codex) findEnd(ctx context.Context, s Store) (int64, error) {
 	end := int64(-1)
 	for _, name := range s.Beside {
 		err := (&Reading{}).lines(ctx, Store{Source: s.Source, Root: s.Root, Name: name}, nil, func(_ int, rec gjson.Result) error {
@@ -133,7 +133,7 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	if path.Ext(s.Name) == ".json" {
 		return x.document(ctx, s, r)
 	}
-	end, err := c.endOf(ctx, s)
+	end, err := c.findEnd(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 		}
 		asked := x.b.t.Project != ""
 		x.record(rec)
-		if !asked && !r.wanted(x.b) {
+		if !asked && !r.wantsSession(x.b) {
 			return errStop
 		}
 		return nil
@@ -301,8 +301,8 @@ func (s *said) reset() {
 	}
 }
 
-// anew reports whether a text at a place is a message that was not at another one.
-func (s *said) anew(place int, text string) bool {
+// isNew counts a text at a place, and reports whether it is a message that was not at another one.
+func (s *said) isNew(place int, text string) bool {
 	key := digest(strings.Join(strings.Fields(text), ""))
 	s.seen[place][key]++
 	if s.seen[place][key] <= s.taken[key] {
@@ -315,7 +315,7 @@ func (s *said) anew(place int, text string) bool {
 // user is a message of the user.
 func (x *codexSession) user(place int, id, text string, at gjson.Result) {
 	text = ownWords(text)
-	if strings.TrimSpace(text) == "" || !x.said.anew(place, text) {
+	if strings.TrimSpace(text) == "" || !x.said.isNew(place, text) {
 		return
 	}
 	when := instant(at)
@@ -424,14 +424,14 @@ func (x *codexSession) parts(content, kinds gjson.Result, bare bool) string {
 			x.skill(skill)
 			continue
 		}
-		own := bare && !wrapped(text)
+		own := bare && !isProgramText(text)
 		if kinds.Exists() {
 			own = i < len(kind) && kind[i].Str == "user.text" && !imageTag(text)
 		}
 		if own {
 			out = append(out, text)
 		} else if bare {
-			x.b.Project(strings.TrimSpace(first(between(text, "<cwd>", "</cwd>"), between(text, "\nCurrent working directory:", "\n"))))
+			x.b.Project(strings.TrimSpace(first(textBetween(text, "<cwd>", "</cwd>"), textBetween(text, "\nCurrent working directory:", "\n"))))
 		}
 	}
 	return strings.Join(out, "\n")
@@ -442,7 +442,7 @@ func skillBody(text string) (skill string, is bool) {
 	if !strings.HasPrefix(text, "<skill>") {
 		return "", false
 	}
-	return between(text, "<name>", "</name>"), true
+	return textBetween(text, "<name>", "</name>"), true
 }
 
 // imageTag reports whether a text is the tag that the program puts before or after an image.
@@ -451,8 +451,8 @@ func imageTag(text string) bool {
 	return text == "</image>" || strings.HasPrefix(text, "<image") && strings.Index(text, ">") == len(text)-1
 }
 
-// wrapped reports whether a text of a version that does not say kinds is the program's.
-func wrapped(text string) bool {
+// isProgramText reports whether a text of a version that does not say kinds is the program's.
+func isProgramText(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, begin := range []string{
 		"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "<codex_internal_context",
@@ -465,8 +465,8 @@ func wrapped(text string) bool {
 	return false
 }
 
-// between is what is between two marks, "" where they are not there.
-func between(text, from, to string) string {
+// textBetween returns what is between two marks, "" where they are not there.
+func textBetween(text, from, to string) string {
 	_, text, found := strings.Cut(text, from)
 	if !found {
 		return ""

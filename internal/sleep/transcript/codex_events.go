@@ -22,14 +22,14 @@ func (x *codexSession) event(rec, p gjson.Result) {
 	case "agent_message":
 		x.b.Agent(p.Get("message").Str, at)
 	case "item_completed":
-		x.completed(rec, p)
+		x.completeItem(rec, p)
 	case "exec_command_end":
-		x.ended(p.Get("call_id").Str, p)
+		x.endCommand(p.Get("call_id").Str, p)
 	case "patch_apply_end":
-		x.changed(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
+		x.noteChanges(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
 	case "mcp_tool_call_end":
 		result := p.Get("result.Ok")
-		x.told(p.Get("call_id").Str, result.Exists() && !result.Get("isError").Bool() && !result.Get("is_error").Bool())
+		x.noteResult(p.Get("call_id").Str, result.Exists() && !result.Get("isError").Bool() && !result.Get("is_error").Bool())
 	case "error":
 		x.b.Fail(failure(p))
 	case "task_complete", "turn_complete":
@@ -38,7 +38,7 @@ func (x *codexSession) event(rec, p gjson.Result) {
 		}
 		x.said.reset()
 	case "turn_aborted":
-		x.aborted(p.Get("reason").Str)
+		x.noteAbort(p.Get("reason").Str)
 	case "thread_rolled_back":
 		x.b.Back(int(p.Get("num_turns").Int()))
 		return
@@ -48,8 +48,8 @@ func (x *codexSession) event(rec, p gjson.Result) {
 	x.b.Seen(at)
 }
 
-// aborted is the end of a turn of the agent before its time.
-func (x *codexSession) aborted(reason string) {
+// noteAbort notes the end of a turn of the agent before its time.
+func (x *codexSession) noteAbort(reason string) {
 	switch {
 	case reason == "review_ended":
 	case strings.HasSuffix(reason, "limited"):
@@ -60,8 +60,8 @@ func (x *codexSession) aborted(reason string) {
 	x.said.reset()
 }
 
-// completed is an item of a turn: a message, a command, a change of files, a call.
-func (x *codexSession) completed(rec, p gjson.Result) {
+// completeItem reads an item of a turn: a message, a command, a change of files, a call.
+func (x *codexSession) completeItem(rec, p gjson.Result) {
 	item := p.Get("item")
 	id, done := item.Get("id").Str, item.Get("status").Str == "completed"
 	switch item.Get("type").Str {
@@ -71,23 +71,23 @@ func (x *codexSession) completed(rec, p gjson.Result) {
 			at = rec.Get("timestamp")
 		}
 		x.user(asEvent, id, texts(item.Get("content"), "text"), at)
-		x.named(item.Get("content"))
+		x.noteSkills(item.Get("content"))
 	case "AgentMessage":
 		x.b.Agent(texts(item.Get("content"), "Text", "text"), instant(rec.Get("timestamp")))
 	case "CommandExecution":
-		x.ended(id, item)
+		x.endCommand(id, item)
 	case "FileChange":
-		x.declined(id, item)
-		x.changed(id, done, item.Get("changes"))
+		x.noteRefusal(id, item)
+		x.noteChanges(id, done, item.Get("changes"))
 	case "McpToolCall":
-		x.told(id, done && !item.Get("result.isError").Bool())
+		x.noteResult(id, done && !item.Get("result.isError").Bool())
 	case "DynamicToolCall":
-		x.told(id, done && item.Get("success").Raw != "false")
+		x.noteResult(id, done && item.Get("success").Raw != "false")
 	}
 }
 
-// named are the skills that the user's input names.
-func (x *codexSession) named(content gjson.Result) {
+// noteSkills notes the skills that the user's input names.
+func (x *codexSession) noteSkills(content gjson.Result) {
 	content.ForEach(func(_, part gjson.Result) bool {
 		if part.Get("type").Str == "skill" {
 			x.b.Skill(part.Get("name").Str, ByRecord)
@@ -96,31 +96,31 @@ func (x *codexSession) named(content gjson.Result) {
 	})
 }
 
-// ended is a command that ended. One that a person ran by hand is no call.
-func (x *codexSession) ended(id string, p gjson.Result) {
-	x.declined(id, p)
+// endCommand notes that a command ended. One that a person ran by hand is no call.
+func (x *codexSession) endCommand(id string, p gjson.Result) {
+	x.noteRefusal(id, p)
 	switch code, status := p.Get("exit_code"), p.Get("status").Str; {
 	case code.Type == gjson.Number:
 		if key, called := x.calls[id]; called {
 			x.b.Exit(key, int(code.Int()))
 			if code.Int() == 0 && looksAt(x.b, key) {
 				text := ""
-				if showing(x.b, key) {
+				if needsOutput(x.b, key) {
 					text = p.Get("aggregated_output").Str
 				}
 				x.b.Output(key, text)
 			}
 		}
-		x.told(id, code.Int() == 0)
+		x.noteResult(id, code.Int() == 0)
 	case status == "completed":
-		x.told(id, true)
+		x.noteResult(id, true)
 	case status == "failed" || status == "declined":
-		x.told(id, false)
+		x.noteResult(id, false)
 	}
 }
 
-// declined notes that the user refused a call, where it is the user who is asked.
-func (x *codexSession) declined(id string, p gjson.Result) {
+// noteRefusal notes that the user refused a call, where it is the user who is asked.
+func (x *codexSession) noteRefusal(id string, p gjson.Result) {
 	key, called := x.calls[id]
 	if !called || p.Get("status").Str != "declined" {
 		return
@@ -131,9 +131,9 @@ func (x *codexSession) declined(id string, p gjson.Result) {
 	}
 }
 
-// changed is a change of files.
-func (x *codexSession) changed(id string, ok bool, changes gjson.Result) {
-	x.told(id, ok)
+// noteChanges notes a change of files.
+func (x *codexSession) noteChanges(id string, ok bool, changes gjson.Result) {
+	x.noteResult(id, ok)
 	if !ok {
 		return
 	}

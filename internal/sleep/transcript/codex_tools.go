@@ -21,7 +21,7 @@ func (x *codexSession) call(p gjson.Result) {
 	}
 	x.b.Call(key, name)
 	if name == "apply_patch" {
-		x.patches[key] = x.patchOf(first(p.Get("input").Str, gjson.Get(p.Get("arguments").Str, "input").Str), "")
+		x.patches[key] = x.parsePatch(first(p.Get("input").Str, gjson.Get(p.Get("arguments").Str, "input").Str), "")
 		return
 	}
 	if p.Get("namespace").Str == "" {
@@ -40,10 +40,10 @@ type codexPatch struct {
 	lines map[string][]string // by file: that were there, where they are wanted
 }
 
-// patchOf is what a patch changes that is applied in a folder.
-func (x *codexSession) patchOf(patch, dir string) codexPatch {
+// parsePatch returns what a patch changes that is applied in a folder.
+func (x *codexSession) parsePatch(patch, dir string) codexPatch {
 	out := codexPatch{lines: map[string][]string{}}
-	for _, file := range patched(patch) {
+	for _, file := range patchFiles(patch) {
 		out.files = append(out.files, inFolder(dir, file))
 	}
 	if !x.b.lines {
@@ -78,7 +78,7 @@ func (x *codexSession) runs(key, id string, p gjson.Result) {
 		x.b.Project(absolute(dir))
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "apply_patch") {
-		p := x.patchOf(text, dir)
+		p := x.parsePatch(text, dir)
 		if !x.bare {
 			p.files = nil
 		}
@@ -107,7 +107,7 @@ func uncut(f form) form {
 // arguments, or all of an input that is none of JSON.
 func command(v gjson.Result) string {
 	if v.IsArray() {
-		return joined(v)
+		return joinArray(v)
 	}
 	if !validJSON(v.Str) {
 		return v.Str
@@ -115,7 +115,7 @@ func command(v gjson.Result) string {
 	args := gjson.Parse(v.Str)
 	for _, member := range []string{"cmd", "command", "path", "file_path"} {
 		if m := args.Get(member); m.IsArray() {
-			return joined(m)
+			return joinArray(m)
 		} else if m.Str != "" {
 			return m.Str
 		}
@@ -123,7 +123,7 @@ func command(v gjson.Result) string {
 	return ""
 }
 
-func joined(v gjson.Result) string {
+func joinArray(v gjson.Result) string {
 	out := ""
 	for _, w := range v.Array() {
 		out += w.Str + "\n"
@@ -131,8 +131,8 @@ func joined(v gjson.Result) string {
 	return out
 }
 
-// patched are the files that a patch names.
-func patched(patch string) []string {
+// patchFiles returns the files that a patch names.
+func patchFiles(patch string) []string {
 	var out []string
 	for line := range strings.Lines(patch) {
 		for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
@@ -162,7 +162,7 @@ func (x *codexSession) output(p gjson.Result) {
 	}
 	if told && code == 0 && looksAt(x.b, key) {
 		text := ""
-		if showing(x.b, key) {
+		if needsOutput(x.b, key) {
 			_, text, _ = strings.Cut(out.Str, "Output:\n")
 		}
 		x.b.Output(key, text)
@@ -178,7 +178,7 @@ func (x *codexSession) output(p gjson.Result) {
 // result says whether the call of a key succeeded: then its patch was written.
 func (x *codexSession) result(key string, ok bool) {
 	if ok {
-		x.shown(key)
+		x.notePatchLines(key)
 		for _, file := range x.patches[key].files {
 			x.b.Wrote(file)
 		}
@@ -187,19 +187,19 @@ func (x *codexSession) result(key string, ok bool) {
 	delete(x.patches, key)
 }
 
-// shown says what lines a patch has found in the files that it changed.
-func (x *codexSession) shown(key string) {
+// notePatchLines notes what lines a patch has found in the files that it changed.
+func (x *codexSession) notePatchLines(key string) {
 	for file, lines := range x.patches[key].lines {
-		x.b.Shown(file, lines)
+		x.b.AddLines(file, lines)
 	}
 }
 
-// told is a result that an event of the program tells.
-func (x *codexSession) told(id string, ok bool) {
+// noteResult notes a result that an event of the program reports.
+func (x *codexSession) noteResult(id string, ok bool) {
 	if key, called := x.calls[id]; called {
 		x.known[key] = true
 		if ok {
-			x.shown(key)
+			x.notePatchLines(key)
 		}
 		delete(x.patches, key) // the event names the files itself
 		x.b.Result(key, ok)

@@ -26,7 +26,7 @@ func (b *Builder) Command(id, text string) {
 		return
 	}
 	clean, masked, _ := b.text(text, MaxCommand)
-	if glued(b, text, "/", `'\''`, "'", `"`) { // what is in the way of the words of a secret
+	if hidesSecrets(b, text, "/", `'\''`, "'", `"`) { // what is in the way of the words of a secret
 		clean, masked = redact.Mask, masked+1
 	}
 	b.turn.Redacted += masked

@@ -64,7 +64,7 @@ func (c Copilot) Read(ctx context.Context, s Store, r *Reading) error {
 	e.b.Session(id, "")
 	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
 		e.event(rec)
-		if !r.wanted(e.b) {
+		if !r.wantsSession(e.b) {
 			return errStop
 		}
 		return nil
@@ -213,12 +213,12 @@ func (e *copilotEvents) complete(data gjson.Result) {
 		return
 	}
 	e.b.Result(call.id, ok.Bool())
-	e.told(call, data.Get("result"), ok.Bool())
+	e.readOutput(call, data.Get("result"), ok.Bool())
 	if !ok.Bool() {
 		return
 	}
 	if call.file != "" && e.b.lines {
-		e.b.shown(call.file, data.Get("result.detailedContent").Str, diffed)
+		e.b.addText(call.file, data.Get("result.detailedContent").Str, diffLines)
 	}
 	if edits := data.Get("fileEdits"); edits.IsArray() {
 		for _, edit := range edits.Array() {
@@ -229,9 +229,9 @@ func (e *copilotEvents) complete(data gjson.Result) {
 	e.b.Wrote(call.file)
 }
 
-// told reads what a call has printed: with what code a command ended is behind its output, in
-// tags; of a file that was shown in another form nothing is known.
-func (e *copilotEvents) told(call copilotCall, result gjson.Result, ok bool) {
+// readOutput reads what a call has printed: the code with which a command ended is after its
+// output, in tags; nothing is known of a file that was shown in another form.
+func (e *copilotEvents) readOutput(call copilotCall, result gjson.Result, ok bool) {
 	_, ran := runs(e.b, call.id)
 	text := ""
 	if ran || e.b.lines && call.looked != "" {
@@ -247,8 +247,8 @@ func (e *copilotEvents) told(call copilotCall, result gjson.Result, ok bool) {
 		text, ok = text[:i], ok && code == 0
 	}
 	if ok && call.looked != "" {
-		e.b.Looked(call.looked)
-		e.b.shown(call.looked, text, call.form)
+		e.b.AddRead(call.looked)
+		e.b.addText(call.looked, text, call.form)
 	}
 }
 
@@ -313,7 +313,7 @@ func (c Copilot) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB) 
 		b.Session(id, "")
 		b.Project(cwd)
 		b.At(branch, "")
-		if !r.wanted(b) {
+		if !r.wantsSession(b) {
 			continue
 		}
 		if err := c.turns(ctx, db, id, b); err != nil {

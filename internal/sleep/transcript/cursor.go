@@ -53,7 +53,7 @@ func (c Cursor) Stores(ctx context.Context, p Places) ([]Store, error) {
 	defer func() { _ = root.Close() }() // it was only read
 	var out []Store
 	chats := cursorChats(root)
-	folders, err := below(root, "projects")
+	folders, err := listFolders(root, "projects")
 	for _, folder := range folders {
 		dir := path.Join("projects", folder)
 		found, filesErr := files(ctx, c.Name(), home, dir+"/agent-transcripts", func(name string) bool {
@@ -76,8 +76,8 @@ func (c Cursor) Stores(ctx context.Context, p Places) ([]Store, error) {
 	return out, err
 }
 
-// below are the names of the folders in a folder; none where it is not there.
-func below(root *os.Root, dir string) ([]string, error) {
+// listFolders returns the names of the folders in a folder, none where it is not there.
+func listFolders(root *os.Root, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -94,12 +94,12 @@ func below(root *os.Root, dir string) ([]string, error) {
 // cursorChats are the files that say where a chat of the command line ran, by session.
 func cursorChats(root *os.Root) map[string]string {
 	out := map[string]string{}
-	hashes, err := below(root, "chats")
+	hashes, err := listFolders(root, "chats")
 	if err != nil {
 		return out // it only says where sessions ran
 	}
 	for _, hash := range hashes {
-		sessions, err := below(root, "chats/"+hash)
+		sessions, err := listFolders(root, "chats/"+hash)
 		if err != nil {
 			continue
 		}
@@ -266,7 +266,7 @@ func (x *cursorReader) record(rec gjson.Result) {
 		x.assistant(rec.Get("message.content"))
 	case "":
 		if rec.Get("type").Str == "turn_ended" {
-			x.ended(rec.Get("status").Str)
+			x.noteStatus(rec.Get("status").Str)
 		}
 	}
 }
@@ -281,7 +281,7 @@ func pick(v gjson.Result, members ...string) string {
 	return ""
 }
 
-func (x *cursorReader) ended(status string) {
+func (x *cursorReader) noteStatus(status string) {
 	switch status {
 	case "error":
 		x.b.Fail("error")
@@ -292,23 +292,23 @@ func (x *cursorReader) ended(status string) {
 
 func (x *cursorReader) user(text string) {
 	at := x.now
-	if stamp, ok := inside(text, "<timestamp>", "</timestamp>"); ok {
+	if stamp, ok := enclosedText(text, "<timestamp>", "</timestamp>"); ok {
 		if t := cursorTime(stamp); !t.IsZero() {
 			at = t
 		}
 	}
-	query, wrapped := inside(text, "<user_query>", "</user_query>")
+	query, wrapped := enclosedText(text, "<user_query>", "</user_query>")
 	switch {
 	case wrapped:
 		x.wrapped, text = true, query
 	case x.wrapped && strings.HasPrefix(strings.TrimSpace(text), "<"), cursorWrites(text):
 		return
 	}
-	x.b.User(x.b.unnamed(text, x.said), text, at)
+	x.b.User(x.b.newMessageID(text, x.said), text, at)
 }
 
-// inside is what is between the first open and the last end behind it.
-func inside(text, open, end string) (string, bool) {
+// enclosedText returns what is between the first open and the last end after it.
+func enclosedText(text, open, end string) (string, bool) {
 	_, rest, ok := strings.Cut(text, open)
 	i := strings.LastIndex(rest, end)
 	if !ok || i < 0 {
@@ -409,7 +409,7 @@ func (x *cursorReader) call(name string, block gjson.Result) {
 	case "Read", "ReadFile", "read_file":
 		file := pick(block, "input.path", "input.file_path", "input.target_file")
 		x.b.Read(file)
-		x.b.Looked(file)
+		x.b.AddRead(file)
 	case "Shell", "run_terminal_cmd":
 		x.b.Read(block.Get("input.command").Str)
 		x.b.Command("", block.Get("input.command").Str)

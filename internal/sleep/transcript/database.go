@@ -105,7 +105,7 @@ func state(ctx context.Context, root *os.Root, name string) ([]byte, error) {
 		file string
 		n    int64
 	}{{name, 100}, {name + "-wal", 32}, {name + "-journal", 28}} {
-		head, err := headOf(ctx, root, part.file, part.n)
+		head, err := readHead(ctx, root, part.file, part.n)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func state(ctx context.Context, root *os.Root, name string) ([]byte, error) {
 	return out, nil
 }
 
-func headOf(ctx context.Context, root *os.Root, name string, n int64) ([]byte, error) {
+func readHead(ctx context.Context, root *os.Root, name string, n int64) ([]byte, error) {
 	f, err := disk.OpenIn(ctx, root, name, maxStore)
 	if err != nil {
 		return nil, err

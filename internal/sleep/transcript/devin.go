@@ -83,7 +83,7 @@ func (Devin) workspaces(ctx context.Context, dir string) []string {
 		return nil // without the editor there are none
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	names, err := below(root, "User/workspaceStorage")
+	names, err := listFolders(root, "User/workspaceStorage")
 	if err != nil {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (d Devin) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB, kn
 func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id string, known map[string]devinSession) error {
 	session := known[id]
 	x := newDevin(r, id, session)
-	if !r.wanted(x.b) {
+	if !r.wantsSession(x.b) {
 		session.read = true
 		known[id] = session
 		return nil
@@ -282,7 +282,7 @@ func (x *devinReader) message(m gjson.Result, created any) {
 	switch m.Get("role").Str {
 	case "user":
 		if text := texts(m.Get("content"), "text"); devinUser(about) {
-			x.b.User(x.b.unnamed(text, x.said), text, at)
+			x.b.User(x.b.newMessageID(text, x.said), text, at)
 		}
 		return
 	case "assistant":
@@ -310,7 +310,7 @@ func (x *devinReader) call(id, name string, args gjson.Result) {
 		x.b.Skill(first(args.Get("skill").Str, args.Get("name").Str), ByTool)
 	case "read":
 		x.b.Read(file)
-		x.b.After(id, func() { x.b.Looked(file) })
+		x.b.After(id, func() { x.b.AddRead(file) })
 	case "exec", "bash", "shell":
 		x.b.Read(args.Get("command").Str)
 		x.b.Command(id, args.Get("command").Str)
@@ -340,7 +340,7 @@ func (d Devin) transcript(ctx context.Context, s Store, r *Reading, name string,
 	}
 	x := newDevin(r, id, session)
 	x.b.Session("", doc.Get("agent.version").Str)
-	if !r.wanted(x.b) {
+	if !r.wantsSession(x.b) {
 		return nil
 	}
 	doc.Get("steps").ForEach(func(_, step gjson.Result) bool { x.step(step); return true })
@@ -395,7 +395,7 @@ func (x *devinReader) step(step gjson.Result) {
 	case copied:
 	case source == "user":
 		if devinUser(extra) {
-			x.b.User(x.b.unnamed(text, x.said), text, at)
+			x.b.User(x.b.newMessageID(text, x.said), text, at)
 		}
 	case source == "agent":
 		x.b.Agent(text, at)

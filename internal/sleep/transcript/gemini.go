@@ -141,12 +141,12 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	log := geminiLog{lines: r.Lines, at: map[string]int{}, same: map[string]string{}}
 	if path.Ext(s.Name) == ".json" {
 		doc, ok, err := r.document(ctx, s)
-		if err != nil || !ok || !r.wanted(b) {
+		if err != nil || !ok || !r.wantsSession(b) {
 			return err
 		}
 		log.record(doc)
 	} else if err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
-		if !r.wanted(b) {
+		if !r.wantsSession(b) {
 			return errStop
 		}
 		log.record(rec)
@@ -154,7 +154,7 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	}); err != nil {
 		return err
 	}
-	if log.session == "" || !r.wanted(b) {
+	if log.session == "" || !r.wantsSession(b) {
 		return nil
 	}
 	b.Session(log.session, "")
@@ -212,7 +212,7 @@ func (l *geminiLog) record(rec gjson.Result) {
 		l.helper = l.helper || about.Get("kind").Str == "subagent"
 	}
 	if set.Exists() {
-		l.shown(set.Get("messages"))
+		l.applyHistory(set.Get("messages"))
 		return
 	}
 	rec.Get("messages").ForEach(func(_, m gjson.Result) bool {
@@ -249,7 +249,7 @@ func (l *geminiLog) message(rec gjson.Result, id string) {
 	case "gemini":
 		m.text = strings.Clone(geminiText(rec.Get("content"), true))
 		rec.Get("toolCalls").ForEach(func(_, call gjson.Result) bool {
-			m.calls = append(m.calls, geminiCallOf(call, l.lines))
+			m.calls = append(m.calls, parseGeminiCall(call, l.lines))
 			return true
 		})
 	case "info", "warning", "error":
@@ -272,10 +272,10 @@ func (l *geminiLog) message(rec gjson.Result, id string) {
 	}
 }
 
-// shown is the list of messages that the model is shown from now on. What is in it for the
-// first time was made by the program. Where the program has recorded its history again
-// under other ids, the messages before are those that were said.
-func (l *geminiLog) shown(list gjson.Result) {
+// applyHistory reads the list of messages that the model is shown from now on. What is in it for
+// the first time was made by the program. Where the program has recorded its history again under
+// other ids, the messages before are those that were said.
+func (l *geminiLog) applyHistory(list gjson.Result) {
 	if !list.IsArray() {
 		return
 	}
@@ -294,7 +294,7 @@ func (l *geminiLog) shown(list gjson.Result) {
 	from := len(l.said)
 	next := 0 // the first message that may be the one that was recorded again
 	for i, m := range l.said {
-		if m.kind != "user" || m.text == "" || !now[m.id] || l.answered(i) {
+		if m.kind != "user" || m.text == "" || !now[m.id] || l.hasAnswer(i) {
 			continue
 		}
 		for j := next; j < i && j < from; j++ {
@@ -308,8 +308,8 @@ func (l *geminiLog) shown(list gjson.Result) {
 	l.cut(from)
 }
 
-// answered reports whether a model answered a message of the user.
-func (l *geminiLog) answered(i int) bool {
+// hasAnswer reports whether a model answered a message of the user.
+func (l *geminiLog) hasAnswer(i int) bool {
 	for _, m := range l.said[i+1:] {
 		if m.kind == "user" && m.text != "" {
 			return false
@@ -326,8 +326,8 @@ func (m geminiMessage) cancels() bool {
 	return m.kind == "info" && strings.HasPrefix(m.text, "Request cancelled")
 }
 
-// cancelled reports whether the user stopped the agent before the next words.
-func (l *geminiLog) cancelled(i int) bool {
+// isCancelled reports whether the user stopped the agent before the next words.
+func (l *geminiLog) isCancelled(i int) bool {
 	for _, m := range l.said[i+1:] {
 		if m.cancels() || m.kind == "user" && m.text != "" {
 			return m.cancels()
@@ -346,7 +346,7 @@ func (l *geminiLog) build(b *Builder) {
 			if m.text != "" && b.User(m.id, m.text, at) {
 				words = false
 			}
-			if m.failed && !l.cancelled(i) {
+			if m.failed && !l.isCancelled(i) {
 				b.Fail("unanswered")
 			}
 		case "gemini":
@@ -394,14 +394,14 @@ func (c geminiCall) build(b *Builder) {
 
 // tell reports what the call has shown of a file.
 func (c geminiCall) tell(b *Builder) {
-	b.Looked(c.looked)
+	b.AddRead(c.looked)
 	if c.shows {
 		b.sums(first(c.looked, c.wrote), c.sums)
 	}
 }
 
-// geminiCallOf reads a call; lines: also what it has shown of a file.
-func geminiCallOf(call gjson.Result, lines bool) geminiCall {
+// parseGeminiCall reads a call; lines: also what it has shown of a file.
+func parseGeminiCall(call gjson.Result, lines bool) geminiCall {
 	c := geminiCall{id: strings.Clone(call.Get("id").Str), name: strings.Clone(call.Get("name").Str), status: strings.Clone(call.Get("status").Str)}
 	args := call.Get("args")
 	switch c.name {
@@ -410,13 +410,13 @@ func geminiCallOf(call gjson.Result, lines bool) geminiCall {
 	case "write_file", "replace", "edit":
 		c.wrote = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		if lines {
-			c.show(call.Get("resultDisplay.fileDiff").Str, diffed)
+			c.show(call.Get("resultDisplay.fileDiff").Str, diffLines)
 		}
 	case "read_file":
 		c.read = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		c.looked = c.read
 		if lines {
-			c.show(geminiOutput(call), behind("\n--- FILE CONTENT (truncated) ---\n"))
+			c.show(geminiOutput(call), skipHead("\n--- FILE CONTENT (truncated) ---\n"))
 		}
 	case "run_shell_command":
 		c.command = strings.Clone(args.Get("command").Str)

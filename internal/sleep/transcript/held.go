@@ -72,14 +72,14 @@ func (b *Builder) awaits(record []byte) bool {
 	}
 	found := false
 	for _, l := range b.turn.looks {
-		if l.raw != "" && bytes.Contains(record, []byte(l.raw)) && !b.files.known(b.file(l.file)) {
+		if l.raw != "" && bytes.Contains(record, []byte(l.raw)) && !b.files.isKnown(b.file(l.file)) {
 			found, l.cut = true, len(record) > maxOutput
 		}
 	}
 	return found && len(record) <= maxOutput
 }
 
-// Output is what a call that did not fail has shown. The text may be left out where [showing] says
+// Output is what a call that did not fail has shown. The text may be left out where [needsOutput] says
 // that it is not looked at.
 func (b *Builder) Output(id, text string) {
 	if b.turn == nil {
@@ -91,18 +91,18 @@ func (b *Builder) Output(id, text string) {
 	}
 	delete(b.turn.looks, id)
 	if len(b.turn.writes[id]) == 0 {
-		b.Looked(l.file)
+		b.AddRead(l.file)
 	}
 	if l.cut {
 		b.sums(l.file, sums{})
 		return
 	}
-	b.shown(l.file, text, l.form)
+	b.addText(l.file, text, l.form)
 }
 
-// shown says what the agent was shown of a file, in a form.
-func (b *Builder) shown(file, text string, form form) {
-	if b.turn != nil && b.lines && file != "" && !b.files.known(b.file(file)) {
+// addText adds what the agent was shown of a file, in a form.
+func (b *Builder) addText(file, text string, form form) {
+	if b.turn != nil && b.lines && file != "" && !b.files.isKnown(b.file(file)) {
 		b.sums(file, shownSums(text, form))
 	}
 }
@@ -116,18 +116,18 @@ func shownSums(text string, form form) sums {
 	if !all {
 		return sums{}
 	}
-	return sumsOf(lines)
+	return digestLines(lines)
 }
 
 // looksAt reports whether a call waits for its output.
 func looksAt(b *Builder, id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
 
-// showing reports whether lines of a file are to be read out of the output of a call.
-func showing(b *Builder, id string) bool { return b.lines && looksAt(b, id) }
+// needsOutput reports whether lines of a file are to be read out of the output of a call.
+func needsOutput(b *Builder, id string) bool { return b.lines && looksAt(b, id) }
 
-// Looked says that a tool read a file. After the session's first write to it, it is none that the
+// AddRead adds a file that a tool read. After the session's first write to it, it is none that the
 // session was given.
-func (b *Builder) Looked(file string) {
+func (b *Builder) AddRead(file string) {
 	if b.turn == nil || file == "" {
 		return
 	}
@@ -143,12 +143,12 @@ func (b *Builder) Looked(file string) {
 	b.turn.Turn.Read = append(b.turn.Turn.Read, file)
 }
 
-// Shown says what lines of a file the agent was shown, or replaced: whole lines.
-func (b *Builder) Shown(file string, lines []string) {
-	if b.turn == nil || !b.lines || file == "" || len(lines) == 0 || b.files.known(b.file(file)) {
+// AddLines adds the lines of a file that the agent was shown, or replaced: whole lines.
+func (b *Builder) AddLines(file string, lines []string) {
+	if b.turn == nil || !b.lines || file == "" || len(lines) == 0 || b.files.isKnown(b.file(file)) {
 		return
 	}
-	b.sums(file, sumsOf(lines))
+	b.sums(file, digestLines(lines))
 }
 
 // sums are digests of lines of a file, without those that are blank. all: there are no others.
@@ -157,7 +157,7 @@ type sums struct {
 	all  bool
 }
 
-func sumsOf(lines []string) sums {
+func digestLines(lines []string) sums {
 	out := sums{list: make([]uint32, 0, min(len(lines), MaxLines)), all: true}
 	for _, line := range lines {
 		line = strings.TrimRight(line, " \t\r\n")
@@ -202,14 +202,14 @@ func (l *ledger) of(name string) *held {
 	return h
 }
 
-// known reports whether no more can be learned of a file.
-func (l *ledger) known(name string) bool {
+// isKnown reports whether no more can be learned of a file.
+func (l *ledger) isKnown(name string) bool {
 	h := l.held[name]
 	return h != nil && (h.wrote || h.unknown)
 }
 
-// touched says that a file has been written.
-func (l *ledger) touched(name string) {
+// noteWrite notes that a file has been written.
+func (l *ledger) noteWrite(name string) {
 	if h := l.of(name); h != nil {
 		h.wrote, h.lines = true, nil
 	}
@@ -224,7 +224,7 @@ func (l *ledger) lose(name string) {
 
 // add adds what was shown of a file in a turn, and returns what of it the turn has not had.
 func (l *ledger) add(name string, s sums, turn int32) (fresh []uint32) {
-	if l.known(name) {
+	if l.isKnown(name) {
 		return nil
 	}
 	h := l.of(name)
@@ -276,8 +276,8 @@ func (b *Builder) file(raw string) string {
 	if name, known := b.names[raw]; known {
 		return name
 	}
-	name := b.within(b.path(raw))
-	if glued(b, raw, "/", "\\") {
+	name := b.relativePath(b.path(raw))
+	if hidesSecrets(b, raw, "/", "\\") {
 		name = redact.Mask
 	}
 	if len(b.names) < maxHeld && b.t.Project != "" {
@@ -286,8 +286,8 @@ func (b *Builder) file(raw string) string {
 	return name
 }
 
-// glued reports whether a text holds secrets that are only seen when it is taken apart at marks.
-func glued(b *Builder, raw string, marks ...string) bool {
+// hidesSecrets reports whether a text holds secrets that are only seen when it is taken apart at marks.
+func hidesSecrets(b *Builder, raw string, marks ...string) bool {
 	raw = raw[:min(len(raw), window)]
 	_, masked, _ := b.text(raw, window)
 	for _, mark := range marks {
@@ -330,8 +330,8 @@ func withNumbers(text string) (out []string, all bool) {
 	return out, true
 }
 
-// behind are the lines behind the last mark within the head of a text, or all where there is none.
-func behind(marks ...string) form {
+// skipHead returns the form that finds the lines after the last mark within the head of a text, or all where there is none.
+func skipHead(marks ...string) form {
 	const most = 600
 	return func(text string) ([]string, bool) {
 		for _, mark := range marks {
@@ -343,18 +343,18 @@ func behind(marks ...string) form {
 	}
 }
 
-// noted finds the lines without a last paragraph in brackets, by which the program says that there
+// dropNote finds the lines without a last paragraph in brackets, by which the program says that there
 // are more.
-func noted(text string) ([]string, bool) {
+func dropNote(text string) ([]string, bool) {
 	if i := strings.LastIndex(text, "\n\n["); i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]") {
 		text = text[:i]
 	}
 	return asPrinted(text)
 }
 
-// replaced are the whole lines of a text that was replaced: its first and its last may be parts
-// of a line.
-func replaced(text string) []string {
+// wholeLines returns the whole lines of a text that was replaced: its first and its last may be
+// parts of a line.
+func wholeLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	if len(lines) < 3 {
 		return nil
@@ -362,8 +362,8 @@ func replaced(text string) []string {
 	return lines[1 : len(lines)-1]
 }
 
-// diffed finds the lines that a unified diff says were there.
-func diffed(diff string) (out []string, all bool) {
+// diffLines finds the lines that a unified diff says were there.
+func diffLines(diff string) (out []string, all bool) {
 	within := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {

@@ -45,12 +45,12 @@ func (j JSONL) Read(ctx context.Context, s Store, r *Reading) error {
 	err := r.lines(ctx, s, nil, func(n int, rec gjson.Result) error {
 		if rec.Get("type").Str == "session" {
 			b.Session(rec.Get("id").Str, rec.Get("version").Str)
-			b.Project(projectOf(s.Path(), rec.Get("project").Str))
+			b.Project(resolveProject(s.Path(), rec.Get("project").Str))
 			b.At(rec.Get("branch").Str, rec.Get("commit").Str)
 			if rec.Get("headless").Bool() {
 				b.Origin(Headless)
 			}
-			if !r.wanted(b) {
+			if !r.wantsSession(b) {
 				return errStop
 			}
 			return nil
@@ -68,8 +68,8 @@ func (j JSONL) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(b)
 }
 
-// projectOf is a project as a file names it.
-func projectOf(file, project string) string {
+// resolveProject returns a project as a file names it.
+func resolveProject(file, project string) string {
 	if project == "." || project == ".." || strings.HasPrefix(project, "./") || strings.HasPrefix(project, "../") {
 		return filepath.Join(filepath.Dir(file), filepath.FromSlash(project))
 	}
@@ -103,7 +103,7 @@ func (JSONL) record(b *Builder, rec gjson.Result) {
 		b.After(id, func() {
 			for _, f := range rec.Get("read").Array() {
 				b.Read(f.Str)
-				b.Looked(f.Str)
+				b.AddRead(f.Str)
 			}
 			for _, f := range rec.Get("wrote").Array() {
 				b.Wrote(f.Str)

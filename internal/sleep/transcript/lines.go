@@ -35,7 +35,7 @@ func (r *Reading) lines(ctx context.Context, s Store, printed printed, each func
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, done, err := unpacked(s, io.LimitReader(f, f.Size()))
+	text, done, err := unpackText(s, io.LimitReader(f, f.Size()))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", s.Path(), err)
 	}
@@ -54,7 +54,7 @@ func (r *Reading) lines(ctx context.Context, s Store, printed printed, each func
 			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 		}
 		if printed != nil && len(line) > longText && printed(line) {
-			line = abridged(line)
+			line = abridgeLine(line)
 		}
 		if err := r.line(s, n, line, ended, errors.Is(err, errLong), each); err != nil {
 			if errors.Is(err, errStop) {
@@ -89,8 +89,8 @@ const (
 	maxUnpacked = 8 << 30
 )
 
-// unpacked is the text of a store: of a file NAME.zst what it holds when unpacked.
-func unpacked(s Store, in io.Reader) (text io.Reader, done func(), err error) {
+// unpackText returns the text of a store: for a file NAME.zst what it holds when unpacked.
+func unpackText(s Store, in io.Reader) (text io.Reader, done func(), err error) {
 	if path.Ext(s.Name) != ".zst" {
 		return in, func() {}, nil
 	}

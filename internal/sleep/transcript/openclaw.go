@@ -49,13 +49,13 @@ func (o OpenClaw) Stores(ctx context.Context, p Places) ([]Store, error) {
 	var out []Store
 	var bad error
 	for _, root := range roots {
-		found, err := o.below(ctx, root)
+		found, err := o.findStores(ctx, root)
 		out, bad = append(out, found...), errors.Join(bad, err)
 	}
 	return out, bad
 }
 
-func (o OpenClaw) below(ctx context.Context, dir string) ([]Store, error) {
+func (o OpenClaw) findStores(ctx context.Context, dir string) ([]Store, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -64,7 +64,7 @@ func (o OpenClaw) below(ctx context.Context, dir string) ([]Store, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	agents, err := below(root, "agents")
+	agents, err := listFolders(root, "agents")
 	var out []Store
 	for _, agent := range agents {
 		home := "agents/" + agent
@@ -162,7 +162,7 @@ func openClawTwice(b *Builder, r *Reading, where string, first, again func(openC
 		if kind == "session" {
 			openClawHeader(b, rec)
 			t.at[strings.Clone(id.Str)] = -1
-			if !r.wanted(b) {
+			if !r.wantsSession(b) {
 				return errStop
 			}
 			return nil
@@ -170,7 +170,7 @@ func openClawTwice(b *Builder, r *Reading, where string, first, again func(openC
 		t.add(n, id, parent)
 		return nil
 	})
-	if err != nil || !r.wanted(b) {
+	if err != nil || !r.wantsSession(b) {
 		return err
 	}
 	active, err := t.active()
@@ -307,7 +307,7 @@ func openClawCall(b *Builder, block gjson.Result) {
 	switch name {
 	case "read":
 		b.Read(file)
-		b.After(id, func() { b.Looked(file) })
+		b.After(id, func() { b.AddRead(file) })
 	case "exec", "bash":
 		b.Read(args.Get("command").Str)
 		b.Command(id, args.Get("command").Str)

@@ -142,12 +142,12 @@ type openCodeSession struct {
 // sessions are the sessions of both layouts, in the order of their beginning; one that was
 // moved is read where it is now.
 func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
-	next, err := columnsOf(ctx, d.store, d.db, "session_message")
+	next, err := readColumns(ctx, d.store, d.db, "session_message")
 	if err != nil {
 		return nil, err
 	}
 	d.next = next["session_id"] && next["type"] && next["seq"] && next["data"]
-	moved, err := columnsOf(ctx, d.store, d.db, "session_v2")
+	moved, err := readColumns(ctx, d.store, d.db, "session_v2")
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
 			return nil, err
 		}
 	}
-	old, err := columnsOf(ctx, d.store, d.db, "session")
+	old, err := readColumns(ctx, d.store, d.db, "session")
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (d *openCodeDB) table(ctx context.Context, table string, each func(openCode
 	if err := needColumns(ctx, d.store, d.db, "OpenCode "+openCodeVersions, table, "id", "parent_id", "directory", "version", "time_created"); err != nil {
 		return err
 	}
-	have, err := columnsOf(ctx, d.store, d.db, table)
+	have, err := readColumns(ctx, d.store, d.db, table)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (d *openCodeDB) read(ctx context.Context, s openCodeSession) error {
 	b.Project(s.directory)
 	b.At(gjson.Get(s.metadata, "gitBranch").Str, "")
 	b.Origin(s.origin())
-	if !d.r.wanted(b) {
+	if !d.r.wantsSession(b) {
 		return nil
 	}
 	var err error
@@ -368,21 +368,21 @@ func (d *openCodeDB) parts(ctx context.Context, b *Builder, m openCodeMessage, u
 	if err != nil {
 		return err
 	}
-	d.said(b, m, strings.Join(words, "\n"))
+	d.addMessage(b, m, strings.Join(words, "\n"))
 	return nil
 }
 
-// said tells a builder of a message and its words.
-func (d *openCodeDB) said(b *Builder, m openCodeMessage, words string) {
+// addMessage adds a message and its words to a builder.
+func (d *openCodeDB) addMessage(b *Builder, m openCodeMessage, words string) {
 	switch m.role {
 	case "user":
 		if words == "" {
 			return
 		}
 		if b.t.Origin == Headless {
-			words = unquoted(words)
+			words = unquotePrompt(words)
 		}
-		said := d.once(m, words)
+		said := d.firstMessage(m, words)
 		b.User(said.id, said.words, m.created)
 	case "assistant":
 		if !m.summary {
@@ -402,10 +402,10 @@ func (d *openCodeDB) said(b *Builder, m openCodeMessage, words string) {
 // openCodeFirst is a message of the user where it was said first.
 type openCodeFirst struct{ id, words string }
 
-// once is the first message with these words at this time: a fork copies messages under other
-// ids, and does not say that it began as a fork of a session without a person.
-func (d *openCodeDB) once(m openCodeMessage, words string) openCodeFirst {
-	sum := sha256.Sum256([]byte(unquoted(words)))
+// firstMessage returns the first message with these words at this time: a fork copies messages
+// under other ids, and does not say that it began as a fork of a session without a person.
+func (d *openCodeDB) firstMessage(m openCodeMessage, words string) openCodeFirst {
+	sum := sha256.Sum256([]byte(unquotePrompt(words)))
 	key := strconv.FormatInt(m.created.UnixMilli(), 10) + hex.EncodeToString(sum[:])
 	if d.first[key].id == "" {
 		d.first[key] = openCodeFirst{m.id, words}
@@ -413,9 +413,9 @@ func (d *openCodeDB) once(m openCodeMessage, words string) openCodeFirst {
 	return d.first[key]
 }
 
-// unquoted is a prompt as it was given to "opencode run", which puts an argument with spaces
-// in quotes. What is not one argument stays as it is.
-func unquoted(text string) string {
+// unquotePrompt returns a prompt as it was given to "opencode run", which puts an argument with
+// spaces in quotes. What is not one argument stays as it is.
+func unquotePrompt(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text
 	}
@@ -451,20 +451,20 @@ func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 	case "read":
 		b.Read(input.Get("filePath").Str)
 		if done && !strings.Contains(state.Get("output").Str, "<type>directory</type>") {
-			b.Looked(input.Get("filePath").Str)
+			b.AddRead(input.Get("filePath").Str)
 			openCodeShown(b, input.Get("filePath").Str, state, "output", withNumbers)
 		}
 	case "bash":
 		b.Read(input.Get("command").Str)
 	case "write", "edit", "multiedit":
 		if done {
-			openCodeShown(b, input.Get("filePath").Str, state, "metadata.diff", diffed)
+			openCodeShown(b, input.Get("filePath").Str, state, "metadata.diff", diffLines)
 			b.Wrote(input.Get("filePath").Str)
 		}
 	case "apply_patch", "patch":
 		state.Get("metadata.files").ForEach(func(_, file gjson.Result) bool {
 			name := first(file.Get("filePath").Str, file.Get("relativePath").Str)
-			openCodeShown(b, name, file, "diff", diffed)
+			openCodeShown(b, name, file, "diff", diffLines)
 			b.Wrote(name)
 			return true
 		})
@@ -474,7 +474,7 @@ func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 // openCodeShown tells a builder what a member shows of a file, where that is wanted.
 func openCodeShown(b *Builder, file string, in gjson.Result, member string, form form) {
 	if b.lines {
-		b.shown(file, in.Get(member).Str, form)
+		b.addText(file, in.Get(member).Str, form)
 	}
 }
 
@@ -490,7 +490,7 @@ func openCodeCommand(b *Builder, id string, state gjson.Result) {
 	b.Exit(id, int(exit.Int()))
 	if file, form := fileIn(command); file != "" && exit.Int() == 0 {
 		file = inFolder(state.Get("input.workdir").Str, file)
-		b.Looked(file)
+		b.AddRead(file)
 		if state.Get("metadata.truncated").Bool() {
 			b.sums(file, sums{})
 		}
@@ -519,9 +519,9 @@ func (d *openCodeDB) messagesNext(ctx context.Context, b *Builder, s openCodeSes
 			m := openCodeMessage{id: id, role: kind, failed: openCodeError(v), created: instant(v.Get("time.created")), ended: instant(v.Get("time.completed"))}
 			switch kind {
 			case "user":
-				d.said(b, m, v.Get("text").Str)
+				d.addMessage(b, m, v.Get("text").Str)
 			case "assistant":
-				d.said(b, m, openCodeContent(b, m, v.Get("content")))
+				d.addMessage(b, m, openCodeContent(b, m, v.Get("content")))
 			}
 			return nil
 		})

@@ -54,7 +54,7 @@ func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 	t := &piTree{line: map[string]int32{}}
 	x := c.session(r)
 	before := len(r.Problems) + r.More
-	err := r.lines(ctx, s, x.printed, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, x.hasToolOutput, func(n int, rec gjson.Result) error {
 		if !t.begun {
 			return errors.Join(t.begin(s, rec), x.begin(rec, r))
 		}
@@ -73,7 +73,7 @@ func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 		return nil
 	case err != nil:
 		return err
-	case !r.wanted(x.b):
+	case !r.wantsSession(x.b):
 		return nil
 	case len(r.Problems)+r.More > before:
 		r.problem(Problem{Path: s.Path(), What: "the session may continue a record that cannot be read: it is left out"})
@@ -91,7 +91,7 @@ func (c Pi) second(ctx context.Context, s Store, r *Reading, t *piTree) error {
 	x := c.session(r)
 	active := t.active()
 	i := -1
-	err := r.lines(ctx, s, x.printed, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, x.hasToolOutput, func(n int, rec gjson.Result) error {
 		switch {
 		case i < 0:
 			i = 0
@@ -178,9 +178,9 @@ func (t *piTree) add(n int, rec gjson.Result) error {
 	if _, twice := t.line[id.Str]; id.Type != gjson.String || id.Str == "" || twice {
 		return &piDamage{line: n, what: "a record without an id of its own"}
 	}
-	at, err := t.before(n, rec, "parentId")
+	at, err := t.findRecord(n, rec, "parentId")
 	if err == nil && rec.Get("type").Str == "leaf" { // the session continued from another record
-		at, err = t.before(n, rec, "targetId")
+		at, err = t.findRecord(n, rec, "targetId")
 	}
 	if err != nil {
 		return err
@@ -191,8 +191,8 @@ func (t *piTree) add(n int, rec gjson.Result) error {
 	return nil
 }
 
-// before is the record before a record that a member of it names, -1 for none.
-func (t *piTree) before(n int, rec gjson.Result, member string) (int32, error) {
+// findRecord returns the earlier record that a member of a record names, -1 for none.
+func (t *piTree) findRecord(n int, rec gjson.Result, member string) (int32, error) {
 	named := rec.Get(member)
 	if named.Raw == "null" {
 		return -1, nil
@@ -231,8 +231,8 @@ func (c Pi) session(r *Reading) *piSession {
 	return &piSession{b: r.Builder(c.Name()), calls: map[string]piCall{}, times: map[string]int{}}
 }
 
-// printed finds results of tools.
-func (x *piSession) printed(line []byte) bool {
+// hasToolOutput reports whether a line is a result of a tool that is not read whole.
+func (x *piSession) hasToolOutput(line []byte) bool {
 	return bytes.Contains(line, []byte(`"toolResult"`)) && !x.b.awaits(line)
 }
 
@@ -240,7 +240,7 @@ func (x *piSession) printed(line []byte) bool {
 func (x *piSession) begin(rec gjson.Result, r *Reading) error {
 	x.b.Session(rec.Get("id").Str, "")
 	x.b.Project(rec.Get("cwd").Str)
-	if !r.wanted(x.b) {
+	if !r.wantsSession(x.b) {
 		return errStop
 	}
 	return nil
@@ -290,7 +290,7 @@ func (x *piSession) user(rec, m gjson.Result) {
 // piWords are the user's words in a message, and the skill whose body pi has put into it.
 func piWords(text string) (words, skill string) {
 	const fileEnd, skillEnd = "</file>\n", "\n</skill>"
-	if name := between(text, `<file name="`, `"`); name != "" && strings.HasPrefix(text, `<file name="`) {
+	if name := textBetween(text, `<file name="`, `"`); name != "" && strings.HasPrefix(text, `<file name="`) {
 		if i := strings.LastIndex(text, fileEnd); i >= 0 {
 			text = first(text[i+len(fileEnd):], "@"+name)
 		}
@@ -298,7 +298,7 @@ func piWords(text string) (words, skill string) {
 	if !strings.HasPrefix(text, `<skill name="`) {
 		return text, ""
 	}
-	skill = between(text, `<skill name="`, `"`)
+	skill = textBetween(text, `<skill name="`, `"`)
 	for rest, from := text, 0; ; {
 		i := strings.Index(rest, skillEnd)
 		if i < 0 {
@@ -341,13 +341,13 @@ func (x *piSession) call(n int, block gjson.Result) {
 	switch name {
 	case "read":
 		x.b.Read(file)
-		x.b.Look(call.key, id, file, noted)
+		x.b.Look(call.key, id, file, dropNote)
 	case "bash":
 		command := args.Get("command").Str
 		x.b.Read(command)
 		x.b.Command(call.key, command)
 		if file, form := fileIn(command); file != "" {
-			x.b.Look(call.key, id, file, unnoted(form))
+			x.b.Look(call.key, id, file, requireWhole(form))
 		}
 	case "write", "edit":
 		call.wrote = file
@@ -361,9 +361,9 @@ func (x *piSession) call(n int, block gjson.Result) {
 
 // piReplaced are the lines that a call replaces.
 func piReplaced(args gjson.Result) []string {
-	out := replaced(args.Get("oldText").Str)
+	out := wholeLines(args.Get("oldText").Str)
 	args.Get("edits").ForEach(func(_, edit gjson.Result) bool {
-		out = append(out, replaced(edit.Get("oldText").Str)...)
+		out = append(out, wholeLines(edit.Get("oldText").Str)...)
 		return true
 	})
 	return out
@@ -379,12 +379,12 @@ func (x *piSession) result(m gjson.Result) {
 	if !bad.Bool() {
 		if looksAt(x.b, call.key) {
 			text := ""
-			if showing(x.b, call.key) {
+			if needsOutput(x.b, call.key) {
 				text = texts(m.Get("content"), "text")
 			}
 			x.b.Output(call.key, text)
 		}
-		x.b.Shown(call.wrote, call.replaced)
+		x.b.AddLines(call.wrote, call.replaced)
 		x.b.Wrote(call.wrote)
 	}
 	x.b.Result(call.key, !bad.Bool())
@@ -402,8 +402,8 @@ func (x *piSession) exit(key string, failed bool, content gjson.Result) {
 	}
 }
 
-// unnoted is a form of which nothing is known where pi has cut an output.
-func unnoted(f form) form {
+// requireWhole returns a form of which nothing is known where pi has cut an output.
+func requireWhole(f form) form {
 	return func(text string) ([]string, bool) {
 		if strings.HasSuffix(strings.TrimSpace(text), "]") && strings.Contains(text, "\n\n[Showing ") {
 			return nil, false

@@ -55,9 +55,9 @@ func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(q.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	log := qwenLog{lines: r.Lines, at: map[string]int{}, called: map[string]string{}, after: map[string][]qwenEvent{}, looks: map[string]*look{}}
-	err := r.lines(ctx, s, log.printed, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, log.hasToolOutput, func(_ int, rec gjson.Result) error {
 		b.Project(rec.Get("cwd").Str)
-		if !r.wanted(b) {
+		if !r.wantsSession(b) {
 			return errStop
 		}
 		if rec.Get("isSidechain").Bool() || rec.Get("agentId").Str != "" {
@@ -68,7 +68,7 @@ func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 		log.record(rec)
 		return nil
 	})
-	if err != nil || !r.wanted(b) {
+	if err != nil || !r.wantsSession(b) {
 		return err
 	}
 	for _, event := range log.events {
@@ -127,8 +127,8 @@ const (
 	qwenShown
 )
 
-// printed finds results of tools that are not read whole.
-func (l *qwenLog) printed(line []byte) bool {
+// hasToolOutput reports whether a line is a result of a tool that is not read whole.
+func (l *qwenLog) hasToolOutput(line []byte) bool {
 	if !bytes.Contains(line, []byte(`"tool_result"`)) {
 		return false
 	}
@@ -224,7 +224,7 @@ func qwenText(parts gjson.Result) string {
 
 func (l *qwenLog) assistant(rec, at gjson.Result) {
 	parts := rec.Get("message.parts")
-	l.recovered()
+	l.clearFailures()
 	l.add(qwenAgent, "", qwenText(parts), at, true)
 	parts.ForEach(func(_, part gjson.Result) bool {
 		if call := part.Get("functionCall"); call.Exists() {
@@ -234,8 +234,8 @@ func (l *qwenLog) assistant(rec, at gjson.Result) {
 	})
 }
 
-// recovered takes failures of the turn back: the model has answered after them.
-func (l *qwenLog) recovered() {
+// clearFailures takes failures of the turn back: the model has answered after them.
+func (l *qwenLog) clearFailures() {
 	for i := len(l.events) - 1; i >= 0 && l.events[i].kind != qwenUser; i-- {
 		if l.events[i].kind == qwenFail {
 			l.events[i].kind = qwenSeen
@@ -255,12 +255,12 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		l.after[key] = append(l.after[key], qwenEvent{kind: qwenWrote, text: file})
 		if l.lines {
-			l.looks[key] = &look{file: file, raw: strings.Clone(id), form: diffed}
+			l.looks[key] = &look{file: file, raw: strings.Clone(id), form: diffLines}
 		}
 	case "read_file":
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		l.add(qwenRead, key, file, at, true)
-		l.looks[key] = &look{file: file, raw: strings.Clone(id), form: behind("\n---\n", "\n\n---\n\n")}
+		l.looks[key] = &look{file: file, raw: strings.Clone(id), form: skipHead("\n---\n", "\n\n---\n\n")}
 	case "run_shell_command":
 		command := args.Get("command").Str
 		if strings.Contains(command, "SKILL.md") {
@@ -284,8 +284,8 @@ func qwenOutput(f form) form {
 	}
 }
 
-// told adds what the result of a call reports its command, or of the file that it has shown.
-func (l *qwenLog) told(key string, about, answer, at gjson.Result) {
+// addOutput adds what the result of a call reports of its command, or of the file that it has shown.
+func (l *qwenLog) addOutput(key string, about, answer, at gjson.Result) {
 	output := answer.Get("response.output").Str
 	code, told := codeAfter(output, "\nExit Code: ")
 	if told && strings.HasPrefix(output, "Command: ") {
@@ -321,7 +321,7 @@ func (l *qwenLog) result(rec, at gjson.Result) {
 	switch status := about.Get("status").Str; {
 	case status == "success":
 		l.add(qwenResult, key, "", at, true)
-		l.told(key, about, answer, at)
+		l.addOutput(key, about, answer, at)
 		l.events = append(l.events, l.after[key]...)
 	case status == "cancelled":
 		l.add(qwenRefused, key, "", at, false)
@@ -381,7 +381,7 @@ func (e qwenEvent) build(b *Builder) {
 	case qwenRefused:
 		b.Refused(e.id)
 	case qwenLooked:
-		b.Looked(e.text)
+		b.AddRead(e.text)
 	case qwenShown:
 		b.sums(e.text, e.sums)
 	case qwenSeen:

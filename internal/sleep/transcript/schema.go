@@ -22,8 +22,8 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s: %s is missing: databases of %s are read. A newer version of skillopt may know this one; other stores are read", e.Path, what, e.Known)
 }
 
-// columnsOf are the columns of a table; none: it is not there.
-func columnsOf(ctx context.Context, s Store, db *sql.DB, table string) (map[string]bool, error) {
+// readColumns returns the columns of a table, none if it is not there.
+func readColumns(ctx context.Context, s Store, db *sql.DB, table string) (map[string]bool, error) {
 	names, err := sqlstore.Column(ctx, db, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {
 		return nil, fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
@@ -37,7 +37,7 @@ func columnsOf(ctx context.Context, s Store, db *sql.DB, table string) (map[stri
 
 // hasColumns reports whether a table is there with all columns; which is missing is named.
 func hasColumns(ctx context.Context, s Store, db *sql.DB, table string, columns ...string) (ok, there bool, missing string, err error) {
-	have, err := columnsOf(ctx, s, db, table)
+	have, err := readColumns(ctx, s, db, table)
 	if err != nil {
 		return false, false, "", err
 	}

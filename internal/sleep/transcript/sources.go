@@ -5,9 +5,9 @@ func Sources() []Source {
 	return []Source{Claude{}, Codex{}, Copilot{}, VSCode{}, Cursor{}, Gemini{}, Qwen{}, OpenCode{}, Pi{}, Devin{}, OpenClaw{}, JSONL{}}
 }
 
-// Untried names the sources that were written from public descriptions and never read a store
-// of the real program.
-func Untried(source string) bool {
+// IsUntried reports whether a source was written from public descriptions and never read a store of
+// the real program.
+func IsUntried(source string) bool {
 	switch source {
 	case "vscode", "cursor", "devin", "openclaw":
 		return true

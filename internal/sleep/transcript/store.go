@@ -175,7 +175,7 @@ func peek(ctx context.Context, root *os.Root, s Store) (Mark, error) {
 		if i == 0 {
 			m.Inode = inode(info)
 		}
-		tail, err := tailOf(ctx, root, name)
+		tail, err := readTail(ctx, root, name)
 		if err != nil {
 			return Mark{}, err
 		}
@@ -185,7 +185,7 @@ func peek(ctx context.Context, root *os.Root, s Store) (Mark, error) {
 	return m, nil
 }
 
-func tailOf(ctx context.Context, root *os.Root, name string) ([]byte, error) {
+func readTail(ctx context.Context, root *os.Root, name string) ([]byte, error) {
 	f, err := disk.OpenIn(ctx, root, name, maxStore)
 	if err != nil {
 		return nil, err
@@ -244,9 +244,9 @@ func (r *Reading) Builder(source string) *Builder {
 	return &Builder{clean: r.Clean, t: Transcript{Source: source, Origin: Interactive, Turns: []Turn{}}, ids: map[string]int{}, lines: r.Lines, files: ledger{held: map[string]*held{}}, names: map[string]string{}}
 }
 
-// wanted reports whether the session that b has begun is one of a project that is to be read.
+// wantsSession reports whether the session that b has begun is one of a project that is to be read.
 // Without a project it is not known yet.
-func (r *Reading) wanted(b *Builder) bool {
+func (r *Reading) wantsSession(b *Builder) bool {
 	return r.Wanted == nil || b.t.Project == "" || r.Wanted(b.t.Project)
 }
 

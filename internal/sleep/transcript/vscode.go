@@ -46,14 +46,14 @@ func (v VSCode) Stores(ctx context.Context, p Places) ([]Store, error) {
 	var out []Store
 	var bad error
 	for _, root := range roots {
-		found, err := v.below(ctx, root)
+		found, err := v.findStores(ctx, root)
 		out, bad = append(out, found...), errors.Join(bad, err)
 	}
 	return out, bad
 }
 
-// below finds the stores below a folder of settings.
-func (v VSCode) below(ctx context.Context, dir string) ([]Store, error) {
+// findStores finds the stores below a folder of settings.
+func (v VSCode) findStores(ctx context.Context, dir string) ([]Store, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -62,7 +62,7 @@ func (v VSCode) below(ctx context.Context, dir string) ([]Store, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	workspaces, err := below(root, "User/workspaceStorage")
+	workspaces, err := listFolders(root, "User/workspaceStorage")
 	var out []Store
 	for _, w := range workspaces {
 		w = "User/workspaceStorage/" + w
@@ -119,7 +119,7 @@ func (v VSCode) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(v.Name())
 	b.Session(strings.TrimSuffix(strings.TrimSuffix(path.Base(s.Name), "l"), ".json"), "")
 	b.Project(s.Note)
-	if !r.wanted(b) {
+	if !r.wantsSession(b) {
 		return r.mark(ctx, s)
 	}
 	log := &mutationLog{shape: chatShape()}
@@ -176,7 +176,7 @@ func (v VSCode) request(b *Builder, q, chat tree) {
 	switch {
 	case !strings.EqualFold(name, copilotChat), q.at("isSystemInitiated").yes(), q.at("confirmation").text() != "":
 		return
-	case q.at("isHidden").yes(), q.at("shouldBeRemovedOnSend").there():
+	case q.at("isHidden").yes(), q.at("shouldBeRemovedOnSend").exists():
 		return
 	}
 	at := ofMillis(q.at("timestamp").number())
@@ -216,7 +216,7 @@ func (VSCode) end(b *Builder, q tree) {
 		b.Interrupt()
 	case wrong.at("responseIsFiltered").yes():
 		b.Fail(first(wrong.at("code").text(), "filtered"))
-	case wrong.there():
+	case wrong.exists():
 		b.Fail(wrong.at("code").text())
 	case q.at("modelState", "value").number() == 3:
 		b.Fail("failed")
@@ -232,16 +232,16 @@ func (VSCode) tool(b *Builder, part tree) {
 		b.Read(part.at("invocationMessage", "value").text())
 	}
 	confirmed := part.at("isConfirmed")
-	refused := confirmed.there() && (confirmed.is(false) || confirmed.at("type").is(float64(0)))
+	refused := confirmed.exists() && (confirmed.is(false) || confirmed.at("type").is(float64(0)))
 	exit := part.at("toolSpecificData", "terminalCommandState", "exitCode")
 	failed := part.at("resultDetails", "isError")
 	switch {
 	case refused:
 		b.Result(id, false)
 		b.Interrupt()
-	case exit.there():
+	case exit.exists():
 		b.Result(id, exit.number() == 0)
-	case failed.there():
+	case failed.exists():
 		b.Result(id, !failed.yes())
 	}
 }
@@ -401,7 +401,7 @@ func (t tree) list() []tree {
 func (t tree) text() string    { s, _ := t.v.(string); return s }
 func (t tree) number() float64 { n, _ := t.v.(float64); return n }
 func (t tree) yes() bool       { return t.v == true }
-func (t tree) there() bool     { return t.v != nil }
+func (t tree) exists() bool    { return t.v != nil }
 func (t tree) is(v any) bool {
 	switch t.v.(type) {
 	case string, float64, bool:

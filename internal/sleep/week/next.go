@@ -22,7 +22,7 @@ func (g *gathering) next() {
 		add(wording.Plural(len(w.Intents), "adoption has", "adoptions have")+" begun and not ended: another process is at work, or the next command settles it", "skillopt sleep rollback")
 	}
 	for _, a := range g.out.Adoptions {
-		if Standing(a) && a.Since != nil && a.Since.Verdict == result.AdoptedWorse {
+		if IsStanding(a) && a.Since != nil && a.Since.Verdict == result.AdoptedWorse {
 			add(fmt.Sprintf("number %d, %s, fares worse than the document without it: take it back", a.Number, a.Target), fmt.Sprintf("skillopt sleep rollback %d", a.Number))
 		}
 	}
@@ -77,5 +77,5 @@ func rank(o result.NightOutcome) int {
 	return slices.Index([]result.NightOutcome{result.NightCertified, result.NightSupported, result.NightSuggested}, o)
 }
 
-// Standing reports whether an entry is an adoption that was not taken back.
-func Standing(a result.WeekAdoption) bool { return a.Kind == "adopted" && a.BackBy == 0 }
+// IsStanding reports whether an entry is an adoption that was not taken back.
+func IsStanding(a result.WeekAdoption) bool { return a.Kind == "adopted" && a.BackBy == 0 }

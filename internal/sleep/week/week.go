@@ -62,7 +62,7 @@ func Of(ctx context.Context, in Inputs) (*result.Week, error) {
 	if err := g.review(ctx); err != nil {
 		return nil, err
 	}
-	g.spent()
+	g.sumSpending()
 	g.next()
 	return g.out, nil
 }
@@ -104,7 +104,7 @@ func (g *gathering) read(ctx context.Context) error {
 			g.history = append(g.history, r)
 		}
 	}
-	pending, err := g.Store.Pending()
+	pending, err := g.Store.ListPending()
 	g.problem(err)
 	for _, r := range pending {
 		if g.Project(r.Project) {
@@ -114,15 +114,15 @@ func (g *gathering) read(ctx context.Context) error {
 	return nil
 }
 
-// within reports whether a time lies in the days of the week.
-func (g *gathering) within(t time.Time) bool { return !t.Before(g.out.From) && !t.After(g.out.To) }
+// covers reports whether a time lies in the days of the week.
+func (g *gathering) covers(t time.Time) bool { return !t.Before(g.out.From) && !t.After(g.out.To) }
 
 // night adds a night, and what of it waits, however old it is.
 func (g *gathering) night(ctx context.Context, r *result.Night) {
 	if r.Ended.IsZero() {
 		g.out.Waits.Nights = append(g.out.Waits.Nights, r.ID)
 	}
-	if !g.within(r.Started) && !g.mayWait(r) {
+	if !g.covers(r.Started) && !g.mayWait(r) {
 		return
 	}
 	p, err := night.Open(g.Dir, r.Project, r.ID)
@@ -146,15 +146,15 @@ func (g *gathering) night(ctx context.Context, r *result.Night) {
 		t := &r.Targets[i]
 		row := result.WeekTarget{Target: t.Target, Outcome: t.Outcome, Reason: t.Reason, Rules: []result.WeekRule{}}
 		for _, rule := range t.Rules {
-			row.Rules = append(row.Rules, ruleOf(rule, t.Confirmed != nil))
+			row.Rules = append(row.Rules, newRule(rule, t.Confirmed != nil))
 		}
-		row.Proposal, row.Number = g.proposed(ctx, r, t, p)
+		row.Proposal, row.Number = g.proposalState(ctx, r, t, p)
 		if row.Proposal == result.ProposedWaits {
-			g.out.Waits.Proposals = append(g.out.Waits.Proposals, waiting(r, t, p))
+			g.out.Waits.Proposals = append(g.out.Waits.Proposals, newProposal(r, t, p))
 		}
 		shown.Targets = append(shown.Targets, row)
 	}
-	if g.within(r.Started) {
+	if g.covers(r.Started) {
 		g.out.Nights = append(g.out.Nights, shown)
 		g.out.Simulated = g.out.Simulated || r.Simulated
 	}
@@ -167,8 +167,8 @@ func (g *gathering) mayWait(r *result.Night) bool {
 	})
 }
 
-// waiting is a proposal as its manifest tells it: what is staged may say less than the night's first word.
-func waiting(r *result.Night, t *result.NightTarget, p *night.Proposal) result.WeekProposal {
+// newProposal returns a proposal as its manifest describes it: what is staged may say less than the night's first word.
+func newProposal(r *result.Night, t *result.NightTarget, p *night.Proposal) result.WeekProposal {
 	out := result.WeekProposal{Night: r.ID, Project: r.Project, Target: t.Target, Outcome: t.Outcome, Reason: t.Reason, Rules: len(t.Rules)}
 	if i := slices.IndexFunc(p.Items, func(it night.Item) bool { return it.Target == t.Target }); i >= 0 {
 		out.Outcome, out.Reason, out.Rules = p.Items[i].Outcome, p.Items[i].Reason, len(p.Items[i].Rules)
@@ -176,8 +176,8 @@ func waiting(r *result.Night, t *result.NightTarget, p *night.Proposal) result.W
 	return out
 }
 
-// proposed says what happened to what a night has staged for a document. Nights come the newest first.
-func (g *gathering) proposed(ctx context.Context, r *result.Night, t *result.NightTarget, p *night.Proposal) (result.WeekProposed, int) {
+// proposalState returns what happened to what a night has staged for a document. Nights come the newest first.
+func (g *gathering) proposalState(ctx context.Context, r *result.Night, t *result.NightTarget, p *night.Proposal) (result.WeekProposed, int) {
 	if t.Proposal == "" {
 		return result.ProposedNothing, 0
 	}
@@ -242,7 +242,7 @@ func (g *gathering) takenBack(n int) int {
 func (g *gathering) adoptions() {
 	for _, r := range slices.Backward(g.history) {
 		back := g.takenBack(r.N)
-		if !g.within(r.Ended) && (r.Kind != adopt.Adopted || back > 0) {
+		if !g.covers(r.Ended) && (r.Kind != adopt.Adopted || back > 0) {
 			continue
 		}
 		row := result.WeekAdoption{Number: r.N, Kind: string(r.Kind), Of: r.Of, BackBy: back, Project: r.Project, Night: r.Night, At: r.Ended, Rules: []result.WeekRule{}}
@@ -256,15 +256,15 @@ func (g *gathering) adoptions() {
 				row.Rules = append(row.Rules, broughtBy(rule, c.Claim))
 			}
 			if r.Kind == adopt.Adopted {
-				row.Since, row.SeenIn = g.sinceOf(r.Project, r.N, c.Target)
+				row.Since, row.SeenIn = g.findAdoption(r.Project, r.N, c.Target)
 			}
 			g.out.Adoptions = append(g.out.Adoptions, row)
 		}
 	}
 }
 
-// ruleOf is a rule with what the night noted of it. Where nothing was confirmed, nothing is known of what it has won.
-func ruleOf(r result.NightRule, confirmed bool) result.WeekRule {
+// newRule returns a rule with what the night noted of it. If nothing was confirmed, nothing is known of what it has won.
+func newRule(r result.NightRule, confirmed bool) result.WeekRule {
 	out := result.WeekRule{Text: r.Text}
 	if n := len(r.Tasks); n > 0 {
 		out.Tasks = &n
@@ -282,11 +282,11 @@ func broughtBy(r adopt.Rule, claim string) result.WeekRule {
 		grounds = result.NightRule{}
 	}
 	grounds.Text = r.Text
-	return ruleOf(grounds, claim == string(result.NightSupported) || claim == string(result.NightCertified))
+	return newRule(grounds, claim == string(result.NightSupported) || claim == string(result.NightCertified))
 }
 
-// sinceOf is what the newest night that looked says of an adoption.
-func (g *gathering) sinceOf(project string, n int, target string) (*result.NightAdopted, string) {
+// findAdoption returns what the newest night that looked says of an adoption.
+func (g *gathering) findAdoption(project string, n int, target string) (*result.NightAdopted, string) {
 	for i := range g.nights {
 		r := &g.nights[i]
 		for k := range r.Adopted {
@@ -328,8 +328,8 @@ func (g *gathering) review(ctx context.Context) error {
 	return nil
 }
 
-// spent adds up what the nights of these days have used.
-func (g *gathering) spent() {
+// sumSpending adds up what the nights of these days have used.
+func (g *gathering) sumSpending() {
 	s := &g.out.Spent
 	for _, n := range g.out.Nights {
 		s.Calls += n.Spent.Calls

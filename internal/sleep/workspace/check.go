@@ -29,7 +29,7 @@ type Touched struct {
 
 // TouchedIn is what the turns of a session from one on, up to another one, tell; to is beyond the
 // last. Names are relative to the project with slashes, or absolute. The turns are all of a store's,
-// with their Lines, as harvest.Again reads them: those that are kept have no Lines, and without Lines
+// with their Lines, as harvest.ReadSession reads them: those that are kept have no Lines, and without Lines
 // nothing is recorded of what files held.
 func TouchedIn(turns []transcript.Turn, from, to int) Touched {
 	out := Touched{Lines: map[string][]uint32{}}
@@ -138,13 +138,13 @@ func (c *check) file(ctx context.Context, name string) (why string, dirty bool) 
 	switch {
 	case strings.Contains(name, redact.Mask):
 		return "its name is not kept", true
-	case outside(name):
+	case isOutside(name):
 		if agents(name) || temporary(name) && !read {
 			return "", false
 		}
 		return "it lies outside of the project", true
-	case c.tree.Missing(name) != "":
-		return "a workspace does not have it: " + c.tree.Missing(name), true
+	case c.tree.MissingReason(name) != "":
+		return "a workspace does not have it: " + c.tree.MissingReason(name), true
 	case c.tree.Holds(name):
 		return "", false
 	case !there && read:
@@ -157,15 +157,15 @@ func (c *check) file(ctx context.Context, name string) (why string, dirty bool) 
 			return fmt.Sprintf("it is larger than %d MB", maxCompared>>20), true
 		}
 		return "", slices.ContainsFunc(lines, func(sum uint32) bool { return !held[sum] })
-	case !wrote && c.unchanged(ctx, name):
+	case !wrote && c.isUnchanged(ctx, name):
 		return "", false
 	}
 	return notRecorded, true
 }
 
-// unchanged reports whether the project has the commit checked out, and the file holds what the
+// isUnchanged reports whether the project has the commit checked out, and the file holds what the
 // commit has, but for the ends of lines.
-func (c *check) unchanged(ctx context.Context, name string) bool {
+func (c *check) isUnchanged(ctx context.Context, name string) bool {
 	want, there := c.same[name]
 	if !there {
 		return false
@@ -191,8 +191,8 @@ func (c *check) unchanged(ctx context.Context, name string) bool {
 	return bytes.Equal(unix(data), unix(want))
 }
 
-// outside reports whether a file lies outside of the project.
-func outside(name string) bool {
+// isOutside reports whether a file lies outside of the project.
+func isOutside(name string) bool {
 	slashed := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	return filepath.IsAbs(name) || path.IsAbs(slashed) || slashed == ".." || strings.HasPrefix(slashed, "../") ||
 		strings.HasPrefix(slashed, "~") || len(slashed) > 1 && slashed[1] == ':'
